@@ -1,0 +1,80 @@
+//! The environment variables, all of them: no other file of this program reads one, but for `$HOME` behind `~`.
+//!
+//! A flag wins over its variable; an empty variable counts as unset.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use super::Refusal;
+use crate::home::{IpShare, Mode, parse_address, parse_listen};
+use crate::venue::Address;
+
+fn variable(name: &'static str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+fn parsed<T>(
+    flag: Option<T>,
+    name: &'static str,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Option<T>, Refusal> {
+    match (flag, variable(name)) {
+        (Some(flag), _) => Ok(Some(flag)),
+        (None, None) => Ok(None),
+        (None, Some(value)) => {
+            let text = value.to_str().ok_or_else(|| "must be UTF-8 text".to_owned());
+            text.and_then(parse).map(Some).map_err(|expected| Refusal::Variable(name, expected))
+        }
+    }
+}
+
+/// `--home` or `SVC_GUARD_HOME`.
+pub(super) fn home(flag: Option<PathBuf>) -> Option<PathBuf> {
+    flag.or_else(|| variable("SVC_GUARD_HOME").map(PathBuf::from))
+}
+
+/// `--rules` or `SVC_GUARD_RULES`.
+pub(super) fn rules(flag: Option<String>) -> Result<Option<String>, Refusal> {
+    parsed(flag, "SVC_GUARD_RULES", |text| Ok(text.to_owned()))
+}
+
+/// `--account` or `SVC_GUARD_ACCOUNT`.
+pub(super) fn account(flag: Option<Address>) -> Result<Option<Address>, Refusal> {
+    parsed(flag, "SVC_GUARD_ACCOUNT", parse_address)
+}
+
+/// `--network` or `SVC_GUARD_NETWORK`.
+pub(super) fn network(flag: Option<Mode>) -> Result<Option<Mode>, Refusal> {
+    parsed(flag, "SVC_GUARD_NETWORK", str::parse)
+}
+
+/// `--listen` or `SVC_GUARD_LISTEN`.
+pub(super) fn listen(flag: Option<SocketAddr>) -> Result<Option<SocketAddr>, Refusal> {
+    parsed(flag, "SVC_GUARD_LISTEN", parse_listen)
+}
+
+/// `--ip-share` or `SVC_GUARD_IP_SHARE`.
+pub(super) fn ip_share(flag: Option<IpShare>) -> Result<Option<IpShare>, Refusal> {
+    parsed(flag, "SVC_GUARD_IP_SHARE", |text| IpShare::parse(text).map_err(|error| error.to_string()))
+}
+
+/// `--key-file` or `SVC_GUARD_KEY_FILE`.
+pub(super) fn key_file(flag: Option<PathBuf>) -> Option<PathBuf> {
+    flag.or_else(|| variable("SVC_GUARD_KEY_FILE").map(PathBuf::from))
+}
+
+/// `--container` or `SVC_GUARD_CONTAINER`.
+pub(super) fn container(flag: bool) -> Result<bool, Refusal> {
+    let said = parsed(flag.then_some(true), "SVC_GUARD_CONTAINER", |text| match text {
+        "1" | "true" | "yes" => Ok(true),
+        "0" | "false" | "no" => Ok(false),
+        _ => Err("must be 1, true, yes, 0, false or no".to_owned()),
+    })?;
+    Ok(said.unwrap_or(false))
+}
+
+/// `SVC_MAINNET_CONFIRM`: the account's address, said by a person at every mainnet start.
+pub(super) fn mainnet_confirm() -> Result<Option<Address>, Refusal> {
+    parsed(None, "SVC_MAINNET_CONFIRM", parse_address)
+}

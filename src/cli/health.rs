@@ -1,0 +1,81 @@
+//! `health`: exits 0 when the service is healthy, 1 with the problem on standard error when it is not.
+//!
+//! Never 2: container health checks keep that number for themselves, so here even a bad setting is ill health.
+
+use std::io::Read;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::Value;
+use ureq::Agent;
+
+use super::{Refusal, configured, environment};
+use crate::home::{Home, VenueUrl, local_url, parse_listen};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The service's listen address [default: the config's] [env: SVC_GUARD_LISTEN]
+    #[arg(long, value_name = "L", value_parser = parse_listen, conflicts_with = "url")]
+    listen: Option<SocketAddr>,
+    /// The service's base URL, http://host:port
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+}
+
+/// Time for the whole exchange.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Most bytes read of an answer.
+const MAX_BODY: u64 = 64 * 1024;
+
+/// Most characters of a service's own words repeated.
+const MAX_SHOWN: usize = 500;
+
+pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
+    check(args, home).map_err(Refusal::Unhealthy)
+}
+
+fn check(args: Args, home: &Home) -> Result<(), String> {
+    let base = base_url(args, home)?;
+    let (status, body) = get(&format!("{base}/healthz")).map_err(|error| format!("no answer from {base}: {error}"))?;
+    match status {
+        200 => Ok(()),
+        503 => Err(problems(&body).unwrap_or_else(|| "the service is not healthy".to_owned())),
+        status => Err(format!("{base}/healthz answered with status {status}: is that the guard?")),
+    }
+}
+
+fn base_url(args: Args, home: &Home) -> Result<String, String> {
+    if let Some(url) = args.url {
+        let url = VenueUrl::parse(&url).map_err(|_| "--url must be http://host:port".to_owned())?;
+        return Ok(url.as_str().to_owned());
+    }
+    match environment::listen(args.listen).map_err(|refusal| refusal.to_string())? {
+        Some(listen) => Ok(local_url(listen)),
+        None => configured(home).map(|config| local_url(config.listen)).map_err(|refusal| refusal.to_string()),
+    }
+}
+
+/// Status and body of one small exchange, through no proxy, following no redirect.
+fn get(url: &str) -> Result<(u16, Vec<u8>), String> {
+    let config = Agent::config_builder()
+        .timeout_global(Some(TIMEOUT))
+        .proxy(None)
+        .max_redirects(0)
+        .http_status_as_error(false)
+        .build();
+    let mut answer = Agent::new_with_config(config).get(url).call().map_err(|error| error.to_string())?;
+    let mut body = Vec::new();
+    let read = answer.body_mut().as_reader().take(MAX_BODY).read_to_end(&mut body);
+    read.map_err(|error| error.to_string())?;
+    Ok((answer.status().as_u16(), body))
+}
+
+/// The problems of `{"ok":false,"problems":[…]}` in one line.
+fn problems(body: &[u8]) -> Option<String> {
+    let answer: Value = serde_json::from_slice(body).ok()?;
+    let problems: Vec<&str> = answer.get("problems")?.as_array()?.iter().filter_map(Value::as_str).collect();
+    let line = problems.join("; ");
+    let shown: String = line.chars().filter(|letter| !letter.is_control()).take(MAX_SHOWN).collect();
+    (!shown.is_empty()).then_some(shown)
+}

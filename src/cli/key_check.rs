@@ -1,0 +1,35 @@
+//! `key check`: checks with the venue that a key is an API wallet of the configured account, and records its address when
+//! the config names none. The key itself is neither stored nor shown.
+
+use super::{Refusal, agent, client_add, key_stdin, print};
+use crate::home::{Home, Mode, set_api_wallet};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Read the key from standard input
+    #[arg(long, required = true)]
+    key_stdin: bool,
+}
+
+pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
+    let opened = client_add::open(home)?;
+    let config = &opened.config;
+    if config.mode == Mode::Paper {
+        return Err(Refusal::Flags(
+            "paper mode uses no API wallet key; set testnet or mainnet up with `svc-guard init`",
+        ));
+    }
+    let key = key_stdin::read()?;
+    agent::check(config.venue_url(), config.account, key.address()).map_err(Refusal::Agent)?;
+    let recorded = match config.api_wallet {
+        Some(configured) if configured != key.address() => {
+            return Err(Refusal::OtherKey(key.address(), configured));
+        }
+        Some(_) => "",
+        None => {
+            set_api_wallet(&opened.path, &opened.text, key.address()).map_err(Refusal::Config)?;
+            "; recorded as api_wallet in the config"
+        }
+    };
+    print(&format!("{} is an API wallet of {}{recorded}\n", key.address(), config.account))
+}

@@ -1,0 +1,26 @@
+//! `kill`: pulls the kill switch.
+
+use super::{Refusal, print};
+use crate::home::{Home, Pulled};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Why: one line, at most 200 characters (the rest is cut)
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+}
+
+pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
+    let kill = home.kill_file();
+    let path = kill.path().display();
+    let pulled = kill.pull(&args.reason).map_err(|error| Refusal::NotPulled(kill.path().to_owned(), error))?;
+    let found = match pulled {
+        Pulled::Now => "The kill switch is pulled",
+        Pulled::Before => "The kill switch was pulled before",
+    };
+    print(&format!(
+        "{found}: {}\nA running service opens nothing and closes everything. Only a person releases it: remove {path} and \
+         restart the service.\n",
+        kill.reason(),
+    ))
+}

@@ -1,0 +1,178 @@
+//! The command line: one file a command; every refusal exits with 2 and its reason on standard error.
+//!
+//! What is decided here is what the person asked for and whether it may start. Rules, files and the service itself
+//! live in their own rooms.
+
+mod agent;
+mod check_config;
+mod client_add;
+mod config_get;
+mod environment;
+mod equity;
+mod health;
+mod init;
+mod journal;
+mod key_check;
+mod key_stdin;
+mod kill;
+mod mainnet;
+mod mcp;
+mod pair;
+mod refusal;
+mod removed;
+mod rules_source;
+mod run;
+mod set_up;
+mod values;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::home::{Config, Home, Loaded, load};
+use refusal::Refusal;
+
+/// A guard between a trading bot and its venue: judges every request against its owner's rules.
+#[derive(Debug, Parser)]
+#[command(name = "svc-guard", version, arg_required_else_help = true)]
+struct Cli {
+    /// Home: config, journals, key file [default: ~/.svc-guard] [env: SVC_GUARD_HOME]
+    #[arg(long, global = true, value_name = "DIR")]
+    home: Option<PathBuf>,
+    /// Another config file than guard.toml in the home
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Set the guard up: rules, account, mode, keys
+    Init(init::Args),
+    /// Read the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Look at the API wallet's key
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Make a new client key (shown once) and a new pairing code
+    Pair,
+    /// Keep the clients
+    #[command(subcommand)]
+    Client(ClientCommand),
+    /// Run the service until SIGTERM or Ctrl-C
+    Run(run::Args),
+    /// Exit 0 when the service is healthy
+    Health(health::Args),
+    /// Start a risk journal at the account's equity now
+    JournalInit(journal::ChangeArgs),
+    /// Clear a drawdown halt after a person's review, with the service stopped
+    JournalResume(journal::ChangeArgs),
+    /// Print the risk journal's records, one JSON line each
+    JournalShow(journal::ShowArgs),
+    /// Pull the kill switch
+    Kill(kill::Args),
+    /// Check the config and print its rules
+    CheckConfig,
+    /// Serve AI agents over standard input and output, trading through a guard on this machine
+    Mcp(mcp::Args),
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Print one configured value
+    Get(config_get::Args),
+}
+
+#[derive(Debug, Subcommand)]
+enum KeyCommand {
+    /// Check with the venue that a key is an API wallet of the configured account
+    Check(key_check::Args),
+}
+
+#[derive(Debug, Subcommand)]
+enum ClientCommand {
+    /// Write a new client key to a new file that only its owner can read
+    Add(client_add::Args),
+}
+
+/// Runs the program's command line.
+pub fn main() -> ExitCode {
+    let done = match Cli::try_parse() {
+        Ok(cli) => cli.run(),
+        Err(error) => match removed::replacement(&error) {
+            Some(refusal) => Err(refusal),
+            None => {
+                // Nothing is left to tell a person whose terminal is gone.
+                _ = error.print();
+                return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            }
+        },
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(refusal) => {
+            say(&refusal.to_string());
+            ExitCode::from(refusal.exit_code())
+        }
+    }
+}
+
+impl Cli {
+    fn run(self) -> Result<(), Refusal> {
+        // An agent's client starts `mcp` in an environment that nobody watches, so it reads none of it.
+        let from_system = matches!(self.command, Command::Mcp(_));
+        let dir = if from_system { self.home } else { environment::home(self.home) };
+        let home = Home::resolve(dir, self.config, from_system).map_err(Refusal::Home)?;
+        match self.command {
+            Command::Init(args) => init::run(args, &home),
+            Command::Config(ConfigCommand::Get(args)) => config_get::run(&args, &home),
+            Command::Key(KeyCommand::Check(args)) => key_check::run(&args, &home),
+            Command::Pair => pair::run(&home),
+            Command::Client(ClientCommand::Add(args)) => client_add::run(&args, &home),
+            Command::Run(args) => run::run(args, home),
+            Command::Health(args) => health::run(args, &home),
+            Command::JournalInit(args) => journal::init(&args, &home),
+            Command::JournalResume(args) => journal::resume(&args, &home),
+            Command::JournalShow(args) => journal::show(&args, &home),
+            Command::Kill(args) => kill::run(&args, &home),
+            Command::CheckConfig => check_config::run(&home),
+            Command::Mcp(args) => mcp::run(&args),
+        }
+    }
+}
+
+/// The config of a home that is set up.
+fn configured(home: &Home) -> Result<Config, Refusal> {
+    match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
+        Loaded::Config(config) => Ok(*config),
+        Loaded::Empty(_) => Err(Refusal::NotSetUp(home.config_file())),
+    }
+}
+
+/// Prints a command's result.
+fn print(text: &str) -> Result<(), Refusal> {
+    let mut out = std::io::stdout().lock();
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    printed.map_err(|error| Refusal::Io("write to standard output", error))
+}
+
+/// Says something to the person on standard error; a closed one is nobody to tell.
+fn say(text: &str) {
+    _ = writeln!(std::io::stderr(), "svc-guard: {text}");
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

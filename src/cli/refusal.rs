@@ -1,0 +1,161 @@
+//! Why a command refuses: one reason, with the way out.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::agent::NotTheAgent;
+use super::mainnet::Gap;
+use crate::home::{ConfigError, FileError, HomeError, KeyFileError, Mode};
+use crate::journal::{JournalError, OpenError};
+use crate::rules::RulesError;
+use crate::service::RunError;
+use crate::venue::Address;
+
+/// A refusal of a command.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// The home cannot be used.
+    Home(HomeError),
+    /// The config cannot be used.
+    Config(ConfigError),
+    /// The rules cannot be used.
+    Rules(RulesError),
+    /// A file cannot be used.
+    File(FileError),
+    /// A journal cannot be started or read.
+    Journal(OpenError),
+    /// A journal cannot be written.
+    NotWritten(Arc<JournalError>),
+    /// The venue did not say what the account is worth (what happened).
+    NoEquity(String),
+    /// A key cannot be read.
+    Key(KeyFileError),
+    /// The venue does not know the key as the account's API wallet.
+    Agent(NotTheAgent),
+    /// The system refused (what was tried).
+    Io(&'static str, io::Error),
+    /// An environment variable's value cannot stand (its name, what is expected).
+    Variable(&'static str, String),
+    /// There is no set-up yet.
+    NotSetUp(PathBuf),
+    /// There is a set-up already.
+    SetUpAlready(PathBuf),
+    /// A file that the set-up would write stands there already.
+    KeyStands(PathBuf),
+    /// Flags are missing or do not fit each other; the text says which and what to do.
+    Flags(&'static str),
+    /// This build cannot do that yet.
+    NotYet(&'static str),
+    /// A name that does not exist, and its replacement.
+    NoSuchName(String, &'static str),
+    /// The mode asked for is not the config's (asked, configured).
+    OtherMode(Option<Mode>, Mode),
+    /// The set-up has other rules than those given now.
+    OtherRules(PathBuf),
+    /// The set-up guards another account than the one given now (configured, given).
+    OtherAccount(Address, Address),
+    /// The key's address is not the configured API wallet's (found, configured).
+    OtherKey(Address, Address),
+    /// The key is the account's own.
+    OwnKey(Address),
+    /// Mainnet cannot start; everything that is missing.
+    Mainnet(Vec<Gap>),
+    /// The kill switch could not be pulled.
+    NotPulled(PathBuf, io::Error),
+    /// The service is not healthy, or not there.
+    Unhealthy(String),
+    /// The service ended with an error.
+    Run(RunError),
+}
+
+impl Refusal {
+    /// The exit status: 2, but for ill health and for a service that failed while running, which are 1.
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Unhealthy(_) | Self::Run(RunError::Failed(_)) => 1,
+            _ => 2,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Home(error) => error.fmt(f),
+            Self::Config(error) => error.fmt(f),
+            Self::Rules(error) => write!(f, "--rules: {error}"),
+            Self::File(error) => error.fmt(f),
+            Self::Journal(error) => error.fmt(f),
+            Self::NotWritten(error) => write!(f, "nothing was written: {error}"),
+            Self::NoEquity(what) => write!(f, "the account's equity could not be read: {what}; try again"),
+            Self::Key(error) => error.fmt(f),
+            Self::Agent(error) => error.fmt(f),
+            Self::Io(what, error) => write!(f, "cannot {what}: {error}"),
+            Self::Variable(name, expected) => write!(f, "the environment variable {name} {expected}"),
+            Self::NotSetUp(path) => {
+                write!(
+                    f,
+                    "{} holds no set-up; `svc-guard init` makes one, --home DIR names another home",
+                    path.display()
+                )
+            }
+            Self::SetUpAlready(path) => {
+                write!(f, "{} holds a set-up already; --force sets up anew over it", path.display())
+            }
+            Self::KeyStands(path) => write!(
+                f,
+                "{} stands there already; move it away, or --force keeps it aside under another name",
+                path.display()
+            ),
+            Self::Flags(text) => f.write_str(text),
+            Self::NotYet(what) => write!(f, "{what} is not in this build yet"),
+            Self::NoSuchName(name, instead) => write!(f, "there is no `{name}`; use {instead}"),
+            Self::OtherMode(asked, configured) => other_mode(f, *asked, *configured),
+            Self::OtherRules(path) => write!(
+                f,
+                "{} has other rules than --rules (SVC_GUARD_RULES) gives; leave them out, or set up anew with `svc-guard \
+                 init --force`",
+                path.display()
+            ),
+            Self::OtherAccount(configured, given) => write!(
+                f,
+                "this home guards the account {configured}, not {given} (--account, SVC_GUARD_ACCOUNT); each account needs \
+                 its own home"
+            ),
+            Self::OtherKey(found, configured) => {
+                write!(f, "the key is that of {found}, but the config's api_wallet is {configured}; give the right key")
+            }
+            Self::OwnKey(account) => write!(
+                f,
+                "the key is the account's own ({account}); the guard takes an API wallet's key only, which cannot withdraw"
+            ),
+            Self::Mainnet(gaps) => {
+                f.write_str("mainnet does not start; missing: ")?;
+                gaps.iter()
+                    .enumerate()
+                    .try_for_each(|(place, gap)| write!(f, "{}{gap}", if place == 0 { "" } else { "; " }))
+            }
+            Self::NotPulled(path, error) => {
+                write!(f, "the kill switch is NOT pulled: cannot write {}: {error}", path.display())
+            }
+            Self::Unhealthy(problem) => f.write_str(problem),
+            Self::Run(error) => error.fmt(f),
+        }
+    }
+}
+
+fn other_mode(f: &mut fmt::Formatter<'_>, asked: Option<Mode>, configured: Mode) -> fmt::Result {
+    match asked {
+        None => write!(
+            f,
+            "the config's mode is {configured}, and without --network only paper mode starts; add --network {configured}"
+        ),
+        Some(asked) => write!(
+            f,
+            "--network {asked} (SVC_GUARD_NETWORK) is not the config's mode, {configured}; set up anew with `svc-guard init` \
+             to change it"
+        ),
+    }
+}

@@ -1,0 +1,31 @@
+//! Where rules come from: a code, or `@FILE` with a TOML table.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+
+use super::Refusal;
+use crate::home::{FileError, Why};
+use crate::rules::Rules;
+
+/// Largest file of rules: a full list of the longest coins fits many times.
+const MAX_FILE_LEN: u64 = 64 * 1024;
+
+/// Reads what `--rules` gives.
+pub(super) fn read(given: &str) -> Result<Rules, Refusal> {
+    match given.strip_prefix('@') {
+        Some(path) => Rules::from_toml(&read_text(path.into())?).map_err(Refusal::Rules),
+        None => Rules::from_code(given).map_err(Refusal::Rules),
+    }
+}
+
+fn read_text(path: PathBuf) -> Result<String, Refusal> {
+    let mut bytes = Vec::new();
+    let read = File::open(&path).and_then(|file| file.take(MAX_FILE_LEN.saturating_add(1)).read_to_end(&mut bytes));
+    let text = match read {
+        Err(error) => Err(Why::Io("read", error)),
+        Ok(_) if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE_LEN => Err(Why::TooLarge(MAX_FILE_LEN)),
+        Ok(_) => String::from_utf8(bytes).map_err(|_| Why::NotText),
+    };
+    text.map_err(|why| Refusal::File(FileError { path, why }))
+}

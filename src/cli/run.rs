@@ -1,0 +1,160 @@
+//! `run`: what was asked for, whether it may start, and the key; then the service.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use super::set_up::SetUp;
+use super::{Refusal, environment, key_stdin, mainnet, rules_source, say, values};
+use crate::home::{
+    Config, Deployment, Home, IpShare, KeyReading, Loaded, Mode, in_container, load, parse_address, parse_listen,
+    read_key_file,
+};
+use crate::rules::Rules;
+use crate::service::{self, Plan};
+use crate::venue::Address;
+use crate::venue::signing::SecretKey;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The mode, which must be the config's [default: paper] [env: SVC_GUARD_NETWORK]
+    #[arg(long, value_parser = values::mode())]
+    network: Option<Mode>,
+    /// The listen address [default: the config's] [env: SVC_GUARD_LISTEN]
+    #[arg(long, value_name = "L", value_parser = parse_listen)]
+    listen: Option<SocketAddr>,
+    /// Share of this machine's IP budget, 1/N for N services [default: the config's] [env: SVC_GUARD_IP_SHARE]
+    #[arg(long, value_name = "S", value_parser = values::ip_share)]
+    ip_share: Option<IpShare>,
+    /// Read the API wallet's key from standard input
+    #[arg(long, conflicts_with = "key_file")]
+    key_stdin: bool,
+    /// Testnet: file with the API wallet's key [env: SVC_GUARD_KEY_FILE]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+    /// The service runs in a container [env: SVC_GUARD_CONTAINER]
+    #[arg(long)]
+    container: bool,
+    /// Empty home: the rules to set paper mode up with [env: SVC_GUARD_RULES]
+    #[arg(long, value_name = "sr1_...")]
+    rules: Option<String>,
+    /// Empty home: the account to set paper mode up with [env: SVC_GUARD_ACCOUNT]
+    #[arg(long, value_name = "0x...", value_parser = parse_address)]
+    account: Option<Address>,
+}
+
+/// What flags and variables ask for together.
+struct Asked {
+    network: Option<Mode>,
+    listen: Option<SocketAddr>,
+    ip_share: Option<IpShare>,
+    key_stdin: bool,
+    key_file: Option<PathBuf>,
+    container: bool,
+    rules: Option<Rules>,
+    account: Option<Address>,
+}
+
+impl Asked {
+    fn from(args: Args) -> Result<Self, Refusal> {
+        let rules = environment::rules(args.rules)?;
+        Ok(Self {
+            network: environment::network(args.network)?,
+            listen: environment::listen(args.listen)?,
+            ip_share: environment::ip_share(args.ip_share)?,
+            // A key named by flag is meant; the variable is for where none is.
+            key_file: if args.key_stdin { None } else { environment::key_file(args.key_file) },
+            key_stdin: args.key_stdin,
+            container: in_container(environment::container(args.container)?, Path::new("/")),
+            rules: rules.as_deref().map(rules_source::read).transpose()?,
+            account: environment::account(args.account)?,
+        })
+    }
+}
+
+pub(super) fn run(args: Args, home: Home) -> Result<(), Refusal> {
+    let asked = Asked::from(args)?;
+    let mut warnings = Vec::new();
+    let mut config = config(&asked, &home, &mut warnings)?;
+    home.require_own().map_err(Refusal::Home)?;
+    let network = asked.network.unwrap_or(Mode::Paper);
+    if network != config.mode {
+        return Err(Refusal::OtherMode(asked.network, config.mode));
+    }
+    config.listen = asked.listen.unwrap_or(config.listen);
+    config.ip_share = asked.ip_share.unwrap_or(config.ip_share);
+    if !config.listen.ip().is_loopback() {
+        warnings.push(format!("listening on {}, which other machines may reach", config.listen));
+    }
+    if config.mode == Mode::Mainnet {
+        mainnet::check(&config, &home, asked.key_stdin)?;
+    }
+    let api_wallet = api_wallet(&asked, &config, &home, &mut warnings)?;
+    warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+    service::run(Plan { home, config, api_wallet, container: asked.container, warnings }).map_err(Refusal::Run)
+}
+
+/// The home's config; an empty home is set up for paper mode first where the rules and the account are given.
+fn config(asked: &Asked, home: &Home, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
+    match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
+        Loaded::Config(config) => {
+            if asked.rules.as_ref().is_some_and(|rules| *rules != config.rules) {
+                return Err(Refusal::OtherRules(home.config_file()));
+            }
+            match asked.account.filter(|account| *account != config.account) {
+                Some(account) => Err(Refusal::OtherAccount(config.account, account)),
+                None => Ok(*config),
+            }
+        }
+        Loaded::Empty(deployment) => set_up(asked, home, deployment, warnings),
+    }
+}
+
+fn set_up(asked: &Asked, home: &Home, deployment: Deployment, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
+    if matches!(asked.network, Some(Mode::Testnet | Mode::Mainnet)) {
+        return Err(Refusal::Flags("this home is empty, and testnet and mainnet need `svc-guard init` first"));
+    }
+    let (Some(rules), Some(account)) = (asked.rules.clone(), asked.account) else {
+        return Err(Refusal::Flags(
+            "this home is empty: run `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
+             (SVC_GUARD_ACCOUNT) to set paper mode up now",
+        ));
+    };
+    let client_key = home.client_key_file();
+    let found = Loaded::Empty(deployment.clone());
+    let config = Config::new(Mode::Paper, account, rules, deployment);
+    let out = Some(client_key.clone());
+    let done = SetUp { home, config, found, api_wallet: None, client_key_out: out, force: false }.run()?;
+    warnings.extend(done.notes);
+    say(&format!("set up for paper; the client key of {} is in {}", done.client.address(), client_key.display()));
+    Ok(done.config)
+}
+
+/// The API wallet's key, from where it was said to be. Paper mode reads none.
+fn api_wallet(
+    asked: &Asked,
+    config: &Config,
+    home: &Home,
+    warnings: &mut Vec<String>,
+) -> Result<Option<SecretKey>, Refusal> {
+    if config.mode == Mode::Paper {
+        if asked.key_stdin || asked.key_file.is_some() {
+            warnings.push("paper mode reads no key; the one given is left unread".to_owned());
+        }
+        return Ok(None);
+    }
+    let key = if asked.key_stdin {
+        key_stdin::read()?
+    } else {
+        let path = asked.key_file.clone().unwrap_or_else(|| home.key_file());
+        let KeyReading { key, warning } = read_key_file(&path, asked.container).map_err(Refusal::Key)?;
+        warnings.extend(warning);
+        key
+    };
+    if key.address() == config.account {
+        return Err(Refusal::OwnKey(config.account));
+    }
+    match config.api_wallet {
+        Some(configured) if configured != key.address() => Err(Refusal::OtherKey(key.address(), configured)),
+        _ => Ok(Some(key)),
+    }
+}

@@ -1,0 +1,174 @@
+//! Setting a home up, whole or not at all: folders, keys, risk journal, and last the config, which makes it count.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+
+use super::Refusal;
+use crate::home::{Config, Home, Loaded, generate_key, load, write_key_file};
+use crate::journal::{self, OpenError};
+use crate::venue::signing::SecretKey;
+
+/// What to set up.
+pub(super) struct SetUp<'a> {
+    pub(super) home: &'a Home,
+    /// The config without the new client.
+    pub(super) config: Config,
+    /// What the config file held when the answers were taken.
+    pub(super) found: Loaded,
+    /// The API wallet's key to store.
+    pub(super) api_wallet: Option<SecretKey>,
+    /// File for the client key.
+    pub(super) client_key_out: Option<PathBuf>,
+    /// Whether a stored key gives way (it is kept under another name).
+    pub(super) force: bool,
+}
+
+/// What was set up.
+pub(super) struct Done {
+    pub(super) config: Config,
+    /// The client's key.
+    pub(super) client: SecretKey,
+    /// What a person should know about things that were there before.
+    pub(super) notes: Vec<String>,
+}
+
+impl SetUp<'_> {
+    /// Does it. When anything is refused, what was made so far is taken back.
+    pub(super) fn run(mut self) -> Result<Done, Refusal> {
+        let path = self.home.config_file();
+        let client = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
+        self.config.auth.clients.push(client.address());
+        self.config.check(&path).map_err(Refusal::Config)?;
+
+        let mut undo = Undo::default();
+        undo.home = fs::metadata(self.home.dir()).ok().map(|found| (self.home.dir().to_owned(), found.permissions()));
+        undo.made.extend(self.home.create().map_err(Refusal::Home)?);
+        let _lock = self.home.lock().map_err(Refusal::Home)?;
+        if load(&path, &self.home.trusted()).map_err(Refusal::Config)? != self.found {
+            return Err(Refusal::SetUpAlready(path));
+        }
+        let mut notes = self.earlier_clients();
+        if let Some(key) = &self.api_wallet {
+            notes.extend(store_key(&self.home.key_file(), key, self.force, &mut undo)?);
+        }
+        if let Some(out) = &self.client_key_out {
+            write_key_file(out, &client).map_err(Refusal::File)?;
+            undo.made.push(out.clone());
+        }
+        notes.extend(start_journal(self.home, &self.config, &mut undo)?);
+        self.config.write(&path).map_err(Refusal::Config)?;
+        undo.keep();
+        // Without the ready-made file the switch still works, unless the disk is full.
+        if let Err(error) = self.home.kill_file().make_ready() {
+            notes.push(format!("the kill file could not be made ready for a full disk: {error}"));
+        }
+        Ok(Done { config: self.config, client, notes })
+    }
+
+    /// Clients of an earlier set-up that this one no longer accepts.
+    fn earlier_clients(&self) -> Vec<String> {
+        match &self.found {
+            Loaded::Config(config) if !config.auth.clients.is_empty() => {
+                vec![format!("{} earlier client keys are no longer accepted", config.auth.clients.len())]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Starts the risk journal of the config's mode and account, in its folder. One that is there is never replaced.
+fn start_journal(home: &Home, config: &Config, undo: &mut Undo) -> Result<Option<String>, Refusal> {
+    let dir = home.journal_dir(config.mode, config.account);
+    let files = [dir.join("lock"), dir.join("risk.jsonl")];
+    let new = [&dir].into_iter().chain(&files).filter(|path| fs::symlink_metadata(path).is_err()).cloned();
+    undo.made.extend(new.collect::<Vec<_>>());
+    match journal::create_risk(&dir, &first_record(config)) {
+        Ok(()) => Ok(None),
+        Err(OpenError::Exists(_)) => Ok(Some(format!("the risk journal in {} goes on as it is", dir.display()))),
+        Err(error) => Err(Refusal::Journal(error)),
+    }
+}
+
+/// The record a risk journal starts with. It holds no equity: a set-up connects to no account, so the service takes the
+/// day's start and the peak from its first read.
+fn first_record(config: &Config) -> String {
+    json!({
+        "kind": "init",
+        "at_ms": now_ms(),
+        "mode": config.mode.name(),
+        "account": config.account,
+        "account_network": config.account_network.name(),
+        "note": "set up",
+    })
+    .to_string()
+}
+
+/// Milliseconds since 1970, UTC; 0 on a clock set before.
+pub(super) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Stores the API wallet's key; an earlier one gives way only by `force`, and is kept under another name.
+fn store_key(path: &Path, key: &SecretKey, force: bool, undo: &mut Undo) -> Result<Option<String>, Refusal> {
+    let mut note = None;
+    if fs::symlink_metadata(path).is_ok() {
+        if !force {
+            return Err(Refusal::KeyStands(path.to_owned()));
+        }
+        let aside = free_name(path);
+        fs::rename(path, &aside).map_err(|error| Refusal::Io("put the earlier key aside", error))?;
+        note = Some(format!("the earlier API wallet key is kept in {}", aside.display()));
+        undo.moved.push((aside, path.to_owned()));
+    }
+    write_key_file(path, key).map_err(Refusal::File)?;
+    undo.made.push(path.to_owned());
+    Ok(note)
+}
+
+/// The first name of the form `path.old-N` that is free. The home is locked meanwhile.
+fn free_name(path: &Path) -> PathBuf {
+    let name = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".old-{number}"));
+        PathBuf::from(name)
+    };
+    (1..u32::MAX).map(name).find(|name| fs::symlink_metadata(name).is_err()).unwrap_or_else(|| name(u32::MAX))
+}
+
+/// What to take back when a set-up is refused half-way, unless it is kept.
+#[derive(Default)]
+struct Undo {
+    /// Files and folders made, in order.
+    made: Vec<PathBuf>,
+    /// Files moved: where they are, where they were.
+    moved: Vec<(PathBuf, PathBuf)>,
+    /// The home and its permissions, when it was there before.
+    home: Option<(PathBuf, fs::Permissions)>,
+}
+
+impl Undo {
+    fn keep(&mut self) {
+        self.made.clear();
+        self.moved.clear();
+        self.home = None;
+    }
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        // Best effort on the way out of a refusal: a folder that holds something else stays.
+        for path in self.made.iter().rev() {
+            _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
+        }
+        for (from, to) in self.moved.iter().rev() {
+            _ = fs::rename(from, to);
+        }
+        if let Some((home, permissions)) = self.home.take() {
+            _ = fs::set_permissions(home, permissions);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! How flags' values are read, so that help names what is allowed and a refusal says what is expected.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::home::{IpShare, Mode, Network};
+
+/// A mode by its name.
+pub(super) fn mode() -> impl TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::NAMES).try_map(|name| name.parse::<Mode>())
+}
+
+/// A network by its name.
+pub(super) fn network() -> impl TypedValueParser<Value = Network> {
+    PossibleValuesParser::new(Network::NAMES).try_map(|name| name.parse::<Network>())
+}
+
+/// A share of the IP budget.
+pub(super) fn ip_share(text: &str) -> Result<IpShare, String> {
+    IpShare::parse(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,143 @@
+//! Reason codes: the one table of them. Stable, documented in `svc-guard-codes(7)`, which a test holds to this file.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal),* $(,)?) => {
+        /// Why a request was decided as it was.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code {
+            $($(#[doc = $doc])+ $name),*
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+
+            /// The code as it stands in events and replies.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Code::$name => $text),*
+                }
+            }
+
+            /// What it means, in the words of the manual page.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Code::$name => concat!($($doc),+).trim_ascii()),*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Within every rule, forwarded as it came.
+    Allowed = "allowed",
+    /// Can only reduce risk, forwarded as it came.
+    Reduces = "reduces",
+    /// Changed to comply; `changes` says how.
+    Resized = "resized",
+    /// The body is no request that the venue's protocol knows.
+    Malformed = "malformed",
+    /// The signature names no client of this guard.
+    BadSignature = "bad_signature",
+    /// Signed for the other network while `require_network` is set.
+    WrongNetwork = "wrong_network",
+    /// Names a vault or sub-account that is not the guarded account.
+    WrongAccount = "wrong_account",
+    /// The nonce was used before.
+    NonceReused = "nonce_reused",
+    /// The nonce is too old, too new, or below the hundred highest seen.
+    NonceOutOfWindow = "nonce_out_of_window",
+    /// `expiresAfter` lies in the past.
+    Expired = "expired",
+    /// An action type that the guard never forwards.
+    ActionNotAllowed = "action_not_allowed",
+    /// The kill switch is pulled.
+    Killed = "killed",
+    /// The daily loss stop fired; entries come back with the next UTC day.
+    HaltedForDay = "halted_for_day",
+    /// The drawdown halt fired; a person must resume.
+    Stopped = "stopped",
+    /// The account has not been read yet.
+    Starting = "starting",
+    /// The service is stopping.
+    Stopping = "stopping",
+    /// The last account read is too old to judge an entry on.
+    AccountStale = "account_stale",
+    /// The last price read is too old to judge an entry on.
+    PriceStale = "price_stale",
+    /// Decisions cannot be written to disk.
+    JournalError = "journal_error",
+    /// Too much is waiting to be written; entries must wait.
+    Busy = "busy",
+    /// The market is not in the owner's list, or is no core perp.
+    MarketNotAllowed = "market_not_allowed",
+    /// The venue lists no such market.
+    MarketUnknown = "market_unknown",
+    /// The venue no longer trades this market.
+    MarketDelisted = "market_delisted",
+    /// A trigger order that could open a position.
+    TriggerEntryNotAllowed = "trigger_entry_not_allowed",
+    /// The price is not on the market's tick.
+    PriceInvalid = "price_invalid",
+    /// The size is not on the market's lot.
+    SizeInvalid = "size_invalid",
+    /// The leverage asked for is above the rule.
+    LeverageTooHigh = "leverage_too_high",
+    /// Takes margin out of a position.
+    MarginRemoval = "margin_removal",
+    /// The stop stands on the winning side.
+    StopWrongSide = "stop_wrong_side",
+    /// Would leave a position with a wider, smaller or no stop.
+    StopLoosened = "stop_loosened",
+    /// Loss per trade leaves no room for the venue's smallest order.
+    LossLimit = "loss_limit",
+    /// Open risk leaves no room for the venue's smallest order.
+    OpenRiskLimit = "open_risk_limit",
+    /// The market's position limit leaves no room for the venue's smallest order.
+    PositionLimit = "position_limit",
+    /// Gross exposure leaves no room for the venue's smallest order.
+    ExposureLimit = "exposure_limit",
+    /// The order value limit leaves no room for the venue's smallest order.
+    OrderValueLimit = "order_value_limit",
+    /// Too many entries within a minute.
+    OrderRateLimit = "order_rate_limit",
+    /// Too many open entries.
+    OpenOrdersLimit = "open_orders_limit",
+    /// The same entry again within the window, or a client order id that is live or in doubt.
+    DuplicateOrder = "duplicate_order",
+    /// The account's own request allowance at the venue is nearly used up.
+    VenueBudget = "venue_budget",
+    /// The guard's own order, which clients cannot touch.
+    GuardOrder = "guard_order",
+    /// An order that the guard does not know.
+    OrderUnknown = "order_unknown",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manual_page_lists_every_code_with_its_meaning() {
+        let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/man/svc-guard-codes.7")).unwrap();
+        let listed: Vec<(&str, &str)> = page
+            .split(".TP\n.B ")
+            .skip(1)
+            .map(|entry| entry.split_once('\n').unwrap())
+            .map(|(code, rest)| (code, rest.lines().next().unwrap()))
+            .collect();
+        let known: Vec<(&str, &str)> = Code::ALL.iter().map(|code| (code.as_str(), code.meaning())).collect();
+        assert_eq!(listed, known);
+    }
+}

@@ -1,0 +1,76 @@
+//! What the core is set up with: plain values, checked by whoever read them.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use rust_decimal::Decimal;
+
+use crate::rules::Rules;
+use crate::venue::Address;
+use crate::venue::signing::Source;
+
+/// Where orders go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Nowhere: decisions are recorded, nothing is sent.
+    Paper,
+    /// The venue's test network.
+    Testnet,
+    /// The venue's main network.
+    Mainnet,
+}
+
+impl Mode {
+    /// The mode's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Paper => "paper",
+            Mode::Testnet => "testnet",
+            Mode::Mainnet => "mainnet",
+        }
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The core's settings.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where orders go.
+    pub mode: Mode,
+    /// The account guarded.
+    pub account: Address,
+    /// Whose account is read, and whose markets apply.
+    pub account_network: Source,
+    /// The API wallet's address; none in paper mode.
+    pub api_wallet: Option<Address>,
+    /// Addresses whose requests are judged.
+    pub clients: BTreeSet<Address>,
+    /// Veto what was signed for the other network.
+    pub require_network: bool,
+    /// The owner's rules.
+    pub rules: Rules,
+    /// Equity above this does not count, USDC.
+    pub equity_cap: Option<Decimal>,
+    /// An account read older than this is stale.
+    pub account_max_age_ms: u64,
+    /// A price read older than this is stale.
+    pub prices_max_age_ms: u64,
+    /// Path of the kill file, for the status.
+    pub kill_file: String,
+    /// The venue's URL, for the status.
+    pub venue_url: String,
+}
+
+impl Config {
+    /// The equity that percentages are taken of.
+    #[must_use]
+    pub fn base_equity(&self, equity: Decimal) -> Decimal {
+        self.equity_cap.map_or(equity, |cap| cap.min(equity)).max(Decimal::ZERO)
+    }
+}

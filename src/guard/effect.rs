@@ -1,0 +1,147 @@
+//! What the core wants done.
+
+use crate::venue::Cloid;
+use crate::venue::json::Node;
+use crate::venue::signing::Terms;
+
+/// The effects of one step, in order: records go to disk first, then what waits for them is released.
+#[derive(Debug, Default)]
+pub struct Effects {
+    /// Events to write.
+    pub records: Vec<Record>,
+    /// Risk records to write, after the events.
+    pub risk: Vec<RiskRecord>,
+    /// Done only once the records of this step are on disk.
+    pub after_disk: Vec<Deed>,
+    /// Done at once: what an earlier step's records already cover.
+    pub at_once: Vec<Deed>,
+}
+
+/// An event to write, with the keys it is found by.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// The event as one line of JSON.
+    pub text: String,
+    /// What it is found by.
+    pub keys: Keys,
+}
+
+/// A record of the risk journal: what the risk state is made from at the next start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RiskRecord {
+    /// The record as one line of JSON.
+    pub text: String,
+}
+
+/// What an event is found by.
+#[derive(Debug, Clone, Default)]
+pub struct Keys {
+    /// The event's own number.
+    pub seq: u64,
+    /// A decision's client nonce.
+    pub nonce: Option<u64>,
+    /// Client order ids in a decision's request.
+    pub cloids: Vec<Cloid>,
+    /// The intent that the event serves (`sent`, `intent`, `done`, `recovered`).
+    pub serves: Option<u64>,
+}
+
+/// One thing to do.
+#[derive(Debug)]
+pub enum Deed {
+    /// Answer a waiting client.
+    Answer(Answer),
+    /// Sign an action and send it.
+    Send(SendAction),
+    /// Read something from the venue soon.
+    Read(Read),
+    /// Write the kill file with this reason.
+    WriteKillFile(String),
+    /// Every intent has ended after a stop: the `stopped` event is on its way to disk.
+    Stopped,
+}
+
+/// An answer to a waiting client.
+#[derive(Debug)]
+pub struct Answer {
+    /// The request's number.
+    pub request: u64,
+    /// HTTP status.
+    pub http_status: u16,
+    /// JSON.
+    pub body: String,
+}
+
+/// An action to sign and send.
+#[derive(Debug)]
+pub struct SendAction {
+    /// The intent's event.
+    pub intent: u64,
+    /// The action's place in it.
+    pub index: usize,
+    /// The action in the venue's form.
+    pub action: Node,
+    /// Nonce, vault and expiry.
+    pub terms: Terms,
+    /// Orders in the batch, for the weight it costs.
+    pub batch_len: usize,
+    /// Who waits when the budget or the senders are short.
+    pub urgency: Urgency,
+}
+
+/// How urgent a send is, most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// The guard's own: cover for bare positions, and closing everything.
+    Own,
+    /// A client's exit or cancel.
+    Exit,
+    /// Can open or enlarge a position.
+    Entry,
+}
+
+/// Something to read from the venue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Read {
+    /// The account.
+    Account,
+    /// The open orders, as soon as their weight allows.
+    Orders,
+    /// The open orders at once: a position may be bare, or must go.
+    OrdersNow,
+    /// The ledger of deposits, withdrawals and transfers since this time, UTC ms.
+    Ledger {
+        /// From when on.
+        since_ms: u64,
+    },
+    /// The account's mode: where its equity is kept.
+    Mode,
+    /// The TWAP orders that run.
+    Twaps,
+    /// A market's leverage setting.
+    Leverage {
+        /// Asset id.
+        asset: u32,
+        /// Coin.
+        coin: String,
+    },
+    /// What became of an order in doubt.
+    OrderStatus {
+        /// The intent that it belongs to.
+        intent: u64,
+        /// The action's place in it.
+        index: usize,
+        /// The order's client order id.
+        cloid: Cloid,
+    },
+    /// The markets: a request named one that is not known.
+    Universe,
+}
+
+impl Effects {
+    /// Whether there is nothing to do.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty() && self.risk.is_empty() && self.after_disk.is_empty() && self.at_once.is_empty()
+    }
+}

@@ -1,0 +1,190 @@
+//! What can happen to the core.
+
+use std::collections::BTreeMap;
+
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+use crate::venue::Address;
+use crate::venue::envelope::Envelope;
+use crate::venue::info::{AccountMode, ClearinghouseState, LedgerUpdate, Leverage, OpenOrder};
+use crate::venue::json::Node;
+use crate::venue::market::Universe;
+use crate::venue::signing::Source;
+
+/// One input of the core.
+#[derive(Debug, Clone)]
+pub enum Input {
+    /// A request to `/exchange`.
+    Request(Request),
+    /// The venue's markets were read.
+    Universe(Universe),
+    /// Mids by coin were read.
+    Mids {
+        /// Mid by coin.
+        mids: BTreeMap<String, Decimal>,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// The account was read.
+    Account {
+        /// Its perp state.
+        state: ClearinghouseState,
+        /// Its equity, read where the account's mode keeps it, USDC.
+        equity: Decimal,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// The open orders were read.
+    Orders {
+        /// All of them.
+        orders: Vec<OpenOrder>,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// The ledger of what moved the equity without trading was read.
+    Ledger {
+        /// Its updates since the time asked for.
+        updates: Vec<LedgerUpdate>,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// Where the account keeps its equity was read. Account reads that follow are read there.
+    AccountMode {
+        /// The mode.
+        mode: AccountMode,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// The TWAP orders that run were read: coin and id of each, or why they could not be.
+    Twaps(Result<Vec<(String, u64)>, String>),
+    /// A market's leverage setting was read; `None` when it could not be.
+    Leverage {
+        /// Asset id.
+        asset: u32,
+        /// The setting.
+        leverage: Option<Leverage>,
+    },
+    /// The status of an order in doubt was read; `None` when it could not be.
+    OrderStatus {
+        /// The intent that it belongs to.
+        intent: u64,
+        /// The action's place in it.
+        index: usize,
+        /// The venue's answer.
+        answer: Option<Value>,
+    },
+    /// The requests that the venue still takes from the account.
+    RequestsLeft(u64),
+    /// Whether actions must name the account as the vault or sub-account that they are for.
+    ActsFor(Option<Address>),
+    /// The end of the API wallet's validity was read, UTC ms.
+    ApiWalletValidUntil(u64),
+    /// An action sent for an intent came to an end.
+    Sent {
+        /// The intent's event.
+        intent: u64,
+        /// The action's place in it.
+        index: usize,
+        /// How it ended.
+        outcome: SendOutcome,
+    },
+    /// The kill switch was pulled.
+    Kill {
+        /// Why.
+        reason: String,
+        /// The client that pulled it, if one did.
+        by: Option<Address>,
+        /// Whether the kill file must still be written.
+        write_file: bool,
+        /// The HTTP request to answer, if one pulled it.
+        request: Option<u64>,
+    },
+    /// The journal failed, or works again (`None`).
+    Journal(Option<String>),
+    /// Something went wrong outside a request. Never contains a key.
+    Trouble(String),
+    /// The service stops: no new request is taken.
+    Stop {
+        /// The signal.
+        reason: String,
+    },
+    /// All sends have ended: the last input.
+    Stopped,
+    /// Time passed.
+    Tick,
+}
+
+/// A request to `/exchange` with what its transport and signature say.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The service's number for the waiting client.
+    pub id: u64,
+    /// Transport.
+    pub via: Via,
+    /// What came.
+    pub body: RequestBody,
+}
+
+/// Transport of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Via {
+    /// `POST /exchange`.
+    Http,
+    /// A frame on a WebSocket.
+    WebSocket,
+}
+
+impl Via {
+    /// The transport's name in events.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Via::Http => "http",
+            Via::WebSocket => "websocket",
+        }
+    }
+}
+
+/// What came with a request.
+#[derive(Debug, Clone)]
+pub enum RequestBody {
+    /// Signed by a client of this guard.
+    Signed {
+        /// The request.
+        envelope: Box<Envelope>,
+        /// The client.
+        client: Address,
+        /// The network it was signed for.
+        signed_as: Source,
+    },
+    /// A request whose signature names no client.
+    Unsigned {
+        /// The action as received.
+        received: Node,
+        /// Why it names none.
+        text: String,
+    },
+    /// No request at all.
+    Malformed {
+        /// The action as received, where there is one.
+        received: Option<Node>,
+        /// The first bytes of the body.
+        unparsed: String,
+        /// What is wrong.
+        text: String,
+        /// The status to answer with: 413, 415 or 422.
+        http_status: u16,
+    },
+}
+
+/// How a send ended.
+#[derive(Debug, Clone)]
+pub enum SendOutcome {
+    /// The venue answered.
+    Answered(Value),
+    /// It surely never reached the venue.
+    NotSent(String),
+    /// Nothing says whether it reached the venue.
+    NoAnswer(String),
+}

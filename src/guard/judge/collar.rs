@@ -1,0 +1,26 @@
+//! The price collar: an entry's limit may not reach further through the mid than the rule allows.
+
+use rust_decimal::Decimal;
+
+use crate::guard::book::percent_of;
+use crate::venue::amount::to_wire;
+use crate::venue::market::{Market, Toward};
+use crate::venue::order::Order;
+
+/// Pulls the limit price to the collar where it is beyond. The passive side is left alone.
+pub(super) fn pull(order: &mut Order, market: &Market, mid: Decimal, collar_pct: Decimal) -> Option<String> {
+    let width = percent_of(mid, collar_pct);
+    let (edge, beyond) = if order.is_buy {
+        let edge = market.round_price(mid.saturating_add(width), Toward::Down);
+        (edge, order.limit_px > edge)
+    } else {
+        let edge = market.round_price(mid.saturating_sub(width), Toward::Up);
+        (edge, order.limit_px < edge)
+    };
+    if !beyond {
+        return None;
+    }
+    let asked = std::mem::replace(&mut order.limit_px, edge);
+    let (asked, edge) = (to_wire(asked), to_wire(edge));
+    Some(format!("{} price pulled from {asked} to {edge}, {collar_pct}% from the mid {}", market.coin, to_wire(mid)))
+}

@@ -1,0 +1,61 @@
+//! The leverage setting: no entry under a setting above the rule.
+
+use super::Veto;
+use crate::guard::code::Code;
+use crate::guard::state::Guard;
+use crate::venue::action::Action;
+use crate::venue::info::{Leverage, MarginMode};
+use crate::venue::market::Market;
+
+/// A setting learnt longer ago than this is read again before an entry relies on it.
+const MAX_AGE_MS: u64 = 300_000;
+
+/// Refuses a client's own setting above the rule.
+pub(super) fn judge_update(guard: &Guard, asset: u32, leverage: u32) -> Result<(), Veto> {
+    let limit = guard.config.rules.leverage;
+    if leverage > limit {
+        let text = format!("leverage {leverage} for asset {asset} is over {limit}; ask for at most {limit}");
+        return Err(Veto::new(Code::LeverageTooHigh, text));
+    }
+    Ok(())
+}
+
+/// The update that must go first, where the market's setting is above the rule or not known well enough.
+pub(super) fn lower(guard: &Guard, market: &Market, now_ms: u64) -> Option<(Action, String)> {
+    let limit = guard.config.rules.leverage.min(market.max_leverage);
+    let learnt = guard.view.leverage.get(&market.asset).map(|(leverage, _)| leverage);
+    let known = learnt.filter(|_| is_known(guard, market.asset, now_ms));
+    if known.is_some_and(|leverage| leverage.value <= guard.config.rules.leverage) {
+        return None;
+    }
+    let is_cross = match learnt {
+        Some(Leverage { mode, .. }) => *mode == MarginMode::Cross,
+        None => !market.only_isolated,
+    };
+    // What it was when it was last known is never raised.
+    let leverage = learnt.map_or(limit, |learnt| learnt.value.min(limit));
+    let was = known.map_or_else(|| "an unknown setting".to_owned(), |leverage| leverage.value.to_string());
+    let change = format!("{} leverage set from {was} to {leverage}", market.coin);
+    Some((Action::UpdateLeverage { asset: market.asset, is_cross, leverage }, change))
+}
+
+/// Whether a market's setting was learnt recently enough to rely on.
+fn is_known(guard: &Guard, asset: u32, now_ms: u64) -> bool {
+    let learnt = guard.view.leverage.get(&asset);
+    learnt.is_some_and(|(_, learnt_ms)| now_ms.saturating_sub(*learnt_ms) <= MAX_AGE_MS)
+}
+
+/// The markets that orders of `action` may enter and whose settings are not known. None while nothing can be entered:
+/// a close that is not marked must not wait.
+pub(in crate::guard) fn unknown_for<'a>(guard: &'a Guard, action: &Action, now_ms: u64) -> Vec<&'a Market> {
+    let orders = action.orders();
+    let mut assets: Vec<u32> = orders.filter(|order| !order.reduce_only).map(|order| order.asset).collect();
+    assets.retain(|asset| !is_known(guard, *asset, now_ms));
+    if assets.is_empty() || super::freshness::check(guard, now_ms).is_err() {
+        return Vec::new();
+    }
+    assets.sort_unstable();
+    assets.dedup();
+    // What the market rule refuses needs no reading.
+    assets.into_iter().filter_map(|asset| super::market::check(guard, asset).ok().map(|(market, _)| market)).collect()
+}

@@ -1,0 +1,133 @@
+//! Limits on how much is asked: entries a minute, open entries, duplicates, the account's allowance at the venue.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use rust_decimal::Decimal;
+
+use super::Veto;
+use crate::guard::code::Code;
+use crate::guard::state::Guard;
+use crate::venue::amount::to_wire;
+use crate::venue::order::Order;
+use crate::venue::{Address, Cloid};
+
+/// Requests of the account's allowance that are kept for exits and stops.
+const KEPT_REQUESTS: u64 = 500;
+const MINUTE_MS: u64 = 60_000;
+
+/// The entries of the last minute. Bounded by the rule on entries a minute.
+#[derive(Debug, Clone, Default)]
+pub(in crate::guard) struct Throttle {
+    entries: VecDeque<(u64, EntryNote)>,
+}
+
+/// An entry as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::guard) struct EntryNote {
+    pub(in crate::guard) client: Address,
+    pub(in crate::guard) asset: u32,
+    pub(in crate::guard) is_buy: bool,
+    pub(in crate::guard) px: Decimal,
+    pub(in crate::guard) size: Decimal,
+}
+
+impl EntryNote {
+    pub(super) fn of(client: Address, order: &Order) -> Self {
+        Self { client, asset: order.asset, is_buy: order.is_buy, px: order.limit_px, size: order.size }
+    }
+}
+
+impl Throttle {
+    /// Counts the entries of a request that passed.
+    pub(in crate::guard) fn note(&mut self, entries: Vec<EntryNote>, window_ms: u64, now_ms: u64) {
+        let kept_ms = MINUTE_MS.max(window_ms);
+        while self.entries.front().is_some_and(|(at_ms, _)| now_ms.saturating_sub(*at_ms) >= kept_ms) {
+            self.entries.pop_front();
+        }
+        self.entries.extend(entries.into_iter().map(|entry| (now_ms, entry)));
+    }
+
+    fn in_last(&self, span_ms: u64, now_ms: u64) -> impl Iterator<Item = &EntryNote> {
+        let recent = move |at_ms: u64| now_ms.saturating_sub(at_ms) < span_ms;
+        self.entries.iter().filter(move |(at_ms, _)| recent(*at_ms)).map(|(_, entry)| entry)
+    }
+}
+
+/// Judges the entries of one request together. `resting` of them may stay open; `cloids` are their client order ids.
+pub(super) fn check(
+    guard: &Guard,
+    entries: &[EntryNote],
+    cloids: &[Cloid],
+    resting: usize,
+    now_ms: u64,
+) -> Result<(), Veto> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let rules = &guard.config.rules;
+    let (recent, limit) = (guard.throttle.in_last(MINUTE_MS, now_ms).count(), rules.orders_per_minute);
+    if recent.saturating_add(entries.len()) > usize::try_from(limit).unwrap_or(usize::MAX) {
+        let text =
+            format!("{recent} entries in the last minute and {} more are over {limit}; slow down", entries.len());
+        return Err(Veto::new(Code::OrderRateLimit, text));
+    }
+    let open = guard.view.orders.values().filter(|order| order.is_entry()).count();
+    let in_flight = guard.pending.alive().filter(|order| !order.reduce_only && !order.is_immediate);
+    let open = open.saturating_add(in_flight.count());
+    let open = open.saturating_add(guard.paper.resting().filter(|order| !order.reduce_only).count());
+    if resting > 0 && open.saturating_add(resting) > usize::try_from(rules.open_orders).unwrap_or(usize::MAX) {
+        let text = format!("{open} open entries and {resting} more are over {}; cancel some first", rules.open_orders);
+        return Err(Veto::new(Code::OpenOrdersLimit, text));
+    }
+    duplicates(guard, entries, now_ms)?;
+    live_cloids(guard, cloids)?;
+    match guard.requests_left {
+        Some(left) if left < KEPT_REQUESTS => {
+            let text = format!(
+                "the venue takes {left} more requests from this account, under the {KEPT_REQUESTS} kept for exits and \
+                 stops; trading volume earns more"
+            );
+            Err(Veto::new(Code::VenueBudget, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn duplicates(guard: &Guard, entries: &[EntryNote], now_ms: u64) -> Result<(), Veto> {
+    let window_ms = guard.config.rules.duplicate_window_ms();
+    let known: Vec<&EntryNote> = guard.throttle.in_last(window_ms, now_ms).collect();
+    match entries.iter().find(|entry| known.contains(entry)) {
+        Some(entry) => {
+            let (side, size, px) = (if entry.is_buy { "buy" } else { "sell" }, to_wire(entry.size), to_wire(entry.px));
+            let text = format!(
+                "the same {side} of {size} at {px} in asset {} came within {window_ms} ms; wait, or change it",
+                entry.asset
+            );
+            Err(Veto::new(Code::DuplicateOrder, text))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses a client order id of an earlier request that is alive or in doubt, and one for two entries. An entry and its
+/// stop may carry the same.
+fn live_cloids(guard: &Guard, cloids: &[Cloid]) -> Result<(), Veto> {
+    if cloids.is_empty() {
+        return Ok(());
+    }
+    let mut asked = BTreeSet::new();
+    if let Some(twice) = cloids.iter().find(|cloid| !asked.insert(**cloid)) {
+        let text = format!("client order id {twice} is given to two entries; choose another for one of them");
+        return Err(Veto::new(Code::DuplicateOrder, text));
+    }
+    let resting = guard.view.orders.values().filter_map(|order| order.cloid);
+    let in_flight = guard.pending.alive().filter_map(|order| order.cloid);
+    let in_paper = guard.paper.cloids();
+    match resting.chain(in_flight).chain(in_paper).find(|cloid| asked.contains(cloid)) {
+        Some(cloid) => {
+            let text = format!("client order id {cloid} is that of an order that is alive or in doubt; choose another");
+            Err(Veto::new(Code::DuplicateOrder, text))
+        }
+        None => Ok(()),
+    }
+}

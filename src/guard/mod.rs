@@ -1,0 +1,45 @@
+//! The pure core: judges requests, keeps the view of the account and decides what is sent.
+//!
+//! One function drives it: [`Guard::step`] takes an input and the time, and returns effects. There is no clock, no
+//! I/O, no randomness and no thread in this room, so that a seeded simulation can drive it through any schedule.
+
+mod alerts;
+pub mod book;
+mod builder;
+mod care;
+mod close;
+pub mod code;
+pub mod config;
+mod cover;
+mod decide;
+pub mod effect;
+mod event;
+mod flatten;
+pub mod input;
+mod intent;
+mod judge;
+mod nonce;
+mod own;
+mod paper;
+mod pending;
+mod pretend;
+mod protect;
+mod reopen;
+mod reply;
+mod restore;
+mod risk;
+mod settle;
+mod state;
+mod status;
+mod step;
+mod view;
+mod watch;
+
+#[cfg(test)]
+mod tests;
+
+pub use code::Code;
+pub use config::{Config, Mode};
+pub use effect::{Answer, Deed, Effects, Keys, Read, Record, RiskRecord, SendAction, Urgency};
+pub use input::{Input, Request, RequestBody, SendOutcome, Via};
+pub use state::Guard;

@@ -1,0 +1,121 @@
+//! Paper orders: what paper mode pretends to have placed.
+
+use std::collections::BTreeMap;
+
+use rust_decimal::Decimal;
+
+use super::book::StopAt;
+use super::view::View;
+use crate::venue::Cloid;
+use crate::venue::order::{Order, OrderKind, Tif};
+
+/// Paper order ids start here, far above any that the venue gives, and stay exact in a double.
+const FIRST_OID: u64 = 1 << 52;
+/// Ids for the orders of one decision; more orders than this cannot be in one.
+const OIDS_PER_DECISION: u64 = 1024;
+/// Most paper orders kept; the oldest is forgotten first.
+const MAX_ORDERS: usize = 1000;
+
+/// A paper order that rests.
+#[derive(Debug, Clone)]
+pub(super) struct PaperOrder {
+    pub(super) asset: u32,
+    pub(super) is_buy: bool,
+    pub(super) size: Decimal,
+    pub(super) px: Decimal,
+    pub(super) stop: Option<StopAt>,
+    pub(super) reduce_only: bool,
+    pub(super) is_trigger: bool,
+    pub(super) cloid: Option<Cloid>,
+}
+
+/// All paper orders.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Paper {
+    orders: BTreeMap<u64, PaperOrder>,
+}
+
+/// What paper mode says became of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Resting(u64),
+    Filled(u64, Decimal),
+    /// An order that must fill at once but does not cross the mid.
+    NoMatch,
+}
+
+impl Paper {
+    /// Places the order at `place` of the decision `seq`: filled at the mid where it would cross it, resting otherwise.
+    pub(super) fn place(
+        &mut self,
+        (seq, place): (u64, usize),
+        order: &Order,
+        stop: Option<StopAt>,
+        mid: Option<Decimal>,
+    ) -> Fate {
+        let place = u64::try_from(place).unwrap_or_default();
+        let oid = FIRST_OID.saturating_add(seq.saturating_mul(OIDS_PER_DECISION)).saturating_add(place);
+        if let OrderKind::Limit(tif) = order.kind {
+            let mid = mid.filter(|mid| crosses(order.is_buy, order.limit_px, *mid));
+            match mid {
+                Some(mid) if tif != Tif::Alo => return Fate::Filled(oid, mid),
+                _ if tif.is_immediate() => return Fate::NoMatch,
+                _ => {}
+            }
+        }
+        if self.orders.len() >= MAX_ORDERS {
+            self.orders.pop_first();
+        }
+        self.orders.insert(
+            oid,
+            PaperOrder {
+                asset: order.asset,
+                is_buy: order.is_buy,
+                size: order.size,
+                px: order.limit_px,
+                stop,
+                reduce_only: order.reduce_only,
+                is_trigger: order.is_trigger(),
+                cloid: order.cloid,
+            },
+        );
+        Fate::Resting(oid)
+    }
+
+    /// Cancels a paper order, if there is one.
+    pub(super) fn cancel(&mut self, oid: u64) {
+        self.orders.remove(&oid);
+    }
+
+    /// The id of the paper order with this client order id.
+    pub(super) fn by_cloid(&self, cloid: &Cloid) -> Option<u64> {
+        self.orders.iter().find(|(_, order)| order.cloid.as_ref() == Some(cloid)).map(|(oid, _)| *oid)
+    }
+
+    /// The order with this id.
+    pub(super) fn get(&self, oid: u64) -> Option<&PaperOrder> {
+        self.orders.get(&oid)
+    }
+
+    /// The client order ids of all of them.
+    pub(super) fn cloids(&self) -> impl Iterator<Item = Cloid> {
+        self.orders.values().filter_map(|order| order.cloid)
+    }
+
+    /// Drops the orders that the mid has crossed: they would have filled.
+    pub(super) fn cross(&mut self, view: &View) {
+        self.orders.retain(|_, order| {
+            let mid = view.mids.get(&order.asset);
+            order.is_trigger || !mid.is_some_and(|mid| crosses(order.is_buy, order.px, *mid))
+        });
+    }
+
+    /// The orders that count as exposure.
+    pub(super) fn resting(&self) -> impl Iterator<Item = &PaperOrder> {
+        self.orders.values().filter(|order| !order.is_trigger)
+    }
+}
+
+fn crosses(is_buy: bool, px: Decimal, mid: Decimal) -> bool {
+    if is_buy { px >= mid } else { px <= mid }
+}

@@ -1,0 +1,263 @@
+//! Orders that may exist at the venue although the last reads do not show them.
+//!
+//! From the moment a decision is taken its orders count, until reads that began late enough show them or their
+//! absence. A read that began before the venue answered proves nothing.
+
+use std::collections::BTreeSet;
+
+use rust_decimal::Decimal;
+
+use super::book::StopAt;
+use super::view::{Resting, View};
+use crate::venue::Cloid;
+use crate::venue::order::Order;
+use crate::venue::reply::Status;
+
+/// Client order ids that the guard derives start with these bytes; none from a client may.
+const CLOID_PREFIX: [u8; 6] = *b"svcgrd";
+
+/// Whose order a derived client order id names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// A client's order that came without an id.
+    Client,
+    /// A stop or close of the guard's own.
+    Guard,
+}
+
+/// The client order id for the order at `place` of the intent `seq`.
+pub(super) fn derived_cloid(whose: Whose, seq: u64, place: u16) -> Cloid {
+    let mut bytes = [0; 16];
+    let [high, low] = place.to_be_bytes();
+    // Seven bytes hold any number of events; the eighth of the sequence number is always zero.
+    let [_, seq @ ..] = seq.to_be_bytes();
+    let tail = [[u8::from(whose == Whose::Guard), high, low].as_slice(), &seq].concat();
+    for (byte, value) in bytes.iter_mut().zip(CLOID_PREFIX.iter().chain(&tail)) {
+        *byte = *value;
+    }
+    Cloid(bytes)
+}
+
+/// The intent that derived this id.
+pub(super) fn intent_of(cloid: &Cloid) -> Option<u64> {
+    let mut seq = [0; 8];
+    let (_, tail) = seq.split_first_mut()?;
+    tail.copy_from_slice(cloid.0.get(CLOID_PREFIX.len().checked_add(3)?..)?);
+    is_derived(cloid).then(|| u64::from_be_bytes(seq))
+}
+
+/// Whether the guard derived this id.
+pub(super) fn is_derived(cloid: &Cloid) -> bool {
+    cloid.0.starts_with(&CLOID_PREFIX)
+}
+
+/// Whether this id names an order of the guard's own.
+pub(super) fn is_guard_stop(cloid: &Cloid) -> bool {
+    is_derived(cloid) && cloid.0.get(CLOID_PREFIX.len()) == Some(&1)
+}
+
+/// How much is known of an order that was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// No answer yet, or none that says anything.
+    Unanswered,
+    /// Accepted at this time: an orders read begun since shows it, or shows that it is gone.
+    Accepted(u64),
+    /// Filled or gone by this time: an account read begun since shows what it did.
+    Gone(u64),
+}
+
+/// An order that may exist.
+#[derive(Debug, Clone)]
+pub(super) struct PendingOrder {
+    /// The intent it belongs to; 0 for one that vanished from the open orders.
+    pub(super) intent: u64,
+    /// The action's place in the intent.
+    pub(super) index: usize,
+    /// The order's place in the action.
+    pub(super) place: usize,
+    pub(super) asset: u32,
+    pub(super) is_buy: bool,
+    pub(super) size: Decimal,
+    pub(super) px: Decimal,
+    pub(super) stop: Option<StopAt>,
+    pub(super) reduce_only: bool,
+    /// What does not fill at once is cancelled.
+    pub(super) is_immediate: bool,
+    pub(super) cloid: Option<Cloid>,
+    /// The venue's id, once it was told.
+    pub(super) oid: Option<u64>,
+    pub(super) phase: Phase,
+}
+
+impl PendingOrder {
+    /// How much of it rests, as far as the open orders show. A stop or an exit may carry the same client order id.
+    fn shown(&self, view: &View) -> Decimal {
+        let is_this = |order: &&Resting| {
+            order.cloid == self.cloid
+                && (order.asset, order.is_buy, order.is_trigger) == (self.asset, self.is_buy, false)
+                && order.reduce_only == self.reduce_only
+        };
+        let shown = self.cloid.and_then(|_| view.orders.values().find(is_this));
+        shown.map_or(Decimal::ZERO, |order| order.size)
+    }
+}
+
+/// The orders that may exist.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pending {
+    pub(super) orders: Vec<PendingOrder>,
+    cancels: Vec<PendingCancel>,
+}
+
+/// A cancel that may take an order away, although the last reads still show it.
+#[derive(Debug, Clone)]
+struct PendingCancel {
+    intent: u64,
+    index: usize,
+    place: usize,
+    oid: u64,
+    /// When the venue took it; an orders read begun since shows what became of the order.
+    accepted_ms: Option<u64>,
+}
+
+impl Pending {
+    /// Reserves an order before it is sent. Untriggered triggers reserve nothing: they cannot fill.
+    pub(super) fn reserve(&mut self, intent: u64, index: usize, place: usize, order: &Order, stop: Option<StopAt>) {
+        if order.is_trigger() {
+            return;
+        }
+        let is_immediate = matches!(order.kind, crate::venue::order::OrderKind::Limit(tif) if tif.is_immediate());
+        self.orders.push(PendingOrder {
+            intent,
+            index,
+            place,
+            asset: order.asset,
+            is_buy: order.is_buy,
+            size: order.size,
+            px: order.limit_px,
+            stop,
+            reduce_only: order.reduce_only,
+            is_immediate,
+            cloid: order.cloid,
+            oid: None,
+            phase: Phase::Unanswered,
+        });
+    }
+
+    /// Notes that the order `oid` may be gone from now on.
+    pub(super) fn cancel(&mut self, intent: u64, index: usize, place: usize, oid: u64) {
+        self.cancels.push(PendingCancel { intent, index, place, oid, accepted_ms: None });
+    }
+
+    /// Whether a cancel of this order is on its way, or was taken since the orders were read.
+    pub(super) fn is_going(&self, oid: u64) -> bool {
+        self.cancels.iter().any(|cancel| cancel.oid == oid)
+    }
+
+    /// The orders of which [`Self::is_going`] holds, each once.
+    pub(super) fn going(&self) -> BTreeSet<u64> {
+        self.cancels.iter().map(|cancel| cancel.oid).collect()
+    }
+
+    /// Takes the venue's statuses of one action.
+    pub(super) fn answered(&mut self, intent: u64, index: usize, now_ms: u64, status: impl Fn(usize) -> Status) {
+        self.orders.retain_mut(|order| {
+            if (order.intent, order.index) != (intent, index) {
+                return true;
+            }
+            let status = status(order.place);
+            if let Status::Resting(oid) | Status::Filled(_, oid) = status {
+                order.oid = Some(oid);
+            }
+            match status {
+                // Seen before its answer came: what is left of it here has filled or gone already.
+                _ if matches!(order.phase, Phase::Gone(_)) => {}
+                Status::Error(_) => return false,
+                Status::Filled(filled, _) if order.is_immediate || filled >= order.size => {
+                    order.size = filled.min(order.size);
+                    order.phase = Phase::Gone(now_ms);
+                }
+                _ => order.phase = Phase::Accepted(now_ms),
+            }
+            true
+        });
+        self.cancels.retain_mut(|cancel| {
+            if (cancel.intent, cancel.index) != (intent, index) {
+                return true;
+            }
+            cancel.accepted_ms = Some(now_ms);
+            !matches!(status(cancel.place), Status::Error(_))
+        });
+    }
+
+    /// Drops what an action that was surely never sent had reserved.
+    pub(super) fn never_sent(&mut self, intent: u64, from_index: usize) {
+        self.orders.retain(|order| order.intent != intent || order.index < from_index);
+        self.cancels.retain(|cancel| cancel.intent != intent || cancel.index < from_index);
+    }
+
+    /// Drops what an action without an answer had reserved: it never happened.
+    pub(super) fn did_not_happen(&mut self, (intent, index): (u64, usize)) {
+        self.orders.retain(|order| (order.intent, order.index) != (intent, index));
+        self.cancels.retain(|cancel| (cancel.intent, cancel.index) != (intent, index));
+    }
+
+    /// Takes an action without an answer for accepted by now: reads that begin from here on tell the truth about it.
+    pub(super) fn accepted(&mut self, (intent, index): (u64, usize), now_ms: u64) {
+        let orders = self.orders.iter_mut().filter(|order| (order.intent, order.index) == (intent, index));
+        orders.for_each(|order| order.phase = Phase::Accepted(now_ms));
+        let cancels = self.cancels.iter_mut().filter(|cancel| (cancel.intent, cancel.index) == (intent, index));
+        cancels.for_each(|cancel| cancel.accepted_ms = Some(now_ms));
+    }
+
+    /// Settles against an orders read that began at `begun_ms` and was taken in at `now_ms`. `left` is what has left
+    /// the book since the read before it.
+    pub(super) fn orders_read(&mut self, view: &View, left: Vec<Resting>, begun_ms: u64, now_ms: u64) {
+        self.orders.retain_mut(|order| {
+            let shown = order.shown(view);
+            let is_told = match order.phase {
+                Phase::Accepted(at) => begun_ms >= at,
+                // Seen without an answer: what is shown counts as an open order from now on.
+                Phase::Unanswered => shown > Decimal::ZERO,
+                Phase::Gone(_) => false,
+            };
+            if is_told {
+                // What the read does not show has filled or gone: the next account read tells which.
+                order.size = order.size.saturating_sub(shown);
+                order.phase = Phase::Gone(now_ms);
+            }
+            order.size > Decimal::ZERO
+        });
+        self.cancels.retain(|cancel| {
+            view.orders.contains_key(&cancel.oid) && cancel.accepted_ms.is_none_or(|at| begun_ms < at)
+        });
+        for order in left.into_iter().filter(|order| !order.is_trigger) {
+            self.orders.push(PendingOrder {
+                intent: 0,
+                index: 0,
+                place: 0,
+                asset: order.asset,
+                is_buy: order.is_buy,
+                size: order.size,
+                px: order.px,
+                stop: order.child_stop_px.map(|px| StopAt { px, is_own: true }),
+                reduce_only: order.reduce_only,
+                is_immediate: false,
+                cloid: order.cloid,
+                oid: Some(order.oid),
+                phase: Phase::Gone(now_ms),
+            });
+        }
+    }
+
+    /// Settles against an account read that began at `begun_ms`.
+    pub(super) fn account_read(&mut self, begun_ms: u64) {
+        self.orders.retain(|order| !matches!(order.phase, Phase::Gone(at) if begun_ms >= at));
+    }
+
+    /// The orders that may still be open.
+    pub(super) fn alive(&self) -> impl Iterator<Item = &PendingOrder> {
+        self.orders.iter().filter(|order| !matches!(order.phase, Phase::Gone(_)))
+    }
+}

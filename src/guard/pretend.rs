@@ -1,0 +1,114 @@
+//! Paper replies: what the venue's answer would look like.
+
+use serde_json::{Value, json};
+
+use super::book::StopAt;
+use super::intent::{Planned, Role};
+use super::paper::Fate;
+use super::pending::is_derived;
+use super::reply::{self, Summary};
+use super::state::Guard;
+use crate::venue::Cloid;
+use crate::venue::action::{Action, Target};
+use crate::venue::amount::to_answer;
+use crate::venue::order::Order;
+
+impl Guard {
+    /// Places and cancels paper orders and says what became of them.
+    pub(super) fn pretend(
+        &mut self,
+        seq: u64,
+        asked: &Action,
+        actions: &[Planned],
+        stops: &[Option<StopAt>],
+        summary: &Summary,
+        now_ms: u64,
+    ) -> String {
+        let Some(forward) = actions.iter().find(|planned| planned.role == Role::Forward) else {
+            return reply::paper("default", None, summary);
+        };
+        let own = asked.batch_len();
+        // What paper mode pretends to have set holds until the account is seen to say otherwise.
+        actions.iter().for_each(|planned| self.learn_leverage(&planned.action, now_ms));
+        let gone: Vec<Option<u64>> = self.targets(&forward.action);
+        match &forward.action {
+            Action::Cancel { .. } | Action::CancelByCloid { .. } => {
+                let statuses: Vec<Value> = gone.into_iter().map(|oid| self.pretend_cancel(oid)).collect();
+                reply::paper("cancel", Some(json!({"statuses": statuses})), summary)
+            }
+            Action::TwapCancel { .. } => reply::paper("twapCancel", Some(json!({"status": "success"})), summary),
+            action => {
+                gone.into_iter().flatten().for_each(|oid| self.paper.cancel(oid));
+                let placed: Vec<Value> = action
+                    .orders()
+                    .enumerate()
+                    .map(|(place, order)| {
+                        let mid = self.view.mids.get(&order.asset).copied();
+                        let fate = self.paper.place((seq, place), order, stops.get(place).copied().flatten(), mid);
+                        paper_status(order, fate)
+                    })
+                    .take(own)
+                    .collect();
+                let data = match action {
+                    Action::Order(_) | Action::BatchModify { .. } => Some(json!({"statuses": placed})),
+                    _ => None,
+                };
+                reply::paper("order", data, summary)
+            }
+        }
+    }
+
+    /// The orders that an action cancels or replaces, by id; `None` where there is none.
+    fn targets(&self, action: &Action) -> Vec<Option<u64>> {
+        let known = |oid: u64| (self.paper.get(oid).is_some() || self.view.order(oid).is_some()).then_some(oid);
+        let by_cloid = |cloid: &Cloid| {
+            self.paper.by_cloid(cloid).or_else(|| self.view.orders_by_cloid(*cloid).next().map(|order| order.oid))
+        };
+        let target = |target: &Target| match target {
+            Target::Oid(oid) => known(*oid),
+            Target::Cloid(cloid) => by_cloid(cloid),
+        };
+        match action {
+            Action::Cancel { cancels, .. } => cancels.iter().map(|cancel| known(cancel.oid)).collect(),
+            Action::CancelByCloid { cancels, .. } => cancels.iter().map(|cancel| by_cloid(&cancel.cloid)).collect(),
+            Action::Modify { modify, .. } => vec![target(&modify.target)],
+            Action::BatchModify { modifies, .. } => modifies.iter().map(|modify| target(&modify.target)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn pretend_cancel(&mut self, oid: Option<u64>) -> Value {
+        match oid {
+            Some(oid) => {
+                self.paper.cancel(oid);
+                json!("success")
+            }
+            None => json!({"error": "Order was never placed, already canceled, or filled."}),
+        }
+    }
+}
+
+fn paper_status(order: &Order, fate: Fate) -> Value {
+    // As at the venue, an order that was named carries its name; names that the guard gave are its own affair.
+    let named = |mut status: Value| {
+        if let Some(cloid) = order.cloid.filter(|cloid| !is_derived(cloid))
+            && let Some(members) = status.as_object_mut()
+        {
+            members.insert("cloid".to_owned(), json!(cloid));
+        }
+        status
+    };
+    match fate {
+        Fate::Resting(oid) => json!({"resting": named(json!({"oid": oid}))}),
+        Fate::Filled(oid, px) => {
+            let filled = json!({"totalSz": to_answer(order.size), "avgPx": to_answer(px), "oid": oid});
+            json!({"filled": named(filled)})
+        }
+        Fate::NoMatch => {
+            let asset = order.asset;
+            json!({"error": format!(
+                "Order could not immediately match against any resting orders. asset={asset}"
+            )})
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What a client is told: the venue's own shapes, with one more key `guard`.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::code::Code;
+use super::pending::is_derived;
+
+/// The verdict on a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Allow,
+    Resize,
+    Veto,
+}
+
+impl Verdict {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Verdict::Allow => "allow",
+            Verdict::Resize => "resize",
+            Verdict::Veto => "veto",
+        }
+    }
+}
+
+/// The key `guard` of a reply.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Summary {
+    pub(super) seq: u64,
+    pub(super) verdict: &'static str,
+    pub(super) code: &'static str,
+    pub(super) text: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) changes: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) paper: bool,
+}
+
+/// Puts the summary into a reply.
+fn with_guard(mut reply: Value, summary: &Summary) -> String {
+    if let Value::Object(members) = &mut reply {
+        members.insert("guard".to_owned(), json!(summary));
+    }
+    reply.to_string()
+}
+
+/// A veto in the shape that every SDK turns into its own error; as an error body where the HTTP status is one.
+pub(super) fn veto(code: Code, http_status: u16, summary: &Summary) -> String {
+    let response = format!("svc-guard veto ({code}): {}", summary.text);
+    let reply = if http_status == 200 {
+        json!({"status": "err", "response": response})
+    } else {
+        json!({"code": code.as_str(), "msg": response, "data": null, "status": "err", "response": response})
+    };
+    with_guard(reply, summary)
+}
+
+/// An error that is no veto: the decision stands, the venue or the way to it failed.
+pub(super) fn failed(text: &str, summary: &Summary) -> String {
+    with_guard(json!({"status": "err", "response": format!("svc-guard: {text}")}), summary)
+}
+
+/// The venue's answer with the statuses of the client's own orders only, the first `orders` of them, and without the
+/// client order ids that the guard derived.
+pub(super) fn forwarded(answer: &Value, orders: usize, summary: &Summary) -> String {
+    let mut reply = answer.clone();
+    if let Some(Value::Array(statuses)) = reply.pointer_mut("/response/data/statuses") {
+        statuses.truncate(orders);
+        statuses.iter_mut().filter_map(Value::as_object_mut).for_each(hide_derived);
+    }
+    if !reply.is_object() {
+        reply = json!({"status": "err", "response": reply});
+    }
+    with_guard(reply, summary)
+}
+
+fn hide_derived(status: &mut Map<String, Value>) {
+    for inner in status.values_mut().filter_map(Value::as_object_mut) {
+        let cloid = inner.get("cloid").and_then(Value::as_str).and_then(|text| text.parse().ok());
+        if cloid.is_some_and(|cloid| is_derived(&cloid)) {
+            inner.remove("cloid");
+        }
+    }
+}
+
+/// A paper reply: `data` under the response type, or the plain reply of a setting.
+pub(super) fn paper(response_type: &str, data: Option<Value>, summary: &Summary) -> String {
+    let response = match data {
+        Some(data) => json!({"type": response_type, "data": data}),
+        None => json!({"type": "default"}),
+    };
+    with_guard(json!({"status": "ok", "response": response}), summary)
+}

@@ -1,0 +1,182 @@
+//! The status: what the guard knows, for people and programs.
+
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+
+use super::book::{Book, percent_of};
+use super::pending::is_derived;
+use super::risk::Figures;
+use super::state::Guard;
+use super::view::Resting;
+use crate::venue::info::{OpenOrder, Side};
+
+fn text(amount: Decimal) -> String {
+    amount.normalize().to_string()
+}
+
+fn or_null(amount: Option<Decimal>) -> Value {
+    amount.map_or(Value::Null, |amount| json!(text(amount)))
+}
+
+impl Guard {
+    /// The status as JSON. `weight` is what the service knows of its request budget: a minute's and what is used.
+    #[must_use]
+    pub fn status(&self, now_ms: u64, weight: (u32, u32)) -> Value {
+        let config = &self.config;
+        let alerts = [self.alerts(now_ms), self.warnings(now_ms)].concat();
+        let age = |at_ms: Option<u64>| at_ms.map(|at_ms| now_ms.saturating_sub(at_ms));
+        json!({
+            "schema": 1,
+            "version": env!("CARGO_PKG_VERSION"),
+            "mode": config.mode.name(),
+            "account": config.account,
+            "account_network": config.account_network.name(),
+            "api_wallet": config.api_wallet,
+            "api_wallet_valid_until": self.api_wallet_valid_until_ms,
+            "killed": self.killed,
+            "kill_file": config.kill_file,
+            "rules": config.rules.to_code(),
+            "clients": config.clients.iter().collect::<Vec<_>>(),
+            "at_ms": now_ms,
+            "risk": self.risk_shown(),
+            "equity": or_null(self.view.equity()),
+            "positions": self.positions(),
+            "open_orders": self.open_orders(),
+            "alerts": alerts,
+            "venue": {
+                "url": config.venue_url,
+                "account_age_ms": age(self.view.account.as_ref().map(|account| account.begun_ms)),
+                "prices_age_ms": age(self.view.mids_ms),
+                "weight_per_minute": weight.0,
+                "weight_used": weight.1,
+            },
+            "last_event": self.last_event.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok()),
+        })
+    }
+
+    fn risk_shown(&self) -> Value {
+        let totals = Book::of(self).totals();
+        let base = self.view.equity().map(|equity| self.config.base_equity(equity));
+        let limit = |percent| or_null(base.map(|base| percent_of(base, percent)));
+        let known = |amount: Decimal| or_null(base.map(|_| amount));
+        let figures = self.view.equity().and_then(|equity| self.risk.figures(equity, &self.config.rules));
+        let figure = |pick: fn(&Figures) -> Decimal| or_null(figures.as_ref().map(pick));
+        json!({
+            "state": self.risk.state.name(),
+            "since_ms": self.risk.since_ms,
+            "details": self.risk.details,
+            "day": self.risk.day().map(|day| day.to_string()),
+            "day_start_equity": figure(|figures| figures.day_start),
+            "day_pnl": figure(|figures| figures.day_pnl),
+            "daily_loss_limit": figure(|figures| figures.daily_loss_limit),
+            "peak_equity": figure(|figures| figures.peak),
+            "drawdown": figure(|figures| figures.drawdown),
+            "drawdown_limit": figure(|figures| figures.drawdown_limit),
+            "open_risk": known(totals.loss),
+            "open_risk_limit": limit(self.config.rules.open_risk),
+            "exposure": known(totals.notional),
+            "exposure_limit": limit(self.config.rules.exposure),
+        })
+    }
+
+    fn positions(&self) -> Vec<Value> {
+        let mut book = Book::of(self);
+        let positions = self.view.account.iter().flat_map(|account| &account.positions);
+        positions
+            .map(|(asset, position)| {
+                let is_long = position.szi > Decimal::ZERO;
+                let market = book.market(self, *asset);
+                let stops = market.stops(is_long);
+                let nearest = stops.iter().map(|stop| stop.px);
+                let nearest = if is_long { nearest.max() } else { nearest.min() };
+                let held = position.szi.abs();
+                let covered = stops.iter().map(|stop| stop.size.unwrap_or(held));
+                let covered = covered.fold(Decimal::ZERO, Decimal::saturating_add).min(held);
+                json!({
+                    "coin": position.coin,
+                    "side": if is_long { "long" } else { "short" },
+                    "size": text(held),
+                    "entry_px": or_null(position.entry_px),
+                    "mark_px": or_null(self.view.mark(*asset)),
+                    "value": text(position.position_value),
+                    "unrealized_pnl": text(position.unrealized_pnl),
+                    "leverage": position.leverage.value,
+                    "margin_mode": position.leverage.mode,
+                    "liquidation_px": or_null(position.liquidation_px),
+                    "stop_px": or_null(nearest),
+                    "covered_size": text(covered),
+                    "risk": text(market.position_loss(is_long, self.config.rules.stop)),
+                })
+            })
+            .collect()
+    }
+
+    fn open_orders(&self) -> Vec<Value> {
+        let core = self.view.orders.values().map(|order| describe(&order.order, self.owner(order)));
+        core.chain(self.view.foreign_orders.iter().map(|order| describe(order, "other"))).collect()
+    }
+
+    fn owner(&self, order: &Resting) -> &'static str {
+        match &order.cloid {
+            _ if order.is_guards() => "guard",
+            Some(cloid) if is_derived(cloid) || self.client_cloids.contains(cloid) => "bot",
+            _ => "other",
+        }
+    }
+
+    fn alerts(&self, now_ms: u64) -> Vec<Value> {
+        let mut alerts = Vec::new();
+        let mut alert = |code: &str, text: String, since_ms: Option<u64>| {
+            alerts.push(json!({"code": code, "text": text, "since_ms": since_ms}));
+        };
+        for (code, what, at_ms, limit_ms) in [
+            (
+                "account_stale",
+                "the account",
+                self.view.account.as_ref().map(|view| view.begun_ms),
+                self.config.account_max_age_ms,
+            ),
+            ("price_stale", "prices", self.view.mids_ms, self.config.prices_max_age_ms),
+        ] {
+            match at_ms {
+                Some(at_ms) if now_ms.saturating_sub(at_ms) <= limit_ms => {}
+                Some(at_ms) => alert(
+                    code,
+                    format!("{what}: last read over {limit_ms} ms ago"),
+                    Some(at_ms.saturating_add(limit_ms)),
+                ),
+                None => alert(code, format!("{what}: not read yet"), None),
+            }
+        }
+        if self.unsettled > 0 {
+            let text = format!("{} actions whose outcome could not be settled; look at the account", self.unsettled);
+            alert("unsettled", text, None);
+        }
+        if let Some(problem) = &self.journal_error {
+            alert("journal_error", format!("decisions cannot be written: {problem}"), None);
+        }
+        alerts
+    }
+
+    /// What keeps the guard from being healthy. A pulled kill switch is none of it.
+    #[must_use]
+    pub fn problems(&self, now_ms: u64) -> Vec<String> {
+        let texts = self.alerts(now_ms).into_iter();
+        texts.filter_map(|alert| alert.get("text").and_then(Value::as_str).map(str::to_owned)).collect()
+    }
+}
+
+fn describe(order: &OpenOrder, owner: &str) -> Value {
+    json!({
+        "coin": order.coin,
+        "oid": order.oid,
+        "cloid": order.cloid,
+        "side": if order.side == Side::Buy { "buy" } else { "sell" },
+        "size": text(order.sz),
+        "px": text(order.limit_px),
+        "trigger_px": or_null(order.is_trigger.then_some(order.trigger_px)),
+        "is_market_trigger": order.is_trigger && order.order_type.ends_with("Market"),
+        "reduce_only": order.reduce_only,
+        "owner": owner,
+    })
+}

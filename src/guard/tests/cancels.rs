@@ -1,0 +1,138 @@
+//! Cancels pass, but a position never loses its cover by them.
+
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+use super::fixture::*;
+use crate::guard::Mode;
+use crate::venue::Cloid;
+use crate::venue::info::OpenOrder;
+
+fn held(szi: Decimal, orders: Vec<OpenOrder>) -> Desk {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.hold("ETH", szi);
+    desk.show(orders);
+    desk
+}
+
+fn cancel(oids: &[u64]) -> Value {
+    let cancels: Vec<_> = oids.iter().map(|oid| json!({"a": ETH, "o": oid})).collect();
+    json!({"type": "cancel", "cancels": cancels})
+}
+
+fn cancel_by(id: &Value) -> Value {
+    json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": id}]})
+}
+
+fn guards(mut order: OpenOrder) -> OpenOrder {
+    order.cloid = Some("0x73766367726401000000000000000001".parse::<Cloid>().unwrap());
+    order
+}
+
+/// Trigger and size of the stops that go first.
+fn first(decided: &Decided) -> Vec<(Value, Value, Value)> {
+    let pre = decided.event["pre"].as_array().unwrap().iter();
+    pre.map(|action| &action["orders"][0])
+        .map(|order| (order["b"].clone(), order["t"]["trigger"]["triggerPx"].clone(), order["s"].clone()))
+        .collect()
+}
+
+#[test]
+fn entries_and_what_covers_nothing_are_cancelled_as_asked() {
+    let mut take_profit = open_stop("ETH", "A", "2100", "1", 3);
+    take_profit.order_type = "Take Profit Market".into();
+    let other_side = open_stop("ETH", "B", "2100", "1", 4);
+    let orders = vec![open("ETH", "B", "1900", "1", 1), open_stop("ETH", "A", "1950", "1", 2), take_profit, other_side];
+    held(dec!(1), orders.clone()).ask(cancel(&[1, 3, 4, 999])).reduces();
+    held(dec!(0), orders).ask(cancel(&[1, 2, 3, 4])).reduces();
+}
+
+#[test]
+fn the_last_cover_is_replaced_before_it_goes() {
+    for (szi, side, trigger_px) in [(dec!(1), "A", "1950"), (dec!(-1), "B", "2050")] {
+        let mut desk = held(szi, vec![open_stop("ETH", side, trigger_px, "1", 2)]);
+        let decided = desk.ask(cancel(&[2]));
+        assert_eq!(first(decided.resized()), [(json!(side == "B"), json!(trigger_px), json!("1"))]);
+        assert_eq!(decided.forward(), &cancel(&[2]));
+        decided.says(&["1 of ETH", trigger_px]);
+        let stop = &decided.event["pre"][0]["orders"][0];
+        assert!(stop["c"].as_str().unwrap().starts_with("0x73766367726401"));
+    }
+}
+
+#[test]
+fn so_it_is_when_named_by_client_order_id() {
+    let mut stop = open_stop("ETH", "A", "1950", "1", 2);
+    stop.cloid = serde_json::from_value(cloid(1)).unwrap();
+    assert_eq!(first(held(dec!(1), vec![stop.clone()]).ask(cancel_by(&cloid(1))).resized()).len(), 1);
+    // The entry and its stop may carry the same id, whichever is older.
+    let mut entry = open("ETH", "B", "1900", "1", 1);
+    entry.cloid = stop.cloid;
+    assert_eq!(first(held(dec!(1), vec![entry, stop]).ask(cancel_by(&cloid(1))).resized()).len(), 1);
+}
+
+#[test]
+fn only_what_would_be_missing_is_replaced() {
+    let orders = vec![open_stop("ETH", "A", "1950", "1", 2), open_stop("ETH", "A", "1940", "0.7", 3)];
+    assert_eq!(first(held(dec!(1), orders.clone()).ask(cancel(&[3])).reduces()), []);
+    let decided = held(dec!(1), orders.clone()).ask(cancel(&[2]));
+    assert_eq!(first(&decided), [(json!(false), json!("1950"), json!("0.3"))]);
+    // Both go: the nearer of them covers first.
+    let decided = held(dec!(1.5), orders).ask(cancel(&[3, 2]));
+    let wanted = [(json!(false), json!("1950"), json!("1")), (json!(false), json!("1940"), json!("0.5"))];
+    assert_eq!(first(&decided), wanted);
+}
+
+#[test]
+fn a_whole_position_stop_is_replaced_by_the_positions_size() {
+    let mut whole = open_stop("ETH", "A", "1950", "0", 2);
+    whole.is_position_tpsl = true;
+    let decided = held(dec!(1.2), vec![whole]).ask(cancel(&[2]));
+    assert_eq!(first(&decided), [(json!(false), json!("1950"), json!("1.2"))]);
+}
+
+#[test]
+fn two_cancels_in_a_row_leave_no_position_bare() {
+    // The second comes before any read shows that the first took its stop away.
+    let orders = vec![open_stop("ETH", "A", "1950", "1", 2), open_stop("ETH", "A", "1940", "1", 3)];
+    let mut desk = held(dec!(1), orders);
+    let one = desk.ask(cancel(&[3]));
+    one.reduces();
+    assert_eq!(first(&desk.ask(cancel(&[2]))).len(), 1);
+    // A refused cancel took nothing away, and neither did one that a later read disproves.
+    desk.answer(one.seq(), 0, statuses(json!([{"error": "never placed"}])));
+    desk.now += 1;
+    desk.read();
+    let orders = vec![open_stop("ETH", "A", "1950", "1", 4), open_stop("ETH", "A", "1940", "1", 3)];
+    desk.show(orders);
+    desk.ask(cancel(&[4])).reduces();
+}
+
+#[test]
+fn the_guards_own_stop_is_not_cancelled_by_clients() {
+    let own = guards(open_stop("ETH", "A", "1950", "1", 2));
+    let id = json!(own.cloid.unwrap());
+    let mut desk = held(dec!(1), vec![own, open("ETH", "B", "1900", "1", 1)]);
+    desk.ask(cancel(&[2])).vetoed("guard_order");
+    desk.ask(cancel(&[1, 2])).vetoed("guard_order");
+    desk.ask(cancel_by(&id)).vetoed("guard_order");
+    desk.ask(cancel(&[1])).reduces();
+    // Also before any read shows it.
+    Desk::live().ask(cancel_by(&id)).vetoed("guard_order");
+}
+
+#[test]
+fn a_client_stop_at_least_as_tight_lets_the_guards_own_go() {
+    let own = || vec![guards(open_stop("ETH", "A", "1950", "1", 2))];
+    for (trigger_px, size, goes) in
+        [("1950", "1", true), ("1949.9", "1", false), ("1960", "1", true), ("1960", "0.9", false)]
+    {
+        let decided = held(dec!(1), own()).order(stop(ETH, false, trigger_px, size));
+        let post = if goes { json!([cancel(&[2])]) } else { json!([]) };
+        assert_eq!(decided.reduces().event["post"], post, "{trigger_px} for {size}");
+    }
+    let whole = json!({"type": "order", "orders": [stop(ETH, false, "1950", "0")], "grouping": "positionTpsl"});
+    assert_eq!(held(dec!(1), own()).ask(whole).event["post"], json!([cancel(&[2])]));
+    let stop_limit = with(stop(ETH, false, "1960", "1"), "/t/trigger/isMarket", json!(false));
+    assert_eq!(held(dec!(1), own()).order(stop_limit).event["post"], json!([]));
+}

@@ -1,0 +1,344 @@
+//! A guard with a few markets, an account of 10000 USDC and one client, and helpers to ask it things.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+pub(super) use super::wire::*;
+use crate::guard::effect::SendAction;
+use crate::guard::{Config, Deed, Effects, Guard, Input, Mode, Read, Request, RequestBody, SendOutcome, Via};
+use crate::rules::Rules;
+use crate::venue::envelope::Envelope;
+use crate::venue::info::{ClearinghouseState, Leverage, MarginMode, OpenOrder};
+use crate::venue::market::{Market, Universe};
+use crate::venue::signing::Source;
+use crate::venue::{Address, Node};
+
+pub(super) const NOW: u64 = 1_800_000_000_000;
+pub(super) const CLIENT: Address = Address([0xc1; 20]);
+pub(super) const ACCOUNT: Address = Address([0xac; 20]);
+
+pub(super) const BTC: u32 = 0;
+pub(super) const ETH: u32 = 1;
+pub(super) const SOL: u32 = 2;
+/// Delisted.
+pub(super) const OLD: u32 = 3;
+/// Takes isolated margin only.
+pub(super) const ISO: u32 = 4;
+/// Listed, without a mid.
+pub(super) const BARE: u32 = 5;
+/// One more than the markets listed.
+pub(super) const UNLISTED: u32 = 6;
+
+/// The guard under test with the venue as it was last shown to it.
+pub(super) struct Desk {
+    pub(super) guard: Guard,
+    pub(super) now: u64,
+    pub(super) equity: Decimal,
+    pub(super) mids: BTreeMap<String, Decimal>,
+    /// Signed size by coin.
+    pub(super) positions: BTreeMap<&'static str, Decimal>,
+    pub(super) orders: Vec<OpenOrder>,
+    nonce: u64,
+    request: u64,
+}
+
+/// What came of one request.
+#[derive(Debug)]
+pub(super) struct Decided {
+    pub(super) event: Value,
+    pub(super) effects: Effects,
+}
+
+pub(super) fn config(mode: Mode, rules: Rules) -> Config {
+    Config {
+        mode,
+        account: ACCOUNT,
+        account_network: if mode == Mode::Testnet { Source::Testnet } else { Source::Mainnet },
+        api_wallet: (mode != Mode::Paper).then_some(Address([0xa9; 20])),
+        clients: BTreeSet::from([CLIENT]),
+        require_network: false,
+        rules,
+        equity_cap: None,
+        account_max_age_ms: 5_000,
+        prices_max_age_ms: 5_000,
+        kill_file: "/home/owner/kill".to_owned(),
+        venue_url: "http://127.0.0.1:1".to_owned(),
+    }
+}
+
+pub(super) fn universe() -> Universe {
+    let market = |(asset, coin, size_decimals, max_leverage): (u32, &str, u32, u32)| Market {
+        asset,
+        coin: coin.to_owned(),
+        size_decimals,
+        max_leverage,
+        is_delisted: asset == OLD,
+        only_isolated: asset == ISO,
+    };
+    let markets = [(BTC, "BTC", 5, 40), (ETH, "ETH", 4, 25), (SOL, "SOL", 2, 20), (OLD, "OLD", 1, 10)];
+    Universe::new(markets.into_iter().chain([(ISO, "ISO", 0, 10), (BARE, "BARE", 1, 10)]).map(market).collect())
+}
+
+/// Rules so wide that nothing but what a test narrows is reached.
+pub(super) fn wide() -> Rules {
+    Rules {
+        loss_per_trade: dec!(100),
+        open_risk: dec!(100),
+        position: dec!(10000),
+        exposure: dec!(10000),
+        orders_per_minute: 1200,
+        open_orders: 1000,
+        duplicate_window: dec!(0),
+        ..Rules::default()
+    }
+}
+
+impl Desk {
+    pub(super) fn new(mode: Mode, rules: Rules) -> Self {
+        Self::of(config(mode, rules))
+    }
+
+    /// A testnet guard under the default rules.
+    pub(super) fn live() -> Self {
+        Self::new(Mode::Testnet, Rules::default())
+    }
+
+    pub(super) fn paper() -> Self {
+        Self::new(Mode::Paper, Rules::default())
+    }
+
+    /// A guard that has read everything.
+    pub(super) fn of(config: Config) -> Self {
+        let mut desk = Self::blank(config);
+        desk.read();
+        for asset in [BTC, ETH, SOL, ISO] {
+            let mode = if asset == ISO { MarginMode::Isolated } else { MarginMode::Cross };
+            desk.leverage(asset, Some(Leverage { mode, value: 5 }));
+        }
+        desk
+    }
+
+    /// A guard that knows the markets and nothing else.
+    pub(super) fn blank(config: Config) -> Self {
+        let mids = [("BTC", dec!(60000)), ("ETH", dec!(2000)), ("SOL", dec!(100)), ("ISO", dec!(0.5))];
+        let mut desk = Self {
+            guard: Guard::new(config, 0),
+            now: NOW,
+            equity: dec!(10000),
+            mids: mids.into_iter().map(|(coin, mid)| (coin.to_owned(), mid)).collect(),
+            positions: BTreeMap::new(),
+            orders: Vec::new(),
+            nonce: NOW,
+            request: 0,
+        };
+        desk.guard.start(NOW);
+        desk.step(Input::Universe(universe()));
+        desk.step(Input::ActsFor(None));
+        desk
+    }
+
+    pub(super) fn step(&mut self, input: Input) -> Effects {
+        self.guard.step(input, self.now)
+    }
+
+    /// Lets `ms` pass and reads everything again.
+    pub(super) fn wait(&mut self, ms: u64) {
+        self.now += ms;
+        self.read();
+    }
+
+    /// Reads prices, account and orders, begun now.
+    pub(super) fn read(&mut self) {
+        self.read_mids(self.now);
+        self.read_account(self.now);
+        self.read_orders(self.now);
+    }
+
+    pub(super) fn read_mids(&mut self, begun_ms: u64) -> Effects {
+        let mids = self.mids.clone();
+        self.step(Input::Mids { mids, begun_ms })
+    }
+
+    pub(super) fn read_account(&mut self, begun_ms: u64) -> Effects {
+        let state = self.state(begun_ms);
+        let equity = self.equity;
+        self.step(Input::Account { state, equity, begun_ms })
+    }
+
+    pub(super) fn read_orders(&mut self, begun_ms: u64) -> Effects {
+        let orders = self.orders.clone();
+        self.step(Input::Orders { orders, begun_ms })
+    }
+
+    pub(super) fn state(&self, time: u64) -> ClearinghouseState {
+        let positions: Vec<Value> = self
+            .positions
+            .iter()
+            .map(|(coin, szi)| {
+                let value = self.mids.get(*coin).copied().unwrap_or(dec!(1)) * szi.abs();
+                json!({"position": {
+                    "coin": coin, "szi": szi, "leverage": {"type": "cross", "value": 5}, "entryPx": null,
+                    "positionValue": value, "unrealizedPnl": "0", "liquidationPx": null, "marginUsed": "0",
+                }})
+            })
+            .collect();
+        serde_json::from_value(json!({
+            "marginSummary": {"accountValue": self.equity}, "crossMaintenanceMarginUsed": "0",
+            "assetPositions": positions, "time": time,
+        }))
+        .unwrap()
+    }
+
+    pub(super) fn leverage(&mut self, asset: u32, leverage: Option<Leverage>) -> Effects {
+        self.step(Input::Leverage { asset, leverage })
+    }
+
+    /// Holds `szi` of `coin` and lets the guard see it.
+    pub(super) fn hold(&mut self, coin: &'static str, szi: Decimal) {
+        self.positions.insert(coin, szi);
+        self.read_account(self.now);
+    }
+
+    /// Shows the guard these open orders.
+    pub(super) fn show(&mut self, orders: Vec<OpenOrder>) {
+        self.orders = orders;
+        self.read_orders(self.now);
+    }
+
+    /// Posts an action; the decision must be taken at once.
+    pub(super) fn ask(&mut self, action: Value) -> Decided {
+        let effects = self.post(action);
+        Decided::of(effects)
+    }
+
+    /// Posts an action.
+    pub(super) fn post(&mut self, action: Value) -> Effects {
+        self.nonce += 1;
+        let nonce = self.nonce;
+        self.post_body(json!({"action": action, "nonce": nonce, "signature": {"r": "0x1", "s": "0x1", "v": 27}}))
+    }
+
+    pub(super) fn post_body(&mut self, body: Value) -> Effects {
+        self.post_signed(body, Source::Testnet)
+    }
+
+    pub(super) fn post_signed(&mut self, body: Value, signed_as: Source) -> Effects {
+        let envelope = Box::new(Envelope::parse(body.to_string().as_bytes()).unwrap());
+        self.post_as(RequestBody::Signed { envelope, client: CLIENT, signed_as })
+    }
+
+    pub(super) fn post_as(&mut self, body: RequestBody) -> Effects {
+        self.request += 1;
+        let id = self.request;
+        self.step(Input::Request(Request { id, via: Via::Http, body }))
+    }
+
+    pub(super) fn orders(&mut self, orders: Vec<Value>) -> Decided {
+        self.ask(place(orders))
+    }
+
+    pub(super) fn order(&mut self, order: Value) -> Decided {
+        self.orders(vec![order])
+    }
+
+    /// The venue answers the action `index` of `intent`.
+    pub(super) fn answer(&mut self, intent: u64, index: usize, reply: Value) -> Effects {
+        self.step(Input::Sent { intent, index, outcome: SendOutcome::Answered(reply) })
+    }
+}
+
+impl Decided {
+    pub(super) fn of(effects: Effects) -> Self {
+        let event = events(&effects).into_iter().find(|event| event["kind"] == "decision");
+        Self { event: event.unwrap_or_else(|| panic!("no decision in {effects:?}")), effects }
+    }
+
+    pub(super) fn verdict(&self) -> &str {
+        self.event["verdict"].as_str().unwrap()
+    }
+
+    pub(super) fn code(&self) -> &str {
+        self.event["code"].as_str().unwrap()
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.event["text"].as_str().unwrap()
+    }
+
+    pub(super) fn seq(&self) -> u64 {
+        self.event["seq"].as_u64().unwrap()
+    }
+
+    pub(super) fn forward(&self) -> &Value {
+        &self.event["forward"]
+    }
+
+    /// The order at `place` of what is forwarded.
+    pub(super) fn sent_order(&self, place: usize) -> &Value {
+        &self.event["forward"]["orders"][place]
+    }
+
+    /// The reply, where one was given at once.
+    pub(super) fn reply(&self) -> Value {
+        answers(&self.effects).pop().unwrap_or_else(|| panic!("no answer in {:?}", self.effects))
+    }
+
+    pub(super) fn is(&self, verdict: &str, code: &str) -> &Self {
+        assert_eq!((self.verdict(), self.code()), (verdict, code), "{}", self.event);
+        self
+    }
+
+    pub(super) fn vetoed(&self, code: &str) -> &Self {
+        self.is("veto", code)
+    }
+
+    pub(super) fn allowed(&self) -> &Self {
+        self.is("allow", "allowed")
+    }
+
+    pub(super) fn resized(&self) -> &Self {
+        self.is("resize", "resized")
+    }
+
+    pub(super) fn reduces(&self) -> &Self {
+        self.is("allow", "reduces")
+    }
+
+    /// The text holds every one of these.
+    pub(super) fn says(&self, parts: &[&str]) -> &Self {
+        parts.iter().for_each(|part| assert!(self.text().contains(part), "{part:?} is not in {:?}", self.text()));
+        self
+    }
+}
+
+/// The events among the effects.
+pub(super) fn events(effects: &Effects) -> Vec<Value> {
+    effects.records.iter().map(|record| serde_json::from_str(&record.text).unwrap()).collect()
+}
+
+fn deeds(effects: &Effects) -> impl Iterator<Item = &Deed> {
+    effects.at_once.iter().chain(&effects.after_disk)
+}
+
+pub(super) fn answers(effects: &Effects) -> Vec<Value> {
+    deeds(effects)
+        .filter_map(|deed| match deed {
+            Deed::Answer(answer) => Some(serde_json::from_str(&answer.body).unwrap()),
+            _ => None,
+        })
+        .collect()
+}
+
+pub(super) fn sends(effects: &Effects) -> Vec<&SendAction> {
+    deeds(effects).filter_map(|deed| if let Deed::Send(send) = deed { Some(send) } else { None }).collect()
+}
+
+pub(super) fn reads(effects: &Effects) -> Vec<&Read> {
+    deeds(effects).filter_map(|deed| if let Deed::Read(read) = deed { Some(read) } else { None }).collect()
+}
+
+pub(super) fn json_of(node: &Node) -> Value {
+    serde_json::to_value(node).unwrap()
+}

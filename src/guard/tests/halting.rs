@@ -1,0 +1,334 @@
+//! The risk state: when a loss is believed, what flows do to it, and how a halt ends.
+
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+use super::fixture::*;
+use crate::guard::{Config, Effects, Guard, Input, Mode, Read};
+use crate::rules::Rules;
+use crate::venue::info::{AccountMode, ledger_updates};
+
+const DAY_MS: u64 = 86_400_000;
+
+fn risk(desk: &Desk) -> Value {
+    desk.guard.status(desk.now, (0, 0))["risk"].clone()
+}
+
+fn state(desk: &Desk) -> String {
+    risk(desk)["state"].as_str().unwrap().to_owned()
+}
+
+/// A desk whose account's mode is known, at 10000 USDC.
+fn desk() -> Desk {
+    of(config(Mode::Testnet, Rules::default()))
+}
+
+fn of(config: Config) -> Desk {
+    let mut desk = Desk::blank(config);
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: NOW });
+    desk.read();
+    desk.step(Input::Ledger { updates: Vec::new(), begun_ms: NOW });
+    desk
+}
+
+/// The account is read a second later with this equity.
+fn equity(desk: &mut Desk, equity: Decimal) -> Effects {
+    desk.equity = equity;
+    desk.now += 1_000;
+    desk.read_account(desk.now)
+}
+
+/// Ledger (with these updates) and mode are read now.
+fn explain(desk: &mut Desk, updates: Value) -> Effects {
+    let updates = ledger_updates(&updates).unwrap();
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+    desk.step(Input::Ledger { updates, begun_ms: desk.now })
+}
+
+fn deposit(time: u64, usdc: &str) -> Value {
+    json!({"time": time, "hash": "0x0", "delta": {"type": "deposit", "usdc": usdc}})
+}
+
+fn withdrawal(time: u64, usdc: &str) -> Value {
+    json!({"time": time, "hash": "0x0", "delta": {"type": "withdraw", "usdc": usdc, "nonce": 1, "fee": "0.0"}})
+}
+
+/// A loss seen twice with nothing in the ledger, also after it had time to show something.
+fn lose(desk: &mut Desk, to: Decimal) -> Effects {
+    equity(desk, to);
+    desk.now += 2_000;
+    explain(desk, json!([]));
+    equity(desk, to)
+}
+
+fn kinds(effects: &Effects) -> Vec<String> {
+    events(effects).iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A guard woken from risk records.
+fn woken(records: &[String]) -> Desk {
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
+    let mut guard = Guard::new(config(Mode::Testnet, Rules::default()), 1_000);
+    records.iter().for_each(|record| guard.restore_risk(&serde_json::from_str(record).unwrap()));
+    guard.start(NOW);
+    desk.guard = guard;
+    desk.step(Input::Universe(universe()));
+    desk.step(Input::ActsFor(None));
+    desk
+}
+
+#[test]
+fn a_daily_loss_fires_at_its_limit_and_not_before() {
+    for (left, fires) in [(dec!(9500.01), false), (dec!(9500), true)] {
+        let mut desk = desk();
+        let effects = lose(&mut desk, left);
+        assert_eq!(state(&desk) == "halted_for_day", fires, "{left}");
+        if fires {
+            assert_eq!(kinds(&effects), ["risk", "flatten", "done"]);
+            let told = &events(&effects)[0];
+            assert_eq!((&told["state"], &told["details"]["loss"]), (&json!("halted_for_day"), &json!("500")));
+            let records: Vec<Value> =
+                effects.risk.iter().map(|record| serde_json::from_str(&record.text).unwrap()).collect();
+            assert_eq!((&records[0]["kind"], &records[1]["kind"]), (&json!("halt"), &json!("flatten")));
+            desk.order(buy(ETH, "2000", "0.1")).vetoed("halted_for_day").says(&["500", "5%", "next UTC day"]);
+        }
+    }
+}
+
+#[test]
+fn a_drawdown_fires_at_its_limit_and_outlives_the_day() {
+    let rules = Rules { daily_loss: dec!(90), ..Rules::default() };
+    for (left, fires) in [(dec!(10200.01), false), (dec!(10200), true)] {
+        let mut desk = of(config(Mode::Testnet, rules.clone()));
+        equity(&mut desk, dec!(12000));
+        lose(&mut desk, left);
+        assert_eq!(state(&desk) == "stopped", fires, "{left}");
+        if fires {
+            desk.read_orders(desk.now);
+            desk.now += DAY_MS;
+            desk.read();
+            desk.order(buy(ETH, "2000", "0.1")).vetoed("stopped").says(&["1800", "15%", "journal-resume"]);
+        }
+    }
+}
+
+#[test]
+fn a_loss_is_believed_on_the_second_read_after_ledger_and_mode() {
+    let mut desk = desk();
+    let effects = equity(&mut desk, dec!(9000));
+    assert!(reads(&effects).contains(&&Read::Mode) && reads(&effects).contains(&&Read::Account));
+    // Not by a second read alone, not by a ledger that had no time to show a withdrawal, not without the mode.
+    equity(&mut desk, dec!(9000));
+    assert_eq!(state(&desk), "active");
+    desk.step(Input::Ledger { updates: Vec::new(), begun_ms: desk.now });
+    desk.now += 1_000;
+    let asked = desk.step(Input::Tick);
+    assert!(reads(&asked).iter().any(|read| matches!(read, Read::Ledger { .. })));
+    desk.step(Input::Ledger { updates: Vec::new(), begun_ms: desk.now });
+    assert_eq!(state(&desk), "active");
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+    assert_eq!(state(&desk), "halted_for_day");
+    // A read in between without the loss begins anew.
+    let mut desk = self::desk();
+    equity(&mut desk, dec!(9000));
+    equity(&mut desk, dec!(9900));
+    explain(&mut desk, json!([]));
+    equity(&mut desk, dec!(9000));
+    assert_eq!(state(&desk), "active");
+}
+
+#[test]
+fn without_ledger_or_mode_a_loss_is_believed_after_ten_seconds() {
+    let mut desk = desk();
+    equity(&mut desk, dec!(9000));
+    let seen = desk.now;
+    for _ in 0..9 {
+        equity(&mut desk, dec!(9000));
+    }
+    desk.now = seen + 9_999;
+    desk.step(Input::Tick);
+    assert_eq!(state(&desk), "active");
+    desk.now = seen + 10_000;
+    desk.step(Input::Tick);
+    assert_eq!(state(&desk), "halted_for_day");
+}
+
+#[test]
+fn a_withdrawal_fires_nothing_and_hides_nothing() {
+    let mut desk = desk();
+    let at = desk.now + 500;
+    equity(&mut desk, dec!(4000));
+    explain(&mut desk, json!([withdrawal(at, "6000.0")]));
+    equity(&mut desk, dec!(4000));
+    assert_eq!(state(&desk), "active");
+    let shown = risk(&desk);
+    assert_eq!(
+        (&shown["day_start_equity"], &shown["peak_equity"], &shown["day_pnl"]),
+        (&json!("4000"), &json!("4000"), &json!("0"))
+    );
+    // The same entry again moves nothing.
+    explain(&mut desk, json!([withdrawal(at, "6000.0")]));
+    assert_eq!(risk(&desk)["day_start_equity"], "4000");
+    lose(&mut desk, dec!(3800.01));
+    assert_eq!(state(&desk), "active");
+    lose(&mut desk, dec!(3800));
+    assert_eq!(state(&desk), "halted_for_day");
+}
+
+#[test]
+fn a_deposit_is_no_profit_and_no_peak() {
+    let mut desk = desk();
+    equity(&mut desk, dec!(9700));
+    let at = desk.now + 500;
+    // The balance moves first: for a moment it looks like a peak.
+    equity(&mut desk, dec!(14700));
+    assert_eq!(risk(&desk)["peak_equity"], "14700");
+    explain(&mut desk, json!([deposit(at, "5000.0")]));
+    let shown = risk(&desk);
+    assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("15000"), &json!("-300")));
+    assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("15000"), &json!("300")));
+}
+
+#[test]
+fn two_flows_alike_in_everything_both_count() {
+    let mut desk = desk();
+    let at = desk.now + 500;
+    equity(&mut desk, dec!(12000));
+    explain(&mut desk, json!([deposit(at, "1000.0"), deposit(at, "1000.0")]));
+    explain(&mut desk, json!([deposit(at, "1000.0"), deposit(at, "1000.0")]));
+    assert_eq!(risk(&desk)["day_start_equity"], "12000");
+}
+
+#[test]
+fn transfers_count_by_their_direction() {
+    let other = "0x0000000000000000000000000000000000000001";
+    for (delta, moved) in [
+        (
+            json!({"type": "internalTransfer", "usdc": "100.0", "user": ACCOUNT, "destination": other, "fee": "1.0"}),
+            dec!(-101),
+        ),
+        (
+            json!({"type": "internalTransfer", "usdc": "100.0", "user": other, "destination": ACCOUNT, "fee": "1.0"}),
+            dec!(100),
+        ),
+        (json!({"type": "accountClassTransfer", "usdc": "100.0", "toPerp": false}), dec!(-100)),
+        (json!({"type": "accountClassTransfer", "usdc": "100.0", "toPerp": true}), dec!(100)),
+        (
+            json!({"type": "spotTransfer", "token": "USDC", "amount": "9.0", "user": ACCOUNT, "destination": other, "fee": "1.0"}),
+            dec!(0),
+        ),
+        (
+            json!({"type": "send", "token": "USDC", "amount": "9.0", "user": ACCOUNT, "destination": ACCOUNT,
+            "sourceDex": "spot", "destinationDex": "", "fee": "0.0"}),
+            dec!(9),
+        ),
+        (json!({"type": "vaultDeposit", "vault": other, "usdc": "50.0"}), dec!(-50)),
+        (json!({"type": "vaultWithdraw", "vault": other, "netWithdrawnUsd": "40.0"}), dec!(40)),
+        (json!({"type": "liquidation", "accountValue": "500.0"}), dec!(0)),
+        (json!({"type": "somethingNew", "usdc": "7.0"}), dec!(7)),
+    ] {
+        let mut desk = desk();
+        equity(&mut desk, dec!(10000));
+        let entry = json!({"time": desk.now, "hash": "0x0", "delta": delta});
+        let effects = explain(&mut desk, json!([entry]));
+        let start: Decimal = risk(&desk)["day_start_equity"].as_str().unwrap().parse().unwrap();
+        assert_eq!(start - dec!(10000), moved, "{delta}");
+        let is_odd = kinds(&effects).contains(&"error".to_owned());
+        assert_eq!(is_odd, delta["type"] == "somethingNew", "{delta}");
+    }
+}
+
+#[test]
+fn a_change_of_mode_is_no_profit() {
+    let mut desk = desk();
+    desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+    equity(&mut desk, dec!(25000));
+    assert_eq!((&risk(&desk)["day_pnl"], &risk(&desk)["peak_equity"]), (&json!("0"), &json!("25000")));
+}
+
+#[test]
+fn a_day_halt_ends_with_the_day_and_only_when_flat() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(1));
+    desk.read_orders(desk.now);
+    lose(&mut desk, dec!(9000));
+    assert_eq!(state(&desk), "halted_for_day");
+    desk.now = NOW - NOW % DAY_MS + DAY_MS;
+    desk.read();
+    assert_eq!((state(&desk).as_str(), &risk(&desk)["day_start_equity"]), ("halted_for_day", &json!("9000")));
+    desk.positions.clear();
+    desk.now += 120_000;
+    desk.read();
+    // The close that was on its way is answered, and nothing is left.
+    let flying: Vec<u64> = desk.guard.intents.keys().copied().collect();
+    for seq in flying {
+        desk.answer(seq, 0, statuses(json!([{"error": "Reduce only order would increase position."}])));
+    }
+    desk.now += 120_000;
+    desk.read();
+    desk.now += 1_000;
+    desk.read();
+    assert_eq!(state(&desk), "active");
+}
+
+#[test]
+fn the_state_survives_a_restart() {
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
+    let mut records = vec![json!({"kind": "init", "at_ms": NOW, "note": "set up"}).to_string()];
+    let mut keep = |effects: Effects| records.extend(effects.risk.into_iter().map(|record| record.text));
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: NOW });
+    keep(desk.read_account(NOW));
+    keep(equity(&mut desk, dec!(11000)));
+    let at = desk.now + 500;
+    keep(equity(&mut desk, dec!(10000)));
+    keep(explain(&mut desk, json!([withdrawal(at, "1000.0")])));
+    let before = risk(&desk);
+    let mut again = woken(&records);
+    again.now = desk.now + 1_000;
+    again.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: again.now });
+    again.equity = dec!(10000);
+    again.read();
+    explain(&mut again, json!([withdrawal(at, "1000.0")]));
+    for key in ["day", "day_start_equity", "day_pnl", "peak_equity", "drawdown"] {
+        assert_eq!(risk(&again)[key], before[key], "{key}");
+    }
+    // A halt as well, until a person resumes; the peak is then the equity at the resume.
+    desk.read_orders(desk.now);
+    desk.equity = dec!(8000);
+    desk.now += 1_000;
+    records.extend(desk.read_account(desk.now).risk.into_iter().map(|record| record.text));
+    desk.now += 2_000;
+    records.extend(explain(&mut desk, json!([])).risk.into_iter().map(|record| record.text));
+    desk.now += 1_000;
+    records.extend(desk.read_account(desk.now).risk.into_iter().map(|record| record.text));
+    assert_eq!(state(&desk), "stopped");
+    let mut again = woken(&records);
+    assert_eq!(state(&again), "stopped");
+    again.now = desk.now + 1_000;
+    again.equity = dec!(8000);
+    again.positions.insert("ETH", dec!(1));
+    again.read_mids(again.now);
+    again.read_orders(again.now);
+    let effects = again.read_account(again.now);
+    assert_eq!(kinds(&effects), ["intent", "risk"], "the rounds go on under the same flatten event");
+    records.push(
+        json!({"kind": "resume", "at_ms": desk.now, "venue_ms": desk.now, "equity": "8000", "note": "ok"}).to_string(),
+    );
+    let mut again = woken(&records);
+    again.now = desk.now + 1_000;
+    again.equity = dec!(8000);
+    again.read();
+    assert_eq!((state(&again).as_str(), &risk(&again)["peak_equity"]), ("active", &json!("8000")));
+}
+
+#[test]
+fn a_warning_comes_at_sixty_percent() {
+    for (left, warns) in [(dec!(9700.01), false), (dec!(9700), true)] {
+        let mut desk = desk();
+        equity(&mut desk, left);
+        let status = desk.guard.status(desk.now, (0, 0));
+        let codes: Vec<&Value> = status["alerts"].as_array().unwrap().iter().map(|alert| &alert["code"]).collect();
+        assert_eq!(codes.contains(&&json!("daily_loss_near")), warns, "{left}");
+        assert!(desk.guard.problems(desk.now).iter().all(|problem| !problem.contains("limit")), "no ill health");
+    }
+}

@@ -1,0 +1,197 @@
+//! What was sent counts from the decision until reads that began after its answer show what became of it.
+
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+use super::fixture::*;
+use crate::guard::{Input, Mode, SendOutcome};
+use crate::venue::info::OpenOrder;
+
+/// Gross exposure as the guard counts it, USDC.
+fn exposure(desk: &Desk) -> Decimal {
+    desk.guard.status(desk.now, (0, 0))["risk"]["exposure"].as_str().unwrap().parse().unwrap()
+}
+
+/// A guard that has just forwarded a buy of 1 ETH at 2000, and the decision's number.
+fn sent(tif: &str) -> (Desk, u64) {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    let order = with(with(buy(ETH, "2000", "1"), "/t/limit/tif", json!(tif)), "/c", cloid(1));
+    let seq = desk.order(order).seq();
+    assert_eq!(exposure(&desk), dec!(2000));
+    desk.now += 100;
+    (desk, seq)
+}
+
+fn resting(size: &str) -> OpenOrder {
+    let mut order = open("ETH", "B", "2000", size, 1);
+    order.cloid = serde_json::from_value(cloid(1)).unwrap();
+    order
+}
+
+fn accepted() -> Value {
+    statuses(json!([{"resting": {"oid": 1}}, "waitingForFill"]))
+}
+
+fn filled(size: &str) -> Value {
+    statuses(json!([{"filled": {"totalSz": size, "avgPx": "2000.0", "oid": 1}}, "waitingForTrigger"]))
+}
+
+#[test]
+fn it_counts_while_no_answer_came() {
+    let (mut desk, _) = sent("Gtc");
+    desk.wait(1_000);
+    desk.wait(60_000);
+    assert_eq!(exposure(&desk), dec!(2000));
+}
+
+#[test]
+fn a_refusal_releases_it() {
+    let refusals = [
+        statuses(json!([{"error": "Insufficient margin"}, {"error": "Insufficient margin"}])),
+        statuses(json!([{"error": "one for all"}])),
+        json!({"status": "err", "response": "Action already expired"}),
+    ];
+    for refusal in refusals {
+        let (mut desk, seq) = sent("Gtc");
+        desk.answer(seq, 0, refusal);
+        assert_eq!(exposure(&desk), dec!(0));
+    }
+}
+
+#[test]
+fn what_was_surely_not_sent_is_released() {
+    let (mut desk, seq) = sent("Gtc");
+    desk.step(Input::Sent { intent: seq, index: 0, outcome: SendOutcome::NotSent("refused".into()) });
+    assert_eq!(exposure(&desk), dec!(0));
+}
+
+#[test]
+fn in_doubt_it_is_kept() {
+    for outcome in [
+        SendOutcome::NoAnswer("time-out".into()),
+        SendOutcome::Answered(json!("<html>")),
+        SendOutcome::Answered(json!({"status": "ok"})),
+    ] {
+        let (mut desk, seq) = sent("Gtc");
+        desk.step(Input::Sent { intent: seq, index: 0, outcome });
+        desk.wait(1_000);
+        desk.wait(1_000);
+        assert_eq!(exposure(&desk), dec!(2000));
+    }
+}
+
+#[test]
+fn a_resting_order_counts_once_it_is_shown() {
+    let (mut desk, seq) = sent("Gtc");
+    desk.answer(seq, 0, accepted());
+    assert_eq!(exposure(&desk), dec!(2000));
+    // Reads that began before the answer prove nothing.
+    desk.read_orders(desk.now - 1);
+    desk.read_account(desk.now - 1);
+    assert_eq!(exposure(&desk), dec!(2000));
+    desk.now += 10;
+    desk.show(vec![resting("1")]);
+    assert_eq!(exposure(&desk), dec!(2000));
+    desk.wait(1_000);
+    assert_eq!(exposure(&desk), dec!(2000));
+}
+
+#[test]
+fn a_fill_counts_until_the_account_shows_it() {
+    let (mut desk, seq) = sent("Gtc");
+    desk.answer(seq, 0, filled("1.0"));
+    desk.read_orders(desk.now + 5);
+    desk.read_account(desk.now - 1);
+    assert_eq!(exposure(&desk), dec!(2000));
+    desk.now += 10;
+    desk.hold("ETH", dec!(1));
+    assert_eq!(exposure(&desk), dec!(2000));
+    desk.positions.clear();
+    desk.wait(10);
+    assert_eq!(exposure(&desk), dec!(0));
+}
+
+#[test]
+fn of_an_immediate_order_only_what_filled_counts() {
+    let (mut desk, seq) = sent("Ioc");
+    desk.answer(seq, 0, filled("0.25"));
+    assert_eq!(exposure(&desk), dec!(500));
+}
+
+#[test]
+fn a_partly_filled_order_counts_whole_until_the_reads_agree() {
+    for answer in [accepted(), filled("0.4")] {
+        let (mut desk, seq) = sent("Gtc");
+        desk.answer(seq, 0, answer);
+        desk.now += 10;
+        // The open orders show what is left; the account still shows the time before the fill.
+        desk.show(vec![resting("0.6")]);
+        desk.read_account(desk.now - 1);
+        assert_eq!(exposure(&desk), dec!(2000));
+        desk.now += 10;
+        desk.hold("ETH", dec!(0.4));
+        assert_eq!(exposure(&desk), dec!(2000));
+    }
+}
+
+#[test]
+fn a_resting_order_that_shrinks_counts_whole_until_the_account_shows_why() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.show(vec![resting("1")]);
+    desk.now += 10;
+    desk.show(vec![resting("0.3")]);
+    desk.read_account(desk.now - 1);
+    assert_eq!(exposure(&desk), dec!(2000));
+    desk.now += 10;
+    desk.hold("ETH", dec!(0.7));
+    assert_eq!(exposure(&desk), dec!(2000));
+}
+
+#[test]
+fn an_order_that_vanishes_counts_until_the_account_shows_why() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.show(vec![resting("1")]);
+    desk.now += 10;
+    let effects = desk.read_orders(desk.now);
+    assert!(reads(&effects).is_empty());
+    desk.orders.clear();
+    desk.now += 10;
+    let effects = desk.read_orders(desk.now);
+    assert_eq!(reads(&effects), [&crate::guard::Read::Account]);
+    assert_eq!(exposure(&desk), dec!(2000));
+    desk.read_account(desk.now - 1);
+    assert_eq!(exposure(&desk), dec!(2000));
+    desk.now += 1;
+    desk.read_account(desk.now);
+    assert_eq!(exposure(&desk), dec!(0));
+}
+
+#[test]
+fn a_stop_with_the_entrys_id_does_not_pass_for_it() {
+    let (mut desk, seq) = sent("Gtc");
+    desk.answer(seq, 0, accepted());
+    desk.now += 10;
+    let mut stop = open_stop("ETH", "A", "1960", "1", 2);
+    stop.cloid = resting("1").cloid;
+    // The entry has filled; only its stop is left, and the account is yet to show the position.
+    desk.show(vec![stop]);
+    assert_eq!(exposure(&desk), dec!(2000));
+}
+
+#[test]
+fn the_guards_decision_counts_before_anything_is_sent() {
+    let mut desk = Desk::new(Mode::Testnet, crate::rules::Rules { position: dec!(50), ..wide() });
+    desk.order(buy(ETH, "2000", "2")).resized();
+    assert_eq!(desk.order(buy(ETH, "2000", "2")).resized().sent_order(0)["s"], "0.5");
+    desk.order(buy(ETH, "2000", "2")).vetoed("position_limit");
+}
+
+#[test]
+fn closes_in_flight_count_against_a_second_close() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.hold("ETH", dec!(1));
+    let first = desk.order(sell(ETH, "2000", "1"));
+    assert_eq!(desk.order(sell(ETH, "2001", "0.5")).sent_order(0)["r"], false);
+    desk.answer(first.seq(), 0, statuses(json!([{"error": "no match"}])));
+    assert_eq!(desk.order(sell(ETH, "2002", "0.5")).sent_order(0)["r"], true);
+}

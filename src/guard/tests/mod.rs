@@ -1,0 +1,31 @@
+//! What the core must do, one idea a file.
+
+// JSON handed over by value reads best in a test.
+#![allow(clippy::needless_pass_by_value)]
+
+mod fixture;
+
+mod builder;
+mod cancels;
+mod collar;
+mod events;
+mod exits;
+mod flattening;
+mod halting;
+mod head;
+mod in_flight;
+mod leverage;
+mod live;
+mod markets;
+mod modifies;
+mod paper;
+mod properties;
+mod protecting;
+mod settling;
+mod sizes;
+mod states;
+mod stops;
+mod throttles;
+mod watching;
+mod wire;
+mod world;

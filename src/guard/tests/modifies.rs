@@ -1,0 +1,171 @@
+//! Modifies: the new order on top of the old one, and cover that is never loosened.
+
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+use super::fixture::*;
+use crate::guard::{Mode, SendOutcome};
+use crate::rules::Rules;
+use crate::venue::info::OpenOrder;
+
+fn held(szi: Decimal, orders: Vec<OpenOrder>) -> Desk {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.hold("ETH", szi);
+    desk.show(orders);
+    desk
+}
+
+fn modify(oid: u64, order: Value) -> Value {
+    json!({"type": "modify", "oid": oid, "order": order})
+}
+
+fn batch(modifies: Vec<(u64, Value)>) -> Value {
+    let modifies: Vec<_> = modifies.into_iter().map(|(oid, order)| json!({"oid": oid, "order": order})).collect();
+    json!({"type": "batchModify", "modifies": modifies})
+}
+
+#[test]
+fn an_order_that_is_not_known_is_not_modified() {
+    let mut desk = held(dec!(0), vec![open("ETH", "B", "1900", "1", 1)]);
+    desk.ask(modify(2, buy(ETH, "1910", "1"))).vetoed("order_unknown");
+    desk.ask(json!({"type": "modify", "oid": cloid(1), "order": buy(ETH, "1910", "1")})).vetoed("order_unknown");
+    desk.ask(batch(vec![(1, buy(ETH, "1910", "1")), (2, buy(ETH, "1911", "1"))])).vetoed("order_unknown");
+    desk.ask(modify(1, buy(ETH, "1910", "1"))).resized();
+}
+
+#[test]
+fn an_order_is_known_from_its_answer_on() {
+    let mut desk = held(dec!(0), vec![]);
+    let placed = desk.order(with(buy(ETH, "1900", "1"), "/c", cloid(1)));
+    desk.answer(placed.seq(), 0, statuses(json!([{"resting": {"oid": 55}}, "waitingForFill"])));
+    desk.ask(modify(55, buy(ETH, "1910", "1"))).resized();
+    let by_cloid = json!({"type": "modify", "oid": cloid(1), "order": with(buy(ETH, "1911", "1"), "/c", cloid(1))});
+    desk.ask(by_cloid).resized();
+}
+
+#[test]
+fn the_new_order_is_judged_on_top_of_the_old() {
+    let mut desk = Desk::new(Mode::Testnet, Rules { position: dec!(50), ..wide() });
+    desk.show(vec![open("ETH", "B", "2000", "1", 1)]);
+    let decided = desk.ask(modify(1, buy(ETH, "2000", "2")));
+    assert_eq!(decided.resized().forward()["order"]["s"], "1.5");
+    assert_eq!(decided.forward()["oid"], 1);
+}
+
+#[test]
+fn every_rule_for_entries_holds() {
+    let mut desk = held(dec!(0), vec![open("ETH", "B", "1900", "1", 1), open("ETH", "B", "1900", "1", 2)]);
+    assert_eq!(desk.ask(modify(1, buy(ETH, "2200", "1"))).resized().forward()["order"]["p"], "2010");
+    desk.ask(modify(1, buy(OLD, "1", "100"))).vetoed("market_delisted");
+    desk.ask(modify(1, buy(ETH, "1999.99", "1"))).vetoed("price_invalid");
+    desk.ask(batch(vec![(1, buy(ETH, "1900", "1")), (2, buy(ETH, "1900", "0.00001"))])).vetoed("size_invalid");
+    desk.now += 6_000;
+    desk.ask(modify(1, buy(ETH, "1900", "1"))).vetoed("account_stale");
+    desk.ask(modify(1, close(ETH, false, "1900", "1"))).reduces();
+}
+
+#[test]
+fn what_fills_at_once_gets_its_stop_after_and_what_rests_does_not() {
+    let mut desk = held(dec!(0), vec![open("ETH", "B", "1900", "1", 1), open("ETH", "B", "1900", "1", 2)]);
+    let decided = desk.ask(batch(vec![(1, buy(ETH, "2000", "1")), (2, buy(ETH, "1950", "1"))]));
+    let post = decided.resized().event["post"].as_array().unwrap();
+    assert_eq!(post.len(), 1);
+    assert_eq!(post[0]["orders"][0]["t"]["trigger"]["triggerPx"], "1960");
+}
+
+#[test]
+fn an_order_keeps_its_own_id() {
+    let mut resting = open("ETH", "B", "1900", "1", 1);
+    resting.cloid = serde_json::from_value(cloid(1)).unwrap();
+    let mut other = open("ETH", "B", "1900", "1", 2);
+    other.cloid = serde_json::from_value(cloid(2)).unwrap();
+    let mut desk = held(dec!(0), vec![resting, other]);
+    desk.ask(modify(1, with(buy(ETH, "1910", "1"), "/c", cloid(2)))).vetoed("duplicate_order");
+    desk.ask(modify(1, with(buy(ETH, "1910", "1"), "/c", cloid(1)))).resized();
+}
+
+#[test]
+fn a_paper_order_keeps_its_own_id() {
+    let mut desk = Desk::new(Mode::Paper, wide());
+    let placed = desk.order(with(buy(ETH, "1900", "1"), "/c", cloid(1)));
+    let oid = placed.reply()["response"]["data"]["statuses"][0]["resting"]["oid"].as_u64().unwrap();
+    desk.ask(modify(oid, with(buy(ETH, "1910", "1"), "/c", cloid(1)))).resized();
+    desk.ask(json!({"type": "modify", "oid": cloid(1), "order": with(buy(ETH, "1911", "1"), "/c", cloid(1))}))
+        .resized();
+    desk.order(with(buy(ETH, "1912", "1"), "/c", cloid(1))).vetoed("duplicate_order");
+}
+
+#[test]
+fn closes_by_modify_count_for_what_follows() {
+    let mut desk = held(dec!(1), vec![open("ETH", "B", "1900", "1", 1), open("ETH", "B", "1900", "1", 2)]);
+    let decided = desk.ask(batch(vec![(1, sell(ETH, "2000", "1")), (2, sell(ETH, "2001", "1"))]));
+    let modifies = &decided.resized().forward()["modifies"];
+    assert_eq!((&modifies[0]["order"]["r"], &modifies[1]["order"]["r"]), (&json!(true), &json!(false)));
+}
+
+#[test]
+fn a_covering_stop_is_not_loosened() {
+    for (szi, side, near, same, far) in
+        [(dec!(1), "A", "1960", "1950", "1949.9"), (dec!(-1), "B", "2040", "2050", "2050.1")]
+    {
+        let is_buy = side == "B";
+        let ask = |new: Value| held(szi, vec![open_stop("ETH", side, same, "1", 2)]).ask(modify(2, new));
+        ask(stop(ETH, is_buy, same, "1")).reduces();
+        ask(stop(ETH, is_buy, near, "1")).reduces();
+        ask(stop(ETH, is_buy, near, "2")).reduces();
+        ask(stop(ETH, is_buy, far, "1")).vetoed("stop_loosened").says(&[far, same]);
+        ask(stop(ETH, is_buy, same, "0.9999")).vetoed("stop_loosened").says(&["0.9999", "1"]);
+        ask(stop(BTC, is_buy, same, "1")).vetoed("stop_loosened");
+        ask(stop(ETH, !is_buy, same, "1")).vetoed("stop_loosened");
+        ask(with(stop(ETH, is_buy, same, "1"), "/t/trigger/isMarket", json!(false))).vetoed("stop_loosened");
+        ask(with(stop(ETH, is_buy, same, "1"), "/t/trigger/tpsl", json!("tp"))).vetoed("stop_loosened");
+        ask(with(stop(ETH, is_buy, same, "1"), "/r", json!(false))).vetoed("stop_loosened");
+        ask(close(ETH, is_buy, same, "1")).vetoed("stop_loosened");
+    }
+}
+
+#[test]
+fn a_stop_larger_than_its_position_may_shrink_to_it() {
+    let ask = |size: &str| {
+        held(dec!(1), vec![open_stop("ETH", "A", "1950", "3", 2)]).ask(modify(2, stop(ETH, false, "1950", size)))
+    };
+    ask("1").reduces();
+    ask("0.9999").vetoed("stop_loosened");
+}
+
+#[test]
+fn what_covers_no_position_is_the_clients_to_change() {
+    for szi in [dec!(0), dec!(-1)] {
+        held(szi, vec![open_stop("ETH", "A", "1950", "1", 2)]).ask(modify(2, stop(ETH, false, "1", "0.1"))).reduces();
+    }
+}
+
+#[test]
+fn before_the_account_is_read_every_stop_may_cover() {
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
+    desk.show(vec![open_stop("ETH", "A", "1950", "1", 2)]);
+    desk.ask(modify(2, stop(ETH, false, "1940", "1"))).vetoed("stop_loosened");
+    desk.ask(modify(2, stop(ETH, false, "1960", "1"))).reduces();
+}
+
+#[test]
+fn the_guards_own_stop_is_not_modified_by_clients() {
+    let mut own = open_stop("ETH", "A", "1950", "1", 2);
+    own.cloid = Some("0x73766367726401000000000000000001".parse().unwrap());
+    held(dec!(1), vec![own]).ask(modify(2, stop(ETH, false, "1960", "1"))).vetoed("guard_order");
+}
+
+#[test]
+fn a_modify_in_doubt_counts_twice() {
+    let mut desk = held(dec!(0), vec![open("ETH", "B", "2000", "1", 1)]);
+    let decided = desk.ask(modify(1, buy(ETH, "2000", "1")));
+    let exposure = |desk: &Desk| desk.guard.status(desk.now, (0, 0))["risk"]["exposure"].clone();
+    assert_eq!(exposure(&desk), "4000");
+    desk.step(crate::guard::Input::Sent {
+        intent: decided.seq(),
+        index: 0,
+        outcome: SendOutcome::NoAnswer("time-out".into()),
+    });
+    desk.wait(100);
+    assert_eq!(exposure(&desk), "4000");
+}

@@ -1,0 +1,229 @@
+//! What becomes of an action that the venue gave no answer to, with and without a restart.
+
+use serde_json::{Value, json};
+
+use super::fixture::*;
+use crate::guard::{Effects, Guard, Input, Mode, Read, SendOutcome};
+
+fn desk() -> Desk {
+    Desk::new(Mode::Testnet, wide())
+}
+
+fn no_answer() -> SendOutcome {
+    SendOutcome::NoAnswer("the connection broke".to_owned())
+}
+
+fn kind(effects: &Effects, kind: &str) -> Option<Value> {
+    events(effects).into_iter().find(|event| event["kind"] == kind)
+}
+
+/// An entry without an answer, and the noop that goes out for it.
+fn in_doubt() -> (Desk, Decided, Value) {
+    let mut desk = desk();
+    let decided = desk.order(buy(ETH, "2000", "1"));
+    let effects = desk.step(Input::Sent { intent: decided.seq(), index: 0, outcome: no_answer() });
+    assert_eq!(kind(&effects, "sent").unwrap()["ok"], false);
+    assert!(sends(&effects).is_empty(), "nothing is sent again");
+    let effects = desk.step(Input::Tick);
+    let burn = kind(&effects, "intent").unwrap();
+    assert_eq!((&burn["of"], &burn["action"]), (&json!(decided.seq()), &json!({"type": "noop"})));
+    assert_eq!(burn["nonces"], decided.event["nonces"], "the same nonce, or nothing would be proved");
+    let [send] = &sends(&effects)[..] else { panic!("{effects:?}") };
+    assert_eq!((json!(send.terms.nonce), send.terms.expires_after_ms), (burn["nonces"][0].clone(), None));
+    (desk, decided, burn)
+}
+
+fn seq(event: &Value) -> u64 {
+    event["seq"].as_u64().unwrap()
+}
+
+fn duplicate(burn: &Value) -> Value {
+    json!({"status": "err", "response": format!("Invalid nonce: duplicate nonce {}", burn["nonces"][0])})
+}
+
+fn status(desk: &mut Desk, decided: &Decided, answer: Value) -> Effects {
+    desk.step(Input::OrderStatus { intent: decided.seq(), index: 0, answer: Some(answer) })
+}
+
+fn asks_for_status(effects: &Effects) -> bool {
+    reads(effects).iter().any(|read| matches!(read, Read::OrderStatus { .. }))
+}
+
+fn reserved(desk: &Desk) -> usize {
+    desk.guard.pending.orders.len()
+}
+
+#[test]
+fn a_burnt_nonce_proves_that_it_never_happened() {
+    let (mut desk, decided, burn) = in_doubt();
+    assert_eq!(reserved(&desk), 1);
+    let effects = desk.answer(seq(&burn), 0, done());
+    let recovered = kind(&effects, "recovered").unwrap();
+    assert_eq!((&recovered["intent"], &recovered["index"]), (&json!(decided.seq()), &json!(0)));
+    assert_eq!(recovered["outcome"], "did_not_happen");
+    assert_eq!(&recovered["action"], decided.forward());
+    assert_eq!(recovered["evidence"][0]["reply"], done());
+    assert_eq!(reserved(&desk), 0);
+}
+
+#[test]
+fn a_duplicate_nonce_and_a_known_order_prove_that_it_happened() {
+    let (mut desk, decided, burn) = in_doubt();
+    desk.answer(seq(&burn), 0, duplicate(&burn));
+    desk.now += 1_000;
+    assert!(asks_for_status(&desk.step(Input::Tick)));
+    let effects = status(&mut desk, &decided, json!({"status": "order", "order": {"status": "open"}}));
+    assert_eq!(kind(&effects, "recovered").unwrap()["outcome"], "happened");
+    assert_eq!(reserved(&desk), 1, "until a read that begins now shows it");
+    desk.now += 1;
+    desk.read();
+    desk.now += 1;
+    desk.read();
+    assert_eq!(reserved(&desk), 0);
+}
+
+#[test]
+fn a_duplicate_nonce_and_an_order_unknown_three_times_prove_a_refusal() {
+    let (mut desk, decided, burn) = in_doubt();
+    desk.answer(seq(&burn), 0, duplicate(&burn));
+    for _ in 0..2 {
+        let effects = status(&mut desk, &decided, json!({"status": "unknownOid"}));
+        assert!(kind(&effects, "recovered").is_none(), "it may not be known yet");
+    }
+    let effects = status(&mut desk, &decided, json!({"status": "unknownOid"}));
+    assert_eq!(kind(&effects, "recovered").unwrap()["outcome"], "did_not_happen");
+    assert_eq!(reserved(&desk), 0);
+}
+
+#[test]
+fn an_unanswered_noop_proves_nothing_and_only_expiry_settles() {
+    let (mut desk, decided, burn) = in_doubt();
+    desk.step(Input::Sent { intent: seq(&burn), index: 0, outcome: no_answer() });
+    for _ in 0..10 {
+        desk.now += 1_000;
+        let effects = desk.step(Input::Tick);
+        assert!(sends(&effects).is_empty(), "a second noop would prove nothing");
+        let effects = status(&mut desk, &decided, json!({"status": "unknownOid"}));
+        assert!(kind(&effects, "recovered").is_none());
+        assert_eq!(reserved(&desk), 1);
+    }
+    desk.now += 15_000 + 60_000;
+    let effects = status(&mut desk, &decided, json!({"status": "unknownOid"}));
+    assert_eq!(kind(&effects, "recovered").unwrap()["outcome"], "did_not_happen");
+    assert_eq!(reserved(&desk), 0);
+}
+
+#[test]
+fn a_noop_that_was_never_sent_is_tried_again() {
+    let (mut desk, _, burn) = in_doubt();
+    let never = SendOutcome::NotSent("connection refused".to_owned());
+    desk.step(Input::Sent { intent: seq(&burn), index: 0, outcome: never });
+    desk.now += 1_000;
+    let effects = desk.step(Input::Tick);
+    assert_eq!(kind(&effects, "intent").unwrap()["nonces"], burn["nonces"]);
+}
+
+/// A new guard that has read the journal of an earlier one.
+fn restarted(desk: &Desk, journal: &[Value]) -> Guard {
+    let last = journal.last().map_or(0, seq);
+    let mut guard = Guard::new(desk.guard.config.clone(), last);
+    journal.iter().for_each(|event| guard.restore(event));
+    guard
+}
+
+#[test]
+fn a_crash_before_the_answer_is_settled_at_the_next_start() {
+    let mut desk = desk();
+    let decided = desk.order(buy(ETH, "2000", "1"));
+    let mut guard = restarted(&desk, std::slice::from_ref(&decided.event));
+    let effects = guard.start(desk.now + 5);
+    assert_eq!(kind(&effects, "done"), None, "nothing tells yet what became of it");
+    let effects = guard.step(Input::Tick, desk.now + 5);
+    let burn = kind(&effects, "intent").unwrap();
+    assert_eq!((&burn["of"], &burn["nonces"]), (&json!(decided.seq()), &decided.event["nonces"]));
+    let answered = Input::Sent { intent: seq(&burn), index: 0, outcome: SendOutcome::Answered(done()) };
+    let effects = guard.step(answered, desk.now + 6);
+    assert_eq!(kind(&effects, "recovered").unwrap()["outcome"], "did_not_happen");
+    assert_eq!(kind(&effects, "done").unwrap()["intent"], decided.seq());
+}
+
+#[test]
+fn a_second_crash_forgets_no_doubt() {
+    let mut desk = desk();
+    let decided = desk.order(buy(ETH, "2000", "1"));
+    let mut journal = vec![decided.event.clone()];
+    let mut second = restarted(&desk, &journal);
+    journal.extend(events(&second.start(desk.now + 5)));
+    journal.extend(events(&second.step(Input::Tick, desk.now + 5)));
+    let checkpoint: Value = serde_json::from_str(&second.checkpoint(desk.now + 6)).unwrap();
+    let from_checkpoint = {
+        let mut guard = Guard::new(desk.guard.config.clone(), 100);
+        guard.restore_checkpoint(&checkpoint);
+        guard
+    };
+    for mut third in [restarted(&desk, &journal), from_checkpoint] {
+        third.start(desk.now + 10);
+        assert!(asks_for_status(&third.step(Input::Tick, desk.now + 10)));
+        let known = json!({"status": "order", "order": {"status": "open"}});
+        let answer = Input::OrderStatus { intent: decided.seq(), index: 0, answer: Some(known) };
+        let effects = third.step(answer, desk.now + 11);
+        assert_eq!(kind(&effects, "recovered").unwrap()["outcome"], "happened");
+        assert_eq!(kind(&effects, "done").unwrap()["intent"], decided.seq());
+    }
+}
+
+#[test]
+fn a_crash_after_the_noop_proves_nothing_by_a_second_one() {
+    let (desk, decided, burn) = in_doubt();
+    let sent = json!({"seq": 4, "kind": "sent", "decision": decided.seq(), "index": 0, "reply": {"error": "cut"}});
+    let mut guard = restarted(&desk, &[decided.event, sent, burn]);
+    guard.start(desk.now + 5);
+    let effects = guard.step(Input::Tick, desk.now + 5);
+    assert!(sends(&effects).is_empty());
+    assert!(asks_for_status(&effects));
+}
+
+#[test]
+fn what_is_answered_or_recovered_is_not_taken_up_again() {
+    let mut desk = desk();
+    let decided = desk.order(buy(ETH, "2000", "1"));
+    let (of, done) = (decided.seq(), json!({"seq": 9, "kind": "done", "intent": decided.seq()}));
+    let answered = json!({"seq": 8, "kind": "sent", "decision": of, "index": 0, "reply": {"status": "ok"}});
+    let vain = json!({"seq": 8, "kind": "sent", "decision": of, "index": 0, "reply": {"error": "cut"}});
+    let recovered = json!({"seq": 9, "kind": "recovered", "intent": of, "index": 0, "outcome": "happened"});
+    for (journal, settled) in [
+        (vec![decided.event.clone(), answered, done.clone()], true),
+        (vec![decided.event.clone(), vain.clone(), done.clone(), recovered], true),
+        (vec![decided.event, vain, done], false),
+    ] {
+        let mut guard = restarted(&desk, &journal);
+        guard.start(desk.now + 5);
+        let effects = guard.step(Input::Tick, desk.now + 5);
+        assert_eq!(sends(&effects).is_empty(), settled, "{journal:?}");
+    }
+}
+
+#[test]
+fn a_checkpoint_carries_what_is_open_and_what_is_in_doubt() {
+    let (desk, decided, _) = in_doubt();
+    let checkpoint: Value = serde_json::from_str(&desk.guard.checkpoint(desk.now)).unwrap();
+    let mut guard = Guard::new(desk.guard.config.clone(), 100);
+    guard.restore_checkpoint(&checkpoint);
+    guard.start(desk.now + 5);
+    let effects = guard.step(Input::Tick, desk.now + 5);
+    assert!(sends(&effects).is_empty(), "its noop is out already");
+    assert!(
+        reads(&effects)
+            .iter()
+            .any(|read| matches!(read, Read::OrderStatus { intent, index: 0, .. } if *intent == decided.seq()))
+    );
+
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    let decided = desk.order(buy(ETH, "2000", "1"));
+    let checkpoint: Value = serde_json::from_str(&desk.guard.checkpoint(desk.now)).unwrap();
+    let mut guard = Guard::new(desk.guard.config.clone(), 100);
+    guard.restore_checkpoint(&checkpoint);
+    guard.start(desk.now + 5);
+    let effects = guard.step(Input::Tick, desk.now + 5);
+    assert_eq!(kind(&effects, "intent").unwrap()["of"], decided.seq());
+}

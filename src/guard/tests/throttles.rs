@@ -1,0 +1,152 @@
+//! Entries a minute, open entries, duplicates, and the account's allowance at the venue.
+
+use rust_decimal::dec;
+use serde_json::{Value, json};
+
+use super::fixture::*;
+use crate::guard::{Input, Mode, SendOutcome};
+use crate::rules::Rules;
+
+fn desk(rules: Rules) -> Desk {
+    Desk::new(Mode::Testnet, rules)
+}
+
+fn entry(number: u32) -> Value {
+    buy(ETH, &(1990 + number).to_string(), "0.1")
+}
+
+#[test]
+fn so_many_entries_a_minute() {
+    let mut desk = desk(Rules { orders_per_minute: 3, ..wide() });
+    desk.order(entry(1)).resized();
+    desk.now += 1;
+    desk.orders(vec![entry(2), entry(3)]).resized();
+    desk.order(entry(4)).vetoed("order_rate_limit").says(&["3 entries", "1 more", "over 3"]);
+    desk.order(close(ETH, false, "2000", "1")).reduces();
+    desk.wait(59_998);
+    desk.order(entry(4)).vetoed("order_rate_limit");
+    desk.wait(1);
+    desk.order(entry(4)).resized();
+    desk.order(entry(5)).vetoed("order_rate_limit");
+}
+
+#[test]
+fn a_batch_counts_as_its_entries() {
+    let rules = Rules { orders_per_minute: 3, ..wide() };
+    desk(rules.clone()).orders((0..3).map(entry).collect()).resized();
+    desk(rules).orders((0..4).map(entry).collect()).vetoed("order_rate_limit").says(&["4 more"]);
+}
+
+#[test]
+fn so_many_open_entries() {
+    let mut desk = desk(Rules { open_orders: 3, ..wide() });
+    let mut exit = open("ETH", "A", "2100", "1", 9);
+    exit.reduce_only = true;
+    desk.show(vec![open("ETH", "B", "1900", "0.1", 1), exit, open_stop("ETH", "A", "1800", "1", 8)]);
+    desk.order(entry(1)).resized();
+    desk.orders(vec![entry(2), entry(3)]).vetoed("open_orders_limit").says(&["2 open entries and 2 more are over 3"]);
+    desk.order(entry(2)).resized();
+    desk.order(entry(3)).vetoed("open_orders_limit");
+    // What fills at once or not at all never rests.
+    desk.order(with(entry(3), "/t/limit/tif", json!("Ioc"))).resized();
+}
+
+#[test]
+fn an_order_that_is_gone_is_no_longer_open() {
+    let mut desk = desk(Rules { open_orders: 1, ..wide() });
+    desk.show(vec![open("ETH", "B", "1900", "0.1", 1)]);
+    desk.order(entry(1)).vetoed("open_orders_limit");
+    desk.show(vec![]);
+    desk.order(entry(1)).resized();
+}
+
+#[test]
+fn the_same_entry_within_the_window_is_a_duplicate() {
+    let rules = Rules { duplicate_window: dec!(1), ..wide() };
+    let mut desk = desk(rules);
+    desk.order(entry(1)).resized();
+    desk.now += 999;
+    desk.order(entry(1)).vetoed("duplicate_order").says(&["0.1 at 1991", "1000 ms"]);
+    for other in [
+        entry(2),
+        with(entry(1), "/s", json!("0.2")),
+        with(entry(1), "/b", json!(false)),
+        with(with(entry(1), "/a", json!(BTC)), "/s", json!("0.01")),
+    ] {
+        assert_ne!(desk.order(other).code(), "duplicate_order");
+    }
+    desk.now += 1;
+    desk.order(entry(1)).resized();
+    // Zeros and another cloid make no other order of it.
+    desk.order(with(with(entry(1), "/s", json!("0.10")), "/c", cloid(1))).vetoed("duplicate_order");
+}
+
+#[test]
+fn a_veto_frees_what_it_refused() {
+    let mut desk = desk(Rules { duplicate_window: dec!(1), orders_per_minute: 1, ..wide() });
+    let order = with(entry(1), "/c", cloid(1));
+    desk.orders(vec![order.clone(), buy(OLD, "1", "100")]).vetoed("market_delisted");
+    desk.order(order).resized();
+}
+
+#[test]
+fn a_window_of_zero_finds_no_duplicates() {
+    let mut desk = desk(wide());
+    desk.order(entry(1)).resized();
+    desk.order(entry(1)).resized();
+}
+
+#[test]
+fn two_alike_in_one_request_are_meant() {
+    desk(Rules { duplicate_window: dec!(1), ..wide() }).orders(vec![entry(1), entry(1)]).resized();
+}
+
+#[test]
+fn a_live_client_order_id_is_a_duplicate() {
+    let order = |id: u8, number: u32| with(entry(number), "/c", cloid(id));
+    let mut desk = desk(wide());
+    let first = desk.order(order(1, 1));
+    desk.order(order(1, 2)).vetoed("duplicate_order").says(&["0x0101"]);
+    // In doubt it stays taken, refused it is free.
+    desk.step(Input::Sent { intent: first.seq(), index: 0, outcome: SendOutcome::NoAnswer("time-out".into()) });
+    desk.wait(10);
+    desk.order(order(1, 3)).vetoed("duplicate_order");
+    let second = desk.order(order(2, 4));
+    desk.answer(second.seq(), 0, statuses(json!([{"error": "no"}, {"error": "no"}])));
+    desk.order(order(2, 5)).resized();
+    // So it does while it rests, until it is gone.
+    let mut resting = open("ETH", "B", "1900", "0.1", 5);
+    resting.cloid = serde_json::from_value(cloid(3)).unwrap();
+    desk.now += 10;
+    desk.show(vec![resting]);
+    desk.order(order(3, 6)).vetoed("duplicate_order");
+    desk.now += 10;
+    desk.show(vec![]);
+    desk.order(order(3, 7)).resized();
+}
+
+#[test]
+fn an_entry_and_its_stop_may_share_an_id_and_two_entries_may_not() {
+    let mut desk = desk(wide());
+    let shared = |order: Value| with(order, "/c", cloid(1));
+    desk.orders(vec![shared(entry(1)), shared(stop(ETH, false, "1950", "0.1"))]).allowed();
+    let decided = Desk::new(Mode::Testnet, wide()).orders(vec![shared(entry(1)), shared(entry(2))]);
+    decided.vetoed("duplicate_order");
+}
+
+#[test]
+fn the_order_itself_is_judged_before_its_id() {
+    let mut desk = desk(wide());
+    desk.order(with(entry(1), "/c", cloid(1)));
+    desk.order(with(buy(ETH, "1999.99", "0.1"), "/c", cloid(1))).vetoed("price_invalid");
+}
+
+#[test]
+fn requests_are_kept_for_exits() {
+    let mut desk = desk(wide());
+    desk.step(Input::RequestsLeft(500));
+    desk.order(entry(1)).resized();
+    desk.step(Input::RequestsLeft(499));
+    desk.order(entry(2)).vetoed("venue_budget").says(&["499", "500"]);
+    desk.order(close(ETH, false, "2000", "1")).reduces();
+}

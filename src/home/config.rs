@@ -1,0 +1,255 @@
+//! `guard.toml` as typed values.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::files::{FileError, Why, read_trusted};
+use super::{IpShare, VenueUrl, parse};
+use crate::rules::{Problems, Rules};
+use crate::venue::Address;
+
+/// Where the service listens unless told otherwise.
+const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8547);
+
+/// The venue's API (its documentation, "API").
+const MAINNET_URL: &str = "https://api.hyperliquid.xyz";
+/// The venue's test network API (its documentation, "API").
+const TESTNET_URL: &str = "https://api.hyperliquid-testnet.xyz";
+
+/// Largest `guard.toml`: the longest rules code and the longest lists fit many times.
+const MAX_CONFIG_LEN: u64 = 256 * 1024;
+
+/// A plain enum whose values have one name each, on the command line, in the config and in JSON.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $name {
+            $($(#[$value_doc])* #[serde(rename = $text)] $value),+
+        }
+
+        impl $name {
+            /// Every name, in order.
+            pub const NAMES: &[&str] = &[$($text),+];
+
+            /// The value's name.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$value => $text),+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                match text {
+                    $($text => Ok(Self::$value),)+
+                    _ => Err(format!("must be one of {}", Self::NAMES.join(", "))),
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// What the service does with what it allows.
+    Mode {
+        /// Records what it would send.
+        Paper = "paper",
+        /// Sends to the venue's test network.
+        Testnet = "testnet",
+        /// Sends to the venue.
+        Mainnet = "mainnet",
+    }
+}
+
+named! {
+    /// A network of the venue.
+    Network {
+        /// Test money.
+        Testnet = "testnet",
+        /// Real money.
+        Mainnet = "mainnet",
+    }
+}
+
+named! {
+    /// Where the API wallet's key is kept.
+    KeyStore {
+        /// In the home, readable by its owner only.
+        File = "file",
+        /// Encrypted for this host and handed to the service by the service manager.
+        HostCreds = "host-creds",
+    }
+}
+
+impl Mode {
+    /// The network whose account is read unless the config says otherwise.
+    #[must_use]
+    pub fn default_network(self) -> Network {
+        match self {
+            Self::Testnet => Network::Testnet,
+            Self::Paper | Self::Mainnet => Network::Mainnet,
+        }
+    }
+}
+
+impl Network {
+    /// The venue's API on this network.
+    #[must_use]
+    pub fn url(self) -> &'static str {
+        match self {
+            Self::Testnet => TESTNET_URL,
+            Self::Mainnet => MAINNET_URL,
+        }
+    }
+}
+
+/// The whole of `guard.toml`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// What the service does with what it allows.
+    pub mode: Mode,
+    /// The account guarded.
+    pub account: Address,
+    /// The network whose account is read.
+    pub account_network: Network,
+    /// Address of the API wallet that signs to the venue.
+    pub api_wallet: Option<Address>,
+    /// Where the service listens.
+    pub listen: SocketAddr,
+    /// Share of this machine's IP budget at the venue.
+    pub ip_share: IpShare,
+    /// Whether mainnet mode may start at all.
+    pub allow_mainnet: bool,
+    /// Why mainnet mode must not start, when the owner said so.
+    pub refuse_mainnet: Option<String>,
+    /// USDC beyond which equity does not enlarge any limit.
+    pub equity_cap: Option<Decimal>,
+    /// The owner's rules.
+    pub rules: Rules,
+    /// Where the API wallet's key is kept.
+    pub key_store: KeyStore,
+    /// Folder on another disk that takes the journal over when the home's fails.
+    pub journal_fallback: Option<PathBuf>,
+    /// Who may send requests.
+    pub auth: Auth,
+    /// What the place of deployment settles.
+    pub deployment: Deployment,
+}
+
+/// `[auth]`: who may send requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Auth {
+    /// Addresses of the client keys accepted.
+    pub clients: Vec<Address>,
+    /// Whether a request signed for another network than the account's is refused.
+    pub require_network: bool,
+}
+
+/// What the place of deployment settles before any set-up; a `guard.toml` with nothing else is an empty home.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deployment {
+    /// `[venue] url`: another address than the network's own.
+    pub venue_url: Option<VenueUrl>,
+    /// `[watch]`: how often the account is read.
+    pub watch: Watch,
+    /// `Host` names accepted besides loopback and the listen address.
+    pub allowed_hosts: Vec<String>,
+}
+
+/// `[watch]`: intervals in milliseconds; `None` is what the IP share allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    /// Between two reads of the mids and marks. Range 50 to 10000.
+    pub prices_ms: Option<u32>,
+    /// Between two reads of the account. Range 50 to 10000.
+    pub account_ms: Option<u32>,
+    /// Between two reads of the open orders. Range 50 to 30000.
+    pub open_orders_ms: Option<u32>,
+}
+
+impl Config {
+    /// A config with nothing but what every one needs.
+    #[must_use]
+    pub fn new(mode: Mode, account: Address, rules: Rules, deployment: Deployment) -> Self {
+        Self {
+            mode,
+            account,
+            account_network: mode.default_network(),
+            api_wallet: None,
+            listen: DEFAULT_LISTEN,
+            ip_share: IpShare::WHOLE,
+            allow_mainnet: false,
+            refuse_mainnet: None,
+            equity_cap: None,
+            rules,
+            key_store: KeyStore::File,
+            journal_fallback: None,
+            auth: Auth::default(),
+            deployment,
+        }
+    }
+
+    /// Base URL of the venue's API, without a slash at its end.
+    #[must_use]
+    pub fn venue_url(&self) -> &str {
+        self.deployment.venue_url.as_ref().map_or(self.account_network.url(), VenueUrl::as_str)
+    }
+}
+
+/// What a `guard.toml` holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Loaded {
+    /// No set-up yet: no file, or one with the deployment's keys only.
+    Empty(Deployment),
+    /// A set-up.
+    Config(Box<Config>),
+}
+
+/// Why a config is refused.
+#[derive(Debug)]
+pub enum ConfigError {
+    /// The file is refused.
+    File(FileError),
+    /// The file is not TOML (the parser's message and the line).
+    Toml(PathBuf, String),
+    /// These keys cannot stand.
+    Problems(PathBuf, Problems),
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(error) => error.fmt(f),
+            Self::Toml(path, message) => write!(f, "{} is not valid TOML: {message}", path.display()),
+            Self::Problems(path, problems) => write!(f, "{}: {problems}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Reads a config of one of the trusted users. No file is an empty home.
+///
+/// # Errors
+/// When the file is refused, is not TOML, or holds keys that cannot stand (all named at once).
+pub fn load(path: &Path, trusted: &[u32]) -> Result<Loaded, ConfigError> {
+    match read_trusted(path, trusted, MAX_CONFIG_LEN) {
+        Ok(text) => parse::parse(&text).map_err(|fault| fault.at(path)),
+        Err(FileError { why: Why::Missing, .. }) => Ok(Loaded::Empty(Deployment::default())),
+        Err(error) => Err(ConfigError::File(error)),
+    }
+}

@@ -1,0 +1,120 @@
+//! Changing a `guard.toml` that a person may have written: only the one value moves, comments and order stay.
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::config::{Config, ConfigError, Loaded};
+use super::files::{FileError, Replace, write_whole};
+use super::parse::{Fault, parse};
+use super::render::{list, quoted, render};
+use crate::rules::{Problem, Problems};
+use crate::venue::Address;
+
+/// Mode of a config: anyone may read it, its owner writes it.
+const CONFIG_MODE: u32 = 0o644;
+
+impl Config {
+    /// Writes the whole config to `path`, replacing what is there.
+    ///
+    /// # Errors
+    /// When keys disagree with each other, or the file cannot be written; what was there stays then.
+    pub fn write(&self, path: &Path) -> Result<(), ConfigError> {
+        self.check(path)?;
+        store(path, &render(self)).map_err(ConfigError::File)
+    }
+
+    /// Checks what [`Config::write`] would check, without writing.
+    ///
+    /// # Errors
+    /// When keys disagree with each other.
+    pub fn check(&self, path: &Path) -> Result<(), ConfigError> {
+        match parse(&render(self)) {
+            Ok(Loaded::Config(read)) if *read == *self => Ok(()),
+            Ok(_) => Err(not_kept().at(path)),
+            Err(fault) => Err(fault.at(path)),
+        }
+    }
+}
+
+/// Adds a client's address to `[auth] clients` of the config at `path`, whose text is `text`.
+///
+/// # Errors
+/// When the address cannot stand there, or the file cannot be written; what was there stays then.
+pub fn add_client(path: &Path, text: &str, client: Address) -> Result<(), ConfigError> {
+    edit(
+        path,
+        text,
+        |config| config.auth.clients.push(client),
+        |config| {
+            let clients = list(&config.auth.clients);
+            match clients_span(text) {
+                Some(span) => replaced(text, span, &clients),
+                None => format!("{}\n\n[auth]\nclients = {clients}\n", text.trim_end()),
+            }
+        },
+    )
+}
+
+/// Records the API wallet's address in the config at `path`, whose text is `text`.
+///
+/// # Errors
+/// When the address cannot stand there, or the file cannot be written; what was there stays then.
+pub fn set_api_wallet(path: &Path, text: &str, api_wallet: Address) -> Result<(), ConfigError> {
+    // A key at the very start is a top-level key, whatever follows.
+    edit(
+        path,
+        text,
+        |config| config.api_wallet = Some(api_wallet),
+        |_| format!("api_wallet = {}\n{text}", quoted(api_wallet)),
+    )
+}
+
+/// Makes a change to the typed config and to its text, and keeps the text only where it says the same; where it does
+/// not (an unusual way of writing the table), the whole config is written anew.
+fn edit(
+    path: &Path,
+    text: &str,
+    change: impl FnOnce(&mut Config),
+    write: impl FnOnce(&Config) -> String,
+) -> Result<(), ConfigError> {
+    let mut config = match parse(text).map_err(|fault| fault.at(path))? {
+        Loaded::Config(config) => config,
+        Loaded::Empty(_) => return Err(not_kept().at(path)),
+    };
+    change(&mut config);
+    config.check(path)?;
+    let changed = write(&config);
+    let kept = matches!(parse(&changed), Ok(Loaded::Config(read)) if read == config);
+    store(path, &if kept { changed } else { render(&config) }).map_err(ConfigError::File)
+}
+
+fn store(path: &Path, text: &str) -> Result<(), FileError> {
+    write_whole(path, text.as_bytes(), CONFIG_MODE, Replace::Yes)
+}
+
+/// Where the list of clients stands in the text.
+fn clients_span(text: &str) -> Option<Range<usize>> {
+    #[derive(Deserialize)]
+    struct Auth {
+        clients: Spanned<toml::Value>,
+    }
+    #[derive(Deserialize)]
+    struct Outline {
+        auth: Auth,
+    }
+    toml::from_str::<Outline>(text).ok().map(|outline| outline.auth.clients.span())
+}
+
+fn replaced(text: &str, span: Range<usize>, with: &str) -> String {
+    let before = text.get(..span.start).unwrap_or_default();
+    let after = text.get(span.end..).unwrap_or_default();
+    format!("{before}{with}{after}")
+}
+
+fn not_kept() -> Fault {
+    let allowed = "cannot be written so that it reads back the same; write the file by hand".to_owned();
+    Fault::Problems(Problems(vec![Problem { key: "guard.toml".to_owned(), value: String::new(), allowed }]))
+}

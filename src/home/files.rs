@@ -1,0 +1,175 @@
+//! Files read only when nobody else could have planted them, and written whole or not at all.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+
+/// A file that is refused, and why.
+#[derive(Debug)]
+pub struct FileError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub why: Why,
+}
+
+/// What is wrong with a file.
+#[derive(Debug)]
+pub enum Why {
+    /// It does not exist.
+    Missing,
+    /// It exists already and is not replaced.
+    Exists,
+    /// It is a symbolic link.
+    Link,
+    /// It is a folder, a pipe, a socket or a device.
+    NotAFile,
+    /// It belongs to a user who is not believed (the uid).
+    Owner(u32),
+    /// Others can write it (the mode).
+    Writable(u32),
+    /// Others can read it (the mode).
+    Readable(u32),
+    /// It is larger than any such file (the limit in bytes).
+    TooLarge(u64),
+    /// It is not UTF-8 text.
+    NotText,
+    /// The system refused (what was tried).
+    Io(&'static str, io::Error),
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match &self.why {
+            Why::Missing => write!(f, "{path} does not exist"),
+            Why::Exists => write!(f, "{path} exists already and is not replaced; name a new file or move it away"),
+            Why::Link => write!(f, "{path} is a symbolic link; name the file itself"),
+            Why::NotAFile => write!(f, "{path} is not a regular file"),
+            Why::Owner(uid) => {
+                write!(f, "{path} belongs to the user with uid {uid}, who could change it; it must belong to this user")
+            }
+            Why::Writable(mode) => {
+                write!(f, "{path} has mode {mode:04o}, so others can write it; run `chmod go-w {path}`")
+            }
+            Why::Readable(mode) => {
+                write!(f, "{path} has mode {mode:04o}, so others can read the key; run `chmod 600 {path}`")
+            }
+            Why::TooLarge(limit) => write!(f, "{path} is larger than {limit} bytes"),
+            Why::NotText => write!(f, "{path} is not UTF-8 text"),
+            Why::Io(what, error) => write!(f, "cannot {what} {path}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// Opens a regular file for reading without following a link at its end and without waiting on a pipe.
+pub(super) fn open_regular(path: &Path) -> Result<(File, fs::Metadata), FileError> {
+    let refused = |why| FileError { path: path.to_owned(), why };
+    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let opened = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path);
+    let file = opened.map_err(|error| match error.raw_os_error().map(Errno::from_raw) {
+        Some(Errno::ENOENT) => refused(Why::Missing),
+        Some(Errno::ELOOP) => refused(Why::Link),
+        Some(Errno::ENXIO) => refused(Why::NotAFile),
+        _ => refused(Why::Io("open", error)),
+    })?;
+    let metadata = file.metadata().map_err(|error| refused(Why::Io("look at", error)))?;
+    if metadata.is_file() { Ok((file, metadata)) } else { Err(refused(Why::NotAFile)) }
+}
+
+/// Reads a text file of at most `limit` bytes that belongs to a trusted user and that nobody else can write.
+pub(super) fn read_trusted(path: &Path, trusted: &[u32], limit: u64) -> Result<String, FileError> {
+    let refused = |why| FileError { path: path.to_owned(), why };
+    let (file, metadata) = open_regular(path)?;
+    if !trusted.contains(&metadata.uid()) {
+        return Err(refused(Why::Owner(metadata.uid())));
+    }
+    let mode = metadata.permissions().mode() & 0o7777;
+    if mode & 0o022 != 0 {
+        return Err(refused(Why::Writable(mode)));
+    }
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| refused(Why::Io("read", error)))?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+        return Err(refused(Why::TooLarge(limit)));
+    }
+    String::from_utf8(bytes).map_err(|_| refused(Why::NotText))
+}
+
+/// Whether a file that is there already is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replace {
+    /// It is.
+    Yes,
+    /// It is not: the write is refused.
+    No,
+}
+
+/// Writes a file whole or not at all: a temporary file beside it, synced, then put in place under its name, and the
+/// directory synced. The file has exactly `mode`.
+///
+/// # Errors
+/// When the file exists and must not be replaced, or the system refuses; nothing is left behind then.
+pub fn write_whole(path: &Path, bytes: &[u8], mode: u32, replace: Replace) -> Result<(), FileError> {
+    let refused = |why| FileError { path: path.to_owned(), why };
+    if replace == Replace::No && fs::symlink_metadata(path).is_ok() {
+        return Err(refused(Why::Exists));
+    }
+    let temporary = temporary_beside(path).map_err(|error| refused(Why::Io("write", error)))?;
+    let written = write_synced(&temporary, bytes, mode).and_then(|()| match replace {
+        Replace::Yes => fs::rename(&temporary, path),
+        // A link, unlike a rename, fails when the name was taken meanwhile.
+        Replace::No => fs::hard_link(&temporary, path),
+    });
+    if replace == Replace::No || written.is_err() {
+        _ = fs::remove_file(&temporary);
+    }
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => refused(Why::Exists),
+        _ => refused(Why::Io("write", error)),
+    })?;
+    sync_parent(path).map_err(|error| refused(Why::Io("sync the folder of", error)))
+}
+
+fn write_synced(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode & 0o700).open(path)?;
+    file.write_all(bytes)?;
+    // The process's mask may have taken bits away.
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    file.sync_all()
+}
+
+/// A name beside `path` that nobody can guess, so that nobody can take it first.
+pub(super) fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
+    let mut random = [0; 8];
+    fill_random(&mut random)?;
+    let random = u64::from_be_bytes(random);
+    let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    Ok(path.with_file_name(format!(".{}.{random:016x}", name.display())))
+}
+
+/// Makes a rename or a new file in `path`'s directory last. A directory that this user may not read (the home, for
+/// others) cannot be synced by them and is left to the system.
+pub(super) fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    match File::open(parent) {
+        Ok(dir) => dir.sync_all(),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Fills `bytes` from the system's random source.
+pub(super) fn fill_random(bytes: &mut [u8]) -> io::Result<()> {
+    File::open("/dev/urandom")?.read_exact(bytes)
+}

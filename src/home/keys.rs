@@ -1,0 +1,130 @@
+//! Keys at rest: 32 bytes as `0x` and hex digits, in files that only their owner can read.
+//!
+//! No key text leaves this file except into the file or the stream it was asked for; buffers are wiped when dropped.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use nix::unistd::Uid;
+use zeroize::Zeroizing;
+
+use super::files::{FileError, Replace, Why, fill_random, open_regular, write_whole};
+use crate::venue::signing::SecretKey;
+
+/// Most bytes read for a key: the text, its line end, and room for stray white space.
+const MAX_KEY_TEXT: usize = 200;
+
+/// Mode of a key file: its owner reads and writes, nobody else anything.
+const KEY_MODE: u32 = 0o600;
+
+/// Why a key cannot be read.
+#[derive(Debug)]
+pub enum KeyFileError {
+    /// The file is refused.
+    File(FileError),
+    /// The text is no key. Nothing of it is repeated. (Where it was read.)
+    NotAKey(String),
+    /// The stream could not be read (where).
+    Io(String, io::Error),
+}
+
+impl fmt::Display for KeyFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(error) => error.fmt(f),
+            Self::NotAKey(place) => write!(f, "{place} holds no key: one line of 0x and 64 hex digits is expected"),
+            Self::Io(place, error) => write!(f, "cannot read the key from {place}: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for KeyFileError {}
+
+/// A key read from a file.
+#[derive(Debug)]
+pub struct KeyReading {
+    /// The key.
+    pub key: SecretKey,
+    /// What the owner should know about the file (readable by others, in a container).
+    pub warning: Option<String>,
+}
+
+/// Reads a key file: regular, of this user (or root), readable by its owner only. In a container, where a secret is
+/// often mounted readable by all, a file that others can read is accepted with a warning; one that others can write
+/// never.
+///
+/// # Errors
+/// When the file is refused or holds no key.
+pub fn read_key_file(path: &Path, container: bool) -> Result<KeyReading, KeyFileError> {
+    let refused = |why| KeyFileError::File(FileError { path: path.to_owned(), why });
+    let (file, metadata) = open_regular(path).map_err(KeyFileError::File)?;
+    let mode = metadata.permissions().mode() & 0o7777;
+    if ![Uid::effective().as_raw(), 0].contains(&metadata.uid()) {
+        return Err(refused(Why::Owner(metadata.uid())));
+    }
+    if mode & 0o022 != 0 {
+        return Err(refused(Why::Writable(mode)));
+    }
+    let exposed = mode & 0o077 != 0;
+    if exposed && !container {
+        return Err(refused(Why::Readable(mode)));
+    }
+    let warning =
+        exposed.then(|| format!("{} has mode {mode:04o}: others in this container can read the key", path.display()));
+    Ok(KeyReading { key: read_key(file, &path.display().to_string())?, warning })
+}
+
+/// Reads a key from a stream (standard input) to its end; `place` names it in errors.
+///
+/// # Errors
+/// When the stream fails, or holds anything but one key.
+pub fn read_key(stream: impl Read, place: &str) -> Result<SecretKey, KeyFileError> {
+    let mut buffer = Zeroizing::new([0_u8; MAX_KEY_TEXT]);
+    let read = fill(stream, buffer.as_mut_slice()).map_err(|error| KeyFileError::Io(place.to_owned(), error))?;
+    let not_a_key = || KeyFileError::NotAKey(place.to_owned());
+    // A full buffer means that there was more than a key.
+    let text = buffer.get(..read).filter(|text| text.len() < MAX_KEY_TEXT).ok_or_else(not_a_key)?;
+    let text = std::str::from_utf8(text).map_err(|_| not_a_key())?;
+    SecretKey::parse(text).map_err(|_| not_a_key())
+}
+
+/// Reads until the end or until the buffer is full.
+fn fill(mut stream: impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0_usize;
+    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+        match stream.read(rest) {
+            Ok(0) => break,
+            Ok(count) => filled = filled.saturating_add(count),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Writes a key to a new file that only its owner can read; an existing file is never replaced.
+///
+/// # Errors
+/// When the file exists or the system refuses; nothing is left behind then.
+pub fn write_key_file(path: &Path, key: &SecretKey) -> Result<(), FileError> {
+    let mut text = Zeroizing::new(Vec::with_capacity(MAX_KEY_TEXT));
+    text.extend_from_slice(key.reveal().as_bytes());
+    text.push(b'\n');
+    write_whole(path, &text, KEY_MODE, Replace::No)
+}
+
+/// A fresh key from the system's random source.
+///
+/// # Errors
+/// When the source cannot be read.
+pub fn generate_key() -> io::Result<SecretKey> {
+    let mut bytes = Zeroizing::new([0_u8; 32]);
+    // A draw that is no key (zero, or past the curve's order) has a chance of 2^-127.
+    fill_random(bytes.as_mut_slice())?;
+    SecretKey::from_bytes(&bytes).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests;

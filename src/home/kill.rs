@@ -1,0 +1,210 @@
+//! The kill switch: a file whose presence kills. It can be pulled by anyone on the machine and released by no program.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+
+use super::files::{open_regular, sync_parent, temporary_beside};
+
+/// Longest reason in characters; a longer one is cut.
+pub const MAX_REASON_LEN: usize = 200;
+
+/// Most bytes read for a reason: enough for the longest in any script.
+const MAX_READ: u64 = 1_024;
+
+/// Size of the ready-made file: a full reason fits the blocks it already has.
+const READY_LEN: usize = 1_024;
+
+/// The reason when the file holds none that can be read.
+const NO_REASON: &str = "kill file present";
+
+/// The kill file of a home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KillFile {
+    path: PathBuf,
+}
+
+/// What pulling the switch found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pulled {
+    /// It was pulled now.
+    Now,
+    /// It had been pulled before; the first reason stands.
+    Before,
+}
+
+impl KillFile {
+    /// The kill file at `path`.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it is there. Its name alone decides: a folder, a pipe, a dangling link, a file of anyone kills too.
+    ///
+    /// # Errors
+    /// When the system cannot say; the caller must not read that as "not pulled".
+    pub fn is_pulled(&self) -> io::Result<bool> {
+        match fs::symlink_metadata(&self.path) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The reason: the file's first line, cleaned, at most [`MAX_REASON_LEN`] characters; "kill file present" when
+    /// there is none to read. Never waits on a pipe and follows no link.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let mut bytes = Vec::new();
+        let read = open_regular(&self.path).is_ok_and(|(file, _)| file.take(MAX_READ).read_to_end(&mut bytes).is_ok());
+        let text = String::from_utf8_lossy(&bytes);
+        let reason = clean(text.lines().next().unwrap_or_default());
+        if read && !reason.is_empty() { reason } else { NO_REASON.to_owned() }
+    }
+
+    /// Puts a ready-made file of full size beside the switch, so that pulling it needs no disk space. Only the home's
+    /// owner can; done at set-up and at every start of the service.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn make_ready(&self) -> io::Result<()> {
+        let ready = self.ready_path();
+        if fs::symlink_metadata(&ready).is_ok() {
+            return Ok(());
+        }
+        let temporary = temporary_beside(&ready)?;
+        let made = write_new(&temporary, &[b'\n'; READY_LEN]).and_then(|()| fs::rename(&temporary, &ready));
+        if made.is_err() {
+            _ = fs::remove_file(&temporary);
+        }
+        made
+    }
+
+    /// Pulls the switch: renames the ready-made file into place with the reason written into it, or, where that is not
+    /// ours to rename, a new file. A disk so full that the reason cannot be written still leaves the file, and the file
+    /// is what kills.
+    ///
+    /// # Errors
+    /// When the file is not there in the end.
+    pub fn pull(&self, reason: &str) -> io::Result<Pulled> {
+        if self.is_pulled()? {
+            return Ok(Pulled::Before);
+        }
+        let line = format!("{}\n", clean(reason));
+        let renamed = self.pull_ready(&line).or_else(|_| self.pull_new(&line));
+        // Somebody else may have pulled it in the same moment: then it is pulled, whatever our rename said.
+        if !self.is_pulled()? {
+            return Err(renamed.err().unwrap_or_else(|| io::Error::from(io::ErrorKind::NotFound)));
+        }
+        _ = sync_parent(&self.path);
+        Ok(Pulled::Now)
+    }
+
+    fn ready_path(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(".ready");
+        PathBuf::from(name)
+    }
+
+    fn pull_ready(&self, line: &str) -> io::Result<()> {
+        let ready = self.ready_path();
+        let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
+        let mut file = OpenOptions::new().write(true).custom_flags(flags.bits()).open(&ready)?;
+        // In place, over blocks the file already has. A reason that cannot be written must not stop the pull.
+        _ = file.write_all(line.as_bytes()).and_then(|()| file.sync_data());
+        fs::rename(&ready, &self.path)
+    }
+
+    fn pull_new(&self, line: &str) -> io::Result<()> {
+        let temporary = temporary_beside(&self.path)?;
+        let written = write_new(&temporary, line.as_bytes());
+        let renamed = fs::rename(&temporary, &self.path);
+        if renamed.is_err() {
+            _ = fs::remove_file(&temporary);
+            return written.and(renamed);
+        }
+        Ok(())
+    }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o644))?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// One line without control characters or white space at its ends, cut to the longest reason.
+fn clean(text: &str) -> String {
+    let spaced: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    spaced.trim().chars().take(MAX_REASON_LEN).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kill() -> (tempfile::TempDir, KillFile) {
+        let home = tempfile::tempdir().unwrap();
+        let kill = KillFile::new(home.path().join("kill"));
+        (home, kill)
+    }
+
+    #[test]
+    fn a_pull_leaves_the_first_reason() {
+        for ready in [false, true] {
+            let (home, kill) = kill();
+            if ready {
+                kill.make_ready().unwrap();
+                kill.make_ready().unwrap();
+            }
+            assert!(!kill.is_pulled().unwrap());
+            assert_eq!(kill.pull(" too\nwild \u{7}").unwrap(), Pulled::Now);
+            assert_eq!(kill.reason(), "too wild");
+            assert_eq!(kill.pull("again").unwrap(), Pulled::Before);
+            assert_eq!(kill.reason(), "too wild");
+            assert_eq!(fs::metadata(kill.path()).unwrap().permissions().mode() & 0o777, 0o644);
+            assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "nothing else is left");
+        }
+    }
+
+    #[test]
+    fn whatever_stands_under_the_name_kills() {
+        let (_home, file) = kill();
+        fs::write(file.path(), "a\nb").unwrap();
+        assert_eq!(file.reason(), "a");
+        fs::write(file.path(), "x".repeat(5_000)).unwrap();
+        assert_eq!(file.reason().len(), MAX_REASON_LEN);
+        fs::write(file.path(), "\n").unwrap();
+        assert_eq!(file.reason(), NO_REASON);
+
+        let (_home, folder) = kill();
+        fs::create_dir(folder.path()).unwrap();
+        let (_home, pipe) = kill();
+        nix::unistd::mkfifo(pipe.path(), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let (_home, link) = kill();
+        std::os::unix::fs::symlink("/nowhere", link.path()).unwrap();
+        for kill in [folder, pipe, link] {
+            assert!(kill.is_pulled().unwrap());
+            assert_eq!(kill.reason(), NO_REASON);
+            assert_eq!(kill.pull("again").unwrap(), Pulled::Before);
+        }
+    }
+
+    #[test]
+    fn a_pull_that_cannot_be_made_says_so() {
+        let kill = KillFile::new(PathBuf::from("/nonexistent-folder/kill"));
+        assert!(!kill.is_pulled().unwrap());
+        assert!(kill.pull("x").is_err());
+    }
+}

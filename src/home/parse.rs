@@ -1,0 +1,289 @@
+//! Reading `guard.toml`: every key by name, every problem at once.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use rust_decimal::Decimal;
+use toml::{Table, Value};
+
+use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, Loaded, Mode, Network, Watch};
+use super::{IpShare, VenueUrl};
+use crate::rules::{Problem, Problems, Rules, parse_decimal, toml_fault};
+use crate::venue::Address;
+
+/// Most entries of a list.
+const MAX_LIST: usize = 256;
+/// Longest host name (the domain name system's own limit).
+const MAX_HOST_LEN: usize = 253;
+/// Longest reason for refusing mainnet, in characters.
+const MAX_REASON_LEN: usize = 200;
+/// Longest value repeated in an error.
+const MAX_SHOWN: usize = 60;
+
+/// What is wrong with a config's text, before its path is known.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Toml(String),
+    Problems(Problems),
+}
+
+impl Fault {
+    pub(super) fn at(self, path: &Path) -> ConfigError {
+        match self {
+            Self::Toml(message) => ConfigError::Toml(path.to_owned(), message),
+            Self::Problems(problems) => ConfigError::Problems(path.to_owned(), problems),
+        }
+    }
+}
+
+/// Reads an address: `0x` and 40 hex digits.
+///
+/// # Errors
+/// What is expected there.
+pub fn parse_address(text: &str) -> Result<Address, String> {
+    text.parse().map_err(|_| "must be an address: 0x and 40 hex digits".to_owned())
+}
+
+/// Reads a listen address: `IP:PORT`, or `localhost:PORT` for loopback.
+///
+/// # Errors
+/// What is expected there.
+pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    let expected = || "must be IP:PORT, such as 127.0.0.1:8547".to_owned();
+    match text.strip_prefix("localhost:") {
+        Some(port) => Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port.parse().map_err(|_| expected())?))),
+        None => text.parse().map_err(|_| expected()),
+    }
+}
+
+/// Reads an equity cap: USDC above 0 with at most 6 decimal places.
+///
+/// # Errors
+/// What is expected there.
+pub fn parse_usdc(text: &str) -> Result<Decimal, String> {
+    match parse_decimal(text).map(|value| value.normalize()) {
+        Some(value) if value > Decimal::ZERO && value.scale() <= 6 => Ok(value),
+        _ => Err("must be USDC above 0 in plain digits, such as 10000".to_owned()),
+    }
+}
+
+/// Reads a config's text.
+pub(super) fn parse(text: &str) -> Result<Loaded, Fault> {
+    let table: Table = toml::from_str(text).map_err(|error| Fault::Toml(toml_fault(&error, text)))?;
+    let empty = table.keys().all(|key| ["venue", "watch", "allowed_hosts"].contains(&key.as_str()));
+    let mut problems = Vec::new();
+    let mut top = Section { name: "", table, problems: &mut problems };
+    let deployment = deployment(&mut top);
+    let config = if empty { None } else { set_up(&mut top, deployment.clone()) };
+    top.finish();
+    match config {
+        _ if !problems.is_empty() => Err(Fault::Problems(Problems(problems))),
+        Some(config) => Ok(Loaded::Config(Box::new(config))),
+        None => Ok(Loaded::Empty(deployment)),
+    }
+}
+
+/// The deployment's keys.
+fn deployment(top: &mut Section) -> Deployment {
+    let mut venue = top.section("venue");
+    let venue_url = venue.text("url", |text| VenueUrl::parse(text).map_err(|error| error.to_string()));
+    venue.finish();
+    let mut watch = top.section("watch");
+    let intervals = Watch {
+        prices_ms: watch.whole("prices_ms", 50, 10_000),
+        account_ms: watch.whole("account_ms", 50, 10_000),
+        open_orders_ms: watch.whole("open_orders_ms", 50, 30_000),
+    };
+    watch.finish();
+    let allowed_hosts = top.list("allowed_hosts", host);
+    Deployment { venue_url, watch: intervals, allowed_hosts }
+}
+
+/// The keys of a set-up. `None` when a required one is missing, with its problem reported.
+fn set_up(top: &mut Section, deployment: Deployment) -> Option<Config> {
+    let mode = top.required("mode", str::parse::<Mode>);
+    let account = top.required("account", parse_address);
+    let rules = top.required("rules", |code| Rules::from_code(code).map_err(|error| error.to_string()));
+    let account_network = top.text("account_network", str::parse::<Network>);
+    let api_wallet = top.text("api_wallet", parse_address);
+    let listen = top.text("listen", parse_listen);
+    let ip_share = top.number("ip_share", |text| IpShare::parse(text).map_err(|error| error.to_string()));
+    let allow_mainnet = top.boolean("allow_mainnet");
+    let refuse_mainnet = top.text("refuse_mainnet", reason);
+    let equity_cap = top.number("equity_cap", parse_usdc);
+    let key_store = top.text("key_store", str::parse::<KeyStore>);
+    let journal_fallback = top.text("journal_fallback", absolute);
+    let mut auth = top.section("auth");
+    let clients = auth.list("clients", parse_address);
+    let require_network = auth.boolean("require_network");
+    auth.finish();
+
+    let new = Config::new(mode?, account?, rules?, deployment);
+    let config = Config {
+        account_network: account_network.unwrap_or(new.account_network),
+        api_wallet,
+        listen: listen.unwrap_or(new.listen),
+        ip_share: ip_share.unwrap_or(new.ip_share),
+        allow_mainnet,
+        refuse_mainnet,
+        equity_cap,
+        key_store: key_store.unwrap_or(new.key_store),
+        journal_fallback,
+        auth: Auth { clients, require_network },
+        ..new
+    };
+    top.problems.extend(disagreements(&config));
+    Some(config)
+}
+
+/// Keys that are right each for itself but not together.
+pub(super) fn disagreements(config: &Config) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut say = |key: &str, value: String, allowed: &str| {
+        problems.push(Problem { key: key.to_owned(), value, allowed: allowed.to_owned() });
+    };
+    if config.mode != Mode::Paper && config.account_network != config.mode.default_network() {
+        let allowed = "must be the mode's own network; only paper mode reads another's account";
+        say("account_network", config.account_network.to_string(), allowed);
+    }
+    if let Some(url) = config.deployment.venue_url.as_ref().filter(|url| !url.is_private())
+        && config.mode == Mode::Mainnet
+    {
+        say("venue.url", url.to_string(), &super::UrlError::Plain.to_string());
+    }
+    if config.api_wallet == Some(config.account) {
+        say("api_wallet", config.account.to_string(), "must be an API wallet's address, not the account itself");
+    }
+    for client in &config.auth.clients {
+        if *client == config.account || Some(*client) == config.api_wallet {
+            let allowed = "must be a client key's address; a client that held the account's or the API wallet's key \
+                           would not need the guard";
+            say("auth.clients", client.to_string(), allowed);
+        }
+    }
+    problems
+}
+
+fn host(text: &str) -> Result<String, String> {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+    if (1..=MAX_HOST_LEN).contains(&text.len()) && text.bytes().all(letter) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err("must be a host name or address, with its port where it has one".to_owned())
+    }
+}
+
+pub(super) fn reason(text: &str) -> Result<String, String> {
+    let fits = (1..=MAX_REASON_LEN).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    if fits { Ok(text.to_owned()) } else { Err(format!("must be one line of 1 to {MAX_REASON_LEN} characters")) }
+}
+
+fn absolute(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_absolute() { Ok(path) } else { Err("must be an absolute path".to_owned()) }
+}
+
+/// One table being read. Keys are taken out as they are read; what is left at the end is unknown.
+struct Section<'a> {
+    name: &'static str,
+    table: Table,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Section<'_> {
+    fn key(&self, key: &str) -> String {
+        if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
+    }
+
+    fn refuse(&mut self, key: &str, value: Option<&Value>, allowed: String) {
+        let value = value.map(|value| value.to_string().chars().take(MAX_SHOWN).collect()).unwrap_or_default();
+        self.problems.push(Problem { key: self.key(key), value, allowed });
+    }
+
+    fn section(&mut self, name: &'static str) -> Section<'_> {
+        let table = match self.table.remove(name) {
+            Some(Value::Table(table)) => table,
+            Some(other) => {
+                self.refuse(name, Some(&other), format!("must be a table, [{name}]"));
+                Table::new()
+            }
+            None => Table::new(),
+        };
+        Section { name, table, problems: self.problems }
+    }
+
+    fn text<T>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        let value = self.table.remove(key)?;
+        let read = match &value {
+            Value::String(text) => read(text),
+            _ => Err("must be text in quotes".to_owned()),
+        };
+        read.map_err(|allowed| self.refuse(key, Some(&value), allowed)).ok()
+    }
+
+    fn required<T>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        if !self.table.contains_key(key) {
+            self.refuse(key, None, "is missing; `svc-guard init` writes a whole config".to_owned());
+        }
+        self.text(key, read)
+    }
+
+    /// A number, as text in quotes or bare. A bare decimal is read from its shortest text, so it stays exact.
+    fn number<T>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
+        let value = self.table.remove(key)?;
+        let read = match &value {
+            Value::String(text) => read(text),
+            Value::Integer(_) | Value::Float(_) => read(&value.to_string()),
+            _ => Err("must be a number or text in quotes".to_owned()),
+        };
+        read.map_err(|allowed| self.refuse(key, Some(&value), allowed)).ok()
+    }
+
+    fn boolean(&mut self, key: &str) -> bool {
+        match self.table.remove(key) {
+            Some(Value::Boolean(value)) => value,
+            Some(other) => {
+                self.refuse(key, Some(&other), "must be true or false, without quotes".to_owned());
+                false
+            }
+            None => false,
+        }
+    }
+
+    fn whole(&mut self, key: &str, min: u32, max: u32) -> Option<u32> {
+        let value = self.table.remove(key)?;
+        let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
+        let fitting = number.filter(|number| (min..=max).contains(number));
+        if fitting.is_none() {
+            self.refuse(key, Some(&value), format!("must be a whole number of milliseconds from {min} to {max}"));
+        }
+        fitting
+    }
+
+    fn list<T: PartialEq>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
+        let items = match self.table.remove(key) {
+            None => return Vec::new(),
+            Some(Value::Array(items)) if items.len() <= MAX_LIST => items,
+            Some(other) => {
+                self.refuse(key, Some(&other), format!("must be a list of at most {MAX_LIST}"));
+                return Vec::new();
+            }
+        };
+        let mut list = Vec::with_capacity(items.len());
+        for item in &items {
+            match item.as_str().ok_or_else(|| "must be text in quotes".to_owned()).and_then(&read) {
+                Ok(value) if list.contains(&value) => self.refuse(key, Some(item), "stands there twice".to_owned()),
+                Ok(value) => list.push(value),
+                Err(allowed) => self.refuse(key, Some(item), allowed),
+            }
+        }
+        list
+    }
+
+    fn finish(mut self) {
+        for key in std::mem::take(&mut self.table).keys() {
+            let shown: String = key.chars().take(MAX_SHOWN).collect();
+            self.refuse(&shown, None, "is not a key of guard.toml; remove it or correct its spelling".to_owned());
+        }
+    }
+}

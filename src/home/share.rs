@@ -1,0 +1,167 @@
+//! The share of the machine's IP budget at the venue that one service may spend.
+
+use std::fmt;
+
+use rust_decimal::Decimal;
+
+use crate::rules::parse_decimal;
+
+/// Request weight the venue grants one IP address a minute.
+const WEIGHT_PER_MINUTE: u32 = 1_200;
+
+/// The least share is one in this many: 150 weight a minute keeps the slowest reads and one full flatten.
+const LEAST: u32 = 8;
+
+/// Largest number in a fraction: more services than fit one machine.
+const MAX_TERM: u32 = 1_000_000;
+
+/// A fraction of the IP budget, exact, from 1/8 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpShare {
+    numerator: u32,
+    denominator: u32,
+}
+
+/// Why an IP share is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShareError {
+    /// It is no fraction, decimal or whole number.
+    Text,
+    /// It is over 1.
+    TooLarge,
+    /// It is under the least share; the weight a minute that it would leave.
+    TooSmall(u32),
+}
+
+impl fmt::Display for ShareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let least = WEIGHT_PER_MINUTE.div_euclid(LEAST);
+        match self {
+            Self::Text => f.write_str("must be 1, a fraction such as 1/3, or a decimal such as 0.25"),
+            Self::TooLarge => f.write_str("is over 1, the whole budget of this machine's IP address"),
+            Self::TooSmall(weight) => write!(
+                f,
+                "leaves {weight} of the venue's {WEIGHT_PER_MINUTE} weight a minute; the guard's own reads and one full \
+                 flatten need {least}, so the least share is 1/{LEAST} ({WEIGHT_PER_MINUTE} / {LEAST} = {least}): run \
+                 fewer services on this machine or give each its own IP address"
+            ),
+        }
+    }
+}
+
+impl IpShare {
+    /// The whole budget.
+    pub const WHOLE: Self = Self { numerator: 1, denominator: 1 };
+
+    /// Reads `1`, a fraction (`1/3`) or a decimal (`0.25`), and keeps it exactly.
+    ///
+    /// # Errors
+    /// When it is none of these, over 1, or under 1/8.
+    pub fn parse(text: &str) -> Result<Self, ShareError> {
+        let (numerator, denominator) = match text.split_once('/') {
+            Some((numerator, denominator)) => (term(numerator)?, term(denominator)?),
+            None => decimal_terms(text)?,
+        };
+        if denominator == 0 {
+            return Err(ShareError::Text);
+        }
+        if numerator > denominator {
+            return Err(ShareError::TooLarge);
+        }
+        let divisor = common_divisor(numerator, denominator);
+        let share = Self { numerator: numerator.div_euclid(divisor), denominator: denominator.div_euclid(divisor) };
+        // Terms are at most 1,000,000, so neither product leaves a u32.
+        if share.numerator.saturating_mul(LEAST) < share.denominator {
+            return Err(ShareError::TooSmall(share.budget_per_minute()));
+        }
+        Ok(share)
+    }
+
+    /// Weight a minute this share allows, rounded down.
+    #[must_use]
+    pub fn budget_per_minute(self) -> u32 {
+        let weight = u64::from(WEIGHT_PER_MINUTE).saturating_mul(u64::from(self.numerator));
+        // A share is at most 1, so the budget is at most the whole.
+        u32::try_from(weight.div_euclid(u64::from(self.denominator))).unwrap_or(WEIGHT_PER_MINUTE)
+    }
+}
+
+impl fmt::Display for IpShare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.denominator {
+            1 => write!(f, "{}", self.numerator),
+            denominator => write!(f, "{}/{denominator}", self.numerator),
+        }
+    }
+}
+
+fn term(text: &str) -> Result<u32, ShareError> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse() {
+        Ok(number) if digits && number <= MAX_TERM => Ok(number),
+        _ => Err(ShareError::Text),
+    }
+}
+
+/// A decimal of at most six places as a fraction.
+fn decimal_terms(text: &str) -> Result<(u32, u32), ShareError> {
+    let value = parse_decimal(text).ok_or(ShareError::Text)?.normalize();
+    if value > Decimal::ONE {
+        return Err(ShareError::TooLarge);
+    }
+    let denominator = 10_u32.checked_pow(value.scale()).filter(|&terms| terms <= MAX_TERM).ok_or(ShareError::Text)?;
+    let numerator = u32::try_from(value.mantissa()).map_err(|_| ShareError::Text)?;
+    Ok((numerator, denominator))
+}
+
+/// Greatest common divisor; 1 or more because the second number is never 0.
+fn common_divisor(mut a: u32, mut b: u32) -> u32 {
+    while a != 0 {
+        (a, b) = (b.rem_euclid(a), a);
+    }
+    b.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_kept_exactly() {
+        for (text, shown, budget) in [
+            ("1", "1", 1_200),
+            ("1.0", "1", 1_200),
+            ("1/3", "1/3", 400),
+            ("2/6", "1/3", 400),
+            ("0.25", "1/4", 300),
+            ("1/7", "1/7", 171),
+            ("1/8", "1/8", 150),
+            ("0.125", "1/8", 150),
+            ("125000/1000000", "1/8", 150),
+        ] {
+            let share = IpShare::parse(text).unwrap();
+            assert_eq!((share.to_string().as_str(), share.budget_per_minute()), (shown, budget), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_share_too_small_is_refused_with_the_arithmetic() {
+        assert_eq!(IpShare::parse("1/9"), Err(ShareError::TooSmall(133)));
+        assert_eq!(IpShare::parse("0.124999"), Err(ShareError::TooSmall(149)));
+        assert_eq!(IpShare::parse("0"), Err(ShareError::TooSmall(0)));
+        let text = ShareError::TooSmall(133).to_string();
+        assert!(text.contains("leaves 133 of") && text.contains("1200 / 8 = 150"), "{text}");
+    }
+
+    #[test]
+    fn what_is_no_share_is_refused() {
+        for text in
+            ["", "x", "1/", "/3", "1/0", "0/0", "-1", "+1/3", "1/3/5", "1 / 3", "0.1234567", "1/1000001", "1e-1"]
+        {
+            assert_eq!(IpShare::parse(text), Err(ShareError::Text), "{text}");
+        }
+        for text in ["2", "1.1", "4/3", "1.000001"] {
+            assert_eq!(IpShare::parse(text), Err(ShareError::TooLarge), "{text}");
+        }
+    }
+}

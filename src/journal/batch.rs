@@ -1,0 +1,75 @@
+//! What is handed to the journal to be written, and what of it cannot be.
+
+use super::chain::{LineFault, MAX_LINE, fits};
+use super::error::JournalError;
+use super::index::entry::Keys;
+use super::segment::{HEADER, Mark};
+
+/// The largest batch (bytes of text).
+pub const MAX_BATCH: usize = 16 * 1024 * 1024;
+
+/// An event on its way to disk.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The event: one JSON object on one line, without a chain member.
+    pub text: String,
+    /// What it can be found by; [`Keys::of`] the event.
+    pub keys: Keys,
+}
+
+/// A risk record on its way to disk.
+#[derive(Clone, Debug)]
+pub struct RiskLine {
+    /// The record: one JSON object on one line, without a chain member.
+    pub text: String,
+    /// Whether it is a `checkpoint`: then `events_file`, `events_offset` and `events_chain` are added to it, the place after
+    /// the events of its batch, and the next start reads the events from there.
+    pub checkpoint: bool,
+}
+
+/// Records that belong together, and what their writer's owner wants back when they are on disk.
+#[derive(Debug)]
+pub struct Batch<T> {
+    /// When (epoch milliseconds, UTC); says which day's file the events go to.
+    pub at_ms: u64,
+    /// Events, in order.
+    pub events: Vec<Line>,
+    /// Risk records, in order; on disk after the events.
+    pub risk: Vec<RiskLine>,
+    /// Given back on release.
+    pub after: T,
+}
+
+/// The bytes of text in a batch.
+pub(super) fn size(events: &[Line], risk: &[RiskLine]) -> usize {
+    events.iter().map(|line| line.text.len()).chain(risk.iter().map(|line| line.text.len())).sum()
+}
+
+/// Refuses what cannot be written at all.
+pub(super) fn check(events: &[Line], risk: &[RiskLine]) -> Result<(), JournalError> {
+    let size = size(events, risk);
+    if size > MAX_BATCH {
+        return Err(JournalError::TooLarge { limit: MAX_BATCH, size });
+    }
+    let texts = events.iter().map(|line| line.text.as_str()).chain(risk.iter().map(|line| line.text.as_str()));
+    for text in texts {
+        // A checkpoint's place takes less than 256 bytes.
+        if !fits(text) || text.len() + 256 > MAX_LINE || text.starts_with(HEADER) {
+            return Err(JournalError::Line(LineFault::NotABody));
+        }
+    }
+    Ok(())
+}
+
+/// A checkpoint's text with the place of the events that it stands for.
+pub(super) fn with_place(text: &str, place: Option<&Mark>) -> String {
+    match (place, text.strip_suffix('}')) {
+        (Some(mark), Some(inner)) => format!(
+            "{inner},\"events_file\":\"{}\",\"events_offset\":{},\"events_chain\":\"{}\"}}",
+            mark.segment.name(),
+            mark.offset,
+            mark.chain
+        ),
+        _ => text.to_owned(),
+    }
+}

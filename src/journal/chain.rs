@@ -1,0 +1,218 @@
+//! The chain that ties each line of a journal to the one before it. Pure: bytes in, bytes out; no file may enter here.
+//!
+//! A *body* is the text of one JSON object with at least one member and no line break, `{…}`. It is stored as
+//!
+//! ```text
+//! {…,"chain":"<16 lower-case hex digits>"}⏎
+//! ```
+//!
+//! that is: the body without its closing brace, then `,"chain":"`, the value, `"}` and one line feed. The value is
+//! the first 8 bytes of Keccak-256 over the 16 hex digits of the previous line's value followed by the body's bytes.
+//! The first line of a journal follows the value `0000000000000000`; the first line of any other file follows
+//! the last line of the file before it.
+
+use std::fmt;
+use std::io::{self, BufRead, Read};
+use std::str::FromStr;
+
+use sha3::{Digest, Keccak256};
+
+/// The longest line a journal holds, its line feed included (bytes).
+pub const MAX_LINE: usize = 4 * 1024 * 1024;
+
+/// What a stored line has more than its body: `,"chain":"` + 16 digits + `"` and the line feed.
+pub(crate) const OVERHEAD: usize = KEY.len() + 16 + 1 + 1;
+
+const KEY: &[u8] = b",\"chain\":\"";
+
+/// The value that stands for all lines up to and including one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Chain([u8; 8]);
+
+impl Chain {
+    /// The value before a journal's first line.
+    pub const START: Chain = Chain([0; 8]);
+
+    /// The value after the line whose body is `parts` put together, when this is the value before it.
+    fn after(self, parts: &[&[u8]]) -> Chain {
+        let mut hasher = Keccak256::new();
+        hasher.update(self.digits());
+        for part in parts {
+            hasher.update(part);
+        }
+        let mut first = [0; 8];
+        first.iter_mut().zip(hasher.finalize()).for_each(|(to, from)| *to = from);
+        Chain(first)
+    }
+
+    fn digits(self) -> [u8; 16] {
+        let mut digits = [0; 16];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+            for (digit, nibble) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
+                *digit = if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
+            }
+        }
+        digits
+    }
+
+    /// The value as stored in binary files.
+    pub(crate) fn to_bytes(self) -> [u8; 8] {
+        self.0
+    }
+
+    /// The value from [`Chain::to_bytes`].
+    pub(crate) fn from_bytes(bytes: [u8; 8]) -> Chain {
+        Chain(bytes)
+    }
+}
+
+impl fmt::Display for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Chain {
+    type Err = LineFault;
+
+    fn from_str(text: &str) -> Result<Chain, LineFault> {
+        if text.len() != 16 || !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+            return Err(LineFault::NoChain);
+        }
+        let value = u64::from_str_radix(text, 16).map_err(|_| LineFault::NoChain)?;
+        Ok(Chain(value.to_be_bytes()))
+    }
+}
+
+/// Why bytes are not the next line of a journal.
+#[derive(Debug)]
+pub enum LineFault {
+    /// The file ends before the line does.
+    Cut,
+    /// Longer than [`MAX_LINE`].
+    TooLong,
+    /// Not an object that ends in its chain value.
+    NoChain,
+    /// The value is not the one that follows from this line and the one before.
+    Broken,
+    /// A body that cannot become a line: not `{…}` with a member, or with a line break, or too long.
+    NotABody,
+    /// Chained, and yet not the JSON that belongs there.
+    NotJson,
+    /// The file could not be read.
+    Io(io::Error),
+}
+
+impl fmt::Display for LineFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LineFault::Cut => f.write_str("the line is cut off: the file ends before it does"),
+            LineFault::TooLong => write!(f, "the line is longer than {MAX_LINE} bytes, the longest a journal holds"),
+            LineFault::NoChain => f.write_str("the line does not end in its chain value"),
+            LineFault::Broken => f.write_str(
+                "the line does not follow from the one before it: it was edited, or lines were removed, added or moved",
+            ),
+            LineFault::NotABody => f.write_str("the text is not one JSON object on one line"),
+            LineFault::NotJson => f.write_str("the line is not the JSON that belongs there"),
+            LineFault::Io(error) => write!(f, "the file cannot be read: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for LineFault {}
+
+/// Whether a text can be a body.
+pub(crate) fn fits(body: &str) -> bool {
+    body.len() > 2
+        && body.len() + OVERHEAD <= MAX_LINE
+        && body.starts_with('{')
+        && body.ends_with('}')
+        && !body.as_bytes().contains(&b'\n')
+}
+
+/// Appends the line for `body` to `out` and returns the value after it. On refusal `out` is as it was.
+pub fn seal(previous: Chain, body: &str, out: &mut Vec<u8>) -> Result<Chain, LineFault> {
+    let inner = body.strip_suffix('}').filter(|_| fits(body)).ok_or(LineFault::NotABody)?;
+    let chain = previous.after(&[body.as_bytes()]);
+    out.extend_from_slice(inner.as_bytes());
+    out.extend_from_slice(KEY);
+    out.extend_from_slice(&chain.digits());
+    out.extend_from_slice(b"\"}\n");
+    Ok(chain)
+}
+
+/// Splits a stored line (without its line feed) into the body without its closing brace and the value it carries.
+pub(crate) fn split(line: &[u8]) -> Result<(&[u8], Chain), LineFault> {
+    let at = line.len().checked_sub(OVERHEAD).ok_or(LineFault::NoChain)?;
+    let (inner, rest) = line.split_at_checked(at).ok_or(LineFault::NoChain)?;
+    let digits = rest.strip_prefix(KEY).and_then(|rest| rest.strip_suffix(b"\"}")).ok_or(LineFault::NoChain)?;
+    let digits = std::str::from_utf8(digits).map_err(|_| LineFault::NoChain)?;
+    Ok((inner, digits.parse()?))
+}
+
+/// Reads the lines of one file in order and checks each against the one before. Memory: one line.
+pub(crate) struct Lines<R> {
+    reader: R,
+    start: u64,
+    end: u64,
+    chain: Chain,
+    line: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// `reader` stands at byte `at` of the file, where `chain` is the value reached.
+    pub(crate) fn new(reader: R, at: u64, chain: Chain) -> Lines<R> {
+        Lines { reader, start: at, end: at, chain, line: Vec::new() }
+    }
+
+    /// Reads and checks the next line; false at the end. A fault is final: nothing after it means anything.
+    pub(crate) fn advance(&mut self) -> Result<bool, LineFault> {
+        self.start = self.end;
+        self.line.clear();
+        let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
+        let read = (&mut self.reader).take(limit).read_until(b'\n', &mut self.line).map_err(LineFault::Io)?;
+        if read == 0 {
+            return Ok(false);
+        }
+        if self.line.pop_if(|last| *last == b'\n').is_none() {
+            return Err(if read < MAX_LINE { LineFault::Cut } else { LineFault::TooLong });
+        }
+        let (inner, claimed) = split(&self.line)?;
+        let chain = self.chain.after(&[inner, b"}"]);
+        if chain != claimed {
+            return Err(LineFault::Broken);
+        }
+        let keep = inner.len();
+        self.line.truncate(keep);
+        self.line.push(b'}');
+        self.end += u64::try_from(read).unwrap_or(u64::MAX);
+        self.chain = chain;
+        Ok(true)
+    }
+
+    /// The line last read, without its chain member.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.line
+    }
+
+    /// Where the line last read (or found at fault) starts in its file.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Where the next line starts.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The value after the line last read.
+    pub(crate) fn chain(&self) -> Chain {
+        self.chain
+    }
+}

@@ -1,0 +1,226 @@
+//! What can go wrong with a journal, in words a person can act on.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::chain::LineFault;
+
+/// A place in a journal that is not as it was written. Nothing is changed when one is found.
+#[derive(Debug)]
+pub struct Damage {
+    /// The file.
+    pub file: PathBuf,
+    /// The line in it, counted from 1.
+    pub line: u64,
+    /// Where that line starts (bytes from the file's start).
+    pub byte: u64,
+    /// What is wrong there.
+    pub what: What,
+}
+
+/// What is wrong at a damaged place.
+#[derive(Debug)]
+pub enum What {
+    /// The line itself.
+    Line(LineFault),
+    /// The file ends before a byte that is known to have been written.
+    Short {
+        /// The byte the file reached.
+        reached: u64,
+        /// Who knows it.
+        says: &'static str,
+    },
+    /// A file that another one names is not there.
+    Missing(String),
+    /// The value here is not the one a checkpoint recorded.
+    NotTheCheckpoint,
+    /// The bytes are not those of the batch that was being written.
+    NotTheBatch,
+    /// The same file stands in the journal's folder and in its fallback folder.
+    Twice,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}, byte {}: ", self.file.display(), self.line, self.byte)?;
+        match &self.what {
+            What::Line(fault) => write!(f, "{fault}")?,
+            What::Short { reached, says } => {
+                write!(f, "lines are missing: {says} says that the file reached byte {reached}")?;
+            }
+            What::Missing(name) => write!(f, "this line names the file {name}, which is not there")?,
+            What::NotTheCheckpoint => {
+                f.write_str("the chain here is not the one that the risk journal's last checkpoint recorded")?;
+            }
+            What::NotTheBatch => {
+                f.write_str("these bytes are not those of the batch that tail.redo says was written")?;
+            }
+            What::Twice => f.write_str("the same file stands in the fallback folder too")?,
+        }
+        f.write_str(
+            ". Nothing was changed. Look at that place; bring the file back from a copy, or set the whole journal folder \
+             aside and start a new journal with journal-init",
+        )
+    }
+}
+
+impl std::error::Error for Damage {}
+
+/// Why a journal was not opened or started. Every variant is a refusal: nothing was changed.
+#[derive(Debug)]
+pub enum OpenError {
+    /// There is no risk journal in this folder.
+    NoRiskJournal(PathBuf),
+    /// There already is one.
+    Exists(PathBuf),
+    /// Another process holds the journal.
+    Locked {
+        /// The lock file.
+        file: PathBuf,
+        /// The holder's process id, when the file names one.
+        pid: Option<u32>,
+    },
+    /// A file or folder that the journal cannot trust.
+    NotOurs {
+        /// It.
+        path: PathBuf,
+        /// Why: a symbolic link, another owner, not a plain file.
+        why: &'static str,
+    },
+    /// The journal's other part stands in a fallback folder that cannot be read.
+    FallbackAway {
+        /// The folder.
+        folder: PathBuf,
+        /// Why it cannot be read.
+        why: String,
+    },
+    /// The journal is not as it was written.
+    Damaged(Box<Damage>),
+    /// Reading or writing failed.
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's answer.
+        error: io::Error,
+    },
+}
+
+impl OpenError {
+    pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> OpenError + '_ {
+        |error| OpenError::Io { path: path.to_owned(), error }
+    }
+}
+
+impl From<Damage> for OpenError {
+    fn from(damage: Damage) -> OpenError {
+        OpenError::Damaged(Box::new(damage))
+    }
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::NoRiskJournal(folder) => {
+                write!(f, "there is no risk journal in {}: start one with journal-init", folder.display())
+            }
+            OpenError::Exists(file) => {
+                write!(
+                    f,
+                    "{} already exists, and a journal is never replaced: to start anew, set its folder aside first",
+                    file.display()
+                )
+            }
+            OpenError::Locked { file, pid } => {
+                write!(f, "the journal is locked by another running service (")?;
+                match pid {
+                    Some(pid) => write!(f, "pid {pid}")?,
+                    None => f.write_str("pid unknown")?,
+                }
+                write!(f, ", lock {}): stop it first", file.display())
+            }
+            OpenError::NotOurs { path, why } => {
+                write!(
+                    f,
+                    "{} is refused: it is {why}; put a plain file or folder of the journal's owner there",
+                    path.display()
+                )
+            }
+            OpenError::FallbackAway { folder, why } => write!(
+                f,
+                "a part of this journal stands in the fallback folder {}, which cannot be used ({why}): make it readable again, \
+                 or move its files into the journal's folder and remove the file `fallback` there",
+                folder.display()
+            ),
+            OpenError::Damaged(damage) => write!(f, "damaged journal: {damage}"),
+            OpenError::Io { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+/// Why a batch is not on disk.
+#[derive(Debug)]
+pub enum JournalError {
+    /// A write, sync or creation failed, also when tried again.
+    Disk {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer to the last try.
+        error: io::Error,
+    },
+    /// A text that cannot be a line. The batch is dropped whole.
+    Line(LineFault),
+    /// The batch is larger than one write may be. It is dropped whole.
+    TooLarge {
+        /// The largest batch (bytes).
+        limit: usize,
+        /// This one (bytes).
+        size: usize,
+    },
+}
+
+impl fmt::Display for JournalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JournalError::Disk { path, error } => {
+                write!(f, "the journal cannot be written: {}: {error}; make space or repair the disk", path.display())
+            }
+            JournalError::Line(fault) => write!(f, "a journal record was refused: {fault}"),
+            JournalError::TooLarge { limit, size } => {
+                write!(f, "a batch of {size} bytes was refused: the journal writes at most {limit} bytes at once")
+            }
+        }
+    }
+}
+
+impl std::error::Error for JournalError {}
+
+/// Why a look-up gave no answer.
+#[derive(Debug)]
+pub enum LookupError {
+    /// The index does not reach over the whole journal yet; ask again later.
+    Rebuilding,
+    /// Not `0x` and 32 hex digits.
+    NotACloid,
+    /// The event that the index names could not be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+impl fmt::Display for LookupError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LookupError::Rebuilding => f.write_str("the index of the journal is being rebuilt: ask again in a moment"),
+            LookupError::NotACloid => f.write_str("a client order id is 0x and 32 hex digits"),
+            LookupError::Unreadable { path, why } => write!(f, "{}: {why}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for LookupError {}

@@ -1,0 +1,200 @@
+//! The folder a journal stands in, and its fallback on another disk. Opens and creates files safely: never through a
+//! symbolic link, never a file of another owner, with modes that the umask does not change. Knows no line.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
+
+use super::error::OpenError;
+
+/// Names the fallback folder of a journal, so that readers find it and its absence is noticed.
+const FALLBACK: &str = "fallback";
+
+/// One folder whose files all belong to the folder's owner.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    owner: u32,
+}
+
+impl Folder {
+    /// An existing folder, not a symbolic link.
+    pub(crate) fn at(path: &Path) -> Result<Folder, OpenError> {
+        let meta = fs::symlink_metadata(path).map_err(OpenError::io(path))?;
+        if !meta.is_dir() {
+            return Err(OpenError::NotOurs { path: path.to_owned(), why: "not a folder" });
+        }
+        Ok(Folder { path: path.to_owned(), owner: meta.uid() })
+    }
+
+    /// The folder, made with its parents (mode 0755) where missing; it must belong to the process's user.
+    pub(crate) fn own(path: &Path) -> Result<Folder, OpenError> {
+        make(path)?;
+        let folder = Folder::at(path)?;
+        if folder.owner != nix::unistd::geteuid().as_raw() {
+            return Err(OpenError::NotOurs { path: path.to_owned(), why: "a folder of another owner" });
+        }
+        Ok(folder)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Opens an existing plain file of the folder's owner, to write as well if asked. `None` when it is not there.
+    pub(crate) fn open(&self, name: &str, write: bool) -> Result<Option<File>, OpenError> {
+        let path = self.join(name);
+        // O_NONBLOCK: a pipe put there must not hold us up before it is refused.
+        let opened = OpenOptions::new().read(true).write(write).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(&path);
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.raw_os_error() == Some(nix::libc::ELOOP) => {
+                return Err(OpenError::NotOurs { path, why: "a symbolic link" });
+            }
+            Err(error) => return Err(OpenError::Io { path, error }),
+        };
+        let meta = file.metadata().map_err(OpenError::io(&path))?;
+        if !meta.is_file() {
+            return Err(OpenError::NotOurs { path, why: "not a plain file" });
+        }
+        if meta.uid() != self.owner {
+            return Err(OpenError::NotOurs { path, why: "a file of another owner" });
+        }
+        Ok(Some(file))
+    }
+
+    /// Creates a new file (refused when the name is taken) with exactly this mode.
+    pub(crate) fn create(&self, name: &str, mode: u32) -> io::Result<File> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(mode).open(self.join(name))?;
+        file.set_permissions(Permissions::from_mode(mode))?;
+        Ok(file)
+    }
+
+    /// Opens the file for reading and writing, creating it where missing.
+    pub(crate) fn open_or_create(&self, name: &str, mode: u32) -> Result<File, OpenError> {
+        match self.open(name, true)? {
+            Some(file) => Ok(file),
+            None => self.create(name, mode).map_err(OpenError::io(&self.join(name))),
+        }
+    }
+
+    /// Makes the names in this folder durable.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        File::open(&self.path)?.sync_all()
+    }
+
+    /// Puts `bytes` under `name` in one durable step, replacing what stood there.
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let fresh = format!("{name}.new");
+        remove(&self.join(&fresh))?;
+        let mut file = self.create(&fresh, 0o644)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(self.join(&fresh), self.join(name))?;
+        self.sync()
+    }
+
+    /// The whole of a small file, `None` when it is not there; more than `limit` bytes are not read.
+    pub(crate) fn read_small(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, OpenError> {
+        let Some(file) = self.open(name, false)? else { return Ok(None) };
+        let mut bytes = Vec::new();
+        file.take(limit).read_to_end(&mut bytes).map_err(OpenError::io(&self.join(name)))?;
+        Ok(Some(bytes))
+    }
+
+    /// The names in this folder that are text.
+    pub(crate) fn names(&self) -> Result<Vec<String>, OpenError> {
+        let failed = OpenError::io(&self.path);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path).map_err(&failed)? {
+            names.extend(entry.map_err(&failed)?.file_name().into_string().ok());
+        }
+        Ok(names)
+    }
+}
+
+/// Removes a file; one that is not there is fine.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Makes a folder and its missing parents, each 0755 whatever the umask, each durable in its parent.
+fn make(path: &Path) -> Result<(), OpenError> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Ok(());
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    make(parent)?;
+    let made = DirBuilder::new().mode(0o755).create(path);
+    made.and_then(|()| fs::set_permissions(path, Permissions::from_mode(0o755)))
+        .and_then(|()| File::open(parent)?.sync_all())
+        .map_err(OpenError::io(path))
+}
+
+/// The journal's folder and, where one was ever given, its fallback folder. Files have one name over both.
+#[derive(Clone, Debug)]
+pub(crate) struct Folders {
+    pub(crate) main: Folder,
+    pub(crate) fallback: Option<Folder>,
+}
+
+impl Folders {
+    /// The folders of an existing journal, for a reader.
+    pub(crate) fn of(dir: &Path) -> Result<Folders, OpenError> {
+        let main = Folder::at(dir)?;
+        let Some(named) = main.read_small(FALLBACK, 4096)? else { return Ok(Folders { main, fallback: None }) };
+        let named = PathBuf::from(String::from_utf8_lossy(&named).trim_end_matches('\n'));
+        let fallback = Folder::at(&named).map_err(|error| away(&named, &error))?;
+        Ok(Folders { main, fallback: Some(fallback) })
+    }
+
+    /// The folders of a journal to write, with the fallback folder as configured now. A fallback folder used before
+    /// is never forgotten while it holds a part of the journal.
+    pub(crate) fn own(dir: &Path, fallback: Option<&Path>) -> Result<Folders, OpenError> {
+        Folder::own(dir)?;
+        let before = Folders::of(dir)?;
+        let Some(wanted) = fallback else { return Ok(before) };
+        let other = before.fallback.as_ref().filter(|used| used.path() != wanted);
+        if let Some(used) = other
+            && used.names()?.iter().any(|name| name.ends_with(".jsonl"))
+        {
+            return Err(away(used.path(), &"another fallback folder is configured now"));
+        }
+        let named = before.fallback.is_some_and(|used| used.path() == wanted);
+        let fallback = Folder::own(wanted)?;
+        if !named {
+            let name = format!("{}\n", wanted.display());
+            before.main.replace(FALLBACK, name.as_bytes()).map_err(OpenError::io(&before.main.join(FALLBACK)))?;
+        }
+        Ok(Folders { main: before.main, fallback: Some(fallback) })
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Folder> {
+        std::iter::once(&self.main).chain(&self.fallback)
+    }
+
+    /// Opens a file for reading in whichever folder has it.
+    pub(crate) fn open(&self, name: &str) -> Result<Option<(PathBuf, File)>, OpenError> {
+        for folder in self.all() {
+            if let Some(file) = folder.open(name, false)? {
+                return Ok(Some((folder.join(name), file)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn away(folder: &Path, why: &dyn ToString) -> OpenError {
+    OpenError::FallbackAway { folder: folder.to_owned(), why: why.to_string() }
+}

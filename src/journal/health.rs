@@ -1,0 +1,48 @@
+//! Whether the journal can be written, for all threads to see.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// How the journal stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// All is written where it belongs, and the reserve is held.
+    Good,
+    /// All is still written, but on the reserve or in the fallback folder: time to stop opening anything.
+    Degraded,
+    /// The last batch is not on disk.
+    Failing,
+}
+
+/// Shared by the writer with whoever asks.
+#[derive(Debug, Default)]
+pub struct Health {
+    condition: AtomicU8,
+    error: Mutex<Option<String>>,
+}
+
+impl Health {
+    /// How the journal stands now.
+    pub fn condition(&self) -> Condition {
+        match self.condition.load(Ordering::Acquire) {
+            0 => Condition::Good,
+            1 => Condition::Degraded,
+            _ => Condition::Failing,
+        }
+    }
+
+    /// What is wrong, in words; `None` while all is good.
+    pub fn error(&self) -> Option<String> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set(&self, condition: Condition, error: Option<String>) {
+        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = error;
+        let condition = match condition {
+            Condition::Good => 0,
+            Condition::Degraded => 1,
+            Condition::Failing => 2,
+        };
+        self.condition.store(condition, Ordering::Release);
+    }
+}

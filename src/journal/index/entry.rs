@@ -1,0 +1,174 @@
+//! One fixed-width record of the index, ordered as it is searched: what is looked for first, then where it stands.
+
+use serde_json::Value;
+
+use crate::journal::day::Day;
+use crate::journal::segment::{Mark, Segment};
+
+/// Bytes of an entry.
+pub(crate) const SIZE: usize = 20;
+
+/// Big-endian: tag (1), key (8), day (3), segment number (2), byte offset (6). Byte order is search order.
+pub(crate) type Entry = [u8; SIZE];
+
+/// What an event can be found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tag {
+    /// A decision by the client's nonce.
+    Nonce,
+    /// A decision by a client order id in it.
+    Cloid,
+    /// An event by the event that it serves.
+    Serves,
+}
+
+impl Tag {
+    pub(crate) const ALL: [Tag; 3] = [Tag::Nonce, Tag::Cloid, Tag::Serves];
+
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Tag::Nonce => 0,
+            Tag::Cloid => 1,
+            Tag::Serves => 2,
+        }
+    }
+}
+
+/// Where an event starts. Ordered as the journal runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) segment: Segment,
+    pub(crate) offset: u64,
+}
+
+impl From<&Mark> for Place {
+    fn from(mark: &Mark) -> Place {
+        Place { segment: mark.segment, offset: mark.offset }
+    }
+}
+
+impl Place {
+    /// The last 11 bytes of an entry. The day is stored one up: zero is before every day.
+    pub(crate) fn to_bytes(self) -> [u8; 11] {
+        let [_, a, b, c] = self.segment.day.map_or(0, |day| day.number() + 1).to_be_bytes();
+        let [d, e] = self.segment.n.to_be_bytes();
+        let [_, _, f, g, h, i, j, k] = self.offset.to_be_bytes();
+        [a, b, c, d, e, f, g, h, i, j, k]
+    }
+
+    pub(crate) fn from_bytes(bytes: [u8; 11]) -> Place {
+        let [a, b, c, d, e, f, g, h, i, j, k] = bytes;
+        let day = u32::from_be_bytes([0, a, b, c]).checked_sub(1).and_then(Day::from_number);
+        let segment = Segment { day, n: u16::from_be_bytes([d, e]) };
+        Place { segment, offset: u64::from_be_bytes([0, 0, f, g, h, i, j, k]) }
+    }
+}
+
+/// The entry under a key for an event at a place.
+pub(crate) fn entry(tag: Tag, key: u64, place: Place) -> Entry {
+    bound(tag, key, place.to_bytes())
+}
+
+/// The first and the last entry there can be under a key.
+pub(crate) fn range(tag: Tag, key: u64) -> (Entry, Entry) {
+    (bound(tag, key, [0; 11]), bound(tag, key, [u8::MAX; 11]))
+}
+
+fn bound(tag: Tag, key: u64, place: [u8; 11]) -> Entry {
+    let mut entry = [tag.byte(); SIZE];
+    let bytes = key.to_be_bytes().into_iter().chain(place);
+    entry.iter_mut().skip(1).zip(bytes).for_each(|(to, from)| *to = from);
+    entry
+}
+
+/// The place an entry names.
+pub(crate) fn place(entry: &Entry) -> Place {
+    let mut bytes = [0; 11];
+    bytes.iter_mut().zip(entry.iter().skip(9)).for_each(|(to, from)| *to = *from);
+    Place::from_bytes(bytes)
+}
+
+/// What one event can be found by, besides its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keys {
+    /// The client's nonce, of a decision that has one.
+    pub nonce: Option<u64>,
+    /// The client order ids that a decision names, of the client's orders and of what is sent for it.
+    pub cloids: Vec<u128>,
+    /// The `seq` of the event that this one serves: `decision` of a `sent`, `of` of an `intent`, `intent` of a `recovered` or `done`.
+    pub serves: Option<u64>,
+}
+
+impl Keys {
+    /// The keys of an event. This is their only definition: it is also what the index is rebuilt by.
+    pub fn of(event: &Value) -> Keys {
+        let number = |name: &str| event.get(name).and_then(Value::as_u64);
+        let mut keys = Keys::default();
+        match event.get("kind").and_then(Value::as_str) {
+            Some("decision") => {
+                keys.nonce = number("nonce");
+                for part in ["request", "pre", "forward", "post"] {
+                    collect(event.get(part).unwrap_or(&Value::Null), &mut keys.cloids);
+                }
+                keys.cloids.sort_unstable();
+                keys.cloids.dedup();
+            }
+            Some("sent") => keys.serves = number("decision"),
+            Some("intent") => keys.serves = number("of"),
+            Some("recovered" | "done") => keys.serves = number("intent"),
+            _ => {}
+        }
+        keys
+    }
+
+    /// The entries of an event at a place.
+    pub(crate) fn entries(&self, place: Place) -> impl Iterator<Item = Entry> + '_ {
+        let cloids = self.cloids.iter().map(|cloid| (Tag::Cloid, fold(*cloid)));
+        let others = [(Tag::Nonce, self.nonce), (Tag::Serves, self.serves)];
+        let others = others.into_iter().filter_map(|(tag, key)| Some((tag, key?)));
+        others.chain(cloids).map(move |(tag, key)| entry(tag, key, place))
+    }
+}
+
+/// Every text in the shape of a client order id, wherever it stands in an action.
+fn collect(value: &Value, cloids: &mut Vec<u128>) {
+    match value {
+        Value::String(text) => cloids.extend(parse_cloid(text)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, cloids)),
+        Value::Object(members) => members.values().for_each(|member| collect(member, cloids)),
+        _ => {}
+    }
+}
+
+/// `0x` and 32 hex digits of either case.
+pub fn parse_cloid(text: &str) -> Option<u128> {
+    let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 32 && !digits.starts_with('+'))?;
+    u128::from_str_radix(digits, 16).ok()
+}
+
+/// A client order id as an index key. Two ids may share one: what is found is compared in full.
+pub(crate) fn fold(cloid: u128) -> u64 {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = cloid.to_be_bytes();
+    u64::from_be_bytes([a, b, c, d, e, f, g, h]) ^ u64::from_be_bytes([i, j, k, l, m, n, o, p]).rotate_left(32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::day::day_of;
+
+    #[test]
+    fn places_read_back_and_sort_as_they_are() {
+        let days = [None, Some(day_of(0)), Some(day_of(1_772_366_400_000)), Some(day_of(u64::MAX))];
+        let segments = days.into_iter().flat_map(|day| [0, 1, u16::MAX].map(|n| Segment { day, n }));
+        let places = segments.flat_map(|segment| [0, 1, (1 << 48) - 1].map(|offset| Place { segment, offset }));
+        let places: Vec<_> = places.collect();
+        for pair in places.windows(2) {
+            assert!(pair[0] < pair[1] && pair[0].to_bytes() < pair[1].to_bytes(), "{pair:?}");
+        }
+        for at in places {
+            assert_eq!(Place::from_bytes(at.to_bytes()), at);
+            assert_eq!(place(&entry(Tag::Cloid, u64::MAX, at)), at);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The journals on disk: chained lines, one writer with group commit, the index. Knows no verdict and no venue.
+//!
+//! A journal's folder holds the events of its whole life by UTC day, the risk journal, and beside them what can be made
+//! again: the redo file, the reserve, the index. Nothing that was confirmed is ever written over, and nothing that is not as it was
+//! written is passed over: a person looks at it.
+//!
+//! * [`create_risk`] starts a journal, [`open`] locks and verifies it, [`Store::start`] gives it its thread, and
+//!   [`Batch`]es sent to the [`Journal::queue`] are released when they are on disk.
+//! * [`Lookup`] and [`read_risk`] read beside the writer and never hold it up.
+//!
+//! What keeps a line from being lost or doubled:
+//!
+//! 1. A batch is confirmed after `fdatasync` of each file it touches, and, for a new file, of the folder.
+//! 2. The events of a batch are on disk before its risk records: no checkpoint names events that are not there.
+//! 3. A file that once failed to be written or synced is left; the next one's first line says where the journal
+//!    continues from, and repeats what was not confirmed.
+//! 4. A killed process leaves at most one batch unfinished, and `tail.redo` holds it whole.
+
+mod batch;
+mod chain;
+mod day;
+mod error;
+mod faults;
+mod folder;
+mod health;
+mod index;
+mod lookup;
+mod open;
+mod reader;
+mod redo;
+mod reserve;
+mod segment;
+mod store;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use batch::{Batch, Line, MAX_BATCH, RiskLine};
+pub use chain::{Chain, LineFault, MAX_LINE, seal};
+pub use day::{Day, NotADay, day_of, start_ms};
+pub use error::{Damage, JournalError, LookupError, OpenError, What};
+#[cfg(any(test, feature = "faults"))]
+pub use faults::{Fault, Switch};
+pub use faults::{Faults, Step};
+pub use health::{Condition, Health};
+pub use index::entry::{Keys, parse_cloid};
+pub use lookup::{Lookup, MAX_DECISIONS};
+pub use open::{History, Opened, Options, create_risk, open};
+pub use reader::{RiskLines, read_risk};
+pub use store::Store;
+pub use writer::Journal;

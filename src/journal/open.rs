@@ -1,0 +1,271 @@
+//! Opens a journal to be written: locks it, completes the batch that a killed process left unfinished, and verifies what
+//! the service is about to rely on. Whatever else is not as it was written is refused; nothing is repaired.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use serde_json::Value;
+
+use super::chain::{Chain, LineFault, seal};
+use super::error::{OpenError, What};
+use super::faults::Faults;
+use super::folder::{Folder, Folders};
+use super::index::Index;
+use super::index::entry::{Keys, Place};
+use super::redo;
+use super::segment::{Live, Mark, Newest, Segment, Stream, Walk, count_back, damage, list, stated_chain};
+use super::store::{Parts, Store};
+use super::tail::Tail;
+
+/// Events read at start also when the last checkpoint is nearer.
+const RECENT: u64 = 1000;
+
+const LOCK: &str = "lock";
+
+/// How a journal is opened.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// A folder of this journal's own on another disk, which takes over when the journal's folder fails. It is made
+    /// where missing; once used, the journal is not opened without it.
+    pub fallback: Option<PathBuf>,
+    /// Makes steps fail, in builds that can.
+    pub faults: Faults,
+}
+
+/// What a journal held when it was opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// All risk records in order, of the checkpoints only the last.
+    pub risk: Vec<Value>,
+    /// All events since the last checkpoint, and at least the last 1,000 there are, in order.
+    pub events: Vec<Value>,
+    /// The highest `seq` given out; 0 before the first event.
+    pub last_seq: u64,
+    /// The events before these, not verified yet.
+    pub history: History,
+}
+
+/// Opens the journal in `dir` (a folder of its own, mode 0755), which [`create_risk`] has started.
+pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError> {
+    if std::fs::symlink_metadata(dir).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Err(OpenError::NoRiskJournal(dir.to_owned()));
+    }
+    let lock = lock(&Folder::own(dir)?)?;
+    let folders = Folders::own(dir, options.fallback.as_deref())?;
+    if list(&folders, Stream::Risk)?.is_empty() {
+        return Err(OpenError::NoRiskJournal(dir.to_owned()));
+    }
+    redo::complete(&folders, &options.faults)?;
+
+    let risk = read_risk(&folders)?;
+    let index = Index::open(&folders, options.faults.clone())?;
+    let events = read_events(&folders, risk.checkpoint.as_ref(), &index)?;
+    let seq = |value: Option<&Value>| value.and_then(|value| value.get("seq")).and_then(Value::as_u64);
+    let checkpoint_seq = risk.last_checkpoint.and_then(|at| seq(risk.records.get(at)));
+    let last_seq = seq(events.records.last()).max(checkpoint_seq).unwrap_or(0);
+
+    let parts = Parts {
+        events: resume(&folders, Stream::Events, events.end)?,
+        risk: resume(&folders, Stream::Risk, risk.end)?,
+        folders: folders.clone(),
+        faults: options.faults.clone(),
+        index: Arc::new(index),
+        lock,
+    };
+    let history = History { folders, until: events.from };
+    Ok((Store::new(parts)?, Opened { risk: risk.records, events: events.records, last_seq, history }))
+}
+
+/// Starts a risk journal in `dir` with its first record (one JSON object on one line). Never replaces one.
+pub fn create_risk(dir: &Path, first_record: &str) -> Result<(), OpenError> {
+    let folder = Folder::own(dir)?;
+    let _held = lock(&folder)?;
+    if let Some(there) = list(&Folders::of(dir)?, Stream::Risk)?.first() {
+        return Err(OpenError::Exists(folder.join(&there.name())));
+    }
+    let name = Segment { day: None, n: 0 }.name();
+    let failed = OpenError::io(dir);
+    let mut line = Vec::new();
+    seal(Chain::START, first_record, &mut line).map_err(|fault| failed(io::Error::other(fault)))?;
+    folder.replace(&name, &line).map_err(failed)
+}
+
+/// The lock file is for its owner alone: whoever can open a file can hold a lock on it.
+fn lock(folder: &Folder) -> Result<Flock<File>, OpenError> {
+    let path = folder.join(LOCK);
+    let file = folder.open_or_create(LOCK, 0o600)?;
+    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(mut held) => {
+            let written = held.set_len(0).and_then(|()| writeln!(held, "{}", std::process::id()));
+            written.map_err(OpenError::io(&path))?;
+            Ok(held)
+        }
+        Err((_, Errno::EWOULDBLOCK)) => {
+            let holder = folder.read_small(LOCK, 32)?.unwrap_or_default();
+            Err(OpenError::Locked { file: path, pid: String::from_utf8_lossy(&holder).trim().parse().ok() })
+        }
+        Err((_, errno)) => Err(OpenError::Io { path, error: errno.into() }),
+    }
+}
+
+/// The end of a journal to write on: its last file, if that stands where it belongs.
+fn resume(folders: &Folders, stream: Stream, end: Option<Mark>) -> Result<Tail, OpenError> {
+    let newest = list(folders, stream)?.last().copied();
+    let file = match end {
+        Some(mark) if newest == Some(mark.segment) => folders.main.open(&mark.segment.name(), true)?,
+        _ => None,
+    };
+    Ok(Tail::new(stream, end, newest, file))
+}
+
+struct Risk {
+    records: Vec<Value>,
+    /// Where among the records the last checkpoint stands.
+    last_checkpoint: Option<usize>,
+    /// The place of the events that it names.
+    checkpoint: Option<Mark>,
+    end: Option<Mark>,
+}
+
+/// Verifies and reads the whole risk journal.
+fn read_risk(folders: &Folders) -> Result<Risk, OpenError> {
+    let mut risk = Risk { records: Vec::new(), last_checkpoint: None, checkpoint: None, end: None };
+    let mut walk = Walk::new(folders, Newest::of(folders, Stream::Risk)?.all()?, None);
+    while walk.advance()? {
+        let record: Option<Value> = walk.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
+        let record = record.ok_or_else(|| walk.refuse(What::Line(LineFault::NotJson)))?;
+        if record.get("kind").and_then(Value::as_str) == Some("checkpoint") {
+            if record.get("events_file").is_some() {
+                let mark = checkpoint_mark(&record).ok_or_else(|| walk.refuse(What::Line(LineFault::NotJson)))?;
+                risk.checkpoint = Some(mark);
+            }
+            if let Some(superseded) = risk.last_checkpoint {
+                risk.records.remove(superseded);
+            }
+            risk.last_checkpoint = Some(risk.records.len());
+        }
+        risk.records.push(record);
+        risk.end = walk.mark();
+    }
+    Ok(risk)
+}
+
+fn checkpoint_mark(record: &Value) -> Option<Mark> {
+    let text = |name: &str| record.get(name).and_then(Value::as_str);
+    Some(Mark {
+        segment: Segment::parse(text("events_file")?).filter(|segment| segment.stream() == Stream::Events)?,
+        offset: record.get("events_offset").and_then(Value::as_u64)?,
+        chain: text("events_chain")?.parse().ok()?,
+    })
+}
+
+struct Events {
+    records: Vec<Value>,
+    from: Option<Mark>,
+    end: Option<Mark>,
+}
+
+/// Verifies and reads the events at the journal's end, and gives them to the index.
+fn read_events(folders: &Folders, checkpoint: Option<&Mark>, index: &Index) -> Result<Events, OpenError> {
+    let (files, from) = recent(folders, checkpoint)?;
+    let begin = index.begin(from);
+    let begin = begin.as_ref().map(Place::from);
+    let mut events = Events { records: Vec::new(), from, end: from };
+    let mut walk = Walk::new(folders, files, from);
+    let mut met = checkpoint.is_none_or(|mark| from.is_some_and(|from| from == *mark));
+    while walk.advance()? {
+        let event: Option<Value> = walk.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
+        let event = event.ok_or_else(|| walk.refuse(What::Line(LineFault::NotJson)))?;
+        let (Some((segment, offset, _)), Some(mark)) = (walk.record(), walk.mark()) else { break };
+        let place = Place { segment, offset };
+        met = met || checkpoint.is_some_and(|checkpoint| *checkpoint == mark);
+        if !met && checkpoint.is_some_and(|checkpoint| Place::from(checkpoint) <= Place::from(&mark)) {
+            return Err(walk.refuse(What::NotTheCheckpoint));
+        }
+        if begin.is_none_or(|begin| begin <= place) {
+            index.add(Keys::of(&event).entries(place), mark);
+        }
+        events.records.push(event);
+        events.end = Some(mark);
+    }
+    match checkpoint {
+        Some(mark) if !met => {
+            let path = folders.main.join(&mark.segment.name());
+            let what = What::Short { reached: mark.offset, says: "the risk journal's last checkpoint" };
+            Err(damage(&path, events.end.map_or(0, |end| end.offset), what).into())
+        }
+        _ => Ok(events),
+    }
+}
+
+/// The last files of events and where in the first of them to begin: at the checkpoint, or earlier for the sake of the
+/// last 1,000 events. `None` is the journal's beginning.
+fn recent(folders: &Folders, checkpoint: Option<&Mark>) -> Result<(VecDeque<Live>, Option<Mark>), OpenError> {
+    let mut newest = Newest::of(folders, Stream::Events)?;
+    let (mut files, mut wanted, mut reached) = (VecDeque::new(), RECENT, false);
+    while let Some(live) = newest.older()? {
+        let Some((path, file)) = folders.open(&live.segment.name())? else { break };
+        let failed = OpenError::io(&path);
+        let (mut offset, lines) = if reached && wanted == 0 {
+            (live.end, 0)
+        } else {
+            count_back(&file, live.end, wanted + u64::from(live.headed)).map_err(&failed)?
+        };
+        let headers = u64::from(live.headed && offset == 0);
+        wanted = wanted.saturating_sub(lines.saturating_sub(headers));
+        if let Some(mark) = checkpoint.filter(|mark| mark.segment >= live.segment && !reached) {
+            reached = true;
+            offset = if mark.segment == live.segment { offset.min(mark.offset) } else { offset };
+        } else if !reached {
+            offset = 0;
+        }
+        let enough = reached && wanted == 0 && offset > 0;
+        let segment = live.segment;
+        files.push_front(live);
+        if enough {
+            let chain = stated_chain(&path, &file, offset)?;
+            return Ok((files, Some(Mark { segment, offset, chain })));
+        }
+    }
+    Ok((files, None))
+}
+
+/// The part of a journal that lies before what was verified when it was opened.
+#[derive(Clone, Debug)]
+pub struct History {
+    folders: Folders,
+    until: Option<Mark>,
+}
+
+impl History {
+    /// Verifies it, from the first day on, one line in memory at a time; for a background thread. Ends early, without
+    /// complaint, when `stop` is set.
+    pub fn verify(&self, stop: &AtomicBool) -> Result<(), OpenError> {
+        let Some(until) = self.until else { return Ok(()) };
+        let mut files = Newest::of(&self.folders, Stream::Events)?.all()?;
+        files.retain(|file| file.segment <= until.segment);
+        let mut walk = Walk::new(&self.folders, files, None);
+        let mut reached = None;
+        while !stop.load(Ordering::Relaxed) {
+            if !walk.advance()? {
+                let path = self.folders.main.join(&until.segment.name());
+                let what = What::Short { reached: until.offset, says: "the start of the service" };
+                return Err(damage(&path, reached.map_or(0, |mark: Mark| mark.offset), what).into());
+            }
+            reached = walk.mark();
+            if reached == Some(until) {
+                break;
+            }
+            if reached.is_some_and(|mark| Place::from(&mark) >= Place::from(&until)) {
+                return Err(walk.refuse(What::NotTheCheckpoint));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! Reads the risk journal as it stands, for whoever may read the folder. Takes no lock, checks no chain, and never
+//! holds up the writer.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Take};
+use std::path::Path;
+
+use super::chain::MAX_LINE;
+use super::error::OpenError;
+use super::folder::Folders;
+use super::segment::{Live, Newest, Stream, is_header};
+
+/// The risk records of the journal in `dir`, oldest first, each as stored (one JSON object with its chain value, without the
+/// line feed). A last line that is being written now is left out.
+pub fn read_risk(dir: &Path) -> Result<RiskLines, OpenError> {
+    if std::fs::symlink_metadata(dir).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Err(OpenError::NoRiskJournal(dir.to_owned()));
+    }
+    let folders = Folders::of(dir)?;
+    let files = Newest::of(&folders, Stream::Risk)?.all()?;
+    if files.is_empty() {
+        return Err(OpenError::NoRiskJournal(dir.to_owned()));
+    }
+    Ok(RiskLines { folders, files, open: None })
+}
+
+/// See [`read_risk`]. Memory: one line.
+pub struct RiskLines {
+    folders: Folders,
+    files: VecDeque<Live>,
+    open: Option<BufReader<Take<File>>>,
+}
+
+impl RiskLines {
+    fn next_line(&mut self) -> Result<Option<String>, OpenError> {
+        loop {
+            let Some(reader) = &mut self.open else {
+                let Some(live) = self.files.pop_front() else { return Ok(None) };
+                let Some((_, file)) = self.folders.open(&live.segment.name())? else { continue };
+                self.open = Some(BufReader::new(file.take(live.end)));
+                continue;
+            };
+            let mut line = Vec::new();
+            let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
+            let failed = OpenError::io(self.folders.main.path());
+            reader.take(limit).read_until(b'\n', &mut line).map_err(&failed)?;
+            if line.pop_if(|last| *last == b'\n').is_none() {
+                self.open = None;
+            } else if !is_header(&line) {
+                return String::from_utf8(line).map(Some).map_err(|error| failed(io::Error::other(error)));
+            }
+        }
+    }
+}
+
+impl Iterator for RiskLines {
+    type Item = Result<String, OpenError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.next_line();
+        if next.is_err() {
+            (self.files, self.open) = (VecDeque::new(), None);
+        }
+        next.transpose()
+    }
+}

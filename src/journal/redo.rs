@@ -1,0 +1,163 @@
+//! `tail.redo`: the batch being written, so that a process killed in the middle of a write leaves no cut line behind.
+//!
+//! First line: `{"parts":[{"file","offset","length","from"},…],"chain"}`, chained from the start value. Then the bytes of each
+//! part, which are journal lines that follow the chain value `from`: so their own chain shows whether they are whole.
+//! The file is overwritten in place and never synced: it stands against the death of the process, not of the machine.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::FileExt;
+
+use serde::{Deserialize, Serialize};
+
+use super::chain::{Chain, Lines, seal};
+use super::error::{OpenError, What};
+use super::faults::{Faults, Step};
+use super::folder::{Folder, Folders};
+use super::segment::{Segment, damage, list};
+
+const NAME: &str = "tail.redo";
+
+/// More than the largest batch the writer writes (bytes).
+const LIMIT: u64 = 64 * 1024 * 1024;
+
+/// Bytes for one file, about to be written.
+pub(crate) struct Part<'a> {
+    pub(crate) segment: Segment,
+    pub(crate) offset: u64,
+    pub(crate) from: Chain,
+    pub(crate) bytes: &'a [u8],
+}
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    parts: Vec<HeadPart>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct HeadPart {
+    file: String,
+    offset: u64,
+    length: u64,
+    from: String,
+}
+
+/// The redo file of one folder, open to be overwritten.
+pub(crate) struct Redo {
+    file: File,
+    buffer: Vec<u8>,
+}
+
+impl Redo {
+    pub(crate) fn open(folder: &Folder) -> Result<Redo, OpenError> {
+        Ok(Redo { file: folder.open_or_create(NAME, 0o644)?, buffer: Vec::new() })
+    }
+
+    /// Names and holds what is written next.
+    pub(crate) fn write(&mut self, parts: &[Part<'_>], faults: &Faults) -> io::Result<()> {
+        let named = parts.iter().map(|part| HeadPart {
+            file: part.segment.name(),
+            offset: part.offset,
+            length: u64::try_from(part.bytes.len()).unwrap_or(u64::MAX),
+            from: part.from.to_string(),
+        });
+        let head = serde_json::to_string(&Head { parts: named.collect() })?;
+        self.buffer.clear();
+        seal(Chain::START, &head, &mut self.buffer).map_err(io::Error::other)?;
+        parts.iter().for_each(|part| self.buffer.extend_from_slice(part.bytes));
+        let written = faults.write(Step::RedoWrite, &self.file, &self.buffer, 0);
+        self.buffer.shrink_to(1 << 20);
+        written
+    }
+
+    /// Makes the file name nothing any more.
+    pub(crate) fn forget(&self) -> io::Result<()> {
+        self.file.write_all_at(b"\n", 0)
+    }
+}
+
+/// Completes the batch that `tail.redo` names, where its file's end is cut or missing. Nothing else is touched: a redo
+/// file that is itself cut, or that names an older file, says nothing.
+pub(crate) fn complete(folders: &Folders, faults: &Faults) -> Result<(), OpenError> {
+    for folder in folders.all() {
+        let Some(file) = folder.open(NAME, false)? else { continue };
+        let Some(parts) = read(file).map_err(OpenError::io(&folder.join(NAME)))? else { continue };
+        for (segment, offset, bytes) in parts {
+            if list(folders, segment.stream())?.last().is_none_or(|last| *last <= segment) {
+                finish(folders, folder, segment, offset, &bytes, faults)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+type Held = (Segment, u64, Vec<u8>);
+
+/// The parts of a whole redo file.
+fn read(file: File) -> io::Result<Option<Vec<Held>>> {
+    let mut reader = BufReader::new(file.take(LIMIT));
+    let mut head = Lines::new(&mut reader, 0, Chain::START);
+    if !matches!(head.advance(), Ok(true)) {
+        return Ok(None);
+    }
+    let Ok(head) = serde_json::from_slice::<Head>(head.body()) else { return Ok(None) };
+    let mut parts = Vec::new();
+    for part in head.parts {
+        let (Some(segment), Ok(from)) = (Segment::parse(&part.file), part.from.parse()) else { return Ok(None) };
+        let mut bytes = Vec::new();
+        (&mut reader).take(part.length).read_to_end(&mut bytes)?;
+        if u64::try_from(bytes.len()).ok() != Some(part.length) || !whole(bytes.as_slice(), from) {
+            return Ok(None);
+        }
+        parts.push((segment, part.offset, bytes));
+    }
+    Ok(Some(parts))
+}
+
+fn whole(bytes: impl BufRead, from: Chain) -> bool {
+    let mut lines = Lines::new(bytes, 0, from);
+    loop {
+        match lines.advance() {
+            Ok(true) => {}
+            Ok(false) => return true,
+            Err(_) => return false,
+        }
+    }
+}
+
+fn finish(
+    folders: &Folders,
+    home: &Folder,
+    segment: Segment,
+    offset: u64,
+    bytes: &[u8],
+    faults: &Faults,
+) -> Result<(), OpenError> {
+    let name = segment.name();
+    let folder = folders.all().find(|folder| matches!(folder.open(&name, false), Ok(Some(_)))).unwrap_or(home);
+    let path = folder.join(&name);
+    let failed = OpenError::io(&path);
+    let file = match folder.open(&name, true)? {
+        Some(file) => file,
+        None if offset == 0 => folder.create(&name, 0o644).map_err(&failed)?,
+        None => return Err(damage(&path, 0, What::Short { reached: offset, says: "tail.redo" }).into()),
+    };
+    let length = file.metadata().map_err(&failed)?.len();
+    let Some(there) = length.checked_sub(offset) else {
+        return Err(damage(&path, length, What::Short { reached: offset, says: "tail.redo" }).into());
+    };
+    let Some((done, missing)) = usize::try_from(there).ok().and_then(|there| bytes.split_at_checked(there)) else {
+        return Ok(());
+    };
+    let mut found = vec![0; done.len()];
+    file.read_exact_at(&mut found, offset).map_err(&failed)?;
+    if found != done {
+        return Err(damage(&path, offset, What::NotTheBatch).into());
+    }
+    let step = if segment.day.is_some() { Step::EventsWrite } else { Step::RiskWrite };
+    faults
+        .write(step, &file, missing, length)
+        .and_then(|()| file.sync_data())
+        .and_then(|()| folder.sync())
+        .map_err(&failed)
+}

@@ -1,0 +1,287 @@
+//! The files of a journal and the order they are read in.
+//!
+//! Events stand in `events-<day>.jsonl`, the risk journal in `risk.jsonl`. After a failed write or sync the file is left as
+//! it is and the next *segment* is begun: `events-<day>.<n>.jsonl`, `risk.<n>.jsonl`. Its first line, the *header*,
+//! `{"follows":"<file>","at":<byte>,…}`, says where the journal really continues from: what stands in that file from that
+//! byte on was never confirmed to anybody, is written again in the new segment, and is not part of the journal.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::chain::{Chain, LineFault, Lines, OVERHEAD, split};
+use super::day::Day;
+use super::error::{Damage, OpenError, What};
+use super::folder::Folders;
+
+/// How a header's text starts. No record may start so.
+pub(crate) const HEADER: &str = "{\"follows\":\"";
+
+/// One of the two journals in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Events,
+    Risk,
+}
+
+/// The name of one file, ordered as the journal runs. The risk journal's files have no day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Segment {
+    pub(crate) day: Option<Day>,
+    pub(crate) n: u16,
+}
+
+impl Segment {
+    pub(crate) fn stream(self) -> Stream {
+        if self.day.is_some() { Stream::Events } else { Stream::Risk }
+    }
+
+    pub(crate) fn name(self) -> String {
+        let stem = self.day.map_or_else(|| "risk".to_owned(), |day| format!("events-{day}"));
+        if self.n == 0 { format!("{stem}.jsonl") } else { format!("{stem}.{}.jsonl", self.n) }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Segment> {
+        let stem = name.strip_suffix(".jsonl")?;
+        let (stem, n) = stem.split_once('.').map_or(Some((stem, 0)), |(stem, n)| Some((stem, n.parse().ok()?)))?;
+        let day = if stem == "risk" { None } else { Some(stem.strip_prefix("events-")?.parse().ok()?) };
+        Some(Segment { day, n }).filter(|segment| segment.name() == name)
+    }
+}
+
+/// A place between two lines and the chain value there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) segment: Segment,
+    pub(crate) offset: u64,
+    pub(crate) chain: Chain,
+}
+
+/// A file that is part of the journal, up to `end`.
+#[derive(Clone, Debug)]
+pub(crate) struct Live {
+    pub(crate) segment: Segment,
+    pub(crate) path: PathBuf,
+    pub(crate) end: u64,
+    /// Whether the first line is a header.
+    pub(crate) headed: bool,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    follows: String,
+    at: u64,
+}
+
+/// The files of one journal, newest first, each opened only when asked for.
+pub(crate) struct Newest<'a> {
+    folders: &'a Folders,
+    left: Vec<Segment>,
+    /// What the header of the file given last says: the file before it, and the byte where that one ends.
+    before: Option<(Header, PathBuf)>,
+}
+
+impl<'a> Newest<'a> {
+    pub(crate) fn of(folders: &'a Folders, stream: Stream) -> Result<Newest<'a>, OpenError> {
+        Ok(Newest { folders, left: list(folders, stream)?, before: None })
+    }
+
+    /// The next older file.
+    pub(crate) fn older(&mut self) -> Result<Option<Live>, OpenError> {
+        let before = self.before.take();
+        let segment = match &before {
+            None => self.left.pop(),
+            Some((header, _)) if header.follows.is_empty() => return Ok(None),
+            Some((header, path)) => {
+                let named = Segment::parse(&header.follows);
+                while self.left.last().is_some_and(|last| named.is_none_or(|named| *last > named)) {
+                    self.left.pop();
+                }
+                let found = self.left.pop().filter(|found| Some(*found) == named);
+                let what = What::Missing(header.follows.clone());
+                Some(found.ok_or_else(|| Damage { file: path.clone(), line: 1, byte: 0, what })?)
+            }
+        };
+        let Some(segment) = segment else { return Ok(None) };
+        let Some((path, file)) = self.folders.open(&segment.name())? else { return Ok(None) };
+        let length = file.metadata().map_err(OpenError::io(&path))?.len();
+        let end = before.map_or(length, |(header, _)| header.at);
+        if end > length {
+            return Err(damage(&path, length, What::Short { reached: end, says: "the header of the next file" }).into());
+        }
+        let header =
+            header(&file).map_err(|fault| Damage { file: path.clone(), line: 1, byte: 0, what: What::Line(fault) })?;
+        let headed = header.is_some();
+        self.before = header.map(|header| (header, path.clone()));
+        Ok(Some(Live { segment, path, end, headed }))
+    }
+
+    /// All files, oldest first.
+    pub(crate) fn all(mut self) -> Result<VecDeque<Live>, OpenError> {
+        let mut all = VecDeque::new();
+        while let Some(live) = self.older()? {
+            all.push_front(live);
+        }
+        Ok(all)
+    }
+}
+
+/// The files of one journal by name, in order; the same name in both folders is refused.
+pub(crate) fn list(folders: &Folders, stream: Stream) -> Result<Vec<Segment>, OpenError> {
+    let mut found = Vec::new();
+    for folder in folders.all() {
+        for name in folder.names()? {
+            found.extend(Segment::parse(&name).filter(|segment| segment.stream() == stream));
+        }
+    }
+    found.sort_unstable();
+    if let Some(twice) = found.windows(2).find_map(|pair| pair.first().filter(|first| pair.last() == Some(first))) {
+        let file = folders.main.join(&twice.name());
+        return Err(Damage { file, line: 1, byte: 0, what: What::Twice }.into());
+    }
+    Ok(found)
+}
+
+/// The text of a header line; `None` is the journal's beginning.
+pub(crate) fn header_text(follows: Option<&Mark>) -> String {
+    let (name, at) = follows.map_or((String::new(), 0), |mark| (mark.segment.name(), mark.offset));
+    format!("{HEADER}{name}\",\"at\":{at}}}")
+}
+
+/// Whether a body is a header.
+pub(crate) fn is_header(body: &[u8]) -> bool {
+    body.starts_with(HEADER.as_bytes())
+}
+
+fn header(file: &File) -> Result<Option<Header>, LineFault> {
+    let mut first = Vec::new();
+    BufReader::new(file).take(512).read_until(b'\n', &mut first).map_err(LineFault::Io)?;
+    if !is_header(&first) {
+        return Ok(None);
+    }
+    serde_json::from_slice(&first).map(Some).map_err(|_| LineFault::NotJson)
+}
+
+/// A [`Damage`] with its line counted: reading the file up to there is only worth it now.
+pub(crate) fn damage(path: &Path, byte: u64, what: What) -> Damage {
+    let lines = || -> io::Result<u64> {
+        let (mut reader, mut lines) = (BufReader::new(File::open(path)?.take(byte)), 0);
+        loop {
+            let block = reader.fill_buf()?;
+            if block.is_empty() {
+                return Ok(lines);
+            }
+            lines += block.iter().map(|byte| u64::from(*byte == b'\n')).sum::<u64>();
+            let length = block.len();
+            reader.consume(length);
+        }
+    };
+    Damage { file: path.to_owned(), line: lines().unwrap_or(0) + 1, byte, what }
+}
+
+/// The chain value after the line that ends at `offset`, as that line states it.
+pub(crate) fn stated_chain(path: &Path, file: &File, offset: u64) -> Result<Chain, OpenError> {
+    let mut end = [0; OVERHEAD + 1];
+    let size = u64::try_from(end.len()).unwrap_or(0);
+    let at = offset.checked_sub(size).ok_or(LineFault::NoChain);
+    let chain = at.and_then(|at| file.read_exact_at(&mut end, at).map_err(LineFault::Io)).and_then(|()| {
+        let line = end.strip_suffix(b"\n").ok_or(LineFault::NoChain)?;
+        Ok(split(line)?.1)
+    });
+    chain.map_err(|fault| damage(path, offset.saturating_sub(1), What::Line(fault)).into())
+}
+
+/// Where the last `want` lines before byte `end` start, and how many they are: fewer when the file has fewer.
+pub(crate) fn count_back(file: &File, end: u64, want: u64) -> io::Result<(u64, u64)> {
+    const BLOCK: u64 = 65_536;
+    let mut block = Vec::new();
+    let (mut at, mut lines) = (end, 0);
+    while at > 0 {
+        let from = at.saturating_sub(BLOCK);
+        block.resize(usize::try_from(at - from).unwrap_or(0), 0);
+        file.read_exact_at(&mut block, from)?;
+        for (position, byte) in (from..at).rev().zip(block.iter().rev()) {
+            if *byte == b'\n' {
+                if lines == want {
+                    return Ok((position + 1, lines));
+                }
+                // The line feed at the very end closes the last line; each one before closes the line before.
+                lines += 1;
+            }
+        }
+        at = from;
+    }
+    Ok((0, lines))
+}
+
+/// Reads the lines of a journal in order from some place on, over all files, and checks each.
+pub(crate) struct Walk<'a> {
+    folders: &'a Folders,
+    left: VecDeque<Live>,
+    open: Option<(Live, Lines<BufReader<Take<File>>>)>,
+    from: u64,
+    chain: Chain,
+}
+
+impl<'a> Walk<'a> {
+    /// `files` are to be read from `from` on, in the first of them; `None` is the journal's beginning.
+    pub(crate) fn new(folders: &'a Folders, files: VecDeque<Live>, from: Option<Mark>) -> Walk<'a> {
+        let (from, chain) = from.map_or((0, Chain::START), |mark| (mark.offset, mark.chain));
+        Walk { folders, left: files, open: None, from, chain }
+    }
+
+    /// Reads and checks the next record; false at the journal's end. Headers are checked and passed over.
+    pub(crate) fn advance(&mut self) -> Result<bool, OpenError> {
+        loop {
+            if self.open.is_none() && !self.open_next()? {
+                return Ok(false);
+            }
+            let Some((live, lines)) = &mut self.open else { return Ok(false) };
+            match lines.advance() {
+                Ok(true) if live.headed && lines.start() == 0 => {}
+                Ok(true) => return Ok(true),
+                Ok(false) => {
+                    self.chain = lines.chain();
+                    self.open = None;
+                }
+                Err(fault) => return Err(damage(&live.path, lines.start(), What::Line(fault)).into()),
+            }
+        }
+    }
+
+    fn open_next(&mut self) -> Result<bool, OpenError> {
+        let Some(live) = self.left.pop_front() else { return Ok(false) };
+        let Some((path, mut file)) = self.folders.open(&live.segment.name())? else {
+            let error = io::Error::from(io::ErrorKind::NotFound);
+            return Err(OpenError::Io { path: live.path, error });
+        };
+        let from = std::mem::take(&mut self.from);
+        file.seek(SeekFrom::Start(from)).map_err(OpenError::io(&path))?;
+        let reader = BufReader::with_capacity(65_536, file.take(live.end.saturating_sub(from)));
+        self.open = Some((live, Lines::new(reader, from, self.chain)));
+        Ok(true)
+    }
+
+    /// The record last read: its file, where it starts, and its text without the chain member.
+    pub(crate) fn record(&self) -> Option<(Segment, u64, &[u8])> {
+        self.open.as_ref().map(|(live, lines)| (live.segment, lines.start(), lines.body()))
+    }
+
+    /// The place after the record last read.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        let (live, lines) = self.open.as_ref()?;
+        Some(Mark { segment: live.segment, offset: lines.end(), chain: lines.chain() })
+    }
+
+    /// What is wrong with the record last read.
+    pub(crate) fn refuse(&self, what: What) -> OpenError {
+        match &self.open {
+            Some((live, lines)) => damage(&live.path, lines.start(), what).into(),
+            None => damage(self.folders.main.path(), 0, what).into(),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What all tests of journals share.
+
+mod chain;
+mod crash;
+mod disk;
+mod lookup;
+mod start;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+
+/// 2026-03-01, 12:00 UTC.
+pub(super) const NOON: u64 = 1_772_366_400_000;
+pub(super) const DAY: u64 = 86_400_000;
+
+/// A started journal in a folder that goes with the test.
+pub(super) struct Place {
+    _root: TempDir,
+    pub(super) dir: PathBuf,
+    pub(super) spare: PathBuf,
+}
+
+impl Place {
+    pub(super) fn new() -> Place {
+        let root = TempDir::new().unwrap();
+        let (dir, spare) = (root.path().join("journals/paper-0x01"), root.path().join("spare/paper-0x01"));
+        create_risk(&dir, &json!({"kind": "init", "n": 0}).to_string()).unwrap();
+        Place { _root: root, dir, spare }
+    }
+
+    pub(super) fn open(&self) -> (Store, Opened) {
+        open(&self.dir, &Options::default()).unwrap()
+    }
+
+    pub(super) fn open_with(&self, switch: Switch) -> Store {
+        open(&self.dir, &Options { fallback: None, faults: Faults::new(switch) }).unwrap().0
+    }
+
+    pub(super) fn refusal(&self) -> OpenError {
+        open(&self.dir, &Options::default()).map(|_| ()).expect_err("must be refused")
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    pub(super) fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.file(name)).unwrap()
+    }
+
+    /// The names of the events' files, in order.
+    pub(super) fn event_files(&self) -> Vec<String> {
+        let names =
+            std::fs::read_dir(&self.dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.filter(|name| name.starts_with("events-")).collect();
+        names.sort();
+        names
+    }
+}
+
+pub(super) fn line(event: &Value) -> Line {
+    Line { text: event.to_string(), keys: Keys::of(event) }
+}
+
+pub(super) fn event(seq: u64) -> Line {
+    line(&json!({"seq": seq, "at_ms": NOON, "kind": "error", "text": "nothing"}))
+}
+
+pub(super) fn record(n: u64) -> RiskLine {
+    RiskLine { text: json!({"kind": "peak", "n": n}).to_string(), checkpoint: false }
+}
+
+pub(super) fn checkpoint(seq: u64) -> RiskLine {
+    RiskLine { text: json!({"kind": "checkpoint", "seq": seq}).to_string(), checkpoint: true }
+}
+
+pub(super) fn seqs(events: &[Value]) -> Vec<u64> {
+    events.iter().map(|event| event["seq"].as_u64().unwrap()).collect()
+}
+
+/// The numbers of the risk records that have one.
+pub(super) fn numbers(risk: &[Value]) -> Vec<u64> {
+    risk.iter().filter_map(|record| record["n"].as_u64()).collect()
+}
+
+pub(super) fn verify(opened: &Opened) {
+    opened.history.verify(&AtomicBool::new(false)).unwrap();
+}
+
+/// A switch that fires once, at the `nth` time (from 0) a step is met.
+pub(super) fn once(step: Step, nth: usize, fault: Fault) -> Switch {
+    let met = Mutex::new(0);
+    std::sync::Arc::new(move |at| {
+        let mut met = met.lock().unwrap();
+        *met += usize::from(at == step);
+        (at == step && *met == nth + 1).then_some(fault)
+    })
+}
+
+pub(super) fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! The guard between a trading bot and a derivatives venue.
+//!
+//! Rooms, outermost first; arrows go one way: `cli` → `service` → `guard` → `venue` and `rules`.
+//! `journal` and `home` stand beside `service`. ARCHITECTURE.md holds the map of threads, channels and invariants.
+
+pub mod cli;
+pub mod guard;
+pub mod home;
+pub mod journal;
+pub mod mcp;
+pub mod monitor;
+pub mod rules;
+pub mod service;
+pub mod venue;

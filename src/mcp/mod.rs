@@ -1,0 +1,1 @@
+//! The MCP server for AI agents, which trades only through a guard on this machine.

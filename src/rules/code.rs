@@ -1,0 +1,92 @@
+//! Rules as text: the `sr1_` code both ways, and the owner's TOML.
+//!
+//! A code is the sealed text of the canonical JSON: every key, sorted, no white space, decimals as their shortest
+//! strings.
+
+use super::raw::Raw;
+use super::seal;
+use super::table::{ROWS, Row};
+use super::{CodeError, Problem, Problems, Rules, RulesError};
+
+/// What every rules code starts with.
+pub const CODE_PREFIX: &str = "sr1_";
+
+impl Rules {
+    /// The canonical JSON: every key, sorted, no white space.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let object: serde_json::Map<_, _> = ROWS.iter().map(|row| (row.key.to_owned(), row.json(self))).collect();
+        serde_json::Value::Object(object).to_string()
+    }
+
+    /// The rules as an `sr1_` code.
+    #[must_use]
+    pub fn to_code(&self) -> String {
+        seal::close(CODE_PREFIX, &self.to_json())
+    }
+
+    /// Reads an `sr1_` code. Exactly the codes that [`Rules::to_code`] writes are accepted.
+    ///
+    /// # Errors
+    /// The code's own fault, or every key that is missing, unknown or out of its range.
+    pub fn from_code(code: &str) -> Result<Self, RulesError> {
+        let json = seal::open(CODE_PREFIX, code).map_err(RulesError::Code)?;
+        let object: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(&json).map_err(|_| RulesError::Code(CodeError::Content))?;
+        let rules = read(object.iter().map(|(key, value)| (key.as_str(), Raw::from(value))), true)?;
+        // A repeated key, another order, a longer decimal: all of them show here.
+        if rules.to_json().as_bytes() != json {
+            return Err(RulesError::Code(CodeError::NotCanonical));
+        }
+        Ok(rules)
+    }
+
+    /// Reads a TOML table of rules, as in `--rules @FILE`. A key left out keeps its default.
+    ///
+    /// # Errors
+    /// The TOML's own fault, or every key that is unknown or out of its range, all at once.
+    pub fn from_toml(text: &str) -> Result<Self, RulesError> {
+        let table: toml::Table = toml::from_str(text).map_err(|error| RulesError::Toml(toml_fault(&error, text)))?;
+        read(table.iter().map(|(key, value)| (key.as_str(), Raw::from(value))), false)
+    }
+}
+
+/// A TOML parser's error in one line, with where it is.
+pub(crate) fn toml_fault(error: &toml::de::Error, text: &str) -> String {
+    let start = error.span().map_or(0, |span| span.start);
+    let line = text.bytes().take(start).filter(|&byte| byte == b'\n').count().saturating_add(1);
+    format!("line {line}: {}", error.message().replace('\n', ", "))
+}
+
+/// Reads keys and values over the defaults, collecting every problem.
+fn read<'a>(entries: impl Iterator<Item = (&'a str, Raw)>, every_key: bool) -> Result<Rules, RulesError> {
+    let mut rules = Rules::default();
+    let mut problems = Vec::new();
+    let mut missing: Vec<&Row> = if every_key { ROWS.iter().collect() } else { Vec::new() };
+    for (key, raw) in entries {
+        missing.retain(|row| row.key != key);
+        match ROWS.iter().find(|row| row.key == key) {
+            Some(row) => problems.extend(row.read(&raw, &mut rules).err()),
+            None => problems.push(unknown(key)),
+        }
+    }
+    problems.extend(missing.iter().map(|row| Problem {
+        key: row.key.to_owned(),
+        value: String::new(),
+        allowed: "missing from the rules code".to_owned(),
+    }));
+    if problems.is_empty() && rules.stop > rules.max_stop {
+        problems.push(Problem {
+            key: "stop".to_owned(),
+            value: rules.stop.to_string(),
+            allowed: format!("must not be wider than max_stop ({})", rules.max_stop),
+        });
+    }
+    if problems.is_empty() { Ok(rules) } else { Err(RulesError::Problems(Problems(problems))) }
+}
+
+fn unknown(key: &str) -> Problem {
+    let shown: String = key.chars().take(40).collect();
+    let keys: Vec<&str> = ROWS.iter().map(|row| row.key).collect();
+    Problem { key: shown, value: String::new(), allowed: format!("is not a rule; the rules are {}", keys.join(", ")) }
+}

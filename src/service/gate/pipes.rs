@@ -1,0 +1,209 @@
+//! The way from the gate to the HTTP workers: kept-alive connections on their Unix socket.
+//!
+//! A connection carries one request at a time and goes back among the idle ones only when its answer was read
+//! to the last byte, so no answer can reach another client. Idle ones are shared by all public connections:
+//! there are never more than requests at one moment, and a client that connects anew for each request costs the
+//! workers' side no new connection and no new thread.
+
+use super::head::MAX_HEAD;
+use super::io::{End, fill, write_all};
+use crate::service::http::types::{Method, Response, Unjudgeable};
+use crate::service::http::{PROBE, UNJUDGEABLE};
+use std::fmt::Write;
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The most bytes of one answer: the longest that is passed through from the venue, and its frame.
+const MAX_ANSWER: usize = 9 * 1024 * 1024;
+/// Answers up to this are read from the workers at once, however slow the client, so that it never holds one up.
+pub(super) const SMALL_ANSWER: usize = 256 * 1024;
+/// As many longer answers are held at one moment, which bounds the memory that slow clients can take.
+pub(super) const LARGE_ANSWERS: usize = 8;
+/// For a new connection to be taken up by a thread and a worker.
+const OPEN: Duration = Duration::from_secs(2);
+const MAX_ANSWER_HEADERS: usize = 32;
+
+/// One request on its way to a worker.
+pub(super) struct Outgoing<'a> {
+    pub(super) method: Method,
+    /// Path and query.
+    pub(super) target: &'a str,
+    pub(super) body: &'a [u8],
+    pub(super) unjudgeable: Option<Unjudgeable>,
+}
+
+/// An answer ready to be written, head and body.
+pub(super) struct Answer {
+    pub(super) bytes: Vec<u8>,
+    /// Where the body starts.
+    pub(super) body_at: usize,
+    _room: Option<Room>,
+}
+
+impl Answer {
+    /// The gate's own answer.
+    pub(super) fn of(response: &Response, close: bool) -> Self {
+        let headers = response.headers.iter().map(|(name, value)| (*name, value.as_bytes()));
+        let content_type = ("Content-Type", response.content_type.as_bytes());
+        let mut bytes = head(response.status, std::iter::once(content_type).chain(headers), response.body.len(), close);
+        let body_at = bytes.len();
+        bytes.extend_from_slice(&response.body);
+        Self { bytes, body_at, _room: None }
+    }
+}
+
+/// Why no answer came from the workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// Their socket is gone.
+    Gone,
+    /// The system refuses a connection now.
+    Busy,
+    /// They did not answer before the deadline.
+    TimedOut,
+    /// The connection broke, or the answer is not one.
+    Broken,
+}
+
+impl From<End> for Failure {
+    fn from(end: End) -> Self {
+        if end == End::TimedOut { Self::TimedOut } else { Self::Broken }
+    }
+}
+
+/// The connections to the workers.
+pub(super) struct Pipes {
+    path: PathBuf,
+    tick: Duration,
+    idle: Mutex<Vec<UnixStream>>,
+    /// Held while one is opened.
+    opening: Mutex<()>,
+    large: Arc<AtomicUsize>,
+}
+
+impl Pipes {
+    pub(super) fn new(path: PathBuf, tick: Duration) -> Self {
+        Self { path, tick, idle: Mutex::default(), opening: Mutex::default(), large: Arc::default() }
+    }
+
+    /// Has a worker answer. Never tries twice: the first may have been judged.
+    pub(super) fn call(&self, request: &Outgoing, close: bool, until: Instant) -> Result<Answer, Failure> {
+        let pooled = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut pipe = pooled.map_or_else(|| self.open(), Ok)?;
+        write_all(&mut pipe, &frame(request), until)?;
+        let (answer, clean) = self.read_answer(&mut pipe, close, until)?;
+        if clean {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(pipe);
+        }
+        Ok(answer)
+    }
+
+    /// Opens one, when the one before it has its thread: see [`PROBE`].
+    fn open(&self) -> Result<UnixStream, Failure> {
+        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pipe = UnixStream::connect(&self.path).map_err(|error| match error.kind() {
+            ErrorKind::ConnectionRefused | ErrorKind::NotFound => Failure::Gone,
+            _ => Failure::Busy,
+        })?;
+        let set = pipe.set_read_timeout(Some(self.tick)).and_then(|()| pipe.set_write_timeout(Some(self.tick)));
+        set.map_err(|_| Failure::Busy)?;
+        let until = Instant::now() + OPEN;
+        let probed = write_all(&mut pipe, PROBE, until).map_err(Failure::from);
+        // Nothing of the request has gone out yet, so a pipe that does not open is no doubt, only a full house.
+        probed.and_then(|()| self.read_answer(&mut pipe, false, until)).map_err(|_| Failure::Busy)?;
+        Ok(pipe)
+    }
+
+    fn read_answer(&self, pipe: &mut UnixStream, close: bool, until: Instant) -> Result<(Answer, bool), Failure> {
+        let mut bytes = Vec::new();
+        let (mut out, length, size) = loop {
+            fill(pipe, &mut bytes, until, None)?;
+            if let Some(parsed) = parse_answer(&bytes, close)? {
+                break parsed;
+            }
+        };
+        let room = if length > SMALL_ANSWER { Some(Room::take(&self.large).ok_or(Failure::Busy)?) } else { None };
+        let body_at = out.len();
+        let end = body_at.saturating_add(length);
+        out.reserve_exact(length);
+        out.extend_from_slice(bytes.get(size..).unwrap_or_default());
+        while out.len() < end {
+            fill(pipe, &mut out, until, None)?;
+        }
+        let clean = out.len() == end;
+        out.truncate(end);
+        Ok((Answer { bytes: out, body_at, _room: room }, clean))
+    }
+}
+
+/// Room for one large answer; free again when dropped.
+struct Room(Arc<AtomicUsize>);
+
+impl Room {
+    fn take(taken: &Arc<AtomicUsize>) -> Option<Self> {
+        let more = |count: usize| (count < LARGE_ANSWERS).then_some(count.saturating_add(1));
+        taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more).ok()?;
+        Some(Self(Arc::clone(taken)))
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// The request as the workers get it: nothing of the client's own head but the target.
+fn frame(request: &Outgoing) -> Vec<u8> {
+    let mut head =
+        format!("{} {} HTTP/1.1\r\nContent-Length: {}\r\n", request.method.name(), request.target, request.body.len());
+    if let Some(why) = request.unjudgeable {
+        // Writing to a string cannot fail.
+        let _ = write!(head, "{UNJUDGEABLE}: {}\r\n", why.status());
+    }
+    head.push_str("\r\n");
+    let mut bytes = head.into_bytes();
+    bytes.extend_from_slice(request.body);
+    bytes
+}
+
+/// The head to write to the client, the body's length, and where it starts in `bytes`; `None` while more must come.
+fn parse_answer(bytes: &[u8], close: bool) -> Result<Option<(Vec<u8>, usize, usize)>, Failure> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_ANSWER_HEADERS];
+    let mut answer = httparse::Response::new(&mut headers);
+    let size = match answer.parse(bytes) {
+        Ok(httparse::Status::Complete(size)) => size,
+        Ok(httparse::Status::Partial) if bytes.len() < MAX_HEAD => return Ok(None),
+        _ => return Err(Failure::Broken),
+    };
+    let named = |name: &str| answer.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
+    let length = named("content-length").and_then(|header| std::str::from_utf8(header.value).ok()?.parse().ok());
+    let length: usize = length.filter(|length| *length <= MAX_ANSWER).ok_or(Failure::Broken)?;
+    let kept = answer.headers.iter().filter(|header| !written_here(header.name));
+    let kept = kept.map(|header| (header.name, header.value));
+    let out = head(answer.code.ok_or(Failure::Broken)?, kept, length, close);
+    Ok(Some((out, length, size)))
+}
+
+/// Headers that belong to one hop, or that the gate writes itself.
+fn written_here(name: &str) -> bool {
+    ["content-length", "connection", "transfer-encoding", "server"].iter().any(|own| name.eq_ignore_ascii_case(own))
+}
+
+fn head<'a>(status: u16, headers: impl Iterator<Item = (&'a str, &'a [u8])>, length: usize, close: bool) -> Vec<u8> {
+    let status = tiny_http::StatusCode(status);
+    let mut bytes = format!("HTTP/1.1 {} {}\r\n", status.0, status.default_reason_phrase()).into_bytes();
+    for (name, value) in headers {
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(b": ");
+        bytes.extend_from_slice(value);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    let connection = if close { "Connection: close\r\n" } else { "" };
+    bytes.extend_from_slice(format!("Content-Length: {length}\r\n{connection}\r\n").as_bytes());
+    bytes
+}

@@ -1,0 +1,97 @@
+//! What the other threads say to the decision loop.
+
+use std::fmt;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde_json::json;
+
+use crate::guard::{Input, RequestBody, Via};
+use crate::venue::Address;
+
+/// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for HTTP workers, who
+/// answer `busy` instead.
+pub(super) const INBOX: usize = 1024;
+
+/// A message to the decision loop.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// An input of the core.
+    Input(Input),
+    /// A request to judge.
+    Exchange {
+        /// Transport.
+        via: Via,
+        /// What came.
+        body: RequestBody,
+        /// Where its answer goes.
+        reply: Responder,
+    },
+    /// A client pulls the kill switch.
+    Kill {
+        /// Why.
+        reason: String,
+        /// The client.
+        by: Address,
+        /// Where its answer goes.
+        reply: Responder,
+    },
+    /// Somebody asks for the status.
+    Status(Sender<String>),
+    /// Somebody asks what keeps the service from being healthy.
+    Health(Sender<Vec<String>>),
+}
+
+/// Where one answer goes. Never waits: whoever answers may be the journal's thread.
+pub(super) struct Responder(Box<dyn FnOnce(Reply) + Send>);
+
+impl Responder {
+    /// Hands the answer to `take`, which must not wait.
+    pub(super) fn new(take: impl FnOnce(Reply) + Send + 'static) -> Self {
+        Self(Box::new(take))
+    }
+
+    /// A responder for a thread that waits on the other end.
+    pub(super) fn channel() -> (Self, Receiver<Reply>) {
+        let (answer, answered) = bounded(1);
+        // A client that went away is not waited for.
+        (Self::new(move |reply| drop(answer.try_send(reply))), answered)
+    }
+
+    /// Answers.
+    pub(super) fn answer(self, reply: Reply) {
+        (self.0)(reply);
+    }
+}
+
+impl fmt::Debug for Responder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Responder")
+    }
+}
+
+/// An answer for a waiting client.
+#[derive(Debug)]
+pub(super) struct Reply {
+    /// HTTP status.
+    pub(super) http_status: u16,
+    /// JSON.
+    pub(super) body: String,
+}
+
+impl Reply {
+    /// For a request without a client of which too many wait already.
+    pub(super) fn unsigned() -> Self {
+        let text =
+            "svc-guard: too many requests whose signature does not check out; sign with a client key of this guard";
+        let body = json!({"code": "rate_limited", "msg": text, "data": null, "status": "err", "response": text});
+        Self { http_status: 429, body: body.to_string() }
+    }
+
+    /// For a request that was not judged because too much waits already.
+    #[must_use]
+    pub(super) fn busy() -> Self {
+        let text = "svc-guard: too many requests wait to be judged or written; nothing was judged, send it again soon";
+        let body = json!({"code": "busy", "msg": text, "data": null, "status": "err", "response": text});
+        Self { http_status: 503, body: body.to_string() }
+    }
+}

@@ -1,0 +1,338 @@
+//! The poller: the guard's own reads of the venue, each on its interval, within the request budget.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use serde_json::{Value, json};
+
+use super::clock::{now_ms, steady_ms};
+use super::log;
+use super::message::Message;
+use super::questions::Questions;
+use crate::guard::{Input, Read};
+use crate::venue::Address;
+use crate::venue::client::Client;
+use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
+use crate::venue::market::Universe;
+use crate::venue::weight::{Ledger, Priority, info_extra, info_weight};
+use serde::Deserialize;
+
+/// Reads asked for that wait at most; more are dropped, for the intervals bring them anyway.
+pub(super) const QUEUE: usize = 64;
+/// Open orders cost ten times what the account does: asked for by events, they are read at most this many times as
+/// often as by themselves.
+const ORDERS_HASTE: u64 = 3;
+const UNIVERSE_MS: u64 = 60_000;
+const LIMITS_MS: u64 = 60_000;
+const AGENTS_MS: u64 = 3_600_000;
+const LEDGER_MS: u64 = 60_000;
+/// An entry may show up in the ledger this long after its time.
+const LEDGER_OVERLAP_MS: u64 = 3_600_000;
+/// Reads asked for at once are still this far apart from one another.
+const NOW_MS: u64 = 250;
+/// After a failed read the same is not asked again sooner.
+const RETRY_MS: u64 = 1_000;
+
+/// How often things are read, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Intervals {
+    /// Mids.
+    pub(super) prices_ms: u64,
+    /// The account.
+    pub(super) account_ms: u64,
+    /// Open orders.
+    pub(super) orders_ms: u64,
+}
+
+impl Intervals {
+    /// The intervals that a budget of `budget` weight a minute affords: one second and five at 1200, stretched in
+    /// proportion to at most ten and thirty.
+    #[must_use]
+    pub(super) fn for_budget(budget: u32) -> Self {
+        let stretch = |ms: u64, most: u64| {
+            let whole = u64::from(crate::venue::weight::IP_BUDGET);
+            ms.saturating_mul(whole).checked_div(u64::from(budget)).unwrap_or(most).clamp(ms, most)
+        };
+        Self {
+            prices_ms: stretch(1_000, 10_000),
+            account_ms: stretch(1_000, 10_000),
+            orders_ms: stretch(5_000, 30_000),
+        }
+    }
+}
+
+/// The poller's surroundings.
+pub(super) struct Poller {
+    /// The venue.
+    pub(super) client: Arc<Client>,
+    /// The request budget.
+    pub(super) ledger: Arc<Mutex<Ledger>>,
+    /// Answers kept for clients who ask the same.
+    pub(super) questions: Arc<Questions>,
+    /// The account.
+    pub(super) account: Address,
+    /// The API wallet; none in paper mode.
+    pub(super) api_wallet: Option<Address>,
+    /// How often things are read.
+    pub(super) intervals: Intervals,
+    /// What should be read soon.
+    pub(super) wanted: Receiver<Read>,
+    /// The decision loop.
+    pub(super) inbox: Sender<Message>,
+}
+
+/// What is read, in the order of its importance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Task {
+    Role,
+    Mode,
+    Universe,
+    Mids,
+    Account,
+    Orders,
+    Ledger,
+    Twaps,
+    Limits,
+    Agents,
+}
+
+/// Where the poller stands.
+struct Schedule {
+    due: Vec<(Task, u64)>,
+    mode: Option<AccountMode>,
+    orders_read_ms: u64,
+    /// The next orders read is for cover or a flatten and spends their budget.
+    orders_now: bool,
+    /// From when on the ledger is read; none until the core has said so.
+    ledger_since_ms: Option<u64>,
+    failing: BTreeSet<&'static str>,
+}
+
+impl Poller {
+    /// Reads until the service ends.
+    ///
+    /// # Errors
+    /// When the decision loop is gone, or the account's equity cannot be valued surely.
+    pub(super) fn run(&self) -> Result<(), String> {
+        let all = [Task::Role, Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
+        let live = [Task::Limits, Task::Agents];
+        let tasks = all.iter().chain(live.iter().filter(|_| self.api_wallet.is_some()));
+        // The core says when these are wanted first.
+        let on_demand = [Task::Ledger, Task::Twaps];
+        let mut schedule = Schedule {
+            due: tasks.map(|task| (*task, 0)).chain(on_demand.map(|task| (task, u64::MAX))).collect(),
+            mode: None,
+            orders_read_ms: 0,
+            orders_now: false,
+            ledger_since_ms: None,
+            failing: BTreeSet::new(),
+        };
+        loop {
+            self.run_due(&mut schedule)?;
+            let next_ms = schedule.due.iter().map(|(_, due_ms)| *due_ms).min().unwrap_or(u64::MAX);
+            let wait = Duration::from_millis(next_ms.saturating_sub(now_ms()).min(1_000));
+            match self.wanted.recv_timeout(wait) {
+                Ok(read) => self.want(&mut schedule, read)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            while let Ok(read) = self.wanted.try_recv() {
+                self.want(&mut schedule, read)?;
+            }
+        }
+    }
+
+    fn want(&self, schedule: &mut Schedule, read: Read) -> Result<(), String> {
+        let now = now_ms();
+        let (task, at_ms) = match read {
+            Read::Account => (Task::Account, now),
+            Read::Orders => {
+                (Task::Orders, now.max(schedule.orders_read_ms.saturating_add(self.intervals.orders_ms / ORDERS_HASTE)))
+            }
+            Read::OrdersNow => {
+                schedule.orders_now = true;
+                (Task::Orders, now.max(schedule.orders_read_ms.saturating_add(NOW_MS)))
+            }
+            Read::Ledger { since_ms } => {
+                schedule.ledger_since_ms = Some(since_ms);
+                (Task::Ledger, now)
+            }
+            Read::Mode => (Task::Mode, now),
+            Read::Twaps => (Task::Twaps, now),
+            Read::Universe => (Task::Universe, now),
+            Read::OrderStatus { intent, index, cloid } => {
+                let answer = self.ask(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}));
+                self.note(schedule, "order status", answer.as_ref().err())?;
+                return self.tell(Input::OrderStatus { intent, index, answer: answer.ok() });
+            }
+            Read::Leverage { asset, coin } => {
+                let question = json!({"type": "activeAssetData", "user": self.account, "coin": coin});
+                let leverage = self.ask(&question).and_then(|answer| info::active_leverage(&answer));
+                self.note(schedule, "leverage", leverage.as_ref().err())?;
+                return self.tell(Input::Leverage { asset, leverage: leverage.ok() });
+            }
+        };
+        if let Some((_, due_ms)) = schedule.due.iter_mut().find(|(known, _)| *known == task) {
+            *due_ms = (*due_ms).min(at_ms);
+        }
+        Ok(())
+    }
+
+    fn run_due(&self, schedule: &mut Schedule) -> Result<(), String> {
+        let now = now_ms();
+        let due: Vec<Task> = schedule.due.iter().filter(|(_, due_ms)| *due_ms <= now).map(|(task, _)| *task).collect();
+        for task in due {
+            let (name, every_ms, result) = match task {
+                Task::Role => ("role", u64::MAX, self.read_role()),
+                Task::Mode => ("mode", u64::MAX, self.read_mode(schedule)?),
+                Task::Universe => ("markets", UNIVERSE_MS, self.read_universe()),
+                Task::Mids => ("prices", self.intervals.prices_ms, self.read_mids()),
+                Task::Account => ("account", self.intervals.account_ms, self.read_account(schedule.mode)),
+                Task::Orders => ("open orders", self.intervals.orders_ms, self.read_orders(schedule)),
+                Task::Ledger => ("ledger", LEDGER_MS, self.read_ledger(schedule)),
+                Task::Twaps => ("TWAP orders", u64::MAX, self.read_twaps()),
+                Task::Limits => ("limits", LIMITS_MS, self.read_limits()),
+                Task::Agents => ("API wallet", AGENTS_MS, self.read_agents()),
+            };
+            self.note(schedule, name, result.as_ref().err())?;
+            let pause_ms = if result.is_ok() { every_ms } else { every_ms.min(RETRY_MS) };
+            if let Some((_, due_ms)) = schedule.due.iter_mut().find(|(known, _)| *known == task) {
+                *due_ms = now.saturating_add(pause_ms);
+            }
+            if let Ok(Some(input)) = result {
+                self.tell(input)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_role(&self) -> Result<Option<Input>, String> {
+        let answer = self.ask(&json!({"type": "userRole", "user": self.account}))?;
+        match Role::from_answer(&answer)? {
+            Role::User => Ok(Some(Input::ActsFor(None))),
+            Role::SubAccount(_) | Role::Vault => Ok(Some(Input::ActsFor(Some(self.account)))),
+            Role::Missing => {
+                // An account without a deposit; it can hold nothing, and becomes a plain one.
+                Ok(Some(Input::ActsFor(None)))
+            }
+            Role::Agent(master) => Err(format!("the account {} is an API wallet of {master}", self.account)),
+        }
+    }
+
+    /// The outer error ends the service: limits from the wrong equity are worse than none.
+    fn read_mode(&self, schedule: &mut Schedule) -> Result<Result<Option<Input>, String>, String> {
+        let begun_ms = now_ms();
+        match self.ask(&json!({"type": "userAbstraction", "user": self.account})) {
+            Ok(answer) => {
+                let mode = AccountMode::from_answer(&answer)?;
+                schedule.mode = Some(mode);
+                Ok(Ok(Some(Input::AccountMode { mode, begun_ms })))
+            }
+            Err(text) => Ok(Err(text)),
+        }
+    }
+
+    fn read_universe(&self) -> Result<Option<Input>, String> {
+        let (question, begun_ms) = (json!({"type": "meta", "dex": ""}), now_ms());
+        let answer = self.ask(&question)?;
+        let universe = Universe::from_meta(&answer)?;
+        self.questions.keep(&question, &answer, begun_ms);
+        Ok(Some(Input::Universe(universe)))
+    }
+
+    fn read_mids(&self) -> Result<Option<Input>, String> {
+        let (question, begun_ms) = (json!({"type": "allMids", "dex": ""}), now_ms());
+        let answer = self.ask(&question)?;
+        let mids = info::mids(&answer)?;
+        self.questions.keep(&question, &answer, begun_ms);
+        Ok(Some(Input::Mids { mids, begun_ms }))
+    }
+
+    fn read_account(&self, mode: Option<AccountMode>) -> Result<Option<Input>, String> {
+        let mode = mode.ok_or("the account's mode is not known yet")?;
+        let (question, begun_ms) = (json!({"type": "clearinghouseState", "user": self.account, "dex": ""}), now_ms());
+        let answer = self.ask(&question)?;
+        let state = ClearinghouseState::deserialize(&answer).map_err(|error| format!("clearinghouseState: {error}"))?;
+        let equity = match mode {
+            AccountMode::Standard => state.margin_summary.account_value,
+            AccountMode::Unified => {
+                let answer = self.ask(&json!({"type": "spotClearinghouseState", "user": self.account}))?;
+                info::unified_equity(&answer)?
+            }
+        };
+        self.questions.keep(&question, &answer, begun_ms);
+        Ok(Some(Input::Account { state, equity, begun_ms }))
+    }
+
+    fn read_orders(&self, schedule: &mut Schedule) -> Result<Option<Input>, String> {
+        let (question, begun_ms) = (json!({"type": "frontendOpenOrders", "user": self.account, "dex": ""}), now_ms());
+        schedule.orders_read_ms = begun_ms;
+        let now = std::mem::take(&mut schedule.orders_now);
+        let answer = self.ask_as(if now { Priority::Flatten } else { Priority::Read }, &question)?;
+        let orders = Vec::<OpenOrder>::deserialize(&answer).map_err(|error| format!("frontendOpenOrders: {error}"))?;
+        self.questions.keep(&question, &answer, begun_ms);
+        Ok(Some(Input::Orders { orders, begun_ms }))
+    }
+
+    fn read_ledger(&self, schedule: &mut Schedule) -> Result<Option<Input>, String> {
+        let Some(since_ms) = schedule.ledger_since_ms else { return Ok(None) };
+        let begun_ms = now_ms();
+        let kind = "userNonFundingLedgerUpdates";
+        let answer = self.ask(&json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
+        let updates = info::ledger_updates(&answer)?;
+        let extra = info_extra(kind, updates.len());
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).charge(Priority::Read, extra, steady_ms());
+        schedule.ledger_since_ms = Some(since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS)));
+        Ok(Some(Input::Ledger { updates, begun_ms }))
+    }
+
+    /// A failure is told to the core too: what cannot be read cannot be stopped either.
+    fn read_twaps(&self) -> Result<Option<Input>, String> {
+        let answer = self.ask_as(Priority::Flatten, &json!({"type": "twapHistory", "user": self.account}));
+        Ok(Some(Input::Twaps(answer.and_then(|answer| info::running_twaps(&answer)))))
+    }
+
+    fn read_limits(&self) -> Result<Option<Input>, String> {
+        let answer = self.ask(&json!({"type": "userRateLimit", "user": self.account}))?;
+        Ok(Some(Input::RequestsLeft(info::requests_left(&answer)?)))
+    }
+
+    fn read_agents(&self) -> Result<Option<Input>, String> {
+        let Some(api_wallet) = &self.api_wallet else { return Ok(None) };
+        let answer = self.ask(&json!({"type": "extraAgents", "user": self.account}))?;
+        Ok(info::valid_until_ms(&answer, api_wallet).map(Input::ApiWalletValidUntil))
+    }
+
+    fn ask(&self, question: &Value) -> Result<Value, String> {
+        self.ask_as(Priority::Read, question)
+    }
+
+    fn ask_as(&self, priority: Priority, question: &Value) -> Result<Value, String> {
+        let weight = info_weight(question.get("type").and_then(Value::as_str).unwrap_or_default());
+        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        ledger.try_spend(priority, weight, steady_ms()).map_err(|denied| denied.to_string())?;
+        drop(ledger);
+        self.client.info(question).map_err(|error| error.to_string())
+    }
+
+    /// Tells of a read that fails once, not at every try, and of its end.
+    fn note(&self, schedule: &mut Schedule, name: &'static str, problem: Option<&String>) -> Result<(), String> {
+        match problem {
+            Some(text) if schedule.failing.insert(name) => {
+                log::line(format_args!("reading the {name} fails: {text}"));
+                self.tell(Input::Trouble(format!("reading the {name} fails: {text}")))
+            }
+            None if schedule.failing.remove(name) => {
+                log::line(format_args!("reading the {name} works again"));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn tell(&self, input: Input) -> Result<(), String> {
+        self.inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned())
+    }
+}

@@ -1,0 +1,155 @@
+//! Each path's answer. Runs on the HTTP workers: requests are parsed and their signers recovered here, in parallel.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Sender, bounded};
+use serde_json::json;
+
+use super::http::types::{Method, Request, Response};
+use super::intake::Intake;
+use super::message::{Message, Reply, Responder};
+use super::questions::Questions;
+use super::ring::Ring;
+use crate::guard::Via;
+use crate::journal::{Lookup, LookupError};
+
+/// A decision takes at most the venue's time-out; past this the client is told to look for itself.
+const DECISION_WAIT: Duration = Duration::from_secs(25);
+/// A decision loop that does not answer within this is not healthy.
+const HEALTH_WAIT: Duration = Duration::from_secs(1);
+
+/// What the paths are answered from.
+pub(super) struct Routes {
+    /// Reads requests and recovers signers.
+    pub(super) intake: Intake,
+    /// The decision loop.
+    pub(super) inbox: Sender<Message>,
+    /// The last events.
+    pub(super) ring: Arc<Ring>,
+    /// Decisions on disk.
+    pub(super) lookup: Lookup,
+    /// `/info`.
+    pub(super) questions: Arc<Questions>,
+}
+
+impl Routes {
+    /// Answers a request that passed the gate.
+    #[must_use]
+    pub(super) fn answer(&self, request: &Request) -> Response {
+        match (request.method, request.path.as_str()) {
+            (Method::Post, "/exchange") => self.exchange(request),
+            (Method::Post, "/info") => self.questions.answer(&request.body),
+            (Method::Post, "/guard/kill") => self.kill(&request.body),
+            (Method::Get, "/guard/events") => self.events(&request.query),
+            (Method::Get, "/guard/decision") => self.decision(&request.query),
+            (Method::Get, "/guard/status") => self.status(),
+            (Method::Get, "/healthz") => self.health(),
+            _ => Response::error(404, "not_found", "there is nothing at this path"),
+        }
+    }
+
+    fn exchange(&self, request: &Request) -> Response {
+        let Some(body) = self.intake.read(&request.body, request.unjudgeable) else {
+            let reply = Reply::unsigned();
+            return Response::json(reply.http_status, reply.body.into_bytes());
+        };
+        let (reply, answer) = Responder::channel();
+        self.ask(Message::Exchange { via: Via::Http, body, reply }, &answer)
+    }
+
+    fn kill(&self, body: &[u8]) -> Response {
+        match self.intake.read_kill(body) {
+            Ok((reason, by)) => {
+                let (reply, answer) = Responder::channel();
+                self.ask(Message::Kill { reason, by, reply }, &answer)
+            }
+            Err(refusal) => refusal,
+        }
+    }
+
+    fn ask(&self, message: Message, answer: &crossbeam_channel::Receiver<Reply>) -> Response {
+        let reply = match self.inbox.try_send(message) {
+            Ok(()) => answer.recv_timeout(DECISION_WAIT).unwrap_or_else(|_| unanswered()),
+            Err(_) => Reply::busy(),
+        };
+        Response::json(reply.http_status, reply.body.into_bytes())
+    }
+
+    fn events(&self, query: &str) -> Response {
+        let number = |name: &str| match parameter(query, name) {
+            None => Ok(None),
+            Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
+                Response::error(400, "bad_request", &format!("`{name}` must be an integer that is not negative"))
+            }),
+        };
+        match (number("since"), number("limit")) {
+            (Ok(since), Ok(limit)) => {
+                let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+                Response::json(200, self.ring.after(since.unwrap_or(0), limit).into_bytes())
+            }
+            (Err(refusal), _) | (_, Err(refusal)) => refusal,
+        }
+    }
+
+    fn decision(&self, query: &str) -> Response {
+        let (found, nonce) = match (parameter(query, "nonce"), parameter(query, "cloid")) {
+            (Some(nonce), None) => match nonce.parse::<u64>() {
+                Ok(nonce) => (self.lookup.by_nonce(nonce), Some(nonce)),
+                Err(_) => {
+                    return Response::error(400, "bad_request", "`nonce` must be an integer that is not negative");
+                }
+            },
+            (None, Some(cloid)) => (self.lookup.by_cloid(cloid), None),
+            _ => return Response::error(400, "bad_request", "ask with one of ?nonce=N and ?cloid=0x…"),
+        };
+        match found {
+            Ok(decisions) if decisions.is_empty() => {
+                Response::error(404, "not_found", "no decision on it is in the journal")
+            }
+            Ok(decisions) => {
+                let first = decisions.first().and_then(|found| found.pointer("/decision/nonce")).cloned();
+                let nonce = nonce.map_or(first, |nonce| Some(json!(nonce)));
+                Response::json(200, json!({"nonce": nonce, "decisions": decisions}).to_string().into_bytes())
+            }
+            Err(error @ LookupError::NotACloid) => Response::error(400, "bad_request", &error.to_string()),
+            Err(error) => Response::error(500, "journal_error", &error.to_string()),
+        }
+    }
+
+    fn status(&self) -> Response {
+        let (reply, answer) = bounded(1);
+        let asked = self.inbox.try_send(Message::Status(reply)).is_ok();
+        match answer.recv_timeout(HEALTH_WAIT) {
+            Ok(status) if asked => Response::json(200, status.into_bytes()),
+            _ => Response::error(503, "busy", "the decision loop does not answer within a second"),
+        }
+    }
+
+    fn health(&self) -> Response {
+        let (reply, answer) = bounded(1);
+        let asked = self.inbox.try_send(Message::Health(reply)).is_ok();
+        let problems = match answer.recv_timeout(HEALTH_WAIT) {
+            Ok(problems) if asked => problems,
+            _ => vec!["the decision loop does not answer within a second".to_owned()],
+        };
+        if problems.is_empty() {
+            return Response::json(200, br#"{"ok":true}"#.to_vec());
+        }
+        let text = problems.join("; ");
+        let body = json!({"ok": false, "problems": problems, "code": "unhealthy", "msg": text, "data": null});
+        Response::json(503, body.to_string().into_bytes())
+    }
+}
+
+fn unanswered() -> Reply {
+    let text =
+        "svc-guard: no decision came in time; look it up at /guard/decision by its nonce before sending it again";
+    let body = json!({"code": "no_answer", "msg": text, "data": null, "status": "err", "response": text});
+    Reply { http_status: 504, body: body.to_string() }
+}
+
+/// The value of a query's parameter; none of those here needs decoding.
+fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
+    query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
+}

@@ -1,0 +1,148 @@
+//! Account addresses and client order ids: fixed-size byte strings written as lower-case hex.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A 20-byte account address. Shown as `0x` and 40 lower-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address(pub [u8; 20]);
+
+/// A 16-byte client order id. Shown as `0x` and 32 lower-case hex digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cloid(pub [u8; 16]);
+
+/// A text that is not the hex form of the bytes wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HexError {
+    /// Hex digits expected after the prefix.
+    pub digits: usize,
+}
+
+impl fmt::Display for HexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected 0x and {} hex digits", self.digits)
+    }
+}
+
+impl std::error::Error for HexError {}
+
+impl Address {
+    /// Reads the venue's forms: with or without `0x`, any digit case (ccxt sends vault addresses bare); `0X` is refused.
+    ///
+    /// # Errors
+    /// When the text is not 40 hex digits.
+    pub fn parse_lenient(text: &str) -> Result<Self, HexError> {
+        decode_array(text.strip_prefix("0x").unwrap_or(text)).map(Self)
+    }
+}
+
+impl FromStr for Address {
+    type Err = HexError;
+
+    fn from_str(text: &str) -> Result<Self, HexError> {
+        decode_array(text.strip_prefix("0x").ok_or(HexError { digits: 40 })?).map(Self)
+    }
+}
+
+impl FromStr for Cloid {
+    type Err = HexError;
+
+    fn from_str(text: &str) -> Result<Self, HexError> {
+        decode_array(text.strip_prefix("0x").ok_or(HexError { digits: 32 })?).map(Self)
+    }
+}
+
+macro_rules! hex_text {
+    ($name:ident) => {
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("0x")?;
+                write_hex(f, &self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                text.parse().map_err(de::Error::custom)
+            }
+        }
+    };
+}
+
+hex_text!(Address);
+hex_text!(Cloid);
+
+/// Writes `bytes` as lower-case hex digits.
+///
+/// # Errors
+/// Only those of the writer.
+pub fn write_hex(out: &mut impl fmt::Write, bytes: &[u8]) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+}
+
+/// `bytes` as `0x` and lower-case hex digits.
+#[must_use]
+pub fn to_hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 + bytes.len() * 2);
+    text.push_str("0x");
+    // Writing to a String cannot fail.
+    let _ = write_hex(&mut text, bytes);
+    text
+}
+
+/// Decodes exactly `N` bytes from hex digits without a prefix.
+pub(crate) fn decode_array<const N: usize>(digits: &str) -> Result<[u8; N], HexError> {
+    let error = HexError { digits: N * 2 };
+    if digits.len() != N * 2 {
+        return Err(error);
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+        *byte = match pair {
+            [high, low] => (nibble(*high).ok_or(error)? << 4) | nibble(*low).ok_or(error)?,
+            _ => return Err(error),
+        };
+    }
+    Ok(bytes)
+}
+
+fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_lower_cased_and_length_checked() {
+        let address: Address = "0x14791697260E4c9A71f18484C9f997B308e59325".parse().unwrap();
+        assert_eq!(address.to_string(), "0x14791697260e4c9a71f18484c9f997b308e59325");
+        assert_eq!(Address::parse_lenient("14791697260E4c9A71f18484C9f997B308e59325").unwrap(), address);
+        for bad in ["", "0x", "14791697260e4c9a71f18484c9f997b308e59325", "0x14791697260e4c9a71f18484c9f997b308e5932"] {
+            assert!(bad.parse::<Address>().is_err(), "{bad}");
+        }
+        assert!(Address::parse_lenient("0X14791697260e4c9a71f18484c9f997b308e59325").is_err());
+        assert!("0x14791697260e4c9a71f18484c9f997b308e5932g".parse::<Address>().is_err());
+    }
+}

@@ -1,0 +1,231 @@
+//! The blocking client of the venue's `/info` and `/exchange`.
+//!
+//! Its one promise is about failure: an error says whether the request can have reached the venue. Nothing is
+//! ever sent twice, followed elsewhere, or read without a bound. What a request means and when to send it may
+//! not enter, and neither may a key: bodies come ready signed.
+
+mod transport;
+
+use crate::venue::client::transport::{Connector, Resolver};
+use serde_json::Value;
+use std::fmt;
+use std::io::Read;
+use std::time::Duration;
+use ureq::http::Uri;
+
+/// The most of one answer that is read, in bytes.
+pub const MAX_ANSWER: u64 = 8 * 1024 * 1024;
+/// The most of a refusal's body that is kept, in bytes.
+pub const MAX_REFUSAL: usize = 2048;
+
+/// Idle connections kept open: every sender, the poller and a few passed-through questions at once.
+const IDLE_CONNECTIONS: usize = 16;
+/// Idle connections are dropped well before a server commonly does (60 s), so that few requests meet a closed one.
+const IDLE_AGE: Duration = Duration::from_secs(15);
+/// The venue's heads are under 1 KiB; a body larger than the buffers passes through in pieces.
+const BUFFER_BYTES: usize = 32 * 1024;
+const REASON_CHARS: usize = 200;
+
+/// How long a call may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For the look-up, and again for connection and TLS handshake together, in milliseconds.
+    pub connect_ms: u64,
+    /// For the whole call, look-up to the last byte of the answer, in milliseconds.
+    pub call_ms: u64,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { connect_ms: 3_000, call_ms: 10_000 }
+    }
+}
+
+/// Why a call brought no good answer. No text of it holds a part of the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallError {
+    /// The look-up, the connection or the TLS handshake failed: no byte of the request went out.
+    NotSent(String),
+    /// Bytes may have gone out and no whole answer came back: the request may have reached the venue.
+    NoAnswer(String),
+    /// HTTP 429: the venue turned the request away unread.
+    RateLimited,
+    /// An HTTP answer other than 200 and 429.
+    Refused {
+        /// HTTP status.
+        status: u16,
+        /// The body's first [`MAX_REFUSAL`] bytes as text.
+        body: String,
+    },
+    /// HTTP 200 with a body that is not JSON, or over [`MAX_ANSWER`].
+    Garbage(String),
+}
+
+impl CallError {
+    /// Whether the request may have taken effect, so that only a question to the venue can settle it.
+    ///
+    /// A 4xx is the venue's own refusal. A 408, a 5xx or a redirection may come from something in between,
+    /// after the venue had the request.
+    #[must_use]
+    pub fn may_have_happened(&self) -> bool {
+        match self {
+            Self::NotSent(_) | Self::RateLimited => false,
+            Self::NoAnswer(_) | Self::Garbage(_) => true,
+            Self::Refused { status, .. } => *status == 408 || !(400..500).contains(status),
+        }
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSent(reason) => write!(f, "not sent: {reason}"),
+            Self::NoAnswer(reason) => write!(f, "no answer, it may have reached the venue: {reason}"),
+            Self::RateLimited => write!(f, "the venue answered 429: too many requests from this address"),
+            Self::Refused { status, .. } => write!(f, "the venue answered HTTP {status}"),
+            Self::Garbage(reason) => write!(f, "the venue's answer cannot be read: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// A base URL that cannot be called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadUrl(String);
+
+impl fmt::Display for BadUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "venue URL {:?} is not http:// or https:// with a host and no path, query or user", self.0)
+    }
+}
+
+impl std::error::Error for BadUrl {}
+
+/// An answer as it came, to be passed through: any status, any body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawAnswer {
+    /// HTTP status.
+    pub status: u16,
+    /// The answer's `Content-Type`, empty where it named none.
+    pub content_type: String,
+    /// The whole body.
+    pub body: Vec<u8>,
+}
+
+/// The client: one pool of connections, shared by reference among threads.
+#[derive(Debug)]
+pub struct Client {
+    agent: ureq::Agent,
+    info_url: String,
+    exchange_url: String,
+}
+
+impl Client {
+    /// A client of the venue at `base_url` (`https://host[:port]`). Opens no connection yet.
+    ///
+    /// # Errors
+    /// [`BadUrl`] for anything but a bare HTTP or HTTPS origin.
+    pub fn new(base_url: &str, timeouts: Timeouts) -> Result<Self, BadUrl> {
+        let base = origin(base_url).ok_or_else(|| BadUrl(base_url.to_owned()))?;
+        let connect = Duration::from_millis(timeouts.connect_ms);
+        let config = ureq::config::Config::builder()
+            .proxy(None)
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .timeout_resolve(Some(connect))
+            .timeout_connect(Some(connect))
+            .timeout_global(Some(Duration::from_millis(timeouts.call_ms)))
+            .max_idle_connections(IDLE_CONNECTIONS)
+            .max_idle_connections_per_host(IDLE_CONNECTIONS)
+            .max_idle_age(IDLE_AGE)
+            .input_buffer_size(BUFFER_BYTES)
+            .output_buffer_size(BUFFER_BYTES)
+            .max_response_header_size(BUFFER_BYTES)
+            .user_agent(concat!("svc-guard/", env!("CARGO_PKG_VERSION")))
+            .accept("application/json")
+            .build();
+        let agent = ureq::Agent::with_parts(config, Connector::default(), Resolver::default());
+        Ok(Self { agent, info_url: format!("{base}/info"), exchange_url: format!("{base}/exchange") })
+    }
+
+    /// Asks one `/info` question.
+    ///
+    /// # Errors
+    /// See [`CallError`]; a read that failed may be asked again.
+    pub fn info(&self, question: &Value) -> Result<Value, CallError> {
+        json(&self.post(&self.info_url, question.to_string().as_bytes())?)
+    }
+
+    /// Asks an `/info` question in a client's own words and gives the answer as it came, whatever its status.
+    ///
+    /// # Errors
+    /// `NotSent`, `NoAnswer`, or `Garbage` where the answer is over [`MAX_ANSWER`].
+    pub fn info_raw(&self, question: &[u8]) -> Result<RawAnswer, CallError> {
+        self.post(&self.info_url, question)
+    }
+
+    /// Sends one signed action, once, and gives the venue's JSON answer.
+    ///
+    /// # Errors
+    /// See [`CallError::may_have_happened`] for what must be settled and what may be sent anew.
+    pub fn exchange(&self, body: &[u8]) -> Result<Value, CallError> {
+        json(&self.post(&self.exchange_url, body)?)
+    }
+
+    fn post(&self, url: &str, body: &[u8]) -> Result<RawAnswer, CallError> {
+        transport::begin();
+        let answer = self.agent.post(url).content_type("application/json").send(body).map_err(|error| {
+            let reason = reason(&error);
+            if transport::has_sent() { CallError::NoAnswer(reason) } else { CallError::NotSent(reason) }
+        })?;
+        let status = answer.status().as_u16();
+        let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
+        let content_type = content_type.unwrap_or_default().to_owned();
+        // A refusal stands by its status alone, however its body ends.
+        let body = read_bounded(answer.into_body()).or_else(|e| if status == 200 { Err(e) } else { Ok(Vec::new()) })?;
+        Ok(RawAnswer { status, content_type, body })
+    }
+}
+
+/// Reads one byte past the bound, so that a body of exactly the bound is still whole.
+fn read_bounded(body: ureq::Body) -> Result<Vec<u8>, CallError> {
+    let mut bytes = Vec::new();
+    let read = body.into_reader().take(MAX_ANSWER + 1).read_to_end(&mut bytes);
+    read.map_err(|error| CallError::NoAnswer(cut(&format!("the answer broke off: {error}"))))?;
+    if bytes.len() as u64 > MAX_ANSWER {
+        return Err(CallError::Garbage(format!("over {MAX_ANSWER} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn json(answer: &RawAnswer) -> Result<Value, CallError> {
+    match answer.status {
+        200 => serde_json::from_slice(&answer.body).map_err(|error| CallError::Garbage(cut(&error.to_string()))),
+        429 => Err(CallError::RateLimited),
+        status => {
+            let kept = answer.body.get(..MAX_REFUSAL).unwrap_or(&answer.body);
+            Err(CallError::Refused { status, body: String::from_utf8_lossy(kept).into_owned() })
+        }
+    }
+}
+
+/// The origin without a trailing slash, or `None` for anything that is more or less than an origin.
+fn origin(base_url: &str) -> Option<String> {
+    let uri: Uri = base_url.parse().ok()?;
+    let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"))?;
+    let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'))?;
+    let bare = uri.path_and_query().is_none_or(|rest| rest.as_str() == "/") && !authority.host().is_empty();
+    bare.then(|| format!("{scheme}://{authority}"))
+}
+
+fn reason(error: &ureq::Error) -> String {
+    cut(&error.to_string())
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(REASON_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests;

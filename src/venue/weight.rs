@@ -1,0 +1,376 @@
+//! The ledger of the venue's budget per IP address: 1200 weight a rolling minute, times this guard's share of it.
+//!
+//! Everything that goes to the venue is spent here first, by priority. A priority may use what is left once the
+//! unspent reserves of all higher ones are set aside, so nothing a client does can take from a flatten, and
+//! whoever is late in the order waits. Pure: the time comes in, no clock, no lock and no rule may enter.
+
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use std::fmt;
+
+/// Weight a minute that the venue grants one IP address (the venue's rate-limit page).
+pub const IP_BUDGET: u32 = 1200;
+
+/// The least budget a minute that one guard can be safe with: an eighth of the address's.
+///
+/// It holds, in one minute, the reads at their slowest, one whole flatten and a few exits and entries; the
+/// reserves below show the sum.
+pub const SMALLEST_BUDGET: u32 = IP_BUDGET / 8;
+
+/// Who spends, highest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Priority {
+    /// Closing everything, cover for bare positions, and the reads that either needs.
+    Flatten,
+    /// A client's exits and cancels.
+    ClientExit,
+    /// The guard's own reads of prices, account and open orders.
+    Read,
+    /// A client's entries.
+    ClientEntry,
+    /// `/info` questions passed through for clients.
+    PassThrough,
+}
+
+const PRIORITIES: usize = 5;
+
+/// One whole flatten: 200 cancels (1 + 200/40), 100 closes (1 + 100/40), the account and the open orders read
+/// back (2 + 20), and one more round of closes and an account read (3 + 2).
+const FLATTEN_LEAST: u32 = 6 + 3 + 22 + 5;
+/// Fourteen exits, each its own request.
+const EXIT_LEAST: u32 = 14;
+/// The slowest safe reads: prices, account and spot balance every 10 s (2 each), open orders every 30 s (20).
+const READ_LEAST: u32 = 6 * (2 + 2 + 2) + 2 * 20;
+/// A few entries that no pass-through question can crowd out.
+const ENTRY_LEAST: u32 = 4;
+
+// What is left at the smallest budget must still pass one documented question (20) through a minute, or an
+// unmodified bot could never start.
+const _: () = assert!(FLATTEN_LEAST + EXIT_LEAST + READ_LEAST + ENTRY_LEAST + 20 <= SMALLEST_BUDGET);
+
+/// A rolling minute, and one bucket more because the oldest second is only partly past.
+const BUCKETS: usize = 61;
+const BUCKET_MS: u64 = 1000;
+
+/// Why nothing was spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denied {
+    /// There will be room after this long, unless somebody else spends first.
+    Wait {
+        /// Milliseconds from the time passed in.
+        ms: u64,
+    },
+    /// The weight is over what this priority may ever spend in one minute.
+    TooHeavy {
+        /// The weight asked for.
+        weight: u32,
+        /// The most this priority may spend in one minute.
+        most: u32,
+    },
+}
+
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wait { ms } => write!(f, "the venue's budget for this address is spent; there is room in {ms} ms"),
+            Self::TooHeavy { weight, most } => write!(
+                f,
+                "weight {weight} is over the {most} a minute that may be spent on this; raise ip_share or ask for less"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Denied {}
+
+/// The weight a minute of a share of the address's budget, or `None` outside 1/8 to 1.
+///
+/// A share such as 1/3 cannot be written exactly, so the product is rounded at the ninth decimal before it is cut.
+#[must_use]
+pub fn budget_of(share: Decimal) -> Option<u32> {
+    let weight = share.checked_mul(Decimal::from(IP_BUDGET))?.round_dp(9).floor().to_u32()?;
+    (SMALLEST_BUDGET..=IP_BUDGET).contains(&weight).then_some(weight)
+}
+
+/// Weight of an `/exchange` request whose batch has `batch` items: `1 + batch/40`, rounded down.
+#[must_use]
+pub fn exchange_weight(batch: usize) -> u32 {
+    u32::try_from(batch / 40).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// Weight of an `/info` question of this type, without what its answer's length adds.
+#[must_use]
+pub fn info_weight(kind: &str) -> u32 {
+    match kind {
+        "l2Book" | "allMids" | "clearinghouseState" | "orderStatus" | "spotClearinghouseState" | "exchangeStatus" => 2,
+        "userRole" => 60,
+        _ => 20,
+    }
+}
+
+/// Weight that the length of an `/info` answer adds: known only once it is here, so [`Ledger::charge`] it then.
+#[must_use]
+pub fn info_extra(kind: &str, items: usize) -> u32 {
+    let items_a_weight = match kind {
+        "recentTrades"
+        | "historicalOrders"
+        | "userFills"
+        | "userFillsByTime"
+        | "fundingHistory"
+        | "userFunding"
+        | "userNonFundingLedgerUpdates"
+        | "nonUserFundingUpdates"
+        | "twapHistory"
+        | "userTwapSliceFills"
+        | "userTwapSliceFillsByTime"
+        | "delegatorHistory"
+        | "delegatorRewards"
+        | "validatorStats" => 20,
+        "candleSnapshot" => 60,
+        _ => return 0,
+    };
+    u32::try_from(items / items_a_weight).unwrap_or(u32::MAX)
+}
+
+type Spent = [u32; PRIORITIES];
+
+/// What was spent in the last minute, by priority, and what may be spent now.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    budget: u32,
+    reserves: Spent,
+    /// `(second, spent in it)`; a bucket of an older second is empty.
+    buckets: [(u64, Spent); BUCKETS],
+    /// The latest time seen: a clock that steps back must not bring spent weight back.
+    latest_ms: u64,
+}
+
+impl Ledger {
+    /// A ledger with nothing spent. The budget is a minute's weight, from [`budget_of`].
+    #[must_use]
+    pub fn new(budget: u32) -> Self {
+        Self { budget, reserves: reserves(budget), buckets: [(0, [0; PRIORITIES]); BUCKETS], latest_ms: 0 }
+    }
+
+    /// Weight a minute that may be spent in all.
+    #[must_use]
+    pub fn budget(&self) -> u32 {
+        self.budget
+    }
+
+    /// Weight spent in the last minute by all together.
+    #[must_use]
+    pub fn used(&self, now_ms: u64) -> u32 {
+        total(&self.spent_after(self.second(now_ms)))
+    }
+
+    /// Spends `weight`, or says how long to wait. Time should come from a clock that does not step.
+    ///
+    /// # Errors
+    /// [`Denied`] where it does not fit beside what was spent and what is reserved for higher priorities;
+    /// nothing is spent then.
+    pub fn try_spend(&mut self, priority: Priority, weight: u32, now_ms: u64) -> Result<(), Denied> {
+        let most = self.most(priority);
+        if weight > most {
+            return Err(Denied::TooHeavy { weight, most });
+        }
+        let second = self.second(now_ms);
+        if self.fits(&self.spent_after(second), priority, weight) {
+            self.charge(priority, weight, now_ms);
+            return Ok(());
+        }
+        let mut wait_s: u64 = 1;
+        // After as many seconds as there are buckets nothing is spent any more, and `weight` is not over `most`.
+        while wait_s < BUCKETS as u64 && !self.fits(&self.spent_after(second.saturating_add(wait_s)), priority, weight)
+        {
+            wait_s = wait_s.saturating_add(1);
+        }
+        let past_ms = self.latest_ms.max(now_ms) % BUCKET_MS;
+        Err(Denied::Wait { ms: wait_s.saturating_mul(BUCKET_MS).saturating_sub(past_ms) })
+    }
+
+    /// Books weight that is already spent, such as what the length of an answer added.
+    pub fn charge(&mut self, priority: Priority, weight: u32, now_ms: u64) {
+        self.latest_ms = self.latest_ms.max(now_ms);
+        let second = self.second(now_ms);
+        let Some(bucket) = self.buckets.get_mut((second % BUCKETS as u64) as usize) else { return };
+        if bucket.0 != second {
+            *bucket = (second, [0; PRIORITIES]);
+        }
+        if let Some(spent) = bucket.1.get_mut(priority as usize) {
+            *spent = spent.saturating_add(weight);
+        }
+    }
+
+    /// The most one priority may spend in a minute in which nobody else spends.
+    fn most(&self, priority: Priority) -> u32 {
+        let above: u32 = self.reserves.iter().take(priority as usize).sum();
+        self.budget.saturating_sub(above)
+    }
+
+    /// Whether `weight` fits beside what was spent and what the higher priorities have not yet used of their reserves.
+    fn fits(&self, spent: &Spent, priority: Priority, weight: u32) -> bool {
+        let unspent_above = self
+            .reserves
+            .iter()
+            .zip(spent)
+            .take(priority as usize)
+            .fold(0_u32, |sum, (reserve, used)| sum.saturating_add(reserve.saturating_sub(*used)));
+        total(spent).saturating_add(unspent_above).saturating_add(weight) <= self.budget
+    }
+
+    /// What will still count at `second`.
+    fn spent_after(&self, second: u64) -> Spent {
+        let oldest = second.saturating_sub(BUCKETS as u64 - 1);
+        let mut sum = [0_u32; PRIORITIES];
+        for (_, spent) in self.buckets.iter().filter(|(at, _)| *at >= oldest) {
+            for (total, one) in sum.iter_mut().zip(spent) {
+                *total = total.saturating_add(*one);
+            }
+        }
+        sum
+    }
+
+    fn second(&self, now_ms: u64) -> u64 {
+        self.latest_ms.max(now_ms) / BUCKET_MS
+    }
+}
+
+fn total(spent: &Spent) -> u32 {
+    spent.iter().fold(0, |sum, one| sum.saturating_add(*one))
+}
+
+/// What is set aside for each priority: the least of each, and a part of what the budget has beyond the smallest.
+///
+/// Half of it goes to the reads, which at the whole budget then cover prices, account and spot balance every
+/// second and open orders every five; a tenth each to flattening and entries, a twentieth to exits. A quarter is
+/// left for whoever comes first, pass-through among them, which has no reserve of its own.
+fn reserves(budget: u32) -> Spent {
+    let beyond = budget.saturating_sub(SMALLEST_BUDGET);
+    [
+        FLATTEN_LEAST.saturating_add(beyond / 10),
+        EXIT_LEAST.saturating_add(beyond / 20),
+        READ_LEAST.saturating_add(beyond / 2),
+        ENTRY_LEAST.saturating_add(beyond / 10),
+        0,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Priority::{ClientEntry, ClientExit, Flatten, PassThrough, Read};
+    use super::*;
+    use proptest::prelude::*;
+
+    const ALL: [Priority; PRIORITIES] = [Flatten, ClientExit, Read, ClientEntry, PassThrough];
+    const T0: u64 = 1_700_000_000_000;
+
+    #[test]
+    fn share_is_cut_to_whole_weight_within_its_limits() {
+        let third = Decimal::ONE / Decimal::from(3);
+        for (share, weight) in [
+            (Decimal::ONE, Some(1200)),
+            (third, Some(400)),
+            (Decimal::new(125, 3), Some(150)),
+            (Decimal::new(1249, 4), None),
+            (Decimal::new(1001, 3), None),
+            (Decimal::ZERO, None),
+            (Decimal::NEGATIVE_ONE, None),
+            (Decimal::MAX, None),
+        ] {
+            assert_eq!(budget_of(share), weight, "{share}");
+        }
+    }
+
+    #[test]
+    fn weights_follow_the_venue() {
+        assert_eq!([0, 1, 39, 40, 79, 80].map(exchange_weight), [1, 1, 1, 2, 2, 3]);
+        assert_eq!(["allMids", "userRole", "meta", "neverHeardOf"].map(info_weight), [2, 60, 20, 20]);
+        assert_eq!([0, 19, 20, 40].map(|n| info_extra("userFills", n)), [0, 0, 1, 2]);
+        assert_eq!(info_extra("candleSnapshot", 60), 1);
+        assert_eq!(info_extra("meta", 10_000), 0);
+    }
+
+    #[test]
+    fn whole_budget_covers_the_fastest_reads() {
+        let reads_a_minute = 60 * (2 + 2 + 2) + 12 * 20;
+        assert!(Ledger::new(IP_BUDGET).reserves[Read as usize] >= reads_a_minute);
+    }
+
+    #[test]
+    fn budget_is_spent_to_the_last_and_no_further() {
+        let mut ledger = Ledger::new(150);
+        assert_eq!(ledger.try_spend(Flatten, 150, T0), Ok(()));
+        assert_eq!(ledger.used(T0), 150);
+        assert!(matches!(ledger.try_spend(Flatten, 1, T0), Err(Denied::Wait { .. })));
+        assert_eq!(ledger.try_spend(Flatten, 151, T0), Err(Denied::TooHeavy { weight: 151, most: 150 }));
+    }
+
+    #[test]
+    fn each_priority_stops_at_the_reserves_above_it() {
+        for priority in ALL {
+            let mut ledger = Ledger::new(1200);
+            let most = ledger.most(priority);
+            assert_eq!(ledger.try_spend(priority, most, T0), Ok(()), "{priority:?}");
+            assert!(ledger.try_spend(priority, 1, T0).is_err(), "{priority:?}");
+            for higher in ALL.iter().filter(|higher| **higher < priority) {
+                let reserve = ledger.reserves[*higher as usize];
+                assert_eq!(ledger.try_spend(*higher, reserve, T0), Ok(()), "{higher:?} after {priority:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_reserve_already_used_holds_nothing_more_back() {
+        let mut ledger = Ledger::new(150);
+        let reserve = ledger.reserves[Flatten as usize];
+        let most = ledger.most(ClientExit);
+        ledger.try_spend(Flatten, reserve, T0).unwrap();
+        assert_eq!(ledger.try_spend(ClientExit, most, T0), Ok(()));
+    }
+
+    #[test]
+    fn wait_is_exact() {
+        let mut ledger = Ledger::new(150);
+        ledger.try_spend(Flatten, 100, T0 + 250).unwrap();
+        ledger.try_spend(Flatten, 50, T0 + 5_250).unwrap();
+        let now_ms = T0 + 10_400;
+        let Err(Denied::Wait { ms }) = ledger.try_spend(Flatten, 100, now_ms) else { panic!("spent") };
+        assert_eq!(now_ms + ms, T0 + 61_000);
+        assert!(ledger.try_spend(Flatten, 100, now_ms + ms - 1).is_err());
+        assert_eq!(ledger.try_spend(Flatten, 100, now_ms + ms), Ok(()));
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_frees_nothing() {
+        let mut ledger = Ledger::new(150);
+        ledger.try_spend(Flatten, 150, T0).unwrap();
+        assert_eq!(ledger.used(T0 - 3_600_000), 150);
+        assert!(ledger.try_spend(Flatten, 1, T0 - 3_600_000).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_minute_holds_more_than_the_budget(
+            steps in prop::collection::vec((0..5_usize, 0..60_u32, 0..9_000_u64), 1..300),
+            budget in SMALLEST_BUDGET..=IP_BUDGET,
+        ) {
+            let mut ledger = Ledger::new(budget);
+            let mut spent: Vec<(u64, u32)> = Vec::new();
+            let mut now_ms = T0;
+            for (priority, weight, pause_ms) in steps {
+                now_ms += pause_ms;
+                match ledger.try_spend(ALL[priority], weight, now_ms) {
+                    Ok(()) => spent.push((now_ms, weight)),
+                    Err(Denied::Wait { ms }) => {
+                        let mut later = ledger.clone();
+                        prop_assert_eq!(later.try_spend(ALL[priority], weight, now_ms + ms), Ok(()));
+                    }
+                    Err(Denied::TooHeavy { most, .. }) => prop_assert!(weight > most),
+                }
+                let minute: u32 = spent.iter().filter(|(at, _)| at + 60_000 > now_ms).map(|(_, w)| w).sum();
+                prop_assert!(minute <= budget, "{} of {}", minute, budget);
+            }
+        }
+    }
+}

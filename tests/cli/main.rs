@@ -1,0 +1,10 @@
+//! The command line from outside: the real program in throw-away homes, every command and every refusal.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test ends where it goes wrong")]
+
+mod clients;
+mod init;
+mod place;
+mod read;
+mod run;
+mod watch;

@@ -1,0 +1,176 @@
+//! A throw-away home, the program run in it, and what an answer must look like.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use svc_guard::rules::Rules;
+
+pub(crate) const ACCOUNT: &str = "0x1111111111111111111111111111111111111111";
+/// Obviously no real key; its address is [`WALLET`].
+pub(crate) const FAKE_KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";
+pub(crate) const WALLET: &str = "0x14791697260e4c9a71f18484c9f997b308e59325";
+/// A venue that is never there: nothing listens on the discard port, and tests reach no other host.
+pub(crate) const NO_VENUE: &str = "[venue]\nurl = \"http://127.0.0.1:9\"\n";
+
+/// A throw-away home inside a throw-away folder.
+pub(crate) struct Place {
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Place {
+    /// A home with a venue that is not there and nothing else.
+    pub(crate) fn empty() -> Self {
+        Self::with(NO_VENUE)
+    }
+
+    pub(crate) fn with(config: &str) -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir(place.home()).unwrap();
+        place.write_config(config);
+        place
+    }
+
+    pub(crate) fn paper() -> Self {
+        let place = Self::empty();
+        succeeded(&place.run(&init(&["--client-key-out", place.path("bot").to_str().unwrap()])));
+        place
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn config(&self) -> String {
+        fs::read_to_string(self.home().join("guard.toml")).unwrap()
+    }
+
+    pub(crate) fn write_config(&self, text: &str) {
+        let path = self.home().join("guard.toml");
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = bare(args);
+        command.env("SVC_GUARD_HOME", self.home());
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    pub(crate) fn run_with(&self, args: &[&str], stdin: &str) -> Output {
+        let mut child =
+            self.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // A command that refuses before it reads leaves the pipe broken; that is its right.
+        _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
+    /// Every file and folder with its mode and content.
+    pub(crate) fn listing(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.folder.path().to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let metadata = fs::symlink_metadata(&path).unwrap();
+                let content = if metadata.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+                if metadata.is_dir() {
+                    folders.push(path.clone());
+                }
+                found.push((path, metadata.permissions().mode() & 0o7777, content));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// Runs a command that must refuse, for this reason, and leave everything as it was.
+    pub(crate) fn refuses(&self, args: &[&str], reason: &str) {
+        let before = self.listing();
+        refused(&self.run(args), reason);
+        assert!(self.listing() == before, "{args:?} left something behind");
+    }
+}
+
+/// The program with no variable of its own set.
+pub(crate) fn bare(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_svc-guard"));
+    command.args(args).stdin(Stdio::null());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SVC_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+pub(crate) fn rules() -> String {
+    Rules::default().to_code()
+}
+
+pub(crate) fn init(more: &[&str]) -> Vec<&'static str> {
+    let args = ["init", "--non-interactive", "--account", ACCOUNT, "--rules"];
+    let own = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
+    args.into_iter().chain([own(&rules())]).chain(more.iter().map(|text| own(text))).collect()
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+pub(crate) fn succeeded(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Exit 2, nothing on standard output, one line with the reason on standard error, no key.
+pub(crate) fn refused(output: &Output, reason: &str) {
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    assert!(said.starts_with("svc-guard: ") && said.trim_end().lines().count() == 1, "{said}");
+    assert!(said.contains(reason), "{reason:?} is not in {said}");
+    assert!(!said.contains(&FAKE_KEY[2..20]), "{said}");
+}
+
+pub(crate) fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+/// The value after a label of the program's own output.
+pub(crate) fn labelled(output: &str, label: &str) -> String {
+    let line = output.lines().find(|line| line.starts_with(label)).unwrap_or_else(|| panic!("no {label} in {output}"));
+    line[label.len()..].trim().to_owned()
+}
+
+/// A venue that answers every `userRole` with the same body, as often as it is asked.
+pub(crate) fn venue(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = Vec::new();
+            let mut part = [0; 1024];
+            while !text(&request).contains(r#""type":"userRole""#) {
+                let read = stream.read(&mut part).unwrap();
+                assert!(read > 0, "a request that is no userRole");
+                request.extend_from_slice(&part[..read]);
+            }
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", answer.len());
+            stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(answer.as_bytes())).unwrap();
+        }
+    });
+    format!("[venue]\nurl = \"{url}\"\n")
+}
+
+pub(crate) const AGENT: &str = r#"{"role":"agent","data":{"user":"0x1111111111111111111111111111111111111111"}}"#;

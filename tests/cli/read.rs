@@ -1,0 +1,161 @@
+//! `config get`, `check-config`, and names: what reads and changes nothing.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use svc_guard::rules::Rules;
+
+use crate::place::*;
+
+#[test]
+fn config_get_prints_one_value() {
+    let place = Place::paper();
+    for (name, value) in [
+        ("network", "paper"),
+        ("mode", "paper"),
+        ("account", ACCOUNT),
+        ("listen", "127.0.0.1:8547"),
+        ("rules", &rules()),
+    ] {
+        assert_eq!(succeeded(&place.run(&["config", "get", name])), format!("{value}\n"));
+    }
+    assert_eq!(place.run(&["config", "get", "key"]).status.code(), Some(2));
+    Place::empty().refuses(&["config", "get", "mode"], "holds no set-up");
+}
+
+#[test]
+fn check_config_prints_the_rules_in_words() {
+    let place = Place::paper();
+    let out = succeeded(&place.run(&["check-config"]));
+    assert!(out.contains(&rules()) && out.contains("a market's stop loses at most 2% of equity"), "{out}");
+    assert!(!out.contains("looser"));
+    let looser = Rules::from_toml("leverage = 6").unwrap().to_code();
+    place.write_config(&place.config().replace(&rules(), &looser));
+    let out = succeeded(&place.run(&["check-config"]));
+    assert_eq!(out.matches("(looser than the default)").count(), 1, "{out}");
+    place.write_config(&format!("{}\nspeed = 1\n[watch]\nprices_ms = 1\n", place.config().replace("paper", "live")));
+    let said = text(&place.run(&["check-config"]).stderr);
+    assert!(said.contains("mode = ") && said.contains("speed") && said.contains("watch.prices_ms"), "{said}");
+}
+
+#[test]
+fn another_config_file_may_be_named() {
+    let place = Place::paper();
+    let other = place.path("other.toml");
+    fs::copy(place.home().join("guard.toml"), &other).unwrap();
+    let out = succeeded(&place.run(&["--config", other.to_str().unwrap(), "check-config"]));
+    assert!(out.contains("other.toml is valid"));
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o666)).unwrap();
+    place.refuses(&["check-config", "--config", other.to_str().unwrap()], "others can write it");
+    let link = place.path("link.toml");
+    symlink(place.home().join("guard.toml"), &link).unwrap();
+    place.refuses(&["check-config", "--config", link.to_str().unwrap()], "symbolic link");
+}
+
+#[test]
+fn key_check_records_the_wallet_once() {
+    let place = Place::with(&venue(AGENT));
+    succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
+    let check = ["key", "check", "--key-stdin"];
+    let out = succeeded(&place.run_with(&check, FAKE_KEY));
+    assert_eq!(out, format!("{WALLET} is an API wallet of {ACCOUNT}; recorded as api_wallet in the config\n"));
+    assert!(place.config().contains(&format!("api_wallet = \"{WALLET}\"")));
+    let before = place.listing();
+    assert_eq!(succeeded(&place.run_with(&check, FAKE_KEY)), format!("{WALLET} is an API wallet of {ACCOUNT}\n"));
+    refused(&place.run_with(&check, "0x12"), "standard input holds no key");
+    assert!(place.listing() == before, "the key is not stored");
+    place.write_config(&place.config().replace(WALLET, "0x3333333333333333333333333333333333333333"));
+    refused(&place.run_with(&check, FAKE_KEY), "the config's api_wallet is 0x3333");
+    let paper = Place::paper();
+    paper.refuses(&check, "paper mode uses no API wallet key");
+    let away = Place::empty();
+    succeeded(&away.run(&init(&["--network", "testnet", "--no-key"])));
+    refused(&away.run_with(&check, FAKE_KEY), "the venue could not be asked");
+}
+
+#[test]
+fn journal_show_prints_the_records() {
+    let place = Place::paper();
+    let out = succeeded(&place.run(&["journal-show", "--mode", "paper"]));
+    assert_eq!(out.lines().count(), 1, "{out}");
+    let record: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((record["kind"].as_str(), record["account"].as_str()), (Some("init"), Some(ACCOUNT)));
+    assert!(record["at_ms"].as_u64().unwrap() > 1_700_000_000_000);
+    place.refuses(&["journal-show", "--mode", "mainnet"], "there is no risk journal");
+    Place::empty().refuses(&["journal-show", "--mode", "paper"], "holds no set-up");
+}
+
+#[test]
+fn a_risk_journal_is_neither_replaced_nor_resumed_without_a_halt() {
+    let place = Place::paper();
+    let before = succeeded(&place.run(&["journal-show", "--mode", "paper"]));
+    place.refuses(&["journal-init", "--mode", "paper", "--note", "x"], "it is never replaced");
+    place.refuses(&["journal-resume", "--mode", "paper", "--note", "x"], "there is no drawdown halt to clear");
+    place.refuses(&["journal-resume", "--mode", "testnet", "--note", "x"], "not the config's mode");
+    assert_eq!(succeeded(&place.run(&["journal-show", "--mode", "paper"])), before);
+}
+
+#[test]
+fn what_is_not_built_yet_says_so() {
+    let place = Place::paper();
+    for args in [
+        &[
+            "mcp",
+            "--network",
+            "paper",
+            "--key-file",
+            "x",
+            "--guard-url",
+            "http://127.0.0.1:1",
+            "--confirm-account",
+            ACCOUNT,
+        ][..],
+        &["mcp", "--key-stdin", "--kill-file", "x"],
+    ] {
+        place.refuses(args, "is not in this build yet");
+    }
+    for args in
+        [&["key", "check"][..], &["journal-init", "--mode", "paper"], &["journal-show"], &["mcp", "--network", "x"]]
+    {
+        assert_eq!(place.run(args).status.code(), Some(2), "{args:?}");
+    }
+}
+
+#[test]
+fn mcp_reads_no_variable() {
+    let mut command = bare(&["mcp", "--key-stdin"]);
+    // Each of these would be refused by a command that reads it.
+    for name in ["SVC_GUARD_NETWORK", "SVC_GUARD_ACCOUNT", "SVC_GUARD_CONTAINER", "SVC_GUARD_LISTEN", "SVC_GUARD_HOME"]
+    {
+        command.env(name, "\u{1}");
+    }
+    refused(&command.output().unwrap(), "is not in this build yet");
+}
+
+#[test]
+fn names_that_do_not_exist_name_what_does() {
+    let place = Place::empty();
+    place.refuses(&["status"], "GET /guard/status");
+    place.refuses(&["resume"], "journal-resume");
+    place.refuses(&["journal", "show"], "journal-show");
+    place.refuses(&["rules", "export"], "config get rules");
+    place.refuses(&["guard-mcp"], "svc-guard mcp");
+    place.refuses(&["client", "list"], "[auth]");
+    place.refuses(&["client", "revoke", "0x1"], "restart the service");
+    assert_eq!(place.run(&["nonsense"]).status.code(), Some(2));
+    assert_eq!(place.run(&[]).status.code(), Some(2));
+}
+
+#[test]
+fn version_and_help_are_printed() {
+    assert_eq!(
+        succeeded(&bare(&["--version"]).output().unwrap()),
+        format!("svc-guard {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    let help = succeeded(&bare(&["--help"]).output().unwrap());
+    for command in
+        ["init", "config", "key", "pair", "client", "run", "health", "journal-init", "kill", "check-config", "mcp"]
+    {
+        assert!(help.contains(command), "{command}");
+    }
+}

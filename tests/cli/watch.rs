@@ -1,0 +1,62 @@
+//! `health` and `kill`.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::process::Output;
+
+use crate::place::*;
+
+/// A service that gives one answer to one question.
+fn one_answer(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 1024];
+        let read = stream.read(&mut request).unwrap();
+        assert!(text(&request[..read]).starts_with("GET /healthz HTTP/1.1\r\n"));
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    address
+}
+
+fn unhealthy(output: &Output, reason: &str) {
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains(reason), "{}", text(&output.stderr));
+}
+
+#[test]
+fn health_is_0_or_1() {
+    const WELL: &str = "HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n{\"ok\":true}";
+    const ILL: &str =
+        "HTTP/1.1 503 X\r\nContent-Length: 50\r\n\r\n{\"ok\":false,\"problems\":[\"prices stale\",\"journal\"]}";
+    let place = Place::paper();
+    assert_eq!(succeeded(&place.run(&["health", "--listen", &one_answer(WELL)])), "");
+    succeeded(&place.run(&["health", "--url", &format!("http://{}", one_answer(WELL))]));
+    succeeded(&place.command(&["health"]).env("SVC_GUARD_LISTEN", one_answer(WELL)).output().unwrap());
+    place.write_config(&place.config().replace("127.0.0.1:8547", &one_answer(WELL)));
+    succeeded(&place.run(&["health"]));
+    unhealthy(&place.run(&["health", "--listen", &one_answer(ILL)]), "prices stale; journal");
+    let redirect = "HTTP/1.1 302 X\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n";
+    unhealthy(&place.run(&["health", "--listen", &one_answer(redirect)]), "");
+    unhealthy(&place.run(&["health", "--listen", "127.0.0.1:9"]), "no answer from http://127.0.0.1:9");
+    unhealthy(&place.run(&["health", "--url", "ftp://x"]), "--url must be");
+    unhealthy(&Place::empty().run(&["health"]), "holds no set-up");
+}
+
+#[test]
+fn kill_leaves_the_kill_file() {
+    for place in [Place::empty(), Place::paper()] {
+        let out = succeeded(&place.run(&["kill", "--reason", "too wild"]));
+        assert!(out.starts_with("The kill switch is pulled: too wild\n"), "{out}");
+        let file = place.home().join("kill");
+        assert!(fs::read_to_string(&file).unwrap().starts_with("too wild\n"));
+        assert_eq!(mode(&file), 0o644);
+        let again = succeeded(&place.run(&["kill", "--reason", "again"]));
+        assert!(again.starts_with("The kill switch was pulled before: too wild\n"), "{again}");
+    }
+    let nowhere = Place { folder: tempfile::tempdir().unwrap() };
+    nowhere.refuses(&["kill", "--reason", "x"], "NOT pulled");
+    assert_eq!(nowhere.run(&["kill"]).status.code(), Some(2));
+}

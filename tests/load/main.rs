@@ -1,0 +1,112 @@
+//! The figures, measured in one run: `cargo run --release --example load`.
+//!
+//! Each number stands beside the reference that was measured in the same run on the same machine, their ratio, and
+//! the figure to reach. Nothing is asserted: on a busy machine, or another disk, numbers tell that too. The exit
+//! status is 0 unless a request was refused or something broke, because then nothing was measured.
+
+#[path = "../demo/bot.rs"]
+mod bot;
+#[path = "../demo/guard.rs"]
+mod guard;
+mod orders;
+mod phases;
+#[path = "../demo/program.rs"]
+mod program;
+mod reference;
+mod samples;
+#[path = "../venue_sim/sim/mod.rs"]
+mod sim;
+mod table;
+mod wire;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use phases::{Pair, Paper};
+use reference::Reference;
+use samples::Nanos;
+use table::Table;
+
+/// Requests one after the other in paper mode.
+const ONE_BY_ONE: u64 = 2_000;
+/// Requests through a live guard: with its own reads they stay within the venue's 1200 weight a minute.
+const LIVE: u64 = 200;
+/// Connections, requests of each and time of the flood.
+const CONNECTIONS: usize = 16;
+const FLOOD: u64 = 2_000;
+const FLOOD_FOR: Duration = Duration::from_secs(10);
+/// Idle before it is stopped.
+const IDLE: Duration = Duration::from_secs(2);
+
+/// Measures the guard against its figures
+#[derive(Parser)]
+struct Arguments {
+    /// Where the throw-away homes are made: the disk that is measured [default: the folder for temporary files]
+    #[arg(long)]
+    folder: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(table) => {
+            println!("{table}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("load: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<Table, String> {
+    if cfg!(debug_assertions) {
+        eprintln!("load: not a release build; its numbers say nothing (cargo run --release --example load)");
+    }
+    let program = program::find()?;
+    let parent = arguments.folder.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = tempfile::Builder::new().prefix("svc-guard-load-").tempdir_in(&parent);
+    let folder = folder.map_err(|error| format!("{}: {error}", parent.display()))?;
+    measure(&program, folder.path())
+}
+
+fn measure(program: &Path, folder: &Path) -> Result<Table, String> {
+    let mut table = Table::default();
+
+    let pair = Pair::start(program, folder, false, 1)?;
+    let paper = Paper::prepare(&pair, ONE_BY_ONE)?;
+    let event_bytes = pair.event_bytes()?;
+    let mut reference = Reference::new(folder, event_bytes)?;
+    let paper = paper.run(&mut reference)?;
+    pair.guard.stop()?;
+    let what = |percent: &str| format!("decision in paper mode, {} one by one, {percent}", paper.len());
+    let least = reference.recovery().plus(reference.sync());
+    let told = format!("recovery {} + fdatasync {}", reference.recovery(), reference.sync());
+    table.ratio(what("p50"), paper.percentile(50), (told.clone(), least), "1.5");
+    table.ratio(what("p99"), paper.percentile(99), (told, least), "5");
+
+    let pair = Pair::start(program, folder, true, 1)?;
+    let mut reference = Reference::new(folder, event_bytes)?;
+    let [added, direct] = phases::live(&pair, LIVE, &mut reference)?;
+    pair.guard.stop()?;
+    let (recovery, sync, signing) = (reference.recovery(), reference.sync(), reference.signing());
+    let what = format!("added to {} live requests of {}, p50", added.len(), direct.percentile(50));
+    let told = format!("recovery {recovery} + fdatasync {sync} + signature {signing}");
+    table.ratio(what, added.percentile(50), (told, recovery.plus(sync).plus(signing)), "1.5");
+
+    let pair = Pair::start(program, folder, false, CONNECTIONS)?;
+    let mut reference = Reference::new(folder, event_bytes)?;
+    let flood = phases::flood(&pair, FLOOD, FLOOD_FOR, &mut reference)?;
+    let what = format!("decisions a second, {CONNECTIONS} connections, {} CPU each", flood.each);
+    table.rate(what, &flood, reference.recovery())?;
+    std::thread::sleep(IDLE);
+    let resident_kib = phases::resident_kib(&pair.guard)?;
+    let (stopped, _) = pair.guard.stop()?;
+    table.most("SIGTERM to exit when idle", Nanos::of(stopped).0 / 1_000_000, "ms", 1_000);
+    table.most("resident memory after the flood", resident_kib, "KiB", 40 * 1024);
+    let size = std::fs::metadata(program).map_err(|error| error.to_string())?.len();
+    table.most("the program on disk", size / 1024, "KiB", 8 * 1024);
+    Ok(table)
+}

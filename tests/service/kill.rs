@@ -1,0 +1,107 @@
+//! The kill switch: pulled by a client, by the command, by the file; released by nobody but a person and a restart.
+
+use std::fs;
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+use svc_guard::venue::signing::SecretKey;
+
+use crate::events::{is_clients_veto, is_error};
+use crate::signing::{BTC, ETH, closing, limit, place, resting, signed};
+use crate::stand::{Mode, Stand, run_with, until};
+
+fn pull(reason: &str) -> Value {
+    json!({"type": "guardKill", "reason": reason})
+}
+
+/// Entries are refused, exits are not, and the service is not ill.
+fn is_killed(stand: &Stand, reason: &str) {
+    assert_eq!(stand.status()["killed"], json!(reason));
+    let entry = place(&limit(ETH, true, "2400", "0.2"));
+    for body in [&entry, &resting()] {
+        let event = is_clients_veto(stand, &stand.post("/exchange", &signed(&stand.client, body)), "killed");
+        assert!(event["text"].as_str().unwrap().contains(reason), "{event}");
+    }
+    let cancel = json!({"type": "cancel", "cancels": [{"a": BTC, "o": 1}]});
+    for exit in [closing(ETH, "2000", "0.1"), cancel, json!({"type": "noop"})] {
+        assert_eq!(stand.send(&exit)["guard"]["verdict"], "allow", "{exit}");
+    }
+    assert_eq!(stand.get("/healthz").status, 200);
+}
+
+#[test]
+fn a_client_pulls_it_for_good() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
+    let response = stand.post("/guard/kill", &signed(&stand.client, &pull("enough of this")));
+    assert_eq!((response.status, response.json()), (200, json!({"killed": "enough of this"})));
+    is_killed(&stand, "enough of this");
+    let events = stand.events_of("kill");
+    assert_eq!(events.len(), 1);
+    let told = events[0]["reason"].as_str().unwrap();
+    assert!(told.contains("enough of this") && told.contains(&stand.client.address().to_string()), "{told}");
+    let file = stand.home().join("kill");
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().next(), Some("enough of this"));
+
+    // Pulling twice changes nothing, and there is no way to release.
+    let again = stand.post("/guard/kill", &signed(&stand.client, &pull("again")));
+    assert_eq!(again.json(), json!({"killed": "enough of this"}));
+    assert_eq!(stand.events_of("kill").len(), 1);
+
+    // Found pulled at start: one event a latch, also then.
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    stand.start();
+    until("the switch to be found", || stand.status()["killed"].as_str().map(str::to_owned));
+    is_killed(&stand, "enough of this");
+    assert_eq!(stand.events_of("kill").len(), 2);
+
+    // Taking the file away does nothing to a running service; a restart then finds the switch unpulled.
+    fs::remove_file(&file).unwrap();
+    is_killed(&stand, "enough of this");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    stand.start();
+    assert_eq!(stand.status()["killed"], Value::Null);
+    assert_ne!(stand.send(&resting())["guard"]["verdict"], "veto");
+}
+
+#[test]
+fn nobody_else_pulls_it_over_http() {
+    let stand = Stand::up(Mode::Paper, "");
+    let stranger = SecretKey::parse(&format!("0x{}", "77".repeat(32))).unwrap();
+    is_error(&stand.post("/guard/kill", &signed(&stranger, &pull("mine"))), 401, "bad_signature");
+    let mut forged = signed(&stand.client, &pull("one"));
+    forged["action"]["reason"] = json!("two");
+    is_error(&stand.post("/guard/kill", &forged), 401, "bad_signature");
+    for body in [
+        json!({}),
+        json!({"reason": "x"}),
+        signed(&stand.client, &resting()),
+        signed(&stand.client, &pull("")),
+        signed(&stand.client, &pull(&"x".repeat(201))),
+    ] {
+        is_error(&stand.post("/guard/kill", &body), 422, "malformed");
+    }
+    // On /exchange it is an action like any other that the guard never forwards.
+    let event =
+        is_clients_veto(&stand, &stand.post("/exchange", &signed(&stand.client, &pull("x"))), "action_not_allowed");
+    assert_eq!(event["action"], "guardKill");
+    assert_eq!(stand.status()["killed"], Value::Null);
+    assert!(!stand.home().join("kill").exists());
+    assert!(stand.events_of("kill").is_empty());
+}
+
+#[test]
+fn the_command_and_the_file_pull_it() {
+    let stand = Stand::up(Mode::Paper, "");
+    let done = run_with(&stand.home(), &["kill", "--reason", "pulled by hand"], "");
+    assert_eq!(done.status.code(), Some(0));
+    until("the kill event", || stand.events_of("kill").pop());
+    is_killed(&stand, "pulled by hand");
+
+    // Whatever it is, its being there pulls the switch.
+    let other = Stand::up(Mode::Paper, "");
+    fs::create_dir(other.home().join("kill")).unwrap();
+    until("the kill event", || other.events_of("kill").pop());
+    let reason = other.status()["killed"].as_str().unwrap().to_owned();
+    is_killed(&other, &reason);
+}

@@ -1,0 +1,21 @@
+//! The service from outside: the real program as a child process, a simulated venue behind it, and raw HTTP in front.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test ends where it goes wrong")]
+
+mod bad_input;
+mod crash;
+mod events;
+mod faults;
+mod flood;
+mod http;
+mod keys;
+mod kill;
+mod reads;
+mod signers;
+mod signing;
+mod stand;
+mod start;
+
+#[path = "../venue_sim/sim/mod.rs"]
+#[allow(dead_code, reason = "each program that embeds the venue uses its own part of it")]
+mod sim;

@@ -1,0 +1,117 @@
+//! Who signed: whichever of the venue's forms a client signs and posts, it is known; and nobody else is.
+
+use serde_json::{Map, Value, json};
+use svc_guard::venue::address::Address;
+use svc_guard::venue::signing::{SecretKey, Source};
+use svc_guard::venue::user_signed;
+
+use crate::events::{is_anonymous_veto, is_clients_veto};
+use crate::signing::{fresh_nonce, node, resting, signed, signed_with};
+use crate::stand::{Mode, Stand};
+
+const VECTORS: &str = include_str!("../data/signing_vectors.json");
+
+/// The same value with every object's keys in alphabetical order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        Value::Object(members) => {
+            let mut members: Vec<(&String, &Value)> = members.iter().collect();
+            members.sort_by_key(|(key, _)| *key);
+            Value::Object(members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect::<Map<_, _>>())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The official Rust SDK signs the venue's order of keys and posts the alphabetical one.
+#[test]
+fn keys_may_come_in_any_order() {
+    let stand = Stand::up(Mode::Testnet, "");
+    let vectors: Vec<Value> = serde_json::from_str(VECTORS).unwrap();
+    let mut seen = 0;
+    for vector in vectors.iter().filter(|vector| vector["body"]["vaultAddress"].is_null()) {
+        let (name, action) = (&vector["name"], &vector["body"]["action"]);
+        // What the vectors post is in a canonical order or a sorted one; the canonical is what the venue hashes.
+        let action = svc_guard::venue::action::Action::parse(&node(action)).unwrap().to_node();
+        let Some(action) = action else { continue };
+        let action: Value = serde_json::from_str(&action.to_json()).unwrap();
+        let nonce = fresh_nonce();
+        let body = signed_with(&stand.client, &action, nonce, Source::Testnet);
+        let posted = sorted(&body);
+        let reply = stand.post("/exchange", &posted).json();
+        let event = stand.event(&reply["guard"]["seq"]);
+        assert_eq!(event["client"], json!(stand.client.address()), "{name}: {reply}");
+        assert_eq!((&event["nonce"], &event["signed_as"]), (&json!(nonce), &json!("testnet")), "{name}");
+        assert_eq!(event["request"].to_string(), posted["action"].to_string(), "{name}: as received");
+        // As texts: equality of values does not see the order of keys.
+        let (canonical, sent) = (body["action"].to_string(), posted["action"].to_string());
+        seen += usize::from(canonical != sent);
+    }
+    assert!(seen >= 10, "{seen} vectors came in another order than they were signed in");
+}
+
+/// Some clients sign what they post, whatever its order.
+#[test]
+fn the_order_received_may_be_the_one_signed() {
+    let stand = Stand::up(Mode::Paper, "");
+    let body = signed(&stand.client, &sorted(&resting()));
+    let reply = stand.post("/exchange", &body).json();
+    assert_eq!((&reply["status"], &reply["guard"]["verdict"]), (&json!("ok"), &json!("resize")), "{reply}");
+}
+
+#[test]
+fn either_network_may_be_signed_for() {
+    let stand = Stand::up(Mode::Paper, "");
+    for (source, name) in [(Source::Mainnet, "mainnet"), (Source::Testnet, "testnet"), (Source::Mainnet, "mainnet")] {
+        let body = signed_with(&stand.client, &json!({"type": "noop"}), fresh_nonce(), source);
+        let reply = stand.post("/exchange", &body).json();
+        assert_eq!(stand.event(&reply["guard"]["seq"])["signed_as"], name);
+    }
+}
+
+#[test]
+fn a_strangers_request_names_nobody() {
+    let stand = Stand::up(Mode::Paper, "");
+    let stranger = SecretKey::parse(&format!("0x{}", "77".repeat(32))).unwrap();
+    let response = stand.post("/exchange", &signed(&stranger, &resting()));
+    let event = is_anonymous_veto(&stand, &response, 200, "bad_signature");
+    assert_eq!(event["request"], resting());
+    // Nor may anybody use a stranger's nonce up for a client.
+    let nonce = fresh_nonce();
+    stand.post("/exchange", &signed_with(&stranger, &json!({"type": "noop"}), nonce, Source::Testnet));
+    let own = signed_with(&stand.client, &json!({"type": "noop"}), nonce, Source::Testnet);
+    assert_eq!(stand.post("/exchange", &own).json()["status"], "ok");
+}
+
+/// Transfers and approvals are signed over their own fields; they are refused to the client that sent them.
+#[test]
+fn user_signed_actions_are_refused_to_their_client() {
+    let stand = Stand::up(Mode::Testnet, "");
+    let to: Address = "0x3333333333333333333333333333333333333333".parse().unwrap();
+    let nonce = fresh_nonce();
+    for (chain, name) in [("Mainnet", "mainnet"), ("Testnet", "testnet")] {
+        for action in [
+            json!({"type": "usdSend", "hyperliquidChain": chain, "signatureChainId": "0x66eee", "destination": to,
+                "amount": "1", "time": nonce}),
+            json!({"type": "withdraw3", "hyperliquidChain": chain, "signatureChainId": "0xa4b1", "destination": to,
+                "amount": "1", "time": nonce}),
+            json!({"type": "approveBuilderFee", "hyperliquidChain": chain, "signatureChainId": "0x66eee",
+                "maxFeeRate": "0.01%", "builder": to, "nonce": nonce}),
+            json!({"type": "approveAgent", "hyperliquidChain": chain, "signatureChainId": "0x1",
+                "agentAddress": to, "agentName": "", "nonce": nonce}),
+        ] {
+            let nonce = fresh_nonce();
+            let mut action = action;
+            let field = if action.get("time").is_some() { "time" } else { "nonce" };
+            action[field] = json!(nonce);
+            let digest = user_signed::digest(&node(&action)).unwrap();
+            let signature = stand.client.sign(&digest).unwrap().to_node().to_json();
+            let signature: Value = serde_json::from_str(&signature).unwrap();
+            let body = json!({"action": action, "nonce": nonce, "signature": signature});
+            let event = is_clients_veto(&stand, &stand.post("/exchange", &body), "action_not_allowed");
+            assert_eq!((&event["action"], &event["signed_as"]), (&action["type"], &json!(name)));
+        }
+    }
+    assert!(stand.venue_saw().is_empty());
+}

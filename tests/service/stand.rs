@@ -1,0 +1,257 @@
+//! A throw-away home, a venue, and the service between them; stopped, killed and started again at will.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use svc_guard::venue::signing::{SecretKey, Source};
+
+use crate::http::{Connection, Response, bare};
+use crate::signing::signed;
+use crate::sim::{Sim, SimConfig, SimHandle};
+
+pub(crate) const ACCOUNT: &str = "0x1111111111111111111111111111111111111111";
+/// Obviously no real key; its address is [`WALLET`].
+pub(crate) const WALLET_KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";
+pub(crate) const WALLET: &str = "0x14791697260e4c9a71f18484c9f997b308e59325";
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits for what must come; a service that hangs fails its test, a slow machine does not.
+pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = ask() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Paper,
+    Testnet,
+}
+
+/// Everything a test needs.
+pub(crate) struct Stand {
+    folder: tempfile::TempDir,
+    mode: Mode,
+    pub(crate) venue: SimHandle,
+    pub(crate) client: SecretKey,
+    service: Option<(Child, SocketAddr)>,
+}
+
+impl Drop for Stand {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Stand {
+    /// A service that runs and is healthy. Its rules are the defaults but for `rules`, a TOML table.
+    pub(crate) fn up(mode: Mode, rules: &str) -> Self {
+        let mut stand = Self::set_up(mode, rules);
+        stand.start();
+        stand
+    }
+
+    /// A home that is set up, and nothing running.
+    pub(crate) fn set_up(mode: Mode, rules: &str) -> Self {
+        let venue = venue();
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        fs::create_dir(&home).unwrap();
+        fs::write(home.join("guard.toml"), format!("[venue]\nurl = \"{}\"\n", venue.url())).unwrap();
+        fs::write(folder.path().join("rules.toml"), rules).unwrap();
+
+        let key_out = folder.path().join("bot.key");
+        let rules = format!("@{}", folder.path().join("rules.toml").display());
+        let mut args = vec!["init", "--non-interactive", "--account", ACCOUNT, "--rules", &rules];
+        args.extend(["--client-key-out", key_out.to_str().unwrap()]);
+        args.extend(match mode {
+            Mode::Paper => ["--account-network", "testnet"].as_slice(),
+            Mode::Testnet => ["--network", "testnet", "--key-stdin"].as_slice(),
+        });
+        let done = run_with(&home, &args, WALLET_KEY);
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        let client = SecretKey::parse(&fs::read_to_string(key_out).unwrap()).unwrap();
+        Self { folder, mode, venue, client, service: None }
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    pub(crate) fn log_file(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.log_file()).unwrap_or_default()
+    }
+
+    pub(crate) fn run_args(&self) -> Vec<&'static str> {
+        match self.mode {
+            Mode::Paper => vec!["run", "--listen", "127.0.0.1:0"],
+            Mode::Testnet => vec!["run", "--listen", "127.0.0.1:0", "--network", "testnet"],
+        }
+    }
+
+    /// Starts the service and waits until it is healthy.
+    pub(crate) fn start(&mut self) {
+        self.launch();
+        until("a healthy service", || (self.get("/healthz").status == 200).then_some(()));
+    }
+
+    /// Starts the service and waits until it listens.
+    pub(crate) fn launch(&mut self) {
+        assert!(self.service.is_none(), "it runs already");
+        let before = self.log().len();
+        let log = File::options().create(true).append(true).open(self.log_file()).unwrap();
+        let mut command = command(&self.home(), &self.run_args());
+        let mut child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
+        let address = until("the service to listen", || {
+            let said = self.log()[before..].to_owned();
+            if let Some(status) = child.try_wait().unwrap() {
+                panic!("the service ended with {status}: {said}");
+            }
+            let (_, after) = said.split_once("listening on http://")?;
+            after.split_once('\n')?.0.parse().ok()
+        });
+        self.service = Some((child, address));
+    }
+
+    /// Nobody listens any more where the service looks for its venue; another one stands somewhere else.
+    pub(crate) fn venue_gone(&mut self) {
+        self.venue = venue();
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.service.as_ref().unwrap().0.id()
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.service.as_ref().unwrap().1
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(i32::try_from(self.pid()).unwrap()), signal).unwrap();
+    }
+
+    /// Sends a signal and returns the exit status.
+    pub(crate) fn stop(&mut self, signal: Signal) -> Option<i32> {
+        self.signal(signal);
+        let (mut child, _) = self.service.take().unwrap();
+        until("the service to end", || child.try_wait().unwrap()).code()
+    }
+
+    /// Ends it at once, wherever it is.
+    pub(crate) fn kill(&mut self) {
+        if let Some((mut child, _)) = self.service.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Connection {
+        Connection::open(self.address())
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Response {
+        self.connect().exchange(&bare("GET", target), true).unwrap()
+    }
+
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Response {
+        self.connect().post(path, &body.to_string()).unwrap()
+    }
+
+    /// Has the client sign an action and post it.
+    pub(crate) fn send(&self, action: &Value) -> Value {
+        let response = self.post("/exchange", &signed(&self.client, action));
+        assert_eq!(response.status, 200, "{response:?}");
+        response.json()
+    }
+
+    pub(crate) fn status(&self) -> Value {
+        self.get("/guard/status").json()
+    }
+
+    pub(crate) fn events(&self) -> Vec<Value> {
+        let answer = self.get("/guard/events").json();
+        answer["events"].as_array().unwrap().clone()
+    }
+
+    pub(crate) fn events_of(&self, kind: &str) -> Vec<Value> {
+        self.events().into_iter().filter(|event| event["kind"] == kind).collect()
+    }
+
+    pub(crate) fn event(&self, seq: &Value) -> Value {
+        let found: Vec<Value> = self.events().into_iter().filter(|event| event["seq"] == *seq).collect();
+        assert_eq!(found.len(), 1, "events with seq {seq}");
+        found[0].clone()
+    }
+
+    /// Every exchange request that the venue saw.
+    pub(crate) fn venue_saw(&self) -> Vec<Value> {
+        self.venue.truth()["requests"].as_array().unwrap().clone()
+    }
+
+    /// The journal's folder.
+    pub(crate) fn journal(&self) -> PathBuf {
+        let mode = if self.mode == Mode::Paper { "paper" } else { "testnet" };
+        self.home().join("journals").join(format!("{mode}-{ACCOUNT}"))
+    }
+
+    /// The journal's file of today's events. A test that runs over midnight has two, and fails.
+    pub(crate) fn events_file(&self) -> PathBuf {
+        let named = |path: &Path| path.file_name().unwrap().to_str().unwrap().starts_with("events-");
+        let entries = fs::read_dir(self.journal()).unwrap();
+        let found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| named(path)).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].clone()
+    }
+
+    /// The whole lines of the event journal, as a crash leaves them.
+    pub(crate) fn on_disk(&self) -> Vec<Value> {
+        let text = fs::read(self.events_file()).unwrap();
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(&[][..], |end| &text[..end]);
+        let lines = whole.split(|byte| *byte == b'\n').map(|line| serde_json::from_slice::<Value>(line).unwrap());
+        // A file's first line may be a header, which is no event.
+        lines.filter(|line| line.get("seq").is_some()).collect()
+    }
+}
+
+/// Paper too reads the test network here, so that asset ids are the same in both modes.
+fn venue() -> SimHandle {
+    let config = SimConfig::new(ACCOUNT.parse().unwrap(), WALLET.parse().unwrap());
+    assert!(config.network == Source::Testnet);
+    Sim::start(config).unwrap()
+}
+
+/// The program in this home with no variable of its own set.
+pub(crate) fn command(home: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_svc-guard"));
+    command.arg("--home").arg(home).args(args).stdin(Stdio::null());
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SVC_")) {
+        command.env_remove(name);
+    }
+    command
+}
+
+pub(crate) fn run_with(home: &Path, args: &[&str], stdin: &str) -> Output {
+    let mut command = command(home, args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command that reads nothing leaves the pipe broken.
+    _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+    child.wait_with_output().unwrap()
+}

@@ -1,0 +1,123 @@
+//! Starts that are refused, and stops: what each says, and what it leaves on disk.
+
+use std::fs;
+use std::process::Output;
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+
+use crate::signing::{resting, signed};
+use crate::stand::{Mode, Stand, run_with, until};
+
+/// What a refused start said; it must be exit status 2 and one line.
+fn refused(output: &Output) -> String {
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("svc-guard: ") && said.trim_end().lines().count() == 1, "{said}");
+    said
+}
+
+#[test]
+fn a_signal_stops_it_and_the_last_event_says_so() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    for (signal, name) in [(Signal::SIGTERM, "SIGTERM"), (Signal::SIGINT, "SIGINT")] {
+        stand.send(&json!({"type": "noop"}));
+        assert_eq!(stand.stop(signal), Some(0), "{}", stand.log());
+        let last = stand.on_disk().pop().unwrap();
+        assert_eq!((&last["kind"], &last["reason"]), (&json!("stopped"), &json!(name)));
+        stand.start();
+    }
+}
+
+/// An action on its way when the signal comes is waited for: its answer is on disk and with the client.
+#[test]
+fn a_stop_waits_for_what_is_on_its_way() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    stand.send(&json!({"type": "updateLeverage", "asset": 3, "isCross": true, "leverage": 5}));
+    stand.venue.control(&json!({"op": "fault", "on": "order", "kind": "delay", "times": 1, "ms": 1_000})).unwrap();
+    let mut connection = stand.connect();
+    let body = signed(&stand.client, &resting()).to_string();
+    let reply = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| connection.post("/exchange", &body).unwrap().json());
+        until("the decision", || stand.events_of("decision").into_iter().find(|event| event["action"] == "order"));
+        stand.signal(Signal::SIGTERM);
+        asked.join().unwrap()
+    });
+    assert_eq!(reply["status"], "ok", "{reply}");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let on_disk = stand.on_disk();
+    let seq = &reply["guard"]["seq"];
+    let sent = on_disk.iter().find(|event| event["kind"] == "sent" && event["decision"] == *seq).unwrap();
+    assert_eq!(sent["ok"], true);
+    assert_eq!(on_disk[on_disk.len() - 1]["kind"], "stopped");
+}
+
+#[test]
+fn a_second_service_on_a_home_is_refused_and_told_by_whom() {
+    let mut stand = Stand::up(Mode::Paper, "");
+    let before = stand.events();
+    let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
+    assert!(said.contains(&stand.pid().to_string()), "{said}");
+    // What it told before stands; what it reads meanwhile may have added to it.
+    assert_eq!(stand.events()[..before.len()], before[..], "the first goes on untouched");
+    assert_eq!(stand.send(&json!({"type": "noop"}))["status"], "ok");
+    // A lock dies with its holder.
+    stand.kill();
+    stand.start();
+}
+
+#[test]
+fn a_damaged_journal_is_refused_by_file_line_and_byte() {
+    let mut stand = Stand::up(Mode::Paper, "");
+    for _ in 0..8 {
+        stand.send(&json!({"type": "noop"}));
+    }
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let file = stand.events_file();
+    let good = fs::read_to_string(&file).unwrap();
+    let lines: Vec<&str> = good.split_inclusive('\n').collect();
+    let start_of = |line: usize| lines[..line - 1].iter().map(|line| line.len()).sum::<usize>();
+    let without = |line: usize| [&lines[..line - 1], &lines[line..]].concat().concat();
+    let mut swapped = lines.clone();
+    swapped.swap(4, 5);
+    let edited = good.replacen("\"action\":\"noop\"", "\"action\":\"noob\"", 3);
+    let first_edited = 1 + lines.iter().position(|line| line.contains("\"action\":\"noop\"")).unwrap();
+    for (name, text, line) in [
+        ("a word changed", edited, first_edited),
+        ("two lines swapped", swapped.concat(), 5),
+        ("a line twice", [&lines[..6], &lines[5..]].concat().concat(), 7),
+    ] {
+        fs::write(&file, &text).unwrap();
+        let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
+        let place = format!("{}, line {line}, byte {}", file.display(), start_of(line));
+        assert!(said.contains(&place), "{name}: {place} is not in {said}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text, "{name}: nothing is repaired");
+    }
+    // A file that is shorter than it is known to have been is refused at its end.
+    for (name, text) in [
+        ("a line missing", without(4)),
+        ("a line cut short", [&good[..start_of(6) + 20], "\n", &lines[6..].concat()].concat()),
+        ("the last lines missing", lines[..lines.len() - 2].concat()),
+    ] {
+        fs::write(&file, &text).unwrap();
+        let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
+        let place = format!("{}, line {}, byte {}", file.display(), text.lines().count() + 1, text.len());
+        assert!(said.contains(&place) && said.contains("lines are missing"), "{name}: {place} is not in {said}");
+    }
+    // As it was, it is taken again.
+    fs::write(&file, good).unwrap();
+    stand.start();
+}
+
+#[test]
+fn the_risk_journal_is_held_to_its_chain_too() {
+    let mut stand = Stand::up(Mode::Paper, "");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let file = stand.journal().join("risk.jsonl");
+    let good = fs::read_to_string(&file).unwrap();
+    fs::write(&file, good.replacen("set up", "get up", 1)).unwrap();
+    let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
+    assert!(said.contains(&format!("{}, line 1, byte 0", file.display())), "{said}");
+    fs::write(&file, good).unwrap();
+    stand.start();
+}

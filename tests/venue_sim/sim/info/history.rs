@@ -1,0 +1,94 @@
+//! Reads of what has happened to the account: fills, funding, ledger, TWAP orders.
+
+use super::super::engine::Engine;
+use super::super::engine::fill::{Fill, Funding, LedgerEntry};
+use super::super::engine::twap::Twap;
+use super::super::show::{num, usd};
+use super::orders::side;
+use super::{Reader, moment};
+use serde_json::{Value, json};
+
+const NO_HASH: &str = "0x0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Newest first.
+pub(super) fn fills(reader: &Reader<'_>) -> Value {
+    let fills = reader.engine.fills.iter().rev().filter(|_| reader.known);
+    fills.map(|entry| fill(reader.engine, entry)).collect()
+}
+
+/// Oldest first, bounds inclusive.
+pub(super) fn fills_by_time(reader: &Reader<'_>, request: &Value) -> Option<Value> {
+    let start_ms = moment(request, "startTime")?;
+    let end_ms = moment(request, "endTime").unwrap_or(u64::MAX);
+    let fills = reader.engine.fills.iter().filter(|_| reader.known);
+    let within = fills.filter(|fill| (start_ms..=end_ms).contains(&fill.at_ms));
+    Some(within.map(|entry| fill(reader.engine, entry)).collect())
+}
+
+/// A fill in the venue's key order.
+pub(crate) fn fill(engine: &Engine, fill: &Fill) -> Value {
+    let mut entry = json!({
+        "coin": engine.coin(fill.asset), "px": num(fill.px), "sz": num(fill.sz), "side": side(fill.is_buy),
+        "time": fill.at_ms, "startPosition": num(fill.start_position), "dir": fill.dir,
+        "closedPnl": usd(fill.closed_pnl), "hash": NO_HASH, "oid": fill.oid, "crossed": fill.crossed,
+        "fee": num(fill.fee), "tid": fill.tid, "feeToken": "USDC", "twapId": fill.twap_id,
+    });
+    if let Some(members) = entry.as_object_mut() {
+        if let Some(cloid) = &fill.cloid {
+            members.insert("cloid".into(), json!(cloid));
+        }
+        if let Some(mark) = fill.liquidation_mark {
+            members.insert("liquidation".into(), json!({"markPx": num(mark), "method": "market"}));
+        }
+    }
+    entry
+}
+
+pub(super) fn funding(reader: &Reader<'_>, request: &Value) -> Option<Value> {
+    let start_ms = moment(request, "startTime")?;
+    let end_ms = moment(request, "endTime").unwrap_or(u64::MAX);
+    let engine = reader.engine;
+    let show = |entry: &Funding| {
+        json!({"time": entry.at_ms, "hash": NO_HASH, "delta": {
+            "type": "funding", "coin": engine.coin(entry.asset), "usdc": usd(entry.usd), "szi": num(entry.szi),
+            "fundingRate": num(entry.rate), "nSamples": null,
+        }})
+    };
+    let entries = engine.funding.iter().filter(|_| reader.known);
+    Some(entries.filter(|entry| (start_ms..=end_ms).contains(&entry.at_ms)).map(show).collect())
+}
+
+/// Deposits and withdrawals that the ledger shows by now.
+pub(super) fn ledger(reader: &Reader<'_>, request: &Value) -> Value {
+    let start_ms = moment(request, "startTime").unwrap_or(0);
+    let end_ms = moment(request, "endTime").unwrap_or(u64::MAX);
+    let now_ms = reader.engine.now_ms;
+    let show = |entry: &LedgerEntry| {
+        let delta = if entry.usd.is_sign_negative() {
+            json!({"type": "withdraw", "usdc": usd(entry.usd.abs()), "nonce": entry.at_ms, "fee": "0.0"})
+        } else {
+            json!({"type": "deposit", "usdc": usd(entry.usd)})
+        };
+        json!({"time": entry.at_ms, "hash": NO_HASH, "delta": delta})
+    };
+    let shown = reader.engine.ledger.iter().filter(|entry| reader.known && entry.visible_ms <= now_ms);
+    shown.filter(|entry| (start_ms..=end_ms).contains(&entry.at_ms)).map(show).collect()
+}
+
+pub(super) fn twaps(reader: &Reader<'_>) -> Value {
+    let engine = reader.engine;
+    let show = |(id, twap): (&u64, &Twap)| {
+        json!({"time": twap.started_ms / 1000, "twapId": id, "status": {"status": twap.status}, "state": {
+            "coin": engine.coin(twap.spec.asset), "user": reader.user, "side": side(twap.spec.is_buy),
+            "sz": num(twap.spec.sz), "executedSz": num(twap.executed_sz), "executedNtl": usd(twap.executed_usd),
+            "minutes": twap.spec.minutes, "reduceOnly": twap.spec.reduce_only, "randomize": twap.spec.randomize,
+            "timestamp": twap.started_ms,
+        }})
+    };
+    engine.twaps.iter().rev().filter(|_| reader.known).map(show).collect()
+}
+
+pub(super) fn twap_fills(reader: &Reader<'_>) -> Value {
+    let fills = reader.engine.fills.iter().rev().filter(|fill| reader.known && fill.twap_id.is_some());
+    fills.map(|entry| json!({"fill": fill(reader.engine, entry), "twapId": entry.twap_id})).collect()
+}

@@ -1,0 +1,80 @@
+//! `/info`: every read, by its `type`.
+
+mod account;
+mod facts;
+mod history;
+mod market;
+mod orders;
+
+pub(super) use history::fill;
+pub(super) use orders::Families;
+
+use super::engine::Engine;
+use super::show;
+use super::venue::Venue;
+use serde_json::{Value, json};
+use svc_guard::venue::Address;
+
+/// An answer, or why there is none.
+pub(crate) enum Answer {
+    Json(Value),
+    /// 422: an unknown type, or a member missing or of another type.
+    Shape,
+    /// 500 with the body `null`, as for a coin that does not exist.
+    Failed,
+}
+
+impl Answer {
+    fn of(answer: Option<Value>) -> Self {
+        answer.map_or(Self::Shape, Self::Json)
+    }
+}
+
+/// Answers a read from `engine`, which is the venue's own or an older picture of it.
+pub(crate) fn answer(venue: &Venue, engine: &Engine, request: &Value) -> Answer {
+    let Some(kind) = request.get("type").and_then(Value::as_str) else { return Answer::Shape };
+    if let Some(answer) = market::answer(engine, kind, request) {
+        return answer;
+    }
+    let Some(user) = request.get("user").and_then(Value::as_str).and_then(show::address) else { return Answer::Shape };
+    let reader = Reader { venue, engine, user, known: user == venue.identity.account };
+    Answer::of(match kind {
+        "clearinghouseState" => Some(account::clearinghouse(&reader, request)),
+        "spotClearinghouseState" => Some(account::spot(&reader)),
+        "activeAssetData" => account::active_asset(&reader, request),
+        "openOrders" => Some(orders::open(&reader, request)),
+        "frontendOpenOrders" => Some(orders::frontend(&reader, request)),
+        "orderStatus" => orders::status(&reader, request),
+        "historicalOrders" => Some(orders::historical(&reader)),
+        "userFills" => Some(history::fills(&reader)),
+        "userFillsByTime" => history::fills_by_time(&reader, request),
+        "userFunding" => history::funding(&reader, request),
+        "userNonFundingLedgerUpdates" => Some(history::ledger(&reader, request)),
+        "twapHistory" => Some(history::twaps(&reader)),
+        "userTwapSliceFills" => Some(history::twap_fills(&reader)),
+        "portfolio" => Some(account::portfolio(&reader)),
+        _ => facts::answer(&reader, kind),
+    })
+}
+
+/// A read of one user's data.
+pub(super) struct Reader<'a> {
+    pub(super) venue: &'a Venue,
+    pub(super) engine: &'a Engine,
+    pub(super) user: Address,
+    /// The user is the account that trades here; everybody else is an empty user.
+    pub(super) known: bool,
+}
+
+/// Whether a read asks for the core perps: `dex` absent, null or empty.
+pub(super) fn core_dex(request: &Value) -> bool {
+    match request.get("dex") {
+        None | Some(Value::Null) => true,
+        Some(dex) => dex == &json!(""),
+    }
+}
+
+/// A moment that a read names in milliseconds.
+pub(super) fn moment(request: &Value, key: &str) -> Option<u64> {
+    request.get(key).and_then(Value::as_u64)
+}
