@@ -93,8 +93,11 @@ fn happen(world: &mut World, happening: Happening) {
     }
 }
 
+/// So many cases, unless the environment asks for another number.
 fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    let default = ProptestConfig::default();
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
+    ProptestConfig { cases, failure_persistence: None, ..default }
 }
 
 /// A request of reduce-only orders alone passes as it came.
