@@ -78,8 +78,6 @@ pub(super) struct Risk {
     ledger_asked_ms: Option<u64>,
     /// Reads of the ledger still to ask for because of a jump.
     ledger_wanted: u8,
-    /// The equities of the last two reads are far apart.
-    jumped: bool,
     mode: Option<AccountMode>,
     /// The account's mode changed: the next equity is of another kind.
     mode_changed: bool,
@@ -227,7 +225,6 @@ impl Guard {
     fn ask_for_ledger(&mut self, effects: &mut Effects, before: Option<Decimal>, equity: Decimal, now_ms: u64) {
         let jumped =
             before.is_some_and(|before| equity.saturating_sub(before).abs() > percent_of(before.abs(), JUMP_PCT));
-        self.risk.jumped = jumped;
         if jumped {
             self.risk.ledger_wanted = JUMP_READS;
         }

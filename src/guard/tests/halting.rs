@@ -116,7 +116,7 @@ fn a_drawdown_fires_at_its_limit_and_outlives_the_day() {
 fn a_loss_is_believed_on_the_second_read_after_ledger_and_mode() {
     let mut desk = desk();
     let effects = equity(&mut desk, dec!(9000));
-    assert!(reads(&effects).contains(&&Read::Mode) && reads(&effects).contains(&&Read::Account));
+    assert!(reads(&effects).contains(&&Read::Mode) && reads(&effects).contains(&&Read::AccountNow));
     // Not by a second read alone, not by a ledger that had no time to show a withdrawal, not without the mode.
     equity(&mut desk, dec!(9000));
     assert_eq!(state(&desk), "active");
@@ -173,6 +173,30 @@ fn a_withdrawal_fires_nothing_and_hides_nothing() {
     assert_eq!(state(&desk), "active");
     lose(&mut desk, dec!(3800));
     assert_eq!(state(&desk), "halted_for_day");
+}
+
+#[test]
+fn a_withdrawal_fires_nothing_however_small_its_share_or_young_the_life() {
+    // The last of a loss is a withdrawal that is not in the ledger yet.
+    let mut desk = desk();
+    equity(&mut desk, dec!(9550));
+    let at = desk.now + 900;
+    equity(&mut desk, dec!(9490));
+    explain(&mut desk, json!([]));
+    equity(&mut desk, dec!(9490));
+    assert_eq!(state(&desk), "active");
+    desk.now += 1_000;
+    explain(&mut desk, json!([withdrawal(at, "60.0")]));
+    equity(&mut desk, dec!(9490));
+    assert_eq!(state(&desk), "active");
+    // It left just before the guard was started again.
+    let mark =
+        json!({"kind": "day", "at_ms": NOW, "day": "2027-01-15", "venue_ms": NOW, "equity": "10000", "ledger_ms": NOW});
+    let mut desk = woken(&[mark.to_string()]);
+    equity(&mut desk, dec!(4000));
+    explain(&mut desk, json!([]));
+    equity(&mut desk, dec!(4000));
+    assert_eq!(state(&desk), "active");
 }
 
 #[test]
