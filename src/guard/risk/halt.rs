@@ -47,13 +47,20 @@ impl Guard {
             self.risk.doubt = None;
             return;
         };
+        let ledger_from_ms = now_ms.saturating_add(LEDGER_GRACE_MS);
         match &mut self.risk.doubt {
             None => {
-                let ledger_from_ms = now_ms.saturating_add(LEDGER_GRACE_MS);
                 self.risk.doubt = Some(Doubt { seen_ms: now_ms, ledger_from_ms, is_ledger_asked: false, reads: 1 });
                 effects.at_once.extend([Read::AccountNow, Read::Mode].map(Deed::Read));
             }
-            Some(doubt) => doubt.reads = doubt.reads.saturating_add(u32::from(is_new)),
+            Some(doubt) if is_new => {
+                doubt.reads = doubt.reads.saturating_add(1);
+                if self.risk.jumped {
+                    // Another withdrawal, perhaps: the ledger must have had time to show this one as well.
+                    (doubt.ledger_from_ms, doubt.is_ledger_asked) = (ledger_from_ms, false);
+                }
+            }
+            Some(_) => {}
         }
         self.ask_why(effects, now_ms);
         if self.is_believed(now_ms) {

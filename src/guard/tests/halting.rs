@@ -200,6 +200,63 @@ fn a_withdrawal_fires_nothing_however_small_its_share_or_young_the_life() {
 }
 
 #[test]
+fn a_second_withdrawal_has_its_own_time_to_show_up() {
+    let mut desk = desk();
+    let first = desk.now + 500;
+    equity(&mut desk, dec!(8000));
+    let second = desk.now + 500;
+    equity(&mut desk, dec!(4000));
+    desk.now += 1_000;
+    explain(&mut desk, json!([withdrawal(first, "2000.0")]));
+    equity(&mut desk, dec!(4000));
+    assert_eq!(state(&desk), "active");
+    explain(&mut desk, json!([withdrawal(first, "2000.0"), withdrawal(second, "4000.0")]));
+    equity(&mut desk, dec!(4000));
+    assert_eq!((state(&desk).as_str(), &risk(&desk)["day_pnl"]), ("active", &json!("0")));
+}
+
+#[test]
+fn a_ledger_ahead_of_the_account_fires_nothing_and_leaves_no_peak() {
+    let mut desk = desk();
+    let (out, back) = (desk.now + 500, desk.now + 3_500);
+    equity(&mut desk, dec!(4000));
+    equity(&mut desk, dec!(4000));
+    desk.now += 2_000;
+    // Part of it has come back by the time the ledger is read, and no account read shows that yet.
+    explain(&mut desk, json!([withdrawal(out, "6000.0"), deposit(back, "3000.0")]));
+    assert_eq!(state(&desk), "active");
+    equity(&mut desk, dec!(7000));
+    // An answer of the venue that lags: the money is out again in the ledger, and still in the account.
+    let again = desk.now + 600;
+    desk.now += 1_000;
+    explain(&mut desk, json!([withdrawal(again, "5000.0")]));
+    let mut late = desk.state(again - 100);
+    late.time = again - 100;
+    desk.now += 10;
+    desk.step(Input::Account { state: late, equity: dec!(7000), begun_ms: desk.now });
+    equity(&mut desk, dec!(2000));
+    let shown = risk(&desk);
+    assert_eq!((state(&desk).as_str(), &shown["day_pnl"], &shown["drawdown"]), ("active", &json!("0"), &json!("0")));
+}
+
+#[test]
+fn a_loss_seen_before_an_outage_is_looked_at_anew_after_it() {
+    let mut desk = desk();
+    let at = desk.now + 500;
+    equity(&mut desk, dec!(4000));
+    equity(&mut desk, dec!(4000));
+    desk.now += 60_000;
+    desk.step(Input::Tick);
+    assert_eq!(state(&desk), "active", "nothing could be closed either");
+    equity(&mut desk, dec!(4000));
+    equity(&mut desk, dec!(4000));
+    assert_eq!(state(&desk), "active");
+    explain(&mut desk, json!([withdrawal(at, "6000.0")]));
+    equity(&mut desk, dec!(4000));
+    assert_eq!((state(&desk).as_str(), &risk(&desk)["day_pnl"]), ("active", &json!("0")));
+}
+
+#[test]
 fn a_deposit_is_no_profit_and_no_peak() {
     let mut desk = desk();
     equity(&mut desk, dec!(9700));

@@ -199,9 +199,10 @@ impl Checks {
     }
 
     /// Whether the guard's reads are as the truth is: nobody else touched this market since they were made.
-    fn is_calm(&self, coin: &str, now: u64) -> bool {
+    fn is_calm(&self, coin: &str, now: u64, books: &Books) -> bool {
         let excused = self.excused.get(coin).is_some_and(|until| now < *until + BARE_MS);
-        let moved = self.moved.get(coin).is_some_and(|(_, moved)| now < *moved + BARE_MS);
+        let moved =
+            self.moved.get(coin).is_some_and(|(held, moved)| now < *moved + BARE_MS || *held != books.held(coin));
         !excused && !moved
     }
 
@@ -211,7 +212,7 @@ impl Checks {
         let trigger_px = order.market_stop_px().unwrap_or_default();
         for own in books.stops(coin).filter(|stop| is_own(stop) && is_inside(stop, coin, books)) {
             let is_looser = if order.is_buy { trigger_px > own.trigger_px } else { trigger_px < own.trigger_px };
-            if is_looser && self.is_calm(coin, now) {
+            if is_looser && self.is_calm(coin, now, books) {
                 self.fail(now, &format!("a stop at {trigger_px} beside one at {}", own.trigger_px));
             }
         }
@@ -221,7 +222,10 @@ impl Checks {
     fn stop_cancelled(&self, now: u64, oid: u64, books: &Books) {
         let Some(gone) = books.orders.get(&oid).filter(|order| is_own(order)) else { return };
         let coin = if gone.coin == "ETH" { "ETH" } else { "SOL" };
-        if !books.stops(coin).any(|stop| stop.oid == oid) || !is_inside(gone, coin, books) || !self.is_calm(coin, now) {
+        if !books.stops(coin).any(|stop| stop.oid == oid)
+            || !is_inside(gone, coin, books)
+            || !self.is_calm(coin, now, books)
+        {
             return;
         }
         let is_long = books.held(coin) > Decimal::ZERO;

@@ -56,6 +56,7 @@ pub(super) struct World {
     due: BTreeMap<&'static str, u64>,
     begun: BTreeMap<&'static str, u64>,
     pictures: VecDeque<Books>,
+    ledger_since_ms: u64,
     pub(super) stumbles_until: u64,
     pub(super) lags_until: u64,
     pub(super) away_until: u64,
@@ -83,6 +84,7 @@ impl World {
             due: BTreeMap::new(),
             begun: BTreeMap::new(),
             pictures: VecDeque::new(),
+            ledger_since_ms: 0,
             stumbles_until: 0,
             lags_until: 0,
             away_until: 0,
@@ -169,7 +171,10 @@ impl World {
             Read::AccountNow => self.want("account", 250),
             Read::OrdersNow => self.want("orders", 250),
             Read::Orders => self.want("orders", 1_650),
-            Read::Ledger { .. } => self.want("ledger", 250),
+            Read::Ledger { since_ms } => {
+                self.ledger_since_ms = since_ms;
+                self.want("ledger", 250);
+            }
             Read::Mode => self.want("mode", 250),
             Read::Leverage { asset, .. } => {
                 let leverage = Some(Leverage { mode: MarginMode::Cross, value: 5 });
@@ -219,9 +224,11 @@ impl World {
                 continue;
             }
             self.due.insert(what, now + every);
+            if now < self.lags_until {
+                self.checks.read_lagged(now);
+            }
             let lags = now < self.lags_until && self.dice.one_in(2) && !self.pictures.is_empty();
             let books = if lags {
-                self.checks.read_lagged(now);
                 let behind = usize::try_from(self.dice.roll(PICTURES as u64)).unwrap_or_default();
                 self.pictures[behind.min(self.pictures.len() - 1)].clone()
             } else {
@@ -243,7 +250,11 @@ impl World {
             "orders" => Input::Orders { orders: books.orders.into_values().collect(), begun_ms },
             "mode" => Input::AccountMode { mode: AccountMode::Standard, begun_ms },
             _ => {
-                let shown = self.venue.ledger.iter().filter(|(shows_ms, ..)| *shows_ms <= begun_ms);
+                let shown = self
+                    .venue
+                    .ledger
+                    .iter()
+                    .filter(|(shows_ms, at_ms, _)| *shows_ms <= begun_ms && *at_ms >= self.ledger_since_ms);
                 let updates = ledger_updates(&shown.map(|(_, _, entry)| entry.clone()).collect()).unwrap();
                 Input::Ledger { updates, begun_ms }
             }
