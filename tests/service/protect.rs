@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::signing::{ETH, place};
 use crate::stand::{Mode, Stand, until};
 use crate::watched::{
-    WIDE, closes, covered, fault, first, held, hold, hold_covered, is_flat, is_same, placed_stops, sends_are_named, stops,
+    WIDE, closes, covered, fault, first, held, hold, hold_covered, is_flat, is_same, placed_stops, sends_are_named,
+    stops,
 };
 
 #[test]
@@ -95,8 +96,9 @@ fn a_stop_refused_twice_has_the_position_closed() {
     let tried = placed_stops(&stand);
     assert_eq!(tried.len(), 2, "once more at a new price: {tried:?}");
     let of = |event: &Value| event["of"] == told["seq"];
-    let intents: Vec<Value> =
-        until("both intents", || Some(stand.events_of("intent")).filter(|all| all.iter().filter(|one| of(one)).count() == 2));
+    let intents: Vec<Value> = until("both intents", || {
+        Some(stand.events_of("intent")).filter(|all| all.iter().filter(|one| of(one)).count() == 2)
+    });
     let [again, close] = intents.iter().filter(|one| of(one)).collect::<Vec<_>>()[..] else { panic!("{intents:?}") };
     assert_eq!(again["action"]["orders"][0]["t"]["trigger"]["tpsl"], "sl", "{again}");
     let order = &close["action"]["orders"][0];

@@ -37,7 +37,9 @@ pub(crate) fn is_same(one: &str, other: &str) -> bool {
 pub(crate) fn stops(stand: &Stand, coin: &str) -> Vec<Value> {
     let orders = stand.venue.truth()["orders"].as_array().unwrap().clone();
     let is_stop = |order: &Value| {
-        order["coin"] == coin && order["stage"] == "armed" && order["orderType"] == "Stop Market"
+        order["coin"] == coin
+            && order["stage"] == "armed"
+            && order["orderType"] == "Stop Market"
             && order["reduceOnly"] == true
     };
     orders.into_iter().filter(is_stop).collect()

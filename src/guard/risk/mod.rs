@@ -144,6 +144,9 @@ impl Risk {
         if let Some(start) = self.day_start.as_mut().filter(|start| flow.time_ms > start.at_ms) {
             start.equity = start.equity.saturating_add(flow.usd);
         }
+        if let Some(written) = self.peak_written.as_mut().filter(|written| flow.time_ms > written.at_ms) {
+            written.equity = written.equity.saturating_add(flow.usd);
+        }
         self.peaks.shift(flow.time_ms, flow.usd);
     }
 }

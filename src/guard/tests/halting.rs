@@ -257,6 +257,16 @@ fn a_loss_seen_before_an_outage_is_looked_at_anew_after_it() {
 }
 
 #[test]
+fn a_peak_after_a_withdrawal_is_written_as_any_other() {
+    let mut desk = desk();
+    let at = desk.now + 500;
+    equity(&mut desk, dec!(9000));
+    explain(&mut desk, json!([withdrawal(at, "1000.0")]));
+    let written = equity(&mut desk, dec!(9100)).risk;
+    assert!(written.iter().any(|record| record.text.contains("\"peak\"")), "{written:?}");
+}
+
+#[test]
 fn a_deposit_is_no_profit_and_no_peak() {
     let mut desk = desk();
     equity(&mut desk, dec!(9700));

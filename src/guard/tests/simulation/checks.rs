@@ -41,6 +41,7 @@ struct Since {
 
 /// The checks and what they remember.
 pub(super) struct Checks {
+    seed: u64,
     begins_ms: u64,
     trace: VecDeque<String>,
     nonces: BTreeSet<u64>,
@@ -61,8 +62,9 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    pub(super) fn new(begins_ms: u64) -> Self {
+    pub(super) fn new(seed: u64, begins_ms: u64) -> Self {
         Self {
+            seed,
             begins_ms,
             trace: VecDeque::new(),
             nonces: BTreeSet::new(),
@@ -93,7 +95,7 @@ impl Checks {
 
     pub(super) fn fail(&self, now: u64, what: &str) -> ! {
         let trace: Vec<&str> = self.trace.iter().map(String::as_str).collect();
-        panic!("{what} at +{} ms\n{}", self.since_begin(now), trace.join("\n"));
+        panic!("seed {}: {what} at +{} ms\n{}", self.seed, self.since_begin(now), trace.join("\n"));
     }
 
     pub(super) fn event(&mut self, now: u64, event: &Value) {
@@ -255,7 +257,10 @@ impl Checks {
             let excused = self.excused.get(coin).copied().unwrap_or_default();
             if let Some(since) = lasts(&mut self.bare, coin, held, now, !is_halted && books.is_bare(coin)) {
                 if now > since.max(excused) + BARE_MS {
-                    self.fail(now, &format!("{coin} is bare since +{}", self.since_begin(since)));
+                    let stops: Vec<String> =
+                        books.stops(coin).map(|stop| format!("{} at {}", stop.sz, stop.trigger_px)).collect();
+                    let since = self.since_begin(since);
+                    self.fail(now, &format!("{held} {coin} are bare since +{since}, beside {stops:?}"));
                 }
             } else {
                 self.tries.remove(coin);

@@ -39,7 +39,7 @@ impl World {
     }
 
     fn trade_by_hand(&mut self, coin: &'static str) {
-        let most = if self.nature.is_rough { 20 } else { 3 };
+        let most = if self.nature.is_rough { 60 } else { 3 };
         let size = Decimal::from(1 + self.dice.roll(most)) * if coin == "ETH" { dec!(0.1) } else { dec!(2) };
         let size = if self.dice.one_in(2) { size } else { -size };
         self.checks.note(self.now, format!("by hand: {size} {coin}"));

@@ -45,6 +45,8 @@ pub(super) struct Limits {
     of_day: Limit,
     drawdown: Limit,
     excused_until: u64,
+    /// What had flowed when last looked at, and when that changed: what hides a loss shows in the ledger a little later.
+    flows: (Decimal, u64),
     state: &'static str,
 }
 
@@ -74,20 +76,26 @@ impl Limits {
 
     pub(super) fn look(&mut self, now: u64, guard: &Guard, books: &Books) -> Result<(), String> {
         let rules = &guard.config.rules;
+        if self.flows.0 != books.flows {
+            self.flows = (books.flows, now);
+        }
         self.of_day.look(now, self.of_day.share(books, rules.daily_loss));
         self.drawdown.look(now, self.drawdown.share(books, rules.drawdown));
         let state = guard.risk.state.name();
         let before = std::mem::replace(&mut self.state, state);
         let is_fresh = |limit: &Limit| now <= limit.near_ms + FRESH_MS;
-        let is_due =
-            |limit: &Limit| limit.beyond_since.is_some_and(|since| now > since.max(self.excused_until) + BELIEVED_MS);
+        let is_due = |limit: &Limit| {
+            limit.beyond_since.is_some_and(|since| now > since.max(self.excused_until).max(self.flows.1) + BELIEVED_MS)
+        };
+        let told = |what: &str| {
+            let figures = guard.risk.figures(books.equity(), rules);
+            Err(format!("{what}: {figures:?} in the guard, {self:?}, equity {}, flows {}", books.equity(), books.flows))
+        };
         match (before, state) {
-            ("active", "halted_for_day") if !is_fresh(&self.of_day) => Err("a halt without a loss of the day".into()),
-            ("active" | "halted_for_day", "stopped") if !is_fresh(&self.drawdown) => {
-                Err("a halt without a drawdown".into())
-            }
-            (_, "active") if is_due(&self.of_day) => Err("a loss of the day that fires nothing".into()),
-            (_, "active" | "halted_for_day") if is_due(&self.drawdown) => Err("a drawdown that fires nothing".into()),
+            ("active", "halted_for_day") if !is_fresh(&self.of_day) => told("a halt without a loss of the day"),
+            ("active" | "halted_for_day", "stopped") if !is_fresh(&self.drawdown) => told("a halt without a drawdown"),
+            (_, "active") if is_due(&self.of_day) => told("a loss of the day that fires nothing"),
+            (_, "active" | "halted_for_day") if is_due(&self.drawdown) => told("a drawdown that fires nothing"),
             _ => Ok(()),
         }
     }

@@ -22,10 +22,13 @@ use world::{Nature, STEP_MS, World};
 const DAY_MS: u64 = 86_400_000;
 const MINUTE: u64 = 60_000 / STEP_MS;
 
-/// The seeds of one test; more for a long search.
-fn seeds(count: u64) -> std::ops::Range<u64> {
-    let times: u64 = std::env::var("WATCH_TIMES").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    0..count * times
+/// The seeds of one test. `WATCH_TIMES` makes a search longer, `WATCH_SEED` looks at one.
+fn seeds(first: u64, count: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    match number("WATCH_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => first..first + count * number("WATCH_TIMES").unwrap_or(1),
+    }
 }
 
 /// Limits that prices and flows never reach.
@@ -51,7 +54,7 @@ fn ends_flat(world: &mut World, seed: u64) {
 #[test]
 fn no_position_stays_bare_while_the_venue_answers() {
     let mut protects = 0;
-    for seed in seeds(60) {
+    for seed in seeds(0, 60) {
         let mut world = World::new(seed, calm());
         world.run(5 * MINUTE, true);
         assert_eq!(world.state(), "active", "seed {seed}: a flow fired a halt");
@@ -62,8 +65,8 @@ fn no_position_stays_bare_while_the_venue_answers() {
 
 #[test]
 fn nor_when_the_guard_dies_and_wakes() {
-    for seed in seeds(40) {
-        let mut world = World::new(1_000 + seed, Nature { has_crashes: true, ..calm() });
+    for seed in seeds(100_000, 40) {
+        let mut world = World::new(seed, Nature { has_crashes: true, ..calm() });
         world.run(5 * MINUTE, true);
         assert_eq!(world.state(), "active", "seed {seed}");
     }
@@ -71,8 +74,8 @@ fn nor_when_the_guard_dies_and_wakes() {
 
 #[test]
 fn a_kill_ends_flat_and_stays_so_over_restarts() {
-    for seed in seeds(50) {
-        let mut world = World::new(2_000 + seed, Nature { has_crashes: seed % 2 == 0, ..calm() });
+    for seed in seeds(200_000, 50) {
+        let mut world = World::new(seed, Nature { has_crashes: seed % 2 == 0, ..calm() });
         world.run(MINUTE, true);
         world.kill_file = Some("test".into());
         world.give(Input::Kill { reason: "test".into(), by: None, write_file: false, request: None });
@@ -91,8 +94,8 @@ fn a_kill_ends_flat_and_stays_so_over_restarts() {
 #[test]
 fn a_loss_of_the_day_halts_until_midnight() {
     let mut halts = 0;
-    for seed in seeds(60) {
-        let mut world = World::new(3_000 + seed, Nature { has_crashes: seed % 3 == 0, ..rough(dec!(5), dec!(90)) });
+    for seed in seeds(300_000, 60) {
+        let mut world = World::new(seed, Nature { has_crashes: seed % 3 == 0, ..rough(dec!(4), dec!(90)) });
         world.run(3 * MINUTE, true);
         let is_halted = world.state() == "halted_for_day";
         halts += usize::from(is_halted);
@@ -109,8 +112,8 @@ fn a_loss_of_the_day_halts_until_midnight() {
 #[test]
 fn a_drawdown_stops_until_a_person_resumes() {
     let mut halts = 0;
-    for seed in seeds(60) {
-        let mut world = World::new(4_000 + seed, Nature { has_crashes: seed % 3 == 0, ..rough(dec!(90), dec!(6)) });
+    for seed in seeds(400_000, 60) {
+        let mut world = World::new(seed, Nature { has_crashes: seed % 3 == 0, ..rough(dec!(90), dec!(5)) });
         world.run(4 * MINUTE, true);
         if world.state() == "stopped" {
             halts += 1;
@@ -127,8 +130,8 @@ fn a_drawdown_stops_until_a_person_resumes() {
 
 #[test]
 fn both_limits_at_once_over_days() {
-    for seed in seeds(40) {
-        let mut world = World::new(5_000 + seed, Nature { has_crashes: seed % 2 == 0, ..rough(dec!(4), dec!(8)) });
+    for seed in seeds(500_000, 40) {
+        let mut world = World::new(seed, Nature { has_crashes: seed % 2 == 0, ..rough(dec!(4), dec!(8)) });
         for _ in 0..3 {
             world.run(6 * MINUTE, true);
             if world.state() == "stopped" {

@@ -21,6 +21,8 @@ use crate::venue::info::{AccountMode, Leverage, MarginMode, ledger_updates};
 pub(super) const STEP_MS: u64 = 50;
 /// Pictures kept for reads that lag.
 const PICTURES: usize = 60;
+/// Each read of the ledger begins this long before the one before it.
+const LEDGER_OVERLAP_MS: u64 = 3_600_000;
 /// A send without an answer is given up after this.
 const TIME_OUT_MS: u64 = 3_000;
 
@@ -78,7 +80,7 @@ impl World {
             venue: Venue::new(begins_ms, seed.is_multiple_of(2)),
             dice: Dice::new(seed),
             now: begins_ms,
-            checks: Checks::new(begins_ms),
+            checks: Checks::new(seed, begins_ms),
             mail: Vec::new(),
             posts: Vec::new(),
             due: BTreeMap::new(),
@@ -236,6 +238,9 @@ impl World {
             };
             self.checks.note(now, format!("a read of the {what} begins"));
             let mail = self.picture(what, books);
+            if what == "ledger" {
+                self.ledger_since_ms = self.ledger_since_ms.max(now.saturating_sub(LEDGER_OVERLAP_MS));
+            }
             // Some arrive after one that began later.
             let late = if now < self.lags_until { self.dice.roll(2_500) } else { self.dice.roll(150) };
             self.post_mail(late, mail);
