@@ -36,11 +36,19 @@ fn tell_flat(stage: &Stage, flatten: &Value, before: usize) -> Result<(), String
         own.filter(|request| request.pointer("/action/type").and_then(Value::as_str) != Some("noop")).collect();
     check(own.len() >= array(flatten, "/actions").len(), "every action of the flatten", &truth)?;
     for request in own {
-        let reply = request.pointer("/reply/response/data/statuses").unwrap_or(&Value::Null);
-        say(format_args!("  Venue: was sent {} and answered {reply}", text(request, "/action/type")?));
+        let outcomes = array(request, "/reply/response/data/statuses").iter().map(outcome).collect::<Vec<_>>();
+        say(format_args!("  Venue: was sent {}: {}", text(request, "/action/type")?, outcomes.join(", ")));
     }
     say("  Venue: no position and no order is left");
     Ok(())
+}
+
+/// The venue's word on one order or cancel.
+fn outcome(status: &Value) -> String {
+    match (text(status, "/filled/totalSz"), text(status, "/filled/avgPx")) {
+        (Ok(size), Ok(px)) => format!("{size} filled at {px}"),
+        _ => status.as_str().map_or_else(|| status.to_string(), str::to_owned),
+    }
 }
 
 /// The bot tries to trade on, and is refused.

@@ -9,6 +9,7 @@ mod faults;
 mod flatten;
 mod flood;
 mod flows;
+mod full_disk;
 mod halts;
 mod http;
 mod keys;

@@ -12,6 +12,7 @@ mod covering;
 mod events;
 mod exits;
 mod flattening;
+mod flowing;
 mod halting;
 mod head;
 mod in_flight;
