@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::builder::Merge;
+use super::doubt::Proof;
 use super::effect::{Deed, Effects, Keys, Read, SendAction, Urgency};
 use super::event;
 use super::input::SendOutcome;
@@ -168,7 +169,7 @@ impl Guard {
             }
             Ending::Unknown(text) => {
                 if intent.settles.is_none() {
-                    self.doubt((seq, index), planned.clone(), false, now_ms);
+                    self.doubt((seq, index), planned.clone(), Proof::Wanted, now_ms);
                 }
                 let text = format!(
                     "the venue gave no answer and may have acted on it; look at the open orders before sending it \

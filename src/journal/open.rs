@@ -14,7 +14,6 @@ use serde_json::Value;
 
 use super::chain::{Chain, LineFault, seal};
 use super::error::{OpenError, What};
-use super::faults::Faults;
 use super::folder::{Folder, Folders};
 use super::index::Index;
 use super::index::entry::{Keys, Place};
@@ -22,6 +21,7 @@ use super::redo;
 use super::segment::{Live, Mark, Newest, Segment, Stream, Walk, count_back, damage, list, stated_chain};
 use super::store::{Parts, Store};
 use super::tail::Tail;
+use crate::faults::Faults;
 
 /// Events read at start also when the last checkpoint is nearer.
 const RECENT: u64 = 1000;

@@ -11,6 +11,7 @@ use super::clock::{now_ms, steady_ms};
 use super::log;
 use super::message::Message;
 use super::questions::Questions;
+use crate::faults::{Faults, Step};
 use crate::guard::{Input, Read};
 use crate::venue::Address;
 use crate::venue::client::Client;
@@ -81,6 +82,8 @@ pub(super) struct Poller {
     pub(super) wanted: Receiver<Read>,
     /// The decision loop.
     pub(super) inbox: Sender<Message>,
+    /// Makes turns fail, in builds that can.
+    pub(super) faults: Faults,
 }
 
 /// What is read, in the order of its importance.
@@ -130,6 +133,7 @@ impl Poller {
             failing: BTreeSet::new(),
         };
         loop {
+            self.faults.pass(Step::Poll).map_err(|error| error.to_string())?;
             self.run_due(&mut schedule)?;
             let next_ms = schedule.due.iter().map(|(_, due_ms)| *due_ms).min().unwrap_or(u64::MAX);
             let wait = Duration::from_millis(next_ms.saturating_sub(now_ms()).min(1_000));
@@ -165,7 +169,7 @@ impl Poller {
             Read::OrderStatus { intent, index, cloid } => {
                 let answer = self.ask(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}));
                 self.note(schedule, "order status", answer.as_ref().err())?;
-                return self.tell(Input::OrderStatus { intent, index, answer: answer.ok() });
+                return self.tell(Input::OrderStatus { intent, index, cloid, answer: answer.ok() });
             }
             Read::Leverage { asset, coin } => {
                 let question = json!({"type": "activeAssetData", "user": self.account, "coin": coin});
@@ -310,7 +314,9 @@ impl Poller {
     }
 
     fn ask_as(&self, priority: Priority, question: &Value) -> Result<Value, String> {
-        let weight = info_weight(question.get("type").and_then(Value::as_str).unwrap_or_default());
+        let kind = question.get("type").and_then(Value::as_str).unwrap_or_default();
+        self.faults.about(kind);
+        let weight = info_weight(kind);
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
         ledger.try_spend(priority, weight, steady_ms()).map_err(|denied| denied.to_string())?;
         drop(ledger);

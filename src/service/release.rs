@@ -9,6 +9,7 @@ use serde_json::json;
 use super::message::{Message, Reply, Responder};
 use super::ring::Ring;
 use super::sender::Sends;
+use crate::faults::{Faults, Step};
 use crate::guard::{Input, SendAction, SendOutcome};
 use crate::journal::JournalError;
 
@@ -42,6 +43,8 @@ pub(super) struct Releaser {
     pub(super) inbox: Sender<Message>,
     /// Told when the last event is on disk.
     pub(super) stopped: Sender<()>,
+    /// Makes answers fail, in builds that can.
+    pub(super) faults: Faults,
 }
 
 impl Releaser {
@@ -52,8 +55,8 @@ impl Releaser {
         }
         for ready in release.ready {
             match (ready, written) {
-                (Ready::Answer(client, reply), Ok(())) => client.answer(reply),
-                (Ready::Answer(client, _), Err(error)) => client.answer(unrecorded(error)),
+                (Ready::Answer(client, reply), Ok(())) => self.answer(client, reply),
+                (Ready::Answer(client, _), Err(error)) => self.answer(client, unrecorded(error)),
                 (Ready::Send(action), Ok(())) => self.send(action),
                 (Ready::Send(action), Err(error)) => {
                     self.not_sent(&action, format!("the decision could not be written: {error}"));
@@ -61,6 +64,13 @@ impl Releaser {
                 // Without a disk there is no last event to wait for.
                 (Ready::Stopped, _) => drop(self.stopped.try_send(())),
             }
+        }
+    }
+
+    /// Answers a client; one that cannot be answered looks its decision up.
+    pub(super) fn answer(&self, client: Responder, reply: Reply) {
+        if self.faults.pass(Step::Answer).is_ok() {
+            client.answer(reply);
         }
     }
 

@@ -26,6 +26,7 @@ use super::sender::{self, SENDERS, Sending, ToSend};
 use super::thread::{DEATHS, Death, spawn};
 use super::ws::Sockets;
 use super::{log, watch, ws};
+use crate::faults::Faults;
 use crate::guard::{self, Guard, Input};
 use crate::home::{Config, Mode, Network};
 use crate::journal::{self, Journal, Opened, Options};
@@ -55,13 +56,15 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
 
     allow_descriptors().map_err(RunError::Refused)?;
     let dir = home.journal_dir(config.mode, config.account);
-    let options = Options { fallback: config.journal_fallback.clone(), ..Options::default() };
+    let faults = Faults::of_home(home.dir());
+    let options = Options { fallback: config.journal_fallback.clone(), faults: faults.clone() };
     let (store, opened) = journal::open(&dir, &options).map_err(|error| RunError::Refused(error.to_string()))?;
     home.kill_file().make_ready().map_err(|error| refused("the kill file cannot be made ready", &error))?;
     let listener = TcpListener::bind(config.listen)
         .map_err(|error| refused(&format!("cannot listen on {}", config.listen), &error))?;
     let client = Arc::new(
-        Client::new(config.venue_url(), Timeouts::default()).map_err(|error| RunError::Refused(error.to_string()))?,
+        Client::with_faults(config.venue_url(), Timeouts::default(), faults.clone())
+            .map_err(|error| RunError::Refused(error.to_string()))?,
     );
 
     let budget = config.ip_share.budget_per_minute();
@@ -82,6 +85,7 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
         sends: sends.clone(),
         inbox: inbox.clone(),
         stopped: stopped_tx.clone(),
+        faults: faults.clone(),
     };
     let on_disk = releaser();
     let journal: Journal<Release> = store
@@ -117,13 +121,15 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
         intervals,
         wanted,
         inbox: inbox.clone(),
+        faults: faults.clone(),
     };
     spawn("poll", &deaths_tx, move || poller.run()).map_err(failed)?;
-    let (kill_file, kill_inbox) = (home.kill_file(), inbox.clone());
-    spawn("kill-file", &deaths_tx, move || watch::kill_file(&kill_file, &kill_inbox)).map_err(failed)?;
+    let (kill_file, kill_inbox, looking) = (home.kill_file(), inbox.clone(), faults.clone());
+    spawn("kill-file", &deaths_tx, move || watch::kill_file(&kill_file, &kill_inbox, &looking)).map_err(failed)?;
     if let Some(key) = api_wallet {
         let questions = Arc::clone(&questions);
-        let sending = Sending { key, source: source(config.account_network), client, questions, ledger };
+        let sending =
+            Sending { key, source: source(config.account_network), client, questions, ledger, faults: faults.clone() };
         start_senders(sending, &to_send, &inbox, &deaths_tx).map_err(failed)?;
     }
     let history = opened.history;
@@ -141,6 +147,7 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
         ring,
         lookup: journal.lookup(),
         questions,
+        faults,
     };
     let door = open_door(listener, &config, &home.run_dir(), routes, &deaths_tx).map_err(failed)?;
     log::line(format_args!(

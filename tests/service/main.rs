@@ -13,6 +13,7 @@ mod kill;
 mod reads;
 mod signers;
 mod signing;
+#[allow(dead_code, reason = "each program uses its own part of it")]
 mod stand;
 mod start;
 

@@ -21,6 +21,7 @@ mod modifies;
 mod paper;
 mod properties;
 mod protecting;
+mod recovering;
 mod settling;
 mod sizes;
 mod states;

@@ -313,7 +313,7 @@ impl World {
                     let status = if known { "order" } else { "unknownOid" };
                     self.mail.push((
                         self.now + 20,
-                        Input::OrderStatus { intent, index, answer: Some(json!({"status": status})) },
+                        Input::OrderStatus { intent, index, cloid, answer: Some(json!({"status": status})) },
                     ));
                 }
                 _ => {}

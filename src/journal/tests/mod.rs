@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::faults::{Fault, Faults, Step, Switch};
 
 /// 2026-03-01, 12:00 UTC.
 pub(super) const NOON: u64 = 1_772_366_400_000;
