@@ -57,7 +57,8 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
     allow_descriptors().map_err(RunError::Refused)?;
     let dir = home.journal_dir(config.mode, config.account);
     let faults = Faults::of_home(home.dir());
-    let options = Options { fallback: config.journal_fallback.clone(), faults: faults.clone() };
+    let owner = journal_owner(&config);
+    let options = Options { fallback: config.journal_fallback.clone(), faults: faults.clone(), owner };
     let (store, opened) = journal::open(&dir, &options).map_err(|error| RunError::Refused(error.to_string()))?;
     home.kill_file().make_ready().map_err(|error| refused("the kill file cannot be made ready", &error))?;
     let listener = TcpListener::bind(config.listen)
@@ -85,6 +86,7 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
         sends: sends.clone(),
         inbox: inbox.clone(),
         stopped: stopped_tx.clone(),
+        behind: std::sync::Mutex::default(),
         faults: faults.clone(),
     };
     let on_disk = releaser();
@@ -305,6 +307,16 @@ fn wake(config: &Config, kill_file: &str, intervals: Intervals, opened: &Opened,
     opened.events.iter().for_each(|event| guard.restore(event));
     ring.push(opened.events.iter().filter_map(|event| Some((event.get("seq")?.as_u64()?, event.to_string()))));
     guard
+}
+
+/// What a journal must say of whom it is.
+#[must_use]
+pub fn journal_owner(config: &Config) -> Vec<(&'static str, String)> {
+    vec![
+        ("account", config.account.to_string()),
+        ("mode", config.mode.name().to_owned()),
+        ("account_network", config.account_network.name().to_owned()),
+    ]
 }
 
 fn last_checkpoint(opened: &Opened) -> Option<&serde_json::Value> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::script::set_clock;
 use crate::signing::{BTC, limit, place, resting};
-use crate::stand::{Mode, Stand, until};
+use crate::stand::{Mode, Stand, run_with, until};
 use crate::truth;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -70,4 +70,30 @@ fn a_day_s_halt_ends_with_the_day() {
     set_clock(&stand, 24 * HOUR_MS);
     until("the next day", || (stand.status()["risk"]["state"] == "active").then_some(()));
     taken(&stand, 59_000);
+}
+
+/// Each day has its file; one that is gone leaves a gap in the chain.
+#[test]
+fn a_missing_day_is_refused() {
+    let mut stand = stand();
+    taken(&stand, 59_000);
+    let first = stand.events_file();
+    set_clock(&stand, 24 * HOUR_MS);
+    let is_next = |path: &std::path::Path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("events-") && path != first
+    };
+    until("the next day's file", || {
+        let files = std::fs::read_dir(stand.journal()).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| is_next(path)).next()
+    });
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let text = std::fs::read(&first).unwrap();
+    std::fs::remove_file(&first).unwrap();
+    let refused = run_with(&stand.home(), &stand.run_args(), "");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("line 1, byte 0") && said.contains("journal-init"), "{said}");
+    std::fs::write(&first, text).unwrap();
+    stand.start();
 }

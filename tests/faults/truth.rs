@@ -126,6 +126,8 @@ fn is_told_truly(events: &[Value], requests: &[Value], named: &Named) -> String 
     assert!(recovered["evidence"].as_array().is_some_and(|all| !all.is_empty()) || named.action["type"] == "cancel");
     let outcome = recovered["outcome"].as_str().unwrap();
     match outcome {
+        // One noop cannot be told from another with its nonce, and neither does anything.
+        _ if named.action["type"] == "noop" => {}
         "happened" => assert!(happened, "{told}"),
         "did_not_happen" => assert!(!happened, "{told}"),
         // Whether it was this action that did it is left open by those that place nothing.

@@ -121,3 +121,39 @@ fn the_risk_journal_is_held_to_its_chain_too() {
     fs::write(&file, good).unwrap();
     stand.start();
 }
+
+/// A journal brought over from another account would have its halts and its open intents believed.
+#[test]
+fn a_journal_of_another_account_is_refused() {
+    let mut stand = Stand::up(Mode::Paper, "");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let other = tempfile::tempdir().unwrap();
+    let account = "0x2222222222222222222222222222222222222222";
+    fs::write(other.path().join("guard.toml"), format!("[venue]\nurl = \"{}\"\n", stand.venue.url())).unwrap();
+    let rules = format!("@{}", stand.home().parent().unwrap().join("rules.toml").display());
+    let args = ["init", "--non-interactive", "--account", account, "--rules", &rules, "--account-network", "testnet"];
+    let done = run_with(other.path(), &args, "");
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    let theirs = other.path().join("journals").join(format!("paper-{account}")).join("risk.jsonl");
+    let file = stand.journal().join("risk.jsonl");
+    let good = fs::read(&file).unwrap();
+    fs::remove_file(stand.journal().join("tail.redo")).unwrap();
+    fs::copy(theirs, &file).unwrap();
+    let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
+    let place = format!("{}, line 1, byte 0", file.display());
+    assert!(said.contains(&place) && said.contains(account) && said.contains("journal-init"), "{said}");
+    fs::write(&file, good).unwrap();
+    stand.start();
+}
+
+/// Another config file beside the first one names the same journal.
+#[test]
+fn a_second_service_on_a_journal_is_refused() {
+    let stand = Stand::up(Mode::Paper, "");
+    let other = stand.home().join("other.toml");
+    fs::copy(stand.home().join("guard.toml"), &other).unwrap();
+    let args = ["--config", other.to_str().unwrap(), "run", "--listen", "127.0.0.1:0"];
+    let said = refused(&run_with(&stand.home(), &args, ""));
+    assert!(said.contains(&stand.pid().to_string()) && said.contains("stop it first"), "{said}");
+    assert_eq!(stand.send(&json!({"type": "noop"}))["status"], "ok");
+}

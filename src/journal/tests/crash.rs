@@ -11,7 +11,7 @@ const STEP: &str = "JOURNAL_CRASH_STEP";
 const BATCHES: u64 = 6;
 
 fn options(switch: Switch) -> Options {
-    Options { fallback: None, faults: Faults::new(switch) }
+    Options { faults: Faults::new(switch), ..Options::default() }
 }
 
 /// Not a test by itself: the process that is killed. Says on its output which batches are on disk.

@@ -40,7 +40,7 @@ impl Place {
     }
 
     pub(super) fn open_with(&self, switch: Switch) -> Store {
-        open(&self.dir, &Options { fallback: None, faults: Faults::new(switch) }).unwrap().0
+        open(&self.dir, &Options { faults: Faults::new(switch), ..Options::default() }).unwrap().0
     }
 
     pub(super) fn refusal(&self) -> OpenError {
