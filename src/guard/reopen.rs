@@ -10,6 +10,7 @@ use super::doubt::{Outcome, Proof, says_duplicate};
 use super::effect::{Effects, Keys};
 use super::event;
 use super::intent::{Planned, Role};
+use super::pending::ToldBy;
 use super::state::Guard;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
@@ -166,8 +167,13 @@ impl Guard {
                     continue;
                 }
                 let terms = Terms { nonce, vault: None, expires_after_ms: expires_ms };
+                // What a modify replaces carries the same id, and nobody remembers what the open orders showed before.
+                let told_by = match &action {
+                    Action::Modify { .. } | Action::BatchModify { .. } => ToldBy::Nothing,
+                    _ => ToldBy::CloidSince(0, Vec::new()),
+                };
                 for (place, order) in action.orders().enumerate() {
-                    self.pending.reserve(intent, index, place, order, None);
+                    self.pending.reserve((intent, index, place), order, None, told_by.clone());
                 }
                 let planned = Planned { role: Role::Forward, action, node, terms };
                 let proof = match reached_ms {

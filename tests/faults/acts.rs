@@ -26,11 +26,6 @@ pub(crate) enum Act {
 impl Act {
     pub(crate) const ALL: [Act; 6] = [Act::Entry, Act::Modify, Act::Cancel, Act::Protect, Act::Flatten, Act::Kill];
 
-    /// Whether nothing must be left after it.
-    pub(crate) fn leaves_nothing(self) -> bool {
-        matches!(self, Act::Flatten | Act::Kill)
-    }
-
     /// What must stand before it begins. Returns the body that begins it, where a client does.
     pub(crate) fn prepare(self, stand: &Stand) -> Option<(&'static str, Value)> {
         match self {

@@ -6,7 +6,7 @@ use std::process::Output;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::signing::{resting, signed};
+use crate::signing::{ETH, closing, resting, signed};
 use crate::stand::{Mode, Stand, run_with, until};
 
 /// What a refused start said; it must be exit status 2 and one line.
@@ -104,8 +104,20 @@ fn a_damaged_journal_is_refused_by_file_line_and_byte() {
         let place = format!("{}, line {}, byte {}", file.display(), text.lines().count() + 1, text.len());
         assert!(said.contains(&place) && said.contains("lines are missing"), "{name}: {place} is not in {said}");
     }
-    // As it was, it is taken again.
-    fs::write(&file, good).unwrap();
+    // A last line cut off, as by a power failure: the batch that stands beside it completes it, and without that nothing does.
+    let redo = stand.journal().join("tail.redo");
+    let batch = fs::read(&redo).unwrap();
+    fs::remove_file(&redo).unwrap();
+    let cut = &good[..good.len() - 9];
+    fs::write(&file, cut).unwrap();
+    let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
+    let place = format!("{}, line {}, byte {}", file.display(), lines.len(), start_of(lines.len()));
+    assert!(said.contains(&place) && said.contains("journal-init"), "{place} is not in {said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), cut, "nothing is repaired");
+    fs::write(&redo, batch).unwrap();
+    stand.start();
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    assert!(fs::read_to_string(&file).unwrap().starts_with(&good), "completed");
     stand.start();
 }
 
@@ -120,6 +132,20 @@ fn the_risk_journal_is_held_to_its_chain_too() {
     assert!(said.contains(&format!("{}, line 1, byte 0", file.display())), "{said}");
     fs::write(&file, good).unwrap();
     stand.start();
+}
+
+/// Whom actions are for is known from the last life, so nothing has to be asked first.
+#[test]
+fn exits_pass_at_once_after_a_restart_with_the_venue_away() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    stand.venue_gone();
+    stand.launch();
+    let reply = stand.send(&closing(ETH, "2000", "0.1"));
+    assert_eq!((&reply["guard"]["verdict"], &reply["guard"]["code"]), (&json!("allow"), &json!("reduces")), "{reply}");
+    assert!(reply["response"].as_str().unwrap().contains("the venue was not reached"), "{reply}");
+    let reply = stand.send(&resting());
+    assert_eq!(reply["guard"]["code"], "starting", "{reply}");
 }
 
 /// A journal brought over from another account would have its halts and its open intents believed.
