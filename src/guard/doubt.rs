@@ -34,6 +34,8 @@ pub(super) struct Doubt {
     /// Since when it is in doubt in this life: reads that began before prove nothing about it.
     pub(super) since_ms: u64,
     pub(super) questions: u32,
+    /// Noops sent with its nonce.
+    pub(super) burns: u32,
     pub(super) next_ms: u64,
     pub(super) evidence: Vec<Value>,
     /// Its intent counts as unfinished until this is settled: no `sent` event tells of the action, so a `done` before
@@ -61,8 +63,8 @@ pub(super) enum Proof {
     Wanted,
     /// The noop is on its way.
     Waiting,
-    /// The action reached the venue by this time.
-    Reached(u64),
+    /// The nonce was used up by this time: what has not happened by then never will.
+    Used(u64),
     /// Nothing.
     None,
 }
@@ -103,6 +105,7 @@ impl Doubt {
             proof,
             since_ms: now_ms,
             questions: 0,
+            burns: 0,
             next_ms: now_ms,
             evidence: Vec::new(),
             holds_done: false,
@@ -110,9 +113,9 @@ impl Doubt {
         }
     }
 
-    /// By when its nonce was known to be taken.
-    pub(super) fn reached_ms(&self) -> Option<u64> {
-        if let Proof::Reached(at_ms) = self.proof { Some(at_ms) } else { None }
+    /// By when its nonce was known to be used up.
+    pub(super) fn used_ms(&self) -> Option<u64> {
+        if let Proof::Used(at_ms) = self.proof { Some(at_ms) } else { None }
     }
 
     /// Whether it places an order in this market.
@@ -176,9 +179,9 @@ impl Doubt {
 
     /// How it turned out when no order of it was found so far.
     fn without_orders(&self, earliest_ms: u64) -> Option<Outcome> {
-        let reached = matches!(self.proof, Proof::Reached(_)) || self.orders.iter().any(|asked| asked.is_refused);
+        let used = matches!(self.proof, Proof::Used(_)) || self.orders.iter().any(|asked| asked.is_refused);
         let least = |answers: u32| self.orders.iter().all(|asked| asked.is_refused || asked.unknown >= answers);
-        if least(UNKNOWN_ANSWERS) && reached || least(1) && self.is_past(earliest_ms) {
+        if least(UNKNOWN_ANSWERS) && used || least(1) && self.is_past(earliest_ms) {
             Some(Outcome::DidNotHappen)
         } else if self.terms.expires_after_ms.is_none() && self.questions >= MAX_QUESTIONS {
             Some(Outcome::Unknown)

@@ -115,7 +115,7 @@ impl Ending {
                 Some(reply) => Ending::Answered(reply, value),
                 None => Ending::Unknown(format!("an answer that cannot be read: {value}")),
             },
-            SendOutcome::NotSent(text) => Ending::NotSent(text),
+            SendOutcome::NotSent(text) | SendOutcome::Unrecorded(text) => Ending::NotSent(text),
             SendOutcome::NoAnswer(text) => Ending::Unknown(text),
         }
     }
@@ -127,6 +127,7 @@ impl Guard {
         let Some(mut intent) = self.intents.remove(&seq) else { return };
         let Some(planned) = intent.actions.get(index) else { return };
         let (role, nonce) = (planned.role, planned.terms.nonce);
+        let is_recorded = !matches!(outcome, SendOutcome::Unrecorded(_));
         let ending = Ending::of(outcome);
         self.tell_sent(effects, seq, index, nonce, &ending, now_ms);
         self.watch.in_flight.ended(seq, index, &ending, now_ms);
@@ -181,13 +182,13 @@ impl Guard {
         };
         let orders = if role == Role::Own { Read::OrdersNow } else { Read::Orders };
         effects.at_once.extend([Deed::Read(orders), Deed::Read(Read::Account)]);
-        let next = next.filter(|next| !self.is_too_late(effects, &mut intent, *next));
+        let next = next.filter(|next| is_recorded && !self.is_too_late(effects, &mut intent, *next));
         if let Some(key) = intent.settles {
             let answered = match &ending {
                 Ending::Answered(reply, value) => Some((reply, value)),
                 _ => None,
             };
-            self.burnt(effects, key, answered, !matches!(ending, Ending::NotSent(_)), now_ms);
+            self.burnt(effects, key, answered, now_ms);
         }
         intent.at = next.unwrap_or_default();
         match next.and_then(|next| intent.send(seq, next)) {

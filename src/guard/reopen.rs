@@ -34,10 +34,8 @@ struct OpenAction {
     expires_ms: Option<u64>,
     /// It went out, and no answer came.
     doubtful: bool,
-    /// A noop with its nonce went out.
-    burnt: bool,
-    /// By then that noop had shown that the action reached the venue.
-    reached_ms: Option<u64>,
+    /// By then a noop had shown that its nonce was used up.
+    used_ms: Option<u64>,
 }
 
 /// The intents of earlier lives that are not settled.
@@ -56,9 +54,9 @@ impl OpenIntents {
                 let Some(open) = self.0.get_mut(&intent) else { return };
                 if let Some(status) = event.pointer("/reply/status") {
                     let answered = open.actions.remove(&index);
-                    let reached_ms = number("at_ms").filter(|_| status == "err" && is_duplicate(event));
-                    if let (Some(noop), Some(reached_ms)) = (answered, reached_ms) {
-                        self.reached(noop.nonce, reached_ms);
+                    let used_ms = number("at_ms").filter(|_| status == "err" && is_duplicate(event));
+                    if let (Some(noop), Some(used_ms)) = (answered, used_ms) {
+                        self.used(noop.nonce, used_ms);
                     }
                 } else if let Some(action) = open.actions.get_mut(&index) {
                     action.doubtful = true;
@@ -76,11 +74,6 @@ impl OpenIntents {
                 }
             }
             Some(_) => {
-                if let Some(nonce) = burns(event)
-                    && let Some(open) = number("of").and_then(|of| self.0.get_mut(&of))
-                {
-                    open.actions.values_mut().filter(|action| action.nonce == nonce).for_each(|a| a.burnt = true);
-                }
                 if let Some(open) = Open::of(event) {
                     self.0.insert(seq, open);
                 }
@@ -90,10 +83,10 @@ impl OpenIntents {
         self.0.retain(|_, open| !open.done || open.actions.values().any(|action| action.doubtful));
     }
 
-    /// Takes in that an action with this nonce reached the venue.
-    fn reached(&mut self, nonce: u64, at_ms: u64) {
+    /// Takes in that a nonce was used up.
+    fn used(&mut self, nonce: u64, at_ms: u64) {
         let actions = self.0.values_mut().flat_map(|open| open.actions.values_mut());
-        actions.filter(|action| action.nonce == nonce).for_each(|action| action.reached_ms = Some(at_ms));
+        actions.filter(|action| action.nonce == nonce).for_each(|action| action.used_ms = Some(at_ms));
     }
 
     /// Takes in the intents that a checkpoint carries.
@@ -115,12 +108,6 @@ fn is_duplicate(event: &Value) -> bool {
     event.pointer("/reply/response").and_then(Value::as_str).is_some_and(says_duplicate)
 }
 
-/// The nonce that an event's noop burns, if it is an intent that burns one.
-fn burns(event: &Value) -> Option<u64> {
-    let is_noop = event.pointer("/action/type").and_then(Value::as_str) == Some("noop");
-    event.pointer("/nonces/0").and_then(Value::as_u64).filter(|_| is_noop)
-}
-
 impl Open {
     /// The actions that an event names, if it is one that sends.
     fn of(event: &Value) -> Option<Self> {
@@ -139,10 +126,7 @@ impl Open {
             let action = serde_json::from_value(action).ok()?;
             // The nonce is the venue's time then, or later.
             let expires_ms = (forward == Some(index)).then(|| at_ms.max(nonce).saturating_add(FORWARD_LIFE_MS));
-            actions.insert(
-                index,
-                OpenAction { index, action, nonce, expires_ms, doubtful: false, burnt: false, reached_ms: None },
-            );
+            actions.insert(index, OpenAction { index, action, nonce, expires_ms, doubtful: false, used_ms: None });
         }
         Some(Self { actions, done: false })
     }
@@ -160,7 +144,7 @@ impl Guard {
     pub(super) fn reopen(&mut self, effects: &mut Effects, now_ms: u64) {
         for (intent, open) in std::mem::take(&mut self.open_intents).0 {
             let (is_done, mut is_held) = (open.done, false);
-            for OpenAction { index, action: node, nonce, expires_ms, burnt, reached_ms, .. } in open.in_doubt() {
+            for OpenAction { index, action: node, nonce, expires_ms, used_ms, .. } in open.in_doubt() {
                 let Ok(action) = Action::parse(&node) else { continue };
                 if action == Action::Noop {
                     self.idle_action(effects, (intent, index), &node, nonce, now_ms);
@@ -176,12 +160,7 @@ impl Guard {
                     self.pending.reserve((intent, index, place), order, None, told_by.clone());
                 }
                 let planned = Planned { role: Role::Forward, action, node, terms };
-                let proof = match reached_ms {
-                    Some(at_ms) => Proof::Reached(at_ms),
-                    // A second noop would prove nothing.
-                    None if burnt => Proof::None,
-                    None => Proof::Wanted,
-                };
+                let proof = used_ms.map_or(Proof::Wanted, Proof::Used);
                 self.doubt((intent, index), planned, proof, now_ms);
                 if !is_done {
                     self.hold_done((intent, index));
@@ -220,8 +199,7 @@ impl Guard {
                 nonce: planned.terms.nonce,
                 expires_ms: planned.terms.expires_after_ms,
                 doubtful: false,
-                burnt: false,
-                reached_ms: None,
+                used_ms: None,
             });
             open.insert(*seq, (unsent.collect(), false));
         }
@@ -234,8 +212,7 @@ impl Guard {
                 nonce: doubt.terms.nonce,
                 expires_ms: doubt.terms.expires_after_ms,
                 doubtful: true,
-                burnt: doubt.proof != Proof::Wanted,
-                reached_ms: doubt.reached_ms(),
+                used_ms: doubt.used_ms(),
             });
         }
         let entry = |(seq, (actions, done))| json!({"seq": seq, "done": done, "actions": actions});

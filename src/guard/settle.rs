@@ -1,9 +1,10 @@
 //! Settlement: what became of an action that the venue gave no answer to.
 //!
 //! Nothing is sent again. First the action's nonce is burnt with a `noop`: if the venue takes that, the action never
-//! happened and never will. If the nonce is a duplicate, the action reached the venue, and the status of its orders says
-//! what it did. Any other answer proves nothing; then only the orders' status can show that it happened, and its expiry
-//! that it no longer can. Until it is settled, what it could have done stays reserved.
+//! happened and never will. If the nonce is a duplicate, the action or an earlier noop used it up, so that what has not
+//! happened by then never will, and the status of its orders says what did. A noop without an answer is sent again. Any
+//! other answer proves nothing; then only the orders' status can show that it happened, and its expiry that it no longer
+//! can. Until it is settled, what it could have done stays reserved.
 
 use serde_json::{Value, json};
 
@@ -19,6 +20,8 @@ use crate::venue::signing::Terms;
 
 /// Between two questions about the same action.
 const ASK_EVERY_MS: u64 = 1_000;
+/// The pause after a noop without an answer doubles so often.
+const MAX_DOUBLINGS: u32 = 5;
 
 impl Guard {
     /// Doubts an action from now on.
@@ -60,6 +63,9 @@ impl Guard {
         let Some(doubt) = self.doubts.get_mut(&key) else { return };
         let Some(node) = Action::Noop.to_node() else { return };
         doubt.proof = Proof::Waiting;
+        // While the venue is away there is less and less use in asking.
+        doubt.next_ms = now_ms.saturating_add(ASK_EVERY_MS.saturating_mul(1 << doubt.burns.min(MAX_DOUBLINGS)));
+        doubt.burns = doubt.burns.saturating_add(1);
         let terms = Terms { expires_after_ms: None, vault, ..doubt.terms };
         let body = event::Intent { of: key.0, action: &node, nonces: vec![terms.nonce] };
         let keys = Keys { serves: Some(key.0), ..Keys::default() };
@@ -76,18 +82,17 @@ impl Guard {
         effects: &mut Effects,
         key: (u64, usize),
         answer: Option<(&Reply, &Value)>,
-        was_sent: bool,
         now_ms: u64,
     ) {
         let Some(doubt) = self.doubts.get_mut(&key) else { return };
         let Some((reply, value)) = answer else {
-            // A noop that never went out can be tried again; one without an answer may have burnt the nonce itself.
-            doubt.proof = if was_sent { Proof::None } else { Proof::Wanted };
+            doubt.proof = Proof::Wanted;
             return;
         };
         doubt.note(&json!({"type": "noop", "nonce": doubt.terms.nonce}), value);
+        doubt.next_ms = now_ms.saturating_add(ASK_EVERY_MS);
         match reply {
-            Reply::Refused(text) if says_duplicate(text) => doubt.proof = Proof::Reached(now_ms),
+            Reply::Refused(text) if says_duplicate(text) => doubt.proof = Proof::Used(now_ms),
             Reply::Refused(_) => doubt.proof = Proof::None,
             _ => self.recovered(effects, key, Outcome::DidNotHappen, now_ms),
         }
@@ -116,8 +121,8 @@ impl Guard {
         doubt.questions = doubt.questions.saturating_add(1);
         // What can no longer happen shows in what is read from now on.
         let is_over = doubt.is_past(earliest_ms);
-        let (since_ms, reached) = match proof {
-            Proof::Reached(at_ms) => (at_ms.max(doubt.since_ms), true),
+        let (since_ms, used) = match proof {
+            Proof::Used(at_ms) => (at_ms.max(doubt.since_ms), true),
             _ => (doubt.since_ms, false),
         };
         let is_read = self.view.orders_ms.is_some_and(|begun_ms| begun_ms > since_ms);
@@ -126,20 +131,19 @@ impl Guard {
                 match targets_gone(&self.view, &doubt.action) {
                     // They may have filled as well.
                     true => Some(Outcome::Moot),
-                    false if reached || is_over => Some(Outcome::DidNotHappen),
+                    false if used || is_over => Some(Outcome::DidNotHappen),
                     false => None,
                 }
             }
-            // It reached the venue, and whether it was refused there is not to be had: nothing depends on it that is
-            // not read anew.
-            Action::Noop | Action::TwapCancel { .. } | Action::UpdateIsolatedMargin { .. } if reached => {
+            // What it did is not to be had: nothing depends on it that is not read anew.
+            Action::Noop | Action::TwapCancel { .. } | Action::UpdateIsolatedMargin { .. } if used => {
                 Some(Outcome::Moot)
             }
             Action::UpdateLeverage { asset, leverage, .. } => {
                 let known = self.view.leverage.get(asset).filter(|(_, learnt_ms)| *learnt_ms > since_ms);
                 match known.map(|(known, _)| known.value == *leverage) {
                     Some(true) => Some(Outcome::Moot),
-                    Some(false) if reached || is_over => Some(Outcome::DidNotHappen),
+                    Some(false) if used || is_over => Some(Outcome::DidNotHappen),
                     _ => None,
                 }
             }

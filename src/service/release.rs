@@ -73,7 +73,8 @@ impl Releaser {
                 (Ready::Answer(client, _), Err(error)) => self.answer(client, unrecorded(error)),
                 (Ready::Send(action), Ok(())) => self.send(action),
                 (Ready::Send(action), Err(error)) => {
-                    self.not_sent(&action, format!("the decision could not be written: {error}"));
+                    let reason = format!("the event that names it could not be written: {error}");
+                    self.tell(&action, SendOutcome::Unrecorded(reason));
                 }
                 // Without a disk there is no last event to wait for.
                 (Ready::Stopped, _) => drop(self.stopped.try_send(())),
@@ -91,12 +92,11 @@ impl Releaser {
     /// Hands an action to the senders.
     pub(super) fn send(&self, action: SendAction) {
         if let Err(action) = self.sends.push(action) {
-            self.not_sent(&action, "too many actions wait to be sent".to_owned());
+            self.tell(&action, SendOutcome::NotSent("too many actions wait to be sent".to_owned()));
         }
     }
 
-    fn not_sent(&self, action: &SendAction, reason: String) {
-        let outcome = SendOutcome::NotSent(reason);
+    fn tell(&self, action: &SendAction, outcome: SendOutcome) {
         let input = Input::Sent { intent: action.intent, index: action.index, outcome };
         // The loop never waits for this thread, so this cannot lock both up.
         let _ = self.inbox.send(Message::Input(input));

@@ -42,6 +42,9 @@ const GRACE: Duration = Duration::from_secs(5);
 const STALE_INTERVALS: u64 = 3;
 const LEAST_AGE_MS: u64 = 5_000;
 
+/// How often it is looked whether the journal's thread lives.
+const LOOK: Duration = Duration::from_millis(250);
+
 /// Descriptors that the service may need: every connection with its way to a worker, journals, the venue.
 const DESCRIPTORS: u64 = 1024;
 
@@ -167,13 +170,31 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
         Ok(())
     })
     .map_err(failed)?;
-    select! {
-        recv(signal) -> name => stop(name.ok().flatten().unwrap_or("a signal"), door, &inbox, &stopped, &deaths),
-        recv(deaths) -> death => {
-            let death = death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string());
+    match wait(&signal, &deaths, || journal.is_alive()) {
+        Ok(name) => stop(name, door, &inbox, &stopped, &deaths),
+        Err(death) => {
             let _ = inbox.try_send(Message::Input(Input::Stop { reason: death.clone() }));
             let _ = stopped.recv_timeout(Duration::from_secs(1));
             Err(RunError::Failed(death))
+        }
+    }
+}
+
+/// Waits for a signal, or for the first thread that dies. The journal's own speaks to nobody: it is looked at.
+fn wait(
+    signal: &Receiver<Option<&'static str>>,
+    deaths: &Receiver<Death>,
+    is_journal_alive: impl Fn() -> bool,
+) -> Result<&'static str, String> {
+    loop {
+        select! {
+            recv(signal) -> name => return Ok(name.ok().flatten().unwrap_or("a signal")),
+            recv(deaths) -> death => {
+                return Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string()));
+            }
+            default(LOOK) => if !is_journal_alive() {
+                return Err("thread journal died".to_owned());
+            },
         }
     }
 }

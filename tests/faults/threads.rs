@@ -15,7 +15,7 @@ const THREADS: [(Step, &str); 6] = [
     (Step::KillFileLook, "thread kill-file died"),
     (Step::SendTaken, "thread send-"),
     (Step::Request, "thread http-"),
-    (Step::RedoWrite, "the journal's thread"),
+    (Step::RedoWrite, "journal"),
 ];
 
 #[test]

@@ -195,6 +195,10 @@ fn what_a_noop_proved_is_known_to_the_next_life() {
     }
 }
 
+fn proves_nothing() -> Value {
+    json!({"status": "err", "response": "Invalid nonce: nonce too low 5 < 7"})
+}
+
 /// An empty view says nothing about the orders that a cancel named.
 #[test]
 fn a_cancel_is_not_settled_before_the_orders_are_read() {
@@ -207,6 +211,10 @@ fn a_cancel_is_not_settled_before_the_orders_are_read() {
     let mut guard = reborn(&desk, None, &journal);
     guard.start(desk.now);
     guard.step(Input::Universe(universe()), desk.now);
+    guard.step(Input::ActsFor(None), desk.now);
+    let noop = kind(&guard.step(Input::Tick, desk.now), "intent").pop().unwrap();
+    let (intent, outcome) = (noop["seq"].as_u64().unwrap(), SendOutcome::Answered(proves_nothing()));
+    guard.step(Input::Sent { intent, index: 0, outcome }, desk.now);
     desk.now += 1_000;
     assert!(kind(&guard.step(Input::Tick, desk.now), "recovered").is_empty());
     let orders = vec![open("ETH", "B", "1950", "1", 7)];
@@ -226,7 +234,7 @@ fn a_cancel_that_is_past_and_shows_no_effect_did_not_happen() {
     let decided = desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 7}]}));
     unanswered(&mut desk, decided.seq(), 0);
     let noop = kind(&desk.step(Input::Tick), "intent").pop().unwrap();
-    unanswered(&mut desk, noop["seq"].as_u64().unwrap(), 0);
+    desk.answer(noop["seq"].as_u64().unwrap(), 0, proves_nothing());
     desk.now += 5_000;
     desk.read();
     assert!(kind(&desk.step(Input::Tick), "recovered").is_empty());
@@ -297,4 +305,24 @@ fn nonces_and_expiries_are_of_the_venues_time() {
     // An exit lives by the later clock: that it is taken matters more than when.
     let decided = desk.order(close(ETH, true, "2000", "1"));
     assert_eq!(sends(&decided.effects)[0].terms.expires_after_ms, Some(begun_ms + 15_000));
+}
+
+/// What a failing disk does not name must not go out either: not the action that waited for it, nor those that follow.
+#[test]
+fn nothing_follows_what_could_not_be_written() {
+    for (outcome, followed) in [(SendOutcome::Unrecorded as fn(String) -> SendOutcome, 0), (SendOutcome::NotSent, 1)] {
+        let mut desk = Desk::new(Mode::Testnet, wide());
+        desk.positions.insert("ETH", dec!(1));
+        desk.positions.insert("SOL", dec!(-10));
+        desk.now += 10;
+        desk.read_account(desk.now);
+        desk.now += 10;
+        let protect = kind(&desk.read_orders(desk.now), "protect").pop().unwrap();
+        assert_eq!(protect["actions"].as_array().unwrap().len(), 2);
+        let intent = protect["seq"].as_u64().unwrap();
+        let effects = desk.step(Input::Sent { intent, index: 0, outcome: outcome("the disk is full".to_owned()) });
+        let next: Vec<_> = sends(&effects).into_iter().filter(|send| send.intent == intent).collect();
+        assert_eq!(next.len(), followed, "{effects:?}");
+        assert_eq!(kind(&effects, "done").len(), 1 - followed);
+    }
 }
