@@ -98,6 +98,13 @@ impl Doubt {
             Some(Asked { order: order.clone(), cloid, asked: 0, unknown: 0, is_refused: false })
         };
         let orders = action.orders().filter_map(asked).collect();
+        let evidence = match proof {
+            // Its own answer stands in the journal of that life.
+            Proof::Used(at_ms) => vec![json!({
+                "request": {"type": "noop", "nonce": terms.nonce}, "reply": format!("a duplicate nonce, at {at_ms}"),
+            })],
+            _ => Vec::new(),
+        };
         Self {
             action,
             node,
@@ -107,7 +114,7 @@ impl Doubt {
             questions: 0,
             burns: 0,
             next_ms: now_ms,
-            evidence: Vec::new(),
+            evidence,
             holds_done: false,
             orders,
         }

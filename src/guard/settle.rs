@@ -128,7 +128,9 @@ impl Guard {
         let is_read = self.view.orders_ms.is_some_and(|begun_ms| begun_ms > since_ms);
         let outcome = match &doubt.action {
             Action::Cancel { .. } | Action::CancelByCloid { .. } if is_read => {
-                match targets_gone(&self.view, &doubt.action) {
+                let are_gone = targets_gone(&self.view, &doubt.action);
+                doubt.note(&json!({"type": "frontendOpenOrders"}), &json!({"all_gone": are_gone}));
+                match are_gone {
                     // They may have filled as well.
                     true => Some(Outcome::Moot),
                     false if used || is_over => Some(Outcome::DidNotHappen),
@@ -141,7 +143,12 @@ impl Guard {
             }
             Action::UpdateLeverage { asset, leverage, .. } => {
                 let known = self.view.leverage.get(asset).filter(|(_, learnt_ms)| *learnt_ms > since_ms);
-                match known.map(|(known, _)| known.value == *leverage) {
+                let is_so = known.map(|(known, _)| known.value == *leverage);
+                if let Some((known, _)) = known {
+                    let answer = json!({"leverage": known.value});
+                    doubt.note(&json!({"type": "activeAssetData", "asset": asset}), &answer);
+                }
+                match is_so {
                     Some(true) => Some(Outcome::Moot),
                     Some(false) if used || is_over => Some(Outcome::DidNotHappen),
                     _ => None,

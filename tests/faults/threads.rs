@@ -53,3 +53,12 @@ fn a_thread_that_gives_up_ends_the_program_too() {
         stand.start();
     }
 }
+
+/// The texts that a release is searched for in vain.
+#[test]
+fn this_program_carries_the_switchboard() {
+    let program = std::fs::read(env!("CARGO_BIN_EXE_svc-guard")).unwrap();
+    for text in ["svc-guard fault script", "faults.json"] {
+        assert!(program.windows(text.len()).any(|bytes| bytes == text.as_bytes()), "{text}");
+    }
+}

@@ -183,3 +183,13 @@ fn a_second_service_on_a_journal_is_refused() {
     assert!(said.contains(&stand.pid().to_string()) && said.contains("stop it first"), "{said}");
     assert_eq!(stand.send(&json!({"type": "noop"}))["status"], "ok");
 }
+
+/// What makes the program fail for tests stands in builds for tests only.
+#[test]
+#[cfg(not(feature = "faults"))]
+fn the_program_cannot_be_told_to_fail() {
+    let program = fs::read(env!("CARGO_BIN_EXE_svc-guard")).unwrap();
+    for text in ["svc-guard fault script", "faults.json"] {
+        assert!(!program.windows(text.len()).any(|bytes| bytes == text.as_bytes()), "{text}");
+    }
+}

@@ -46,13 +46,13 @@ impl Disk {
         Some(batch.deeds)
     }
 
-    /// Fails to write the next batch: its records go with the one after it, and nothing is released.
+    /// Fails to write the next batch: its records go with the one after it, and nothing is released. A checkpoint among
+    /// them is left out: it would stand for the events of both.
     pub(super) fn fail(&mut self) -> Option<Vec<Deed>> {
         let batch = self.waiting.pop_front()?;
         if let Some(next) = self.waiting.front_mut() {
             next.events.splice(0..0, batch.events);
             next.risk.splice(0..0, batch.risk);
-            next.checkpoint = next.checkpoint.take().or(batch.checkpoint);
         } else {
             self.waiting.push_back(Batch { deeds: Vec::new(), ..batch });
             return Some(batch.deeds);
