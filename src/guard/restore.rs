@@ -65,6 +65,9 @@ impl Guard {
         {
             self.windows.entry(client).or_default().remember(nonce);
         }
+        if event.get("verdict").and_then(Value::as_str) == Some("veto") {
+            return;
+        }
         let orders = event.pointer("/request/orders").and_then(Value::as_array).into_iter().flatten();
         let cloids = orders.filter_map(|order| order.get("c")?.as_str()?.parse().ok());
         cloids.for_each(|cloid| self.client_cloids.insert(cloid));

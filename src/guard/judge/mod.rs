@@ -133,6 +133,7 @@ fn judge_action(guard: &Guard, action: &Action, client: Address, now_ms: u64) ->
                 return Err(Veto::new(Code::ActionNotAllowed, text));
             }
             derived_ids(orders.orders.iter())?;
+            super::once::check(guard, &orders.orders)?;
             orders::judge(guard, client, orders, now_ms)
         }
         Action::Modify { modify, always } => {
