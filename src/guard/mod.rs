@@ -44,4 +44,5 @@ pub use config::{Config, Mode};
 pub use effect::{Answer, Deed, Effects, Keys, Read, Record, RiskRecord, SendAction, Urgency};
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
 pub use once::ONCE_PREFIX;
+pub use pending::is_derived;
 pub use state::Guard;

@@ -117,6 +117,7 @@ pub struct RawAnswer {
 #[derive(Debug)]
 pub struct Client {
     agent: ureq::Agent,
+    base: String,
     info_url: String,
     exchange_url: String,
 }
@@ -146,7 +147,7 @@ impl Client {
             .accept("application/json")
             .build();
         let agent = ureq::Agent::with_parts(config, Connector::default(), Resolver::default());
-        Ok(Self { agent, info_url: format!("{base}/info"), exchange_url: format!("{base}/exchange") })
+        Ok(Self { agent, info_url: format!("{base}/info"), exchange_url: format!("{base}/exchange"), base })
     }
 
     /// Asks one `/info` question.
@@ -173,19 +174,41 @@ impl Client {
         json(&self.post(&self.exchange_url, body)?)
     }
 
+    /// Gets `path` (with its query) from a server that is more than the venue, whatever its status.
+    ///
+    /// # Errors
+    /// As [`Client::info_raw`].
+    pub fn get_raw(&self, path: &str) -> Result<RawAnswer, CallError> {
+        transport::begin();
+        whole(self.agent.get(format!("{}{path}", self.base)).call())
+    }
+
+    /// Posts a JSON body to `path`, once, and gives the answer as it came, whatever its status.
+    ///
+    /// # Errors
+    /// As [`Client::info_raw`].
+    pub fn post_raw(&self, path: &str, body: &[u8]) -> Result<RawAnswer, CallError> {
+        self.post(&format!("{}{path}", self.base), body)
+    }
+
     fn post(&self, url: &str, body: &[u8]) -> Result<RawAnswer, CallError> {
         transport::begin();
-        let answer = self.agent.post(url).content_type("application/json").send(body).map_err(|error| {
-            let reason = reason(&error);
-            if transport::has_sent() { CallError::NoAnswer(reason) } else { CallError::NotSent(reason) }
-        })?;
-        let status = answer.status().as_u16();
-        let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
-        let content_type = content_type.unwrap_or_default().to_owned();
-        // A refusal stands by its status alone, however its body ends.
-        let body = read_bounded(answer.into_body()).or_else(|e| if status == 200 { Err(e) } else { Ok(Vec::new()) })?;
-        Ok(RawAnswer { status, content_type, body })
+        whole(self.agent.post(url).content_type("application/json").send(body))
     }
+}
+
+/// The whole answer to the request that this thread has just made.
+fn whole(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<RawAnswer, CallError> {
+    let answer = answer.map_err(|error| {
+        let reason = reason(&error);
+        if transport::has_sent() { CallError::NoAnswer(reason) } else { CallError::NotSent(reason) }
+    })?;
+    let status = answer.status().as_u16();
+    let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
+    let content_type = content_type.unwrap_or_default().to_owned();
+    // A refusal stands by its status alone, however its body ends.
+    let body = read_bounded(answer.into_body()).or_else(|e| if status == 200 { Err(e) } else { Ok(Vec::new()) })?;
+    Ok(RawAnswer { status, content_type, body })
 }
 
 /// Reads one byte past the bound, so that a body of exactly the bound is still whole.
