@@ -6,7 +6,7 @@ use super::effect::{Answer, Deed, Effects, Keys, Read, Urgency};
 use super::input::{Request, RequestBody, Via};
 use super::intent::{Intent, Planned, Role, Waiting};
 use super::judge::{self, Plan, Veto};
-use super::pending::{Whose, derived_cloid};
+use super::pending::{ToldBy, Whose, derived_cloid};
 use super::reply::{self, Summary, Verdict};
 use super::state::Guard;
 use super::{Mode, event};
@@ -127,7 +127,7 @@ impl Guard {
         let summary = self.summary(seq, verdict, code, text, &changes);
         if is_live {
             let waiting = Some(Waiting { request: head.id, orders: envelope.action.batch_len(), summary, merge: None });
-            self.launch(effects, seq, Intent::new(actions, waiting, urgency), &stops);
+            self.launch(effects, seq, Intent::new(actions, waiting, urgency), &stops, now_ms);
         } else {
             let body = self.pretend(seq, &envelope.action, &actions, &stops, &summary, now_ms);
             effects.after_disk.push(Deed::Answer(Answer { request: head.id, http_status: 200, body }));
@@ -153,12 +153,19 @@ impl Guard {
     }
 
     /// Reserves what the actions could fill and has the first one sent once the decision is on disk.
-    pub(super) fn launch(&mut self, effects: &mut Effects, seq: u64, intent: Intent, stops: &[Option<StopAt>]) {
+    pub(super) fn launch(
+        &mut self,
+        effects: &mut Effects,
+        seq: u64,
+        intent: Intent,
+        stops: &[Option<StopAt>],
+        now_ms: u64,
+    ) {
         for (index, planned) in intent.actions.iter().enumerate() {
             self.watch.in_flight.reserve(seq, index, &planned.action);
             for (place, order) in planned.action.orders().enumerate() {
                 let stop = if planned.role == Role::Forward { stops.get(place).copied().flatten() } else { None };
-                self.pending.reserve(seq, index, place, order, stop);
+                self.pending.reserve((seq, index, place), order, stop, ToldBy::CloidSince(now_ms, Vec::new()));
             }
             for (place, oid) in self.cancelled_by(&planned.action) {
                 self.pending.cancel(seq, index, place, oid);

@@ -88,19 +88,54 @@ pub(super) struct PendingOrder {
     pub(super) cloid: Option<Cloid>,
     /// The venue's id, once it was told.
     pub(super) oid: Option<u64>,
+    pub(super) told_by: ToldBy,
     pub(super) phase: Phase,
 }
 
+/// How an order whose id the venue has not told is known among the open orders.
+///
+/// A modified order keeps its client order id, and so does what it replaces: the id alone tells nothing.
+#[derive(Debug, Clone)]
+pub(super) enum ToldBy {
+    /// By its client order id, on an order that was first shown after this time and is none of these.
+    CloidSince(u64, Vec<u64>),
+    /// Not at all.
+    Nothing,
+}
+
 impl PendingOrder {
-    /// How much of it rests, as far as the open orders show. A stop or an exit may carry the same client order id.
-    fn shown(&self, view: &View) -> Decimal {
-        let is_this = |order: &&Resting| {
-            order.cloid == self.cloid
-                && (order.asset, order.is_buy, order.is_trigger) == (self.asset, self.is_buy, false)
-                && order.reduce_only == self.reduce_only
+    /// Whether both would look the same among the open orders as long as neither's id is told.
+    fn looks_like(&self, other: &PendingOrder) -> bool {
+        let looks = |order: &PendingOrder| (order.cloid, order.asset, order.is_buy, order.reduce_only);
+        looks(self) == looks(other)
+    }
+
+    /// The open orders that may be this one. A stop or an exit may carry the same client order id.
+    fn candidates<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Resting> {
+        let unnamed = match (&self.told_by, self.oid) {
+            (ToldBy::CloidSince(since_ms, others), None) => self.cloid.map(|cloid| (cloid, *since_ms, others)),
+            _ => None,
         };
-        let shown = self.cloid.and_then(|_| view.orders.values().find(is_this));
-        shown.map_or(Decimal::ZERO, |order| order.size)
+        let named = self.oid.and_then(|oid| view.orders.get(&oid));
+        let alike = unnamed.into_iter().flat_map(move |(cloid, since_ms, others)| {
+            view.orders.values().filter(move |order| {
+                order.cloid == Some(cloid)
+                    && (order.asset, order.is_buy, order.is_trigger) == (self.asset, self.is_buy, false)
+                    && order.reduce_only == self.reduce_only
+                    && order.seen_ms > since_ms
+                    && !others.contains(&order.oid)
+            })
+        });
+        named.into_iter().chain(alike)
+    }
+
+    /// Learns that an order that looks like this one is another.
+    fn is_not(&mut self, oid: u64) {
+        if let ToldBy::CloidSince(_, others) = &mut self.told_by
+            && !others.contains(&oid)
+        {
+            others.push(oid);
+        }
     }
 }
 
@@ -124,7 +159,13 @@ struct PendingCancel {
 
 impl Pending {
     /// Reserves an order before it is sent. Untriggered triggers reserve nothing: they cannot fill.
-    pub(super) fn reserve(&mut self, intent: u64, index: usize, place: usize, order: &Order, stop: Option<StopAt>) {
+    pub(super) fn reserve(
+        &mut self,
+        (intent, index, place): (u64, usize, usize),
+        order: &Order,
+        stop: Option<StopAt>,
+        told_by: ToldBy,
+    ) {
         if order.is_trigger() {
             return;
         }
@@ -142,6 +183,7 @@ impl Pending {
             is_immediate,
             cloid: order.cloid,
             oid: None,
+            told_by,
             phase: Phase::Unanswered,
         });
     }
@@ -163,6 +205,7 @@ impl Pending {
 
     /// Takes the venue's statuses of one action.
     pub(super) fn answered(&mut self, intent: u64, index: usize, now_ms: u64, status: impl Fn(usize) -> Status) {
+        let mut named = Vec::new();
         self.orders.retain_mut(|order| {
             if (order.intent, order.index) != (intent, index) {
                 return true;
@@ -170,6 +213,7 @@ impl Pending {
             let status = status(order.place);
             if let Status::Resting(oid) | Status::Filled(_, oid) = status {
                 order.oid = Some(oid);
+                named.push((oid, order.cloid));
             }
             match status {
                 // Seen before its answer came: what is left of it here has filled or gone already.
@@ -183,6 +227,10 @@ impl Pending {
             }
             true
         });
+        for (oid, cloid) in named {
+            let others = self.orders.iter_mut().filter(|order| order.oid.is_none() && order.cloid == cloid);
+            others.for_each(|order| order.is_not(oid));
+        }
         self.cancels.retain_mut(|cancel| {
             if (cancel.intent, cancel.index) != (intent, index) {
                 return true;
@@ -215,8 +263,10 @@ impl Pending {
     /// Settles against an orders read that began at `begun_ms` and was taken in at `now_ms`. `left` is what has left
     /// the book since the read before it.
     pub(super) fn orders_read(&mut self, view: &View, left: Vec<Resting>, begun_ms: u64, now_ms: u64) {
+        let shown = self.shown(view);
+        let mut shown = shown.into_iter();
         self.orders.retain_mut(|order| {
-            let shown = order.shown(view);
+            let shown = shown.next().unwrap_or_default();
             let is_told = match order.phase {
                 Phase::Accepted(at) => begun_ms >= at,
                 // Seen without an answer: what is shown counts as an open order from now on.
@@ -247,9 +297,39 @@ impl Pending {
                 is_immediate: false,
                 cloid: order.cloid,
                 oid: Some(order.oid),
+                told_by: ToldBy::Nothing,
                 phase: Phase::Gone(now_ms),
             });
         }
+    }
+
+    /// How much of each order rests, as far as the open orders show. Of two that look alike neither is taken to be the
+    /// one shown: both stay reserved beside it.
+    fn shown(&mut self, view: &View) -> Vec<Decimal> {
+        let mut sizes = Vec::with_capacity(self.orders.len());
+        let mut unclear = Vec::new();
+        for (place, order) in self.orders.iter().enumerate() {
+            let mut candidates = order.candidates(view);
+            let is_waiting = |order: &PendingOrder| order.oid.is_none() && !matches!(order.phase, Phase::Gone(_));
+            let has_double = || {
+                let mut others = self.orders.iter().enumerate().filter(|(other, _)| *other != place);
+                others.any(|(_, other)| is_waiting(other) && other.looks_like(order))
+            };
+            let size = match candidates.next() {
+                Some(found) if order.oid.is_some() || !has_double() => found.size,
+                Some(found) => {
+                    unclear.push(found.oid);
+                    Decimal::ZERO
+                }
+                None => Decimal::ZERO,
+            };
+            unclear.extend(candidates.map(|order| order.oid));
+            sizes.push(size);
+        }
+        for oid in unclear {
+            self.orders.iter_mut().for_each(|order| order.is_not(oid));
+        }
+        sizes
     }
 
     /// Settles against an account read that began at `begun_ms`.
