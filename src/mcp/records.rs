@@ -11,7 +11,7 @@ const MAX_BYTES: usize = 96 * 1024;
 /// A decision event, in short.
 pub(super) fn decision(event: &Value, universe: &Universe) -> Value {
     let mut short = Map::new();
-    for key in ["seq", "at_ms", "client", "action", "verdict", "code", "text", "changes"] {
+    for key in ["seq", "at_ms", "client", "action", "verdict", "code", "limit", "actual", "text", "changes"] {
         if let Some(member) = event.get(key) {
             short.insert(key.to_owned(), clean::value(member));
         }

@@ -37,11 +37,25 @@ pub(super) struct Veto {
     pub(super) code: Code,
     /// Names the limit, the actual value and the way out.
     pub(super) text: String,
+    /// The limit and the actual value once more, for programs, where the refusal comes down to two such.
+    pub(super) figures: Option<Figures>,
+}
+
+/// A limit and the value that met it, each as it would stand in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Figures {
+    pub(super) limit: String,
+    pub(super) actual: String,
 }
 
 impl Veto {
     pub(super) fn new(code: Code, text: impl Into<String>) -> Self {
-        Self { code, text: text.into() }
+        Self { code, text: text.into(), figures: None }
+    }
+
+    /// The same with its limit and the actual value.
+    pub(super) fn with(self, limit: impl ToString, actual: impl ToString) -> Self {
+        Self { figures: Some(Figures { limit: limit.to_string(), actual: actual.to_string() }), ..self }
     }
 }
 
@@ -104,7 +118,7 @@ pub(super) fn judge(
         return Err(Veto::new(Code::WrongNetwork, text));
     }
     let window = guard.windows.entry(client).or_default();
-    window.burn(envelope.terms.nonce, now_ms).map_err(|(code, text)| Veto { code, text })?;
+    window.burn(envelope.terms.nonce, now_ms).map_err(|(code, text)| Veto::new(code, text))?;
     if let Some(expires_ms) = envelope.terms.expires_after_ms
         && expires_ms < now_ms
     {
