@@ -114,6 +114,9 @@ impl Guard {
 
     fn open_orders(&self) -> Vec<Value> {
         let core = self.view.orders.values().map(|order| describe(&order.order, self.owner(order)));
+        // Accepted since the last read: whoever placed it looks for it here at once.
+        let placed = self.view.placed().filter(|order| !self.view.orders.contains_key(&order.oid));
+        let core = core.chain(placed.map(|order| describe(&order.order, self.owner(order))));
         let foreign = self.view.foreign_orders.iter().map(|order| describe(order, "other"));
         let paper = self.paper.resting_by_id().filter_map(|(oid, order)| {
             let coin = &self.view.market(order.asset)?.coin;

@@ -39,7 +39,8 @@ impl Era {
         }
         let meta = params.get("_meta");
         let member = |key: &str| meta.and_then(|meta| meta.get(key));
-        let missing = |key: &str| RpcError::new(INVALID_PARAMS, format!("`_meta` lacks `{key}`, or it is of another type"));
+        let missing =
+            |key: &str| RpcError::new(INVALID_PARAMS, format!("`_meta` lacks `{key}`, or it is of another type"));
         match (member(VERSION_KEY), member(CAPABILITIES_KEY)) {
             (None, None) if method != "server/discover" => Ok(Self::Legacy),
             (Some(Value::String(version)), _) if version != MODERN => Err(unsupported(version)),

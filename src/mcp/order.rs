@@ -135,7 +135,11 @@ impl Wish {
         }
         let side = if wants_below { "below" } else { "above" };
         let rule = Rule::of(&format!("argument_{name}"), format!("{side} {}", to_wire(px)), to_wire(trigger_px));
-        let text = format!("{name} {} must be {side} the order's price {}. Nothing was sent; correct it and call again.", to_wire(trigger_px), to_wire(px));
+        let text = format!(
+            "{name} {} must be {side} the order's price {}. Nothing was sent; correct it and call again.",
+            to_wire(trigger_px),
+            to_wire(px)
+        );
         Err(Outcome::invalid(rule, text))
     }
 }

@@ -74,9 +74,9 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAKey => {
-                f.write_str("--key-stdin: the first line of standard input is no key: 0x and 64 hex digits are expected")
-            }
+            Self::NotAKey => f.write_str(
+                "--key-stdin: the first line of standard input is no key: 0x and 64 hex digits are expected",
+            ),
             Self::OtherGuard(why) => f.write_str(why),
             Self::Url(error) => write!(f, "--guard-url {error}"),
             Self::Input(error) => write!(f, "cannot read standard input: {error}"),
@@ -110,12 +110,13 @@ fn check_guard(desk: &Desk) -> Result<(), RunError> {
     match desk.link.probe() {
         Ok(value) => {
             let Some(status) = Status::read(value) else {
-                return Err(RunError::OtherGuard("what answers at the guard's address is no guard of this version".to_owned()));
+                return Err(RunError::OtherGuard(
+                    "what answers at the guard's address is no guard of this version".to_owned(),
+                ));
             };
             desk.demands.check(&status).map_err(RunError::OtherGuard)?;
             let named = desk.kill_file.as_ref().map(|file| file.path().display().to_string());
-            if let (Some(named), Some(own)) = (named, status.kill_file().filter(|own| Some(*own) != named_str(desk)))
-            {
+            if let (Some(named), Some(own)) = (named, status.kill_file().filter(|own| Some(*own) != named_str(desk))) {
                 log(&format!("warning: --kill-file is {named}, and the guard watches {own}"));
             }
         }
@@ -200,7 +201,8 @@ fn serve(mut input: impl BufRead, desk: Desk) -> io::Result<()> {
 fn start(shared: &Arc<Shared>, call: Call, working: crossbeam_channel::Sender<()>) {
     let is_kill = call.is_kill();
     let (count, most) = if is_kill { (&shared.kills, MAX_KILLS) } else { (&shared.calls, MAX_CALLS) };
-    let took = count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| (now < most).then_some(now.saturating_add(1)));
+    let took =
+        count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| (now < most).then_some(now.saturating_add(1)));
     if took.is_err() {
         shared.say(&call.refused());
         return;

@@ -52,7 +52,8 @@ pub(super) struct Sent {
 impl Sent {
     /// Whether the guard refused it with this code.
     pub(super) fn is_veto(&self, code: &str) -> bool {
-        let member = |name: &str| self.reply.pointer("/guard").and_then(|guard| guard.get(name)).and_then(Value::as_str);
+        let member =
+            |name: &str| self.reply.pointer("/guard").and_then(|guard| guard.get(name)).and_then(Value::as_str);
         member("verdict") == Some("veto") && member("code") == Some(code)
     }
 }
@@ -100,7 +101,8 @@ pub(super) fn signed(desk: &Desk, action: &Action, terms: &Terms, network: Sourc
 /// No decision came back.
 fn undecided(error: &LinkError, trade: &Trade) -> Outcome {
     if error.may_have_acted() {
-        let text = format!("The guard's answer was lost, so {} MAY have been done ({error}). {}", trade.what, check(trade));
+        let text =
+            format!("The guard's answer was lost, so {} MAY have been done ({error}). {}", trade.what, check(trade));
         return Outcome::new(Kind::Unknown, Retry::CheckFirst, text);
     }
     Outcome::unreachable(error)
@@ -156,7 +158,8 @@ pub(super) fn recall(desk: &Desk, status: &Status, trade: &Trade, record: Record
         let kept = outcome.order.take().unwrap_or_default();
         outcome.order = Some(OrderInfo { avg_price: kept.avg_price, ..order });
     }
-    outcome.message = format!("This client_id was used before, and nothing new was sent. The first call: {}", outcome.message);
+    outcome.message =
+        format!("This client_id was used before, and nothing new was sent. The first call: {}", outcome.message);
     if outcome.kind != Kind::Accepted && outcome.kind != Kind::Unknown {
         outcome.message.push_str(" To try it anew, choose a new client_id.");
         outcome.retry = Retry::AfterChange;

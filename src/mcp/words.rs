@@ -32,7 +32,9 @@ fn of_code(code: Code) -> (Retry, &'static str) {
     match code {
         Code::Killed => (Retry::Never, "The kill switch is pulled. A human must release it; no tool here can."),
         Code::Stopped => (Retry::Never, "The drawdown halt holds. A human must review and resume; no tool here can."),
-        Code::HaltedForDay => (Retry::Later, "The daily loss stop holds until the next UTC day. Only closing is possible."),
+        Code::HaltedForDay => {
+            (Retry::Later, "The daily loss stop holds until the next UTC day. Only closing is possible.")
+        }
         Code::ActionNotAllowed | Code::MarketNotAllowed | Code::MarketDelisted => {
             (Retry::Never, "The owner's rules do not allow it. Choose something else or tell your user.")
         }
@@ -48,7 +50,9 @@ fn of_code(code: Code) -> (Retry, &'static str) {
         Code::Starting | Code::Stopping | Code::AccountStale | Code::PriceStale | Code::JournalError | Code::Busy => {
             (Retry::Later, "The guard cannot judge entries right now. Wait some seconds and call again.")
         }
-        Code::OrderRateLimit | Code::VenueBudget => (Retry::Later, "Too much was asked in a short time. Wait, then call again."),
+        Code::OrderRateLimit | Code::VenueBudget => {
+            (Retry::Later, "Too much was asked in a short time. Wait, then call again.")
+        }
         Code::NonceReused | Code::NonceOutOfWindow | Code::Expired => {
             (Retry::Later, "The request came too late or met another one. Call again.")
         }
@@ -60,7 +64,9 @@ fn of_code(code: Code) -> (Retry, &'static str) {
         Code::StopWrongSide | Code::StopLoosened => {
             (Retry::AfterChange, "A stop stands on the losing side and only ever moves toward the price.")
         }
-        Code::PriceInvalid | Code::SizeInvalid => (Retry::AfterChange, "Correct the price or size to the market's steps."),
+        Code::PriceInvalid | Code::SizeInvalid => {
+            (Retry::AfterChange, "Correct the price or size to the market's steps.")
+        }
         Code::DuplicateOrder => (
             Retry::AfterChange,
             "The same was asked before. Look at get_open_orders; use a new client_id for another trade.",

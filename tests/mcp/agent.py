@@ -65,8 +65,14 @@ class Sessions:
 
 
 def run(body):
-    """Runs a test's coroutine function."""
-    anyio.run(body)
+    """Runs a test's coroutine function; what fails in it comes out of the groups that the client's tasks wrap it in."""
+    try:
+        anyio.run(body)
+    except BaseExceptionGroup as group:
+        fault = group
+        while isinstance(fault, BaseExceptionGroup):
+            fault = fault.exceptions[0]
+        raise fault from None
 
 
 class Lines:

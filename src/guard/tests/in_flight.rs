@@ -223,7 +223,8 @@ fn a_modified_order_is_not_taken_for_what_it_replaces() {
 fn of_two_that_look_alike_neither_is_taken_for_the_one_shown() {
     let mut desk = Desk::new(Mode::Testnet, wide());
     desk.show(vec![resting("1")]);
-    let modify = |size: &str| json!({"type": "modify", "oid": 1, "order": with(buy(ETH, "2000", size), "/c", cloid(1))});
+    let modify =
+        |size: &str| json!({"type": "modify", "oid": 1, "order": with(buy(ETH, "2000", size), "/c", cloid(1))});
     let first = desk.ask(modify("2")).seq();
     let second = desk.ask(modify("4")).seq();
     desk.orders = vec![OpenOrder { oid: 2, ..resting("2") }];

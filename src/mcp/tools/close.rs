@@ -77,7 +77,10 @@ fn part(market: &Market, held: &Position, size: Option<Decimal>) -> Result<Decim
         return Ok(size);
     }
     let (size, held) = (to_wire(size), to_wire(held.size));
-    let text = format!("Only {held} {} is held, and {size} was to be closed. Nothing was sent; leave size out to close all.", market.coin);
+    let text = format!(
+        "Only {held} {} is held, and {size} was to be closed. Nothing was sent; leave size out to close all.",
+        market.coin
+    );
     Err(Outcome::invalid(Rule::of("position_size", held, size), text))
 }
 

@@ -45,7 +45,10 @@ pub(super) const EVENTS: Tool = Tool {
 fn page() -> Vec<(&'static str, Value)> {
     vec![
         ("limit", schema::whole(1, 100, "How many, at most 100. 20 when left out.")),
-        ("before", json!({"type": "integer", "minimum": 1, "description": "Only those with a smaller seq: the next page."})),
+        (
+            "before",
+            json!({"type": "integer", "minimum": 1, "description": "Only those with a smaller seq: the next page."}),
+        ),
     ]
 }
 
@@ -111,7 +114,8 @@ fn kept(desk: &Desk) -> Result<Vec<Value>, Outcome> {
 /// Every decision on a trade of this server's key, oldest first.
 fn of_trade(desk: &Desk, name: &str) -> Result<Vec<Value>, Outcome> {
     let Some(key) = &desk.key else {
-        let text = "This server has no client key, so it cannot tell which trades have this client_id. Leave client_id out.";
+        let text =
+            "This server has no client key, so it cannot tell which trades have this client_id. Leave client_id out.";
         return Err(Outcome::new(Kind::Unavailable, Retry::Never, text));
     };
     lookup(desk, &client_id::cloid(key.address(), name).to_string()).map_err(|error| Outcome::unreachable(&error))

@@ -15,7 +15,8 @@ pub(super) const LEVERAGE: Tool = Tool {
                   cannot change while a position is open.",
     hints: SETTING,
     input: || {
-        let mode = schema::choice(&["cross", "isolated"], "cross shares the account's margin, isolated keeps it apart.");
+        let mode =
+            schema::choice(&["cross", "isolated"], "cross shares the account's margin, isolated keeps it apart.");
         let leverage = schema::whole(1, 100, "The leverage, a whole number.");
         schema::object(3, &[("coin", schema::coin()), ("leverage", leverage), ("margin_mode", mode)])
     },

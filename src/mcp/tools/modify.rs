@@ -48,7 +48,8 @@ fn modify(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     let market = desk.market(&coin)?;
     let Some(old) = status.open_order(&market.coin, oid) else {
         let rule = Rule { id: "order_unknown".to_owned(), limit: None, observed: Some(oid.to_string()) };
-        let text = format!("{} has no open order {oid}. Nothing was sent; get_open_orders shows what is open.", market.coin);
+        let text =
+            format!("{} has no open order {oid}. Nothing was sent; get_open_orders shows what is open.", market.coin);
         return Err(Outcome::invalid(rule, text));
     };
     let order = changed(&market, &old, px, size)?;
@@ -82,7 +83,14 @@ fn changed(market: &Market, old: &Open, px: Option<Decimal>, size: Option<Decima
                 Some(px) => px,
                 None => old.px,
             };
-            (limit_px, OrderKind::Trigger { is_market: old.is_market_trigger, trigger_px: moved, tpsl: if old.is_take_profit { Tpsl::Tp } else { Tpsl::Sl } })
+            (
+                limit_px,
+                OrderKind::Trigger {
+                    is_market: old.is_market_trigger,
+                    trigger_px: moved,
+                    tpsl: if old.is_take_profit { Tpsl::Tp } else { Tpsl::Sl },
+                },
+            )
         }
     };
     // Ids that the guard derived are its own to give; names that the agent gave stay with their order.

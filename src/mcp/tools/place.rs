@@ -69,12 +69,8 @@ fn place(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
         stop_place: wish.stop_px.map(|_| 1 + usize::from(wish.take_px.is_some())),
         is_entry: !wish.reduce_only,
     };
-    let asked = Asked {
-        asset: market.asset,
-        is_buy: Some(wish.is_buy),
-        reduce_only: wish.reduce_only,
-        size: Some(wish.size),
-    };
+    let asked =
+        Asked { asset: market.asset, is_buy: Some(wish.is_buy), reduce_only: wish.reduce_only, size: Some(wish.size) };
     once.or_recall(desk, &status, &trade, &asked, wish.reduce_only, || {
         let main = match wish.kind {
             WishKind::Limit(px, tif) => Main { px, tif },
@@ -88,7 +84,8 @@ fn place(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
 fn at_market(desk: &Desk, status: &Status, market: &Market, wish: &Wish) -> Result<Main, Outcome> {
     let mid = desk.mids()?.get(&market.coin).and_then(|mid| parse_info(mid.as_str()?).ok());
     let Some(mid) = mid else {
-        let text = format!("Nothing was sent: the venue shows no price for {} right now. Try again later.", market.coin);
+        let text =
+            format!("Nothing was sent: the venue shows no price for {} right now. Try again later.", market.coin);
         return Err(Outcome::new(Kind::Unavailable, Retry::Later, text));
     };
     let collar = status.rules().map_or(EXIT_SLIPPAGE_PCT, |rules| rules.collar);
@@ -171,14 +168,7 @@ impl<'a> Once<'a> {
         found.iter().find(passed).cloned()
     }
 
-    fn again(
-        &self,
-        desk: &Desk,
-        status: &Status,
-        trade: &Trade,
-        asked: &Asked,
-        record: &Value,
-    ) -> Outcome {
+    fn again(&self, desk: &Desk, status: &Status, trade: &Trade, asked: &Asked, record: &Value) -> Outcome {
         let record = Record(record);
         let first = record.asked(&self.cloid.to_string()).cloned().unwrap_or_default();
         let is_same = first["a"] == asked.asset
