@@ -139,9 +139,9 @@ def new_home(folder, venue):
 class Guard(Program):
     """The service, running."""
 
-    def __init__(self, home, log, *arguments, **env):
+    def __init__(self, home, log, *arguments, listen="127.0.0.1:0", **env):
         self.home = home
-        command = [GUARD, "--home", home, "run", "--listen", "127.0.0.1:0", *arguments]
+        command = [GUARD, "--home", home, "run", "--listen", listen, *arguments]
         super().__init__(command, log, r"listening on (http://\S+)", environment(**env))
         with self.ended_on_failure():
             until("the guard to be healthy", lambda: self.get("/healthz").status_code == 200)
