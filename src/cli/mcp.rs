@@ -36,12 +36,12 @@ pub(super) struct Args {
     read_only: bool,
 }
 
-pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
+pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     if args.network == Some(Mode::Mainnet) && args.confirm_account.is_none() {
         return Err(Refusal::Flags("--network mainnet asks for --confirm-account with the address of the account"));
     }
     let guard = guard_url(args.guard_url.as_deref(), home)?;
-    let key = key(&args)?;
+    let key = key(args)?;
     let kill_file = args.kill_file.as_deref().map(std::path::absolute).transpose();
     let kill_file = kill_file.map_err(|error| Refusal::Io("resolve --kill-file", error))?.map(KillFile::new);
     let options = Options { guard, key, network: args.network, account: args.confirm_account, kill_file };

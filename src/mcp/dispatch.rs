@@ -42,7 +42,7 @@ pub(super) fn step(line: &[u8], read_only: bool) -> Step {
 fn asked(request: Request, read_only: bool) -> Result<Step, RpcError> {
     let Request { id, method, params, arguments } = request;
     let era = Era::of(&method, &params)?;
-    let reply = |result: Value| Ok(Step::Reply(wire::result(&id, result)));
+    let reply = |result: Value| Ok(Step::Reply(wire::result(&id, &result)));
     match (method.as_str(), era) {
         ("initialize", _) => reply(initialized(&params, INSTRUCTIONS)),
         ("server/discover", Era::Modern) => reply(era.cacheable(discovered(INSTRUCTIONS))),
@@ -93,6 +93,6 @@ impl Call {
     }
 
     fn reply(&self, answer: &Answer) -> String {
-        wire::result(&self.id, self.era.complete(answer.to_result()))
+        wire::result(&self.id, &self.era.complete(answer.to_result()))
     }
 }

@@ -134,7 +134,7 @@ impl Wish {
             return Ok(());
         }
         let side = if wants_below { "below" } else { "above" };
-        let rule = Rule::of(&format!("argument_{name}"), format!("{side} {}", to_wire(px)), to_wire(trigger_px));
+        let rule = Rule::of(&format!("argument_{name}"), &format!("{side} {}", to_wire(px)), &to_wire(trigger_px));
         let text = format!(
             "{name} {} must be {side} the order's price {}. Nothing was sent; correct it and call again.",
             to_wire(trigger_px),
@@ -193,7 +193,7 @@ pub(super) fn size_fits(market: &Market, size: Decimal) -> Result<(), Outcome> {
         market.coin,
         to_wire(market.floor_size(size)),
     );
-    Err(Outcome::invalid(Rule::of("size_invalid", format!("multiples of {lot}"), to_wire(size)), text))
+    Err(Outcome::invalid(Rule::of("size_invalid", &format!("multiples of {lot}"), &to_wire(size)), text))
 }
 
 /// Refuses a price that is not on the market's tick.
@@ -209,5 +209,5 @@ pub(super) fn price_fits(market: &Market, px: Decimal, name: &str) -> Result<(),
         to_wire(px),
         market.coin,
     );
-    Err(Outcome::invalid(Rule::of("price_invalid", next, to_wire(px)), text))
+    Err(Outcome::invalid(Rule::of("price_invalid", &next, &to_wire(px)), text))
 }

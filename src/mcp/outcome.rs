@@ -177,7 +177,7 @@ impl Outcome {
 
 impl Rule {
     /// A rule with a limit and what was found.
-    pub(super) fn of(id: &str, limit: impl ToString, observed: impl ToString) -> Self {
+    pub(super) fn of(id: &str, limit: &impl ToString, observed: &impl ToString) -> Self {
         Self { id: id.to_owned(), limit: Some(limit.to_string()), observed: Some(observed.to_string()) }
     }
 

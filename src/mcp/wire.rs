@@ -64,12 +64,12 @@ pub(super) fn read(line: &[u8]) -> Incoming {
     };
     let id = message.get("id").filter(|id| id.is_string() || id.is_i64() || id.is_u64()).cloned();
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return bad(id, INVALID_REQUEST, "`jsonrpc` must be \"2.0\"");
+        return bad(id.as_ref(), INVALID_REQUEST, "`jsonrpc` must be \"2.0\"");
     }
     let method = match message.get("method") {
         Some(Value::String(method)) => method.clone(),
         None if message.contains_key("result") || message.contains_key("error") => return Incoming::Ignored,
-        _ => return bad(id, INVALID_REQUEST, "`method` must be a string"),
+        _ => return bad(id.as_ref(), INVALID_REQUEST, "`method` must be a string"),
     };
     if !message.contains_key("id") {
         return Incoming::Ignored;
@@ -78,11 +78,11 @@ pub(super) fn read(line: &[u8]) -> Incoming {
     let params = match message.get("params") {
         None => Map::new(),
         Some(Value::Object(params)) => params.clone(),
-        Some(_) => return bad(Some(id), INVALID_PARAMS, "`params` must be an object"),
+        Some(_) => return bad(Some(&id), INVALID_PARAMS, "`params` must be an object"),
     };
     match arguments(line) {
         Ok(arguments) => Incoming::Request(Request { id, method, params, arguments }),
-        Err(error) => bad(Some(id), INVALID_PARAMS, format!("`params` cannot be read: {error}")),
+        Err(error) => bad(Some(&id), INVALID_PARAMS, format!("`params` cannot be read: {error}")),
     }
 }
 
@@ -103,7 +103,7 @@ fn arguments(line: &[u8]) -> Result<Option<String>, serde_json::Error> {
 }
 
 /// The line of a result.
-pub(super) fn result(id: &Value, result: Value) -> String {
+pub(super) fn result(id: &Value, result: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()
 }
 
@@ -121,6 +121,6 @@ pub(super) fn error(id: Option<&Value>, error: &RpcError) -> String {
     Value::Object(line).to_string()
 }
 
-fn bad(id: Option<Value>, code: i64, message: impl Into<String>) -> Incoming {
-    Incoming::Bad(error(id.as_ref(), &RpcError::new(code, message)))
+fn bad(id: Option<&Value>, code: i64, message: impl Into<String>) -> Incoming {
+    Incoming::Bad(error(id, &RpcError::new(code, message)))
 }

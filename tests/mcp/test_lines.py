@@ -1,10 +1,14 @@
 """Bare lines: the handshake, both eras side by side, and lines that no honest client sends."""
 
+import contextlib
 import json
+import os
+import subprocess
 
 import pytest
 
 from agent import Lines, request
+from harness import GUARD, PATIENCE_S, environment
 from schemas import LEGACY, MODERN
 
 VERSION, CAPABILITIES = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
@@ -183,12 +187,17 @@ def test_a_line_without_an_end_is_read_at_the_end_of_input():
 
 
 def test_nobody_who_listens_ends_the_server():
-    with Lines("mcp", "--read-only", "--guard-url", "http://127.0.0.1:1") as lines:
-        assert lines.ask(request("ping"))["result"] == {}
-        lines.process.stdout.close()
-        try:
+    ours, theirs = os.pipe()
+    command = [GUARD, "mcp", "--read-only", "--guard-url", "http://127.0.0.1:1"]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=theirs, env=environment())
+    os.close(theirs)
+    os.close(ours)
+    try:
+        with contextlib.suppress(BrokenPipeError):
             for _ in range(100_000):
-                lines.send(request("ping"))
-        except BrokenPipeError:
-            pass
-        assert lines.process.wait(60) == 0
+                server.stdin.write(json.dumps(request("ping")).encode() + b"\n")
+                server.stdin.flush()
+        assert server.wait(PATIENCE_S) == 0
+    finally:
+        server.kill()
+        server.wait()

@@ -54,7 +54,7 @@ impl Veto {
     }
 
     /// The same with its limit and the actual value.
-    pub(super) fn with(self, limit: impl ToString, actual: impl ToString) -> Self {
+    pub(super) fn with(self, limit: &impl ToString, actual: &impl ToString) -> Self {
         Self { figures: Some(Figures { limit: limit.to_string(), actual: actual.to_string() }), ..self }
     }
 }

@@ -74,7 +74,7 @@ pub(super) fn cut(
     if closing.is_zero() {
         let text = format!("{}; what is left is under the venue's minimum of {MIN_NOTIONAL} USDC", binding.text);
         let (limit, actual) = binding.figures;
-        return Err(Veto::new(binding.code, text).with(limit, actual));
+        return Err(Veto::new(binding.code, text).with(&limit, &actual));
     }
     (order.size, order.reduce_only) = (closing, true);
     leg.size = closing;

@@ -81,7 +81,7 @@ fn part(market: &Market, held: &Position, size: Option<Decimal>) -> Result<Decim
         "Only {held} {} is held, and {size} was to be closed. Nothing was sent; leave size out to close all.",
         market.coin
     );
-    Err(Outcome::invalid(Rule::of("position_size", held, size), text))
+    Err(Outcome::invalid(Rule::of("position_size", &held, &size), text))
 }
 
 /// The price that a close goes by: the mark that the guard has, so that it hangs on no other question.

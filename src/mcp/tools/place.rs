@@ -171,10 +171,11 @@ impl<'a> Once<'a> {
     fn again(&self, desk: &Desk, status: &Status, trade: &Trade, asked: &Asked, record: &Value) -> Outcome {
         let record = Record(record);
         let first = record.asked(&self.cloid.to_string()).cloned().unwrap_or_default();
-        let is_same = first["a"] == asked.asset
-            && asked.is_buy.is_none_or(|is_buy| first["b"] == is_buy)
-            && first["r"] == asked.reduce_only
-            && asked.size.is_none_or(|size| first["s"] == to_wire(size));
+        let is = |key: &str, wanted: Value| first.get(key) == Some(&wanted);
+        let is_same = is("a", asked.asset.into())
+            && asked.is_buy.is_none_or(|is_buy| is("b", is_buy.into()))
+            && is("r", asked.reduce_only.into())
+            && asked.size.is_none_or(|size| is("s", to_wire(size).into()));
         if is_same {
             return recall(desk, status, trade, record);
         }
