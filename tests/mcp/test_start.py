@@ -74,6 +74,7 @@ def test_a_guard_that_changes_is_traded_through_no_more(key):
     status = {**STATUS, "mode": "testnet"}
     with guard_that_says(status) as (url, asked):
         with Lines("mcp", "--guard-url", url, "--key-file", key, "--network", "testnet") as lines:
+            assert lines.ask(request("ping"))["result"] == {}, "it has begun, with the guard as asked for"
             status["mode"] = "mainnet"
             order = {"coin": "ETH", "side": "buy", "type": "market", "size": "1", "client_id": "x"}
             told = lines.call("place_order", **order)
@@ -113,7 +114,8 @@ def test_a_guard_that_is_not_on_this_machine_is_refused(key, url):
 def test_the_key_is_asked_for_and_looked_at(key, tmp_path):
     why = refused("mcp")
     assert "--key-file" in why and "--read-only" in why
-    key.chmod(0o644)
+    # In a container a key that others can read is taken, with a warning; one that others can write nowhere.
+    key.chmod(0o666)
     assert str(key) in refused("mcp", "--key-file", key)
     assert "first line" in refused("mcp", "--key-stdin")
     assert "cannot be used with" in refused("mcp", "--read-only", "--key-stdin")
