@@ -176,8 +176,8 @@ impl Guard {
                 let stop = if planned.role == Role::Forward { stops.get(place).copied().flatten() } else { None };
                 self.pending.reserve((seq, index, place), order, stop, ToldBy::CloidSince(now_ms, Vec::new()));
             }
-            for (place, oid) in self.cancelled_by(&planned.action) {
-                self.pending.cancel(seq, index, place, oid);
+            for (place, target) in cancelled_by(&planned.action) {
+                self.pending.cancel(seq, index, place, target);
             }
         }
         effects.after_disk.extend(intent.send(seq, 0));
@@ -185,33 +185,16 @@ impl Guard {
     }
 }
 
-impl Guard {
-    /// The open orders that a cancel or modify takes away, with their place in it.
-    fn cancelled_by(&self, action: &Action) -> Vec<(usize, u64)> {
-        let replaced = |place: usize, target: Target| {
-            let orders = match target {
-                Target::Oid(oid) => vec![oid],
-                Target::Cloid(cloid) => self.view.orders_by_cloid(cloid).map(|order| order.oid).collect(),
-            };
-            orders.into_iter().map(move |oid| (place, oid))
-        };
-        match action {
-            Action::Modify { modify, .. } => replaced(0, modify.target).collect(),
-            Action::BatchModify { modifies, .. } => {
-                let targets = modifies.iter().map(|modify| modify.target).enumerate();
-                targets.flat_map(|(place, target)| replaced(place, target)).collect()
-            }
-            Action::Cancel { cancels, .. } => cancels.iter().map(|cancel| cancel.oid).enumerate().collect(),
-            Action::CancelByCloid { cancels, .. } => {
-                let named = cancels.iter().enumerate();
-                let orders = named.flat_map(|(place, cancel)| {
-                    self.view.orders_by_cloid(cancel.cloid).map(move |order| (place, order.oid))
-                });
-                orders.collect()
-            }
-            _ => Vec::new(),
-        }
-    }
+/// What a cancel or modify takes away, with its place in the action.
+fn cancelled_by(action: &Action) -> Vec<(usize, Target)> {
+    let targets: Vec<Target> = match action {
+        Action::Modify { modify, .. } => vec![modify.target],
+        Action::BatchModify { modifies, .. } => modifies.iter().map(|modify| modify.target).collect(),
+        Action::Cancel { cancels, .. } => cancels.iter().map(|cancel| Target::Oid(cancel.oid)).collect(),
+        Action::CancelByCloid { cancels, .. } => cancels.iter().map(|cancel| Target::Cloid(cancel.cloid)).collect(),
+        _ => Vec::new(),
+    };
+    targets.into_iter().enumerate().collect()
 }
 
 /// What is told of a request's head.

@@ -3,13 +3,12 @@
 //! From the moment a decision is taken its orders count, until reads that began late enough show them or their
 //! absence. A read that began before the venue answered proves nothing.
 
-use std::collections::BTreeSet;
-
 use rust_decimal::Decimal;
 
 use super::book::StopAt;
 use super::view::{Resting, View};
 use crate::venue::Cloid;
+use crate::venue::action::Target;
 use crate::venue::order::Order;
 use crate::venue::reply::Status;
 
@@ -152,9 +151,19 @@ struct PendingCancel {
     intent: u64,
     index: usize,
     place: usize,
-    oid: u64,
+    /// By client order id it takes whatever carries that id when it arrives, also what nobody has seen yet.
+    target: Target,
     /// When the venue took it; an orders read begun since shows what became of the order.
     accepted_ms: Option<u64>,
+}
+
+impl PendingCancel {
+    fn takes(&self, oid: u64, cloid: Option<Cloid>) -> bool {
+        match self.target {
+            Target::Oid(target) => target == oid,
+            Target::Cloid(target) => Some(target) == cloid,
+        }
+    }
 }
 
 impl Pending {
@@ -164,10 +173,14 @@ impl Pending {
         (intent, index, place): (u64, usize, usize),
         order: &Order,
         stop: Option<StopAt>,
-        told_by: ToldBy,
+        mut told_by: ToldBy,
     ) {
         if order.is_trigger() {
             return;
+        }
+        if let ToldBy::CloidSince(_, others) = &mut told_by {
+            let named_alike = self.orders.iter().filter(|other| other.cloid == order.cloid);
+            others.extend(named_alike.filter_map(|other| other.oid));
         }
         let is_immediate = matches!(order.kind, crate::venue::order::OrderKind::Limit(tif) if tif.is_immediate());
         self.orders.push(PendingOrder {
@@ -188,19 +201,27 @@ impl Pending {
         });
     }
 
-    /// Notes that the order `oid` may be gone from now on.
-    pub(super) fn cancel(&mut self, intent: u64, index: usize, place: usize, oid: u64) {
-        self.cancels.push(PendingCancel { intent, index, place, oid, accepted_ms: None });
+    /// Notes that the order named may be gone from now on.
+    pub(super) fn cancel(&mut self, intent: u64, index: usize, place: usize, target: Target) {
+        self.cancels.push(PendingCancel { intent, index, place, target, accepted_ms: None });
     }
 
     /// Whether a cancel of this order is on its way, or was taken since the orders were read.
-    pub(super) fn is_going(&self, oid: u64) -> bool {
-        self.cancels.iter().any(|cancel| cancel.oid == oid)
+    pub(super) fn is_going(&self, oid: u64, cloid: Option<Cloid>) -> bool {
+        self.cancels.iter().any(|cancel| cancel.takes(oid, cloid))
     }
 
-    /// The orders of which [`Self::is_going`] holds, each once.
-    pub(super) fn going(&self) -> BTreeSet<u64> {
-        self.cancels.iter().map(|cancel| cancel.oid).collect()
+    /// The same for an order whose id is not known yet.
+    pub(super) fn is_unseen_going(&self, cloid: Option<Cloid>) -> bool {
+        let names = |cancel: &PendingCancel| matches!(cancel.target, Target::Cloid(target) if Some(target) == cloid);
+        self.cancels.iter().any(names)
+    }
+
+    /// The open orders of which [`Self::is_going`] holds.
+    pub(super) fn going<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Resting> {
+        let is_any = !self.cancels.is_empty();
+        let orders = is_any.then(|| view.orders.values()).into_iter().flatten();
+        orders.filter(|order| self.is_going(order.oid, order.cloid))
     }
 
     /// Takes the venue's statuses of one action.
@@ -281,7 +302,11 @@ impl Pending {
             order.size > Decimal::ZERO
         });
         self.cancels.retain(|cancel| {
-            view.orders.contains_key(&cancel.oid) && cancel.accepted_ms.is_none_or(|at| begun_ms < at)
+            let may_take = match cancel.target {
+                Target::Oid(oid) => view.orders.contains_key(&oid),
+                Target::Cloid(_) => true,
+            };
+            may_take && cancel.accepted_ms.is_none_or(|at| begun_ms < at)
         });
         for order in left.into_iter().filter(|order| !order.is_trigger) {
             self.orders.push(PendingOrder {

@@ -238,3 +238,15 @@ fn of_two_that_look_alike_neither_is_taken_for_the_one_shown() {
     desk.answer(second, 0, statuses(json!([{"error": "Cannot modify canceled or filled order"}])));
     assert_eq!(exposure(&desk), dec!(4000));
 }
+
+/// The one that is replaced was told of by the venue, and no read has shown it yet.
+#[test]
+fn what_it_replaces_is_known_from_its_answer_on() {
+    let (mut desk, seq) = sent("Gtc");
+    desk.answer(seq, 0, accepted());
+    desk.ask(json!({"type": "modify", "oid": 1, "order": with(buy(ETH, "2000", "3"), "/c", cloid(1))}));
+    desk.orders = vec![resting("1")];
+    desk.wait(1_000);
+    desk.wait(1_000);
+    assert_eq!(exposure(&desk), dec!(8000));
+}
