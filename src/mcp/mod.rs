@@ -27,3 +27,6 @@ mod words;
 
 pub use link::{GuardUrl, UrlError};
 pub use run::{Key, Options, RunError, run};
+
+#[cfg(test)]
+mod tests;
