@@ -137,14 +137,17 @@ impl Guard {
     /// The actions of a plan in the order they are sent, named and numbered. Paper mode uses no nonces up.
     fn planned(&mut self, plan: Plan, asked: &Action, expires_ms: Option<u64>, now_ms: u64) -> Vec<Planned> {
         let seq = self.seq.saturating_add(1);
-        let life = expires_ms.unwrap_or(u64::MAX).min(now_ms.saturating_add(FORWARD_LIFE_MS));
+        // By the venue's time, so that no entry lands late. Where the clocks disagree an exit gets the longer life: one
+        // that the venue takes for expired would leave its client in the market.
+        let from_ms = if plan.is_entry { self.clock.best_ms() } else { self.clock.latest_ms() };
+        let life = expires_ms.unwrap_or(u64::MAX).min(from_ms.saturating_add(FORWARD_LIFE_MS));
         let own_from = asked.batch_len();
         let mut place = 0;
         let mut actions = Vec::new();
         for (role, mut action) in roles(plan) {
             name_orders(&mut action, if role == Role::Forward { own_from } else { 0 }, seq, &mut place);
             let Some(node) = action.to_node() else { continue };
-            let nonce = if self.config.mode == Mode::Paper { 0 } else { self.own_nonces.next(now_ms) };
+            let nonce = if self.config.mode == Mode::Paper { 0 } else { self.next_nonce(now_ms) };
             let expires_after_ms = (role == Role::Forward).then_some(life);
             let terms = Terms { nonce, vault: self.acts_for.flatten(), expires_after_ms };
             actions.push(Planned { role, action, node, terms });

@@ -23,4 +23,4 @@ mod watch;
 mod ws;
 
 pub use plan::{Plan, RunError};
-pub use run::run;
+pub use run::{journal_owner, run};

@@ -26,6 +26,7 @@ use super::sender::{self, SENDERS, Sending, ToSend};
 use super::thread::{DEATHS, Death, spawn};
 use super::ws::Sockets;
 use super::{log, watch, ws};
+use crate::faults::Faults;
 use crate::guard::{self, Guard, Input};
 use crate::home::{Config, Mode, Network};
 use crate::journal::{self, Journal, Opened, Options};
@@ -41,6 +42,9 @@ const GRACE: Duration = Duration::from_secs(5);
 const STALE_INTERVALS: u64 = 3;
 const LEAST_AGE_MS: u64 = 5_000;
 
+/// How often it is looked whether the journal's thread lives.
+const LOOK: Duration = Duration::from_millis(250);
+
 /// Descriptors that the service may need: every connection with its way to a worker, journals, the venue.
 const DESCRIPTORS: u64 = 1024;
 
@@ -55,13 +59,16 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
 
     allow_descriptors().map_err(RunError::Refused)?;
     let dir = home.journal_dir(config.mode, config.account);
-    let options = Options { fallback: config.journal_fallback.clone(), ..Options::default() };
+    let faults = Faults::of_home(home.dir());
+    let owner = journal_owner(&config);
+    let options = Options { fallback: config.journal_fallback.clone(), faults: faults.clone(), owner };
     let (store, opened) = journal::open(&dir, &options).map_err(|error| RunError::Refused(error.to_string()))?;
     home.kill_file().make_ready().map_err(|error| refused("the kill file cannot be made ready", &error))?;
     let listener = TcpListener::bind(config.listen)
         .map_err(|error| refused(&format!("cannot listen on {}", config.listen), &error))?;
     let client = Arc::new(
-        Client::new(config.venue_url(), Timeouts::default()).map_err(|error| RunError::Refused(error.to_string()))?,
+        Client::with_faults(config.venue_url(), Timeouts::default(), faults.clone())
+            .map_err(|error| RunError::Refused(error.to_string()))?,
     );
 
     let budget = config.ip_share.budget_per_minute();
@@ -82,6 +89,8 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
         sends: sends.clone(),
         inbox: inbox.clone(),
         stopped: stopped_tx.clone(),
+        behind: std::sync::Mutex::default(),
+        faults: faults.clone(),
     };
     let on_disk = releaser();
     let journal: Journal<Release> = store
@@ -117,13 +126,15 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
         intervals,
         wanted,
         inbox: inbox.clone(),
+        faults: faults.clone(),
     };
     spawn("poll", &deaths_tx, move || poller.run()).map_err(failed)?;
-    let (kill_file, kill_inbox) = (home.kill_file(), inbox.clone());
-    spawn("kill-file", &deaths_tx, move || watch::kill_file(&kill_file, &kill_inbox)).map_err(failed)?;
+    let (kill_file, kill_inbox, looking) = (home.kill_file(), inbox.clone(), faults.clone());
+    spawn("kill-file", &deaths_tx, move || watch::kill_file(&kill_file, &kill_inbox, &looking)).map_err(failed)?;
     if let Some(key) = api_wallet {
         let questions = Arc::clone(&questions);
-        let sending = Sending { key, source: source(config.account_network), client, questions, ledger };
+        let sending =
+            Sending { key, source: source(config.account_network), client, questions, ledger, faults: faults.clone() };
         start_senders(sending, &to_send, &inbox, &deaths_tx).map_err(failed)?;
     }
     let history = opened.history;
@@ -141,6 +152,7 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
         ring,
         lookup: journal.lookup(),
         questions,
+        faults,
     };
     let door = open_door(listener, &config, &home.run_dir(), routes, &deaths_tx).map_err(failed)?;
     log::line(format_args!(
@@ -158,13 +170,31 @@ pub fn run(plan: Plan) -> Result<(), RunError> {
         Ok(())
     })
     .map_err(failed)?;
-    select! {
-        recv(signal) -> name => stop(name.ok().flatten().unwrap_or("a signal"), door, &inbox, &stopped, &deaths),
-        recv(deaths) -> death => {
-            let death = death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string());
+    match wait(&signal, &deaths, || journal.is_alive()) {
+        Ok(name) => stop(name, door, &inbox, &stopped, &deaths),
+        Err(death) => {
             let _ = inbox.try_send(Message::Input(Input::Stop { reason: death.clone() }));
             let _ = stopped.recv_timeout(Duration::from_secs(1));
             Err(RunError::Failed(death))
+        }
+    }
+}
+
+/// Waits for a signal, or for the first thread that dies. The journal's own speaks to nobody: it is looked at.
+fn wait(
+    signal: &Receiver<Option<&'static str>>,
+    deaths: &Receiver<Death>,
+    is_journal_alive: impl Fn() -> bool,
+) -> Result<&'static str, String> {
+    loop {
+        select! {
+            recv(signal) -> name => return Ok(name.ok().flatten().unwrap_or("a signal")),
+            recv(deaths) -> death => {
+                return Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string()));
+            }
+            default(LOOK) => if !is_journal_alive() {
+                return Err("thread journal died".to_owned());
+            },
         }
     }
 }
@@ -298,6 +328,16 @@ fn wake(config: &Config, kill_file: &str, intervals: Intervals, opened: &Opened,
     opened.events.iter().for_each(|event| guard.restore(event));
     ring.push(opened.events.iter().filter_map(|event| Some((event.get("seq")?.as_u64()?, event.to_string()))));
     guard
+}
+
+/// What a journal must say of whom it is.
+#[must_use]
+pub fn journal_owner(config: &Config) -> Vec<(&'static str, String)> {
+    vec![
+        ("account", config.account.to_string()),
+        ("mode", config.mode.name().to_owned()),
+        ("account_network", config.account_network.name().to_owned()),
+    ]
 }
 
 fn last_checkpoint(opened: &Opened) -> Option<&serde_json::Value> {

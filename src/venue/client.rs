@@ -6,6 +6,7 @@
 
 mod transport;
 
+use crate::faults::{Faults, Step};
 use crate::venue::client::transport::{Connector, Resolver};
 use serde_json::Value;
 use std::fmt;
@@ -119,6 +120,7 @@ pub struct Client {
     agent: ureq::Agent,
     info_url: String,
     exchange_url: String,
+    faults: Faults,
 }
 
 impl Client {
@@ -127,6 +129,14 @@ impl Client {
     /// # Errors
     /// [`BadUrl`] for anything but a bare HTTP or HTTPS origin.
     pub fn new(base_url: &str, timeouts: Timeouts) -> Result<Self, BadUrl> {
+        Self::with_faults(base_url, timeouts, Faults::default())
+    }
+
+    /// The same, with a switchboard that makes calls fail in builds that can.
+    ///
+    /// # Errors
+    /// As [`Client::new`].
+    pub fn with_faults(base_url: &str, timeouts: Timeouts, faults: Faults) -> Result<Self, BadUrl> {
         let base = origin(base_url).ok_or_else(|| BadUrl(base_url.to_owned()))?;
         let connect = Duration::from_millis(timeouts.connect_ms);
         let config = ureq::config::Config::builder()
@@ -145,8 +155,8 @@ impl Client {
             .user_agent(concat!("svc-guard/", env!("CARGO_PKG_VERSION")))
             .accept("application/json")
             .build();
-        let agent = ureq::Agent::with_parts(config, Connector::default(), Resolver::default());
-        Ok(Self { agent, info_url: format!("{base}/info"), exchange_url: format!("{base}/exchange") })
+        let agent = ureq::Agent::with_parts(config, Connector::new(faults.clone()), Resolver::default());
+        Ok(Self { agent, info_url: format!("{base}/info"), exchange_url: format!("{base}/exchange"), faults })
     }
 
     /// Asks one `/info` question.
@@ -154,7 +164,7 @@ impl Client {
     /// # Errors
     /// See [`CallError`]; a read that failed may be asked again.
     pub fn info(&self, question: &Value) -> Result<Value, CallError> {
-        json(&self.post(&self.info_url, question.to_string().as_bytes())?)
+        json(&self.info_raw(question.to_string().as_bytes())?)
     }
 
     /// Asks an `/info` question in a client's own words and gives the answer as it came, whatever its status.
@@ -162,7 +172,8 @@ impl Client {
     /// # Errors
     /// `NotSent`, `NoAnswer`, or `Garbage` where the answer is over [`MAX_ANSWER`].
     pub fn info_raw(&self, question: &[u8]) -> Result<RawAnswer, CallError> {
-        self.post(&self.info_url, question)
+        self.faults.pass(Step::Ask).map_err(|error| CallError::NotSent(error.to_string()))?;
+        self.post(&self.info_url, question, Step::AskWritten)
     }
 
     /// Sends one signed action, once, and gives the venue's JSON answer.
@@ -170,11 +181,12 @@ impl Client {
     /// # Errors
     /// See [`CallError::may_have_happened`] for what must be settled and what may be sent anew.
     pub fn exchange(&self, body: &[u8]) -> Result<Value, CallError> {
-        json(&self.post(&self.exchange_url, body)?)
+        json(&self.post(&self.exchange_url, body, Step::SendWritten)?)
     }
 
-    fn post(&self, url: &str, body: &[u8]) -> Result<RawAnswer, CallError> {
-        transport::begin();
+    /// `written` is the step between the last byte out and the first one in.
+    fn post(&self, url: &str, body: &[u8], written: Step) -> Result<RawAnswer, CallError> {
+        transport::begin(written);
         let answer = self.agent.post(url).content_type("application/json").send(body).map_err(|error| {
             let reason = reason(&error);
             if transport::has_sent() { CallError::NoAnswer(reason) } else { CallError::NotSent(reason) }

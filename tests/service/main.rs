@@ -20,6 +20,7 @@ mod protect;
 mod reads;
 mod signers;
 mod signing;
+#[allow(dead_code, reason = "each program uses its own part of it")]
 mod stand;
 mod start;
 mod watched;

@@ -98,13 +98,14 @@ pub(super) fn judge(
     signed_as: Source,
     now_ms: u64,
 ) -> Result<Plan, Veto> {
+    let window = guard.windows.entry(client).or_default();
+    let burnt = window.burn(envelope.terms.nonce, now_ms);
     if guard.config.require_network && signed_as != guard.config.account_network {
         let (wanted, signed) = (guard.config.account_network.name(), signed_as.name());
         let text = format!("signed for {signed}, and require_network asks for {wanted}; sign for {wanted}");
         return Err(Veto::new(Code::WrongNetwork, text));
     }
-    let window = guard.windows.entry(client).or_default();
-    window.burn(envelope.terms.nonce, now_ms).map_err(|(code, text)| Veto { code, text })?;
+    burnt.map_err(|(code, text)| Veto { code, text })?;
     if let Some(expires_ms) = envelope.terms.expires_after_ms
         && expires_ms < now_ms
     {
