@@ -125,9 +125,9 @@ impl Doubt {
         if let Proof::Used(at_ms) = self.proof { Some(at_ms) } else { None }
     }
 
-    /// Whether it places an order in this market.
-    pub(super) fn is_about(&self, asset: u32) -> bool {
-        self.action.orders().any(|order| order.asset == asset)
+    /// Whether it places an order in this market, and since when it is in doubt.
+    pub(super) fn about(&self, asset: u32) -> Option<u64> {
+        self.action.orders().any(|order| order.asset == asset).then_some(self.since_ms)
     }
 
     /// Whether its orders can be asked for.

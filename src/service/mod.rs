@@ -16,6 +16,7 @@ mod release;
 mod ring;
 mod routes;
 mod run;
+mod schedule;
 mod sender;
 pub mod thread;
 mod watch;

@@ -7,16 +7,23 @@ mod codes;
 mod crash;
 mod events;
 mod faults;
+mod flatten;
 mod flood;
+mod flows;
+mod full_disk;
+mod halts;
 mod http;
 mod keys;
 mod kill;
+mod pressure;
+mod protect;
 mod reads;
 mod signers;
 mod signing;
 #[allow(dead_code, reason = "each program uses its own part of it")]
 mod stand;
 mod start;
+mod watched;
 
 #[path = "../venue_sim/sim/mod.rs"]
 #[allow(dead_code, reason = "each program that embeds the venue uses its own part of it")]

@@ -66,15 +66,25 @@ impl Stand {
 
     /// A home that is set up, and nothing running.
     pub(crate) fn set_up(mode: Mode, rules: &str) -> Self {
-        Self::set_up_watching(mode, rules, "")
+        Self::set_up_as(mode, rules, "", |_| {})
     }
 
     /// The same, with intervals of its own: the `[watch]` table's lines.
     pub(crate) fn set_up_watching(mode: Mode, rules: &str, watch: &str) -> Self {
+        Self::set_up_as(mode, rules, watch, |_| {})
+    }
+
+    /// The same on a disk of its own: `prepare` is given the home while it is empty.
+    pub(crate) fn set_up_on(mode: Mode, rules: &str, prepare: impl FnOnce(&Path)) -> Self {
+        Self::set_up_as(mode, rules, "", prepare)
+    }
+
+    fn set_up_as(mode: Mode, rules: &str, watch: &str, prepare: impl FnOnce(&Path)) -> Self {
         let venue = venue();
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
+        prepare(&home);
         fs::write(home.join("guard.toml"), format!("[venue]\nurl = \"{}\"\n[watch]\n{watch}", venue.url())).unwrap();
         fs::write(folder.path().join("rules.toml"), rules).unwrap();
 
