@@ -9,6 +9,7 @@ use super::agent::NotTheAgent;
 use super::mainnet::Gap;
 use crate::home::{ConfigError, FileError, HomeError, KeyFileError, Mode};
 use crate::journal::{JournalError, OpenError};
+use crate::mcp::UrlError;
 use crate::rules::RulesError;
 use crate::service::RunError;
 use crate::venue::Address;
@@ -66,6 +67,10 @@ pub(super) enum Refusal {
     NotPulled(PathBuf, io::Error),
     /// The service is not healthy, or not there.
     Unhealthy(String),
+    /// A guard's URL that the MCP server does not call (the URL, why).
+    GuardUrl(String, UrlError),
+    /// The MCP server does not serve.
+    Mcp(crate::mcp::RunError),
     /// The service ended with an error.
     Run(RunError),
 }
@@ -141,6 +146,8 @@ impl fmt::Display for Refusal {
                 write!(f, "the kill switch is NOT pulled: cannot write {}: {error}", path.display())
             }
             Self::Unhealthy(problem) => f.write_str(problem),
+            Self::GuardUrl(url, error) => write!(f, "--guard-url {url:?} {error}"),
+            Self::Mcp(error) => error.fmt(f),
             Self::Run(error) => error.fmt(f),
         }
     }

@@ -66,6 +66,8 @@ impl Guard {
             code: veto.code.as_str(),
             text: &veto.text,
             changes: &[],
+            limit: veto.figures.as_ref().map(|figures| figures.limit.as_str()),
+            actual: veto.figures.as_ref().map(|figures| figures.actual.as_str()),
             request,
             pre: Vec::new(),
             forward: None,
@@ -74,7 +76,10 @@ impl Guard {
         };
         let keys = Keys { nonce: head.nonce, cloids: cloids_in([request].into_iter()), ..Keys::default() };
         let seq = self.record(effects, now_ms, "decision", &body, keys);
-        let summary = self.summary(seq, Verdict::Veto, veto.code, veto.text.clone(), &[]);
+        let mut summary = self.summary(seq, Verdict::Veto, veto.code, veto.text.clone(), &[]);
+        if let Some(figures) = &veto.figures {
+            (summary.limit, summary.actual) = (Some(figures.limit.clone()), Some(figures.actual.clone()));
+        }
         let body = reply::veto(veto.code, head.http_status, &summary);
         effects.after_disk.push(Deed::Answer(Answer { request: head.id, http_status: head.http_status, body }));
     }
@@ -86,6 +91,8 @@ impl Guard {
             code: code.as_str(),
             text,
             changes: changes.to_vec(),
+            limit: None,
+            actual: None,
             paper: self.config.mode == Mode::Paper,
         }
     }
@@ -115,6 +122,8 @@ impl Guard {
             code: code.as_str(),
             text: &text,
             changes: &changes,
+            limit: None,
+            actual: None,
             request: &envelope.received,
             pre: of_role(|role| role == Role::Pre),
             forward: of_role(|role| role == Role::Forward).pop(),

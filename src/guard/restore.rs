@@ -60,6 +60,9 @@ impl Guard {
             // What was out of the window then is again: one far ahead would stand as the highest for ever.
             let _refused = self.windows.entry(client).or_default().burn(nonce, at_ms);
         }
+        if event.get("verdict").and_then(Value::as_str) == Some("veto") {
+            return;
+        }
         let orders = event.pointer("/request/orders").and_then(Value::as_array).into_iter().flatten();
         let cloids = orders.filter_map(|order| order.get("c")?.as_str()?.parse().ok());
         cloids.for_each(|cloid| self.client_cloids.insert(cloid));

@@ -128,7 +128,8 @@ impl Poller {
             Read::OrderStatus { intent, index, cloid } => {
                 let answer = self.ask(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}));
                 self.note(state, "order status", answer.as_ref().err())?;
-                self.tell(Input::OrderStatus { intent: *intent, index: *index, cloid: *cloid, answer: answer.ok() })
+                let (intent, index, cloid) = (*intent, *index, *cloid);
+                self.tell(Input::OrderStatus { intent, index, cloid, answer: answer.ok() })
             }
             Read::Leverage { asset, coin } => {
                 let question = json!({"type": "activeAssetData", "user": self.account, "coin": coin});

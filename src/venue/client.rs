@@ -118,6 +118,7 @@ pub struct RawAnswer {
 #[derive(Debug)]
 pub struct Client {
     agent: ureq::Agent,
+    base: String,
     info_url: String,
     exchange_url: String,
     faults: Faults,
@@ -156,7 +157,8 @@ impl Client {
             .accept("application/json")
             .build();
         let agent = ureq::Agent::with_parts(config, Connector::new(faults.clone()), Resolver::default());
-        Ok(Self { agent, info_url: format!("{base}/info"), exchange_url: format!("{base}/exchange"), faults })
+        let (info_url, exchange_url) = (format!("{base}/info"), format!("{base}/exchange"));
+        Ok(Self { agent, base, info_url, exchange_url, faults })
     }
 
     /// Asks one `/info` question.
@@ -184,20 +186,42 @@ impl Client {
         json(&self.post(&self.exchange_url, body, Step::SendWritten)?)
     }
 
+    /// Gets `path` (with its query) from a server that is more than the venue, whatever its status.
+    ///
+    /// # Errors
+    /// As [`Client::info_raw`].
+    pub fn get_raw(&self, path: &str) -> Result<RawAnswer, CallError> {
+        transport::begin(Step::AskWritten);
+        whole(self.agent.get(format!("{}{path}", self.base)).call())
+    }
+
+    /// Posts a JSON body to `path`, once, and gives the answer as it came, whatever its status.
+    ///
+    /// # Errors
+    /// As [`Client::info_raw`].
+    pub fn post_raw(&self, path: &str, body: &[u8]) -> Result<RawAnswer, CallError> {
+        self.post(&format!("{}{path}", self.base), body, Step::AskWritten)
+    }
+
     /// `written` is the step between the last byte out and the first one in.
     fn post(&self, url: &str, body: &[u8], written: Step) -> Result<RawAnswer, CallError> {
         transport::begin(written);
-        let answer = self.agent.post(url).content_type("application/json").send(body).map_err(|error| {
-            let reason = reason(&error);
-            if transport::has_sent() { CallError::NoAnswer(reason) } else { CallError::NotSent(reason) }
-        })?;
-        let status = answer.status().as_u16();
-        let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
-        let content_type = content_type.unwrap_or_default().to_owned();
-        // A refusal stands by its status alone, however its body ends.
-        let body = read_bounded(answer.into_body()).or_else(|e| if status == 200 { Err(e) } else { Ok(Vec::new()) })?;
-        Ok(RawAnswer { status, content_type, body })
+        whole(self.agent.post(url).content_type("application/json").send(body))
     }
+}
+
+/// The whole answer to the request that this thread has just made.
+fn whole(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<RawAnswer, CallError> {
+    let answer = answer.map_err(|error| {
+        let reason = reason(&error);
+        if transport::has_sent() { CallError::NoAnswer(reason) } else { CallError::NotSent(reason) }
+    })?;
+    let status = answer.status().as_u16();
+    let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
+    let content_type = content_type.unwrap_or_default().to_owned();
+    // A refusal stands by its status alone, however its body ends.
+    let body = read_bounded(answer.into_body()).or_else(|e| if status == 200 { Err(e) } else { Ok(Vec::new()) })?;
+    Ok(RawAnswer { status, content_type, body })
 }
 
 /// Reads one byte past the bound, so that a body of exactly the bound is still whole.

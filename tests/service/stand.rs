@@ -69,14 +69,14 @@ impl Stand {
         Self::set_up_as(mode, rules, "", |_| {})
     }
 
-    /// The same, with intervals of its own: the `[watch]` table's lines.
-    pub(crate) fn set_up_watching(mode: Mode, rules: &str, watch: &str) -> Self {
-        Self::set_up_as(mode, rules, watch, |_| {})
-    }
-
     /// The same on a disk of its own: `prepare` is given the home while it is empty.
     pub(crate) fn set_up_on(mode: Mode, rules: &str, prepare: impl FnOnce(&Path)) -> Self {
         Self::set_up_as(mode, rules, "", prepare)
+    }
+
+    /// The same, with intervals of its own: the `[watch]` table's lines.
+    pub(crate) fn set_up_watching(mode: Mode, rules: &str, watch: &str) -> Self {
+        Self::set_up_as(mode, rules, watch, |_| {})
     }
 
     fn set_up_as(mode: Mode, rules: &str, watch: &str, prepare: impl FnOnce(&Path)) -> Self {

@@ -21,6 +21,7 @@ mod leverage;
 mod live;
 mod markets;
 mod modifies;
+mod once;
 mod paper;
 mod properties;
 mod protecting;
