@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test ends where it goes wrong")]
 
 mod acts;
+mod busy;
 mod clock;
 mod lives;
 mod script;
