@@ -10,7 +10,7 @@ use crate::home::{
     read_key_file,
 };
 use crate::rules::Rules;
-use crate::service::{self, Plan};
+use crate::service::Prepared;
 use crate::venue::Address;
 use crate::venue::signing::SecretKey;
 
@@ -88,9 +88,11 @@ pub(super) fn run(args: Args, home: Home) -> Result<(), Refusal> {
     if config.mode == Mode::Mainnet {
         mainnet::check(&config, &home, asked.key_stdin)?;
     }
-    let api_wallet = api_wallet(&asked, &config, &home, &mut warnings)?;
+    // The key comes last: what can be refused without it is refused before it is read.
+    let prepared = Prepared::new(home.clone(), config).map_err(Refusal::Run)?;
+    let api_wallet = api_wallet(&asked, prepared.config(), &home, &mut warnings)?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
-    service::run(Plan { home, config, api_wallet, container: asked.container, warnings }).map_err(Refusal::Run)
+    prepared.run(api_wallet).map_err(Refusal::Run)
 }
 
 /// The home's config; an empty home is set up for paper mode first where the rules and the account are given.

@@ -4,6 +4,7 @@
 
 mod clock;
 mod desk;
+mod door;
 pub mod gate;
 pub mod http;
 mod intake;
@@ -18,8 +19,8 @@ mod routes;
 mod run;
 mod sender;
 pub mod thread;
+mod wake;
 mod watch;
 mod ws;
 
-pub use plan::{Plan, RunError};
-pub use run::run;
+pub use plan::{Prepared, RunError};
