@@ -3,9 +3,9 @@
 //! What is decided here is what the person asked for and whether it may start. Rules, files and the service itself
 //! live in their own rooms.
 
-mod agent;
 mod check_config;
 mod client_add;
+mod completions;
 mod config_get;
 mod environment;
 mod equity;
@@ -17,13 +17,18 @@ mod key_stdin;
 mod kill;
 mod mainnet;
 mod mcp;
+#[cfg(test)]
+mod page;
 mod pair;
 mod refusal;
 mod removed;
 mod rules_source;
 mod run;
 mod set_up;
+mod terminal;
 mod values;
+mod waiting;
+mod wallet;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -79,6 +84,9 @@ enum Command {
     CheckConfig,
     /// Serve AI agents over standard input and output, trading through a guard on this machine
     Mcp(mcp::Args),
+    /// Print a shell's completions of this command line
+    #[command(hide = true)]
+    Completions(completions::Args),
 }
 
 #[derive(Debug, Subcommand)]
@@ -133,7 +141,7 @@ impl Cli {
             Command::Key(KeyCommand::Check(args)) => key_check::run(&args, &home),
             Command::Pair => pair::run(&home),
             Command::Client(ClientCommand::Add(args)) => client_add::run(&args, &home),
-            Command::Run(args) => run::run(args, home),
+            Command::Run(args) => run::run(args, &home),
             Command::Health(args) => health::run(args, &home),
             Command::JournalInit(args) => journal::init(&args, &home),
             Command::JournalResume(args) => journal::resume(&args, &home),
@@ -141,6 +149,7 @@ impl Cli {
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig => check_config::run(&home),
             Command::Mcp(args) => mcp::run(&args),
+            Command::Completions(args) => completions::run(&args),
         }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! ARCHITECTURE.md holds their map. What is decided about a request may not enter: that is the core's alone.
 
+pub mod agent;
 mod clock;
 mod desk;
 mod door;
@@ -19,8 +20,11 @@ mod routes;
 mod run;
 mod sender;
 pub mod thread;
+mod told;
+mod waits;
 mod wake;
 mod watch;
 mod ws;
 
-pub use plan::{Prepared, RunError};
+pub use log::Level;
+pub use plan::{ApiWallet, Prepared, RunError};

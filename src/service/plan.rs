@@ -5,9 +5,12 @@ use std::net::TcpListener;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
+use super::agent::{self, NotTheAgent};
 use crate::home::{Config, Home};
 use crate::journal::{self, Opened, Options, Store};
+use crate::venue::Address;
 use crate::venue::client::{Client, Timeouts};
+use crate::venue::signing::SecretKey;
 
 /// Descriptors that the service may need: every connection with its way to a worker, journals, the venue.
 const DESCRIPTORS: u64 = 1024;
@@ -30,6 +33,18 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+/// The API wallet, which the service signs with.
+#[derive(Debug)]
+pub struct ApiWallet {
+    /// Its key.
+    pub key: SecretKey,
+    /// Whether the venue has said that it is the account's.
+    pub checked: bool,
+}
+
+/// How long the venue may take to say whether a key is the account's API wallet, before the start goes on without.
+const CHECK: Timeouts = Timeouts { connect_ms: 2_000, call_ms: 5_000 };
 
 /// A start that only a key is missing from: the journal is verified and locked, the port is taken.
 pub struct Prepared {
@@ -64,6 +79,17 @@ impl Prepared {
         let client = Client::new(config.venue_url(), Timeouts::default());
         let client = client.map_err(|error| RunError::Refused(error.to_string()))?;
         Ok(Self { home, config, store, opened, listener, client })
+    }
+
+    /// Asks the venue whether `wallet` is an API wallet of the account.
+    ///
+    /// # Errors
+    /// [`NotTheAgent`].
+    pub fn check_wallet(&self, wallet: Address) -> Result<(), NotTheAgent> {
+        let client = Client::new(self.config.venue_url(), CHECK);
+        let client = client.map_err(|error| NotTheAgent::NoAnswer(error.to_string()))?;
+        let ask: agent::Ask = &|question| client.info(question).map_err(|error| error.to_string());
+        agent::check_role(ask, self.config.account, wallet).map(drop)
     }
 
     /// The config it starts with.

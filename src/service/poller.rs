@@ -7,8 +7,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use serde_json::{Value, json};
 
+use super::agent::{self, NotTheAgent};
 use super::clock::{now_ms, steady_ms};
-use super::log;
+use super::log::{self, Level};
 use super::message::Message;
 use super::questions::Questions;
 use crate::guard::{Input, Read};
@@ -75,6 +76,8 @@ pub(super) struct Poller {
     pub(super) account: Address,
     /// The API wallet; none in paper mode.
     pub(super) api_wallet: Option<Address>,
+    /// Whether the venue has not said yet that it knows the API wallet.
+    pub(super) wallet_unchecked: bool,
     /// How often things are read.
     pub(super) intervals: Intervals,
     /// What should be read soon.
@@ -86,6 +89,7 @@ pub(super) struct Poller {
 /// What is read, in the order of its importance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
+    Wallet,
     Role,
     Mode,
     Universe,
@@ -118,7 +122,9 @@ impl Poller {
     pub(super) fn run(&self) -> Result<(), String> {
         let all = [Task::Role, Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
         let live = [Task::Limits, Task::Agents];
-        let tasks = all.iter().chain(live.iter().filter(|_| self.api_wallet.is_some()));
+        let unchecked = [Task::Wallet];
+        let tasks = unchecked.iter().filter(|_| self.wallet_unchecked);
+        let tasks = tasks.chain(&all).chain(live.iter().filter(|_| self.api_wallet.is_some()));
         // The core says when these are wanted first.
         let on_demand = [Task::Ledger, Task::Twaps];
         let mut schedule = Schedule {
@@ -185,6 +191,7 @@ impl Poller {
         let due: Vec<Task> = schedule.due.iter().filter(|(_, due_ms)| *due_ms <= now).map(|(task, _)| *task).collect();
         for task in due {
             let (name, every_ms, result) = match task {
+                Task::Wallet => ("API wallet's role", u64::MAX, self.read_wallet()?),
                 Task::Role => ("role", u64::MAX, self.read_role()),
                 Task::Mode => ("mode", u64::MAX, self.read_mode(schedule)?),
                 Task::Universe => ("markets", UNIVERSE_MS, self.read_universe()),
@@ -206,6 +213,16 @@ impl Poller {
             }
         }
         Ok(())
+    }
+
+    /// The outer error ends the service: a key that is not the account's own API wallet's can act for another account.
+    fn read_wallet(&self) -> Result<Result<Option<Input>, String>, String> {
+        let Some(api_wallet) = self.api_wallet else { return Ok(Ok(None)) };
+        match agent::check_role(&|question| self.ask(question), self.account, api_wallet) {
+            Ok(_) => Ok(Ok(None)),
+            Err(NotTheAgent::NoAnswer(text)) => Ok(Err(text)),
+            Err(refused) => Err(refused.to_string()),
+        }
     }
 
     fn read_role(&self) -> Result<Option<Input>, String> {
@@ -321,11 +338,10 @@ impl Poller {
     fn note(&self, schedule: &mut Schedule, name: &'static str, problem: Option<&String>) -> Result<(), String> {
         match problem {
             Some(text) if schedule.failing.insert(name) => {
-                log::line(format_args!("reading the {name} fails: {text}"));
                 self.tell(Input::Trouble(format!("reading the {name} fails: {text}")))
             }
             None if schedule.failing.remove(name) => {
-                log::line(format_args!("reading the {name} works again"));
+                log::line(Level::Info, format_args!("reading the {name} works again"));
                 Ok(())
             }
             _ => Ok(()),

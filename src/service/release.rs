@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crossbeam_channel::Sender;
 use serde_json::json;
 
+use super::log;
 use super::message::{Message, Reply, Responder};
 use super::ring::Ring;
 use super::sender::Sends;
@@ -48,6 +49,7 @@ impl Releaser {
     /// Releases what waited for a batch.
     pub(super) fn release(&self, release: Release, written: &Result<(), Arc<JournalError>>) {
         if written.is_ok() {
+            release.events.iter().for_each(|(_, text)| log::event(text));
             self.ring.push(release.events);
         }
         for ready in release.ready {

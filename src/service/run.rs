@@ -12,8 +12,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, select};
 use super::desk::Desk;
 use super::door::Door;
 use super::intake::Intake;
+use super::log::{self, Level};
 use super::message::{INBOX, Message};
-use super::plan::{Prepared, RunError};
+use super::plan::{ApiWallet, Prepared, RunError};
 use super::poller::{self, Intervals, Poller};
 use super::questions::Questions;
 use super::release::{Release, Releaser};
@@ -21,8 +22,9 @@ use super::ring::Ring;
 use super::routes::Routes;
 use super::sender::{self, SENDERS, Sending, Sends, ToSend};
 use super::thread::{DEATHS, Death, spawn};
+use super::waits::Waits;
 use super::wake::{checkpoint_seq, intervals, source, wake};
-use super::{log, watch};
+use super::watch;
 use crate::guard::{Guard, Input, Read};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal, Store};
@@ -36,16 +38,24 @@ const JOURNAL_QUEUE: usize = 1024;
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Prepared {
-    /// Runs the service until a signal ends it, signing with the API wallet's key; paper mode has none.
+    /// Runs the service until a signal ends it, signing with the API wallet's key (paper mode has none) and
+    /// logging lines of up to `most`.
     ///
     /// # Errors
     /// [`RunError::Refused`] when it does not start, [`RunError::Failed`] when it ends otherwise than by a signal.
-    pub fn run(self, api_wallet: Option<SecretKey>) -> Result<(), RunError> {
+    pub fn run(self, api_wallet: Option<ApiWallet>, most: Level) -> Result<(), RunError> {
+        let ended = self.run_logged(api_wallet, most);
+        log::flush();
+        ended
+    }
+
+    fn run_logged(self, api_wallet: Option<ApiWallet>, most: Level) -> Result<(), RunError> {
         let Self { home, config, store, opened, listener, client } = self;
         let signals =
             watch::signals().map_err(|error| RunError::Refused(format!("signals cannot be taken: {error}")))?;
         let intervals = intervals(&config);
         let (shared, ends) = Shared::new(&config, client);
+        log::start(most, &shared.deaths).map_err(failed)?;
         let guard = wake(&home, &config, intervals, &opened, &shared.ring);
 
         let journal = shared.start_journal(store).map_err(failed)?;
@@ -54,20 +64,16 @@ impl Prepared {
         let poller = shared.poller(&config, api_wallet.as_ref(), intervals, ends.wanted);
         spawn("poll", &shared.deaths, move || poller.run()).map_err(failed)?;
         shared.watch_kill_file(&home).map_err(failed)?;
-        if let Some(key) = api_wallet {
-            shared.start_senders(key, &config, &ends.to_send).map_err(failed)?;
+        if let Some(wallet) = api_wallet {
+            shared.start_senders(wallet.key, &config, &ends.to_send).map_err(failed)?;
         }
         shared.verify_history(opened.history).map_err(failed)?;
         let routes = shared.routes(&config, &journal);
         let hosts = &config.deployment.allowed_hosts;
         let door = Door::open(listener, hosts, &home.run_dir(), routes, &shared.deaths).map_err(failed)?;
-        log::line(format_args!(
-            "{} {} for account {} listening on http://{}",
-            env!("CARGO_PKG_VERSION"),
-            config.mode,
-            config.account,
-            door.address()
-        ));
+        let (version, mode, account) = (env!("CARGO_PKG_VERSION"), config.mode, config.account);
+        let text = format_args!("{version} {mode} for account {account} listening on http://{}", door.address());
+        log::line(Level::Info, text);
         let signal = shared.wait_for_signals(signals).map_err(failed)?;
         shared.until_the_end(door, &signal, &ends.stopped, &ends.deaths)
     }
@@ -161,6 +167,7 @@ impl Shared {
             backlog: VecDeque::new(),
             checkpoint_seq,
             ticked_ms: 0,
+            waits: Waits::default(),
             stop_by_ms: None,
         })
     }
@@ -168,7 +175,7 @@ impl Shared {
     fn poller(
         &self,
         config: &Config,
-        api_wallet: Option<&SecretKey>,
+        api_wallet: Option<&ApiWallet>,
         intervals: Intervals,
         wanted: Receiver<Read>,
     ) -> Poller {
@@ -177,7 +184,8 @@ impl Shared {
             ledger: Arc::clone(&self.ledger),
             questions: Arc::clone(&self.questions),
             account: config.account,
-            api_wallet: api_wallet.map(SecretKey::address),
+            api_wallet: api_wallet.map(|wallet| wallet.key.address()),
+            wallet_unchecked: api_wallet.is_some_and(|wallet| !wallet.checked),
             intervals,
             wanted,
             inbox: self.inbox.clone(),
@@ -210,7 +218,7 @@ impl Shared {
     fn verify_history(&self, history: History) -> io::Result<()> {
         let verify = move || {
             history.verify(&AtomicBool::new(false)).or_else(|error| {
-                log::line(format_args!("an older day of the journal is damaged: {error}"));
+                log::line(Level::Error, format_args!("an older day of the journal is damaged: {error}"));
                 Ok(())
             })
         };
@@ -264,7 +272,7 @@ impl Shared {
 
     /// The way down: nothing new, what is at work ends, the last event goes to disk.
     fn stop(&self, signal: &str, stopped: &Receiver<()>, deaths: &Receiver<Death>) -> Result<(), RunError> {
-        log::line(format_args!("stopping on {signal}"));
+        log::line(Level::Info, format_args!("stopping on {signal}: what is on its way is waited for"));
         let asked = self.inbox.send(Message::Input(Input::Stop { reason: signal.to_owned() }));
         if asked.is_ok() && stopped.recv_timeout(GRACE + Duration::from_secs(1)).is_ok() {
             return Ok(());

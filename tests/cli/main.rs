@@ -4,7 +4,10 @@
 
 mod clients;
 mod init;
+mod interactive;
+mod mainnet;
 mod place;
 mod read;
 mod run;
+mod screen;
 mod watch;

@@ -152,8 +152,13 @@ pub(crate) fn labelled(output: &str, label: &str) -> String {
     line[label.len()..].trim().to_owned()
 }
 
-/// A venue that answers every `userRole` with the same body, as often as it is asked.
+/// A venue that answers every `userRole` with the same body and knows no API wallet by name, as often as it is asked.
 pub(crate) fn venue(answer: &'static str) -> String {
+    venue_with(answer, "[]")
+}
+
+/// The same, with an answer to `extraAgents`.
+pub(crate) fn venue_with(role: &'static str, agents: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -161,11 +166,17 @@ pub(crate) fn venue(answer: &'static str) -> String {
             let mut stream = stream.unwrap();
             let mut request = Vec::new();
             let mut part = [0; 1024];
-            while !text(&request).contains(r#""type":"userRole""#) {
+            let answer = loop {
                 let read = stream.read(&mut part).unwrap();
-                assert!(read > 0, "a request that is no userRole");
+                assert!(read > 0, "a question that this venue does not know");
                 request.extend_from_slice(&part[..read]);
-            }
+                let asked = text(&request);
+                if asked.contains(r#""type":"userRole""#) {
+                    break role;
+                } else if asked.contains(r#""type":"extraAgents""#) {
+                    break agents;
+                }
+            };
             let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", answer.len());
             stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(answer.as_bytes())).unwrap();
         }

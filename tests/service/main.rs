@@ -10,11 +10,14 @@ mod flood;
 mod http;
 mod keys;
 mod kill;
+mod logs;
+mod mainnet;
 mod reads;
 mod signers;
 mod signing;
 mod stand;
 mod start;
+mod wallet;
 
 #[path = "../venue_sim/sim/mod.rs"]
 #[allow(dead_code, reason = "each program that embeds the venue uses its own part of it")]

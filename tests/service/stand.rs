@@ -39,6 +39,7 @@ pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 pub(crate) enum Mode {
     Paper,
     Testnet,
+    Mainnet,
 }
 
 /// Everything a test needs.
@@ -66,7 +67,7 @@ impl Stand {
 
     /// A home that is set up, and nothing running.
     pub(crate) fn set_up(mode: Mode, rules: &str) -> Self {
-        let venue = venue();
+        let venue = venue(mode);
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
@@ -79,11 +80,17 @@ impl Stand {
         args.extend(["--client-key-out", key_out.to_str().unwrap()]);
         args.extend(match mode {
             Mode::Paper => ["--account-network", "testnet"].as_slice(),
-            Mode::Testnet => ["--network", "testnet", "--key-stdin"].as_slice(),
+            Mode::Testnet => ["--network", "testnet", "--key-stdin", "--key-store", "file"].as_slice(),
+            Mode::Mainnet => &MAINNET,
         });
         let done = run_with(&home, &args, WALLET_KEY);
         assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
         let client = SecretKey::parse(&fs::read_to_string(key_out).unwrap()).unwrap();
+        if mode == Mode::Mainnet {
+            let mut begin = command(&home, &["journal-init", "--mode", "mainnet", "--note", "begin"]);
+            let done = begin.env("SVC_MAINNET_CONFIRM", ACCOUNT).output().unwrap();
+            assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        }
         Self { folder, mode, venue, client, service: None }
     }
 
@@ -103,6 +110,7 @@ impl Stand {
         match self.mode {
             Mode::Paper => vec!["run", "--listen", "127.0.0.1:0"],
             Mode::Testnet => vec!["run", "--listen", "127.0.0.1:0", "--network", "testnet"],
+            Mode::Mainnet => vec!["run", "--listen", "127.0.0.1:0", "--network", "mainnet", "--key-stdin"],
         }
     }
 
@@ -114,10 +122,25 @@ impl Stand {
 
     /// Starts the service and waits until it listens.
     pub(crate) fn launch(&mut self) {
+        let command = self.run_command(&self.run_args());
+        self.launch_as(command);
+    }
+
+    /// The program in this home with what its mode needs to start.
+    pub(crate) fn run_command(&self, args: &[&str]) -> Command {
+        let mut command = command(&self.home(), args);
+        if self.mode == Mode::Mainnet {
+            // On mainnet the key comes on standard input only.
+            command.env("SVC_MAINNET_CONFIRM", ACCOUNT).stdin(File::open(self.home().join("api-wallet-key")).unwrap());
+        }
+        command
+    }
+
+    /// Starts the service by this command and waits until it listens.
+    pub(crate) fn launch_as(&mut self, mut command: Command) {
         assert!(self.service.is_none(), "it runs already");
         let before = self.log().len();
         let log = File::options().create(true).append(true).open(self.log_file()).unwrap();
-        let mut command = command(&self.home(), &self.run_args());
         let mut child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let address = until("the service to listen", || {
             let said = self.log()[before..].to_owned();
@@ -130,9 +153,15 @@ impl Stand {
         self.service = Some((child, address));
     }
 
+    /// Takes over a service that a test started by itself.
+    pub(crate) fn adopt(&mut self, child: Child, address: SocketAddr) {
+        assert!(self.service.is_none(), "it runs already");
+        self.service = Some((child, address));
+    }
+
     /// Nobody listens any more where the service looks for its venue; another one stands somewhere else.
     pub(crate) fn venue_gone(&mut self) {
-        self.venue = venue();
+        self.venue = venue(self.mode);
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -152,6 +181,13 @@ impl Stand {
         self.signal(signal);
         let (mut child, _) = self.service.take().unwrap();
         until("the service to end", || child.try_wait().unwrap()).code()
+    }
+
+    /// The exit status of a service that ended by itself, when it has.
+    pub(crate) fn ended(&mut self) -> Option<Option<i32>> {
+        let status = self.service.as_mut().unwrap().0.try_wait().unwrap()?;
+        self.service = None;
+        Some(status.code())
     }
 
     /// Ends it at once, wherever it is.
@@ -207,7 +243,11 @@ impl Stand {
 
     /// The journal's folder.
     pub(crate) fn journal(&self) -> PathBuf {
-        let mode = if self.mode == Mode::Paper { "paper" } else { "testnet" };
+        let mode = match self.mode {
+            Mode::Paper => "paper",
+            Mode::Testnet => "testnet",
+            Mode::Mainnet => "mainnet",
+        };
         self.home().join("journals").join(format!("{mode}-{ACCOUNT}"))
     }
 
@@ -230,10 +270,26 @@ impl Stand {
     }
 }
 
+/// How mainnet is set up.
+const MAINNET: [&str; 9] = [
+    "--network",
+    "mainnet",
+    "--key-stdin",
+    "--key-store",
+    "file",
+    "--confirm-mainnet",
+    ACCOUNT,
+    "--equity-cap",
+    "1000000",
+];
+
 /// Paper too reads the test network here, so that asset ids are the same in both modes.
-fn venue() -> SimHandle {
-    let config = SimConfig::new(ACCOUNT.parse().unwrap(), WALLET.parse().unwrap());
+fn venue(mode: Mode) -> SimHandle {
+    let mut config = SimConfig::new(ACCOUNT.parse().unwrap(), WALLET.parse().unwrap());
     assert!(config.network == Source::Testnet);
+    if mode == Mode::Mainnet {
+        config.network = Source::Mainnet;
+    }
     Sim::start(config).unwrap()
 }
 
