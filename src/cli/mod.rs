@@ -26,6 +26,7 @@ mod rules_source;
 mod run;
 mod set_up;
 mod terminal;
+mod usage;
 mod values;
 mod waiting;
 mod wallet;
@@ -111,14 +112,12 @@ enum ClientCommand {
 pub fn main() -> ExitCode {
     let done = match Cli::try_parse() {
         Ok(cli) => cli.run(),
-        Err(error) => match removed::replacement(&error) {
-            Some(refusal) => Err(refusal),
-            None => {
-                // Nothing is left to tell a person whose terminal is gone.
-                _ = error.print();
-                return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-            }
-        },
+        Err(error) if usage::is_answer(&error) => {
+            // Nothing is left to tell a person whose terminal is gone.
+            _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+        Err(error) => Err(removed::replacement(&error).unwrap_or_else(|| usage::refusal(&error))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

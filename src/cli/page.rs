@@ -15,11 +15,12 @@ fn plain(line: &str) -> String {
 }
 
 /// The page's part under a heading, up to the next of its kind.
-fn section<'a>(macro_name: &str, name: &str) -> &'a str {
+fn section(macro_name: &str, name: &str) -> String {
     let heading = format!("\n{macro_name} {name}\n");
     let (_, rest) = PAGE.split_once(&heading).unwrap_or_else(|| panic!("no {macro_name} {name}"));
+    let rest = format!("\n{rest}");
     let end = rest.find("\n.SH ").into_iter().chain(rest.find("\n.SS ")).min();
-    &rest[..end.unwrap_or(rest.len())]
+    rest[..end.unwrap_or(rest.len())].to_owned()
 }
 
 /// The entries of a part: their heads and texts.
@@ -73,7 +74,7 @@ fn every_command_and_flag_is_on_the_page() {
     let commands = all_leaves();
     assert!(commands.len() >= 13, "{}", commands.len());
     for (name, command) in &commands {
-        let listed = entries(section(".SS", &name.replace('-', "\\-")));
+        let listed = entries(&section(".SS", &name.replace('-', "\\-")));
         let known = flags(command);
         let heads = |list: &[(String, String)]| list.iter().map(|(head, _)| head.clone()).collect::<Vec<_>>();
         assert_eq!(heads(&listed), heads(&known), "{name}");
@@ -101,7 +102,7 @@ fn every_variable_is_on_the_page() {
     let source = include_str!("environment.rs");
     let known: BTreeSet<&str> =
         source.split('"').filter(|text| text.starts_with("SVC_") && !text.contains(' ')).collect();
-    let listed = entries(section(".SH", "ENVIRONMENT"));
+    let listed = entries(&section(".SH", "ENVIRONMENT"));
     assert_eq!(listed.iter().map(|(head, _)| head.as_str()).collect::<BTreeSet<_>>(), known);
     assert_eq!(known.len(), 9);
 }
@@ -109,7 +110,7 @@ fn every_variable_is_on_the_page() {
 #[test]
 fn the_values_of_config_get_are_on_the_page() {
     let leaf = all_leaves().into_iter().find(|(name, _)| name == "config get").unwrap().1;
-    let part = plain(section(".SS", "config get"));
+    let part = plain(&section(".SS", "config get"));
     for value in leaf.get_positionals().flat_map(clap::Arg::get_possible_values) {
         assert!(part.contains(value.get_name()), "{}", value.get_name());
     }

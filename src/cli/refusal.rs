@@ -48,6 +48,8 @@ pub(super) enum Refusal {
     KeyStands(PathBuf),
     /// Flags are missing or do not fit each other; the text says which and what to do.
     Flags(&'static str),
+    /// The command line cannot be read (what is wrong with it).
+    Usage(String),
     /// This build cannot do that yet.
     NotYet(&'static str),
     /// A name that does not exist, and its replacement.
@@ -121,6 +123,7 @@ impl fmt::Display for Refusal {
                 path.display()
             ),
             Self::Flags(text) => f.write_str(text),
+            Self::Usage(text) => write!(f, "{text}; --help shows what is allowed"),
             Self::NotYet(what) => write!(f, "{what} is not in this build yet"),
             Self::NoSuchName(name, instead) => write!(f, "there is no `{name}`; use {instead}"),
             Self::OtherMode(asked, configured) => other_mode(f, *asked, *configured),

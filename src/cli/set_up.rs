@@ -10,7 +10,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 use super::Refusal;
 use crate::home::{
-    Config, FileError, Home, KeyStore, Loaded, generate_key, load, write_key_file, write_sealed_key_file,
+    Config, FileError, Home, KeyStore, Loaded, Mode, generate_key, load, write_key_file, write_sealed_key_file,
 };
 use crate::journal::{self, OpenError};
 use crate::venue::signing::SecretKey;
@@ -94,7 +94,10 @@ impl SetUp<'_> {
             write_key_file(out, &client).map_err(Refusal::File)?;
             undo.made.push(out.clone());
         }
-        notes.extend(start_journal(self.home, &self.config, &mut undo)?);
+        // Mainnet's is a person's to start, with a word for it.
+        if self.config.mode != Mode::Mainnet {
+            notes.extend(start_journal(self.home, &self.config, &mut undo)?);
+        }
         self.config.write(&path).map_err(Refusal::Config)?;
         undo.keep();
         // Without the ready-made file the switch still works, unless the disk is full.

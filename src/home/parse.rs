@@ -330,18 +330,19 @@ mod tests {
     const PAGE: &str = include_str!("../../man/guard.toml.5");
 
     /// The entries under a heading of the page: their heads and texts.
-    fn entries(heading: &str) -> Vec<(&'static str, String)> {
+    fn entries(heading: &str) -> Vec<(String, String)> {
         let (_, part) = PAGE.split_once(&format!("\n.S{heading}\n")).unwrap_or_else(|| panic!("no {heading}"));
+        let part = format!("\n{part}");
         let end = part.find("\n.SH ").into_iter().chain(part.find("\n.SS ")).min().unwrap_or(part.len());
         let split = part[..end].split("\n.TP\n.B ").skip(1).map(|entry| entry.split_once('\n').unwrap());
-        split.map(|(head, body)| (head, body.replace("\\-", "-").replace('\n', " "))).collect()
+        split.map(|(head, body)| (head.to_owned(), body.replace("\\-", "-").replace('\n', " "))).collect()
     }
 
     #[test]
     fn the_manual_page_lists_every_key() {
         for (table, keys) in KEYS {
             let heading = if table.is_empty() { "S Top level".to_owned() } else { format!("S [{table}]") };
-            let listed: Vec<&str> = entries(&heading).into_iter().map(|(head, _)| head).collect();
+            let listed: Vec<String> = entries(&heading).into_iter().map(|(head, _)| head).collect();
             assert_eq!(listed, *keys, "{heading}");
         }
         assert_eq!(PAGE.matches("\n.SS ").count(), KEYS.len());
@@ -352,7 +353,7 @@ mod tests {
         let listed = entries("H RULES");
         let known = Rules::default().describe();
         assert_eq!(
-            listed.iter().map(|(head, _)| *head).collect::<Vec<_>>(),
+            listed.iter().map(|(head, _)| head.as_str()).collect::<Vec<_>>(),
             known.iter().map(|rule| rule.key).collect::<Vec<_>>()
         );
         for ((_, text), rule) in listed.iter().zip(&known) {

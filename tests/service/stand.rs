@@ -144,11 +144,13 @@ impl Stand {
         let mut child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let address = until("the service to listen", || {
             let said = self.log()[before..].to_owned();
-            if let Some(status) = child.try_wait().unwrap() {
-                panic!("the service ended with {status}: {said}");
+            if let Some((_, after)) = said.split_once("listening on http://") {
+                return after.split_once('\n')?.0.parse().ok();
             }
-            let (_, after) = said.split_once("listening on http://")?;
-            after.split_once('\n')?.0.parse().ok()
+            if let Some(status) = child.try_wait().unwrap() {
+                panic!("the service ended with {status}: {}", &self.log()[before..]);
+            }
+            None
         });
         self.service = Some((child, address));
     }
