@@ -100,9 +100,11 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     if config.mode == Mode::Mainnet {
         mainnet::check(&config, home, asked.key_stdin)?;
     }
-    // The key comes last: what can be refused without it is refused before it is read.
+    // A key on standard input is gone once read: what can be refused without it is refused before. A file can be read
+    // again, and one that is refused leaves nothing behind when it comes first.
+    let from_file = if asked.key_stdin { None } else { api_wallet(&asked, &config, home, &mut warnings)? };
     let prepared = Prepared::new(home.clone(), config).map_err(Refusal::Run)?;
-    let key = api_wallet(&asked, prepared.config(), home, &mut warnings)?;
+    let key = if asked.key_stdin { api_wallet(&asked, prepared.config(), home, &mut warnings)? } else { from_file };
     let api_wallet = key.map(|key| known_to_the_venue(key, &prepared, &mut warnings)).transpose()?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     prepared.run(api_wallet, most).map_err(Refusal::Run)

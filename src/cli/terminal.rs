@@ -59,8 +59,15 @@ impl Terminal {
                 None => self.say(&format!("{question}: "))?,
             }
             let mut line = Vec::new();
-            while let Some(byte) = self.byte()?.filter(|byte| *byte != b'\n') {
-                line.push(byte);
+            loop {
+                match self.byte()? {
+                    Some(b'\n') => break,
+                    Some(byte) => line.push(byte),
+                    None => {
+                        self.say("\n")?;
+                        return Err(left());
+                    }
+                }
                 if line.len() > MAX_ANSWER {
                     return Err(Refusal::Flags("an answer is too long; nothing was set up"));
                 }
@@ -127,7 +134,7 @@ impl Terminal {
         let mut byte = [0];
         loop {
             match (&self.input).read(&mut byte) {
-                Ok(0) => return Err(left()),
+                Ok(0) => return Ok(None),
                 Ok(_) => return Ok(byte.first().copied()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(failed(error)),

@@ -50,7 +50,9 @@ impl Prepared {
     }
 
     fn run_logged(self, api_wallet: Option<ApiWallet>, most: Level) -> Result<(), RunError> {
-        let Self { home, config, store, opened, listener, client } = self;
+        let Self { home, mut config, store, opened, listener, client } = self;
+        // A config may leave the wallet to the key.
+        config.api_wallet = api_wallet.as_ref().map(|wallet| wallet.key.address()).or(config.api_wallet);
         let signals =
             watch::signals().map_err(|error| RunError::Refused(format!("signals cannot be taken: {error}")))?;
         let intervals = intervals(&config);

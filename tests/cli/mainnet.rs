@@ -229,8 +229,11 @@ fn run_takes_the_mainnet_key_on_standard_input_only() {
 #[test]
 fn run_settles_everything_else_before_the_key() {
     let place = mainnet();
-    run_refused(&place, |command| _ = command.args(["--ip-share", "1/9"]), "leaves 133 of the venue's 1200 weight");
-    run_refused(&place, |command| _ = command.env("SVC_GUARD_IP_SHARE", "0.1"), "SVC_GUARD_IP_SHARE leaves 120");
+    let small = ["run", "--network", "mainnet", "--key-stdin", "--ip-share", "1/9"];
+    refused_unread_as_said(&place, &small, "leaves 133 of the venue's 1200 weight");
+    let (output, left) = with_waiting_key(run(&place).env("SVC_GUARD_IP_SHARE", "0.1"));
+    refused(&output, "SVC_GUARD_IP_SHARE leaves 120");
+    assert_eq!(left, FAKE_KEY);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();
     edited(&place, "127.0.0.1:8547", &listen);

@@ -168,7 +168,7 @@ fn outside_a_container_a_key_that_others_can_read_is_refused() {
     }
     let run = |more: &[&str]| {
         let args = ["--home", "/home", "run", "--network", "testnet", "--listen", "127.0.0.1:0", "--key-file", "/key"];
-        Command::new("chroot").arg(&root).arg("/svc-guard").args(args).args(more).env_clear().output().unwrap()
+        Command::new("chroot").arg(&root).arg("/svc-guard").args(args).args(more).output().unwrap()
     };
     refused(&run(&[]), "others can read the key; run `chmod 600 /key`");
     // With a word it is taken, and then the listen address that cannot be stands in the way.

@@ -63,23 +63,35 @@ fn listening_for_other_machines_is_warned_of() {
     assert!(stand.log().contains(warning), "{}", stand.log());
 }
 
-/// The key of a testnet start: from a file by flag or variable, or from standard input; in a container also from a file
-/// that others can read.
+/// A stand whose API wallet's key is in another file than the home's own, and that file.
+fn with_key_elsewhere() -> (Stand, String) {
+    let stand = Stand::set_up(Mode::Testnet, "");
+    let elsewhere = stand.home().join("elsewhere");
+    fs::rename(stand.home().join("api-wallet-key"), &elsewhere).unwrap();
+    (stand, elsewhere.to_str().unwrap().to_owned())
+}
+
+/// From a file by flag or variable, or from standard input.
 #[test]
 fn a_testnet_start_takes_its_key_from_where_it_is_said_to_be() {
-    let mut stand = Stand::set_up(Mode::Testnet, "");
-    let key = stand.home().join("api-wallet-key");
-    let elsewhere = stand.home().join("elsewhere");
-    fs::rename(key, &elsewhere).unwrap();
-    let path = elsewhere.to_str().unwrap().to_owned();
+    let (mut stand, key) = with_key_elsewhere();
     let args = stand.run_args();
-    let flagged = [&args[..], &["--key-file", &path]].concat();
-    started(&mut stand, &flagged, &[]);
+    started(&mut stand, &[&args[..], &["--key-file", &key]].concat(), &[]);
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
-    started(&mut stand, &args, &[("SVC_GUARD_KEY_FILE", &path)]);
+    started(&mut stand, &args, &[("SVC_GUARD_KEY_FILE", &key)]);
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let mut command = stand.run_command(&[&args[..], &["--key-stdin"]].concat());
+    command.stdin(fs::File::open(&key).unwrap());
+    stand.launch_as(command);
+    until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
+    assert_eq!(stand.status()["mode"], "testnet");
+}
 
-    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o644)).unwrap();
+#[test]
+fn in_a_container_a_key_that_others_can_read_is_taken_with_a_warning() {
+    let (mut stand, key) = with_key_elsewhere();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o644)).unwrap();
+    let flagged = [&stand.run_args()[..], &["--key-file", &key]].concat();
     for (more, variables) in [(&["--container"][..], &[][..]), (&[], &[("SVC_GUARD_CONTAINER", "1")])] {
         let before = stand.log().len();
         started(&mut stand, &[&flagged[..], more].concat(), variables);
@@ -87,13 +99,6 @@ fn a_testnet_start_takes_its_key_from_where_it_is_said_to_be() {
         assert!(said.contains("has mode 0644: others in this container can read the key"), "{said}");
         assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     }
-
-    let mut command = stand.run_command(&[&args[..], &["--key-stdin"]].concat());
-    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o600)).unwrap();
-    command.stdin(fs::File::open(&elsewhere).unwrap());
-    stand.launch_as(command);
-    until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
-    assert_eq!(stand.status()["mode"], "testnet");
 }
 
 /// Paper reads no key: one that is given stays where it is, and that is said.
