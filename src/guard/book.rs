@@ -123,10 +123,8 @@ impl Book {
     /// The exposure with everything that may have changed since the last reads.
     pub(super) fn of(guard: &Guard) -> Self {
         let mut book = guard.read_book.clone();
-        for oid in guard.pending.going() {
-            if let Some(order) = guard.view.orders.get(&oid)
-                && let Some(stop) = Stop::of(order)
-            {
+        for order in guard.pending.going(&guard.view) {
+            if let Some(stop) = Stop::of(order) {
                 book.remove_stop(order.asset, order.is_buy, stop);
             }
         }

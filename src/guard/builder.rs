@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::effect::{Effects, Keys, Urgency};
 use super::event;
 use super::intent::{Intent, Planned, Role, Waiting};
+use super::pending::ToldBy;
 use super::state::Guard;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::reply::{Reply, Status};
@@ -80,7 +81,7 @@ impl Guard {
         let body = event::Intent { of, action: &node, nonces: vec![terms.nonce] };
         let seq = self.record(effects, now_ms, "intent", &body, Keys { serves: Some(of), ..Keys::default() });
         for (place, order) in action.orders().enumerate() {
-            self.pending.reserve(seq, 0, place, order, None);
+            self.pending.reserve((seq, 0, place), order, None, ToldBy::CloidSince(now_ms, Vec::new()));
         }
         let waiting =
             waiting.take().map(|waiting| Waiting { merge: Some(Merge { answer: answer.clone(), places }), ..waiting });

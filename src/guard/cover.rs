@@ -104,12 +104,13 @@ impl Guard {
     pub(super) fn stops_for(&self, asset: u32, is_long: bool) -> Vec<Stop> {
         let in_flight = &self.watch.in_flight;
         let shown = self.view.orders.values().filter(|order| (order.asset, order.is_buy) == (asset, !is_long));
-        let shown = shown.filter(|order| !self.pending.is_going(order.oid)).filter_map(|order| {
+        let shown = shown.filter(|order| !self.pending.is_going(order.oid, order.cloid)).filter_map(|order| {
             let size = if order.is_position_tpsl && order.size.is_zero() { None } else { Some(order.size) };
             let shown = Some((order.oid, order.seen_ms));
             Some(Stop { px: order.stop_px?, size, is_own: order.is_guards(), shown })
         });
         let sent = in_flight.0.iter().filter(|stop| (stop.asset, stop.is_buy) == (asset, !is_long));
+        let sent = sent.filter(|stop| !self.pending.is_unseen_going(stop.cloid));
         let sent = sent.filter(|stop| !stop.cloid.is_some_and(|cloid| self.view.shows(&cloid))).map(|stop| Stop {
             px: stop.px,
             size: stop.size,

@@ -6,7 +6,7 @@ use super::effect::{Answer, Deed, Effects, Keys, Read, Urgency};
 use super::input::{Request, RequestBody, Via};
 use super::intent::{Intent, Planned, Role, Waiting};
 use super::judge::{self, Plan, Veto};
-use super::pending::{Whose, derived_cloid};
+use super::pending::{ToldBy, Whose, derived_cloid};
 use super::reply::{self, Summary, Verdict};
 use super::state::Guard;
 use super::{Mode, event};
@@ -127,7 +127,7 @@ impl Guard {
         let summary = self.summary(seq, verdict, code, text, &changes);
         if is_live {
             let waiting = Some(Waiting { request: head.id, orders: envelope.action.batch_len(), summary, merge: None });
-            self.launch(effects, seq, Intent::new(actions, waiting, urgency), &stops);
+            self.launch(effects, seq, Intent::new(actions, waiting, urgency), &stops, now_ms);
         } else {
             let body = self.pretend(seq, &envelope.action, &actions, &stops, &summary, now_ms);
             effects.after_disk.push(Deed::Answer(Answer { request: head.id, http_status: 200, body }));
@@ -153,15 +153,22 @@ impl Guard {
     }
 
     /// Reserves what the actions could fill and has the first one sent once the decision is on disk.
-    pub(super) fn launch(&mut self, effects: &mut Effects, seq: u64, intent: Intent, stops: &[Option<StopAt>]) {
+    pub(super) fn launch(
+        &mut self,
+        effects: &mut Effects,
+        seq: u64,
+        intent: Intent,
+        stops: &[Option<StopAt>],
+        now_ms: u64,
+    ) {
         for (index, planned) in intent.actions.iter().enumerate() {
             self.watch.in_flight.reserve(seq, index, &planned.action);
             for (place, order) in planned.action.orders().enumerate() {
                 let stop = if planned.role == Role::Forward { stops.get(place).copied().flatten() } else { None };
-                self.pending.reserve(seq, index, place, order, stop);
+                self.pending.reserve((seq, index, place), order, stop, ToldBy::CloidSince(now_ms, Vec::new()));
             }
-            for (place, oid) in self.cancelled_by(&planned.action) {
-                self.pending.cancel(seq, index, place, oid);
+            for (place, target) in cancelled_by(&planned.action) {
+                self.pending.cancel(seq, index, place, target);
             }
         }
         effects.after_disk.extend(intent.send(seq, 0));
@@ -169,33 +176,16 @@ impl Guard {
     }
 }
 
-impl Guard {
-    /// The open orders that a cancel or modify takes away, with their place in it.
-    fn cancelled_by(&self, action: &Action) -> Vec<(usize, u64)> {
-        let replaced = |place: usize, target: Target| {
-            let orders = match target {
-                Target::Oid(oid) => vec![oid],
-                Target::Cloid(cloid) => self.view.orders_by_cloid(cloid).map(|order| order.oid).collect(),
-            };
-            orders.into_iter().map(move |oid| (place, oid))
-        };
-        match action {
-            Action::Modify { modify, .. } => replaced(0, modify.target).collect(),
-            Action::BatchModify { modifies, .. } => {
-                let targets = modifies.iter().map(|modify| modify.target).enumerate();
-                targets.flat_map(|(place, target)| replaced(place, target)).collect()
-            }
-            Action::Cancel { cancels, .. } => cancels.iter().map(|cancel| cancel.oid).enumerate().collect(),
-            Action::CancelByCloid { cancels, .. } => {
-                let named = cancels.iter().enumerate();
-                let orders = named.flat_map(|(place, cancel)| {
-                    self.view.orders_by_cloid(cancel.cloid).map(move |order| (place, order.oid))
-                });
-                orders.collect()
-            }
-            _ => Vec::new(),
-        }
-    }
+/// What a cancel or modify takes away, with its place in the action.
+fn cancelled_by(action: &Action) -> Vec<(usize, Target)> {
+    let targets: Vec<Target> = match action {
+        Action::Modify { modify, .. } => vec![modify.target],
+        Action::BatchModify { modifies, .. } => modifies.iter().map(|modify| modify.target).collect(),
+        Action::Cancel { cancels, .. } => cancels.iter().map(|cancel| Target::Oid(cancel.oid)).collect(),
+        Action::CancelByCloid { cancels, .. } => cancels.iter().map(|cancel| Target::Cloid(cancel.cloid)).collect(),
+        _ => Vec::new(),
+    };
+    targets.into_iter().enumerate().collect()
 }
 
 /// What is told of a request's head.

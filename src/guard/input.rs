@@ -102,6 +102,8 @@ pub enum Input {
     },
     /// The journal failed, or works again (`None`).
     Journal(Option<String>),
+    /// The disk fell behind and the journal's queue is full, or has room again.
+    Behind(bool),
     /// Something went wrong outside a request. Never contains a key.
     Trouble(String),
     /// The service stops: no new request is taken.

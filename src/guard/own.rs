@@ -62,7 +62,7 @@ impl Guard {
             let keys = Keys { serves: Some(seq), ..Keys::default() };
             self.record(effects, now_ms, "done", &event::Done { intent: seq }, keys);
         } else if is_live {
-            self.launch(effects, seq, Intent::new(actions, None, Urgency::Own), &[]);
+            self.launch(effects, seq, Intent::new(actions, None, Urgency::Own), &[], now_ms);
         }
         seq
     }

@@ -3,13 +3,12 @@
 //! From the moment a decision is taken its orders count, until reads that began late enough show them or their
 //! absence. A read that began before the venue answered proves nothing.
 
-use std::collections::BTreeSet;
-
 use rust_decimal::Decimal;
 
 use super::book::StopAt;
 use super::view::{Resting, View};
 use crate::venue::Cloid;
+use crate::venue::action::Target;
 use crate::venue::order::Order;
 use crate::venue::reply::Status;
 
@@ -87,19 +86,54 @@ pub(super) struct PendingOrder {
     pub(super) cloid: Option<Cloid>,
     /// The venue's id, once it was told.
     pub(super) oid: Option<u64>,
+    pub(super) told_by: ToldBy,
     pub(super) phase: Phase,
 }
 
+/// How an order whose id the venue has not told is known among the open orders.
+///
+/// A modified order keeps its client order id, and so does what it replaces: the id alone tells nothing.
+#[derive(Debug, Clone)]
+pub(super) enum ToldBy {
+    /// By its client order id, on an order that was first shown after this time and is none of these.
+    CloidSince(u64, Vec<u64>),
+    /// Not at all.
+    Nothing,
+}
+
 impl PendingOrder {
-    /// How much of it rests, as far as the open orders show. A stop or an exit may carry the same client order id.
-    fn shown(&self, view: &View) -> Decimal {
-        let is_this = |order: &&Resting| {
-            order.cloid == self.cloid
-                && (order.asset, order.is_buy, order.is_trigger) == (self.asset, self.is_buy, false)
-                && order.reduce_only == self.reduce_only
+    /// Whether both would look the same among the open orders as long as neither's id is told.
+    fn looks_like(&self, other: &PendingOrder) -> bool {
+        let looks = |order: &PendingOrder| (order.cloid, order.asset, order.is_buy, order.reduce_only);
+        looks(self) == looks(other)
+    }
+
+    /// The open orders that may be this one. A stop or an exit may carry the same client order id.
+    fn candidates<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Resting> {
+        let unnamed = match (&self.told_by, self.oid) {
+            (ToldBy::CloidSince(since_ms, others), None) => self.cloid.map(|cloid| (cloid, *since_ms, others)),
+            _ => None,
         };
-        let shown = self.cloid.and_then(|_| view.orders.values().find(is_this));
-        shown.map_or(Decimal::ZERO, |order| order.size)
+        let named = self.oid.and_then(|oid| view.orders.get(&oid));
+        let alike = unnamed.into_iter().flat_map(move |(cloid, since_ms, others)| {
+            view.orders.values().filter(move |order| {
+                order.cloid == Some(cloid)
+                    && (order.asset, order.is_buy, order.is_trigger) == (self.asset, self.is_buy, false)
+                    && order.reduce_only == self.reduce_only
+                    && order.seen_ms > since_ms
+                    && !others.contains(&order.oid)
+            })
+        });
+        named.into_iter().chain(alike)
+    }
+
+    /// Learns that an order that looks like this one is another.
+    fn is_not(&mut self, oid: u64) {
+        if let ToldBy::CloidSince(_, others) = &mut self.told_by
+            && !others.contains(&oid)
+        {
+            others.push(oid);
+        }
     }
 }
 
@@ -116,16 +150,36 @@ struct PendingCancel {
     intent: u64,
     index: usize,
     place: usize,
-    oid: u64,
+    /// By client order id it takes whatever carries that id when it arrives, also what nobody has seen yet.
+    target: Target,
     /// When the venue took it; an orders read begun since shows what became of the order.
     accepted_ms: Option<u64>,
 }
 
+impl PendingCancel {
+    fn takes(&self, oid: u64, cloid: Option<Cloid>) -> bool {
+        match self.target {
+            Target::Oid(target) => target == oid,
+            Target::Cloid(target) => Some(target) == cloid,
+        }
+    }
+}
+
 impl Pending {
     /// Reserves an order before it is sent. Untriggered triggers reserve nothing: they cannot fill.
-    pub(super) fn reserve(&mut self, intent: u64, index: usize, place: usize, order: &Order, stop: Option<StopAt>) {
+    pub(super) fn reserve(
+        &mut self,
+        (intent, index, place): (u64, usize, usize),
+        order: &Order,
+        stop: Option<StopAt>,
+        mut told_by: ToldBy,
+    ) {
         if order.is_trigger() {
             return;
+        }
+        if let ToldBy::CloidSince(_, others) = &mut told_by {
+            let named_alike = self.orders.iter().filter(|other| other.cloid == order.cloid);
+            others.extend(named_alike.filter_map(|other| other.oid));
         }
         let is_immediate = matches!(order.kind, crate::venue::order::OrderKind::Limit(tif) if tif.is_immediate());
         self.orders.push(PendingOrder {
@@ -141,27 +195,37 @@ impl Pending {
             is_immediate,
             cloid: order.cloid,
             oid: None,
+            told_by,
             phase: Phase::Unanswered,
         });
     }
 
-    /// Notes that the order `oid` may be gone from now on.
-    pub(super) fn cancel(&mut self, intent: u64, index: usize, place: usize, oid: u64) {
-        self.cancels.push(PendingCancel { intent, index, place, oid, accepted_ms: None });
+    /// Notes that the order named may be gone from now on.
+    pub(super) fn cancel(&mut self, intent: u64, index: usize, place: usize, target: Target) {
+        self.cancels.push(PendingCancel { intent, index, place, target, accepted_ms: None });
     }
 
     /// Whether a cancel of this order is on its way, or was taken since the orders were read.
-    pub(super) fn is_going(&self, oid: u64) -> bool {
-        self.cancels.iter().any(|cancel| cancel.oid == oid)
+    pub(super) fn is_going(&self, oid: u64, cloid: Option<Cloid>) -> bool {
+        self.cancels.iter().any(|cancel| cancel.takes(oid, cloid))
     }
 
-    /// The orders of which [`Self::is_going`] holds, each once.
-    pub(super) fn going(&self) -> BTreeSet<u64> {
-        self.cancels.iter().map(|cancel| cancel.oid).collect()
+    /// The same for an order whose id is not known yet.
+    pub(super) fn is_unseen_going(&self, cloid: Option<Cloid>) -> bool {
+        let names = |cancel: &PendingCancel| matches!(cancel.target, Target::Cloid(target) if Some(target) == cloid);
+        self.cancels.iter().any(names)
+    }
+
+    /// The open orders of which [`Self::is_going`] holds.
+    pub(super) fn going<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Resting> {
+        let is_any = !self.cancels.is_empty();
+        let orders = is_any.then(|| view.orders.values()).into_iter().flatten();
+        orders.filter(|order| self.is_going(order.oid, order.cloid))
     }
 
     /// Takes the venue's statuses of one action.
     pub(super) fn answered(&mut self, intent: u64, index: usize, now_ms: u64, status: impl Fn(usize) -> Status) {
+        let mut named = Vec::new();
         self.orders.retain_mut(|order| {
             if (order.intent, order.index) != (intent, index) {
                 return true;
@@ -169,6 +233,7 @@ impl Pending {
             let status = status(order.place);
             if let Status::Resting(oid) | Status::Filled(_, oid) = status {
                 order.oid = Some(oid);
+                named.push((oid, order.cloid));
             }
             match status {
                 // Seen before its answer came: what is left of it here has filled or gone already.
@@ -182,6 +247,10 @@ impl Pending {
             }
             true
         });
+        for (oid, cloid) in named {
+            let others = self.orders.iter_mut().filter(|order| order.oid.is_none() && order.cloid == cloid);
+            others.for_each(|order| order.is_not(oid));
+        }
         self.cancels.retain_mut(|cancel| {
             if (cancel.intent, cancel.index) != (intent, index) {
                 return true;
@@ -214,8 +283,10 @@ impl Pending {
     /// Settles against an orders read that began at `begun_ms` and was taken in at `now_ms`. `left` is what has left
     /// the book since the read before it.
     pub(super) fn orders_read(&mut self, view: &View, left: Vec<Resting>, begun_ms: u64, now_ms: u64) {
+        let shown = self.shown(view);
+        let mut shown = shown.into_iter();
         self.orders.retain_mut(|order| {
-            let shown = order.shown(view);
+            let shown = shown.next().unwrap_or_default();
             let is_told = match order.phase {
                 Phase::Accepted(at) => begun_ms >= at,
                 // Seen without an answer: what is shown counts as an open order from now on.
@@ -230,7 +301,11 @@ impl Pending {
             order.size > Decimal::ZERO
         });
         self.cancels.retain(|cancel| {
-            view.orders.contains_key(&cancel.oid) && cancel.accepted_ms.is_none_or(|at| begun_ms < at)
+            let may_take = match cancel.target {
+                Target::Oid(oid) => view.orders.contains_key(&oid),
+                Target::Cloid(_) => true,
+            };
+            may_take && cancel.accepted_ms.is_none_or(|at| begun_ms < at)
         });
         for order in left.into_iter().filter(|order| !order.is_trigger) {
             self.orders.push(PendingOrder {
@@ -246,9 +321,39 @@ impl Pending {
                 is_immediate: false,
                 cloid: order.cloid,
                 oid: Some(order.oid),
+                told_by: ToldBy::Nothing,
                 phase: Phase::Gone(now_ms),
             });
         }
+    }
+
+    /// How much of each order rests, as far as the open orders show. Of two that look alike neither is taken to be the
+    /// one shown: both stay reserved beside it.
+    fn shown(&mut self, view: &View) -> Vec<Decimal> {
+        let mut sizes = Vec::with_capacity(self.orders.len());
+        let mut unclear = Vec::new();
+        for (place, order) in self.orders.iter().enumerate() {
+            let mut candidates = order.candidates(view);
+            let is_waiting = |order: &PendingOrder| order.oid.is_none() && !matches!(order.phase, Phase::Gone(_));
+            let has_double = || {
+                let mut others = self.orders.iter().enumerate().filter(|(other, _)| *other != place);
+                others.any(|(_, other)| is_waiting(other) && other.looks_like(order))
+            };
+            let size = match candidates.next() {
+                Some(found) if order.oid.is_some() || !has_double() => found.size,
+                Some(found) => {
+                    unclear.push(found.oid);
+                    Decimal::ZERO
+                }
+                None => Decimal::ZERO,
+            };
+            unclear.extend(candidates.map(|order| order.oid));
+            sizes.push(size);
+        }
+        for oid in unclear {
+            self.orders.iter_mut().for_each(|order| order.is_not(oid));
+        }
+        sizes
     }
 
     /// Settles against an account read that began at `begun_ms`.

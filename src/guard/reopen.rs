@@ -8,6 +8,7 @@ use super::decide::FORWARD_LIFE_MS;
 use super::effect::{Effects, Keys};
 use super::event;
 use super::intent::{Planned, Role};
+use super::pending::ToldBy;
 use super::state::Guard;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
@@ -140,8 +141,13 @@ impl Guard {
                 }
                 let expires_after_ms = open.expires_ms.filter(|_| open.forward == Some(index));
                 let terms = Terms { nonce: *nonce, vault: None, expires_after_ms };
+                // What a modify replaces carries the same id, and nobody remembers what the open orders showed before.
+                let told_by = match &action {
+                    Action::Modify { .. } | Action::BatchModify { .. } => ToldBy::Nothing,
+                    _ => ToldBy::CloidSince(0, Vec::new()),
+                };
                 for (place, order) in action.orders().enumerate() {
-                    self.pending.reserve(intent, index, place, order, None);
+                    self.pending.reserve((intent, index, place), order, None, told_by.clone());
                 }
                 let planned = Planned { role: Role::Forward, action, node: node.clone(), terms };
                 self.doubt((intent, index), planned, open.burnt, now_ms);

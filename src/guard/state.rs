@@ -53,6 +53,8 @@ pub struct Guard {
     pub(super) acts_for: Option<Option<Address>>,
     pub(super) killed: Option<String>,
     pub(super) journal_error: Option<String>,
+    /// The journal's queue is full: the room that is left is for exits.
+    pub(super) is_behind: bool,
     pub(super) requests_left: Option<u64>,
     pub(super) api_wallet_valid_until_ms: Option<u64>,
     pub(super) stopping: Option<String>,
@@ -127,6 +129,7 @@ impl Guard {
             acts_for: None,
             killed: None,
             journal_error: None,
+            is_behind: false,
             requests_left: None,
             api_wallet_valid_until_ms: None,
             stopping: None,
@@ -162,6 +165,12 @@ impl Guard {
     #[must_use]
     pub fn journal_problem(&self) -> Option<&str> {
         self.journal_error.as_deref()
+    }
+
+    /// Whether the disk was last said to be behind.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        self.is_behind
     }
 
     /// Whether anything sent is still unanswered.

@@ -86,6 +86,7 @@ impl Guard {
                 }
             }
             Input::Journal(problem) => self.journal_error = problem,
+            Input::Behind(is_behind) => self.is_behind = is_behind,
             Input::Trouble(text) => {
                 self.record(&mut effects, now_ms, "error", &event::Trouble { text: &text }, Keys::default());
             }

@@ -75,6 +75,7 @@ impl Desk {
             self.tick_if_due();
             self.journal_health();
             self.flush()?;
+            self.journal_room();
             if self.stop_by_ms.is_some_and(|by_ms| self.guard.is_idle() || now_ms() >= by_ms) {
                 self.step(Input::Stopped);
                 self.flush()?;
@@ -100,7 +101,7 @@ impl Desk {
                 }
                 self.step(input);
             }
-            // The disk is behind. What waits already must get there before more is taken in.
+            // Not even the room kept for exits is left. What waits must get to the disk before more is taken in.
             Message::Exchange { reply, .. } if self.backlog.len() > BACKLOG => reply.answer(Reply::busy()),
             Message::Exchange { via, body, reply } => {
                 let id = self.wait(reply);
@@ -229,12 +230,21 @@ impl Desk {
             self.step(Input::Journal(problem));
         }
     }
+
+    /// Tells the core when the journal's queue became full, or has room again.
+    fn journal_room(&mut self) {
+        let is_behind = !self.backlog.is_empty();
+        if self.guard.is_behind() != is_behind {
+            self.step(Input::Behind(is_behind));
+        }
+    }
 }
 
 /// Events between two checkpoints.
 const CHECKPOINT_EVERY: u64 = 5_000;
-/// Batches that may wait here before nothing more is taken in.
-const BACKLOG: usize = 64;
+/// Batches that may wait here before nothing more is taken in. Entries are refused from the first on, so that this is
+/// room for exits.
+const BACKLOG: usize = 256;
 
 fn line(record: guard::Record) -> Line {
     let cloids = record.keys.cloids.iter().map(|cloid| u128::from_be_bytes(cloid.0)).collect();

@@ -46,8 +46,8 @@ pub(super) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan)
         let covers = |order: &Resting| order.asset == asset && order.is_buy != is_long && order.stop_px.is_some();
         let size_of = |order: &Resting| if order.is_position_tpsl { position.abs() } else { order.size };
         let kept = guard.view.orders.values().filter(|order| covers(order));
-        let is_going = |oid: u64| stops.iter().any(|stop| stop.oid == oid) || guard.pending.is_going(oid);
-        let kept = kept.filter(|order| !is_going(order.oid));
+        let is_named = |order: &Resting| stops.iter().any(|stop| stop.oid == order.oid);
+        let kept = kept.filter(|order| !is_named(order) && !guard.pending.is_going(order.oid, order.cloid));
         let kept = kept.map(size_of).fold(Decimal::ZERO, Decimal::saturating_add);
         let mut missing = position.abs().saturating_sub(kept).max(Decimal::ZERO);
         let mut going: Vec<&&Resting> = stops.iter().filter(|order| covers(order)).collect();

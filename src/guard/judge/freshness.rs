@@ -23,6 +23,10 @@ pub(super) fn check(guard: &Guard, now_ms: u64) -> Result<(), Veto> {
     if let Some(problem) = &guard.journal_error {
         return Err(Veto::new(Code::JournalError, format!("decisions cannot be written: {problem}")));
     }
+    if guard.is_behind {
+        let text = "the disk is behind and the journal's queue is full; exits pass, send this again in a moment";
+        return Err(Veto::new(Code::Busy, text));
+    }
     let Some(account) = &guard.view.account else {
         return Err(Veto::new(Code::Starting, "the account has not been read yet; try again in a moment"));
     };

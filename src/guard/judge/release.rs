@@ -36,7 +36,8 @@ fn is_replaced(guard: &Guard, own: &Resting, new: &Order, new_px: Decimal) -> bo
         return false;
     }
     let whole = |size: Decimal| if size.is_zero() { held } else { size };
-    let clients = guard.view.orders.values().filter(|order| !order.is_guards() && !guard.pending.is_going(order.oid));
+    let is_going = |order: &Resting| guard.pending.is_going(order.oid, order.cloid);
+    let clients = guard.view.orders.values().filter(|order| !order.is_guards() && !is_going(order));
     let clients = clients.filter(|order| (order.asset, order.is_buy) == (own.asset, own.is_buy));
     let clients = clients.filter(|order| order.stop_px.is_some_and(is_tight)).map(|order| whole(order.size));
     clients.fold(whole(new.size), Decimal::saturating_add) >= held

@@ -136,3 +136,24 @@ fn a_client_stop_at_least_as_tight_lets_the_guards_own_go() {
     let stop_limit = with(stop(ETH, false, "1960", "1"), "/t/trigger/isMarket", json!(false));
     assert_eq!(held(dec!(1), own()).order(stop_limit).event["post"], json!([]));
 }
+
+/// A cancel by client order id takes what carries the id when it arrives: also what a modify is just putting there.
+#[test]
+fn the_guards_stop_stays_while_a_cancel_may_take_the_clients() {
+    let clients = |oid: u64| {
+        let mut order = open_stop("ETH", "A", "1965", "1", oid);
+        order.cloid = serde_json::from_value(cloid(1)).unwrap();
+        order
+    };
+    let mut desk = held(dec!(1), vec![guards(open_stop("ETH", "A", "1960", "1", 2)), clients(3)]);
+    let move_it = json!({"type": "modify", "oid": 3, "order": with(stop(ETH, false, "1970", "1"), "/c", cloid(1))});
+    desk.ask(move_it).reduces();
+    desk.ask(cancel_by(&cloid(1))).reduces();
+    desk.now += 1_000;
+    desk.orders = vec![guards(open_stop("ETH", "A", "1960", "1", 2)), clients(4)];
+    for _ in 0..3 {
+        desk.now += 1_000;
+        let effects = [desk.read_account(desk.now), desk.read_orders(desk.now)];
+        assert!(effects.iter().all(|effects| sends(effects).is_empty()), "{effects:?}");
+    }
+}

@@ -195,3 +195,58 @@ fn closes_in_flight_count_against_a_second_close() {
     desk.answer(first.seq(), 0, statuses(json!([{"error": "no match"}])));
     assert_eq!(desk.order(sell(ETH, "2002", "0.5")).sent_order(0)["r"], true);
 }
+
+/// A bot keeps its client order id when it modifies: what the id shows until then is the order that is replaced.
+#[test]
+fn a_modified_order_is_not_taken_for_what_it_replaces() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.show(vec![resting("1")]);
+    let larger = with(buy(ETH, "2000", "3"), "/c", cloid(1));
+    let modified = desk.ask(json!({"type": "modify", "oid": 1, "order": larger})).seq();
+    assert_eq!(exposure(&desk), dec!(8000), "the new one on top of the old one");
+    desk.wait(1_000);
+    desk.wait(1_000);
+    assert_eq!(exposure(&desk), dec!(8000));
+    // The venue did it meanwhile, and the answer is still on its way.
+    desk.orders = vec![OpenOrder { oid: 2, ..resting("3") }];
+    desk.wait(1_000);
+    desk.wait(1_000);
+    assert_eq!(exposure(&desk), dec!(6000));
+    desk.answer(modified, 0, statuses(json!([{"resting": {"oid": 2}}])));
+    desk.wait(1_000);
+    desk.wait(1_000);
+    assert_eq!(exposure(&desk), dec!(6000));
+}
+
+/// Two on their way under one id, of which one is shown: the other may still come.
+#[test]
+fn of_two_that_look_alike_neither_is_taken_for_the_one_shown() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.show(vec![resting("1")]);
+    let modify =
+        |size: &str| json!({"type": "modify", "oid": 1, "order": with(buy(ETH, "2000", size), "/c", cloid(1))});
+    let first = desk.ask(modify("2")).seq();
+    let second = desk.ask(modify("4")).seq();
+    desk.orders = vec![OpenOrder { oid: 2, ..resting("2") }];
+    desk.wait(1_000);
+    desk.wait(1_000);
+    assert!(exposure(&desk) >= dec!(12000), "{}", exposure(&desk));
+    desk.answer(first, 0, statuses(json!([{"resting": {"oid": 2}}])));
+    desk.wait(1_000);
+    desk.wait(1_000);
+    assert_eq!(exposure(&desk), dec!(12000), "the first as shown, the second on its way");
+    desk.answer(second, 0, statuses(json!([{"error": "Cannot modify canceled or filled order"}])));
+    assert_eq!(exposure(&desk), dec!(4000));
+}
+
+/// The one that is replaced was told of by the venue, and no read has shown it yet.
+#[test]
+fn what_it_replaces_is_known_from_its_answer_on() {
+    let (mut desk, seq) = sent("Gtc");
+    desk.answer(seq, 0, accepted());
+    desk.ask(json!({"type": "modify", "oid": 1, "order": with(buy(ETH, "2000", "3"), "/c", cloid(1))}));
+    desk.orders = vec![resting("1")];
+    desk.wait(1_000);
+    desk.wait(1_000);
+    assert_eq!(exposure(&desk), dec!(8000));
+}

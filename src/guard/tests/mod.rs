@@ -8,6 +8,7 @@ mod fixture;
 mod builder;
 mod cancels;
 mod collar;
+mod covering;
 mod events;
 mod exits;
 mod flattening;

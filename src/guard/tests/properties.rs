@@ -1,11 +1,14 @@
 //! What holds for any sequence of requests, answers, fills and reads.
 
+use std::ops::RangeInclusive;
+
 use proptest::prelude::*;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
 use super::world::{LOWEST, World};
+
 use crate::guard::{Config, Input, Mode, RequestBody, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::envelope::Envelope;
@@ -28,10 +31,18 @@ enum Happening {
     Kill,
 }
 
+/// Thousandths of the mid: from the lowest price to beyond the collar.
+const NEAR: RangeInclusive<u32> = 980..=1005;
+
 /// An order near the mid, worth something against the caps of 5000 and 8000 USDC.
 fn order() -> impl Strategy<Value = Value> {
+    order_at(NEAR)
+}
+
+/// The same, at a price of so many thousandths of the mid.
+fn order_at(mills: RangeInclusive<u32>) -> impl Strategy<Value = Value> + Clone {
     let tif = prop::sample::select(vec!["Gtc", "Gtc", "Ioc", "Alo"]);
-    (0_usize..3, any::<bool>(), 980_u32..=1005, 1_u32..60, tif, prop::bool::weighted(0.2), 0_u8..6).prop_map(
+    (0_usize..3, any::<bool>(), mills, 1_u32..60, tif, prop::bool::weighted(0.2), 0_u8..6).prop_map(
         |(market, is_buy, mills, hundreds, tif, reduce_only, id)| {
             let (mid, px_step, lot) = [(dec!(60000), 0, 5), (dec!(2000), 1, 4), (dec!(100), 2, 2)][market];
             let px = (mid * Decimal::from(mills) / dec!(1000)).round_dp(px_step).max(mid * LOWEST);
@@ -44,12 +55,13 @@ fn order() -> impl Strategy<Value = Value> {
     )
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn happening(mills: RangeInclusive<u32>) -> impl Strategy<Value = Happening> {
     let which = 0_usize..8;
+    let order = order_at(mills);
     prop_oneof![
-        6 => prop::collection::vec(order(), 1..4).prop_map(Happening::Ask),
+        6 => prop::collection::vec(order.clone(), 1..4).prop_map(Happening::Ask),
         1 => which.clone().prop_map(Happening::Cancel),
-        2 => (which.clone(), order()).prop_map(|(which, order)| Happening::Modify(which, order)),
+        2 => (which.clone(), order).prop_map(|(which, order)| Happening::Modify(which, order)),
         5 => (which.clone(), prop::bool::weighted(0.1)).prop_map(|(which, refuse)| Happening::Execute { which, refuse }),
         5 => (which.clone(), prop::bool::weighted(0.1)).prop_map(|(which, is_lost)| Happening::Answer { which, is_lost }),
         1 => (which.clone(), any::<bool>()).prop_map(|(which, is_sent)| Happening::GiveUp { which, is_sent }),
@@ -93,8 +105,15 @@ fn happen(world: &mut World, happening: Happening) {
     }
 }
 
+fn live(mut world: World, happenings: Vec<Happening>) {
+    for happening in happenings {
+        world.desk.now += 1;
+        happen(&mut world, happening);
+    }
+}
+
 /// So many cases, unless the environment asks for another number.
-fn cases(cases: u32) -> ProptestConfig {
+pub(super) fn cases(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
     ProptestConfig { cases, failure_persistence: None, ..default }
@@ -116,13 +135,16 @@ fn check_exits(asked: &[Value], decided: &Decided) {
 proptest! {
     #![proptest_config(cases(400))]
 
+    /// Half the equity in one market and four fifths in all, as notional.
     #[test]
-    fn no_order_of_events_takes_the_account_over_its_rules(happenings in prop::collection::vec(happening(), 1..120)) {
-        let mut world = World::new();
-        for happening in happenings {
-            world.desk.now += 1;
-            happen(&mut world, happening);
-        }
+    fn no_order_of_events_takes_the_account_over_its_caps(happenings in prop::collection::vec(happening(NEAR), 1..60)) {
+        live(World::new(Rules { position: dec!(50), exposure: dec!(80), ..wide() }, LOWEST), happenings);
+    }
+
+    /// The same amounts as losses: at the mid, where all stops are 2% away, 1% lost is half the equity held.
+    #[test]
+    fn no_order_of_events_risks_more_than_its_rules(happenings in prop::collection::vec(happening(1000..=1000), 1..60)) {
+        live(World::new(Rules { loss_per_trade: dec!(1), open_risk: dec!(1.6), ..wide() }, Decimal::ONE), happenings);
     }
 
     #[test]

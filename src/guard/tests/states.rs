@@ -104,3 +104,14 @@ fn reads_taken_before_the_markets_are_known_do_not_count() {
     // The account was read, but not one of its positions could be told.
     desk.order(entry()).vetoed("starting");
 }
+
+#[test]
+fn entries_wait_while_the_disk_is_behind_and_exits_do_not() {
+    let mut desk = Desk::live();
+    desk.hold("ETH", rust_decimal::dec!(1));
+    desk.step(Input::Behind(true));
+    desk.order(entry()).vetoed("busy").says(&["the disk is behind", "again"]);
+    desk.order(close(ETH, false, "2000", "1")).reduces();
+    desk.step(Input::Behind(false));
+    desk.order(entry()).resized();
+}

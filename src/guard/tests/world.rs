@@ -1,4 +1,6 @@
 //! A venue that is slow to tell: it executes, fills and answers when it likes, and its reads lag.
+//!
+//! Child stops rest beside their entries from the start: nothing here depends on when they come alive.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +11,8 @@ use super::fixture::*;
 use crate::guard::effect::SendAction;
 use crate::guard::{Config, Effects, Input, Mode, SendOutcome};
 use crate::rules::Rules;
-use crate::venue::action::{Action, Target};
+use crate::venue::Cloid;
+use crate::venue::action::{Action, Modify, Target};
 use crate::venue::info::{OpenOrder, Side};
 use crate::venue::order::{Order, OrderKind};
 
@@ -28,6 +31,8 @@ pub(super) struct World {
     answers: Vec<(u64, usize, Value)>,
     reads: Vec<(Input, u64)>,
     next_oid: u64,
+    /// The share of the mid at which units are valued.
+    lowest: Decimal,
 }
 
 /// What could come of one market, in units.
@@ -38,9 +43,9 @@ struct Side2 {
 }
 
 impl World {
-    pub(super) fn new() -> Self {
+    /// A world under rules that allow 5000 USDC in one market and 8000 in all, one way or the other.
+    pub(super) fn new(rules: Rules, lowest: Decimal) -> Self {
         // Every answer is as old as it likes; only exposure is under test.
-        let rules = Rules { position: dec!(50), exposure: dec!(80), ..wide() };
         let ages = u64::MAX / 2;
         let config = Config { account_max_age_ms: ages, prices_max_age_ms: ages, ..config(Mode::Testnet, rules) };
         Self {
@@ -51,6 +56,7 @@ impl World {
             answers: Vec::new(),
             reads: Vec::new(),
             next_oid: 100,
+            lowest,
         }
     }
 
@@ -73,6 +79,35 @@ impl World {
         }
     }
 
+    /// Somebody trades by hand.
+    pub(super) fn hold(&mut self, asset: u32, szi: Decimal) {
+        self.positions.insert(asset, szi);
+    }
+
+    /// Somebody places an order by hand.
+    pub(super) fn rest(&mut self, order: &Order) {
+        self.place(order);
+    }
+
+    /// The size of the position in `asset`, signed, and how much of it market stops cover.
+    pub(super) fn cover(&self, asset: u32) -> (Decimal, Decimal) {
+        let held = self.positions.get(&asset).copied().unwrap_or_default();
+        let covers =
+            |order: &&Order| order.asset == asset && order.reduce_only && order.is_buy == held.is_sign_negative();
+        let stops = self.book.values().filter(|order| order.market_stop_px().is_some()).filter(covers);
+        (held, stops.map(|order| order.size).sum::<Decimal>().min(held.abs()))
+    }
+
+    /// What rests under `oid`.
+    pub(super) fn resting(&self, oid: u64) -> &Order {
+        &self.book[&oid]
+    }
+
+    /// The intents of the actions on their way, in the order in which [`Self::execute`] counts them.
+    pub(super) fn intents(&self) -> impl Iterator<Item = u64> + Clone {
+        self.waiting.iter().map(|(send, _)| send.intent)
+    }
+
     pub(super) fn oids(&self) -> Vec<u64> {
         self.book.keys().copied().collect()
     }
@@ -87,13 +122,11 @@ impl World {
         let statuses: Vec<Value> = match &action {
             _ if refuse => vec![json!({"error": "refused"})],
             Action::Cancel { cancels, .. } => cancels.iter().map(|cancel| self.cancel(cancel.oid)).collect(),
-            Action::Modify { modify, .. } => {
-                match modify.target {
-                    Target::Oid(oid) => self.cancel(oid),
-                    Target::Cloid(_) => json!("success"),
-                };
-                vec![self.place(&modify.order)]
+            Action::CancelByCloid { cancels, .. } => {
+                cancels.iter().map(|cancel| self.cancel(self.named(cancel.cloid).unwrap_or_default())).collect()
             }
+            Action::Modify { modify, .. } => vec![self.modify(modify)],
+            Action::BatchModify { modifies, .. } => modifies.iter().map(|modify| self.modify(modify)).collect(),
             action => action.orders().map(|order| self.place(order)).collect(),
         };
         if is_heard {
@@ -106,6 +139,21 @@ impl World {
             Some(_) => json!("success"),
             None => json!({"error": "Order was never placed, already canceled, or filled."}),
         }
+    }
+
+    fn named(&self, cloid: Cloid) -> Option<u64> {
+        self.book.iter().find(|(_, order)| order.cloid == Some(cloid)).map(|(oid, _)| *oid)
+    }
+
+    fn modify(&mut self, modify: &Modify) -> Value {
+        let oid = match modify.target {
+            Target::Oid(oid) => Some(oid),
+            Target::Cloid(cloid) => self.named(cloid),
+        };
+        if oid.and_then(|oid| self.book.remove(&oid)).is_none() {
+            return json!({"error": "Cannot modify canceled or filled order"});
+        }
+        self.place(&modify.order)
     }
 
     fn place(&mut self, order: &Order) -> Value {
@@ -241,7 +289,7 @@ impl World {
         let mids = [(BTC, dec!(60000)), (ETH, dec!(2000)), (SOL, dec!(100))];
         let mut gross = Decimal::ZERO;
         for (asset, mid) in mids {
-            let value = self.worst(asset) * mid * LOWEST;
+            let value = self.worst(asset) * mid * self.lowest;
             gross += value;
             assert!(!entered.contains(&asset) || value <= dec!(5000), "{value} in market {asset}: {}", decided.event);
         }
