@@ -27,10 +27,14 @@ pub(crate) fn node(value: &Value) -> Node {
 
 /// The body of an action, signed by `key` over exactly these bytes' order.
 pub(crate) fn signed_with(key: &SecretKey, action: &Value, nonce: u64, source: Source) -> Value {
-    let terms = Terms { nonce, vault: None, expires_after_ms: None };
+    signed_for(key, action, &Terms { nonce, vault: None, expires_after_ms: None }, source)
+}
+
+/// The same on other terms.
+pub(crate) fn signed_for(key: &SecretKey, action: &Value, terms: &Terms, source: Source) -> Value {
     let action = node(action);
-    let signature = key.sign_action(&action, &terms, source).unwrap();
-    serde_json::from_str(&envelope::body(action, &terms, &signature).to_json()).unwrap()
+    let signature = key.sign_action(&action, terms, source).unwrap();
+    serde_json::from_str(&envelope::body(action, terms, &signature).to_json()).unwrap()
 }
 
 /// The same as the test network's SDKs sign, with a nonce of its own.
