@@ -122,7 +122,10 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
-            say(&refusal.to_string());
+            // What failed while running stands in the log, whose reader must not hold up the end.
+            if !refusal.is_logged() {
+                say(&refusal.to_string());
+            }
             ExitCode::from(refusal.exit_code())
         }
     }

@@ -79,6 +79,11 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
+    /// Whether the service's log was told of it.
+    pub(super) fn is_logged(&self) -> bool {
+        matches!(self, Self::Run(RunError::Failed(_)))
+    }
+
     /// The exit status: 2, but for ill health and for a service that failed while running, which are 1.
     pub(super) fn exit_code(&self) -> u8 {
         match self {

@@ -18,7 +18,7 @@ use super::told::Teller;
 /// Lines and events that wait to be written at most.
 const QUEUE: usize = 1024;
 /// How long the last lines may take to be written.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_millis(400);
 /// Most characters of a line.
 const MAX_LINE: usize = 600;
 
@@ -66,10 +66,12 @@ pub(super) fn start(most: Level, deaths: &Sender<Death>) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes one line.
+/// Writes one line, at once where the log's thread is not there.
 pub(super) fn line(level: Level, text: impl Display) {
-    if let Some(log) = LOG.get().filter(|log| level <= log.most) {
-        log.push(Entry::Line(level, text.to_string()));
+    match LOG.get() {
+        Some(log) if level <= log.most => log.push(Entry::Line(level, text.to_string())),
+        Some(_) => {}
+        None => _ = writeln!(io::stderr().lock(), "{}", shown(level, &text.to_string(), None)),
     }
 }
 

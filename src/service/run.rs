@@ -42,9 +42,13 @@ impl Prepared {
     /// logging lines of up to `most`.
     ///
     /// # Errors
-    /// [`RunError::Refused`] when it does not start, [`RunError::Failed`] when it ends otherwise than by a signal.
+    /// [`RunError::Refused`] when it does not start, [`RunError::Failed`] when it ends otherwise than by a signal; of that
+    /// the log was told.
     pub fn run(self, api_wallet: Option<ApiWallet>, most: Level) -> Result<(), RunError> {
         let ended = self.run_logged(api_wallet, most);
+        if let Err(error @ RunError::Failed(_)) = &ended {
+            log::line(Level::Error, error);
+        }
         log::flush();
         ended
     }

@@ -9,12 +9,14 @@ use crate::place::*;
 
 const TESTNET: [&str; 3] = ["--network", "testnet", "--key-stdin"];
 
-/// A stand-in for systemd-creds that turns letters round, so that what it sealed is not what it was given.
-const TURNS: &str = r#"#!/bin/sh
+/// A stand-in for systemd-creds that gives back another key than it was given.
+const SWAPS: &str = r#"#!/bin/sh
 [ "$2" = --name=api-wallet-key ] && [ "$3" = - ] && [ "$4" = - ] || { echo "unexpected arguments $*" >&2; exit 1; }
-tr 0-9a-f a-f0-9
+cat >/dev/null
+[ "$1" = encrypt ] && echo sealed || echo 0x3333333333333333333333333333333333333333333333333333333333333333
 "#;
-const TURNS_BACK: &str = "#!/bin/sh\ncase $1 in encrypt) tr 0-9a-f 6-9a-f0-5;; decrypt) tr 6-9a-f0-5 0-9a-f;; esac\n";
+/// A stand-in that seals by turning letters round, and opens by turning them back.
+const SEALS: &str = "#!/bin/sh\ncase $1 in encrypt) tr 0-9a-f 6-9a-f0-5;; decrypt) tr 6-9a-f0-5 0-9a-f;; esac\n";
 const FAILS: &str = "#!/bin/sh\ncat >/dev/null\necho 'no host secret' >&2\nexit 1\n";
 const LOSES: &str = "#!/bin/sh\ncat >/dev/null\necho nothing\n";
 
@@ -57,7 +59,7 @@ fn no_key_lies_open(folder: &Path) {
 #[test]
 fn auto_seals_where_it_works_and_run_opens_it() {
     let place = Place::with(&venue(AGENT));
-    with_tool(&place, TURNS_BACK);
+    with_tool(&place, SEALS);
     let output = run(&place, &init(&TESTNET), FAKE_KEY);
     let out = succeeded(&output);
     assert!(
@@ -77,7 +79,7 @@ fn auto_seals_where_it_works_and_run_opens_it() {
 
 #[test]
 fn auto_takes_a_file_where_it_does_not_work_and_says_so() {
-    for (script, why) in [(FAILS, "no host secret"), (LOSES, "does not give back"), (TURNS, "does not give back")] {
+    for (script, why) in [(FAILS, "no host secret"), (LOSES, "does not give back"), (SWAPS, "does not give back")] {
         let place = Place::with(&venue(AGENT));
         with_tool(&place, script);
         let output = run(&place, &init(&TESTNET), FAKE_KEY);
@@ -107,7 +109,7 @@ fn host_creds_is_refused_where_it_does_not_work() {
 #[test]
 fn a_key_of_either_form_is_kept_aside_by_force_only() {
     let place = Place::with(&venue(AGENT));
-    with_tool(&place, TURNS_BACK);
+    with_tool(&place, SEALS);
     let file = [&TESTNET[..], &["--key-store", "file"]].concat();
     succeeded(&run(&place, &init(&file), FAKE_KEY));
     place.write_config(&venue(AGENT));

@@ -167,11 +167,14 @@ fn outside_a_container_a_key_that_others_can_read_is_refused() {
         assert!(done.success());
     }
     let run = |more: &[&str]| {
-        let args = ["--home", "/home", "run", "--network", "testnet", "--listen", "127.0.0.1:0", "--key-file", "/key"];
+        // No address of this machine: whatever becomes of the key, no service starts.
+        let listen = ["--listen", "203.0.113.1:9"];
+        let args = [&["--home", "/home", "run", "--network", "testnet", "--key-file", "/key"][..], &listen].concat();
         Command::new("chroot").arg(&root).arg("/svc-guard").args(args).args(more).output().unwrap()
     };
     refused(&run(&[]), "others can read the key; run `chmod 600 /key`");
     // With a word it is taken, and then the listen address that cannot be stands in the way.
+    refused(&run(&["--container"]), "cannot listen on 203.0.113.1:9");
     for mode in [0o666, 0o622] {
         fs::set_permissions(root.join("key"), fs::Permissions::from_mode(mode)).unwrap();
         refused(&run(&["--container"]), "others can write it");
