@@ -180,7 +180,7 @@ impl Guard {
         };
         let orders = if role == Role::Own { Read::OrdersNow } else { Read::Orders };
         effects.at_once.extend([Deed::Read(orders), Deed::Read(Read::Account)]);
-        let next = next.filter(|next| !self.is_too_late(effects, &mut intent, *next));
+        let next = next.filter(|next| !self.is_too_late(effects, &mut intent, *next) && !self.bares(&intent, *next));
         if let Some(key) = intent.settles {
             let answered = match &ending {
                 Ending::Answered(reply, value) => Some((reply, value)),
@@ -212,6 +212,18 @@ impl Guard {
             answer(effects, intent, |waiting| reply::failed(text, &waiting.summary));
         }
         too_late
+    }
+
+    /// Whether the next action takes the guard's stop away while a client's cancel is about to take the one that was to
+    /// stand in its place. Such actions come last.
+    fn bares(&self, intent: &Intent, next: usize) -> bool {
+        let Some(Planned { role: Role::Post(place), action: Action::Cancel { .. }, .. }) = intent.actions.get(next)
+        else {
+            return false;
+        };
+        let forward = intent.actions.iter().find(|planned| planned.role == Role::Forward);
+        let replacing = forward.and_then(|planned| planned.action.orders().nth(*place));
+        replacing.is_some_and(|order| self.pending.is_unseen_going(order.cloid))
     }
 
     /// Tells of a send; one that surely never went out has no `sent` event.

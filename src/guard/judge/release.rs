@@ -14,6 +14,10 @@ pub(super) fn own_stops(guard: &Guard, orders: &[Order]) -> Vec<Post> {
     let mut posts = Vec::new();
     for (place, order) in orders.iter().enumerate() {
         let Some(px) = order.market_stop_px() else { continue };
+        // A cancel of this very id may arrive after the stop, and take it.
+        if guard.pending.is_unseen_going(order.cloid) {
+            continue;
+        }
         let replaced = guard.view.orders.values().filter(|own| own.is_guards() && !freed.contains(&own.oid));
         let replaced: Vec<_> = replaced.filter(|own| is_replaced(guard, own, order, px)).collect();
         if replaced.is_empty() {

@@ -157,3 +157,30 @@ fn the_guards_stop_stays_while_a_cancel_may_take_the_clients() {
         assert!(effects.iter().all(|effects| sends(effects).is_empty()), "{effects:?}");
     }
 }
+
+fn tighter() -> Value {
+    place(vec![with(stop(ETH, false, "1970", "1"), "/c", cloid(1))])
+}
+
+#[test]
+fn the_guards_stop_is_not_released_for_one_that_is_being_cancelled() {
+    let mut desk = held(dec!(1), vec![guards(open_stop("ETH", "A", "1960", "1", 2))]);
+    assert_eq!(desk.ask(tighter()).reduces().event["post"][0]["type"], "cancel");
+    let mut desk = held(dec!(1), vec![guards(open_stop("ETH", "A", "1960", "1", 2))]);
+    desk.ask(cancel_by(&cloid(1))).reduces();
+    assert_eq!(desk.ask(tighter()).reduces().event["post"], json!([]));
+}
+
+#[test]
+fn a_release_does_not_follow_once_the_clients_stop_is_being_cancelled() {
+    for cancels in [false, true] {
+        let mut desk = held(dec!(1), vec![guards(open_stop("ETH", "A", "1960", "1", 2))]);
+        let seq = desk.ask(tighter()).seq();
+        if cancels {
+            desk.ask(cancel_by(&cloid(1))).reduces();
+        }
+        let effects = desk.answer(seq, 0, statuses(json!([{"resting": {"oid": 3}}])));
+        let released = sends(&effects).iter().any(|send| send.intent == seq);
+        assert_eq!(released, !cancels, "{effects:?}");
+    }
+}
