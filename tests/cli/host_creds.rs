@@ -38,7 +38,7 @@ fn fed(command: &mut Command, stdin: &str) -> Output {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A command that refuses before it reads leaves the pipe broken; that is its right.
     _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), stdin.as_bytes());
-    child.wait_with_output().unwrap()
+    finished(child)
 }
 
 fn sealed_file(place: &Place) -> std::path::PathBuf {

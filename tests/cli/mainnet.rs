@@ -20,7 +20,7 @@ fn with_waiting_key(command: &mut Command) -> (Output, String) {
     let (read, write) = nix::unistd::pipe().unwrap();
     let given: OwnedFd = read.try_clone().unwrap();
     File::from(write).write_all(FAKE_KEY.as_bytes()).unwrap();
-    let output = command.stdin(Stdio::from(given)).output().unwrap();
+    let output = ended(command.stdin(Stdio::from(given)));
     let mut left = String::new();
     File::from(read).read_to_string(&mut left).unwrap();
     (output, left)

@@ -36,7 +36,7 @@ fn open_place(place: Place) -> Place {
 fn as_somebody(place: &Place, args: &[&str]) -> Output {
     let mut command = Command::new(place.path("svc-guard"));
     command.args(args).env_clear().env("SVC_GUARD_HOME", place.home()).uid(SOMEBODY).gid(SOMEBODY).current_dir("/");
-    command.stdin(std::process::Stdio::null()).output().unwrap()
+    ended(command.stdin(std::process::Stdio::null()))
 }
 
 fn give(path: &Path) {
@@ -170,7 +170,7 @@ fn outside_a_container_a_key_that_others_can_read_is_refused() {
         // No address of this machine: whatever becomes of the key, no service starts.
         let listen = ["--listen", "203.0.113.1:9"];
         let args = [&["--home", "/home", "run", "--network", "testnet", "--key-file", "/key"][..], &listen].concat();
-        Command::new("chroot").arg(&root).arg("/svc-guard").args(args).args(more).output().unwrap()
+        ended(Command::new("chroot").arg(&root).arg("/svc-guard").args(args).args(more))
     };
     refused(&run(&[]), "others can read the key; run `chmod 600 /key`");
     // With a word it is taken, and then the listen address that cannot be stands in the way.

@@ -5,9 +5,15 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use svc_guard::rules::Rules;
+
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) const ACCOUNT: &str = "0x1111111111111111111111111111111111111111";
 /// Obviously no real key; its address is [`WALLET`].
@@ -65,7 +71,7 @@ impl Place {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
+        ended(&mut self.command(args))
     }
 
     pub(crate) fn run_with(&self, args: &[&str], stdin: &str) -> Output {
@@ -73,7 +79,7 @@ impl Place {
             self.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // A command that refuses before it reads leaves the pipe broken; that is its right.
         _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-        child.wait_with_output().unwrap()
+        finished(child)
     }
 
     /// Every file and folder with its mode and content.
@@ -101,6 +107,25 @@ impl Place {
         refused(&self.run(args), reason);
         assert!(self.listing() == before, "{args:?} left something behind");
     }
+}
+
+/// What became of a program that must end by itself; one that does not is ended, and its test fails.
+pub(crate) fn finished(child: Child) -> Output {
+    let id = Pid::from_raw(i32::try_from(child.id()).unwrap());
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || done.send(child.wait_with_output()));
+    match ended.recv_timeout(PATIENCE) {
+        Ok(output) => output.unwrap(),
+        Err(_) => {
+            kill(id, Signal::SIGKILL).unwrap();
+            panic!("the program did not end");
+        }
+    }
+}
+
+/// Runs a command to its end.
+pub(crate) fn ended(command: &mut Command) -> Output {
+    finished(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 
 /// The program with no variable of its own set.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -311,5 +312,19 @@ pub(crate) fn run_with(home: &Path, args: &[&str], stdin: &str) -> Output {
     let mut child = command.spawn().unwrap();
     // A command that reads nothing leaves the pipe broken.
     _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    child.wait_with_output().unwrap()
+    finished(child)
+}
+
+/// What became of a program that must end by itself; one that does not is ended, and its test fails.
+pub(crate) fn finished(child: Child) -> Output {
+    let id = Pid::from_raw(i32::try_from(child.id()).unwrap());
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || done.send(child.wait_with_output()));
+    match ended.recv_timeout(PATIENCE) {
+        Ok(output) => output.unwrap(),
+        Err(_) => {
+            kill(id, Signal::SIGKILL).unwrap();
+            panic!("the program did not end");
+        }
+    }
 }
