@@ -103,8 +103,10 @@ pub enum Urgency {
 /// Something to read from the venue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Read {
-    /// The account.
+    /// The account, as soon as its weight allows.
     Account,
+    /// The account at once: a position may be bare, or must go.
+    AccountNow,
     /// The open orders, as soon as their weight allows.
     Orders,
     /// The open orders at once: a position may be bare, or must go.

@@ -129,7 +129,7 @@ impl Guard {
             effects.risk.push(RiskRecord { text: super::risk::flatten_record(seq, now_ms) });
         }
         if self.config.mode != Mode::Paper {
-            effects.at_once.extend([Deed::Read(Read::OrdersNow), Deed::Read(Read::Account), Deed::Read(Read::Twaps)]);
+            effects.at_once.extend([Read::OrdersNow, Read::AccountNow, Read::Twaps].map(Deed::Read));
         }
     }
 

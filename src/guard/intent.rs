@@ -178,8 +178,9 @@ impl Guard {
                 intent.next_after_failure(index)
             }
         };
-        let orders = if role == Role::Own { Read::OrdersNow } else { Read::Orders };
-        effects.at_once.extend([Deed::Read(orders), Deed::Read(Read::Account)]);
+        let is_own = role == Role::Own;
+        let reads = if is_own { [Read::OrdersNow, Read::AccountNow] } else { [Read::Orders, Read::Account] };
+        effects.at_once.extend(reads.map(Deed::Read));
         let next = next.filter(|next| !self.is_too_late(effects, &mut intent, *next) && !self.bares(&intent, *next));
         if let Some(key) = intent.settles {
             let answered = match &ending {

@@ -87,9 +87,9 @@ impl Guard {
         own.flat_map(|intent| &intent.actions).any(|planned| touches(&planned.action, asset))
     }
 
-    /// Whether what became of an order in this market is not known yet.
-    pub(super) fn is_in_doubt(&self, asset: u32) -> bool {
-        self.doubts.values().any(|doubt| doubt.is_about(asset))
+    /// Since when what became of an order in this market is not known: the youngest doubt counts.
+    pub(super) fn in_doubt_since(&self, asset: u32) -> Option<u64> {
+        self.doubts.values().filter_map(|doubt| doubt.about(asset)).max()
     }
 
     /// Takes in how an action of the guard's own ended.

@@ -26,6 +26,8 @@ pub(super) struct PaperOrder {
     pub(super) stop: Option<StopAt>,
     pub(super) reduce_only: bool,
     pub(super) is_trigger: bool,
+    /// The entry that this stop hangs on.
+    pub(super) parent: Option<u64>,
     pub(super) cloid: Option<Cloid>,
 }
 
@@ -46,12 +48,14 @@ pub(super) enum Fate {
 
 impl Paper {
     /// Places the order at `place` of the decision `seq`: filled at the mid where it would cross it, resting otherwise.
+    /// `parent` is the entry that a stop goes with, for as long as that rests.
     pub(super) fn place(
         &mut self,
         (seq, place): (u64, usize),
         order: &Order,
         stop: Option<StopAt>,
         mid: Option<Decimal>,
+        parent: Option<u64>,
     ) -> Fate {
         let place = u64::try_from(place).unwrap_or_default();
         let oid = FIRST_OID.saturating_add(seq.saturating_mul(OIDS_PER_DECISION)).saturating_add(place);
@@ -76,15 +80,28 @@ impl Paper {
                 stop,
                 reduce_only: order.reduce_only,
                 is_trigger: order.is_trigger(),
+                parent: parent.filter(|_| order.is_trigger()),
                 cloid: order.cloid,
             },
         );
         Fate::Resting(oid)
     }
 
-    /// Cancels a paper order, if there is one.
+    /// Cancels a paper order, if there is one, and the stops that hang on it.
     pub(super) fn cancel(&mut self, oid: u64) {
         self.orders.remove(&oid);
+        self.orders.retain(|_, order| order.parent != Some(oid));
+    }
+
+    /// Takes a paper order away for another: what hung on it hangs on that one.
+    pub(super) fn replace(&mut self, oid: u64, by: Option<u64>) {
+        let was = self.orders.remove(&oid);
+        let heirs = self.orders.values_mut().filter(|order| order.parent == Some(oid));
+        heirs.for_each(|order| order.parent = by);
+        // A stop that is modified stays its entry's.
+        if let (Some(was), Some(heir)) = (was, by.and_then(|by| self.orders.get_mut(&by))) {
+            heir.parent = was.parent;
+        }
     }
 
     /// The id of the paper order with this client order id.

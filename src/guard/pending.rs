@@ -251,13 +251,21 @@ impl Pending {
             let others = self.orders.iter_mut().filter(|order| order.oid.is_none() && order.cloid == cloid);
             others.for_each(|order| order.is_not(oid));
         }
+        let mut cancelled = Vec::new();
         self.cancels.retain_mut(|cancel| {
             if (cancel.intent, cancel.index) != (intent, index) {
                 return true;
             }
             cancel.accepted_ms = Some(now_ms);
-            !matches!(status(cancel.place), Status::Error(_))
+            let status = status(cancel.place);
+            if let (Status::Success, Target::Oid(oid)) = (&status, cancel.target) {
+                cancelled.push(oid);
+            }
+            !matches!(status, Status::Error(_))
         });
+        // What the venue says is cancelled is open no more; what it filled before that the next account read tells.
+        let gone = self.orders.iter_mut().filter(|order| order.oid.is_some_and(|oid| cancelled.contains(&oid)));
+        gone.filter(|order| !matches!(order.phase, Phase::Gone(_))).for_each(|order| order.phase = Phase::Gone(now_ms));
     }
 
     /// Drops what an action that was surely never sent had reserved.

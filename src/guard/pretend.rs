@@ -9,7 +9,7 @@ use super::pending::is_derived;
 use super::reply::{self, Summary};
 use super::state::Guard;
 use crate::venue::Cloid;
-use crate::venue::action::{Action, Target};
+use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::amount::to_answer;
 use crate::venue::order::Order;
 
@@ -38,17 +38,9 @@ impl Guard {
             }
             Action::TwapCancel { .. } => reply::paper("twapCancel", Some(json!({"status": "success"})), summary),
             action => {
-                gone.into_iter().flatten().for_each(|oid| self.paper.cancel(oid));
-                let placed: Vec<Value> = action
-                    .orders()
-                    .enumerate()
-                    .map(|(place, order)| {
-                        let mid = self.view.mids.get(&order.asset).copied();
-                        let fate = self.paper.place((seq, place), order, stops.get(place).copied().flatten(), mid);
-                        paper_status(order, fate)
-                    })
-                    .take(own)
-                    .collect();
+                let fates = self.pretend_placed(seq, action, stops, &gone);
+                let placed = action.orders().zip(fates).map(|(order, fate)| paper_status(order, fate));
+                let placed: Vec<Value> = placed.take(own).collect();
                 let data = match action {
                     Action::Order(_) | Action::BatchModify { .. } => Some(json!({"statuses": placed})),
                     _ => None,
@@ -56,6 +48,36 @@ impl Guard {
                 reply::paper("order", data, summary)
             }
         }
+    }
+
+    /// Places the orders of an action, each in place of the one that is gone for it, and says what became of them.
+    fn pretend_placed(
+        &mut self,
+        seq: u64,
+        action: &Action,
+        stops: &[Option<StopAt>],
+        gone: &[Option<u64>],
+    ) -> Vec<Fate> {
+        let has_parent = matches!(action, Action::Order(order) if order.grouping == Grouping::NormalTpsl);
+        let mut fates: Vec<Fate> = Vec::new();
+        for (place, order) in action.orders().enumerate() {
+            let mid = self.view.mids.get(&order.asset).copied();
+            let stop = stops.get(place).copied().flatten();
+            let fate = match fates.first().filter(|_| has_parent) {
+                // Nothing hangs on an order that never was.
+                Some(Fate::NoMatch) => Fate::NoMatch,
+                Some(Fate::Resting(parent)) => {
+                    let parent = Some(*parent);
+                    self.paper.place((seq, place), order, stop, mid, parent)
+                }
+                _ => self.paper.place((seq, place), order, stop, mid, None),
+            };
+            if let Some(Some(oid)) = gone.get(place) {
+                self.paper.replace(*oid, if let Fate::Resting(by) = fate { Some(by) } else { None });
+            }
+            fates.push(fate);
+        }
+        fates
     }
 
     /// The orders that an action cancels or replaces, by id; `None` where there is none.

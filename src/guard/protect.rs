@@ -167,10 +167,8 @@ impl Guard {
     }
 
     fn need(&self, asset: u32) -> Option<Need> {
-        if let Some(oid) = self.orphan(asset) {
-            return Some(Need::Less(oid));
-        }
-        let held = self.held(asset)?;
+        let orphan = || self.orphan(asset).map(Need::Less);
+        let Some(held) = self.held(asset) else { return orphan() };
         let care = self.watch.care(asset);
         if care.is_some_and(|care| care.is_dust(held.size)) || held.bare().is_zero() {
             if held.stops.iter().any(|stop| stop.shown.is_none()) {
@@ -179,7 +177,7 @@ impl Guard {
             let smaller = || held.smaller_stop().map(|(oid, order)| Need::Smaller(oid, order));
             let need = held.spare().map(Need::Less).or_else(smaller);
             // With an entry on its way the cover that is spare now may be needed next.
-            return need.filter(|_| !self.has_entries(asset, held.is_long));
+            return need.filter(|_| !self.has_entries(asset, held.is_long)).or_else(orphan);
         }
         if care.is_some_and(|care| care.closing) {
             return Some(Need::Close("the venue refused the guard's stop"));

@@ -35,6 +35,8 @@ pub(super) struct Doubt {
     action: Action,
     node: Node,
     terms: Terms,
+    /// Since when.
+    since_ms: u64,
     proof: Proof,
     questions: u32,
     unknown_answers: u32,
@@ -87,6 +89,7 @@ impl Doubt {
             action,
             node,
             terms,
+            since_ms: now_ms,
             proof: if was_burnt { Proof::None } else { Proof::Wanted },
             questions: 0,
             unknown_answers: 0,
@@ -106,9 +109,9 @@ impl Doubt {
         self.holds_done
     }
 
-    /// Whether it places an order in this market.
-    pub(super) fn is_about(&self, asset: u32) -> bool {
-        self.action.orders().any(|order| order.asset == asset)
+    /// Whether it places an order in this market, and since when it is in doubt.
+    pub(super) fn about(&self, asset: u32) -> Option<u64> {
+        self.action.orders().any(|order| order.asset == asset).then_some(self.since_ms)
     }
 
     fn cloid(&self) -> Option<Cloid> {

@@ -57,13 +57,9 @@ impl Guard {
             }
             Input::Orders { orders, begun_ms } => {
                 if let Some(left) = self.view.set_orders(orders, begun_ms, now_ms) {
-                    let any = !left.is_empty();
                     self.watch.in_flight.orders_read(begun_ms);
-                    self.orders_vanished(&left, now_ms);
+                    self.orders_vanished(&mut effects, &left, now_ms);
                     self.pending.orders_read(&self.view, left, begun_ms, now_ms);
-                    if any {
-                        effects.at_once.push(Deed::Read(Read::Account));
-                    }
                 }
             }
             Input::Ledger { updates, begun_ms } => self.ledger_read(&mut effects, &updates, begun_ms, now_ms),

@@ -71,11 +71,20 @@ impl Guard {
         self.watch.changed_ms.retain(|asset, _| is_held(asset));
     }
 
-    /// Takes note of orders that a read no longer showed.
-    pub(super) fn orders_vanished(&mut self, vanished: &[Resting], now_ms: u64) {
-        let stops = vanished.iter().filter(|order| order.stop_px.is_some());
-        self.watch.gone_ms.extend(stops.map(|order| (order.asset, now_ms)));
+    /// Takes note of orders that a read no longer showed, and has the account read to see what they did.
+    pub(super) fn orders_vanished(&mut self, effects: &mut Effects, vanished: &[Resting], now_ms: u64) {
+        if vanished.is_empty() {
+            return;
+        }
         let view = &self.view;
+        // Only a stop on the losing side can have taken the position along.
+        let covered = |order: &&Resting| {
+            let held = view.position(order.asset);
+            order.stop_px.is_some() && if order.is_buy { held < Decimal::ZERO } else { held > Decimal::ZERO }
+        };
+        let gone: Vec<u32> = vanished.iter().filter(covered).map(|order| order.asset).collect();
+        effects.at_once.push(Deed::Read(if gone.is_empty() { Read::Account } else { Read::AccountNow }));
+        self.watch.gone_ms.extend(gone.into_iter().map(|asset| (asset, now_ms)));
         let is_held = |asset: &u32| !view.position(*asset).is_zero();
         self.watch.gone_ms.retain(|asset, _| is_held(asset));
     }
@@ -88,8 +97,8 @@ impl Guard {
             since_ms.is_none_or(|since_ms| read_ms >= Some(since_ms) || now_ms.saturating_sub(since_ms) > MAX_WAIT_MS)
         };
         let tried_ms = self.watch.care(asset).map(|care| care.reads_since_ms);
-        let is_doubted = self.is_in_doubt(asset) && !known(None, tried_ms.or(Some(0)));
-        !is_doubted
+        // A young doubt may be settled by the venue's own word in a moment; an old one holds up nothing.
+        known(None, self.in_doubt_since(asset))
             && known(self.view.orders_ms, self.watch.changed_ms.get(&asset).copied())
             && known(account_ms, self.watch.gone_ms.get(&asset).copied())
             && known(account_ms, tried_ms)

@@ -18,6 +18,7 @@ mod release;
 mod ring;
 mod routes;
 mod run;
+mod schedule;
 mod sender;
 pub mod thread;
 mod told;

@@ -12,6 +12,7 @@ use super::clock::{now_ms, steady_ms};
 use super::log::{self, Level};
 use super::message::Message;
 use super::questions::Questions;
+use super::schedule::{Schedule, Task};
 use crate::guard::{Input, Read};
 use crate::venue::Address;
 use crate::venue::client::Client;
@@ -22,19 +23,12 @@ use serde::Deserialize;
 
 /// Reads asked for that wait at most; more are dropped, for the intervals bring them anyway.
 pub(super) const QUEUE: usize = 64;
-/// Open orders cost ten times what the account does: asked for by events, they are read at most this many times as
-/// often as by themselves.
-const ORDERS_HASTE: u64 = 3;
 const UNIVERSE_MS: u64 = 60_000;
 const LIMITS_MS: u64 = 60_000;
 const AGENTS_MS: u64 = 3_600_000;
 const LEDGER_MS: u64 = 60_000;
 /// An entry may show up in the ledger this long after its time.
 const LEDGER_OVERLAP_MS: u64 = 3_600_000;
-/// Reads asked for at once are still this far apart from one another.
-const NOW_MS: u64 = 250;
-/// After a failed read the same is not asked again sooner.
-const RETRY_MS: u64 = 1_000;
 
 /// How often things are read, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,29 +80,10 @@ pub(super) struct Poller {
     pub(super) inbox: Sender<Message>,
 }
 
-/// What is read, in the order of its importance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Task {
-    Wallet,
-    Role,
-    Mode,
-    Universe,
-    Mids,
-    Account,
-    Orders,
-    Ledger,
-    Twaps,
-    Limits,
-    Agents,
-}
-
 /// Where the poller stands.
-struct Schedule {
-    due: Vec<(Task, u64)>,
+struct State {
+    schedule: Schedule,
     mode: Option<AccountMode>,
-    orders_read_ms: u64,
-    /// The next orders read is for cover or a flatten and spends their budget.
-    orders_now: bool,
     /// From when on the ledger is read; none until the core has said so.
     ledger_since_ms: Option<u64>,
     failing: BTreeSet<&'static str>,
@@ -120,94 +95,77 @@ impl Poller {
     /// # Errors
     /// When the decision loop is gone, or the account's equity cannot be valued surely.
     pub(super) fn run(&self) -> Result<(), String> {
-        let all = [Task::Role, Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
-        let live = [Task::Limits, Task::Agents];
-        let unchecked = [Task::Wallet];
-        let tasks = unchecked.iter().filter(|_| self.wallet_unchecked);
-        let tasks = tasks.chain(&all).chain(live.iter().filter(|_| self.api_wallet.is_some()));
+        let mut at_once = vec![Task::Role, Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
+        if self.wallet_unchecked {
+            at_once.insert(0, Task::Wallet);
+        }
+        if self.api_wallet.is_some() {
+            at_once.extend([Task::Limits, Task::Agents]);
+        }
+        let budget = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).budget();
         // The core says when these are wanted first.
         let on_demand = [Task::Ledger, Task::Twaps];
-        let mut schedule = Schedule {
-            due: tasks.map(|task| (*task, 0)).chain(on_demand.map(|task| (task, u64::MAX))).collect(),
+        let mut state = State {
+            schedule: Schedule::new(&at_once, &on_demand, self.intervals, budget),
             mode: None,
-            orders_read_ms: 0,
-            orders_now: false,
             ledger_since_ms: None,
             failing: BTreeSet::new(),
         };
         loop {
-            self.run_due(&mut schedule)?;
-            let next_ms = schedule.due.iter().map(|(_, due_ms)| *due_ms).min().unwrap_or(u64::MAX);
-            let wait = Duration::from_millis(next_ms.saturating_sub(now_ms()).min(1_000));
+            self.run_due(&mut state)?;
+            let wait = Duration::from_millis(state.schedule.next_ms().saturating_sub(steady_ms()).min(1_000));
             match self.wanted.recv_timeout(wait) {
-                Ok(read) => self.want(&mut schedule, read)?,
+                Ok(read) => self.want(&mut state, &read)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
             while let Ok(read) = self.wanted.try_recv() {
-                self.want(&mut schedule, read)?;
+                self.want(&mut state, &read)?;
             }
         }
     }
 
-    fn want(&self, schedule: &mut Schedule, read: Read) -> Result<(), String> {
-        let now = now_ms();
-        let (task, at_ms) = match read {
-            Read::Account => (Task::Account, now),
-            Read::Orders => {
-                (Task::Orders, now.max(schedule.orders_read_ms.saturating_add(self.intervals.orders_ms / ORDERS_HASTE)))
-            }
-            Read::OrdersNow => {
-                schedule.orders_now = true;
-                (Task::Orders, now.max(schedule.orders_read_ms.saturating_add(NOW_MS)))
-            }
-            Read::Ledger { since_ms } => {
-                schedule.ledger_since_ms = Some(since_ms);
-                (Task::Ledger, now)
-            }
-            Read::Mode => (Task::Mode, now),
-            Read::Twaps => (Task::Twaps, now),
-            Read::Universe => (Task::Universe, now),
+    fn want(&self, state: &mut State, read: &Read) -> Result<(), String> {
+        match read {
             Read::OrderStatus { intent, index, cloid } => {
                 let answer = self.ask(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}));
-                self.note(schedule, "order status", answer.as_ref().err())?;
-                return self.tell(Input::OrderStatus { intent, index, answer: answer.ok() });
+                self.note(state, "order status", answer.as_ref().err())?;
+                self.tell(Input::OrderStatus { intent: *intent, index: *index, answer: answer.ok() })
             }
             Read::Leverage { asset, coin } => {
                 let question = json!({"type": "activeAssetData", "user": self.account, "coin": coin});
                 let leverage = self.ask(&question).and_then(|answer| info::active_leverage(&answer));
-                self.note(schedule, "leverage", leverage.as_ref().err())?;
-                return self.tell(Input::Leverage { asset, leverage: leverage.ok() });
+                self.note(state, "leverage", leverage.as_ref().err())?;
+                self.tell(Input::Leverage { asset: *asset, leverage: leverage.ok() })
             }
-        };
-        if let Some((_, due_ms)) = schedule.due.iter_mut().find(|(known, _)| *known == task) {
-            *due_ms = (*due_ms).min(at_ms);
+            read => {
+                if let Read::Ledger { since_ms } = read {
+                    state.ledger_since_ms = Some(*since_ms);
+                }
+                state.schedule.want(read, steady_ms());
+                Ok(())
+            }
         }
-        Ok(())
     }
 
-    fn run_due(&self, schedule: &mut Schedule) -> Result<(), String> {
-        let now = now_ms();
-        let due: Vec<Task> = schedule.due.iter().filter(|(_, due_ms)| *due_ms <= now).map(|(task, _)| *task).collect();
-        for task in due {
+    fn run_due(&self, state: &mut State) -> Result<(), String> {
+        for task in state.schedule.due(steady_ms()) {
+            let begun_ms = steady_ms();
             let (name, every_ms, result) = match task {
                 Task::Wallet => ("API wallet's role", u64::MAX, self.read_wallet()?),
                 Task::Role => ("role", u64::MAX, self.read_role()),
-                Task::Mode => ("mode", u64::MAX, self.read_mode(schedule)?),
+                Task::Mode => ("mode", u64::MAX, self.read_mode(state)?),
                 Task::Universe => ("markets", UNIVERSE_MS, self.read_universe()),
                 Task::Mids => ("prices", self.intervals.prices_ms, self.read_mids()),
-                Task::Account => ("account", self.intervals.account_ms, self.read_account(schedule.mode)),
-                Task::Orders => ("open orders", self.intervals.orders_ms, self.read_orders(schedule)),
-                Task::Ledger => ("ledger", LEDGER_MS, self.read_ledger(schedule)),
+                Task::Account => ("account", self.intervals.account_ms, self.read_account(state)),
+                Task::Orders => ("open orders", self.intervals.orders_ms, self.read_orders(state)),
+                Task::Ledger => ("ledger", LEDGER_MS, self.read_ledger(state)),
                 Task::Twaps => ("TWAP orders", u64::MAX, self.read_twaps()),
                 Task::Limits => ("limits", LIMITS_MS, self.read_limits()),
                 Task::Agents => ("API wallet", AGENTS_MS, self.read_agents()),
             };
-            self.note(schedule, name, result.as_ref().err())?;
-            let pause_ms = if result.is_ok() { every_ms } else { every_ms.min(RETRY_MS) };
-            if let Some((_, due_ms)) = schedule.due.iter_mut().find(|(known, _)| *known == task) {
-                *due_ms = now.saturating_add(pause_ms);
-            }
+            self.note(state, name, result.as_ref().err())?;
+            state.schedule.done(task, begun_ms, every_ms, result.is_ok());
             if let Ok(Some(input)) = result {
                 self.tell(input)?;
             }
@@ -239,12 +197,13 @@ impl Poller {
     }
 
     /// The outer error ends the service: limits from the wrong equity are worse than none.
-    fn read_mode(&self, schedule: &mut Schedule) -> Result<Result<Option<Input>, String>, String> {
+    fn read_mode(&self, state: &mut State) -> Result<Result<Option<Input>, String>, String> {
         let begun_ms = now_ms();
         match self.ask(&json!({"type": "userAbstraction", "user": self.account})) {
             Ok(answer) => {
                 let mode = AccountMode::from_answer(&answer)?;
-                schedule.mode = Some(mode);
+                state.mode = Some(mode);
+                state.schedule.account_weight = if mode == AccountMode::Unified { 4 } else { 2 };
                 Ok(Ok(Some(Input::AccountMode { mode, begun_ms })))
             }
             Err(text) => Ok(Err(text)),
@@ -267,15 +226,17 @@ impl Poller {
         Ok(Some(Input::Mids { mids, begun_ms }))
     }
 
-    fn read_account(&self, mode: Option<AccountMode>) -> Result<Option<Input>, String> {
-        let mode = mode.ok_or("the account's mode is not known yet")?;
+    fn read_account(&self, state: &mut State) -> Result<Option<Input>, String> {
+        let mode = state.mode.ok_or("the account's mode is not known yet")?;
         let (question, begun_ms) = (json!({"type": "clearinghouseState", "user": self.account, "dex": ""}), now_ms());
-        let answer = self.ask(&question)?;
+        let is_urgent = state.schedule.take_urgency(Task::Account);
+        let answer = self.ask_now(is_urgent, &question)?;
         let state = ClearinghouseState::deserialize(&answer).map_err(|error| format!("clearinghouseState: {error}"))?;
         let equity = match mode {
             AccountMode::Standard => state.margin_summary.account_value,
             AccountMode::Unified => {
-                let answer = self.ask(&json!({"type": "spotClearinghouseState", "user": self.account}))?;
+                let spot = json!({"type": "spotClearinghouseState", "user": self.account});
+                let answer = self.ask_now(is_urgent, &spot)?;
                 info::unified_equity(&answer)?
             }
         };
@@ -283,25 +244,23 @@ impl Poller {
         Ok(Some(Input::Account { state, equity, begun_ms }))
     }
 
-    fn read_orders(&self, schedule: &mut Schedule) -> Result<Option<Input>, String> {
+    fn read_orders(&self, state: &mut State) -> Result<Option<Input>, String> {
         let (question, begun_ms) = (json!({"type": "frontendOpenOrders", "user": self.account, "dex": ""}), now_ms());
-        schedule.orders_read_ms = begun_ms;
-        let now = std::mem::take(&mut schedule.orders_now);
-        let answer = self.ask_as(if now { Priority::Flatten } else { Priority::Read }, &question)?;
+        let answer = self.ask_now(state.schedule.take_urgency(Task::Orders), &question)?;
         let orders = Vec::<OpenOrder>::deserialize(&answer).map_err(|error| format!("frontendOpenOrders: {error}"))?;
         self.questions.keep(&question, &answer, begun_ms);
         Ok(Some(Input::Orders { orders, begun_ms }))
     }
 
-    fn read_ledger(&self, schedule: &mut Schedule) -> Result<Option<Input>, String> {
-        let Some(since_ms) = schedule.ledger_since_ms else { return Ok(None) };
+    fn read_ledger(&self, state: &mut State) -> Result<Option<Input>, String> {
+        let Some(since_ms) = state.ledger_since_ms else { return Ok(None) };
         let begun_ms = now_ms();
         let kind = "userNonFundingLedgerUpdates";
         let answer = self.ask(&json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
         let updates = info::ledger_updates(&answer)?;
         let extra = info_extra(kind, updates.len());
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner).charge(Priority::Read, extra, steady_ms());
-        schedule.ledger_since_ms = Some(since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS)));
+        state.ledger_since_ms = Some(since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS)));
         Ok(Some(Input::Ledger { updates, begun_ms }))
     }
 
@@ -326,21 +285,33 @@ impl Poller {
         self.ask_as(Priority::Read, question)
     }
 
+    /// A read for cover or a flatten spends their budget where its own is spent.
+    fn ask_now(&self, is_urgent: bool, question: &Value) -> Result<Value, String> {
+        match self.spend(Priority::Read, question) {
+            Err(_) if is_urgent => self.ask_as(Priority::Flatten, question),
+            Err(text) => Err(text),
+            Ok(()) => self.client.info(question).map_err(|error| error.to_string()),
+        }
+    }
+
     fn ask_as(&self, priority: Priority, question: &Value) -> Result<Value, String> {
-        let weight = info_weight(question.get("type").and_then(Value::as_str).unwrap_or_default());
-        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-        ledger.try_spend(priority, weight, steady_ms()).map_err(|denied| denied.to_string())?;
-        drop(ledger);
+        self.spend(priority, question)?;
         self.client.info(question).map_err(|error| error.to_string())
     }
 
+    fn spend(&self, priority: Priority, question: &Value) -> Result<(), String> {
+        let weight = info_weight(question.get("type").and_then(Value::as_str).unwrap_or_default());
+        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        ledger.try_spend(priority, weight, steady_ms()).map_err(|denied| denied.to_string())
+    }
+
     /// Tells of a read that fails once, not at every try, and of its end.
-    fn note(&self, schedule: &mut Schedule, name: &'static str, problem: Option<&String>) -> Result<(), String> {
+    fn note(&self, state: &mut State, name: &'static str, problem: Option<&String>) -> Result<(), String> {
         match problem {
-            Some(text) if schedule.failing.insert(name) => {
+            Some(text) if state.failing.insert(name) => {
                 self.tell(Input::Trouble(format!("reading the {name} fails: {text}")))
             }
-            None if schedule.failing.remove(name) => {
+            None if state.failing.remove(name) => {
                 log::line(Level::Info, format_args!("reading the {name} works again"));
                 Ok(())
             }

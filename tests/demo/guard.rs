@@ -15,7 +15,7 @@ use svc_guard::venue::signing::SecretKey;
 use tempfile::TempDir;
 
 /// How long a start may take until entries are judged, and an end until the process is gone.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// What a guard is set up with.
@@ -38,6 +38,8 @@ pub(crate) struct Plan<'a> {
 
 /// A running guard. Dropped, it is killed and its home is gone.
 pub(crate) struct Guard {
+    program: PathBuf,
+    network: &'static str,
     child: Child,
     folder: TempDir,
     /// Its base URL.
@@ -60,18 +62,38 @@ impl Guard {
         while client_keys.len() < plan.clients {
             client_keys.push(add_client(program, folder.path(), client_keys.len())?);
         }
-        let log = fs::File::create(log_file(folder.path())).map_err(|error| format!("no log file: {error}"))?;
         let network = if plan.api_wallet.is_some() { "testnet" } else { "paper" };
-        let child = command(program, folder.path())
-            .args(["run", "--network", network])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .map_err(|error| format!("{} cannot be started: {error}", program.display()))?;
-        let mut guard = Self { child, folder, url: String::new(), client_keys };
+        let child = run(program, network, folder.path())?;
+        let program = program.to_owned();
+        let mut guard = Self { program, network, child, folder, url: String::new(), client_keys };
         guard.await_ready().map_err(|error| format!("{error}\nIts log:\n{}", guard.log()))?;
         Ok(guard)
+    }
+
+    /// Runs another command of the program on the same home; gives what it printed.
+    #[allow(dead_code, reason = "the load generator shares this file and needs no other command")]
+    pub(crate) fn command(&self, arguments: &[&str]) -> Result<String, String> {
+        let output = command(&self.program, self.folder.path()).args(arguments).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| format!("svc-guard {arguments:?} cannot be started: {error}"))?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        Err(format!("svc-guard {arguments:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+    }
+
+    /// A file of its home.
+    #[allow(dead_code, reason = "the load generator shares this file and looks at no home")]
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        home(self.folder.path()).join(name)
+    }
+
+    /// Ends the service and starts it anew on the same home.
+    #[allow(dead_code, reason = "the load generator shares this file and starts once")]
+    pub(crate) fn restart(&mut self) -> Result<(), String> {
+        self.terminate()?;
+        self.child = run(&self.program, self.network, self.folder.path())?;
+        self.url.clear();
+        self.await_ready().map_err(|error| format!("{error}\nIts log:\n{}", self.log()))
     }
 
     fn await_ready(&mut self) -> Result<(), String> {
@@ -110,6 +132,10 @@ impl Guard {
 
     /// Sends SIGTERM and gives the time until the process was gone, and how it ended.
     pub(crate) fn stop(mut self) -> Result<(Duration, ExitStatus), String> {
+        self.terminate()
+    }
+
+    fn terminate(&mut self) -> Result<(Duration, ExitStatus), String> {
         let asked = Instant::now();
         if self.ended().is_none() {
             let pid = i32::try_from(self.pid()).map_err(|error| error.to_string())?;
@@ -184,6 +210,18 @@ fn made_key(output: &Output, file: &Path) -> Result<SecretKey, String> {
     }
     let key = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     SecretKey::parse(&key).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Starts the service.
+fn run(program: &Path, network: &str, folder: &Path) -> Result<Child, String> {
+    let log = fs::File::create(log_file(folder)).map_err(|error| format!("no log file: {error}"))?;
+    command(program, folder)
+        .args(["run", "--network", network])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .map_err(|error| format!("{} cannot be started: {error}", program.display()))
 }
 
 /// The program on its home, with none of its variables set.

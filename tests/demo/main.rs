@@ -12,6 +12,7 @@ mod scenes;
 #[path = "../venue_sim/sim/mod.rs"]
 mod sim;
 mod stage;
+mod watch;
 
 use std::fmt;
 use std::io::Write;

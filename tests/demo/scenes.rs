@@ -10,6 +10,7 @@ use crate::bot::{limit, with_stop};
 use crate::guard::get;
 use crate::say;
 use crate::stage::{Stage, amount, array, text};
+use crate::watch;
 
 /// One scene.
 pub(crate) struct Scene {
@@ -26,14 +27,17 @@ pub(crate) const SCENES: &[Scene] = &[
     Scene { title: "Veto: a market that is not in the rules", play: veto_market },
     Scene { title: "Veto: money does not leave, whoever holds the bot's key", play: veto_withdrawal },
     Scene { title: "What the venue has now, in its own words", play: rests },
+    Scene { title: "Protect: a position that the guard did not open gets a stop as well", play: watch::protect },
+    Scene { title: "Kill: everything is closed, and stays so until a person releases it", play: watch::kill },
+    Scene { title: "Daily loss stop: the day is over", play: watch::daily_loss },
     Scene { title: "Where to look", play: look },
 ];
 
-fn check(holds: bool, what: &str, actual: &Value) -> Result<(), String> {
+pub(crate) fn check(holds: bool, what: &str, actual: &Value) -> Result<(), String> {
     if holds { Ok(()) } else { Err(format!("expected {what}, but there is {actual}")) }
 }
 
-fn verdict(reply: &Value, verdict: &str, code: &str) -> Result<(), String> {
+pub(crate) fn verdict(reply: &Value, verdict: &str, code: &str) -> Result<(), String> {
     check(text(reply, "/guard/verdict")? == verdict && text(reply, "/guard/code")? == code, code, reply)
 }
 
@@ -95,7 +99,7 @@ fn resize(stage: &mut Stage) -> Result<(), String> {
 }
 
 /// The reduce-only market stop that is armed for all of a long position.
-fn cover(truth: &Value, size: Decimal) -> Result<&Value, String> {
+pub(crate) fn cover(truth: &Value, size: Decimal) -> Result<&Value, String> {
     let is_cover = |order: &&Value| {
         order.get("stage").and_then(Value::as_str) == Some("armed")
             && order.get("reduceOnly") == Some(&Value::Bool(true))
@@ -172,7 +176,7 @@ fn look(stage: &mut Stage) -> Result<(), String> {
     let events = get(&format!("{url}/guard/events"))?;
     let decisions =
         array(&events, "/events").iter().filter(|event| event.get("kind").and_then(Value::as_str) == Some("decision"));
-    check(decisions.count() == 5, "five decisions", &events)?;
+    check(decisions.count() == 7, "seven decisions", &events)?;
     say(format_args!(
         "  {url}/guard/events  every decision with its reasons, {} events so far",
         array(&events, "/events").len()
@@ -182,6 +186,6 @@ fn look(stage: &mut Stage) -> Result<(), String> {
     say(format_args!("  {url}/healthz       for a monitor: {healthy}"));
     say(format_args!("  {}/sim           the venue's record; POST there moves its prices:", stage.venue.url()));
     say(format_args!("  curl -d '{{\"op\":\"price\",\"coin\":\"BTC\",\"px\":\"58000\"}}' {}/sim", stage.venue.url()));
-    say(format_args!("  {}  the kill file: make it, and all entries are refused", text(&status, "/kill_file")?));
+    say(format_args!("  {}  the kill file: make it, and everything is closed", text(&status, "/kill_file")?));
     Ok(())
 }

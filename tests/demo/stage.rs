@@ -20,8 +20,8 @@ use crate::{bot, program, say};
 /// Counted up, so that nobody takes it for a key.
 const API_WALLET_KEY: &str = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 const ACCOUNT: Address = Address([0x11; 20]);
-/// The guard reads its account every second; what it shows may be this late.
-const READ_WITHIN: Duration = Duration::from_secs(10);
+/// The guard reads its account every second; on a slow machine what it shows may be this late.
+const READ_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// The stage.
@@ -127,19 +127,47 @@ impl Stage {
         array(&self.venue.truth(), "/requests").len()
     }
 
+    /// A person ends the service and starts it anew; the bot connects again.
+    pub(crate) fn restart_guard(&mut self) -> Result<(), String> {
+        self.guard.restart()?;
+        self.client = Client::new(&self.guard.url, Timeouts::default()).map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// The last event of a kind of which this holds, once there is one.
+    pub(crate) fn event_when(&self, kind: &str, holds: impl Fn(&Value) -> bool) -> Result<Value, String> {
+        when(&format!("an event of the kind {kind}"), || {
+            let events = crate::guard::get(&format!("{}/guard/events", self.guard.url))?;
+            let is_it = |event: &&Value| event.get("kind").and_then(Value::as_str) == Some(kind) && holds(event);
+            Ok(array(&events, "/events").iter().rev().find(is_it).cloned())
+        })
+    }
+
+    /// The venue's record once it shows this.
+    pub(crate) fn truth_when(&self, what: &str, holds: impl Fn(&Value) -> bool) -> Result<Value, String> {
+        when(what, || Ok(Some(self.venue.truth()).filter(&holds)))
+    }
+
     /// The guard's status once it says what the venue does; it reads its account once a second.
     pub(crate) fn status_when(&self, holds: impl Fn(&Value) -> bool) -> Result<Value, String> {
-        let until = std::time::Instant::now() + READ_WITHIN;
-        loop {
+        when("a status that shows it", || {
             let status = crate::guard::get(&format!("{}/guard/status", self.guard.url))?;
-            if holds(&status) {
-                return Ok(status);
-            }
-            if std::time::Instant::now() >= until {
-                return Err(format!("the status does not show it: {status}"));
-            }
-            std::thread::sleep(LOOK_AGAIN);
+            Ok(Some(status).filter(&holds))
+        })
+    }
+}
+
+/// Asks again until there is something.
+fn when(what: &str, mut ask: impl FnMut() -> Result<Option<Value>, String>) -> Result<Value, String> {
+    let until = std::time::Instant::now() + READ_WITHIN;
+    loop {
+        if let Some(found) = ask()? {
+            return Ok(found);
         }
+        if std::time::Instant::now() >= until {
+            return Err(format!("waited in vain for {what}"));
+        }
+        std::thread::sleep(LOOK_AGAIN);
     }
 }
 

@@ -7,7 +7,11 @@ mod codes;
 mod crash;
 mod events;
 mod faults;
+mod flatten;
 mod flood;
+mod flows;
+mod full_disk;
+mod halts;
 mod http;
 mod keys;
 mod kill;
@@ -15,6 +19,8 @@ mod logs;
 mod mainnet;
 mod overrides;
 mod pages;
+mod pressure;
+mod protect;
 mod reads;
 mod resume;
 mod signers;
@@ -22,6 +28,7 @@ mod signing;
 mod stand;
 mod start;
 mod wallet;
+mod watched;
 
 #[path = "../venue_sim/sim/mod.rs"]
 #[allow(dead_code, reason = "each program that embeds the venue uses its own part of it")]

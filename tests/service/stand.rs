@@ -68,10 +68,16 @@ impl Stand {
 
     /// A home that is set up, and nothing running.
     pub(crate) fn set_up(mode: Mode, rules: &str) -> Self {
+        Self::set_up_on(mode, rules, |_| {})
+    }
+
+    /// The same on a disk of its own: `prepare` is given the home while it is empty.
+    pub(crate) fn set_up_on(mode: Mode, rules: &str, prepare: impl FnOnce(&Path)) -> Self {
         let venue = venue(mode);
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
+        prepare(&home);
         fs::write(home.join("guard.toml"), format!("[venue]\nurl = \"{}\"\n", venue.url())).unwrap();
         fs::write(folder.path().join("rules.toml"), rules).unwrap();
 

@@ -62,6 +62,16 @@ impl Taken {
         *self.0.entry(key(flow)).or_insert(0) += 1;
     }
 
+    /// What came in after this time, less what went out, and when the last of it moved.
+    pub(super) fn after(&self, at_ms: u64) -> Option<(Decimal, u64)> {
+        let later = self.0.iter().filter(|((time_ms, ..), _)| *time_ms > at_ms);
+        later.fold(None, |sum, ((time_ms, _, _, usd), count)| {
+            let (sum, newest_ms) = sum.unwrap_or((Decimal::ZERO, *time_ms));
+            let moved = usd.saturating_mul(Decimal::from(*count));
+            Some((sum.saturating_add(moved), newest_ms.max(*time_ms)))
+        })
+    }
+
     /// Forgets what no later answer will hold.
     pub(super) fn forget_before(&mut self, read_ms: u64) {
         let oldest_ms = read_ms.saturating_sub(REMEMBERED_MS);

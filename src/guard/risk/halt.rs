@@ -12,7 +12,8 @@ use crate::venue::amount::to_wire;
 
 /// A loss seen on two reads is believed after this long even if ledger or mode could not be read.
 const MAX_DOUBT_MS: u64 = 10_000;
-/// A loss that came at one stroke may be a withdrawal: the ledger is given this long to show it.
+/// What looks like a loss may be a withdrawal, also one of which only the last part shows: the ledger is given this long
+/// to show it.
 const LEDGER_GRACE_MS: u64 = 2_000;
 /// A warning comes at this share of a limit, percent.
 const NEAR_PCT: Decimal = dec!(60);
@@ -46,14 +47,20 @@ impl Guard {
             self.risk.doubt = None;
             return;
         };
+        let ledger_from_ms = now_ms.saturating_add(LEDGER_GRACE_MS);
         match &mut self.risk.doubt {
             None => {
-                let grace_ms = if self.risk.jumped { LEDGER_GRACE_MS } else { 0 };
-                let ledger_from_ms = now_ms.saturating_add(grace_ms);
                 self.risk.doubt = Some(Doubt { seen_ms: now_ms, ledger_from_ms, is_ledger_asked: false, reads: 1 });
-                effects.at_once.extend([Read::Account, Read::Mode].map(Deed::Read));
+                effects.at_once.extend([Read::AccountNow, Read::Mode].map(Deed::Read));
             }
-            Some(doubt) => doubt.reads = doubt.reads.saturating_add(u32::from(is_new)),
+            Some(doubt) if is_new => {
+                doubt.reads = doubt.reads.saturating_add(1);
+                if self.risk.jumped {
+                    // Another withdrawal, perhaps: the ledger must have had time to show this one as well.
+                    (doubt.ledger_from_ms, doubt.is_ledger_asked) = (ledger_from_ms, false);
+                }
+            }
+            Some(_) => {}
         }
         self.ask_why(effects, now_ms);
         if self.is_believed(now_ms) {

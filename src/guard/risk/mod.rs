@@ -131,10 +131,21 @@ impl Risk {
         self.ledger_ms.saturating_sub(LEDGER_OVERLAP_MS)
     }
 
+    /// The ledger may be ahead of the account: what it shows to have moved after the account was read counts as moved.
+    fn with_later_flows(&self, mark: Mark) -> Mark {
+        match self.taken.after(mark.at_ms) {
+            Some((usd, at_ms)) => Mark { at_ms, equity: mark.equity.saturating_add(usd) },
+            None => mark,
+        }
+    }
+
     /// Moves the day's start and the peak with a flow. What was measured after it contains it already.
     fn shift(&mut self, flow: &Flow) {
         if let Some(start) = self.day_start.as_mut().filter(|start| flow.time_ms > start.at_ms) {
             start.equity = start.equity.saturating_add(flow.usd);
+        }
+        if let Some(written) = self.peak_written.as_mut().filter(|written| flow.time_ms > written.at_ms) {
+            written.equity = written.equity.saturating_add(flow.usd);
         }
         self.peaks.shift(flow.time_ms, flow.usd);
     }
@@ -185,12 +196,19 @@ impl Guard {
     /// Takes in the newest account read, then sees whether a halt fires or ends.
     pub(super) fn watch_risk(&mut self, effects: &mut Effects, now_ms: u64) {
         let Some(account) = &self.view.account else { return };
-        let (equity, venue_ms, begun_ms) = (account.equity, account.venue_ms, account.begun_ms);
-        let is_new = self.risk.last.is_none_or(|(_, last_ms)| begun_ms > last_ms);
-        if is_new {
-            self.measure(effects, Mark { at_ms: venue_ms, equity }, begun_ms, now_ms);
+        let begun_ms = account.begun_ms;
+        let mark = self.risk.with_later_flows(Mark { at_ms: account.venue_ms, equity: account.equity });
+        let before_ms = self.risk.last.map(|(_, last_ms)| last_ms);
+        if before_ms.is_none_or(|last_ms| begun_ms > last_ms) {
+            if before_ms.is_some_and(|last_ms| begun_ms.saturating_sub(last_ms) > self.config.account_max_age_ms) {
+                // The venue was away: whatever looked like a loss before is looked at anew.
+                self.risk.doubt = None;
+            }
+            self.measure(effects, mark, begun_ms, now_ms);
+            self.see_to_halts(effects, mark.equity, true, now_ms);
+        } else if now_ms.saturating_sub(begun_ms) <= self.config.account_max_age_ms {
+            self.see_to_halts(effects, mark.equity, false, now_ms);
         }
-        self.see_to_halts(effects, equity, is_new, now_ms);
     }
 
     /// Puts a new equity in its place: the day's start, the peak.

@@ -250,3 +250,22 @@ fn what_it_replaces_is_known_from_its_answer_on() {
     desk.wait(1_000);
     assert_eq!(exposure(&desk), dec!(8000));
 }
+
+#[test]
+fn what_was_cancelled_is_open_no_more_and_counts_until_the_account_shows_it() {
+    let rules = crate::rules::Rules { open_orders: 1, ..wide() };
+    let mut desk = Desk::new(Mode::Testnet, rules);
+    let seq = desk.order(buy(ETH, "2000", "1")).seq();
+    desk.now += 100;
+    desk.answer(seq, 0, accepted());
+    desk.order(buy(ETH, "1990", "1")).vetoed("open_orders_limit");
+    let seq = desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 1}]})).seq();
+    desk.now += 100;
+    desk.answer(seq, 0, json!({"status": "ok", "response": {"type": "cancel", "data": {"statuses": ["success"]}}}));
+    assert_eq!(exposure(&desk), dec!(2000), "part of it may have filled before");
+    desk.order(buy(ETH, "1990", "1")).resized();
+    assert_eq!(exposure(&desk), dec!(3990));
+    desk.now += 10;
+    desk.read_account(desk.now);
+    assert_eq!(exposure(&desk), dec!(1990));
+}

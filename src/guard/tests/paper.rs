@@ -156,3 +156,30 @@ fn a_paper_orders_derived_id_is_not_shown() {
     assert!(decided.sent_order(0)["c"].is_string());
     assert!(status(&decided, 0)["resting"].get("cloid").is_none());
 }
+
+#[test]
+fn the_stop_of_an_entry_goes_with_it() {
+    let cancel = |oid: u64| json!({"type": "cancel", "cancels": [{"a": ETH, "o": oid}]});
+    let is_gone = |desk: &mut Desk, oid: u64| {
+        let reply = desk.ask(cancel(oid)).reply();
+        reply["response"]["data"]["statuses"][0] != "success"
+    };
+    // The guard's own stop, attached to the entry, has the next id.
+    let mut desk = desk();
+    let placed = desk.order(buy(ETH, "1990", "1"));
+    desk.ask(cancel(oid(&placed)));
+    assert!(is_gone(&mut desk, oid(&placed) + 1));
+    // A modified entry keeps it, and takes it along when it goes.
+    let placed = desk.order(buy(ETH, "1990", "1"));
+    let modifies = json!([{"oid": oid(&placed), "order": buy(ETH, "1980", "1")}]);
+    let reply = desk.ask(json!({"type": "batchModify", "modifies": modifies})).reply();
+    let entry = reply["response"]["data"]["statuses"][0]["resting"]["oid"].as_u64().unwrap();
+    assert!(desk.guard.paper.get(oid(&placed) + 1).is_some());
+    desk.ask(cancel(entry));
+    assert!(is_gone(&mut desk, oid(&placed) + 1));
+    // One that the mid has crossed has filled: its stop stays.
+    let placed = desk.order(buy(ETH, "1990", "1"));
+    desk.mids.insert("ETH".into(), dec!(1985));
+    desk.wait(1_000);
+    assert!(!is_gone(&mut desk, oid(&placed) + 1));
+}

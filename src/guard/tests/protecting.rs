@@ -316,6 +316,49 @@ fn rates_and_silence_are_no_refusals() {
 }
 
 #[test]
+fn a_position_that_flipped_is_covered_before_its_old_stop_goes() {
+    let mut desk = protected("ETH", dec!(1));
+    desk.now += 1_000;
+    let told = protect(&bare(&mut desk, "ETH", dec!(-1)));
+    assert_eq!(told["actions"][0]["orders"][0]["t"]["trigger"]["triggerPx"], "2040");
+    desk.now += 10;
+    desk.answer(told["seq"].as_u64().unwrap(), 0, statuses(json!([{"resting": {"oid": 501}}])));
+    desk.orders.push(shown(&told["actions"][0], "ETH", 501));
+    desk.now += 10;
+    desk.read_account(desk.now);
+    let intent = event(&desk.read_orders(desk.now), "intent").expect("the old stop goes");
+    assert_eq!(intent["action"]["cancels"], json!([{"a": ETH, "o": 500}]));
+}
+
+#[test]
+fn the_old_stop_of_a_position_that_flipped_takes_nothing_along() {
+    let mut desk = protected("ETH", dec!(1));
+    desk.now += 1_000;
+    desk.hold("ETH", dec!(-1));
+    // The venue has let it go with the long; the account need not be read again to see that the short is bare.
+    desk.orders.clear();
+    assert!(event(&desk.read_orders(desk.now), "protect").is_some());
+}
+
+#[test]
+fn an_old_doubt_holds_up_no_cover() {
+    let mut desk = Desk::live();
+    let decided = desk.order(buy(ETH, "1990", "0.1"));
+    desk.step(Input::Sent { intent: decided.seq(), index: 0, outcome: SendOutcome::NoAnswer("cut".into()) });
+    desk.now += 10_000;
+    desk.read();
+    let told = protect(&bare(&mut desk, "ETH", dec!(1)));
+    desk.now += 10;
+    desk.answer(told["seq"].as_u64().unwrap(), 0, statuses(json!([{"resting": {"oid": 500}}])));
+    desk.orders.push(shown(&told["actions"][0], "ETH", 500));
+    desk.now += 10;
+    desk.read();
+    // What became of the entry is still not known when the position grows.
+    desk.now += 500;
+    assert!(event(&bare(&mut desk, "ETH", dec!(1.5)), "protect").is_some());
+}
+
+#[test]
 fn paper_mode_tells_of_every_change_of_what_is_bare_once() {
     let mut desk = Desk::paper();
     let told = protect(&bare(&mut desk, "ETH", dec!(1)));

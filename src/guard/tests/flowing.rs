@@ -1,0 +1,196 @@
+//! Deposits, withdrawals and transfers: no profit, no loss, no halt and no cover for one.
+
+use rust_decimal::{Decimal, dec};
+use serde_json::json;
+
+use super::fixture::*;
+use super::halting::{DAY_MS, deposit, desk, equity, explain, kinds, lose, risk, state, withdrawal, woken};
+use crate::guard::Input;
+
+#[test]
+fn a_withdrawal_fires_nothing_and_hides_nothing() {
+    let mut desk = desk();
+    let at = desk.now + 500;
+    equity(&mut desk, dec!(4000));
+    explain(&mut desk, json!([withdrawal(at, "6000.0")]));
+    equity(&mut desk, dec!(4000));
+    assert_eq!(state(&desk), "active");
+    let shown = risk(&desk);
+    assert_eq!(
+        (&shown["day_start_equity"], &shown["peak_equity"], &shown["day_pnl"]),
+        (&json!("4000"), &json!("4000"), &json!("0"))
+    );
+    // The same entry again moves nothing.
+    explain(&mut desk, json!([withdrawal(at, "6000.0")]));
+    assert_eq!(risk(&desk)["day_start_equity"], "4000");
+    lose(&mut desk, dec!(3800.01));
+    assert_eq!(state(&desk), "active");
+    lose(&mut desk, dec!(3800));
+    assert_eq!(state(&desk), "halted_for_day");
+}
+
+#[test]
+fn a_withdrawal_fires_nothing_however_small_its_share_or_young_the_life() {
+    // The last of a loss is a withdrawal that is not in the ledger yet.
+    let mut desk = desk();
+    equity(&mut desk, dec!(9550));
+    let at = desk.now + 900;
+    equity(&mut desk, dec!(9490));
+    explain(&mut desk, json!([]));
+    equity(&mut desk, dec!(9490));
+    assert_eq!(state(&desk), "active");
+    desk.now += 1_000;
+    explain(&mut desk, json!([withdrawal(at, "60.0")]));
+    equity(&mut desk, dec!(9490));
+    assert_eq!(state(&desk), "active");
+    // It left just before the guard was started again.
+    let mark =
+        json!({"kind": "day", "at_ms": NOW, "day": "2027-01-15", "venue_ms": NOW, "equity": "10000", "ledger_ms": NOW});
+    let mut desk = woken(&[mark.to_string()]);
+    equity(&mut desk, dec!(4000));
+    explain(&mut desk, json!([]));
+    equity(&mut desk, dec!(4000));
+    assert_eq!(state(&desk), "active");
+}
+
+#[test]
+fn a_second_withdrawal_has_its_own_time_to_show_up() {
+    let mut desk = desk();
+    let first = desk.now + 500;
+    equity(&mut desk, dec!(8000));
+    let second = desk.now + 500;
+    equity(&mut desk, dec!(4000));
+    desk.now += 1_000;
+    explain(&mut desk, json!([withdrawal(first, "2000.0")]));
+    equity(&mut desk, dec!(4000));
+    assert_eq!(state(&desk), "active");
+    explain(&mut desk, json!([withdrawal(first, "2000.0"), withdrawal(second, "4000.0")]));
+    equity(&mut desk, dec!(4000));
+    assert_eq!((state(&desk).as_str(), &risk(&desk)["day_pnl"]), ("active", &json!("0")));
+}
+
+#[test]
+fn a_ledger_ahead_of_the_account_fires_nothing_and_leaves_no_peak() {
+    let mut desk = desk();
+    let (out, back) = (desk.now + 500, desk.now + 3_500);
+    equity(&mut desk, dec!(4000));
+    equity(&mut desk, dec!(4000));
+    desk.now += 2_000;
+    // Part of it has come back by the time the ledger is read, and no account read shows that yet.
+    explain(&mut desk, json!([withdrawal(out, "6000.0"), deposit(back, "3000.0")]));
+    assert_eq!(state(&desk), "active");
+    equity(&mut desk, dec!(7000));
+    // An answer of the venue that lags: the money is out again in the ledger, and still in the account.
+    let again = desk.now + 600;
+    desk.now += 1_000;
+    explain(&mut desk, json!([withdrawal(again, "5000.0")]));
+    let mut late = desk.state(again - 100);
+    late.time = again - 100;
+    desk.now += 10;
+    desk.step(Input::Account { state: late, equity: dec!(7000), begun_ms: desk.now });
+    equity(&mut desk, dec!(2000));
+    let shown = risk(&desk);
+    assert_eq!((state(&desk).as_str(), &shown["day_pnl"], &shown["drawdown"]), ("active", &json!("0"), &json!("0")));
+}
+
+#[test]
+fn a_peak_after_a_withdrawal_is_written_as_any_other() {
+    let mut desk = desk();
+    let at = desk.now + 500;
+    equity(&mut desk, dec!(9000));
+    explain(&mut desk, json!([withdrawal(at, "1000.0")]));
+    let written = equity(&mut desk, dec!(9100)).risk;
+    assert!(written.iter().any(|record| record.text.contains("\"peak\"")), "{written:?}");
+}
+
+#[test]
+fn a_deposit_is_no_profit_and_no_peak() {
+    let mut desk = desk();
+    equity(&mut desk, dec!(9700));
+    let at = desk.now + 500;
+    // The balance moves first: for a moment it looks like a peak.
+    equity(&mut desk, dec!(14700));
+    assert_eq!(risk(&desk)["peak_equity"], "14700");
+    explain(&mut desk, json!([deposit(at, "5000.0")]));
+    let shown = risk(&desk);
+    assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("15000"), &json!("-300")));
+    assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("15000"), &json!("300")));
+}
+
+#[test]
+fn two_flows_alike_in_everything_both_count() {
+    let mut desk = desk();
+    let at = desk.now + 500;
+    equity(&mut desk, dec!(12000));
+    explain(&mut desk, json!([deposit(at, "1000.0"), deposit(at, "1000.0")]));
+    explain(&mut desk, json!([deposit(at, "1000.0"), deposit(at, "1000.0")]));
+    assert_eq!(risk(&desk)["day_start_equity"], "12000");
+}
+
+#[test]
+fn transfers_count_by_their_direction() {
+    let other = "0x0000000000000000000000000000000000000001";
+    for (delta, moved) in [
+        (
+            json!({"type": "internalTransfer", "usdc": "100.0", "user": ACCOUNT, "destination": other, "fee": "1.0"}),
+            dec!(-101),
+        ),
+        (
+            json!({"type": "internalTransfer", "usdc": "100.0", "user": other, "destination": ACCOUNT, "fee": "1.0"}),
+            dec!(100),
+        ),
+        (json!({"type": "accountClassTransfer", "usdc": "100.0", "toPerp": false}), dec!(-100)),
+        (json!({"type": "accountClassTransfer", "usdc": "100.0", "toPerp": true}), dec!(100)),
+        (
+            json!({"type": "spotTransfer", "token": "USDC", "amount": "9.0", "user": ACCOUNT, "destination": other, "fee": "1.0"}),
+            dec!(0),
+        ),
+        (
+            json!({"type": "send", "token": "USDC", "amount": "9.0", "user": ACCOUNT, "destination": ACCOUNT,
+            "sourceDex": "spot", "destinationDex": "", "fee": "0.0"}),
+            dec!(9),
+        ),
+        (json!({"type": "vaultDeposit", "vault": other, "usdc": "50.0"}), dec!(-50)),
+        (json!({"type": "vaultWithdraw", "vault": other, "netWithdrawnUsd": "40.0"}), dec!(40)),
+        (json!({"type": "liquidation", "accountValue": "500.0"}), dec!(0)),
+        (json!({"type": "somethingNew", "usdc": "7.0"}), dec!(7)),
+    ] {
+        let mut desk = desk();
+        equity(&mut desk, dec!(10000));
+        let entry = json!({"time": desk.now, "hash": "0x0", "delta": delta});
+        let effects = explain(&mut desk, json!([entry]));
+        let start: Decimal = risk(&desk)["day_start_equity"].as_str().unwrap().parse().unwrap();
+        assert_eq!(start - dec!(10000), moved, "{delta}");
+        let is_odd = kinds(&effects).contains(&"error".to_owned());
+        assert_eq!(is_odd, delta["type"] == "somethingNew", "{delta}");
+    }
+}
+
+#[test]
+fn flows_around_midnight_count_on_the_day_that_they_moved_the_balance() {
+    let midnight = NOW - NOW % DAY_MS + DAY_MS;
+    for (moves_ms, is_before) in [(midnight - 600, true), (midnight + 600, false)] {
+        for (kind, usd) in [("deposit", dec!(5000)), ("withdraw", dec!(-5000))] {
+            let entry = if kind == "deposit" { deposit(moves_ms, "5000.0") } else { withdrawal(moves_ms, "5000.0") };
+            let mut desk = desk();
+            desk.now = midnight - 2_000;
+            equity(&mut desk, dec!(10000));
+            for second in 1..4 {
+                let moved = if moves_ms < midnight - 1_000 + second * 1_000 { usd } else { Decimal::ZERO };
+                equity(&mut desk, dec!(10000) + moved);
+            }
+            // Shown after midnight, whenever it moved.
+            desk.now += 1_000;
+            explain(&mut desk, json!([entry]));
+            equity(&mut desk, dec!(10000) + usd);
+            let shown = risk(&desk);
+            assert_eq!((state(&desk).as_str(), &shown["day_pnl"]), ("active", &json!("0")), "{kind} {is_before}");
+            assert_eq!(shown["drawdown"], "0", "{kind} {is_before}");
+            assert_eq!(shown["day"], "2027-01-16");
+            // A loss of the new day is measured from what is there now.
+            let limit = (dec!(10000) + usd) * dec!(0.05);
+            lose(&mut desk, dec!(10000) + usd - limit);
+            assert_eq!(state(&desk), "halted_for_day", "{kind} {is_before}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Deposits and withdrawals are neither profit nor loss, though the balance moves before the ledger says why.
+
+use serde_json::{Value, json};
+
+use crate::stand::{Mode, Stand, until};
+use crate::watched::{hold, hold_covered, until_flat};
+
+const RULES: &str = "loss_per_trade = \"50\"\nopen_risk = \"60\"\nposition = \"400\"\nexposure = \"800\"\n";
+
+fn flow(stand: &Stand, op: &str, usd: &str, late_ms: u64) {
+    stand.venue.control(&json!({"op": op, "usd": usd, "ledger_delay_ms": late_ms})).unwrap();
+}
+
+fn risk(stand: &Stand) -> Value {
+    stand.status()["risk"].clone()
+}
+
+/// Waits until the day's start has moved to this.
+fn day_start(stand: &Stand, usd: &str) -> Value {
+    until("the day's start to move", || Some(risk(stand)).filter(|risk| risk["day_start_equity"] == usd))
+}
+
+#[test]
+fn a_withdrawal_fires_nothing() {
+    let stand = Stand::up(Mode::Testnet, RULES);
+    hold_covered(&stand, "BTC", "0.01");
+    flow(&stand, "withdraw", "6000", 1_200);
+    let risk = day_start(&stand, "4000");
+    assert_eq!(
+        (&risk["state"], &risk["peak_equity"], &risk["day_pnl"]),
+        (&json!("active"), &json!("4000"), &json!("0"))
+    );
+    // Two at once, and a deposit between them.
+    flow(&stand, "withdraw", "900", 1_500);
+    flow(&stand, "deposit", "400", 0);
+    flow(&stand, "withdraw", "900", 800);
+    let risk = day_start(&stand, "2600");
+    assert_eq!((&risk["state"], &risk["drawdown"]), (&json!("active"), &json!("0")), "{risk}");
+    assert!(stand.events_of("flatten").is_empty());
+}
+
+#[test]
+fn a_deposit_is_no_peak_and_covers_up_no_loss() {
+    let stand = Stand::up(Mode::Testnet, RULES);
+    flow(&stand, "deposit", "5000", 1_000);
+    let risk = day_start(&stand, "15000");
+    assert_eq!((&risk["peak_equity"], &risk["drawdown"]), (&json!("15000"), &json!("0")), "{risk}");
+    // 5% of 15000 are lost while as much comes in.
+    hold(&stand, "BTC", "0.01");
+    hold_covered(&stand, "ETH", "6");
+    let ops = json!([
+        {"op": "price", "coin": "ETH", "px": "2360"},
+        {"op": "deposit", "usd": "900", "ledger_delay_ms": 700},
+    ]);
+    stand.venue.control(&ops).unwrap();
+    until("the halt", || (risk_state(&stand) == "halted_for_day").then_some(()));
+    until_flat(&stand);
+}
+
+fn risk_state(stand: &Stand) -> String {
+    risk(stand)["state"].as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,106 @@
+//! A disk that is really full: cover and closes are still journaled and sent, nothing is opened, and space heals it.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::signing::resting;
+use crate::stand::{Mode, Stand, run_with, until};
+use crate::watched::{WIDE, first, hold, hold_covered, sends_are_named, until_flat};
+
+/// A small disk under a home; gone when dropped, whoever still uses it.
+struct Disk(PathBuf);
+
+impl Disk {
+    /// `None` where this user may not mount.
+    fn under(home: &Path) -> Option<Self> {
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=8m,mode=0755", "tmpfs"]).arg(home);
+        let is_done = mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+        is_done.then(|| Self(home.to_owned()))
+    }
+
+    /// Leaves not one byte.
+    fn fill(&self) {
+        let mut file = File::options().create(true).append(true).open(self.filler()).unwrap();
+        let block = vec![0; 64 * 1024];
+        for size in [block.len(), 4096, 1] {
+            while file.write_all(&block[..size]).is_ok() {}
+        }
+    }
+
+    fn free(&self) {
+        fs::remove_file(self.filler()).unwrap();
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.0.join("filler")
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+fn journal_alert(stand: &Stand) -> Option<Value> {
+    let alerts = stand.status()["alerts"].clone();
+    alerts.as_array()?.iter().find(|alert| alert["code"] == "journal_error").cloned()
+}
+
+/// Something is written until the disk has no room for it.
+fn write_until_noticed(stand: &Stand) {
+    until("the full disk to be noticed", || {
+        let reply = stand.send(&json!({"type": "noop"}));
+        assert_ne!(reply["guard"]["verdict"], "veto", "an exit is none to refuse: {reply}");
+        journal_alert(stand)
+    });
+}
+
+#[test]
+fn the_reserve_lets_the_account_be_covered_and_closed() {
+    let mut disk = None;
+    let mut stand = Stand::set_up_on(Mode::Testnet, WIDE, |home| disk = Disk::under(home));
+    // Moved here so that it goes before the service does.
+    let Some(disk) = disk else {
+        // The journal's own tests hold the same with an injected fault.
+        eprintln!("skipped: mounting a small disk takes a privileged user");
+        return;
+    };
+    stand.start();
+    hold_covered(&stand, "BTC", "0.01");
+    disk.fill();
+    write_until_noticed(&stand);
+    let reply = stand.send(&resting());
+    assert_eq!((&reply["guard"]["verdict"], &reply["guard"]["code"]), (&json!("veto"), &json!("journal_error")));
+    assert_eq!(stand.get("/healthz").status, 503);
+
+    // What is bare is covered, on the record.
+    hold_covered(&stand, "ETH", "0.4");
+    let on_disk = stand.on_disk();
+    let is_protect = |event: &&Value| event["kind"] == "protect" && event["coins"] == json!(["ETH"]);
+    assert!(on_disk.iter().any(|event| is_protect(&event)), "{on_disk:?}");
+    // So is a kill, whose command writes no byte either.
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    until_flat(&stand);
+    first(&stand, "flatten");
+    assert!(stand.on_disk().iter().any(|event| event["kind"] == "flatten"));
+    sends_are_named(&stand);
+
+    // With the reserve gone as well nothing is sent that is not on disk.
+    disk.fill();
+    hold(&stand, "ETH", "0.2");
+    until("nothing to be written any more", || {
+        let response = stand.post("/exchange", &crate::signing::signed(&stand.client, &json!({"type": "noop"})));
+        (response.status == 503).then(|| assert_eq!(response.json()["code"], "journal_error"))
+    });
+    disk.free();
+    until_flat(&stand);
+    until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
+    assert!(journal_alert(&stand).is_none());
+}

@@ -1,0 +1,86 @@
+//! A bot in a hurry: it keeps trading, and whatever it sends, a flatten is served first.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::signing::{BTC, ETH, limit, place, signed};
+use crate::stand::{ACCOUNT, Mode, Stand, run_with, until};
+use crate::watched::{WIDE, first, hold_covered, until_flat};
+
+/// So many orders are placed and cancelled without a pause: with a read of the account after each of these requests the
+/// minute's weight would be spent.
+const ROUNDS: u64 = 200;
+
+#[test]
+fn a_quick_bot_keeps_trading() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    let reply = stand.send(&json!({"type": "updateLeverage", "asset": BTC, "isCross": true, "leverage": 5}));
+    assert_eq!(reply["status"], "ok");
+    let mut connection = stand.connect();
+    let mut post = |action: &Value| {
+        let response = connection.post("/exchange", &signed(&stand.client, action).to_string()).unwrap();
+        response.json()
+    };
+    for round in 0..ROUNDS {
+        let reply = post(&place(&limit(BTC, true, &(59_000 + round).to_string(), "0.01")));
+        assert_eq!(reply["status"], "ok", "round {round}: {reply}");
+        let oid = &reply["response"]["data"]["statuses"][0]["resting"]["oid"];
+        assert!(oid.is_u64(), "round {round}: {reply}");
+        let reply = post(&json!({"type": "cancel", "cancels": [{"a": BTC, "o": oid}]}));
+        assert_eq!(reply["status"], "ok", "round {round}: {reply}");
+    }
+    assert!(
+        stand.venue.truth()["requests"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|request| request["verdict"] != "weight_exceeded")
+    );
+}
+
+#[test]
+fn a_flood_does_not_hold_a_flatten_up() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    hold_covered(&stand, "ETH", "0.4");
+    let (over, asked, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut connection = stand.connect();
+                while !over.load(Ordering::SeqCst) {
+                    let body = json!({"type": "userFills", "user": ACCOUNT}).to_string();
+                    let response = connection.post("/info", &body).unwrap();
+                    refused.fetch_add(usize::from(response.status == 429), Ordering::SeqCst);
+                    asked.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+            scope.spawn(|| {
+                let mut connection = stand.connect();
+                while !over.load(Ordering::SeqCst) {
+                    let body = signed(&stand.client, &place(&limit(ETH, true, "2400", "0.1"))).to_string();
+                    connection.post("/exchange", &body).unwrap();
+                    asked.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        // Dropped when this thread fails, so that the others end.
+        let _ends = Ends(&over);
+        until("a flood", || (asked.load(Ordering::SeqCst) > 200 && refused.load(Ordering::SeqCst) > 0).then_some(()));
+        let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+        assert_eq!(done.status.code(), Some(0));
+        until_flat(&stand);
+    });
+    let told = first(&stand, "flatten");
+    let sent: Vec<Value> = stand.on_disk().into_iter().filter(|event| event["kind"] == "sent").collect();
+    let own: Vec<&Value> = sent.iter().filter(|event| event["decision"] == told["seq"]).collect();
+    assert!(!own.is_empty() && own.iter().all(|event| event["reply"]["status"] == "ok"), "{own:?}");
+}
+
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
