@@ -1,9 +1,10 @@
 //! The guard between a trading bot and a derivatives venue.
 //!
 //! Rooms, outermost first; arrows go one way: `cli` → `service` → `guard` → `venue` and `rules`.
-//! `journal` and `home` stand beside `service`. ARCHITECTURE.md holds the map of threads, channels and invariants.
+//! `journal`, `home` and `faults` stand beside `service`. ARCHITECTURE.md holds the map of threads, channels and invariants.
 
 pub mod cli;
+pub mod faults;
 pub mod guard;
 pub mod home;
 pub mod journal;

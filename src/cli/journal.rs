@@ -61,7 +61,8 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
 /// Clears a drawdown halt: the peak starts anew at the account's equity now.
 pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let config = config_of(args, home)?;
-    let options = Options { fallback: config.journal_fallback.clone(), ..Options::default() };
+    let owner = crate::service::journal_owner(&config);
+    let options = Options { fallback: config.journal_fallback.clone(), owner, ..Options::default() };
     let dir = home.journal_dir(args.mode, config.account);
     // Looked at before it is opened, so that a refusal leaves nothing behind.
     let told: Result<Vec<String>, _> = read_risk(&dir).map_err(Refusal::Journal)?.collect();

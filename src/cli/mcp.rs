@@ -1,33 +1,80 @@
 //! `mcp`: the server for AI agents. Reads no environment variable.
 
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
-use super::{Refusal, values};
-use crate::home::{Mode, parse_address};
+use super::{Refusal, say, values};
+use crate::home::{Home, KillFile, Loaded, Mode, in_container, load, local_url, parse_address, read_key_file};
+use crate::mcp::{GuardUrl, Key, Options, run as serve};
 use crate::venue::Address;
+
+/// Where a guard listens that nobody told otherwise.
+const DEFAULT_URL: &str = "http://127.0.0.1:8547";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The guard's mode
+    /// The mode that the guard must run in
     #[arg(long, value_parser = values::mode())]
     network: Option<Mode>,
     /// File with the client key
     #[arg(long, value_name = "FILE", conflicts_with = "key_stdin")]
     key_file: Option<PathBuf>,
-    /// Read the client key from standard input
+    /// Read the client key from the first line of standard input
     #[arg(long)]
     key_stdin: bool,
-    /// The guard's base URL, on this machine
+    /// The guard's base URL, on this machine [default: that of the home's config, or http://127.0.0.1:8547]
     #[arg(long, value_name = "URL")]
     guard_url: Option<String>,
-    /// The account that the guard must be guarding
+    /// The account that the guard must be guarding; required on mainnet
     #[arg(long, value_name = "0x...", value_parser = parse_address)]
     confirm_account: Option<Address>,
-    /// The kill file to watch
+    /// The guard's kill file, written when the guard does not take a kill
     #[arg(long, value_name = "FILE")]
     kill_file: Option<PathBuf>,
+    /// Serve only the tools that read; takes no key
+    #[arg(long, conflicts_with_all = ["key_file", "key_stdin"])]
+    read_only: bool,
 }
 
-pub(super) fn run(_args: &Args) -> Result<(), Refusal> {
-    Err(Refusal::NotYet("`mcp`"))
+pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
+    if args.network == Some(Mode::Mainnet) && args.confirm_account.is_none() {
+        return Err(Refusal::Flags("--network mainnet asks for --confirm-account with the address of the account"));
+    }
+    let guard = guard_url(args.guard_url.as_deref(), home)?;
+    let key = key(args)?;
+    let kill_file = args.kill_file.as_deref().map(std::path::absolute).transpose();
+    let kill_file = kill_file.map_err(|error| Refusal::Io("resolve --kill-file", error))?.map(KillFile::new);
+    let options = Options { guard, key, network: args.network, account: args.confirm_account, kill_file };
+    serve(options).map_err(Refusal::Mcp)
+}
+
+/// The URL named, or the one that the home's config says, or the default.
+fn guard_url(named: Option<&str>, home: &Home) -> Result<GuardUrl, Refusal> {
+    let url = match named {
+        Some(url) => url.to_owned(),
+        None if !home.config_file().exists() => DEFAULT_URL.to_owned(),
+        None => match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
+            Loaded::Config(config) => local_url(config.listen),
+            Loaded::Empty(_) => DEFAULT_URL.to_owned(),
+        },
+    };
+    GuardUrl::parse(&url).map_err(|error| Refusal::GuardUrl(url, error))
+}
+
+fn key(args: &Args) -> Result<Key, Refusal> {
+    match &args.key_file {
+        _ if args.read_only => Ok(Key::None),
+        Some(file) => {
+            let reading = read_key_file(file, in_container(false, Path::new("/"))).map_err(Refusal::Key)?;
+            reading.warning.iter().for_each(|warning| say(&format!("warning: {warning}")));
+            Ok(Key::Given(reading.key))
+        }
+        None if !args.key_stdin => Err(Refusal::Flags(
+            "give the client key with --key-file or --key-stdin (`svc-guard client add` makes one), or serve with --read-only",
+        )),
+        None if std::io::stdin().is_terminal() => {
+            Err(Refusal::Flags("--key-stdin reads from a pipe or a file, so that the key is never on a screen"))
+        }
+        None => Ok(Key::FirstLine),
+    }
 }

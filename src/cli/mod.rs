@@ -150,7 +150,7 @@ impl Cli {
             Command::JournalShow(args) => journal::show(&args, &home),
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig => check_config::run(&home),
-            Command::Mcp(args) => mcp::run(&args),
+            Command::Mcp(args) => mcp::run(&args, &home),
             Command::Completions(args) => completions::run(&args),
         }
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::mainnet::Gap;
 use crate::home::{CREDENTIAL, ConfigError, FileError, HomeError, KeyFileError, Mode};
 use crate::journal::{JournalError, OpenError};
+use crate::mcp::UrlError;
 use crate::rules::RulesError;
 use crate::service::RunError;
 use crate::service::agent::NotTheAgent;
@@ -50,8 +51,6 @@ pub(super) enum Refusal {
     Flags(&'static str),
     /// The command line cannot be read (what is wrong with it).
     Usage(String),
-    /// This build cannot do that yet.
-    NotYet(&'static str),
     /// A name that does not exist, and its replacement.
     NoSuchName(String, &'static str),
     /// The mode asked for is not the config's (asked, configured).
@@ -74,6 +73,10 @@ pub(super) enum Refusal {
     NotPulled(PathBuf, io::Error),
     /// The service is not healthy, or not there.
     Unhealthy(String),
+    /// A guard's URL that the MCP server does not call (the URL, why).
+    GuardUrl(String, UrlError),
+    /// The MCP server does not serve.
+    Mcp(crate::mcp::RunError),
     /// The service ended with an error.
     Run(RunError),
 }
@@ -129,7 +132,6 @@ impl fmt::Display for Refusal {
             ),
             Self::Flags(text) => f.write_str(text),
             Self::Usage(text) => write!(f, "{text}; --help shows what is allowed"),
-            Self::NotYet(what) => write!(f, "{what} is not in this build yet"),
             Self::NoSuchName(name, instead) => write!(f, "there is no `{name}`; use {instead}"),
             Self::OtherMode(asked, configured) => other_mode(f, *asked, *configured),
             Self::OtherRules(path) => write!(
@@ -170,6 +172,8 @@ impl fmt::Display for Refusal {
                 write!(f, "the kill switch is NOT pulled: cannot write {}: {error}", path.display())
             }
             Self::Unhealthy(problem) => f.write_str(problem),
+            Self::GuardUrl(url, error) => write!(f, "--guard-url {url:?} {error}"),
+            Self::Mcp(error) => error.fmt(f),
             Self::Run(error) => error.fmt(f),
         }
     }

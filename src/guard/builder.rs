@@ -77,7 +77,7 @@ impl Guard {
     ) {
         let Some((action, places)) = refused_exits(&planned.action, reply) else { return };
         let Some(node) = action.to_node() else { return };
-        let terms = Terms { nonce: self.own_nonces.next(now_ms), ..planned.terms };
+        let terms = Terms { nonce: self.next_nonce(now_ms), ..planned.terms };
         let body = event::Intent { of, action: &node, nonces: vec![terms.nonce] };
         let seq = self.record(effects, now_ms, "intent", &body, Keys { serves: Some(of), ..Keys::default() });
         for (place, order) in action.orders().enumerate() {

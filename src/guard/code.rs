@@ -108,7 +108,7 @@ codes! {
     OrderRateLimit = "order_rate_limit",
     /// Too many open entries.
     OpenOrdersLimit = "open_orders_limit",
-    /// The same entry again within the window, or a client order id that is live or in doubt.
+    /// The same entry again within the window, or a client order id that is live, in doubt, or good for one trade and used.
     DuplicateOrder = "duplicate_order",
     /// The account's own request allowance at the venue is nearly used up.
     VenueBudget = "venue_budget",

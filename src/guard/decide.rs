@@ -66,6 +66,8 @@ impl Guard {
             code: veto.code.as_str(),
             text: &veto.text,
             changes: &[],
+            limit: veto.figures.as_ref().map(|figures| figures.limit.as_str()),
+            actual: veto.figures.as_ref().map(|figures| figures.actual.as_str()),
             request,
             pre: Vec::new(),
             forward: None,
@@ -74,7 +76,10 @@ impl Guard {
         };
         let keys = Keys { nonce: head.nonce, cloids: cloids_in([request].into_iter()), ..Keys::default() };
         let seq = self.record(effects, now_ms, "decision", &body, keys);
-        let summary = self.summary(seq, Verdict::Veto, veto.code, veto.text.clone(), &[]);
+        let mut summary = self.summary(seq, Verdict::Veto, veto.code, veto.text.clone(), &[]);
+        if let Some(figures) = &veto.figures {
+            (summary.limit, summary.actual) = (Some(figures.limit.clone()), Some(figures.actual.clone()));
+        }
         let body = reply::veto(veto.code, head.http_status, &summary);
         effects.after_disk.push(Deed::Answer(Answer { request: head.id, http_status: head.http_status, body }));
     }
@@ -86,6 +91,8 @@ impl Guard {
             code: code.as_str(),
             text,
             changes: changes.to_vec(),
+            limit: None,
+            actual: None,
             paper: self.config.mode == Mode::Paper,
         }
     }
@@ -115,6 +122,8 @@ impl Guard {
             code: code.as_str(),
             text: &text,
             changes: &changes,
+            limit: None,
+            actual: None,
             request: &envelope.received,
             pre: of_role(|role| role == Role::Pre),
             forward: of_role(|role| role == Role::Forward).pop(),
@@ -137,14 +146,17 @@ impl Guard {
     /// The actions of a plan in the order they are sent, named and numbered. Paper mode uses no nonces up.
     fn planned(&mut self, plan: Plan, asked: &Action, expires_ms: Option<u64>, now_ms: u64) -> Vec<Planned> {
         let seq = self.seq.saturating_add(1);
-        let life = expires_ms.unwrap_or(u64::MAX).min(now_ms.saturating_add(FORWARD_LIFE_MS));
+        // By the venue's time, so that no entry lands late. Where the clocks disagree an exit gets the longer life: one
+        // that the venue takes for expired would leave its client in the market.
+        let from_ms = if plan.is_entry { self.clock.best_ms() } else { self.clock.latest_ms() };
+        let life = expires_ms.unwrap_or(u64::MAX).min(from_ms.saturating_add(FORWARD_LIFE_MS));
         let own_from = asked.batch_len();
         let mut place = 0;
         let mut actions = Vec::new();
         for (role, mut action) in roles(plan) {
             name_orders(&mut action, if role == Role::Forward { own_from } else { 0 }, seq, &mut place);
             let Some(node) = action.to_node() else { continue };
-            let nonce = if self.config.mode == Mode::Paper { 0 } else { self.own_nonces.next(now_ms) };
+            let nonce = if self.config.mode == Mode::Paper { 0 } else { self.next_nonce(now_ms) };
             let expires_after_ms = (role == Role::Forward).then_some(life);
             let terms = Terms { nonce, vault: self.acts_for.flatten(), expires_after_ms };
             actions.push(Planned { role, action, node, terms });

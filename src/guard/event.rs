@@ -44,6 +44,10 @@ pub(super) struct Decision<'a> {
     pub(super) text: &'a str,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub(super) changes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) limit: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) actual: Option<&'a str>,
     pub(super) request: &'a Node,
     pub(super) pre: Vec<&'a Node>,
     pub(super) forward: Option<&'a Node>,

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use crate::venue::Address;
 use crate::venue::envelope::Envelope;
 use crate::venue::info::{AccountMode, ClearinghouseState, LedgerUpdate, Leverage, OpenOrder};
 use crate::venue::json::Node;
 use crate::venue::market::Universe;
 use crate::venue::signing::Source;
+use crate::venue::{Address, Cloid};
 
 /// One input of the core.
 #[derive(Debug, Clone)]
@@ -71,6 +71,8 @@ pub enum Input {
         intent: u64,
         /// The action's place in it.
         index: usize,
+        /// The client order id asked for.
+        cloid: Cloid,
         /// The venue's answer.
         answer: Option<Value>,
     },
@@ -187,6 +189,8 @@ pub enum SendOutcome {
     Answered(Value),
     /// It surely never reached the venue.
     NotSent(String),
+    /// The event that names it could not be written, so neither it nor what follows it may go out.
+    Unrecorded(String),
     /// Nothing says whether it reached the venue.
     NoAnswer(String),
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::builder::Merge;
+use super::doubt::Proof;
 use super::effect::{Deed, Effects, Keys, Read, SendAction, Urgency};
 use super::event;
 use super::input::SendOutcome;
@@ -114,7 +115,7 @@ impl Ending {
                 Some(reply) => Ending::Answered(reply, value),
                 None => Ending::Unknown(format!("an answer that cannot be read: {value}")),
             },
-            SendOutcome::NotSent(text) => Ending::NotSent(text),
+            SendOutcome::NotSent(text) | SendOutcome::Unrecorded(text) => Ending::NotSent(text),
             SendOutcome::NoAnswer(text) => Ending::Unknown(text),
         }
     }
@@ -126,6 +127,7 @@ impl Guard {
         let Some(mut intent) = self.intents.remove(&seq) else { return };
         let Some(planned) = intent.actions.get(index) else { return };
         let (role, nonce) = (planned.role, planned.terms.nonce);
+        let is_recorded = !matches!(outcome, SendOutcome::Unrecorded(_));
         let ending = Ending::of(outcome);
         self.tell_sent(effects, seq, index, nonce, &ending, now_ms);
         self.watch.in_flight.ended(seq, index, &ending, now_ms);
@@ -168,7 +170,7 @@ impl Guard {
             }
             Ending::Unknown(text) => {
                 if intent.settles.is_none() {
-                    self.doubt((seq, index), planned.clone(), false, now_ms);
+                    self.doubt((seq, index), planned.clone(), Proof::Wanted, now_ms);
                 }
                 let text = format!(
                     "the venue gave no answer and may have acted on it; look at the open orders before sending it \
@@ -181,13 +183,15 @@ impl Guard {
         let is_own = role == Role::Own;
         let reads = if is_own { [Read::OrdersNow, Read::AccountNow] } else { [Read::Orders, Read::Account] };
         effects.at_once.extend(reads.map(Deed::Read));
-        let next = next.filter(|next| !self.is_too_late(effects, &mut intent, *next) && !self.bares(&intent, *next));
+        let next = next.filter(|next| {
+            is_recorded && !self.is_too_late(effects, &mut intent, *next) && !self.bares(&intent, *next)
+        });
         if let Some(key) = intent.settles {
             let answered = match &ending {
                 Ending::Answered(reply, value) => Some((reply, value)),
                 _ => None,
             };
-            self.burnt(effects, key, answered, !matches!(ending, Ending::NotSent(_)), now_ms);
+            self.burnt(effects, key, answered, now_ms);
         }
         intent.at = next.unwrap_or_default();
         match next.and_then(|next| intent.send(seq, next)) {

@@ -53,16 +53,34 @@ impl Window {
     }
 }
 
-/// The guard's own nonces: strictly increasing milliseconds.
+/// The guard gives out no more nonces than this ahead of the venue's time, at one each millisecond.
+const LEAD_MS: u64 = 60_000;
+
+/// The guard's own nonces: strictly increasing milliseconds of the venue's time.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OwnNonces {
     last: u64,
+    /// The highest ones, for when the last turn out to be of a clock that was days ahead.
+    highest: BTreeSet<u64>,
 }
 
 impl OwnNonces {
-    pub(super) fn next(&mut self, now_ms: u64) -> u64 {
-        self.last = now_ms.max(self.last.saturating_add(1));
-        self.last
+    /// The next nonce at this time of the venue's; `None` where that is not known yet and the machine's own must do.
+    ///
+    /// Those ahead of the venue's time were given out by a clock gone wrong. While the venue takes what is higher still, the
+    /// numbers go on above them: it refuses what is below a hundred that it took. Beyond that it would refuse every
+    /// action, so they bind no longer.
+    pub(super) fn next(&mut self, venue_ms: Option<u64>, now_ms: u64) -> u64 {
+        if let Some(venue_ms) = venue_ms {
+            let ceiling = venue_ms.saturating_add(AHEAD_MS);
+            if self.last >= ceiling {
+                self.highest.retain(|nonce| *nonce <= venue_ms.saturating_add(LEAD_MS));
+                self.last = self.highest.last().copied().unwrap_or_default();
+            }
+        }
+        let nonce = venue_ms.unwrap_or(now_ms).max(self.last.saturating_add(1));
+        self.remember(nonce);
+        nonce
     }
 
     pub(super) fn last(&self) -> u64 {
@@ -71,6 +89,10 @@ impl OwnNonces {
 
     pub(super) fn remember(&mut self, nonce: u64) {
         self.last = self.last.max(nonce);
+        self.highest.insert(nonce);
+        if self.highest.len() > REMEMBERED {
+            self.highest.pop_first();
+        }
     }
 }
 
@@ -105,8 +127,24 @@ mod tests {
     #[test]
     fn own_nonces_increase_when_the_clock_does_not() {
         let mut own = OwnNonces::default();
-        assert_eq!((own.next(10), own.next(10), own.next(5), own.next(20)), (10, 11, 12, 20));
+        let next = |own: &mut OwnNonces, venue_ms| own.next(Some(venue_ms), 1);
+        let given = [10, 10, 5, 20].map(|venue_ms| next(&mut own, venue_ms));
+        assert_eq!(given, [10, 11, 12, 20]);
         own.remember(100);
-        assert_eq!(own.next(30), 101);
+        assert_eq!(next(&mut own, 30), 101);
+        assert_eq!(OwnNonces::default().next(None, 7), 7);
+    }
+
+    #[test]
+    fn nonces_that_the_venue_cannot_have_taken_bind_no_longer() {
+        let mut own = OwnNonces::default();
+        own.remember(NOW - 5);
+        own.remember(NOW + AHEAD_MS - 2);
+        assert_eq!(own.next(Some(NOW), NOW), NOW + AHEAD_MS - 1, "that one may have been taken");
+        assert_eq!(own.next(Some(NOW), NOW), NOW + AHEAD_MS);
+        assert_eq!(own.next(Some(NOW), NOW), NOW, "more would be refused");
+        own.remember(NOW + 2 * AHEAD_MS);
+        assert_eq!(own.next(None, NOW), NOW + 2 * AHEAD_MS + 1, "nobody knows yet which clock is wrong");
+        assert_eq!(own.next(Some(NOW), NOW), NOW + 1);
     }
 }

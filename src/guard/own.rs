@@ -73,7 +73,7 @@ impl Guard {
         let plan = |mut action: Action| {
             name_orders(&mut action, 0, seq, &mut place);
             let node = action.to_node()?;
-            let nonce = if is_live { self.own_nonces.next(now_ms) } else { 0 };
+            let nonce = if is_live { self.next_nonce(now_ms) } else { 0 };
             // No expiry: what makes the account safer is welcome late as well.
             let terms = Terms { nonce, vault: self.acts_for.flatten(), expires_after_ms: None };
             Some(Planned { role: Role::Own, action, node, terms })

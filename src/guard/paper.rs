@@ -129,7 +129,12 @@ impl Paper {
 
     /// The orders that count as exposure.
     pub(super) fn resting(&self) -> impl Iterator<Item = &PaperOrder> {
-        self.orders.values().filter(|order| !order.is_trigger)
+        self.resting_by_id().map(|(_, order)| order)
+    }
+
+    /// The same with their ids. Triggers are none of them: their parents' pretended fills leave nothing to protect.
+    pub(super) fn resting_by_id(&self) -> impl Iterator<Item = (u64, &PaperOrder)> {
+        self.orders.iter().filter(|(_, order)| !order.is_trigger).map(|(oid, order)| (*oid, order))
     }
 }
 

@@ -46,7 +46,8 @@ pub(super) fn intent_of(cloid: &Cloid) -> Option<u64> {
 }
 
 /// Whether the guard derived this id.
-pub(super) fn is_derived(cloid: &Cloid) -> bool {
+#[must_use]
+pub fn is_derived(cloid: &Cloid) -> bool {
     cloid.0.starts_with(&CLOID_PREFIX)
 }
 

@@ -1,10 +1,12 @@
 //! Intents that a restart finds unfinished: what was never sent, and what may have been.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::decide::FORWARD_LIFE_MS;
+use super::doubt::{Outcome, Proof, says_duplicate};
 use super::effect::{Effects, Keys};
 use super::event;
 use super::intent::{Planned, Role};
@@ -17,17 +19,23 @@ use crate::venue::signing::Terms;
 /// An intent as the journal tells it.
 #[derive(Debug, Default)]
 pub(super) struct Open {
-    actions: Vec<Node>,
-    nonces: Vec<u64>,
-    /// After this nothing of it can take effect; none for the guard's own.
-    expires_ms: Option<u64>,
-    /// The action of `actions` that carries the expiry.
-    forward: Option<usize>,
-    answered: BTreeSet<usize>,
-    doubtful: BTreeSet<usize>,
-    /// A noop with a nonce of it went out.
-    burnt: bool,
+    /// Its actions of which nothing final is told, by their place.
+    actions: BTreeMap<usize, OpenAction>,
     done: bool,
+}
+
+/// One action of it, as a checkpoint carries it.
+#[derive(Debug, Serialize, Deserialize)]
+struct OpenAction {
+    index: usize,
+    action: Node,
+    nonce: u64,
+    /// After this it can no longer take effect; none for the guard's own.
+    expires_ms: Option<u64>,
+    /// It went out, and no answer came.
+    doubtful: bool,
+    /// By then a noop had shown that its nonce was used up.
+    used_ms: Option<u64>,
 }
 
 /// The intents of earlier lives that are not settled.
@@ -43,16 +51,21 @@ impl OpenIntents {
         match event.get("kind").and_then(Value::as_str) {
             Some("sent") => {
                 let (Some(intent), Some(index)) = (number("decision"), index()) else { return };
-                let in_doubt = event.pointer("/reply/status").is_none();
-                if let Some(open) = self.0.get_mut(&intent) {
-                    if in_doubt { &mut open.doubtful } else { &mut open.answered }.insert(index);
+                let Some(open) = self.0.get_mut(&intent) else { return };
+                if let Some(status) = event.pointer("/reply/status") {
+                    let answered = open.actions.remove(&index);
+                    let used_ms = number("at_ms").filter(|_| status == "err" && is_duplicate(event));
+                    if let (Some(noop), Some(used_ms)) = (answered, used_ms) {
+                        self.used(noop.nonce, used_ms);
+                    }
+                } else if let Some(action) = open.actions.get_mut(&index) {
+                    action.doubtful = true;
                 }
             }
             Some("recovered") => {
                 let (Some(intent), Some(index)) = (number("intent"), index()) else { return };
                 if let Some(open) = self.0.get_mut(&intent) {
-                    open.doubtful.remove(&index);
-                    open.answered.insert(index);
+                    open.actions.remove(&index);
                 }
             }
             Some("done") => {
@@ -61,42 +74,38 @@ impl OpenIntents {
                 }
             }
             Some(_) => {
-                if is_noop(event)
-                    && let Some(open) = number("of").and_then(|of| self.0.get_mut(&of))
-                {
-                    open.burnt = true;
-                }
                 if let Some(open) = Open::of(event) {
                     self.0.insert(seq, open);
                 }
             }
             None => {}
         }
-        self.0.retain(|_, open| !(open.done && open.doubtful.is_empty()));
+        self.0.retain(|_, open| !open.done || open.actions.values().any(|action| action.doubtful));
     }
 
-    /// Takes in an intent that a checkpoint carries.
+    /// Takes in that a nonce was used up.
+    fn used(&mut self, nonce: u64, at_ms: u64) {
+        let actions = self.0.values_mut().flat_map(|open| open.actions.values_mut());
+        actions.filter(|action| action.nonce == nonce).for_each(|action| action.used_ms = Some(at_ms));
+    }
+
+    /// Takes in the intents that a checkpoint carries.
     pub(super) fn restore_checkpointed(&mut self, record: &Value) {
         let list = record.get("open").and_then(Value::as_array).into_iter().flatten();
         for entry in list {
             let Some(seq) = entry.get("seq").and_then(Value::as_u64) else { continue };
-            if let Some(mut open) = Open::of(entry) {
-                let doubtful = entry.get("doubtful").and_then(Value::as_array).into_iter().flatten();
-                open.doubtful = doubtful.filter_map(|index| usize::try_from(index.as_u64()?).ok()).collect();
-                open.answered = (0..entry.get("answered").and_then(Value::as_u64).unwrap_or_default())
-                    .filter_map(|index| usize::try_from(index).ok())
-                    .collect();
-                open.burnt = entry.get("burnt").and_then(Value::as_bool).unwrap_or(false);
-                open.done = entry.get("done").and_then(Value::as_bool).unwrap_or(false);
-                self.0.insert(seq, open);
-            }
+            let actions = entry.get("actions").cloned().unwrap_or_default();
+            let Ok(actions) = serde_json::from_value::<Vec<OpenAction>>(actions) else { continue };
+            let done = entry.get("done").and_then(Value::as_bool).unwrap_or(false);
+            let actions = actions.into_iter().map(|action| (action.index, action)).collect();
+            self.0.insert(seq, Open { actions, done });
         }
     }
 }
 
-/// Whether an event is an intent that burns a nonce.
-fn is_noop(event: &Value) -> bool {
-    event.pointer("/action/type").and_then(Value::as_str) == Some("noop")
+/// Whether the venue's answer was that the nonce is taken already.
+fn is_duplicate(event: &Value) -> bool {
+    event.pointer("/reply/response").and_then(Value::as_str).is_some_and(says_duplicate)
 }
 
 impl Open {
@@ -104,26 +113,29 @@ impl Open {
     fn of(event: &Value) -> Option<Self> {
         let nonces: Vec<u64> = event.get("nonces")?.as_array()?.iter().filter_map(Value::as_u64).collect();
         let list = |key: &str| event.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
-        let single = |key: &str| event.get(key).filter(|value| !value.is_null()).cloned();
-        let before = [list("actions"), single("action").filter(Value::is_object).into_iter().collect(), list("pre")];
-        let mut actions = before.concat();
+        let single = |key: &str| event.get(key).filter(|value| value.is_object()).cloned();
+        let mut named: Vec<Value> = list("actions").into_iter().chain(single("action")).chain(list("pre")).collect();
         let forward = single("forward").map(|forward| {
-            actions.push(forward);
-            actions.len() - 1
+            named.push(forward);
+            named.len() - 1
         });
-        actions.extend(list("post"));
-        let actions: Option<Vec<Node>> =
-            actions.iter().map(|action| serde_json::from_value(action.clone()).ok()).collect();
-        let expires_ms = event.get("at_ms").and_then(Value::as_u64).map(|at_ms| at_ms.saturating_add(FORWARD_LIFE_MS));
-        Some(Self { actions: actions?, nonces, expires_ms, forward, ..Self::default() })
+        named.extend(list("post"));
+        let at_ms = event.get("at_ms").and_then(Value::as_u64).unwrap_or_default();
+        let mut actions = BTreeMap::new();
+        for (index, (action, nonce)) in named.into_iter().zip(nonces).enumerate() {
+            let action = serde_json::from_value(action).ok()?;
+            // The nonce is the venue's time then, or later.
+            let expires_ms = (forward == Some(index)).then(|| at_ms.max(nonce).saturating_add(FORWARD_LIFE_MS));
+            actions.insert(index, OpenAction { index, action, nonce, expires_ms, doubtful: false, used_ms: None });
+        }
+        Some(Self { actions, done: false })
     }
 
-    /// The actions that may have been sent without an answer: those sent in vain, and the first of which nothing is
-    /// told. Those after it were not sent, for actions go in order.
-    fn in_doubt(&self) -> impl Iterator<Item = usize> + '_ {
-        let told = |index: &usize| self.answered.contains(index) || self.doubtful.contains(index);
-        let first_untold = (0..self.actions.len()).find(|index| !told(index)).filter(|_| !self.done);
-        self.doubtful.iter().copied().chain(first_untold)
+    /// The actions that may have been sent without an answer: those sent in vain and, before the intent is done, all of
+    /// which nothing is told. An answer may have been on its way to disk while the next action went out already.
+    fn in_doubt(self) -> impl Iterator<Item = OpenAction> {
+        let done = self.done;
+        self.actions.into_values().filter(move |action| action.doubtful || !done)
     }
 }
 
@@ -131,16 +143,14 @@ impl Guard {
     /// Takes up what earlier lives left open.
     pub(super) fn reopen(&mut self, effects: &mut Effects, now_ms: u64) {
         for (intent, open) in std::mem::take(&mut self.open_intents).0 {
-            let mut is_held = false;
-            for index in open.in_doubt() {
-                let (Some(node), Some(nonce)) = (open.actions.get(index), open.nonces.get(index)) else { continue };
-                let Ok(action) = Action::parse(node) else { continue };
+            let (is_done, mut is_held) = (open.done, false);
+            for OpenAction { index, action: node, nonce, expires_ms, used_ms, .. } in open.in_doubt() {
+                let Ok(action) = Action::parse(&node) else { continue };
                 if action == Action::Noop {
-                    // Nothing depends on what became of it.
+                    self.idle_action(effects, (intent, index), &node, nonce, now_ms);
                     continue;
                 }
-                let expires_after_ms = open.expires_ms.filter(|_| open.forward == Some(index));
-                let terms = Terms { nonce: *nonce, vault: None, expires_after_ms };
+                let terms = Terms { nonce, vault: None, expires_after_ms: expires_ms };
                 // What a modify replaces carries the same id, and nobody remembers what the open orders showed before.
                 let told_by = match &action {
                     Action::Modify { .. } | Action::BatchModify { .. } => ToldBy::Nothing,
@@ -149,44 +159,63 @@ impl Guard {
                 for (place, order) in action.orders().enumerate() {
                     self.pending.reserve((intent, index, place), order, None, told_by.clone());
                 }
-                let planned = Planned { role: Role::Forward, action, node: node.clone(), terms };
-                self.doubt((intent, index), planned, open.burnt, now_ms);
-                if !open.done {
+                let planned = Planned { role: Role::Forward, action, node, terms };
+                let proof = used_ms.map_or(Proof::Wanted, Proof::Used);
+                self.doubt((intent, index), planned, proof, now_ms);
+                if !is_done {
                     self.hold_done((intent, index));
                     is_held = true;
                 }
             }
-            if !open.done && !is_held {
+            if !is_done && !is_held {
                 let keys = Keys { serves: Some(intent), ..Keys::default() };
                 self.record(effects, now_ms, "done", &event::Done { intent }, keys);
             }
         }
     }
 
+    /// Tells of a noop without an answer: it does nothing, so its effect holds, and nothing depends on it.
+    fn idle_action(
+        &mut self,
+        effects: &mut Effects,
+        (intent, index): (u64, usize),
+        node: &Node,
+        nonce: u64,
+        now_ms: u64,
+    ) {
+        let evidence = [json!({"request": {"type": "noop", "nonce": nonce}, "reply": null})];
+        let body = event::Recovered { intent, index, action: node, outcome: Outcome::Moot.name(), evidence: &evidence };
+        let keys = Keys { serves: Some(intent), ..Keys::default() };
+        self.record(effects, now_ms, "recovered", &body, keys);
+    }
+
     /// The open intents for a checkpoint: those being sent, and those in doubt.
     pub(super) fn checkpoint_open(&self) -> Vec<Value> {
-        let live = self.intents.iter().map(|(seq, intent)| {
-            json!({
-                "seq": seq,
-                "actions": intent.actions.iter().map(|planned| &planned.node).collect::<Vec<_>>(),
-                "nonces": intent.actions.iter().map(|planned| planned.terms.nonce).collect::<Vec<_>>(),
-                "answered": intent.at,
-            })
-        });
-        let doubts = self.doubts.iter().map(|((seq, index), doubt)| {
-            let (node, terms, burnt) = doubt.parts();
-            // Places before it are filled so that its index holds; they are answered or were told of.
-            let actions: Vec<&Node> = std::iter::repeat_n(node, index.saturating_add(1)).collect();
-            json!({
-                "seq": seq,
-                "actions": actions,
-                "nonces": vec![terms.nonce; index.saturating_add(1)],
-                "answered": index,
-                "doubtful": [index],
-                "burnt": burnt,
-                "done": !doubt.holds_done(),
-            })
-        });
-        live.chain(doubts).collect()
+        let mut open: BTreeMap<u64, (Vec<OpenAction>, bool)> = BTreeMap::new();
+        for (seq, intent) in &self.intents {
+            let unsent = intent.actions.iter().enumerate().skip(intent.at).map(|(index, planned)| OpenAction {
+                index,
+                action: planned.node.clone(),
+                nonce: planned.terms.nonce,
+                expires_ms: planned.terms.expires_after_ms,
+                doubtful: false,
+                used_ms: None,
+            });
+            open.insert(*seq, (unsent.collect(), false));
+        }
+        for ((seq, index), doubt) in &self.doubts {
+            let (actions, done) = open.entry(*seq).or_insert((Vec::new(), true));
+            *done = *done && !doubt.holds_done;
+            actions.push(OpenAction {
+                index: *index,
+                action: doubt.node.clone(),
+                nonce: doubt.terms.nonce,
+                expires_ms: doubt.terms.expires_after_ms,
+                doubtful: true,
+                used_ms: doubt.used_ms(),
+            });
+        }
+        let entry = |(seq, (actions, done))| json!({"seq": seq, "done": done, "actions": actions});
+        open.into_iter().map(entry).collect()
     }
 }

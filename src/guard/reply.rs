@@ -33,6 +33,10 @@ pub(super) struct Summary {
     pub(super) text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) changes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) limit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) actual: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) paper: bool,
 }

@@ -2,14 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::code::Code;
 use super::state::Guard;
 use crate::venue::Address;
 
 /// Client order ids in a checkpoint: those whose orders are likely still open.
 const CHECKPOINT_CLOIDS: usize = 1000;
-/// Refused before their nonce was used up. One far ahead would otherwise stand as the highest for ever.
-const UNUSED: [Code; 2] = [Code::WrongNetwork, Code::NonceOutOfWindow];
 
 impl Guard {
     /// What a restart must know of all events so far, so that it need not read them: a `checkpoint` record.
@@ -57,13 +54,14 @@ impl Guard {
         if event.get("kind").and_then(Value::as_str) != Some("decision") {
             return;
         }
-        let code = event.get("code").and_then(Value::as_str);
-        let was_used = !UNUSED.iter().any(|unused| code == Some(unused.as_str()));
         let client: Option<Address> = event.get("client").and_then(Value::as_str).and_then(|text| text.parse().ok());
-        if let (Some(client), Some(nonce)) = (client, event.get("nonce").and_then(Value::as_u64))
-            && was_used
-        {
-            self.windows.entry(client).or_default().remember(nonce);
+        let number = |key: &str| event.get(key).and_then(Value::as_u64);
+        if let (Some(client), Some(nonce), Some(at_ms)) = (client, number("nonce"), number("at_ms")) {
+            // What was out of the window then is again: one far ahead would stand as the highest for ever.
+            let _refused = self.windows.entry(client).or_default().burn(nonce, at_ms);
+        }
+        if event.get("verdict").and_then(Value::as_str) == Some("veto") {
+            return;
         }
         let orders = event.pointer("/request/orders").and_then(Value::as_array).into_iter().flatten();
         let cloids = orders.filter_map(|order| order.get("c")?.as_str()?.parse().ok());

@@ -1,139 +1,32 @@
 //! Settlement: what became of an action that the venue gave no answer to.
 //!
 //! Nothing is sent again. First the action's nonce is burnt with a `noop`: if the venue takes that, the action never
-//! happened and never will. If the nonce is a duplicate, the action reached the venue, and the status of its orders says
-//! what it did. Any other answer proves nothing; then only the orders' status can show that it happened, and its expiry
-//! that it no longer can. Until it is settled, what it could have done stays reserved.
+//! happened and never will. If the nonce is a duplicate, the action or an earlier noop used it up, so that what has not
+//! happened by then never will, and the status of its orders says what did. A noop without an answer is sent again. Any
+//! other answer proves nothing; then only the orders' status can show that it happened, and its expiry that it no longer
+//! can. Until it is settled, what it could have done stays reserved.
 
 use serde_json::{Value, json};
 
+use super::doubt::{Doubt, MAX_QUESTIONS, Outcome, Proof, says_duplicate};
 use super::effect::{Deed, Effects, Keys, Read, Urgency};
 use super::event;
 use super::intent::{Intent, Planned, Role};
 use super::state::Guard;
 use crate::venue::Cloid;
 use crate::venue::action::{Action, Cancel, CancelByCloid};
-use crate::venue::json::Node;
 use crate::venue::reply::Reply;
 use crate::venue::signing::Terms;
 
 /// Between two questions about the same action.
 const ASK_EVERY_MS: u64 = 1_000;
-/// An order that reached the venue may be unknown for a moment after; so many answers in a row settle that it was
-/// refused.
-const UNKNOWN_ANSWERS: u32 = 3;
-/// An action cannot take effect later than this after its expiry, whatever the clocks say.
-const EXPIRY_MARGIN_MS: u64 = 60_000;
-/// An action without expiry is given up after so many questions.
-const MAX_QUESTIONS: u32 = 120;
-/// Evidence kept of one settlement: the first answers tell, the rest repeat.
-const MAX_EVIDENCE: usize = 8;
-
-/// An action whose outcome is not known.
-#[derive(Debug)]
-pub(super) struct Doubt {
-    action: Action,
-    node: Node,
-    terms: Terms,
-    /// Since when.
-    since_ms: u64,
-    proof: Proof,
-    questions: u32,
-    unknown_answers: u32,
-    next_ms: u64,
-    evidence: Vec<Value>,
-    /// Its intent counts as unfinished until this is settled: no `sent` event tells of the action, so a `done` before
-    /// would say that it was never sent, and a second crash would forget it.
-    holds_done: bool,
-}
-
-/// What the burning of its nonce proved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Proof {
-    /// Not tried yet.
-    Wanted,
-    /// The noop is on its way.
-    Waiting,
-    /// The action reached the venue by this time.
-    Reached(u64),
-    /// Nothing.
-    None,
-}
-
-/// How an action turned out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Happened,
-    DidNotHappen,
-    /// The effect holds, and nothing says that this action caused it.
-    Moot,
-    Unknown,
-}
-
-impl Outcome {
-    fn name(self) -> &'static str {
-        match self {
-            Outcome::Happened => "happened",
-            Outcome::DidNotHappen => "did_not_happen",
-            Outcome::Moot => "moot",
-            Outcome::Unknown => "unknown",
-        }
-    }
-}
-
-impl Doubt {
-    /// `was_burnt` when a noop with its nonce went out before: a second one would prove nothing.
-    fn new(planned: Planned, was_burnt: bool, now_ms: u64) -> Self {
-        let Planned { action, node, terms, .. } = planned;
-        Self {
-            action,
-            node,
-            terms,
-            since_ms: now_ms,
-            proof: if was_burnt { Proof::None } else { Proof::Wanted },
-            questions: 0,
-            unknown_answers: 0,
-            next_ms: now_ms,
-            evidence: Vec::new(),
-            holds_done: false,
-        }
-    }
-
-    /// The action in the venue's form, its nonce, and whether that was burnt, for a checkpoint.
-    pub(super) fn parts(&self) -> (&Node, &Terms, bool) {
-        (&self.node, &self.terms, self.proof != Proof::Wanted)
-    }
-
-    /// Whether its intent is not done before it is settled.
-    pub(super) fn holds_done(&self) -> bool {
-        self.holds_done
-    }
-
-    /// Whether it places an order in this market, and since when it is in doubt.
-    pub(super) fn about(&self, asset: u32) -> Option<u64> {
-        self.action.orders().any(|order| order.asset == asset).then_some(self.since_ms)
-    }
-
-    fn cloid(&self) -> Option<Cloid> {
-        self.action.orders().find_map(|order| order.cloid)
-    }
-
-    /// Whether it can no longer take effect.
-    fn is_past(&self, now_ms: u64) -> bool {
-        self.terms.expires_after_ms.is_some_and(|expiry| now_ms > expiry.saturating_add(EXPIRY_MARGIN_MS))
-    }
-
-    fn note(&mut self, request: &Value, reply: &Value) {
-        if self.evidence.len() < MAX_EVIDENCE {
-            self.evidence.push(json!({"request": request, "reply": reply}));
-        }
-    }
-}
+/// The pause after a noop without an answer doubles so often.
+const MAX_DOUBLINGS: u32 = 5;
 
 impl Guard {
     /// Doubts an action from now on.
-    pub(super) fn doubt(&mut self, key: (u64, usize), planned: Planned, was_burnt: bool, now_ms: u64) {
-        self.doubts.insert(key, Doubt::new(planned, was_burnt, now_ms));
+    pub(super) fn doubt(&mut self, key: (u64, usize), planned: Planned, proof: Proof, now_ms: u64) {
+        self.doubts.insert(key, Doubt::new(planned, proof, now_ms));
     }
 
     /// Has the intent of an action in doubt be done only once that is settled.
@@ -150,23 +43,30 @@ impl Guard {
         for key in due {
             let Some(doubt) = self.doubts.get_mut(&key) else { continue };
             doubt.next_ms = now_ms.saturating_add(ASK_EVERY_MS);
-            match (doubt.proof, doubt.cloid()) {
-                (Proof::Wanted, _) => self.burn(effects, key, now_ms),
-                (_, Some(cloid)) => {
-                    doubt.questions = doubt.questions.saturating_add(1);
-                    effects.at_once.push(Deed::Read(Read::OrderStatus { intent: key.0, index: key.1, cloid }));
+            match doubt.proof {
+                Proof::Wanted => self.burn(effects, key, now_ms),
+                _ if doubt.has_orders() => {
+                    let (intent, index) = key;
+                    let questions = doubt.questions().into_iter();
+                    let reads = questions.map(|cloid| Deed::Read(Read::OrderStatus { intent, index, cloid }));
+                    effects.at_once.extend(reads);
                 }
-                (proof, None) => self.settle_by_account(effects, key, proof, now_ms),
+                proof => self.settle_by_account(effects, key, proof, now_ms),
             }
         }
     }
 
     /// Burns the nonce of an action in doubt.
     fn burn(&mut self, effects: &mut Effects, key: (u64, usize), now_ms: u64) {
+        // Without the name of a sub-account it is refused before its nonce is looked at, which proves nothing.
+        let Some(vault) = self.acts_for else { return };
         let Some(doubt) = self.doubts.get_mut(&key) else { return };
         let Some(node) = Action::Noop.to_node() else { return };
         doubt.proof = Proof::Waiting;
-        let terms = Terms { expires_after_ms: None, ..doubt.terms };
+        // While the venue is away there is less and less use in asking.
+        doubt.next_ms = now_ms.saturating_add(ASK_EVERY_MS.saturating_mul(1 << doubt.burns.min(MAX_DOUBLINGS)));
+        doubt.burns = doubt.burns.saturating_add(1);
+        let terms = Terms { expires_after_ms: None, vault, ..doubt.terms };
         let body = event::Intent { of: key.0, action: &node, nonces: vec![terms.nonce] };
         let keys = Keys { serves: Some(key.0), ..Keys::default() };
         let seq = self.record(effects, now_ms, "intent", &body, keys);
@@ -182,18 +82,17 @@ impl Guard {
         effects: &mut Effects,
         key: (u64, usize),
         answer: Option<(&Reply, &Value)>,
-        was_sent: bool,
         now_ms: u64,
     ) {
         let Some(doubt) = self.doubts.get_mut(&key) else { return };
         let Some((reply, value)) = answer else {
-            // A noop that never went out can be tried again; one without an answer may have burnt the nonce itself.
-            doubt.proof = if was_sent { Proof::None } else { Proof::Wanted };
+            doubt.proof = Proof::Wanted;
             return;
         };
         doubt.note(&json!({"type": "noop", "nonce": doubt.terms.nonce}), value);
+        doubt.next_ms = now_ms.saturating_add(ASK_EVERY_MS);
         match reply {
-            Reply::Refused(text) if text.contains("duplicate nonce") => doubt.proof = Proof::Reached(now_ms),
+            Reply::Refused(text) if says_duplicate(text) => doubt.proof = Proof::Used(now_ms),
             Reply::Refused(_) => doubt.proof = Proof::None,
             _ => self.recovered(effects, key, Outcome::DidNotHappen, now_ms),
         }
@@ -204,71 +103,70 @@ impl Guard {
         &mut self,
         effects: &mut Effects,
         key: (u64, usize),
+        cloid: Cloid,
         answer: Option<&Value>,
         now_ms: u64,
     ) {
-        let Some(doubt) = self.doubts.get_mut(&key) else { return };
-        let (Some(answer), Some(cloid)) = (answer, doubt.cloid()) else { return };
-        let question = json!({"type": "orderStatus", "oid": cloid});
-        let outcome = match answer.get("status").and_then(Value::as_str) {
-            Some("order") => {
-                doubt.note(&question, answer);
-                Outcome::Happened
-            }
-            Some("unknownOid") => {
-                doubt.unknown_answers = doubt.unknown_answers.saturating_add(1);
-                doubt.note(&question, answer);
-                let refused = matches!(doubt.proof, Proof::Reached(_)) && doubt.unknown_answers >= UNKNOWN_ANSWERS;
-                if refused || doubt.is_past(now_ms) {
-                    Outcome::DidNotHappen
-                } else if doubt.terms.expires_after_ms.is_none() && doubt.questions >= MAX_QUESTIONS {
-                    Outcome::Unknown
-                } else {
-                    return;
-                }
-            }
-            _ => return,
-        };
-        self.recovered(effects, key, outcome, now_ms);
+        let earliest_ms = self.clock.earliest_ms();
+        let (Some(doubt), Some(answer)) = (self.doubts.get_mut(&key), answer) else { return };
+        if let Some(outcome) = doubt.order_status(cloid, answer, earliest_ms) {
+            self.recovered(effects, key, outcome, now_ms);
+        }
     }
 
     /// Settles what places no order by what the account shows.
     fn settle_by_account(&mut self, effects: &mut Effects, key: (u64, usize), proof: Proof, now_ms: u64) {
+        let earliest_ms = self.clock.earliest_ms();
         let Some(doubt) = self.doubts.get_mut(&key) else { return };
         doubt.questions = doubt.questions.saturating_add(1);
-        let since_ms = match proof {
-            Proof::Reached(at_ms) => Some(at_ms),
-            _ => None,
+        // What can no longer happen shows in what is read from now on.
+        let is_over = doubt.is_past(earliest_ms);
+        let (since_ms, used) = match proof {
+            Proof::Used(at_ms) => (at_ms.max(doubt.since_ms), true),
+            _ => (doubt.since_ms, false),
         };
-        let is_read = |at_ms: u64| self.view.orders_ms.is_some_and(|begun_ms| begun_ms > at_ms);
-        let outcome = match (&doubt.action, since_ms) {
-            (Action::Cancel { .. } | Action::CancelByCloid { .. }, Some(at_ms)) if is_read(at_ms) => {
-                if targets_gone(&self.view, &doubt.action) { Outcome::Happened } else { Outcome::DidNotHappen }
-            }
-            (Action::Cancel { .. } | Action::CancelByCloid { .. }, None) if targets_gone(&self.view, &doubt.action) => {
-                Outcome::Moot
-            }
-            // It reached the venue, and whether it was refused there is not to be had: nothing depends on it that is
-            // not read anew.
-            (Action::Noop | Action::TwapCancel { .. } | Action::UpdateIsolatedMargin { .. }, Some(_)) => Outcome::Moot,
-            (Action::UpdateLeverage { asset, leverage, .. }, Some(_)) => {
-                match self.view.leverage.get(asset) {
-                    Some((known, _)) if known.value == *leverage => Outcome::Moot,
-                    _ => {
-                        // Unknown, and read anew before the next entry relies on it.
-                        self.view.leverage.remove(asset);
-                        Outcome::Moot
-                    }
+        let is_read = self.view.orders_ms.is_some_and(|begun_ms| begun_ms > since_ms);
+        let outcome = match &doubt.action {
+            Action::Cancel { .. } | Action::CancelByCloid { .. } if is_read => {
+                let are_gone = targets_gone(&self.view, &doubt.action);
+                doubt.note(&json!({"type": "frontendOpenOrders"}), &json!({"all_gone": are_gone}));
+                match are_gone {
+                    // They may have filled as well.
+                    true => Some(Outcome::Moot),
+                    false if used || is_over => Some(Outcome::DidNotHappen),
+                    false => None,
                 }
             }
-            _ if doubt.is_past(now_ms) => Outcome::Unknown,
-            _ if doubt.questions >= MAX_QUESTIONS => Outcome::Unknown,
-            _ => {
-                effects.at_once.push(Deed::Read(Read::Orders));
-                return;
+            // What it did is not to be had: nothing depends on it that is not read anew.
+            Action::Noop | Action::TwapCancel { .. } | Action::UpdateIsolatedMargin { .. } if used => {
+                Some(Outcome::Moot)
             }
+            Action::UpdateLeverage { asset, leverage, .. } => {
+                let known = self.view.leverage.get(asset).filter(|(_, learnt_ms)| *learnt_ms > since_ms);
+                let is_so = known.map(|(known, _)| known.value == *leverage);
+                if let Some((known, _)) = known {
+                    let answer = json!({"leverage": known.value});
+                    doubt.note(&json!({"type": "activeAssetData", "asset": asset}), &answer);
+                }
+                match is_so {
+                    Some(true) => Some(Outcome::Moot),
+                    Some(false) if used || is_over => Some(Outcome::DidNotHappen),
+                    _ => None,
+                }
+            }
+            _ => None,
         };
-        self.recovered(effects, key, outcome, now_ms);
+        if let Some(outcome) = outcome.or_else(|| (doubt.questions >= MAX_QUESTIONS).then_some(Outcome::Unknown)) {
+            return self.recovered(effects, key, outcome, now_ms);
+        }
+        let read = match &doubt.action {
+            Action::UpdateLeverage { asset, .. } => self.view.market(*asset).map(|market| {
+                let (asset, coin) = (market.asset, market.coin.clone());
+                Read::Leverage { asset, coin }
+            }),
+            _ => Some(Read::Orders),
+        };
+        effects.at_once.extend(read.map(Deed::Read));
     }
 
     /// Tells how an action turned out and lets go of what it reserved, as far as that is known.

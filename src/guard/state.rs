@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::book::Book;
+use super::clock::VenueClock;
 use super::config::Config;
+use super::doubt::Doubt;
 use super::effect::{Effects, Keys, Record};
 use super::event;
 use super::input::Request;
@@ -14,7 +16,6 @@ use super::paper::Paper;
 use super::pending::Pending;
 use super::reopen::OpenIntents;
 use super::risk::Risk;
-use super::settle::Doubt;
 use super::view::View;
 use super::watch::Watch;
 use crate::venue::{Address, Cloid};
@@ -42,6 +43,7 @@ pub struct Guard {
     pub(super) open_intents: OpenIntents,
     pub(super) windows: BTreeMap<Address, Window>,
     pub(super) own_nonces: OwnNonces,
+    pub(super) clock: VenueClock,
     pub(super) throttle: Throttle,
     /// What the guard does of its own accord.
     pub(super) watch: Watch,
@@ -121,6 +123,7 @@ impl Guard {
             open_intents: OpenIntents::default(),
             windows: BTreeMap::new(),
             own_nonces: OwnNonces::default(),
+            clock: VenueClock::default(),
             throttle: Throttle::default(),
             watch: Watch::default(),
             risk: Risk::default(),
@@ -153,6 +156,11 @@ impl Guard {
         self.last_event = Some(text.clone());
         effects.records.push(Record { text, keys: Keys { seq: self.seq, ..keys } });
         self.seq
+    }
+
+    /// The next nonce of the guard's own.
+    pub(super) fn next_nonce(&mut self, now_ms: u64) -> u64 {
+        self.own_nonces.next(self.clock.venue_ms(), now_ms)
     }
 
     /// The number of the last event.

@@ -4,6 +4,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::book::{Book, percent_of};
+use super::paper::PaperOrder;
 use super::pending::is_derived;
 use super::risk::Figures;
 use super::state::Guard;
@@ -113,7 +114,15 @@ impl Guard {
 
     fn open_orders(&self) -> Vec<Value> {
         let core = self.view.orders.values().map(|order| describe(&order.order, self.owner(order)));
-        core.chain(self.view.foreign_orders.iter().map(|order| describe(order, "other"))).collect()
+        // Accepted since the last read: whoever placed it looks for it here at once.
+        let placed = self.view.placed().filter(|order| !self.view.orders.contains_key(&order.oid));
+        let core = core.chain(placed.map(|order| describe(&order.order, self.owner(order))));
+        let foreign = self.view.foreign_orders.iter().map(|order| describe(order, "other"));
+        let paper = self.paper.resting_by_id().filter_map(|(oid, order)| {
+            let coin = &self.view.market(order.asset)?.coin;
+            Some(describe_paper(oid, order, coin))
+        });
+        core.chain(foreign).chain(paper).collect()
     }
 
     fn owner(&self, order: &Resting) -> &'static str {
@@ -176,7 +185,25 @@ fn describe(order: &OpenOrder, owner: &str) -> Value {
         "px": text(order.limit_px),
         "trigger_px": or_null(order.is_trigger.then_some(order.trigger_px)),
         "is_market_trigger": order.is_trigger && order.order_type.ends_with("Market"),
+        "order_type": order.order_type.to_ascii_lowercase().replace(' ', "_"),
         "reduce_only": order.reduce_only,
         "owner": owner,
+    })
+}
+
+/// An order that paper mode pretends to have placed; only clients' orders that are no triggers rest there.
+fn describe_paper(oid: u64, order: &PaperOrder, coin: &str) -> Value {
+    json!({
+        "coin": coin,
+        "oid": oid,
+        "cloid": order.cloid,
+        "side": if order.is_buy { "buy" } else { "sell" },
+        "size": text(order.size),
+        "px": text(order.px),
+        "trigger_px": null,
+        "is_market_trigger": false,
+        "order_type": "limit",
+        "reduce_only": order.reduce_only,
+        "owner": "bot",
     })
 }

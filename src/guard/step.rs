@@ -18,6 +18,7 @@ const MAX_PARKED_MS: u64 = 2_000;
 impl Guard {
     /// Tells that the service started. The first effects of a life.
     pub fn start(&mut self, now_ms: u64) -> Effects {
+        self.clock.advance(now_ms);
         let mut effects = Effects::default();
         if self.risk.since_ms == 0 {
             self.risk.since_ms = now_ms;
@@ -38,6 +39,7 @@ impl Guard {
 
     /// Takes one input in.
     pub fn step(&mut self, input: Input, now_ms: u64) -> Effects {
+        self.clock.advance(now_ms);
         let mut effects = Effects::default();
         let is_request = matches!(input, Input::Request(_));
         let is_read =
@@ -50,7 +52,9 @@ impl Guard {
                 self.paper.cross(&self.view);
             }
             Input::Account { state, equity, begun_ms } => {
+                let venue_ms = state.time;
                 if let Some(changed) = self.view.set_account(state, equity, begun_ms) {
+                    self.clock.read(venue_ms, begun_ms);
                     self.pending.account_read(begun_ms);
                     self.positions_changed(&mut effects, changed, now_ms);
                 }
@@ -66,11 +70,11 @@ impl Guard {
             Input::AccountMode { mode, begun_ms } => self.mode_read(mode, begun_ms),
             Input::Twaps(twaps) => self.stop_twaps(&mut effects, twaps, now_ms),
             Input::Leverage { asset, leverage } => self.leverage(&mut effects, asset, leverage, now_ms),
-            Input::OrderStatus { intent, index, answer } => {
-                self.order_status(&mut effects, (intent, index), answer.as_ref(), now_ms);
+            Input::OrderStatus { intent, index, cloid, answer } => {
+                self.order_status(&mut effects, (intent, index), cloid, answer.as_ref(), now_ms);
             }
             Input::RequestsLeft(left) => self.requests_left = Some(left),
-            Input::ActsFor(vault) => self.acts_for = Some(vault),
+            Input::ActsFor(vault) => self.role_read(&mut effects, vault, now_ms),
             Input::ApiWalletValidUntil(until_ms) => self.api_wallet_valid_until_ms = Some(until_ms),
             Input::Sent { intent, index, outcome } => self.sent(&mut effects, intent, index, outcome, now_ms),
             Input::Kill { reason, by, write_file, request } => {

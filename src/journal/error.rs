@@ -37,6 +37,15 @@ pub enum What {
     NotTheCheckpoint,
     /// The bytes are not those of the batch that was being written.
     NotTheBatch,
+    /// The record is of another journal.
+    Foreign {
+        /// What tells so.
+        key: &'static str,
+        /// What it says there.
+        stated: String,
+        /// What this journal's own would say.
+        wanted: String,
+    },
     /// The same file stands in the journal's folder and in its fallback folder.
     Twice,
 }
@@ -55,6 +64,9 @@ impl fmt::Display for Damage {
             }
             What::NotTheBatch => {
                 f.write_str("these bytes are not those of the batch that tail.redo says was written")?;
+            }
+            What::Foreign { key, stated, wanted } => {
+                write!(f, "this is the journal of another: its {key} is {stated}, not {wanted}")?;
             }
             What::Twice => f.write_str("the same file stands in the fallback folder too")?,
         }

@@ -20,7 +20,6 @@ mod batch;
 mod chain;
 mod day;
 mod error;
-mod faults;
 mod folder;
 mod health;
 mod index;
@@ -40,9 +39,6 @@ pub use batch::{Batch, Line, MAX_BATCH, RiskLine};
 pub use chain::{Chain, LineFault, MAX_LINE, seal};
 pub use day::{Day, NotADay, day_of, start_ms};
 pub use error::{Damage, JournalError, LookupError, OpenError, What};
-#[cfg(any(test, feature = "faults"))]
-pub use faults::{Fault, Switch};
-pub use faults::{Faults, Step};
 pub use health::{Condition, Health};
 pub use index::entry::{Keys, parse_cloid};
 pub use lookup::{Lookup, MAX_DECISIONS};

@@ -14,7 +14,6 @@ use serde_json::Value;
 
 use super::chain::{Chain, LineFault, seal};
 use super::error::{OpenError, What};
-use super::faults::Faults;
 use super::folder::{Folder, Folders};
 use super::index::Index;
 use super::index::entry::{Keys, Place};
@@ -22,6 +21,7 @@ use super::redo;
 use super::segment::{Live, Mark, Newest, Segment, Stream, Walk, count_back, damage, list, stated_chain};
 use super::store::{Parts, Store};
 use super::tail::Tail;
+use crate::faults::Faults;
 
 /// Events read at start also when the last checkpoint is nearer.
 const RECENT: u64 = 1000;
@@ -36,6 +36,9 @@ pub struct Options {
     pub fallback: Option<PathBuf>,
     /// Makes steps fail, in builds that can.
     pub faults: Faults,
+    /// What the risk journal's first record and every start in the events must say of whom they are: keys with values.
+    /// Where they say nothing, or this is empty, they are taken as they are.
+    pub owner: Vec<(&'static str, String)>,
 }
 
 /// What a journal held when it was opened.
@@ -63,9 +66,9 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     }
     redo::complete(&folders, &options.faults)?;
 
-    let risk = read_risk(&folders)?;
+    let risk = read_risk(&folders, &options.owner)?;
     let index = Index::open(&folders, options.faults.clone())?;
-    let events = read_events(&folders, risk.checkpoint.as_ref(), &index)?;
+    let events = read_events(&folders, risk.checkpoint.as_ref(), &index, &options.owner)?;
     let seq = |value: Option<&Value>| value.and_then(|value| value.get("seq")).and_then(Value::as_u64);
     let checkpoint_seq = risk.last_checkpoint.and_then(|at| seq(risk.records.get(at)));
     let last_seq = seq(events.records.last()).max(checkpoint_seq).unwrap_or(0);
@@ -134,12 +137,15 @@ struct Risk {
 }
 
 /// Verifies and reads the whole risk journal.
-fn read_risk(folders: &Folders) -> Result<Risk, OpenError> {
+fn read_risk(folders: &Folders, owner: &Owner) -> Result<Risk, OpenError> {
     let mut risk = Risk { records: Vec::new(), last_checkpoint: None, checkpoint: None, end: None };
     let mut walk = Walk::new(folders, Newest::of(folders, Stream::Risk)?.all()?, None);
     while walk.advance()? {
         let record: Option<Value> = walk.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
         let record = record.ok_or_else(|| walk.refuse(What::Line(LineFault::NotJson)))?;
+        if risk.records.is_empty() {
+            refuse_foreign(&walk, &record, owner)?;
+        }
         if record.get("kind").and_then(Value::as_str) == Some("checkpoint") {
             if record.get("events_file").is_some() {
                 let mark = checkpoint_mark(&record).ok_or_else(|| walk.refuse(What::Line(LineFault::NotJson)))?;
@@ -154,6 +160,18 @@ fn read_risk(folders: &Folders) -> Result<Risk, OpenError> {
         risk.end = walk.mark();
     }
     Ok(risk)
+}
+
+type Owner = [(&'static str, String)];
+
+/// Refuses a record that says to be of another account or mode.
+fn refuse_foreign(walk: &Walk<'_>, record: &Value, owner: &Owner) -> Result<(), OpenError> {
+    let stated = |key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
+    let foreign = owner.iter().find_map(|(key, wanted)| {
+        let stated = stated(key).filter(|stated| !stated.eq_ignore_ascii_case(wanted))?;
+        Some(What::Foreign { key, stated, wanted: wanted.clone() })
+    });
+    foreign.map_or(Ok(()), |what| Err(walk.refuse(what)))
 }
 
 fn checkpoint_mark(record: &Value) -> Option<Mark> {
@@ -172,7 +190,12 @@ struct Events {
 }
 
 /// Verifies and reads the events at the journal's end, and gives them to the index.
-fn read_events(folders: &Folders, checkpoint: Option<&Mark>, index: &Index) -> Result<Events, OpenError> {
+fn read_events(
+    folders: &Folders,
+    checkpoint: Option<&Mark>,
+    index: &Index,
+    owner: &Owner,
+) -> Result<Events, OpenError> {
     let (files, from) = recent(folders, checkpoint)?;
     let begin = index.begin(from);
     let begin = begin.as_ref().map(Place::from);
@@ -182,6 +205,9 @@ fn read_events(folders: &Folders, checkpoint: Option<&Mark>, index: &Index) -> R
     while walk.advance()? {
         let event: Option<Value> = walk.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
         let event = event.ok_or_else(|| walk.refuse(What::Line(LineFault::NotJson)))?;
+        if event.get("kind").and_then(Value::as_str) == Some("started") {
+            refuse_foreign(&walk, &event, owner)?;
+        }
         let (Some((segment, offset, _)), Some(mark)) = (walk.record(), walk.mark()) else { break };
         let place = Place { segment, offset };
         met = met || checkpoint.is_some_and(|checkpoint| *checkpoint == mark);

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::{Chain, Lines, seal};
 use super::error::{OpenError, What};
-use super::faults::{Faults, Step};
 use super::folder::{Folder, Folders};
 use super::segment::{Segment, damage, list};
+use crate::faults::{Faults, Step};
 
 const NAME: &str = "tail.redo";
 

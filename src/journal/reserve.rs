@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::faults::{Faults, Step};
 use super::folder::{Folder, remove};
+use crate::faults::{Faults, Step};
 
 const NAME: &str = "reserve";
 

@@ -13,7 +13,6 @@ use nix::libc::{EDQUOT, ENOSPC};
 use super::batch::{Line, RiskLine, check, size, with_place};
 use super::day::{Day, day_of};
 use super::error::{JournalError, OpenError};
-use super::faults::Faults;
 use super::folder::{Folder, Folders};
 use super::health::{Condition, Health};
 use super::index::entry::Place;
@@ -23,6 +22,7 @@ use super::redo::{Part, Redo};
 use super::reserve::Reserve;
 use super::segment::Mark;
 use super::tail::{Encoded, Plan, Tail};
+use crate::faults::Faults;
 
 /// What was refused by the disk is kept up to this (bytes of text) and written ahead of what comes later.
 const MAX_KEPT: usize = 4 * 1024 * 1024;

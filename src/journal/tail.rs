@@ -5,9 +5,9 @@ use std::io;
 
 use super::chain::{Chain, LineFault, seal};
 use super::day::Day;
-use super::faults::{Faults, Step};
 use super::folder::{Folder, remove};
 use super::segment::{Mark, Segment, Stream, header_text};
+use crate::faults::{Faults, Step};
 
 /// The end of one journal.
 pub(crate) struct Tail {

@@ -11,10 +11,10 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use super::batch::{Batch, check, size};
 use super::day::day_of;
 use super::error::JournalError;
-use super::faults::Step;
 use super::health::Health;
 use super::lookup::Lookup;
 use super::store::Store;
+use crate::faults::Step;
 
 /// Batches written at once.
 const GROUP: usize = 256;

@@ -11,6 +11,7 @@ use super::log::{self, Level};
 use super::message::{Message, Reply, Responder};
 use super::release::{Ready, Release, Releaser};
 use super::waits::Waits;
+use crate::faults::Step;
 use crate::guard::{self, Deed, Effects, Guard, Input, Read, Request, SendAction};
 use crate::home::KillFile;
 use crate::journal::{Batch, Condition, Health, Keys, Line, RiskLine};
@@ -64,6 +65,7 @@ impl Desk {
         let started = self.guard.start(now_ms());
         self.carry_out(started);
         loop {
+            self.releaser.faults.pass(Step::Decide).map_err(|error| error.to_string())?;
             let patience = if self.backlog.is_empty() { TICK } else { Duration::from_millis(1) };
             match self.inbox.recv_timeout(patience) {
                 Ok(message) => self.take(message),
@@ -142,7 +144,7 @@ impl Desk {
         }
         for deed in effects.at_once {
             match self.ready(deed) {
-                Some(Ready::Answer(client, reply)) => client.answer(reply),
+                Some(Ready::Answer(client, reply)) => self.releaser.answer(client, reply),
                 Some(Ready::Send(action)) => self.send(action),
                 Some(Ready::Stopped) | None => {}
             }
@@ -192,7 +194,8 @@ impl Desk {
                 None
             }
             Deed::WriteKillFile(reason) => {
-                if let Err(error) = self.kill_file.pull(&reason) {
+                let asked = self.releaser.faults.pass(Step::KillFileWrite);
+                if let Err(error) = asked.and_then(|()| self.kill_file.pull(&reason)) {
                     let text =
                         format_args!("the kill file could not be written, the switch is pulled all the same: {error}");
                     log::line(Level::Error, text);

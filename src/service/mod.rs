@@ -28,4 +28,4 @@ mod watch;
 mod ws;
 
 pub use log::Level;
-pub use plan::{ApiWallet, Prepared, RunError};
+pub use plan::{ApiWallet, Prepared, RunError, journal_owner};

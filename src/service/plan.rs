@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use super::agent::{self, NotTheAgent};
+use crate::faults::Faults;
 use crate::home::{Config, Home};
 use crate::journal::{self, Opened, Options, Store};
 use crate::venue::Address;
@@ -54,6 +55,8 @@ pub struct Prepared {
     pub(super) opened: Opened,
     pub(super) listener: TcpListener,
     pub(super) client: Client,
+    /// Makes steps fail, in builds that can.
+    pub(super) faults: Faults,
 }
 
 impl Prepared {
@@ -65,7 +68,9 @@ impl Prepared {
     pub fn new(home: Home, config: Config) -> Result<Self, RunError> {
         allow_descriptors().map_err(RunError::Refused)?;
         let dir = home.journal_dir(config.mode, config.account);
-        let options = Options { fallback: config.journal_fallback.clone(), ..Options::default() };
+        let faults = Faults::of_home(home.dir());
+        let owner = journal_owner(&config);
+        let options = Options { fallback: config.journal_fallback.clone(), faults: faults.clone(), owner };
         let (store, opened) = journal::open(&dir, &options).map_err(|error| RunError::Refused(error.to_string()))?;
         let ready = home.kill_file().make_ready();
         ready.map_err(|error| RunError::Refused(format!("the kill file cannot be made ready: {error}")))?;
@@ -76,9 +81,9 @@ impl Prepared {
                 config.listen
             ))
         })?;
-        let client = Client::new(config.venue_url(), Timeouts::default());
+        let client = Client::with_faults(config.venue_url(), Timeouts::default(), faults.clone());
         let client = client.map_err(|error| RunError::Refused(error.to_string()))?;
-        Ok(Self { home, config, store, opened, listener, client })
+        Ok(Self { home, config, store, opened, listener, client, faults })
     }
 
     /// Asks the venue whether `wallet` is an API wallet of the account.
@@ -97,6 +102,16 @@ impl Prepared {
     pub fn config(&self) -> &Config {
         &self.config
     }
+}
+
+/// What a journal must say of whom it is.
+#[must_use]
+pub fn journal_owner(config: &Config) -> Vec<(&'static str, String)> {
+    vec![
+        ("account", config.account.to_string()),
+        ("mode", config.mode.name().to_owned()),
+        ("account_network", config.account_network.name().to_owned()),
+    ]
 }
 
 /// Raises the limit on descriptors: the HTTP workers' listener does not survive running out of them.

@@ -13,6 +13,7 @@ use super::log::{self, Level};
 use super::message::Message;
 use super::questions::Questions;
 use super::schedule::{Schedule, Task};
+use crate::faults::{Faults, Step};
 use crate::guard::{Input, Read};
 use crate::venue::Address;
 use crate::venue::client::Client;
@@ -78,6 +79,8 @@ pub(super) struct Poller {
     pub(super) wanted: Receiver<Read>,
     /// The decision loop.
     pub(super) inbox: Sender<Message>,
+    /// Makes turns fail, in builds that can.
+    pub(super) faults: Faults,
 }
 
 /// Where the poller stands.
@@ -112,6 +115,7 @@ impl Poller {
             failing: BTreeSet::new(),
         };
         loop {
+            self.faults.pass(Step::Poll).map_err(|error| error.to_string())?;
             self.run_due(&mut state)?;
             let wait = Duration::from_millis(state.schedule.next_ms().saturating_sub(steady_ms()).min(1_000));
             match self.wanted.recv_timeout(wait) {
@@ -130,7 +134,8 @@ impl Poller {
             Read::OrderStatus { intent, index, cloid } => {
                 let answer = self.ask(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}));
                 self.note(state, "order status", answer.as_ref().err())?;
-                self.tell(Input::OrderStatus { intent: *intent, index: *index, answer: answer.ok() })
+                let (intent, index, cloid) = (*intent, *index, *cloid);
+                self.tell(Input::OrderStatus { intent, index, cloid, answer: answer.ok() })
             }
             Read::Leverage { asset, coin } => {
                 let question = json!({"type": "activeAssetData", "user": self.account, "coin": coin});
@@ -300,7 +305,9 @@ impl Poller {
     }
 
     fn spend(&self, priority: Priority, question: &Value) -> Result<(), String> {
-        let weight = info_weight(question.get("type").and_then(Value::as_str).unwrap_or_default());
+        let kind = question.get("type").and_then(Value::as_str).unwrap_or_default();
+        self.faults.about(kind);
+        let weight = info_weight(kind);
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
         ledger.try_spend(priority, weight, steady_ms()).map_err(|denied| denied.to_string())
     }

@@ -1,7 +1,7 @@
 //! What happens once records are on disk, on the journal's own thread: events become visible, clients are answered,
 //! sends go out. Where the disk failed none of it happens, and everyone is told.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::Sender;
 use serde_json::json;
@@ -10,8 +10,12 @@ use super::log;
 use super::message::{Message, Reply, Responder};
 use super::ring::Ring;
 use super::sender::Sends;
+use crate::faults::{Faults, Step};
 use crate::guard::{Input, SendAction, SendOutcome};
 use crate::journal::JournalError;
+
+/// Refused events kept at most; what the journal itself keeps is bounded by its size.
+const MAX_BEHIND: usize = 1000;
 
 /// What waits for records to be on disk.
 #[derive(Debug, Default)]
@@ -43,22 +47,39 @@ pub(super) struct Releaser {
     pub(super) inbox: Sender<Message>,
     /// Told when the last event is on disk.
     pub(super) stopped: Sender<()>,
+    /// Events that the disk refused: they are written ahead of the next ones.
+    pub(super) behind: Mutex<Vec<(u64, String)>>,
+    /// Makes answers fail, in builds that can.
+    pub(super) faults: Faults,
 }
 
 impl Releaser {
     /// Releases what waited for a batch.
     pub(super) fn release(&self, release: Release, written: &Result<(), Arc<JournalError>>) {
-        if written.is_ok() {
-            release.events.iter().for_each(|(_, text)| log::event(text));
-            self.ring.push(release.events);
+        let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        match written.as_ref().map_err(AsRef::as_ref) {
+            // What the disk refused before went ahead of this.
+            Ok(()) => {
+                let written: Vec<(u64, String)> = behind.drain(..).chain(release.events).collect();
+                written.iter().for_each(|(_, text)| log::event(text));
+                self.ring.push(written);
+            }
+            Err(JournalError::Disk { .. }) => {
+                behind.extend(release.events);
+                behind.truncate(MAX_BEHIND);
+            }
+            // Never to be written.
+            Err(JournalError::Line(_) | JournalError::TooLarge { .. }) => {}
         }
+        drop(behind);
         for ready in release.ready {
             match (ready, written) {
-                (Ready::Answer(client, reply), Ok(())) => client.answer(reply),
-                (Ready::Answer(client, _), Err(error)) => client.answer(unrecorded(error)),
+                (Ready::Answer(client, reply), Ok(())) => self.answer(client, reply),
+                (Ready::Answer(client, _), Err(error)) => self.answer(client, unrecorded(error)),
                 (Ready::Send(action), Ok(())) => self.send(action),
                 (Ready::Send(action), Err(error)) => {
-                    self.not_sent(&action, format!("the decision could not be written: {error}"));
+                    let reason = format!("the event that names it could not be written: {error}");
+                    self.tell(&action, SendOutcome::Unrecorded(reason));
                 }
                 // Without a disk there is no last event to wait for.
                 (Ready::Stopped, _) => drop(self.stopped.try_send(())),
@@ -66,15 +87,21 @@ impl Releaser {
         }
     }
 
-    /// Hands an action to the senders.
-    pub(super) fn send(&self, action: SendAction) {
-        if let Err(action) = self.sends.push(action) {
-            self.not_sent(&action, "too many actions wait to be sent".to_owned());
+    /// Answers a client; one that cannot be answered looks its decision up.
+    pub(super) fn answer(&self, client: Responder, reply: Reply) {
+        if self.faults.pass(Step::Answer).is_ok() {
+            client.answer(reply);
         }
     }
 
-    fn not_sent(&self, action: &SendAction, reason: String) {
-        let outcome = SendOutcome::NotSent(reason);
+    /// Hands an action to the senders.
+    pub(super) fn send(&self, action: SendAction) {
+        if let Err(action) = self.sends.push(action) {
+            self.tell(&action, SendOutcome::NotSent("too many actions wait to be sent".to_owned()));
+        }
+    }
+
+    fn tell(&self, action: &SendAction, outcome: SendOutcome) {
         let input = Input::Sent { intent: action.intent, index: action.index, outcome };
         // The loop never waits for this thread, so this cannot lock both up.
         let _ = self.inbox.send(Message::Input(input));
@@ -85,4 +112,33 @@ fn unrecorded(error: &JournalError) -> Reply {
     let text = format!("svc-guard: the decision could not be written to disk, so nothing was sent: {error}");
     let body = json!({"code": "journal_error", "msg": text, "data": null, "status": "err", "response": text});
     Reply { http_status: 503, body: body.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel::bounded;
+
+    use super::*;
+    use crate::service::sender;
+
+    /// A disk that fails for a moment leaves no gap for those who poll.
+    #[test]
+    fn events_that_were_refused_show_up_with_the_next_ones() {
+        let ring = Arc::new(Ring::default());
+        let ((sends, _to_send), (inbox, _messages), (stopped, _told)) = (sender::queues(), bounded(1), bounded(1));
+        let (behind, faults) = (Mutex::default(), Faults::default());
+        let releaser = Releaser { ring: Arc::clone(&ring), sends, inbox, stopped, behind, faults };
+        let release = |seq: u64, written| {
+            let events = vec![(seq, seq.to_string())];
+            releaser.release(Release { events, ready: Vec::new() }, &written);
+        };
+        let disk = || JournalError::Disk { path: "events".into(), error: std::io::Error::other("full") };
+        let failed = || Err(Arc::new(disk()));
+        release(1, Ok(()));
+        release(2, failed());
+        release(3, failed());
+        assert!(ring.after(0, 9).ends_with("[1]}"), "{}", ring.after(0, 9));
+        release(4, Ok(()));
+        assert!(ring.after(0, 9).ends_with("[1,2,3,4]}"), "{}", ring.after(0, 9));
+    }
 }

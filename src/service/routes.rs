@@ -11,6 +11,7 @@ use super::intake::Intake;
 use super::message::{Message, Reply, Responder};
 use super::questions::Questions;
 use super::ring::Ring;
+use crate::faults::{Faults, Step};
 use crate::guard::Via;
 use crate::journal::{Lookup, LookupError};
 
@@ -31,12 +32,17 @@ pub(super) struct Routes {
     pub(super) lookup: Lookup,
     /// `/info`.
     pub(super) questions: Arc<Questions>,
+    /// Makes requests fail, in builds that can.
+    pub(super) faults: Faults,
 }
 
 impl Routes {
     /// Answers a request that passed the gate.
     #[must_use]
     pub(super) fn answer(&self, request: &Request) -> Response {
+        if let Err(error) = self.faults.pass(Step::Request) {
+            return Response::error(503, "busy", &error.to_string());
+        }
         match (request.method, request.path.as_str()) {
             (Method::Post, "/exchange") => self.exchange(request),
             (Method::Post, "/info") => self.questions.answer(&request.body),

@@ -25,6 +25,7 @@ use super::thread::{DEATHS, Death, spawn};
 use super::waits::Waits;
 use super::wake::{checkpoint_seq, intervals, source, wake};
 use super::watch;
+use crate::faults::Faults;
 use crate::guard::{Guard, Input, Read};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal, Store};
@@ -36,6 +37,8 @@ use crate::venue::weight::Ledger;
 const JOURNAL_QUEUE: usize = 1024;
 /// How long requests at work may take after a stop.
 const GRACE: Duration = Duration::from_secs(5);
+/// How often it is looked whether the journal's thread lives.
+const LOOK: Duration = Duration::from_millis(250);
 
 impl Prepared {
     /// Runs the service until a signal ends it, signing with the API wallet's key (paper mode has none) and
@@ -54,13 +57,13 @@ impl Prepared {
     }
 
     fn run_logged(self, api_wallet: Option<ApiWallet>, most: Level) -> Result<(), RunError> {
-        let Self { home, mut config, store, opened, listener, client } = self;
+        let Self { home, mut config, store, opened, listener, client, faults } = self;
         // A config may leave the wallet to the key.
         config.api_wallet = api_wallet.as_ref().map(|wallet| wallet.key.address()).or(config.api_wallet);
         let signals =
             watch::signals().map_err(|error| RunError::Refused(format!("signals cannot be taken: {error}")))?;
         let intervals = intervals(&config);
-        let (shared, ends) = Shared::new(&config, client);
+        let (shared, ends) = Shared::new(&config, client, faults);
         log::start(most, &shared.deaths).map_err(failed)?;
         let guard = wake(&home, &config, intervals, &opened, &shared.ring);
 
@@ -81,12 +84,32 @@ impl Prepared {
         let text = format_args!("{version} {mode} for account {account} listening on http://{}", door.address());
         log::line(Level::Info, text);
         let signal = shared.wait_for_signals(signals).map_err(failed)?;
-        shared.until_the_end(door, &signal, &ends.stopped, &ends.deaths)
+        let end = wait(&signal, &ends.deaths, || journal.is_alive());
+        shared.end(end, door, &ends.stopped, &ends.deaths)
     }
 }
 
 fn failed(error: impl Display) -> RunError {
     RunError::Failed(format!("a thread or listener was refused: {error}"))
+}
+
+/// Waits for a signal, or for the first thread that dies. The journal's own speaks to nobody: it is looked at.
+fn wait(
+    signal: &Receiver<Option<&'static str>>,
+    deaths: &Receiver<Death>,
+    is_journal_alive: impl Fn() -> bool,
+) -> Result<&'static str, String> {
+    loop {
+        select! {
+            recv(signal) -> name => return Ok(name.ok().flatten().unwrap_or("a signal")),
+            recv(deaths) -> death => {
+                return Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string()));
+            }
+            default(LOOK) => if !is_journal_alive() {
+                return Err("thread journal died".to_owned());
+            },
+        }
+    }
 }
 
 /// What the threads share, and the ends of channels that many send on.
@@ -100,6 +123,8 @@ struct Shared {
     reads: Sender<Read>,
     stopped: Sender<()>,
     deaths: Sender<Death>,
+    /// Makes steps fail, in builds that can.
+    faults: Faults,
 }
 
 /// The ends of channels that one thread receives on.
@@ -112,7 +137,7 @@ struct Ends {
 }
 
 impl Shared {
-    fn new(config: &Config, client: Client) -> (Self, Ends) {
+    fn new(config: &Config, client: Client, faults: Faults) -> (Self, Ends) {
         let client = Arc::new(client);
         let ledger = Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute())));
         let clients = config.auth.clients.clone();
@@ -132,6 +157,7 @@ impl Shared {
             reads,
             stopped: stopped_tx,
             deaths: deaths_tx,
+            faults,
         };
         (shared, Ends { messages, to_send, wanted, stopped, deaths })
     }
@@ -142,6 +168,8 @@ impl Shared {
             sends: self.sends.clone(),
             inbox: self.inbox.clone(),
             stopped: self.stopped.clone(),
+            behind: Mutex::default(),
+            faults: self.faults.clone(),
         }
     }
 
@@ -195,12 +223,13 @@ impl Shared {
             intervals,
             wanted,
             inbox: self.inbox.clone(),
+            faults: self.faults.clone(),
         }
     }
 
     fn watch_kill_file(&self, home: &Home) -> io::Result<()> {
-        let (kill_file, inbox) = (home.kill_file(), self.inbox.clone());
-        spawn("kill-file", &self.deaths, move || watch::kill_file(&kill_file, &inbox)).map(drop)
+        let (kill_file, inbox, faults) = (home.kill_file(), self.inbox.clone(), self.faults.clone());
+        spawn("kill-file", &self.deaths, move || watch::kill_file(&kill_file, &inbox, &faults)).map(drop)
     }
 
     fn start_senders(&self, key: SecretKey, config: &Config, queue: &ToSend) -> io::Result<()> {
@@ -210,6 +239,7 @@ impl Shared {
             client: Arc::clone(&self.client),
             questions: Arc::clone(&self.questions),
             ledger: Arc::clone(&self.ledger),
+            faults: self.faults.clone(),
         });
         for number in 0..SENDERS {
             let (sending, queue, inbox) = (Arc::clone(&sending), queue.clone(), self.inbox.clone());
@@ -238,6 +268,7 @@ impl Shared {
             ring: Arc::clone(&self.ring),
             lookup: journal.lookup(),
             questions: Arc::clone(&self.questions),
+            faults: self.faults.clone(),
         }
     }
 
@@ -254,21 +285,21 @@ impl Shared {
         spawn("signals", &self.deaths, wait).map(|_| signal)
     }
 
-    fn until_the_end(
+    /// Comes down as the end asks for: in order on a signal, as far as it goes on a death.
+    fn end(
         &self,
+        end: Result<&'static str, String>,
         door: Door,
-        signal: &Receiver<Option<&'static str>>,
         stopped: &Receiver<()>,
         deaths: &Receiver<Death>,
     ) -> Result<(), RunError> {
-        select! {
-            recv(signal) -> name => {
-                self.stop(name.ok().flatten().unwrap_or("a signal"), stopped, deaths)?;
+        match end {
+            Ok(signal) => {
+                self.stop(signal, stopped, deaths)?;
                 door.close(GRACE);
                 Ok(())
             }
-            recv(deaths) -> death => {
-                let death = death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string());
+            Err(death) => {
                 let _ = self.inbox.try_send(Message::Input(Input::Stop { reason: death.clone() }));
                 let _ = stopped.recv_timeout(Duration::from_secs(1));
                 Err(RunError::Failed(death))

@@ -12,9 +12,11 @@ use serde_json::json;
 use super::clock::steady_ms;
 use super::message::Message;
 use super::questions::Questions;
+use crate::faults::{Faults, Step};
 use crate::guard::{Input, SendAction, SendOutcome, Urgency};
 use crate::venue::client::{CallError, Client};
 use crate::venue::envelope;
+use crate::venue::json::Node;
 use crate::venue::signing::{SecretKey, Source};
 use crate::venue::weight::{Denied, Ledger, Priority, exchange_weight};
 
@@ -85,6 +87,8 @@ pub(super) struct Sending {
     pub(super) questions: Arc<Questions>,
     /// The request budget.
     pub(super) ledger: Arc<Mutex<Ledger>>,
+    /// Makes sends fail, in builds that can.
+    pub(super) faults: Faults,
 }
 
 /// Sends until the queues are closed; with `only_own`, nothing but the guard's own actions.
@@ -102,6 +106,11 @@ pub(super) fn run(sending: &Sending, queue: &ToSend, only_own: bool, inbox: &Sen
 }
 
 fn send(sending: &Sending, action: &SendAction) -> SendOutcome {
+    let faults = &sending.faults;
+    faults.about(action.action.get("type").and_then(Node::as_str).unwrap_or_default());
+    if let Err(error) = faults.pass(Step::SendTaken) {
+        return SendOutcome::NotSent(error.to_string());
+    }
     if let Err(denied) = spend(&sending.ledger, action) {
         return SendOutcome::NotSent(denied.to_string());
     }
@@ -110,7 +119,14 @@ fn send(sending: &Sending, action: &SendAction) -> SendOutcome {
         Err(error) => return SendOutcome::NotSent(error.to_string()),
     };
     let body = envelope::body(action.action.clone(), &action.terms, &signature).to_json();
-    match sending.client.exchange(body.as_bytes()) {
+    if let Err(error) = faults.pass(Step::SendSigned) {
+        return SendOutcome::NotSent(error.to_string());
+    }
+    let answer = sending.client.exchange(body.as_bytes());
+    if let Err(error) = faults.pass(Step::SendAnswered) {
+        return SendOutcome::NoAnswer(error.to_string());
+    }
+    match answer {
         Ok(answer) => SendOutcome::Answered(answer),
         // The venue read the request and refused it whole: an answer, though not in an action's shape.
         Err(CallError::Refused { status, body }) if (400..500).contains(&status) && status != 408 => {

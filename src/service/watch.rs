@@ -7,6 +7,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::message::Message;
+use crate::faults::{Faults, Step};
 use crate::guard::Input;
 use crate::home::KillFile;
 
@@ -17,8 +18,9 @@ const EVERY: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// When the decision loop is gone.
-pub(super) fn kill_file(file: &KillFile, inbox: &Sender<Message>) -> Result<(), String> {
+pub(super) fn kill_file(file: &KillFile, inbox: &Sender<Message>, faults: &Faults) -> Result<(), String> {
     let reason = loop {
+        faults.pass(Step::KillFileLook).map_err(|error| error.to_string())?;
         match file.is_pulled() {
             Ok(false) => std::thread::sleep(EVERY),
             Ok(true) => break file.reason(),

@@ -6,6 +6,7 @@
 
 mod transport;
 
+use crate::faults::{Faults, Step};
 use crate::venue::client::transport::{Connector, Resolver};
 use serde_json::Value;
 use std::fmt;
@@ -117,8 +118,10 @@ pub struct RawAnswer {
 #[derive(Debug)]
 pub struct Client {
     agent: ureq::Agent,
+    base: String,
     info_url: String,
     exchange_url: String,
+    faults: Faults,
 }
 
 impl Client {
@@ -127,6 +130,14 @@ impl Client {
     /// # Errors
     /// [`BadUrl`] for anything but a bare HTTP or HTTPS origin.
     pub fn new(base_url: &str, timeouts: Timeouts) -> Result<Self, BadUrl> {
+        Self::with_faults(base_url, timeouts, Faults::default())
+    }
+
+    /// The same, with a switchboard that makes calls fail in builds that can.
+    ///
+    /// # Errors
+    /// As [`Client::new`].
+    pub fn with_faults(base_url: &str, timeouts: Timeouts, faults: Faults) -> Result<Self, BadUrl> {
         let base = origin(base_url).ok_or_else(|| BadUrl(base_url.to_owned()))?;
         let connect = Duration::from_millis(timeouts.connect_ms);
         let config = ureq::config::Config::builder()
@@ -145,8 +156,9 @@ impl Client {
             .user_agent(concat!("svc-guard/", env!("CARGO_PKG_VERSION")))
             .accept("application/json")
             .build();
-        let agent = ureq::Agent::with_parts(config, Connector::default(), Resolver::default());
-        Ok(Self { agent, info_url: format!("{base}/info"), exchange_url: format!("{base}/exchange") })
+        let agent = ureq::Agent::with_parts(config, Connector::new(faults.clone()), Resolver::default());
+        let (info_url, exchange_url) = (format!("{base}/info"), format!("{base}/exchange"));
+        Ok(Self { agent, base, info_url, exchange_url, faults })
     }
 
     /// Asks one `/info` question.
@@ -154,7 +166,7 @@ impl Client {
     /// # Errors
     /// See [`CallError`]; a read that failed may be asked again.
     pub fn info(&self, question: &Value) -> Result<Value, CallError> {
-        json(&self.post(&self.info_url, question.to_string().as_bytes())?)
+        json(&self.info_raw(question.to_string().as_bytes())?)
     }
 
     /// Asks an `/info` question in a client's own words and gives the answer as it came, whatever its status.
@@ -162,7 +174,8 @@ impl Client {
     /// # Errors
     /// `NotSent`, `NoAnswer`, or `Garbage` where the answer is over [`MAX_ANSWER`].
     pub fn info_raw(&self, question: &[u8]) -> Result<RawAnswer, CallError> {
-        self.post(&self.info_url, question)
+        self.faults.pass(Step::Ask).map_err(|error| CallError::NotSent(error.to_string()))?;
+        self.post(&self.info_url, question, Step::AskWritten)
     }
 
     /// Sends one signed action, once, and gives the venue's JSON answer.
@@ -170,22 +183,45 @@ impl Client {
     /// # Errors
     /// See [`CallError::may_have_happened`] for what must be settled and what may be sent anew.
     pub fn exchange(&self, body: &[u8]) -> Result<Value, CallError> {
-        json(&self.post(&self.exchange_url, body)?)
+        json(&self.post(&self.exchange_url, body, Step::SendWritten)?)
     }
 
-    fn post(&self, url: &str, body: &[u8]) -> Result<RawAnswer, CallError> {
-        transport::begin();
-        let answer = self.agent.post(url).content_type("application/json").send(body).map_err(|error| {
-            let reason = reason(&error);
-            if transport::has_sent() { CallError::NoAnswer(reason) } else { CallError::NotSent(reason) }
-        })?;
-        let status = answer.status().as_u16();
-        let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
-        let content_type = content_type.unwrap_or_default().to_owned();
-        // A refusal stands by its status alone, however its body ends.
-        let body = read_bounded(answer.into_body()).or_else(|e| if status == 200 { Err(e) } else { Ok(Vec::new()) })?;
-        Ok(RawAnswer { status, content_type, body })
+    /// Gets `path` (with its query) from a server that is more than the venue, whatever its status.
+    ///
+    /// # Errors
+    /// As [`Client::info_raw`].
+    pub fn get_raw(&self, path: &str) -> Result<RawAnswer, CallError> {
+        transport::begin(Step::AskWritten);
+        whole(self.agent.get(format!("{}{path}", self.base)).call())
     }
+
+    /// Posts a JSON body to `path`, once, and gives the answer as it came, whatever its status.
+    ///
+    /// # Errors
+    /// As [`Client::info_raw`].
+    pub fn post_raw(&self, path: &str, body: &[u8]) -> Result<RawAnswer, CallError> {
+        self.post(&format!("{}{path}", self.base), body, Step::AskWritten)
+    }
+
+    /// `written` is the step between the last byte out and the first one in.
+    fn post(&self, url: &str, body: &[u8], written: Step) -> Result<RawAnswer, CallError> {
+        transport::begin(written);
+        whole(self.agent.post(url).content_type("application/json").send(body))
+    }
+}
+
+/// The whole answer to the request that this thread has just made.
+fn whole(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<RawAnswer, CallError> {
+    let answer = answer.map_err(|error| {
+        let reason = reason(&error);
+        if transport::has_sent() { CallError::NoAnswer(reason) } else { CallError::NotSent(reason) }
+    })?;
+    let status = answer.status().as_u16();
+    let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
+    let content_type = content_type.unwrap_or_default().to_owned();
+    // A refusal stands by its status alone, however its body ends.
+    let body = read_bounded(answer.into_body()).or_else(|e| if status == 200 { Err(e) } else { Ok(Vec::new()) })?;
+    Ok(RawAnswer { status, content_type, body })
 }
 
 /// Reads one byte past the bound, so that a body of exactly the bound is still whole.

@@ -62,7 +62,9 @@ fn journal_dir(place: &Place) -> PathBuf {
 
 /// Starts a journal where mainnet's stands, as one of `mode`.
 fn begin_journal(place: &Place, mode: &str) {
-    let record = format!(r#"{{"kind":"init","at_ms":1,"mode":"{mode}","account":"{ACCOUNT}","equity":"1000"}}"#);
+    let record = format!(
+        r#"{{"kind":"init","at_ms":1,"mode":"{mode}","account":"{ACCOUNT}","account_network":"mainnet","equity":"1000"}}"#
+    );
     journal::create_risk(&journal_dir(place), &record).unwrap();
 }
 

@@ -132,7 +132,8 @@ fn run_takes_the_configured_wallets_key_only() {
     refused(&place.run_with(&run, &"0".repeat(100_000)), "standard input holds no key");
     place.write_config(&place.config().replace(ACCOUNT, WALLET));
     let journal = place.home().join(format!("journals/testnet-{WALLET}"));
-    svc_guard::journal::create_risk(&journal, r#"{"kind":"init"}"#).unwrap();
+    let owner = format!(r#"{{"kind":"init","mode":"testnet","account":"{WALLET}","account_network":"testnet"}}"#);
+    svc_guard::journal::create_risk(&journal, &owner).unwrap();
     refused(&place.run_with(&run, FAKE_KEY), "the account's own");
     assert_eq!(place.run(&[&run[..], &["--key-file", "x"]].concat()).status.code(), Some(2));
 }

@@ -1,5 +1,6 @@
 """The real programs as child processes: the simulated venue, and the guard between it and the SDK."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -59,7 +60,17 @@ class Program:
             assert self.process.poll() is None, f"{command[0]} ended:\n{self.said()}"
             return re.findall(address, self.said())
 
-        self.url = until(f"{command[0]} to listen", listening)[-1]
+        with self.ended_on_failure():
+            self.url = until(f"{command[0]} to listen", listening)[-1]
+
+    @contextlib.contextmanager
+    def ended_on_failure(self):
+        """Nobody else can end a program whose set-up fails: its maker never gets to hold it."""
+        try:
+            yield
+        except BaseException:
+            self.end()
+            raise
 
     def said(self):
         """What it has said in this life."""
@@ -128,11 +139,12 @@ def new_home(folder, venue):
 class Guard(Program):
     """The service, running."""
 
-    def __init__(self, home, log, *arguments, **env):
+    def __init__(self, home, log, *arguments, listen="127.0.0.1:0", **env):
         self.home = home
-        command = [GUARD, "--home", home, "run", "--listen", "127.0.0.1:0", *arguments]
+        command = [GUARD, "--home", home, "run", "--listen", listen, *arguments]
         super().__init__(command, log, r"listening on (http://\S+)", environment(**env))
-        until("the guard to be healthy", lambda: self.get("/healthz").status_code == 200)
+        with self.ended_on_failure():
+            until("the guard to be healthy", lambda: self.get("/healthz").status_code == 200)
 
     @classmethod
     def set_up(cls, folder, venue, mode, rules=DEFAULT_RULES):

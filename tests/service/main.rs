@@ -25,6 +25,7 @@ mod reads;
 mod resume;
 mod signers;
 mod signing;
+#[allow(dead_code, reason = "each program uses its own part of it")]
 mod stand;
 mod start;
 mod wallet;

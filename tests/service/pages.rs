@@ -27,8 +27,10 @@ fn kinds() -> BTreeSet<String> {
 }
 
 /// Fields that an event has only sometimes.
-const SOMETIMES: [(&str, &str); 5] = [
+const SOMETIMES: [(&str, &str); 7] = [
     ("decision", "changes"),
+    ("decision", "limit"),
+    ("decision", "actual"),
     ("decision", "nonces"),
     ("intent", "nonces"),
     ("flatten", "nonces"),
@@ -61,6 +63,8 @@ fn hold(events: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
 fn events_are_as_the_page_says() {
     let mut stand = Stand::up(Mode::Testnet, "");
     stand.send(&json!({"type": "updateLeverage", "asset": BTC, "isCross": true, "leverage": 5}));
+    // A veto by a limit.
+    stand.send(&json!({"type": "updateLeverage", "asset": BTC, "isCross": true, "leverage": 20}));
     // Without an answer: an intent that burns the nonce, and its end.
     stand.venue.fault("order", "drop_before", 1).unwrap();
     stand.send(&resting());

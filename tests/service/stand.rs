@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -68,17 +68,26 @@ impl Stand {
 
     /// A home that is set up, and nothing running.
     pub(crate) fn set_up(mode: Mode, rules: &str) -> Self {
-        Self::set_up_on(mode, rules, |_| {})
+        Self::set_up_as(mode, rules, "", |_| {})
     }
 
     /// The same on a disk of its own: `prepare` is given the home while it is empty.
     pub(crate) fn set_up_on(mode: Mode, rules: &str, prepare: impl FnOnce(&Path)) -> Self {
+        Self::set_up_as(mode, rules, "", prepare)
+    }
+
+    /// The same, with intervals of its own: the `[watch]` table's lines.
+    pub(crate) fn set_up_watching(mode: Mode, rules: &str, watch: &str) -> Self {
+        Self::set_up_as(mode, rules, watch, |_| {})
+    }
+
+    fn set_up_as(mode: Mode, rules: &str, watch: &str, prepare: impl FnOnce(&Path)) -> Self {
         let venue = venue(mode);
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
         prepare(&home);
-        fs::write(home.join("guard.toml"), format!("[venue]\nurl = \"{}\"\n", venue.url())).unwrap();
+        fs::write(home.join("guard.toml"), format!("[venue]\nurl = \"{}\"\n[watch]\n{watch}", venue.url())).unwrap();
         fs::write(folder.path().join("rules.toml"), rules).unwrap();
 
         let key_out = folder.path().join("bot.key");
@@ -129,8 +138,9 @@ impl Stand {
 
     /// Starts the service and waits until it listens.
     pub(crate) fn launch(&mut self) {
-        let command = self.run_command(&self.run_args());
-        self.launch_as(command);
+        if let Err(status) = self.try_launch() {
+            panic!("the service ended with {status}: {}", self.log());
+        }
     }
 
     /// The program in this home with what its mode needs to start.
@@ -144,7 +154,19 @@ impl Stand {
     }
 
     /// Starts the service by this command and waits until it listens.
-    pub(crate) fn launch_as(&mut self, mut command: Command) {
+    pub(crate) fn launch_as(&mut self, command: Command) {
+        if let Err(status) = self.try_launch_as(command) {
+            panic!("the service ended with {status}: {}", self.log());
+        }
+    }
+
+    /// Starts the service and waits until it listens, or gives the status it ended with instead.
+    pub(crate) fn try_launch(&mut self) -> Result<(), ExitStatus> {
+        let command = self.run_command(&self.run_args());
+        self.try_launch_as(command)
+    }
+
+    fn try_launch_as(&mut self, mut command: Command) -> Result<(), ExitStatus> {
         assert!(self.service.is_none(), "it runs already");
         let before = self.log().len();
         let log = File::options().create(true).append(true).open(self.log_file()).unwrap();
@@ -152,14 +174,23 @@ impl Stand {
         let address = until("the service to listen", || {
             let said = self.log()[before..].to_owned();
             if let Some((_, after)) = said.split_once("listening on http://") {
-                return after.split_once('\n')?.0.parse().ok();
+                return after.split_once('\n')?.0.parse().ok().map(Ok);
             }
-            if let Some(status) = child.try_wait().unwrap() {
-                panic!("the service ended with {status}: {}", &self.log()[before..]);
-            }
-            None
+            child.try_wait().unwrap().map(Err)
         });
-        self.service = Some((child, address));
+        self.service = Some((child, address?));
+        Ok(())
+    }
+
+    /// The status that the service ended with by itself, if it did.
+    pub(crate) fn has_ended(&mut self) -> Option<ExitStatus> {
+        let status = self.service.as_mut()?.0.try_wait().unwrap()?;
+        self.service = None;
+        Some(status)
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.service.is_some()
     }
 
     /// Takes over a service that a test started by itself.
@@ -190,13 +221,6 @@ impl Stand {
         self.signal(signal);
         let (mut child, _) = self.service.take().unwrap();
         until("the service to end", || child.try_wait().unwrap()).code()
-    }
-
-    /// The exit status of a service that ended by itself, when it has.
-    pub(crate) fn ended(&mut self) -> Option<Option<i32>> {
-        let status = self.service.as_mut().unwrap().0.try_wait().unwrap()?;
-        self.service = None;
-        Some(status.code())
     }
 
     /// Ends it at once, wherever it is.

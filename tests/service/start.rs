@@ -6,7 +6,7 @@ use std::process::Output;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::signing::{resting, signed};
+use crate::signing::{ETH, closing, resting, signed};
 use crate::stand::{Mode, Stand, run_with, until};
 
 /// What a refused start said; it must be exit status 2 and one line.
@@ -104,8 +104,20 @@ fn a_damaged_journal_is_refused_by_file_line_and_byte() {
         let place = format!("{}, line {}, byte {}", file.display(), text.lines().count() + 1, text.len());
         assert!(said.contains(&place) && said.contains("lines are missing"), "{name}: {place} is not in {said}");
     }
-    // As it was, it is taken again.
-    fs::write(&file, good).unwrap();
+    // A last line cut off, as by a power failure: the batch that stands beside it completes it, and without that nothing does.
+    let redo = stand.journal().join("tail.redo");
+    let batch = fs::read(&redo).unwrap();
+    fs::remove_file(&redo).unwrap();
+    let cut = &good[..good.len() - 9];
+    fs::write(&file, cut).unwrap();
+    let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
+    let place = format!("{}, line {}, byte {}", file.display(), lines.len(), start_of(lines.len()));
+    assert!(said.contains(&place) && said.contains("journal-init"), "{place} is not in {said}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), cut, "nothing is repaired");
+    fs::write(&redo, batch).unwrap();
+    stand.start();
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    assert!(fs::read_to_string(&file).unwrap().starts_with(&good), "completed");
     stand.start();
 }
 
@@ -120,4 +132,64 @@ fn the_risk_journal_is_held_to_its_chain_too() {
     assert!(said.contains(&format!("{}, line 1, byte 0", file.display())), "{said}");
     fs::write(&file, good).unwrap();
     stand.start();
+}
+
+/// Whom actions are for is known from the last life, so nothing has to be asked first.
+#[test]
+fn exits_pass_at_once_after_a_restart_with_the_venue_away() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    stand.venue_gone();
+    stand.launch();
+    let reply = stand.send(&closing(ETH, "2000", "0.1"));
+    assert_eq!((&reply["guard"]["verdict"], &reply["guard"]["code"]), (&json!("allow"), &json!("reduces")), "{reply}");
+    assert!(reply["response"].as_str().unwrap().contains("the venue was not reached"), "{reply}");
+    let reply = stand.send(&resting());
+    assert_eq!(reply["guard"]["code"], "starting", "{reply}");
+}
+
+/// A journal brought over from another account would have its halts and its open intents believed.
+#[test]
+fn a_journal_of_another_account_is_refused() {
+    let mut stand = Stand::up(Mode::Paper, "");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let other = tempfile::tempdir().unwrap();
+    let account = "0x2222222222222222222222222222222222222222";
+    fs::write(other.path().join("guard.toml"), format!("[venue]\nurl = \"{}\"\n", stand.venue.url())).unwrap();
+    let rules = format!("@{}", stand.home().parent().unwrap().join("rules.toml").display());
+    let args = ["init", "--non-interactive", "--account", account, "--rules", &rules, "--account-network", "testnet"];
+    let done = run_with(other.path(), &args, "");
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    let theirs = other.path().join("journals").join(format!("paper-{account}")).join("risk.jsonl");
+    let file = stand.journal().join("risk.jsonl");
+    let good = fs::read(&file).unwrap();
+    fs::remove_file(stand.journal().join("tail.redo")).unwrap();
+    fs::copy(theirs, &file).unwrap();
+    let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
+    let place = format!("{}, line 1, byte 0", file.display());
+    assert!(said.contains(&place) && said.contains(account) && said.contains("journal-init"), "{said}");
+    fs::write(&file, good).unwrap();
+    stand.start();
+}
+
+/// Another config file beside the first one names the same journal.
+#[test]
+fn a_second_service_on_a_journal_is_refused() {
+    let stand = Stand::up(Mode::Paper, "");
+    let other = stand.home().join("other.toml");
+    fs::copy(stand.home().join("guard.toml"), &other).unwrap();
+    let args = ["--config", other.to_str().unwrap(), "run", "--listen", "127.0.0.1:0"];
+    let said = refused(&run_with(&stand.home(), &args, ""));
+    assert!(said.contains(&stand.pid().to_string()) && said.contains("stop it first"), "{said}");
+    assert_eq!(stand.send(&json!({"type": "noop"}))["status"], "ok");
+}
+
+/// What makes the program fail for tests stands in builds for tests only.
+#[test]
+#[cfg(not(feature = "faults"))]
+fn the_program_cannot_be_told_to_fail() {
+    let program = fs::read(env!("CARGO_BIN_EXE_svc-guard")).unwrap();
+    for text in ["svc-guard fault script", "faults.json"] {
+        assert!(!program.windows(text.len()).any(|bytes| bytes == text.as_bytes()), "{text}");
+    }
 }

@@ -60,7 +60,7 @@ fn a_key_found_wrong_later_ends_the_service() {
     stand.venue.control(&json!({"op": "fault", "on": "userRole", "kind": "http_502", "times": 2})).unwrap();
     stand.venue.setting("agent_registered", false).unwrap();
     stand.launch();
-    assert_eq!(until("the service to end", || stand.ended()), Some(1));
+    assert_eq!(until("the service to end", || stand.has_ended()).code(), Some(1));
     let said = stand.log();
     assert!(said.contains(&format!("{WALLET} is no API wallet")), "{said}");
     assert!(refused(&stand).contains("no API wallet"), "and so it stays");

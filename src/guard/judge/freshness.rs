@@ -36,7 +36,7 @@ pub(super) fn check(guard: &Guard, now_ms: u64) -> Result<(), Veto> {
     let (age_ms, limit_ms) = (now_ms.saturating_sub(account.begun_ms), guard.config.account_max_age_ms);
     if age_ms > limit_ms {
         let text = format!("the account was last read {age_ms} ms ago, over {limit_ms} ms; the venue may be away");
-        return Err(Veto::new(Code::AccountStale, text));
+        return Err(Veto::new(Code::AccountStale, text).with(&limit_ms, &age_ms));
     }
     let Some(mids_ms) = guard.view.mids_ms else {
         return Err(Veto::new(Code::PriceStale, "no prices have been read yet; try again in a moment"));
@@ -44,7 +44,7 @@ pub(super) fn check(guard: &Guard, now_ms: u64) -> Result<(), Veto> {
     let (age_ms, limit_ms) = (now_ms.saturating_sub(mids_ms), guard.config.prices_max_age_ms);
     if age_ms > limit_ms {
         let text = format!("prices were last read {age_ms} ms ago, over {limit_ms} ms; the venue may be away");
-        return Err(Veto::new(Code::PriceStale, text));
+        return Err(Veto::new(Code::PriceStale, text).with(&limit_ms, &age_ms));
     }
     Ok(())
 }
@@ -61,12 +61,12 @@ fn halted(guard: &Guard) -> Veto {
             "the daily loss stop fired: {loss} lost, limit {limit} ({percent}% of the day's start); entries come back with \
              the next UTC day, once all is flat"
         );
-        return Veto::new(Code::HaltedForDay, text);
+        return Veto::new(Code::HaltedForDay, text).with(&limit, &loss);
     }
     let (down, limit, percent) = (figure("drawdown"), figure("limit"), figure("limit_pct"));
     let text = format!(
         "the drawdown halt fired: {down} below the peak, limit {limit} ({percent}%); a person reviews it, stops the service \
          and runs `svc-guard journal-resume`"
     );
-    Veto::new(Code::Stopped, text)
+    Veto::new(Code::Stopped, text).with(&limit, &down)
 }

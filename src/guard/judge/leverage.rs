@@ -15,7 +15,7 @@ pub(super) fn judge_update(guard: &Guard, asset: u32, leverage: u32) -> Result<(
     let limit = guard.config.rules.leverage;
     if leverage > limit {
         let text = format!("leverage {leverage} for asset {asset} is over {limit}; ask for at most {limit}");
-        return Err(Veto::new(Code::LeverageTooHigh, text));
+        return Err(Veto::new(Code::LeverageTooHigh, text).with(&limit, &leverage));
     }
     Ok(())
 }

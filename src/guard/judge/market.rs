@@ -25,7 +25,7 @@ pub(super) fn check(guard: &Guard, asset: u32) -> Result<(&Market, Decimal), Vet
             Markets::List(coins) => coins.iter().map(|coin| coin.as_str()).collect::<Vec<_>>().join(", "),
         };
         let text = format!("{} is not among the markets allowed: {allowed}", market.coin);
-        return Err(Veto::new(Code::MarketNotAllowed, text));
+        return Err(Veto::new(Code::MarketNotAllowed, text).with(&allowed, &market.coin));
     }
     if market.is_delisted {
         let text = format!("{} is delisted at the venue; only exits are possible", market.coin);

@@ -37,11 +37,25 @@ pub(super) struct Veto {
     pub(super) code: Code,
     /// Names the limit, the actual value and the way out.
     pub(super) text: String,
+    /// The limit and the actual value once more, for programs, where the refusal comes down to two such.
+    pub(super) figures: Option<Figures>,
+}
+
+/// A limit and the value that met it, each as it would stand in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Figures {
+    pub(super) limit: String,
+    pub(super) actual: String,
 }
 
 impl Veto {
     pub(super) fn new(code: Code, text: impl Into<String>) -> Self {
-        Self { code, text: text.into() }
+        Self { code, text: text.into(), figures: None }
+    }
+
+    /// The same with its limit and the actual value.
+    pub(super) fn with(self, limit: &impl ToString, actual: &impl ToString) -> Self {
+        Self { figures: Some(Figures { limit: limit.to_string(), actual: actual.to_string() }), ..self }
     }
 }
 
@@ -98,13 +112,14 @@ pub(super) fn judge(
     signed_as: Source,
     now_ms: u64,
 ) -> Result<Plan, Veto> {
+    let window = guard.windows.entry(client).or_default();
+    let burnt = window.burn(envelope.terms.nonce, now_ms);
     if guard.config.require_network && signed_as != guard.config.account_network {
         let (wanted, signed) = (guard.config.account_network.name(), signed_as.name());
         let text = format!("signed for {signed}, and require_network asks for {wanted}; sign for {wanted}");
         return Err(Veto::new(Code::WrongNetwork, text));
     }
-    let window = guard.windows.entry(client).or_default();
-    window.burn(envelope.terms.nonce, now_ms).map_err(|(code, text)| Veto { code, text })?;
+    burnt.map_err(|(code, text)| Veto::new(code, text))?;
     if let Some(expires_ms) = envelope.terms.expires_after_ms
         && expires_ms < now_ms
     {
@@ -133,6 +148,7 @@ fn judge_action(guard: &Guard, action: &Action, client: Address, now_ms: u64) ->
                 return Err(Veto::new(Code::ActionNotAllowed, text));
             }
             derived_ids(orders.orders.iter())?;
+            super::once::check(guard, &orders.orders)?;
             orders::judge(guard, client, orders, now_ms)
         }
         Action::Modify { modify, always } => {

@@ -22,6 +22,8 @@ struct Breach {
     /// Broken by the liquidation price, which has no code of its own.
     is_liquidation: bool,
     text: String,
+    /// The limit and the actual value.
+    figures: (String, String),
 }
 
 /// Cuts `order` to the largest size within every cap and adds it to the book. `stop` is where it is stopped out.
@@ -71,7 +73,8 @@ pub(super) fn cut(
     }
     if closing.is_zero() {
         let text = format!("{}; what is left is under the venue's minimum of {MIN_NOTIONAL} USDC", binding.text);
-        return Err(Veto::new(binding.code, text));
+        let (limit, actual) = binding.figures;
+        return Err(Veto::new(binding.code, text).with(&limit, &actual));
     }
     (order.size, order.reduce_only) = (closing, true);
     leg.size = closing;
@@ -98,13 +101,13 @@ fn liquidation(guard: &Guard, entry: &Entry<'_>, stop: StopAt, opening: Decimal)
     if entry.inside_liquidation(guard, stop.px, opening).is_some() {
         return None;
     }
+    let liquidated_at = cents(entry.liquidation_px(guard, opening).unwrap_or_default());
     let text = format!(
-        "{} would be liquidated at {:.2}, too near to the price {} for a stop in between",
+        "{} would be liquidated at {liquidated_at}, too near to the price {} for a stop in between",
         entry.market.coin,
-        entry.liquidation_px(guard, opening).unwrap_or_default(),
         to_wire(entry.px),
     );
-    Some(Breach { code: Code::LossLimit, is_liquidation: true, text })
+    Some(Breach { code: Code::LossLimit, is_liquidation: true, text, figures: (to_wire(entry.px), liquidated_at) })
 }
 
 /// The first cap that the book breaks with an order of this value in it.
@@ -120,14 +123,16 @@ fn caps(guard: &Guard, book: &Book, market: &Market, value: Decimal) -> Option<B
         (Code::ExposureLimit, totals.notional, rules.exposure, "", "gross notional of all positions and orders"),
     ];
     for (code, actual, limit_pct, whose, what) in checks {
-        if actual > percent_of(base, limit_pct) {
+        let limit = percent_of(base, limit_pct);
+        if actual > limit {
             let text = format!("{whose}{what} {} is over {limit_pct}% of equity {}", cents(actual), cents(base));
-            return Some(Breach { code, is_liquidation: false, text });
+            return Some(Breach { code, is_liquidation: false, text, figures: (cents(limit), cents(actual)) });
         }
     }
     let limit = rules.order_value.filter(|limit| value > *limit)?;
     let text = format!("{coin} order value {} is over {}", cents(value), cents(limit));
-    Some(Breach { code: Code::OrderValueLimit, is_liquidation: false, text })
+    let figures = (cents(limit), cents(value));
+    Some(Breach { code: Code::OrderValueLimit, is_liquidation: false, text, figures })
 }
 
 fn of_lots(lots: i128, lot: Decimal) -> Decimal {

@@ -155,7 +155,7 @@ pub(super) fn check_side(entry: &Entry<'_>, trigger_px: Decimal) -> Result<(), V
         to_wire(entry.mid),
         entry.market.coin
     );
-    Err(Veto::new(Code::StopWrongSide, text))
+    Err(Veto::new(Code::StopWrongSide, text).with(&format!("{losing} {}", to_wire(entry.px)), &to_wire(trigger_px)))
 }
 
 /// Moves a stop to another trigger, its limit price with it.

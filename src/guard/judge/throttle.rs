@@ -69,7 +69,7 @@ pub(super) fn check(
     if recent.saturating_add(entries.len()) > usize::try_from(limit).unwrap_or(usize::MAX) {
         let text =
             format!("{recent} entries in the last minute and {} more are over {limit}; slow down", entries.len());
-        return Err(Veto::new(Code::OrderRateLimit, text));
+        return Err(Veto::new(Code::OrderRateLimit, text).with(&limit, &recent.saturating_add(entries.len())));
     }
     let open = guard.view.orders.values().filter(|order| order.is_entry()).count();
     let in_flight = guard.pending.alive().filter(|order| !order.reduce_only && !order.is_immediate);
@@ -77,7 +77,7 @@ pub(super) fn check(
     let open = open.saturating_add(guard.paper.resting().filter(|order| !order.reduce_only).count());
     if resting > 0 && open.saturating_add(resting) > usize::try_from(rules.open_orders).unwrap_or(usize::MAX) {
         let text = format!("{open} open entries and {resting} more are over {}; cancel some first", rules.open_orders);
-        return Err(Veto::new(Code::OpenOrdersLimit, text));
+        return Err(Veto::new(Code::OpenOrdersLimit, text).with(&rules.open_orders, &open.saturating_add(resting)));
     }
     duplicates(guard, entries, now_ms)?;
     live_cloids(guard, cloids)?;
@@ -87,7 +87,7 @@ pub(super) fn check(
                 "the venue takes {left} more requests from this account, under the {KEPT_REQUESTS} kept for exits and \
                  stops; trading volume earns more"
             );
-            Err(Veto::new(Code::VenueBudget, text))
+            Err(Veto::new(Code::VenueBudget, text).with(&KEPT_REQUESTS, &left))
         }
         _ => Ok(()),
     }

@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 
 use super::marks::Mark;
 use super::{Day, Flow, Risk, State, line};
+use crate::guard::Mode;
 use crate::guard::book::percent_of;
-use crate::guard::effect::RiskRecord;
+use crate::guard::effect::{Effects, RiskRecord};
 use crate::guard::state::Guard;
+use crate::venue::Address;
 use crate::venue::amount::{parse_info, to_wire};
 
 /// A peak is written when it is higher than the last one written by this share, percent, or a minute younger.
@@ -45,6 +47,11 @@ pub(super) fn halt(state: State, details: &Value, now_ms: u64) -> RiskRecord {
 
 pub(super) fn halt_ended(now_ms: u64) -> RiskRecord {
     line(&json!({"kind": "halt_ended", "at_ms": now_ms}))
+}
+
+/// Whether actions must name the account as the vault or sub-account that they are for.
+fn role(is_named: bool, now_ms: u64) -> RiskRecord {
+    line(&json!({"kind": "role", "at_ms": now_ms, "acts_for_account": is_named}))
 }
 
 /// The flatten event that serves a halt: later rounds, also of a later life, are of it.
@@ -89,10 +96,21 @@ impl Guard {
                 // The peak begins anew; the day's loss is what it is.
                 mark.into_iter().for_each(|mark| self.risk.peaks.reset(mark));
             }
+            Some("role") => {
+                let is_named = record.get("acts_for_account").and_then(Value::as_bool);
+                self.acts_for = is_named.map(|is_named| is_named.then_some(self.config.account));
+            }
             Some("checkpoint") => {
                 self.risk.ledger_ms = self.risk.ledger_ms.max(number("ledger_ms").unwrap_or_default());
             }
             _ => {}
+        }
+    }
+
+    /// Takes in whom actions are for. It is written down, so that the next start need not wait for the venue with exits.
+    pub(in crate::guard) fn role_read(&mut self, effects: &mut Effects, vault: Option<Address>, now_ms: u64) {
+        if self.acts_for.replace(vault) != Some(vault) && self.config.mode != Mode::Paper {
+            effects.risk.push(role(vault.is_some(), now_ms));
         }
     }
 

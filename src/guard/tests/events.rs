@@ -127,3 +127,22 @@ fn trouble_and_stop_are_told() {
     assert!(matches!(&effects.after_disk[..], [Deed::Stopped]));
     assert!(desk.step(Input::Stopped).records.is_empty());
 }
+
+#[test]
+fn a_veto_names_its_limit_and_the_actual_value_for_programs() {
+    let rules = Rules { leverage: 5, order_value: Some(dec!(10)), orders_per_minute: 1, ..wide() };
+    let mut desk = Desk::new(Mode::Testnet, rules);
+    let figures = |decided: &Decided| {
+        let told = decided.reply()["guard"].clone();
+        assert_eq!((&told["limit"], &told["actual"]), (&decided.event["limit"], &decided.event["actual"]));
+        (told["limit"].as_str().unwrap_or("-").to_owned(), told["actual"].as_str().unwrap_or("-").to_owned())
+    };
+    let pair = |limit: &str, actual: &str| (limit.to_owned(), actual.to_owned());
+    let leverage = json!({"type": "updateLeverage", "asset": ETH, "isCross": true, "leverage": 6});
+    assert_eq!(figures(&desk.ask(leverage)), pair("5", "6"));
+    let dear = desk.order(buy(ETH, "1990", "0.1"));
+    assert_eq!(figures(dear.vetoed("order_value_limit")), pair("10.00", "199.00"));
+    let batch = desk.orders(vec![buy(ETH, "1990", "0.1"), buy(ETH, "1991", "0.1")]);
+    assert_eq!(figures(&batch), pair("10.00", "199.00"));
+    assert_eq!(figures(desk.order(buy(ETH, "1990.55", "0.1")).vetoed("price_invalid")), pair("-", "-"));
+}

@@ -270,3 +270,22 @@ fn a_position_change_asks_for_the_orders() {
     desk.now += 1;
     assert_eq!(reads(&desk.read_account(NOW + 1)), [&Read::OrdersNow]);
 }
+
+#[test]
+fn an_order_stands_in_the_status_from_its_acceptance_on_and_once() {
+    let mut desk = Desk::live();
+    let decided = desk.order(buy(ETH, "1990", "0.1"));
+    let forward = decided.event["pre"].as_array().unwrap().len();
+    desk.answer(decided.seq(), forward, statuses(json!([{"resting": {"oid": 7}}, "waitingForFill"])));
+    let shown = |desk: &Desk| -> Vec<u64> {
+        let status = desk.guard.status(desk.now, (0, 0));
+        status["open_orders"].as_array().unwrap().iter().map(|order| order["oid"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(shown(&desk), [7]);
+    desk.now += 10;
+    desk.show(vec![open("ETH", "B", "1990", "0.1", 7)]);
+    assert_eq!(shown(&desk), [7]);
+    desk.now += 10;
+    desk.show(vec![]);
+    assert_eq!(shown(&desk), [0_u64; 0]);
+}

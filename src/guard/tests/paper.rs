@@ -183,3 +183,17 @@ fn the_stop_of_an_entry_goes_with_it() {
     desk.wait(1_000);
     assert!(!is_gone(&mut desk, oid(&placed) + 1));
 }
+
+#[test]
+fn what_rests_on_paper_is_shown_among_the_open_orders() {
+    let mut desk = Desk::new(Mode::Paper, wide());
+    let oid = desk.order(buy(ETH, "1900", "0.5")).reply()["response"]["data"]["statuses"][0]["resting"]["oid"].clone();
+    let shown = |desk: &Desk| desk.guard.status(desk.now, (0, 0))["open_orders"].clone();
+    let orders = shown(&desk);
+    assert_eq!(orders.as_array().unwrap().len(), 1, "{orders}");
+    let order = &orders[0];
+    assert_eq!((&order["oid"], &order["coin"], &order["side"]), (&oid, &json!("ETH"), &json!("buy")));
+    assert_eq!((&order["size"], &order["px"], &order["order_type"]), (&json!("0.5"), &json!("1900"), &json!("limit")));
+    desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": oid}]})).reduces();
+    assert_eq!(shown(&desk), json!([]));
+}

@@ -18,9 +18,9 @@ pub(crate) use keeper::Keeper;
 use run::Run;
 
 use super::error::OpenError;
-use super::faults::Faults;
 use super::folder::{Folder, Folders, remove};
 use super::segment::{Mark, stated_chain};
+use crate::faults::Faults;
 
 /// Entries in memory before they become a run.
 const SPILL: usize = 16_384;

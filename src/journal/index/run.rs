@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::entry::{Entry, Place, SIZE, Tag};
+use crate::faults::{Faults, Step};
 use crate::journal::chain::Chain;
-use crate::journal::faults::{Faults, Step};
 use crate::journal::folder::{Folder, remove};
 use crate::journal::segment::Mark;
 

@@ -11,7 +11,7 @@ const STEP: &str = "JOURNAL_CRASH_STEP";
 const BATCHES: u64 = 6;
 
 fn options(switch: Switch) -> Options {
-    Options { fallback: None, faults: Faults::new(switch) }
+    Options { faults: Faults::new(switch), ..Options::default() }
 }
 
 /// Not a test by itself: the process that is killed. Says on its output which batches are on disk.
@@ -30,7 +30,9 @@ fn child() {
 
 #[test]
 fn a_kill_at_any_step_loses_and_doubles_nothing() {
-    for (step, name) in Step::ALL.iter().enumerate() {
+    // Those after the release are not the journal's.
+    let own = Step::ALL.iter().take_while(|step| **step <= Step::Release);
+    for (step, name) in own.enumerate() {
         for (nth, after) in [(0, 0), (0, 40), (1, 100), (2, 1), (3, 250), (4, 77)] {
             let place = Place::new();
             let output = Command::new(std::env::current_exe().unwrap())

@@ -33,7 +33,7 @@ proptest! {
     ) {
         let place = Place::new();
         let fallback = spare.then(|| place.spare.clone());
-        let mut options = Options { fallback: fallback.clone(), faults: Faults::new(script(faults)) };
+        let mut options = Options { fallback: fallback.clone(), faults: Faults::new(script(faults)), ..Options::default() };
         let mut store = open(&place.dir, &options).unwrap().0;
         let (mut confirmed, mut last) = (0, 0);
         for n in 0..12 {
@@ -53,7 +53,7 @@ proptest! {
             }
         }
         drop(store);
-        let (_store, opened) = open(&place.dir, &Options { fallback, faults: Faults::default() }).unwrap();
+        let (_store, opened) = open(&place.dir, &Options { fallback, ..Options::default() }).unwrap();
         let found = seqs(&opened.events);
         prop_assert!(found.len() as u64 >= 2 * confirmed);
         prop_assert_eq!(&found, &(1..=found.len() as u64).collect::<Vec<_>>());
@@ -131,7 +131,7 @@ fn the_fallback_takes_over_and_is_not_forgotten() {
         let fails = step == Step::EventsWrite && left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
         fails.then_some(Fault::Fail { after: 3, errno: EIO })
     }));
-    let options = Options { fallback: Some(place.spare.clone()), faults };
+    let options = Options { fallback: Some(place.spare.clone()), faults, ..Options::default() };
     let (mut store, _) = open(&place.dir, &options).unwrap();
     store.append(NOON, vec![event(1)], vec![record(1)]).unwrap();
     failing.store(3, SeqCst);
@@ -152,7 +152,7 @@ fn the_fallback_takes_over_and_is_not_forgotten() {
     drop(store);
     assert!(place.file("events-2026-03-01.2.jsonl").exists(), "back in the first folder");
     assert_eq!(numbers(&place.open().1.risk), [0, 1, 2, 3]);
-    let other = Options { fallback: Some(place.spare.with_file_name("other")), faults: Faults::default() };
+    let other = Options { fallback: Some(place.spare.with_file_name("other")), ..Options::default() };
     assert!(matches!(open(&place.dir, &other).map(|_| ()), Err(OpenError::FallbackAway { .. })));
     std::fs::rename(&place.spare, place.spare.with_file_name("away")).unwrap();
     assert!(matches!(place.refusal(), OpenError::FallbackAway { .. }));

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
+use crate::faults::{Fault, Faults, Step, Switch};
 
 /// 2026-03-01, 12:00 UTC.
 pub(super) const NOON: u64 = 1_772_366_400_000;
@@ -39,7 +40,7 @@ impl Place {
     }
 
     pub(super) fn open_with(&self, switch: Switch) -> Store {
-        open(&self.dir, &Options { fallback: None, faults: Faults::new(switch) }).unwrap().0
+        open(&self.dir, &Options { faults: Faults::new(switch), ..Options::default() }).unwrap().0
     }
 
     pub(super) fn refusal(&self) -> OpenError {

@@ -264,3 +264,24 @@ fn the_risk_journal_is_read_beside_the_writer() {
     std::fs::write(place.file("risk.jsonl"), &whole[..whole.len() - 1]).unwrap();
     assert_eq!(read().len(), 4);
 }
+
+#[test]
+fn a_journal_of_somebody_else_is_refused() {
+    let place = filled();
+    let (mut store, _) = place.open();
+    let started = line(&json!({"seq": 6, "kind": "started", "account": "0xAB", "mode": "paper"}));
+    store.append(NOON + DAY, vec![started], vec![]).unwrap();
+    drop(store);
+    let open_as = |account: &str| {
+        let owner = vec![("account", account.to_owned()), ("mode", "paper".to_owned())];
+        open(&place.dir, &Options { owner, ..Options::default() }).map(|_| ())
+    };
+    open_as("0xab").unwrap();
+    match open_as("0xcd") {
+        Err(OpenError::Damaged(damage)) => {
+            assert_eq!((damage.file.clone(), damage.line), (place.file("events-2026-03-02.jsonl"), 3));
+            assert!(damage.to_string().contains("0xAB, not 0xcd"), "{damage}");
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,6 +1,7 @@
 //! What the HTTP library's own transport and look-up do not tell or do: whether a byte of the request went out,
 //! and a host's addresses kept between calls.
 
+use crate::faults::{Faults, Step};
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
@@ -14,11 +15,14 @@ use ureq::unversioned::transport::{Buffers, ConnectionDetails, DefaultConnector,
 thread_local! {
     /// A call runs on its caller's thread from start to end, so this belongs to one call at a time.
     static SENT: Cell<bool> = const { Cell::new(false) };
+    /// The step to pass once the request is out.
+    static WRITTEN: Cell<Option<Step>> = const { Cell::new(None) };
 }
 
-/// Marks the start of a call on this thread.
-pub(super) fn begin() {
+/// Marks the start of a call on this thread. `written` is the step that it passes once the request is out.
+pub(super) fn begin(written: Step) {
     SENT.set(false);
+    WRITTEN.set(Some(written));
 }
 
 /// Whether a byte of this thread's request may have been handed to the system.
@@ -30,13 +34,20 @@ pub(super) fn has_sent() -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Connector {
     inner: DefaultConnector,
+    faults: Faults,
+}
+
+impl Connector {
+    pub(super) fn new(faults: Faults) -> Self {
+        Self { inner: DefaultConnector::default(), faults }
+    }
 }
 
 impl ureq::unversioned::transport::Connector for Connector {
     type Out = Watched;
 
     fn connect(&self, details: &ConnectionDetails, chained: Option<()>) -> Result<Option<Watched>, Error> {
-        Ok(self.inner.connect(details, chained)?.map(|inner| Watched { inner }))
+        Ok(self.inner.connect(details, chained)?.map(|inner| Watched { inner, faults: self.faults.clone() }))
     }
 }
 
@@ -44,6 +55,7 @@ impl ureq::unversioned::transport::Connector for Connector {
 #[derive(Debug)]
 pub(super) struct Watched {
     inner: Box<dyn Transport>,
+    faults: Faults,
 }
 
 impl Transport for Watched {
@@ -58,6 +70,9 @@ impl Transport for Watched {
     }
 
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
+        if let Some(step) = WRITTEN.take().filter(|_| has_sent()) {
+            self.faults.pass(step)?;
+        }
         self.inner.await_input(timeout)
     }
 

@@ -184,7 +184,7 @@ impl World {
             }
             Read::OrderStatus { intent, index, cloid } => {
                 let answer = (!self.is_away()).then(|| self.venue.order_status(cloid));
-                self.post_mail(20, Mail::Input(Input::OrderStatus { intent, index, answer }));
+                self.post_mail(20, Mail::Input(Input::OrderStatus { intent, index, cloid, answer }));
             }
             Read::Twaps | Read::Universe => {}
         }

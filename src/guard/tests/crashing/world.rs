@@ -1,0 +1,442 @@
+//! The world of one run: its clock, and everything that happens or goes wrong in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::disk::Disk;
+use super::post::{Dice, Mail, Post};
+use super::truth;
+use super::venue::Venue;
+use crate::guard::effect::SendAction;
+use crate::guard::tests::fixture::*;
+use crate::guard::{Config, Deed, Effects, Input, Mode, Read, SendOutcome};
+use crate::rules::Rules;
+use crate::venue::action::Action;
+use crate::venue::info::{AccountMode, Leverage, MarginMode};
+
+const STEP_MS: u64 = 25;
+/// How long faults go on.
+const CHAOS_MS: u64 = 4_000;
+/// What everything may take to settle once the venue answers: an action's expiry with its margin, and an action without one
+/// that is given up.
+const QUIET_MS: u64 = 200_000;
+
+/// A defect planted to see that it is noticed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plant {
+    /// Sends do not wait for the disk.
+    Early,
+    /// What got no answer is sent again.
+    Again,
+    /// A restart forgets the nonces that were used.
+    Nonces,
+    /// A settlement is written down the wrong way.
+    Lie,
+    /// An answer is not written down.
+    Lost,
+    /// What got no answer is no longer reserved.
+    Free,
+    /// The guard's own stops are never sent.
+    Bare,
+}
+
+/// The guard between its venue and its disk.
+pub(super) struct World {
+    desk: Desk,
+    config: Config,
+    venue: Venue,
+    disk: Disk,
+    dice: Dice,
+    posts: Vec<Post>,
+    mail: Vec<(u64, Mail)>,
+    /// When the guard lives again; none while it lives.
+    dead_until: Option<u64>,
+    is_quiet: bool,
+    is_killed: bool,
+    left: BTreeSet<(u64, bool)>,
+    next_poll_ms: u64,
+    plant: Option<Plant>,
+    deaths: u64,
+    wrong: Option<String>,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, plant: Option<Plant>) -> Self {
+        let rules = Rules { duplicate_window: 0.into(), ..wide() };
+        let config = config(Mode::Testnet, rules);
+        let mut world = Self {
+            desk: Desk::blank(config.clone()),
+            config,
+            venue: Venue::new(),
+            disk: Disk::default(),
+            dice: Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),
+            posts: Vec::new(),
+            mail: Vec::new(),
+            dead_until: None,
+            is_quiet: false,
+            is_killed: false,
+            left: BTreeSet::new(),
+            next_poll_ms: 0,
+            plant,
+            deaths: 0,
+            wrong: None,
+        };
+        world.live();
+        world
+    }
+
+    fn now(&self) -> u64 {
+        self.desk.now
+    }
+
+    fn is_wrong(&mut self, what: String) {
+        self.wrong.get_or_insert(what);
+    }
+
+    /// A life begins.
+    fn live(&mut self) {
+        let earlier = usize::try_from(self.dice.roll(60)).unwrap();
+        self.desk.guard = self.disk.guard(self.config.clone(), earlier);
+        if self.plant == Some(Plant::Nonces) {
+            self.desk.guard.own_nonces = Default::default();
+        }
+        self.dead_until = None;
+        let now = self.now();
+        if self.dice.one_in(3) {
+            // A clock that was set back to the beginning: nonces go on all the same.
+            self.desk.guard.clock.advance(now);
+            self.desk.guard.clock.read(NOW, now);
+        }
+        let effects = self.desk.guard.start(now);
+        self.carry(effects);
+        for input in [
+            Input::Universe(universe()),
+            Input::AccountMode { mode: AccountMode::Standard, begun_ms: now },
+            Input::ActsFor(None),
+        ] {
+            let at = now + self.dice.roll(300);
+            self.mail.push((at, Mail::Input(Box::new(input))));
+        }
+        self.next_poll_ms = now;
+        if self.is_killed {
+            self.kill();
+        }
+    }
+
+    /// The process dies. What was being written may be whole; what has left goes on.
+    fn die(&mut self) {
+        for _ in 0..self.dice.roll(3) {
+            drop(self.disk.write());
+        }
+        self.disk.waiting.clear();
+        self.mail.clear();
+        let now = self.now();
+        self.posts.retain(|post| post.leaves_ms <= now);
+        self.posts.iter_mut().for_each(|post| post.heard_ms = u64::MAX);
+        self.dead_until = Some(now + 50 + self.dice.roll(2_000));
+        self.deaths += 1;
+    }
+
+    fn give(&mut self, input: Input) {
+        if let (Some(Plant::Lost), Input::Sent { outcome: SendOutcome::Answered(_), .. }) = (self.plant, &input)
+            && self.dice.one_in(3)
+        {
+            return;
+        }
+        let free = match &input {
+            Input::Sent { intent, index, outcome: SendOutcome::NoAnswer(_) } => Some((*intent, *index)),
+            _ => None,
+        };
+        let effects = self.desk.step(input);
+        if let (Some(Plant::Free), Some(key)) = (self.plant, free) {
+            self.desk.guard.pending.did_not_happen(key);
+        }
+        self.carry(effects);
+    }
+
+    fn carry(&mut self, mut effects: Effects) {
+        if self.plant == Some(Plant::Lie) {
+            for record in &mut effects.records {
+                record.text = record.text.replace("\"outcome\":\"did_not_happen\"", "\"outcome\":\"happened\"");
+            }
+        }
+        let at_once = std::mem::take(&mut effects.at_once);
+        at_once.into_iter().for_each(|deed| self.carry_out(deed));
+        if self.plant == Some(Plant::Early) {
+            let early = std::mem::take(&mut effects.after_disk);
+            early.into_iter().for_each(|deed| self.carry_out(deed));
+        }
+        let checkpoint = self.dice.one_in(12).then(|| {
+            let text = self.desk.guard.checkpoint(self.desk.now);
+            serde_json::from_str(&text).unwrap()
+        });
+        self.disk.queue(effects, checkpoint);
+    }
+
+    fn carry_out(&mut self, deed: Deed) {
+        let arrives = self.now() + 5 + self.dice.roll(if self.is_quiet { 60 } else { 300 });
+        match deed {
+            Deed::Send(send) => self.post(send),
+            Deed::Read(Read::OrderStatus { intent, index, cloid }) => {
+                self.mail.push((arrives, Mail::Status { intent, index, cloid }));
+            }
+            Deed::Read(Read::Leverage { asset, .. }) => {
+                let value = self.venue.leverage.get(&asset).copied().unwrap_or(5);
+                let leverage = Some(Leverage { mode: MarginMode::Cross, value });
+                self.mail.push((arrives, Mail::Input(Box::new(Input::Leverage { asset, leverage }))));
+            }
+            Deed::Read(Read::Account) => self.read(true, arrives),
+            Deed::Read(Read::Orders | Read::OrdersNow) => self.read(false, arrives),
+            Deed::WriteKillFile(_) => self.is_killed = true,
+            _ => {}
+        }
+    }
+
+    /// Begins a read. It shows the truth of its beginning or of its end.
+    fn read(&mut self, is_account: bool, arrives: u64) {
+        let begun_ms = self.now();
+        if !self.is_quiet && self.dice.one_in(4) {
+            return;
+        }
+        let mail = match (self.dice.one_in(2), is_account) {
+            (true, true) => Mail::Account { begun_ms },
+            (true, false) => Mail::Orders { begun_ms },
+            (false, true) => Mail::Input(Box::new(self.account(begun_ms))),
+            (false, false) => Mail::Input(Box::new(self.orders(begun_ms))),
+        };
+        self.mail.push((arrives, mail));
+    }
+
+    fn account(&mut self, begun_ms: u64) -> Input {
+        self.desk.positions =
+            self.venue.positions.iter().filter(|(_, szi)| !szi.is_zero()).map(|(c, s)| (*c, *s)).collect();
+        Input::Account { state: self.desk.state(self.desk.now), equity: self.desk.equity, begun_ms }
+    }
+
+    fn orders(&self, begun_ms: u64) -> Input {
+        let orders = self.venue.orders.values().map(|(order, _)| order.clone()).collect();
+        Input::Orders { orders, begun_ms }
+    }
+
+    /// Hands a request to the network, whose fate for it is drawn at once.
+    fn post(&mut self, send: SendAction) {
+        let now = self.now();
+        let is_named = self.disk.events.iter().flat_map(truth::named).any(|named| {
+            (named.seq, named.index, named.nonce) == (send.intent, send.index, send.terms.nonce)
+                && named.action == json_of(&send.action)
+        });
+        if !is_named {
+            self.is_wrong(format!("{} goes out and no event on disk names it", send.action.to_json()));
+        }
+        // Only a noop may use the nonce of another action.
+        let is_noop = send.action.get("type").and_then(|kind| kind.as_str()) == Some("noop");
+        if !self.left.insert((send.terms.nonce, is_noop)) && !is_noop {
+            self.is_wrong(format!("nonce {} goes out twice", send.terms.nonce));
+        }
+        if self.plant == Some(Plant::Bare)
+            && Action::parse(&send.action).unwrap().orders().any(|order| order.is_trigger())
+        {
+            let heard = Some(SendOutcome::NotSent("planted".to_owned()));
+            self.posts.push(Post { send, leaves_ms: now, arrives_ms: None, heard_ms: now + 1, heard, refuse: false });
+            return;
+        }
+        let leaves_ms = now + self.dice.roll(15);
+        let arrives = leaves_ms + self.dice.roll(150);
+        let late = arrives + [400, 3_000, 14_000][usize::try_from(self.dice.roll(3)).unwrap()];
+        let cut = || Some(SendOutcome::NoAnswer("cut".to_owned()));
+        let fate = if self.is_quiet { 9 } else { self.dice.roll(12) };
+        let (arrives_ms, heard_ms, heard) = match fate {
+            0 => (None, now + 20, Some(SendOutcome::NotSent("no connection".to_owned()))),
+            1 => (None, arrives + 200, cut()),
+            2 | 3 => (Some(arrives), arrives + 50, cut()),
+            4 => (Some(late), arrives + 200, cut()),
+            5 => (Some(arrives), arrives + 50, Some(SendOutcome::Answered(json!("garbage")))),
+            _ => (Some(arrives), arrives + self.dice.roll(100), None),
+        };
+        // What is never sent does not leave either.
+        let leaves_ms = if fate == 0 { u64::MAX } else { leaves_ms };
+        let refuse = !self.is_quiet && self.dice.one_in(8);
+        self.posts.push(Post { send, leaves_ms, arrives_ms, heard_ms, heard, refuse });
+    }
+
+    fn kill(&mut self) {
+        let kill = Input::Kill { reason: "enough".to_owned(), by: None, write_file: true, request: None };
+        self.give(kill);
+    }
+
+    /// Time goes on, and everything that is due happens.
+    fn pass(&mut self) {
+        self.desk.now += STEP_MS;
+        let now = self.now();
+        self.serve();
+        match self.dead_until {
+            Some(until_ms) if until_ms <= now => self.live(),
+            Some(_) => return,
+            None => {}
+        }
+        let (due, mail) = std::mem::take(&mut self.mail).into_iter().partition(|(at, _)| *at <= now);
+        self.mail = mail;
+        let due: Vec<(u64, Mail)> = due;
+        for (_, mail) in due {
+            let input = match mail {
+                Mail::Input(input) => *input,
+                Mail::Account { begun_ms } => self.account(begun_ms),
+                Mail::Orders { begun_ms } => self.orders(begun_ms),
+                Mail::Status { intent, index, cloid } => {
+                    let answer = Some(self.venue.status(cloid, now));
+                    Input::OrderStatus { intent, index, cloid, answer }
+                }
+            };
+            self.give(input);
+        }
+        while !self.disk.waiting.is_empty() && (self.is_quiet || !self.dice.one_in(3)) {
+            let is_failing = !self.is_quiet && self.dice.one_in(20);
+            let deeds = if is_failing { self.disk.fail() } else { self.disk.write() };
+            for deed in deeds.into_iter().flatten() {
+                match deed {
+                    Deed::Send(send) if is_failing => {
+                        let outcome = SendOutcome::Unrecorded("the disk failed".to_owned());
+                        self.give(Input::Sent { intent: send.intent, index: send.index, outcome });
+                    }
+                    deed => self.carry_out(deed),
+                }
+            }
+            if is_failing {
+                break;
+            }
+        }
+        if now >= self.next_poll_ms {
+            self.next_poll_ms = now + 500;
+            let mids = self.desk.mids.clone();
+            self.give(Input::Mids { mids, begun_ms: now });
+            self.read(true, now + 30);
+            self.read(false, now + 60);
+        }
+        if now % 100 < STEP_MS {
+            self.give(Input::Tick);
+        }
+        self.check_reserved();
+    }
+
+    /// The venue takes what reaches it, and the guard hears of it.
+    fn serve(&mut self) {
+        let now = self.now();
+        for mut post in std::mem::take(&mut self.posts) {
+            if post.arrives_ms.is_some_and(|at| at <= now) {
+                post.arrives_ms = None;
+                let reply = self.venue.take(&post.send, post.refuse, now);
+                post.heard.get_or_insert(SendOutcome::Answered(reply));
+            }
+            let is_heard = post.heard_ms <= now && post.heard.is_some();
+            if is_heard && self.dead_until.is_none() {
+                post.heard_ms = u64::MAX;
+                let outcome = post.heard.clone().unwrap();
+                let (intent, index) = (post.send.intent, post.send.index);
+                let is_unanswered = matches!(outcome, SendOutcome::NoAnswer(_));
+                self.give(Input::Sent { intent, index, outcome });
+                if self.plant == Some(Plant::Again) && is_unanswered {
+                    let SendAction { action, terms, batch_len, urgency, .. } = &post.send;
+                    let (action, terms) = (action.clone(), *terms);
+                    self.post(SendAction { intent, index, action, terms, batch_len: *batch_len, urgency: *urgency });
+                }
+            }
+            if post.arrives_ms.is_some() || post.heard_ms != u64::MAX {
+                self.posts.push(post);
+            }
+        }
+    }
+
+    /// An entry that the venue may still take is counted.
+    fn check_reserved(&mut self) {
+        let now = self.now();
+        let mut unreserved = None;
+        for post in self.posts.iter().filter(|post| post.arrives_ms.is_some()) {
+            if post.send.terms.expires_after_ms.is_none_or(|expires_ms| expires_ms < now) {
+                continue;
+            }
+            let action = Action::parse(&post.send.action).unwrap();
+            for order in action.orders().filter(|order| !order.is_trigger() && !order.reduce_only) {
+                let is_counted = self.desk.guard.pending.orders.iter().any(|pending| pending.cloid == order.cloid);
+                if !is_counted && !self.venue_knows(post.send.terms.nonce) {
+                    unreserved = Some(format!("{} is on its way and not reserved", post.send.action.to_json()));
+                }
+            }
+        }
+        unreserved.into_iter().for_each(|what| self.is_wrong(what));
+    }
+
+    /// Whether a nonce is used, so that nothing else under it can happen.
+    fn venue_knows(&self, nonce: u64) -> bool {
+        self.venue.taken.iter().any(|taken| taken.nonce == nonce)
+    }
+
+    /// A client, a stranger or fate does something.
+    fn stir(&mut self) {
+        let (asset, px, size) = if self.dice.one_in(2) { (ETH, 2000, "0.1") } else { (SOL, 100, "2") };
+        let far = 1 + i64::try_from(self.dice.roll(20)).unwrap();
+        let is_buy = self.dice.one_in(2);
+        let side =
+            |px: i64| if is_buy { buy(asset, &px.to_string(), size) } else { sell(asset, &px.to_string(), size) };
+        let near = if asset == ETH { far } else { 1 };
+        let (rests, fills) = if is_buy { (px - near, px + near) } else { (px + near, px - near) };
+        let oids: Vec<(u64, u32)> =
+            self.venue.orders.values().map(|(o, _)| (o.oid, if o.coin == "ETH" { ETH } else { SOL })).collect();
+        let picked = oids.get(usize::try_from(self.dice.roll(8)).unwrap()).copied();
+        match (self.dice.roll(12), picked) {
+            (0..=2, _) => self.ask(place(vec![side(rests)])),
+            (3, _) => self.ask(place(vec![side(rests), side(rests - 1)])),
+            (4 | 5, _) => self.ask(place(vec![side(fills)])),
+            (6, Some((oid, asset))) => {
+                self.ask(json!({"type": "cancel", "cancels": [{"a": asset, "o": oid}]}));
+            }
+            (7, Some((oid, _))) => self.ask(json!({"type": "modify", "oid": oid, "order": side(rests)})),
+            (8, _) => self.venue.match_one(usize::try_from(self.dice.roll(4)).unwrap()),
+            (9, _) => drop(self.venue.positions.insert("SOL", rust_decimal::dec!(-3))),
+            (10, _) if self.dice.one_in(6) && self.dead_until.is_none() => self.kill(),
+            _ => self.ask(json!({"type": "noop"})),
+        }
+    }
+
+    fn ask(&mut self, action: Value) {
+        if self.dead_until.is_none() {
+            let effects = self.desk.post(action);
+            self.carry(effects);
+        }
+    }
+
+    /// Faults for a while, then none until all is settled.
+    pub(super) fn run(mut self) -> Result<(BTreeMap<String, u64>, u64), String> {
+        let calm_from = self.now() + CHAOS_MS;
+        while self.now() < calm_from && self.wrong.is_none() {
+            self.pass();
+            if self.dice.one_in(6) {
+                self.stir();
+            }
+            if self.dead_until.is_none() && self.dice.one_in(60) {
+                self.die();
+            }
+        }
+        self.is_quiet = true;
+        let until_ms = self.now() + QUIET_MS;
+        while self.wrong.is_none() && !self.is_settled() {
+            self.pass();
+            if self.now() > until_ms {
+                let (guard, bare) = (&self.desk.guard, self.venue.bare());
+                let text = format!("not settled: {:?} {:?} {bare:?}", guard.doubts.keys(), guard.intents.keys());
+                self.is_wrong(text);
+            }
+        }
+        if let Some(what) = self.wrong {
+            return Err(what);
+        }
+        truth::hold(&self.disk.events, &self.venue).map(|ends| (ends, self.deaths))
+    }
+
+    fn is_settled(&self) -> bool {
+        let guard = &self.desk.guard;
+        let is_calm = guard.doubts.is_empty() && guard.intents.is_empty() && self.disk.waiting.is_empty();
+        let is_right = if self.is_killed { self.venue.is_flat() } else { self.venue.bare().is_none() };
+        self.dead_until.is_none() && is_calm && is_right && self.posts.is_empty()
+    }
+}

@@ -1,0 +1,14 @@
+//! The agent's name for one trade, turned into the client order id that the guard takes once and never again. Pure.
+
+use crate::guard::ONCE_PREFIX;
+use crate::venue::{Address, Cloid, keccak256_of};
+
+/// The client order id of a client's trade: the same for the same key and name, in every process.
+pub(super) fn cloid(client: Address, client_id: &str) -> Cloid {
+    let hash = keccak256_of(&[b"svc-guard mcp client_id", &client.0, client_id.as_bytes()]);
+    let mut bytes = [0; 16];
+    for (byte, value) in bytes.iter_mut().zip(ONCE_PREFIX.iter().chain(&hash)) {
+        *byte = *value;
+    }
+    Cloid(bytes)
+}

@@ -1,0 +1,200 @@
+//! What the tools work with: the way to the guard, the client key, and what the person who set this up demands of the
+//! guard. Who asks for a trade must first have the guard checked against those demands, each time anew.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use super::clean;
+use super::link::Link;
+use super::outcome::{Kind, Outcome, Retry, Rule};
+use super::status::Status;
+use crate::home::{KillFile, Mode};
+use crate::venue::Address;
+use crate::venue::market::{Market, Universe};
+use crate::venue::signing::SecretKey;
+
+/// What the guard must be.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Demands {
+    /// Its mode.
+    pub(super) network: Option<Mode>,
+    /// The account that it guards; must be said on mainnet.
+    pub(super) account: Option<Address>,
+}
+
+impl Demands {
+    /// Checks a guard.
+    ///
+    /// # Errors
+    /// What is not as demanded, in words.
+    pub(super) fn check(&self, status: &Status) -> Result<(), String> {
+        let (mode, account) = (status.mode().unwrap_or(Mode::Mainnet), status.account());
+        if let Some(wanted) = self.network.filter(|wanted| *wanted != mode) {
+            return Err(format!("the guard runs in {mode} mode, and --network asks for {wanted}"));
+        }
+        match (self.account, account) {
+            (Some(wanted), Some(found)) if wanted != found => {
+                Err(format!("the guard guards the account {found}, and --confirm-account names {wanted}"))
+            }
+            (None, Some(found)) if mode == Mode::Mainnet => Err(format!(
+                "the guard runs in mainnet mode, which asks for --confirm-account with its account, {found}"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The tools' desk.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) link: Link,
+    /// `None` for a server that only reads.
+    pub(super) key: Option<SecretKey>,
+    pub(super) demands: Demands,
+    pub(super) kill_file: Option<KillFile>,
+    /// Trades that are under way, by the agent's names for them.
+    busy: Mutex<BTreeSet<String>>,
+    last_nonce: AtomicU64,
+    /// Ids of markets never change; new ones are read when asked for.
+    universe: Mutex<Option<Arc<Universe>>>,
+}
+
+impl Desk {
+    pub(super) fn new(link: Link, key: Option<SecretKey>, demands: Demands, kill_file: Option<KillFile>) -> Self {
+        Self {
+            link,
+            key,
+            demands,
+            kill_file,
+            busy: Mutex::default(),
+            last_nonce: AtomicU64::new(0),
+            universe: Mutex::default(),
+        }
+    }
+
+    /// The guard's status.
+    ///
+    /// # Errors
+    /// `unavailable` where it does not answer.
+    pub(super) fn status(&self) -> Result<Status, Outcome> {
+        let status = self.link.get("/guard/status").map_err(|error| Outcome::unreachable(&error))?;
+        Status::read(status).ok_or_else(|| {
+            let text = "Nothing was done: what answers at the guard's address is no guard of this version. A person must \
+                        look at --guard-url.";
+            Outcome::new(Kind::Unavailable, Retry::Later, text)
+        })
+    }
+
+    /// The status of a guard that is as demanded.
+    ///
+    /// # Errors
+    /// As [`Desk::status`], and where the guard is another than the one that was agreed on.
+    pub(super) fn admit(&self) -> Result<Status, Outcome> {
+        let status = self.status()?;
+        self.demands.check(&status).map_err(|why| {
+            let text = format!("Nothing was done: {why}. A person must set this server up anew.");
+            Outcome::new(Kind::Unavailable, Retry::Never, text)
+        })?;
+        Ok(status)
+    }
+
+    /// A market by its name, in any case of letters where that names one only.
+    ///
+    /// # Errors
+    /// `invalid` where the venue lists none, `unavailable` where the list cannot be had.
+    pub(super) fn market(&self, coin: &str) -> Result<Market, Outcome> {
+        let kept = lock(&self.universe).clone();
+        if let Some(market) = kept.as_deref().and_then(|universe| find(universe, coin)) {
+            return Ok(market);
+        }
+        let universe = self.universe()?;
+        find(&universe, coin).ok_or_else(|| {
+            let rule = Rule { id: "market_unknown".to_owned(), limit: None, observed: Some(coin.to_owned()) };
+            let text = format!("The venue lists no perpetual named {coin}. Nothing was sent; correct the name.");
+            Outcome::invalid(rule, text)
+        })
+    }
+
+    /// The markets as the venue lists them now.
+    ///
+    /// # Errors
+    /// `unavailable` where the list cannot be had.
+    pub(super) fn universe(&self) -> Result<Arc<Universe>, Outcome> {
+        let meta = self.link.info(&json!({"type": "meta"})).map_err(|error| Outcome::unreachable(&error))?;
+        let universe = Universe::from_meta(&meta).map_err(|why| {
+            let text = format!("Nothing was done: the list of markets cannot be read ({}).", clean::text(&why, 100));
+            Outcome::new(Kind::Unavailable, Retry::Later, text)
+        })?;
+        let universe = Arc::new(universe);
+        *lock(&self.universe) = Some(Arc::clone(&universe));
+        Ok(universe)
+    }
+
+    /// The markets as they were last listed; read now if they never were.
+    ///
+    /// # Errors
+    /// As [`Desk::universe`].
+    pub(super) fn known_universe(&self) -> Result<Arc<Universe>, Outcome> {
+        let kept = lock(&self.universe).clone();
+        kept.map_or_else(|| self.universe(), Ok)
+    }
+
+    /// The mids of all markets.
+    ///
+    /// # Errors
+    /// `unavailable` where they cannot be had.
+    pub(super) fn mids(&self) -> Result<Value, Outcome> {
+        self.link.info(&json!({"type": "allMids"})).map_err(|error| Outcome::unreachable(&error))
+    }
+
+    /// Marks a trade as under way until the mark is dropped; `None` where it is already.
+    pub(super) fn begin(&self, client_id: &str) -> Option<UnderWay<'_>> {
+        let is_new = lock(&self.busy).insert(client_id.to_owned());
+        is_new.then(|| UnderWay { desk: self, client_id: client_id.to_owned() })
+    }
+
+    /// A nonce: the time, and above every other of this process.
+    pub(super) fn nonce(&self) -> u64 {
+        let now = now_ms();
+        let next = |last: u64| now.max(last.saturating_add(1));
+        let before = self.last_nonce.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(next(last)));
+        next(before.unwrap_or_default())
+    }
+}
+
+/// A trade that is under way.
+#[derive(Debug)]
+pub(super) struct UnderWay<'a> {
+    desk: &'a Desk,
+    client_id: String,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        lock(&self.desk.busy).remove(&self.client_id);
+    }
+}
+
+fn find(universe: &Universe, coin: &str) -> Option<Market> {
+    let mut alike = universe.iter().filter(|market| market.coin.eq_ignore_ascii_case(coin));
+    let only = match (alike.next(), alike.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    };
+    universe.by_coin(coin).or(only).cloned()
+}
+
+/// Nothing that is locked here is left half done by a panic.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// UTC milliseconds; a clock before 1970 counts as 1970, and the guard refuses its nonces.
+pub(super) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,98 @@
+//! What a line asks for: answered at once, or a tool call for a worker. Pure but for the calls.
+
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::desk::Desk;
+use super::era::{Era, discovered, initialized};
+use super::tools::{KILL_NAME, Tool, served};
+use super::wire::{self, INTERNAL_ERROR, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND, Request, RpcError};
+use super::words::INSTRUCTIONS;
+use super::{clean, outcome};
+
+/// What is to be done about a line.
+pub(super) enum Step {
+    /// Nothing.
+    Nothing,
+    /// Answer with this line.
+    Reply(String),
+    /// Run a tool.
+    Call(Call),
+}
+
+/// A tool call.
+pub(super) struct Call {
+    id: Value,
+    era: Era,
+    tool: &'static Tool,
+    arguments: Option<String>,
+}
+
+/// Reads a line and says what is to be done about it.
+pub(super) fn step(line: &[u8], read_only: bool) -> Step {
+    let request = match wire::read(line) {
+        Incoming::Ignored => return Step::Nothing,
+        Incoming::Bad(reply) => return Step::Reply(reply),
+        Incoming::Request(request) => request,
+    };
+    let id = request.id.clone();
+    asked(request, read_only).unwrap_or_else(|error| Step::Reply(wire::error(Some(&id), &error)))
+}
+
+fn asked(request: Request, read_only: bool) -> Result<Step, RpcError> {
+    let Request { id, method, params, arguments } = request;
+    let era = Era::of(&method, &params)?;
+    let reply = |result: Value| Ok(Step::Reply(wire::result(&id, &result)));
+    match (method.as_str(), era) {
+        ("initialize", _) => reply(initialized(&params, INSTRUCTIONS)),
+        ("server/discover", Era::Modern) => reply(era.cacheable(discovered(INSTRUCTIONS))),
+        ("ping", Era::Legacy) => reply(json!({})),
+        ("tools/list", _) => {
+            // All tools are on one page, so no cursor was ever given out.
+            if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
+                return Err(RpcError::new(INVALID_PARAMS, "`cursor` is none that this server gave"));
+            }
+            let tools: Vec<Value> = served(read_only).map(Tool::listed).collect();
+            reply(era.cacheable(json!({ "tools": tools })))
+        }
+        ("tools/call", _) => {
+            let name = params.get("name").and_then(Value::as_str);
+            let name = name.ok_or_else(|| RpcError::new(INVALID_PARAMS, "`name` must be a string"))?;
+            let tool = served(read_only).find(|tool| tool.name == name).ok_or_else(|| {
+                RpcError::new(INVALID_PARAMS, format!("there is no tool named {}", clean::text(name, 64)))
+            })?;
+            if params.get("arguments").is_some_and(|arguments| !arguments.is_object() && !arguments.is_null()) {
+                return Err(RpcError::new(INVALID_PARAMS, "`arguments` must be an object"));
+            }
+            Ok(Step::Call(Call { id, era, tool, arguments }))
+        }
+        _ => Err(RpcError::new(METHOD_NOT_FOUND, format!("there is no method {}", clean::text(&method, 64)))),
+    }
+}
+
+impl Call {
+    /// Whether this call must not wait for room.
+    pub(super) fn is_kill(&self) -> bool {
+        self.tool.name == KILL_NAME
+    }
+
+    /// Runs the tool and gives the line to answer with.
+    pub(super) fn run(self, desk: &Desk) -> String {
+        let arguments = self.arguments.as_deref();
+        let run = std::panic::AssertUnwindSafe(|| (self.tool.run)(desk, arguments));
+        match std::panic::catch_unwind(run) {
+            Ok(done) => self.reply(&done.unwrap_or_else(Answer::from)),
+            Err(_) => wire::error(Some(&self.id), &RpcError::new(INTERNAL_ERROR, "a fault of this server's own")),
+        }
+    }
+
+    /// The line for a call that there is no room for.
+    pub(super) fn refused(&self) -> String {
+        let text = "Nothing was done: too many calls are under way. Wait for their answers, then call again.";
+        self.reply(&outcome::Outcome::new(outcome::Kind::Unavailable, outcome::Retry::Later, text).into())
+    }
+
+    fn reply(&self, answer: &Answer) -> String {
+        wire::result(&self.id, &self.era.complete(answer.to_result()))
+    }
+}

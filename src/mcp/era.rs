@@ -1,0 +1,101 @@
+//! The protocol's two eras, told apart request by request: the stateless one names its revision in every request, the
+//! older ones shake hands once with `initialize`. Pure.
+
+use serde_json::{Map, Value, json};
+
+use super::wire::{INVALID_PARAMS, RpcError, UNSUPPORTED_VERSION};
+
+/// The stateless revision.
+pub(super) const MODERN: &str = "2026-07-28";
+/// The revisions with a handshake, oldest first.
+pub(super) const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+/// What a client is offered that asks for a revision with a handshake not known here.
+const NEWEST_LEGACY: &str = "2025-11-25";
+
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
+
+/// How long a client may keep the list of tools: it does not change while the server lives.
+const LIST_TTL_MS: u64 = 3_600_000;
+
+/// Which era a request belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Era {
+    /// With a handshake.
+    Legacy,
+    /// Stateless.
+    Modern,
+}
+
+impl Era {
+    /// The era of a request.
+    ///
+    /// # Errors
+    /// When it names another revision than the stateless one, or lacks what that one asks for.
+    pub(super) fn of(method: &str, params: &Map<String, Value>) -> Result<Self, RpcError> {
+        if method == "initialize" {
+            return Ok(Self::Legacy);
+        }
+        let meta = params.get("_meta");
+        let member = |key: &str| meta.and_then(|meta| meta.get(key));
+        let missing =
+            |key: &str| RpcError::new(INVALID_PARAMS, format!("`_meta` lacks `{key}`, or it is of another type"));
+        match (member(VERSION_KEY), member(CAPABILITIES_KEY)) {
+            (None, None) if method != "server/discover" => Ok(Self::Legacy),
+            (Some(Value::String(version)), _) if version != MODERN => Err(unsupported(version)),
+            (Some(Value::String(_)), Some(Value::Object(_))) => Ok(Self::Modern),
+            (Some(Value::String(_)), _) => Err(missing(CAPABILITIES_KEY)),
+            _ => Err(missing(VERSION_KEY)),
+        }
+    }
+
+    /// A result as this era wants it.
+    pub(super) fn complete(self, mut result: Value) -> Value {
+        if let (Self::Modern, Some(result)) = (self, result.as_object_mut()) {
+            result.insert("resultType".to_owned(), json!("complete"));
+        }
+        result
+    }
+
+    /// A result that may be kept, as this era wants it.
+    pub(super) fn cacheable(self, mut result: Value) -> Value {
+        if let (Self::Modern, Some(result)) = (self, result.as_object_mut()) {
+            result.insert("ttlMs".to_owned(), json!(LIST_TTL_MS));
+            result.insert("cacheScope".to_owned(), json!("private"));
+        }
+        self.complete(result)
+    }
+}
+
+fn unsupported(requested: &str) -> RpcError {
+    let requested = super::clean::text(requested, 40);
+    let data = json!({"supported": [MODERN], "requested": requested});
+    RpcError { data: Some(data), ..RpcError::new(UNSUPPORTED_VERSION, "unsupported protocol version") }
+}
+
+/// The answer to `initialize`.
+pub(super) fn initialized(params: &Map<String, Value>, instructions: &str) -> Value {
+    let asked = params.get("protocolVersion").and_then(Value::as_str);
+    let version = asked.filter(|asked| LEGACY.contains(asked)).unwrap_or(NEWEST_LEGACY);
+    json!({
+        "protocolVersion": version,
+        "capabilities": {"tools": {}},
+        "serverInfo": server_info(),
+        "instructions": instructions,
+    })
+}
+
+/// The answer to `server/discover`.
+pub(super) fn discovered(instructions: &str) -> Value {
+    json!({
+        "supportedVersions": [MODERN],
+        "capabilities": {"tools": {}},
+        "instructions": instructions,
+        "_meta": {SERVER_KEY: server_info()},
+    })
+}
+
+fn server_info() -> Value {
+    json!({"name": "svc-guard", "title": "svc-guard", "version": env!("CARGO_PKG_VERSION")})
+}

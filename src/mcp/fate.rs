@@ -1,0 +1,94 @@
+//! What became of a request, read from the guard's journal: `/guard/decision` tells what was decided, what was sent for
+//! it and what came back. Pure.
+
+use serde_json::Value;
+
+use super::clean;
+
+/// What became of a request that passed.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Fate {
+    /// The guard only pretended.
+    Paper,
+    /// The venue answered so.
+    Answered(Value),
+    /// What had to go first was refused by the venue, so it was not sent.
+    Hindered(Value),
+    /// It was surely not sent, or surely had no effect.
+    Nothing,
+    /// It was sent, and an answer never came; settled as done.
+    Happened,
+    /// It was sent, and whether it was done is not known.
+    InDoubt,
+    /// It is on its way.
+    UnderWay,
+}
+
+/// One decision with all that was done for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Record<'a>(pub(super) &'a Value);
+
+impl<'a> Record<'a> {
+    pub(super) fn decision(self) -> &'a Value {
+        self.0.get("decision").unwrap_or(&Value::Null)
+    }
+
+    pub(super) fn seq(self) -> Option<u64> {
+        self.decision().get("seq")?.as_u64()
+    }
+
+    pub(super) fn is_veto(self) -> bool {
+        self.decision().get("verdict").and_then(Value::as_str) == Some("veto")
+    }
+
+    /// What the guard changed.
+    pub(super) fn changes(self) -> Vec<String> {
+        let changes = self.decision().get("changes").and_then(Value::as_array).into_iter().flatten();
+        changes.filter_map(Value::as_str).map(|text| clean::text(text, clean::MAX_TEXT)).collect()
+    }
+
+    /// The first order that was asked for under this client order id.
+    pub(super) fn asked(self, cloid: &str) -> Option<&'a Value> {
+        let orders = self.decision().pointer("/request/orders")?.as_array()?;
+        orders.iter().find(|order| order.get("c").and_then(Value::as_str) == Some(cloid))
+    }
+
+    fn events(self, list: &str, index: usize) -> impl Iterator<Item = &'a Value> {
+        let (seq, index) = (self.seq(), u64::try_from(index).ok());
+        let events = self.0.get(list).and_then(Value::as_array).into_iter().flatten();
+        events.filter(move |event| {
+            let of = event.get("decision").or_else(|| event.get("intent")).and_then(Value::as_u64);
+            of == seq && event.get("index").and_then(Value::as_u64) == index
+        })
+    }
+
+    /// What became of the action that was forwarded.
+    pub(super) fn fate(self) -> Fate {
+        let decision = self.decision();
+        if decision.get("nonces").is_none() {
+            return Fate::Paper;
+        }
+        let forward = decision.get("pre").and_then(Value::as_array).map_or(0, Vec::len);
+        if let Some(settled) = self.events("recovered", forward).last() {
+            return match settled.get("outcome").and_then(Value::as_str) {
+                Some("happened") => Fate::Happened,
+                Some("did_not_happen") => Fate::Nothing,
+                _ => Fate::InDoubt,
+            };
+        }
+        if let Some(reply) = self.events("sent", forward).last().and_then(|sent| sent.get("reply")) {
+            // The guard's own note of a send without an answer; the venue's answers have a `status`.
+            return if reply.get("status").is_none() { Fate::InDoubt } else { Fate::Answered(reply.clone()) };
+        }
+        if self.0.get("done").is_none_or(Value::is_null) {
+            return Fate::UnderWay;
+        }
+        let refused = (0..forward).flat_map(|index| self.events("sent", index)).find(|sent| {
+            sent.get("ok").and_then(Value::as_bool) == Some(false) && sent.pointer("/reply/status").is_some()
+        });
+        match refused.and_then(|sent| sent.get("reply")) {
+            Some(reply) => Fate::Hindered(reply.clone()),
+            None => Fate::Nothing,
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The way to the guard: its HTTP API on this machine, every call with a hard time-out, nothing sent twice.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use serde_json::Value;
+
+use crate::venue::client::{CallError, Client, RawAnswer, Timeouts};
+
+/// A read. The guard answers from memory; a question to the venue takes at most the venue's own time-out.
+const READ_MS: u64 = 12_000;
+/// A decision. The guard itself gives up after 25 s and says so.
+const DECIDE_MS: u64 = 30_000;
+/// Pulling the kill switch: past this the kill file is tried.
+const KILL_MS: u64 = 5_000;
+/// The first look at the guard, before anything is served.
+const PROBE_MS: u64 = 2_000;
+/// Connecting to this machine.
+const CONNECT_MS: u64 = 2_000;
+
+/// A guard's base URL: plain HTTP to a loopback address, so that orders never leave this machine unencrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardUrl(String);
+
+/// Why a base URL is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlError {
+    /// Not of the form wanted.
+    Form,
+    /// The host is not this machine.
+    NotLoopback,
+}
+
+impl fmt::Display for UrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Form => "must be http://HOST:PORT without user, path or query",
+            Self::NotLoopback => {
+                "must name a loopback address such as http://127.0.0.1:8547; agents trade only through a guard on this \
+                 machine"
+            }
+        })
+    }
+}
+
+impl GuardUrl {
+    /// Reads a base URL. `localhost` is taken as 127.0.0.1, whatever the name server would say.
+    ///
+    /// # Errors
+    /// The [`UrlError`].
+    pub fn parse(text: &str) -> Result<Self, UrlError> {
+        let authority = text.strip_prefix("http://").ok_or(UrlError::Form)?;
+        let authority = authority.strip_suffix('/').unwrap_or(authority);
+        let (host, port) = match authority.rsplit_once(':') {
+            Some((host, port)) if !port.contains(']') => (host, port),
+            _ => (authority, "80"),
+        };
+        let port: u16 = port.parse().ok().filter(|port| *port != 0).ok_or(UrlError::Form)?;
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let ip: IpAddr = match (host, bare) {
+            ("", _) => return Err(UrlError::Form),
+            ("localhost", _) => IpAddr::from([127, 0, 0, 1]),
+            (_, Some(six)) => six.parse::<std::net::Ipv6Addr>().map_err(|_| UrlError::Form)?.into(),
+            (four, None) => match four.parse::<std::net::Ipv4Addr>() {
+                Ok(ip) => ip.into(),
+                Err(_) if four.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte)) => {
+                    return Err(UrlError::NotLoopback);
+                }
+                Err(_) => return Err(UrlError::Form),
+            },
+        };
+        if !ip.is_loopback() {
+            return Err(UrlError::NotLoopback);
+        }
+        Ok(Self(format!("http://{}", std::net::SocketAddr::new(ip, port))))
+    }
+}
+
+impl fmt::Display for GuardUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why the guard gave no good answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum LinkError {
+    /// It was not reached: nothing was asked.
+    Away(String),
+    /// It was asked and did not answer: it may have acted.
+    NoAnswer(String),
+    /// It answered with another status than 200: status, its code, its text.
+    Refused(u16, String, String),
+}
+
+impl LinkError {
+    /// Whether a request may have been acted on all the same.
+    pub(super) fn may_have_acted(&self) -> bool {
+        match self {
+            Self::Away(_) => false,
+            Self::NoAnswer(_) => true,
+            // A 504 is the guard's own "no decision in time", or the gate's.
+            Self::Refused(status, code, _) => *status >= 500 && code != "busy",
+        }
+    }
+}
+
+impl fmt::Display for LinkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Away(reason) => write!(f, "the guard was not reached: {reason}"),
+            Self::NoAnswer(reason) => write!(f, "the guard did not answer: {reason}"),
+            Self::Refused(status, code, text) => write!(f, "the guard answered with HTTP {status} ({code}): {text}"),
+        }
+    }
+}
+
+/// The guard's API.
+#[derive(Debug)]
+pub(super) struct Link {
+    probes: Client,
+    reads: Client,
+    decisions: Client,
+    kills: Client,
+}
+
+impl Link {
+    /// The API behind a base URL. Opens no connection yet.
+    ///
+    /// # Errors
+    /// [`UrlError::Form`], which a parsed URL does not give.
+    pub(super) fn new(url: &GuardUrl) -> Result<Self, UrlError> {
+        let client = |call_ms| Client::new(&url.0, Timeouts { connect_ms: CONNECT_MS, call_ms });
+        let form = |_| UrlError::Form;
+        Ok(Self {
+            probes: client(PROBE_MS).map_err(form)?,
+            reads: client(READ_MS).map_err(form)?,
+            decisions: client(DECIDE_MS).map_err(form)?,
+            kills: client(KILL_MS).map_err(form)?,
+        })
+    }
+
+    /// The status, for a first look: given up soon.
+    ///
+    /// # Errors
+    /// As [`Link::get`].
+    pub(super) fn probe(&self) -> Result<Value, LinkError> {
+        read(self.probes.get_raw("/guard/status"))
+    }
+
+    /// Gets a path.
+    ///
+    /// # Errors
+    /// The [`LinkError`]; a read may be asked again.
+    pub(super) fn get(&self, path: &str) -> Result<Value, LinkError> {
+        read(self.reads.get_raw(path))
+    }
+
+    /// Asks one of the venue's `/info` questions.
+    ///
+    /// # Errors
+    /// As [`Link::get`].
+    pub(super) fn info(&self, question: &Value) -> Result<Value, LinkError> {
+        read(self.reads.post_raw("/info", question.to_string().as_bytes()))
+    }
+
+    /// Posts a signed request, once.
+    ///
+    /// # Errors
+    /// See [`LinkError::may_have_acted`].
+    pub(super) fn exchange(&self, body: &str) -> Result<Value, LinkError> {
+        read(self.decisions.post_raw("/exchange", body.as_bytes()))
+    }
+
+    /// Pulls the kill switch with a signed request.
+    ///
+    /// # Errors
+    /// As [`Link::get`]; pulling twice does no harm.
+    pub(super) fn kill(&self, body: &str) -> Result<Value, LinkError> {
+        read(self.kills.post_raw("/guard/kill", body.as_bytes()))
+    }
+}
+
+fn read(answer: Result<RawAnswer, CallError>) -> Result<Value, LinkError> {
+    let answer = answer.map_err(|error| match error {
+        CallError::NotSent(reason) => LinkError::Away(reason),
+        other => LinkError::NoAnswer(other.to_string()),
+    })?;
+    let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
+    match (answer.status, body) {
+        (200, Some(body)) => Ok(body),
+        (200, None) => Err(LinkError::NoAnswer("its answer is not JSON; is that the guard?".to_owned())),
+        (status, body) => {
+            let member = |name: &str| body.as_ref().and_then(|body| body.get(name)?.as_str().map(str::to_owned));
+            let code = member("code").unwrap_or_else(|| "unknown".to_owned());
+            let text = member("msg").unwrap_or_default();
+            Err(LinkError::Refused(status, super::clean::text(&code, 40), super::clean::text(&text, 200)))
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The server: one thread reads lines, a worker each runs a tool call, and nobody waits for anybody. So a call that hangs
+//! never holds up the kill switch.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crossbeam_channel::bounded;
+use zeroize::Zeroizing;
+
+use super::desk::{Demands, Desk};
+use super::dispatch::{Call, Step, step};
+use super::link::{GuardUrl, Link, LinkError, UrlError};
+use super::status::Status;
+use super::wire::{self, INVALID_REQUEST, RpcError};
+use crate::home::{KillFile, Mode};
+use crate::venue::Address;
+use crate::venue::signing::SecretKey;
+
+/// Longest line taken; the largest sensible call is under 2 KiB.
+const MAX_LINE: usize = 256 * 1024;
+/// Longest line that can hold a key.
+const MAX_KEY_LINE: usize = 200;
+/// Calls under way at one time.
+const MAX_CALLS: usize = 16;
+/// Room that is kept for pulling the kill switch.
+const MAX_KILLS: usize = 4;
+/// How long answers may still take when the client has closed its side.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How a server is set up.
+#[derive(Debug)]
+pub struct Options {
+    /// Where the guard is.
+    pub guard: GuardUrl,
+    /// The client key; with none the server only reads.
+    pub key: Key,
+    /// The mode that the guard must run in.
+    pub network: Option<Mode>,
+    /// The account that the guard must guard.
+    pub account: Option<Address>,
+    /// The kill file to write where the guard does not take a kill.
+    pub kill_file: Option<KillFile>,
+}
+
+/// Where the client key comes from.
+#[derive(Debug)]
+pub enum Key {
+    /// There is none: nothing that writes is served.
+    None,
+    /// Read already.
+    Given(SecretKey),
+    /// The first line of standard input.
+    FirstLine,
+}
+
+/// Why a server does not start or go on.
+#[derive(Debug)]
+pub enum RunError {
+    /// The first line of standard input is no key.
+    NotAKey,
+    /// The guard is not the one that was asked for.
+    OtherGuard(String),
+    /// The guard's URL cannot be used.
+    Url(UrlError),
+    /// Standard input cannot be read.
+    Input(io::Error),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotAKey => f.write_str(
+                "--key-stdin: the first line of standard input is no key: 0x and 64 hex digits are expected",
+            ),
+            Self::OtherGuard(why) => f.write_str(why),
+            Self::Url(error) => write!(f, "--guard-url {error}"),
+            Self::Input(error) => write!(f, "cannot read standard input: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// Serves until standard input ends.
+///
+/// # Errors
+/// The [`RunError`], before anything is served but for one of standard input.
+pub fn run(options: Options) -> Result<(), RunError> {
+    // A descriptor of our own, unbuffered: a key must not stay behind in a buffer that is shared.
+    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned().map_err(RunError::Input)?);
+    let key = match options.key {
+        Key::None => None,
+        Key::Given(key) => Some(key),
+        Key::FirstLine => Some(first_line(&mut input)?),
+    };
+    let link = Link::new(&options.guard).map_err(RunError::Url)?;
+    let demands = Demands { network: options.network, account: options.account };
+    let desk = Desk::new(link, key, demands, options.kill_file);
+    check_guard(&desk)?;
+    serve(BufReader::new(input), desk).map_err(RunError::Input)
+}
+
+/// Refuses a guard that is another than asked for. One that does not answer may come later, and is checked then.
+fn check_guard(desk: &Desk) -> Result<(), RunError> {
+    match desk.link.probe() {
+        Ok(value) => {
+            let Some(status) = Status::read(value) else {
+                return Err(RunError::OtherGuard(
+                    "what answers at the guard's address is no guard of this version".to_owned(),
+                ));
+            };
+            desk.demands.check(&status).map_err(RunError::OtherGuard)?;
+            let named = desk.kill_file.as_ref().map(|file| file.path().display().to_string());
+            if let (Some(named), Some(own)) = (named, status.kill_file().filter(|own| Some(*own) != named_str(desk))) {
+                log(&format!("warning: --kill-file is {named}, and the guard watches {own}"));
+            }
+        }
+        Err(error @ LinkError::Refused(status, ..)) if status < 500 => {
+            return Err(RunError::OtherGuard(format!("what answers at the guard's address is no guard: {error}")));
+        }
+        Err(error) => log(&format!("{error}; serving all the same, each call asks it again")),
+    }
+    Ok(())
+}
+
+fn named_str(desk: &Desk) -> Option<&str> {
+    desk.kill_file.as_ref().and_then(|file| file.path().to_str())
+}
+
+/// The key in the first line, read byte by byte so that nothing behind it is taken.
+fn first_line(input: &mut impl Read) -> Result<SecretKey, RunError> {
+    let mut line = Zeroizing::new(Vec::with_capacity(MAX_KEY_LINE));
+    let mut byte = Zeroizing::new([0_u8; 1]);
+    loop {
+        match input.read(byte.as_mut_slice()) {
+            Ok(0) => break,
+            Ok(_) if byte.first() == Some(&b'\n') => break,
+            Ok(_) if line.len() >= MAX_KEY_LINE => return Err(RunError::NotAKey),
+            Ok(_) => line.extend_from_slice(byte.as_slice()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(RunError::Input(error)),
+        }
+    }
+    let text = std::str::from_utf8(&line).map_err(|_| RunError::NotAKey)?;
+    SecretKey::parse(text).map_err(|_| RunError::NotAKey)
+}
+
+/// What the reader and the workers share.
+struct Shared {
+    desk: Desk,
+    /// Set when nobody listens any more.
+    deaf: AtomicBool,
+    /// Held for one line at a time.
+    speaking: Mutex<()>,
+    calls: AtomicUsize,
+    kills: AtomicUsize,
+}
+
+fn serve(mut input: impl BufRead, desk: Desk) -> io::Result<()> {
+    let read_only = desk.key.is_none();
+    let shared = Arc::new(Shared {
+        desk,
+        deaf: AtomicBool::new(false),
+        speaking: Mutex::new(()),
+        calls: AtomicUsize::new(0),
+        kills: AtomicUsize::new(0),
+    });
+    // Each worker holds an end; when the last one is gone, all have answered.
+    let (working, ended) = bounded::<()>(0);
+    loop {
+        let line = match read_line(&mut input)? {
+            Line::End => break,
+            Line::TooLong => {
+                let text = format!("a line is over {MAX_LINE} bytes");
+                shared.say(&wire::error(None, &RpcError::new(INVALID_REQUEST, text)));
+                continue;
+            }
+            Line::Whole(line) => line,
+        };
+        if shared.deaf.load(Ordering::SeqCst) {
+            break;
+        }
+        match step(&line, read_only) {
+            Step::Nothing => {}
+            Step::Reply(reply) => shared.say(&reply),
+            Step::Call(call) => start(&shared, call, working.clone()),
+        }
+    }
+    drop(working);
+    // Disconnected when all are done, a time-out when one hangs: the process ends either way.
+    let _ = ended.recv_timeout(GRACE);
+    Ok(())
+}
+
+/// Runs a call on a thread of its own, where there is room.
+fn start(shared: &Arc<Shared>, call: Call, working: crossbeam_channel::Sender<()>) {
+    let is_kill = call.is_kill();
+    let (count, most) = if is_kill { (&shared.kills, MAX_KILLS) } else { (&shared.calls, MAX_CALLS) };
+    let took =
+        count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| (now < most).then_some(now.saturating_add(1)));
+    if took.is_err() {
+        shared.say(&call.refused());
+        return;
+    }
+    let refusal = call.refused();
+    let worker = Arc::clone(shared);
+    let run = move || {
+        let _working = working;
+        let reply = call.run(&worker.desk);
+        let count = if is_kill { &worker.kills } else { &worker.calls };
+        count.fetch_sub(1, Ordering::SeqCst);
+        worker.say(&reply);
+    };
+    if std::thread::Builder::new().name("call".to_owned()).spawn(run).is_err() {
+        count.fetch_sub(1, Ordering::SeqCst);
+        shared.say(&refusal);
+    }
+}
+
+impl Shared {
+    /// Writes one line. When that fails nobody is there to hear, and nothing more is begun.
+    fn say(&self, line: &str) {
+        let _one = self.speaking.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = io::stdout().lock();
+        let said = out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
+        if said.is_err() {
+            self.deaf.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+/// A line of input.
+#[derive(Debug, PartialEq, Eq)]
+enum Line {
+    Whole(Vec<u8>),
+    /// Passed over to its end.
+    TooLong,
+    End,
+}
+
+/// Reads a line of at most [`MAX_LINE`] bytes; blank ones are passed over. What follows the last line end counts too.
+fn read_line(input: &mut impl BufRead) -> io::Result<Line> {
+    loop {
+        let mut line = Vec::new();
+        let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX).saturating_add(1);
+        if input.by_ref().take(limit).read_until(b'\n', &mut line)? == 0 {
+            return Ok(Line::End);
+        }
+        if line.last() != Some(&b'\n') && line.len() > MAX_LINE {
+            skip_line(input)?;
+            return Ok(Line::TooLong);
+        }
+        while line.last().is_some_and(u8::is_ascii_whitespace) {
+            line.pop();
+        }
+        if !line.is_empty() {
+            return Ok(Line::Whole(line));
+        }
+    }
+}
+
+/// Passes over the rest of a line without keeping it.
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let (used, is_end) = match buffer.iter().position(|byte| *byte == b'\n') {
+            Some(end) => (end.saturating_add(1), true),
+            None => (buffer.len(), buffer.is_empty()),
+        };
+        input.consume(used);
+        if is_end {
+            return Ok(());
+        }
+    }
+}
+
+/// Says something on standard error; a closed one is nobody to tell.
+pub(super) fn log(text: &str) {
+    _ = writeln!(io::stderr(), "svc-guard mcp: {text}");
+}

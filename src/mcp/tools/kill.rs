@@ -1,0 +1,72 @@
+//! `pull_kill_switch`: waits for nobody, asks nothing first, and takes the kill file where the guard does not answer.
+
+use serde_json::Value;
+
+use super::{KILL_NAME, SETTING, Tool, read};
+use crate::mcp::answer::Answer;
+use crate::mcp::clean;
+use crate::mcp::desk::Desk;
+use crate::mcp::link::LinkError;
+use crate::mcp::outcome::{Kind, Outcome, Retry};
+use crate::mcp::schema;
+use crate::mcp::send::signed;
+use crate::venue::action::Action;
+use crate::venue::signing::{Source, Terms};
+
+pub(super) const KILL: Tool = Tool {
+    name: KILL_NAME,
+    title: "Pull the kill switch",
+    description: "Stops all trading at once: the guard opens nothing any more, cancels open orders and closes EVERY position. Only a \
+                  person can release it; no tool here can. Pull it when something is badly wrong.",
+    hints: SETTING,
+    input: || schema::object(1, &[("reason", schema::reason("Why, for the people who will look into it."))]),
+    run: kill,
+};
+
+fn kill(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+    let reason = read(args, &["reason"])?.required_reason()?;
+    let action = Action::GuardKill { reason: reason.clone() };
+    let terms = Terms { nonce: desk.nonce(), vault: None, expires_after_ms: None };
+    // The guard takes it signed for either network.
+    let body = signed(desk, &action, &terms, Source::Mainnet)?;
+    match desk.link.kill(&body) {
+        Ok(answer) => {
+            let told = answer.get("killed").and_then(Value::as_str).unwrap_or(&reason);
+            let text = "The kill switch is pulled: the guard opens nothing any more and closes everything. Only a person can \
+                        release it. Tell your user now.";
+            Ok(pulled(text.to_owned(), told).into())
+        }
+        Err(error) => by_file(desk, &reason, &error),
+    }
+}
+
+fn by_file(desk: &Desk, reason: &str, error: &LinkError) -> Result<Answer, Outcome> {
+    let tried = desk.kill_file.as_ref().map(|file| (file, file.pull(reason)));
+    match tried {
+        Some((file, Ok(_))) => {
+            let text = format!(
+                "The kill switch is pulled through the kill file, for {error}. A guard that runs sees it within a second and \
+                 closes everything; one that is down starts killed. Only a person can release it. Tell your user now."
+            );
+            Ok(pulled(text, &file.reason()).into())
+        }
+        Some((_, Err(failed))) => {
+            let failed = clean::text(&failed.to_string(), 100);
+            Err(not_pulled(error, &format!("and the kill file cannot be written ({failed})")))
+        }
+        None => Err(not_pulled(error, "and no --kill-file was given")),
+    }
+}
+
+fn pulled(text: String, reason: &str) -> Outcome {
+    Outcome { kill: Some(Some(clean::text(reason, 200))), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
+}
+
+fn not_pulled(error: &LinkError, why: &str) -> Outcome {
+    let last = "Tell your user to run `svc-guard kill --reason ...` at once, and try again.";
+    if error.may_have_acted() {
+        let text = format!("The kill switch MAY be pulled: {error}, {why}. {last} Pulling it twice does no harm.");
+        return Outcome::new(Kind::Unknown, Retry::Later, text);
+    }
+    Outcome::new(Kind::Unavailable, Retry::Later, format!("The kill switch is NOT pulled: {error}, {why}. {last}"))
+}

@@ -1,0 +1,100 @@
+//! The program's clock set ahead and back while it runs, and the UTC day that turns.
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+
+use crate::script::set_clock;
+use crate::signing::{BTC, limit, place, resting};
+use crate::stand::{Mode, Stand, run_with, until};
+use crate::truth;
+
+const HOUR_MS: i64 = 3_600_000;
+
+fn stand() -> Stand {
+    let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
+    stand.venue.setting("weight_limit", Value::Null).unwrap();
+    stand
+}
+
+/// Sends until the guard has read the account by its new clock, and takes the order.
+fn taken(stand: &Stand, px: u64) -> Value {
+    until("an order that is taken", || {
+        let reply = stand.send(&place(&limit(BTC, true, &px.to_string(), "0.001")));
+        (reply["status"] == "ok").then_some(reply)
+    })
+}
+
+#[test]
+fn nonces_stay_near_the_venues_time_whatever_the_clock_does() {
+    let mut stand = stand();
+    taken(&stand, 59_000);
+    for (px, hours) in [(59_010, 20), (59_020, -20), (59_030, 2), (59_040, 0)] {
+        let before = stand.status()["at_ms"].as_u64().unwrap();
+        set_clock(&stand, hours * HOUR_MS);
+        until("a turn of the loop", || (stand.status()["at_ms"].as_u64().unwrap() > before).then_some(()));
+        taken(&stand, px);
+        // The next life has another clock and the same journal.
+        assert_eq!(stand.stop(Signal::SIGTERM), Some(0), "{}", stand.log());
+        stand.start();
+        taken(&stand, px + 5);
+    }
+    let truth = stand.venue.truth();
+    for seen in truth["requests"].as_array().unwrap() {
+        let (nonce, at_ms) = (seen["nonce"].as_u64().unwrap(), seen["at_ms"].as_u64().unwrap());
+        assert!(nonce <= at_ms + 60_000, "{} ms ahead: {seen}", nonce - at_ms);
+        let late_ms = seen["expires_after_ms"].as_u64().map_or(0, |expires_ms| expires_ms.saturating_sub(at_ms));
+        assert!(late_ms <= 60_000, "may land {late_ms} ms late: {seen}");
+    }
+    truth::hold(&stand.events(), &truth);
+}
+
+#[test]
+fn a_clock_set_back_holds_up_neither_cover_nor_kill() {
+    let stand = stand();
+    taken(&stand, 59_000);
+    set_clock(&stand, -5 * HOUR_MS);
+    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
+    until("the cover", || truth::bare(&stand.venue.truth()).is_none().then_some(()));
+    std::fs::write(stand.home().join("kill"), "enough").unwrap();
+    until("a flat account", || crate::acts::is_flat(&stand.venue.truth()).then_some(()));
+}
+
+#[test]
+fn a_day_s_halt_ends_with_the_day() {
+    let stand = stand();
+    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.5", "entry_px": "5000"})).unwrap();
+    until("the halt", || (stand.status()["risk"]["state"] == "halted_for_day").then_some(()));
+    until("a flat account", || crate::acts::is_flat(&stand.venue.truth()).then_some(()));
+    let reply = stand.send(&resting());
+    assert_eq!(reply["guard"]["code"], "halted_for_day", "{reply}");
+    set_clock(&stand, 24 * HOUR_MS);
+    until("the next day", || (stand.status()["risk"]["state"] == "active").then_some(()));
+    taken(&stand, 59_000);
+}
+
+/// Each day has its file; one that is gone leaves a gap in the chain.
+#[test]
+fn a_missing_day_is_refused() {
+    let mut stand = stand();
+    taken(&stand, 59_000);
+    let first = stand.events_file();
+    set_clock(&stand, 24 * HOUR_MS);
+    let is_next = |path: &std::path::Path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("events-") && path != first
+    };
+    until("the next day's file", || {
+        stand.send(&json!({"type": "noop"}));
+        let files = std::fs::read_dir(stand.journal()).unwrap().map(|entry| entry.unwrap().path());
+        files.filter(|path| is_next(path)).next()
+    });
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let text = std::fs::read(&first).unwrap();
+    std::fs::remove_file(&first).unwrap();
+    let refused = run_with(&stand.home(), &stand.run_args(), "");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("line 1, byte 0") && said.contains("journal-init"), "{said}");
+    std::fs::write(&first, text).unwrap();
+    stand.start();
+}

@@ -1,0 +1,64 @@
+//! A dead thread ends the program, and the next start knows what happened.
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+use svc_guard::faults::Step;
+
+use crate::script::{Fault, play};
+use crate::signing::{resting, signed};
+use crate::stand::{Mode, Stand, until};
+
+/// A thread, by a step that it alone passes.
+const THREADS: [(Step, &str); 6] = [
+    (Step::Decide, "thread decide died"),
+    (Step::Poll, "thread poll died"),
+    (Step::KillFileLook, "thread kill-file died"),
+    (Step::SendTaken, "thread send-"),
+    (Step::Request, "thread http-"),
+    (Step::RedoWrite, "journal"),
+];
+
+#[test]
+fn a_dead_thread_ends_the_program_with_a_failure() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    stand.venue.setting("weight_limit", serde_json::Value::Null).unwrap();
+    for (step, told) in THREADS {
+        let before = stand.log().len();
+        play(&stand, &[Fault::Panic.at(step, 1)]);
+        let body = signed(&stand.client, &resting()).to_string();
+        // Whoever would answer may be the one that died.
+        let _answered = stand.connect().post("/exchange", &body);
+        let status = until(&format!("the end after {step:?}"), || stand.has_ended());
+        let log = stand.log()[before..].to_owned();
+        assert_eq!(status.code(), Some(1), "{step:?}: {log}");
+        assert!(log.contains(told), "{step:?}: {log}");
+        play(&stand, &[]);
+        stand.start();
+    }
+    until("every order to be settled", || crate::truth::open_ends(&stand.events()).is_empty().then_some(()));
+    crate::truth::hold(&stand.events(), &stand.venue.truth());
+    assert_eq!(stand.send(&json!({"type": "noop"}))["status"], "ok");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+}
+
+/// What ends a thread with an error, without a panic, is its death as well.
+#[test]
+fn a_thread_that_gives_up_ends_the_program_too() {
+    let mut stand = Stand::up(Mode::Paper, "");
+    for step in [Step::Decide, Step::Poll, Step::KillFileLook] {
+        play(&stand, &[Fault::Fail.at(step, 1)]);
+        let status = until(&format!("the end after {step:?}"), || stand.has_ended());
+        assert_eq!(status.code(), Some(1), "{step:?}: {}", stand.log());
+        play(&stand, &[]);
+        stand.start();
+    }
+}
+
+/// The texts that a release is searched for in vain.
+#[test]
+fn this_program_carries_the_switchboard() {
+    let program = std::fs::read(env!("CARGO_BIN_EXE_svc-guard")).unwrap();
+    for text in ["svc-guard fault script", "faults.json"] {
+        assert!(program.windows(text.len()).any(|bytes| bytes == text.as_bytes()), "{text}");
+    }
+}

@@ -1,0 +1,104 @@
+"""The kill switch: it waits for nobody."""
+
+import os
+import signal
+
+import anyio
+
+from agent import Lines, request, run
+from harness import until
+
+NOW = {"coin": "ETH", "side": "buy", "type": "market", "size": "0.1"}
+
+
+def test_a_kill_closes_everything_and_is_told(stand):
+    stand.hold("ETH", "0.4", "2500")
+
+    async def body():
+        async with stand.sessions.open() as agent:
+            told = await agent.trade("pull_kill_switch", "accepted", reason="the news")
+            assert told["kill"] == {"pulled": True, "reason": "the news"}
+            assert stand.guard.status()["killed"] == "the news"
+            until("all to be closed", lambda: stand.venue.position("ETH") == "0")
+            again = await agent.trade("pull_kill_switch", "accepted", reason="once more")
+            assert again["kill"]["reason"] == "the news", "the first reason stands"
+            assert (await agent.call("get_status"))["kill"] == {"pulled": True, "reason": "the news"}
+        (kill,) = stand.guard.events("kill")
+        assert kill["reason"].startswith("the news")
+
+    run(body)
+
+
+def test_an_order_that_hangs_holds_up_no_kill(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            stand.venue.do("fault", on="order", kind="stall", times=1)
+            ended = []
+
+            async def hang():
+                ended.append(await agent.call("place_order", **NOW, client_id="hangs"))
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(hang)
+                while not stand.guard.events("decision"):
+                    await anyio.sleep(0.02)
+                await agent.trade("pull_kill_switch", "accepted", reason="stuck")
+                assert ended == [], "the order was still under way"
+            assert ended[0]["outcome"] == "unknown"
+
+    run(body)
+
+
+def test_with_the_guard_down_the_kill_file_is_written(stand):
+    async def body():
+        kill_file = stand.guard.home / "kill"
+        async with stand.sessions.open("--kill-file", kill_file) as agent:
+            stand.guard.end()
+            told = await agent.trade("pull_kill_switch", "accepted", reason="nobody there")
+            assert "kill file" in told["message"] and told["kill"] == {"pulled": True, "reason": "nobody there"}
+            assert kill_file.read_text().splitlines()[0] == "nobody there"
+            await agent.trade("pull_kill_switch", "accepted", reason="again")
+            assert kill_file.read_text().splitlines()[0] == "nobody there"
+
+    run(body)
+
+
+def test_with_the_guard_down_and_no_kill_file_it_says_that_nothing_is_pulled(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            stand.guard.end()
+            told = await agent.trade("pull_kill_switch", "unavailable", reason="nobody there")
+            assert "NOT pulled" in told["message"] and told["retry"] == "later"
+            assert told["kill"] == {"pulled": None, "reason": None}
+        assert not (stand.guard.home / "kill").exists()
+
+    run(body)
+
+
+def test_with_a_guard_that_hangs_the_kill_file_is_written(stand):
+    kill_file = stand.guard.home / "kill"
+    with Lines(*stand.sessions.flags("--kill-file", kill_file)) as lines:
+        # It serves, so that the guard was there when it began.
+        assert lines.ask(request("ping"))["result"] == {}
+        os.kill(stand.guard.process.pid, signal.SIGSTOP)
+        try:
+            told = lines.call("pull_kill_switch", reason="it hangs")
+            assert told["outcome"] == "accepted" and kill_file.exists()
+        finally:
+            os.kill(stand.guard.process.pid, signal.SIGCONT)
+        until("the guard to see it", lambda: stand.guard.status()["killed"] is not None)
+
+
+def test_input_that_ends_ends_the_server_also_while_a_call_hangs(stand):
+    with Lines(*stand.sessions.flags()) as lines:
+        stand.venue.do("fault", on="order", kind="stall", times=1)
+        lines.send(request("tools/call", name="place_order", arguments={**NOW, "client_id": "hangs"}))
+        until("the order to be decided", lambda: stand.guard.events("decision"))
+        assert lines.end() == 0
+        assert lines.next() is None, "no answer was made up"
+    with Lines(*stand.sessions.flags()) as lines:
+        assert lines.ask(request("ping"))["result"] == {}
+        lines.send(request("tools/call", 2, name="get_status", arguments={}))
+        lines.process.stdin.close()
+        assert lines.next()["id"] == 2, "what was asked before the end is answered"
+        assert lines.process.wait(60) == 0

@@ -1,0 +1,229 @@
+"""Each outcome of a trade, what is told of it, and that no name trades twice."""
+
+import anyio
+import pytest
+
+from agent import run
+from harness import Guard, until
+
+BUY = {"coin": "ETH", "side": "buy", "type": "limit", "size": "0.1", "limit_price": "2400"}
+NOW = {"coin": "ETH", "side": "buy", "type": "market", "size": "0.1"}
+
+
+def test_a_veto_tells_its_limit_and_the_actual_value(stand_of):
+    stand = stand_of(rules='order_value = "10"\nmarkets = ["ETH"]\n')
+
+    async def body():
+        async with stand.sessions.open() as agent:
+            told = await agent.trade("place_order", "vetoed", **BUY, client_id="big")
+            assert told["rule"] == {"id": "order_value_limit", "limit": "10.00", "observed": "240.00"}
+            assert "240.00" in told["message"] and "10.00" in told["message"]
+            assert told["retry"] == "after_change" and told["kill"] == {"pulled": False, "reason": None}
+            assert stand.guard.event(told["decision_id"])["text"] == told["guard_says"]
+            other = {**BUY, "coin": "BTC", "limit_price": "59000", "size": "0.001"}
+            told = await agent.trade("place_order", "vetoed", **other, client_id="btc")
+            assert told["rule"] == {"id": "market_not_allowed", "limit": "ETH", "observed": "BTC"}
+            assert told["retry"] == "never"
+            # A veto uses no name up.
+            small = {**BUY, "limit_price": "2500", "size": "0.004"}
+            await agent.trade("place_order", "accepted", **small, client_id="big")
+        assert len(stand.placed()) == 1
+
+    run(body)
+
+
+def test_a_size_that_is_cut_says_so(stand_of):
+    stand = stand_of(rules='position = "5"\n')
+
+    async def body():
+        async with stand.sessions.open() as agent:
+            told = await agent.trade("place_order", "accepted", **{**BUY, "size": "1"}, client_id="cut")
+            assert any("cut from 1 to 0.2083" in change for change in told["changes"])
+            assert "The guard changed it first" in told["message"]
+
+    run(body)
+
+
+def test_the_venues_refusal_is_told_in_its_words_and_uses_the_name_up(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            stand.venue.do("fault", on="order", kind="error", times=1, text="Insufficient margin to place order.")
+            told = await agent.trade("place_order", "venue_rejected", **BUY, client_id="r")
+            assert told["venue_says"] == "Insufficient margin to place order." and told["retry"] == "after_change"
+            again = await agent.trade("place_order", "venue_rejected", **BUY, client_id="r")
+            assert again["decision_id"] == told["decision_id"] and "new client_id" in again["message"]
+            # The whole request refused, not one order of it.
+            stand.venue.do("fault", on="exchange", kind="error", times=1, text="Too many open orders.")
+            told = await agent.trade("cancel_order", "venue_rejected", coin="ETH", order_id=5)
+            assert told["venue_says"] == "Too many open orders."
+
+    run(body)
+
+
+INVALID = [
+    ({"size": "0.00001"}, "size_invalid"),
+    ({"limit_price": "2400.55"}, "price_invalid"),
+    ({"stop_loss_price": "2300.123"}, "price_invalid"),
+    ({"stop_loss_price": "2450"}, "argument_stop_loss_price"),
+    ({"take_profit_price": "2350"}, "argument_take_profit_price"),
+    ({"reduce_only": True, "stop_loss_price": "2300"}, "argument_stop_loss_price"),
+    ({"size": "-1"}, "argument_size"),
+    ({"size": "1e3"}, "argument_size"),
+    ({"size": 0}, "argument_size"),
+    ({"size": "0.1000000001"}, "argument_size"),
+    ({"size": ["1"]}, "argument_size"),
+    ({"side": "long"}, "argument_side"),
+    ({"type": "market"}, "argument_limit_price"),
+    ({"limit_price": None}, "argument_limit_price"),
+    ({"tif": "day"}, "argument_tif"),
+    ({"coin": "../x"}, "argument_coin"),
+    ({"coin": "NOSUCH"}, "market_unknown"),
+    ({"client_id": ""}, "argument_client_id"),
+    ({"client_id": "x" * 65}, "argument_client_id"),
+    ({"client_id": 7}, "argument_client_id"),
+    ({"reduce_only": "yes"}, "argument_reduce_only"),
+    ({"leverage": 3}, "argument_leverage"),
+    ({"reason": "x" * 201}, "argument_reason"),
+]
+
+
+def test_arguments_that_cannot_stand_are_named_and_nothing_is_sent(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            for wrong, rule in INVALID:
+                told = await agent.trade("place_order", "invalid", **{**BUY, "client_id": "i", **wrong})
+                assert told["rule"]["id"] == rule, told
+                assert told["retry"] == "after_change"
+            price = await agent.trade("place_order", "invalid", **{**BUY, "limit_price": "2400.55", "client_id": "i"})
+            assert price["rule"] == {"id": "price_invalid", "limit": "2400.5 or 2400.6", "observed": "2400.55"}
+        assert stand.guard.events("decision") == []
+
+    run(body)
+
+
+def test_a_lost_answer_is_unknown_and_the_same_name_tells_what_became_of_it(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            stand.venue.do("fault", on="order", kind="apply_then_drop", times=1)
+            told = await agent.trade("place_order", "unknown", **NOW, client_id="lost")
+            assert told["retry"] == "check_first" and "same client_id" in told["message"]
+            until("the guard to settle it", lambda: stand.guard.events("recovered"))
+            again = await agent.trade("place_order", "accepted", **NOW, client_id="lost")
+            assert again["decision_id"] == told["decision_id"] and "nothing new was sent" in again["message"]
+            assert (again["order"]["status"], again["order"]["filled"]) == ("filled", "0.1")
+        # Another process, as when an agent's client has died and come back.
+        async with stand.sessions.open(mode="legacy") as agent:
+            third = await agent.trade("place_order", "accepted", **NOW, client_id="lost")
+            assert third["decision_id"] == told["decision_id"]
+            other = await agent.trade("place_order", "invalid", **{**NOW, "size": "0.2"}, client_id="lost")
+            assert other["rule"]["id"] == "client_id_used"
+        assert len([asked for asked in stand.placed() if not asked["action"]["orders"][0]["r"]]) == 1
+        assert stand.venue.position("ETH") == "0.1"
+
+    run(body)
+
+
+def test_what_never_reached_the_venue_is_told_so_and_not_sent_again(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            stand.venue.do("fault", on="order", kind="drop_before", times=1)
+            told = await agent.trade("place_order", "unknown", **NOW, client_id="gone")
+            until("the guard to settle it", lambda: stand.guard.events("recovered"))
+            again = await agent.trade("place_order", "unavailable", **NOW, client_id="gone")
+            assert again["decision_id"] == told["decision_id"] and "new client_id" in again["message"]
+            assert stand.venue.position("ETH") == "0"
+            # Another size: the same entry twice within a second is a duplicate by the owner's rules.
+            await agent.trade("place_order", "accepted", **{**NOW, "size": "0.2"}, client_id="new")
+            assert stand.venue.position("ETH") == "0.2"
+
+    run(body)
+
+
+def test_while_in_doubt_the_same_name_stays_unknown(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            stand.venue.do("fault", on="noop", kind="drop_before", times=1000)
+            stand.venue.do("fault", on="orderStatus", kind="drop_before", times=1000)
+            stand.venue.do("fault", on="order", kind="apply_then_drop", times=1)
+            first = await agent.trade("place_order", "unknown", **NOW, client_id="doubt")
+            again = await agent.trade("place_order", "unknown", **NOW, client_id="doubt")
+            assert again["decision_id"] == first["decision_id"] and again["retry"] == "check_first"
+            stand.venue.do("clear")
+            until("the guard to settle it", lambda: stand.guard.events("recovered"))
+            await agent.trade("place_order", "accepted", **NOW, client_id="doubt")
+        assert stand.venue.position("ETH") == "0.1"
+
+    run(body)
+
+
+def test_two_processes_with_the_same_name_at_once_trade_once(stand):
+    async def body():
+        async with stand.sessions.open() as one, stand.sessions.open() as two:
+            told = []
+
+            async def trade(agent, number):
+                # Each of another size: the same entry twice within a second is a duplicate by the owner's rules.
+                wish = {**NOW, "size": f"0.02{number}", "client_id": f"race-{number}"}
+                told.append((await agent.call("place_order", **wish))["outcome"])
+
+            for number in range(5):
+                async with anyio.create_task_group() as group:
+                    for agent in (one, two, one):
+                        group.start_soon(trade, agent, number)
+            assert set(told) <= {"accepted", "unavailable", "unknown"} and told.count("accepted") >= 5
+        assert stand.venue.position("ETH") == "0.11"
+        entries = [asked for asked in stand.placed() if not asked["action"]["orders"][0]["r"]]
+        assert len(entries) == 5
+
+    run(body)
+
+
+def test_the_same_name_trades_no_second_time_over_a_restart_of_the_guard(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            first = await agent.trade("place_order", "accepted", **NOW, client_id="kept")
+            home, key, url = stand.guard.home, stand.guard.client_key, stand.guard.url
+            assert stand.guard.stop() == 0
+            away = await agent.trade("place_order", "unavailable", **NOW, client_id="kept")
+            assert away["retry"] == "later" and away["kill"] == {"pulled": None, "reason": None}
+            again = {"coin": "ETH", "client_id": "c"}
+            assert (await agent.trade("close_position", "unavailable", **again))["retry"] == "later"
+            assert (await agent.call("get_status"))["outcome"] == "unavailable"
+            listen = url.removeprefix("http://")
+            stand.guard = Guard(home, stand.folder / "guard.log", "--network", "testnet", listen=listen)
+            stand.guard.client_key = key
+            back = await agent.trade("place_order", "accepted", **NOW, client_id="kept")
+            assert back["decision_id"] == first["decision_id"]
+        assert stand.venue.position("ETH") == "0.1"
+
+    run(body)
+
+
+def test_a_pulled_kill_switch_is_told_and_final(stand):
+    stand.hold("ETH", "0.4", "2500")
+
+    async def body():
+        async with stand.sessions.open() as agent:
+            await agent.trade("pull_kill_switch", "accepted", reason="enough")
+            told = await agent.trade("place_order", "vetoed", **BUY, client_id="late")
+            assert told["rule"]["id"] == "killed" and told["retry"] == "never"
+            assert "A human must release it" in told["message"]
+            assert told["kill"] == {"pulled": True, "reason": "enough"}
+            assert list(agent.tools)[-1] == "pull_kill_switch", "what is listed does not change"
+            until("all to be closed", lambda: stand.venue.position("ETH") == "0")
+
+    run(body)
+
+
+@pytest.mark.parametrize("kind", ["garbage", "http_502"])
+def test_an_answer_that_cannot_be_read_is_unknown(stand, kind):
+    async def body():
+        async with stand.sessions.open() as agent:
+            stand.venue.do("fault", on="order", kind=kind, times=1)
+            told = await agent.trade("place_order", "unknown", **NOW, client_id="g")
+            until("the guard to settle it", lambda: stand.guard.events("recovered"))
+            outcome = "accepted" if kind == "garbage" else "unavailable"
+            again = await agent.trade("place_order", outcome, **NOW, client_id="g")
+            assert again["decision_id"] == told["decision_id"]
+
+    run(body)

@@ -1,0 +1,175 @@
+"""How the server is started, and what it refuses to serve."""
+
+import contextlib
+import http.server
+import json
+import threading
+
+import pytest
+
+from agent import Lines, refused, request, run
+from harness import ACCOUNT, environment
+
+OTHER = "0x2222222222222222222222222222222222222222"
+STATUS = {"schema": 1, "mode": "mainnet", "account": ACCOUNT, "account_network": "mainnet", "killed": None}
+
+
+@contextlib.contextmanager
+def guard_that_says(status):
+    """A port that answers every question with one status, and remembers what it was asked."""
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            body = json.dumps(status).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def key(tmp_path):
+    """Obviously no real key."""
+    path = tmp_path / "agent.key"
+    path.write_text("0x" + "12" * 32 + "\n")
+    path.chmod(0o600)
+    return path
+
+
+def test_mainnet_asks_for_its_account(key):
+    assert "--confirm-account" in refused("mcp", "--key-file", key, "--network", "mainnet")
+    with guard_that_says(STATUS) as (url, asked):
+        flags = ["mcp", "--guard-url", url, "--key-file", key]
+        why = refused(*flags)
+        assert "--confirm-account" in why and ACCOUNT in why
+        why = refused(*flags, "--network", "mainnet", "--confirm-account", OTHER)
+        assert OTHER in why and ACCOUNT in why
+        assert "--network asks for testnet" in refused(*flags, "--network", "testnet", "--confirm-account", ACCOUNT)
+        with Lines(*flags, "--network", "mainnet", "--confirm-account", ACCOUNT) as lines:
+            told = lines.call("get_status")
+            assert told["mode"] == "mainnet"
+            assert lines.end() == 0
+        assert all(path in ("/guard/status", "/healthz") for path in asked)
+
+
+def test_a_guard_that_changes_is_traded_through_no_more(key):
+    status = {**STATUS, "mode": "testnet"}
+    with guard_that_says(status) as (url, asked):
+        with Lines("mcp", "--guard-url", url, "--key-file", key, "--network", "testnet") as lines:
+            assert lines.ask(request("ping"))["result"] == {}, "it has begun, with the guard as asked for"
+            status["mode"] = "mainnet"
+            order = {"coin": "ETH", "side": "buy", "type": "market", "size": "1", "client_id": "x"}
+            told = lines.call("place_order", **order)
+            assert (told["outcome"], told["retry"]) == ("unavailable", "never")
+            assert "--network asks for testnet" in told["message"]
+        assert "/exchange" not in asked
+
+
+def test_another_network_or_account_is_refused(stand):
+    flags = stand.sessions.flags()
+    assert "the guard runs in testnet mode" in refused(*flags, "--network", "paper")
+    assert ACCOUNT in refused(*flags, "--confirm-account", OTHER)
+    with Lines(*flags, "--network", "testnet", "--confirm-account", ACCOUNT) as lines:
+        assert lines.ask(request("ping"))["result"] == {}
+        assert lines.end() == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://10.0.0.1:8547",
+        "http://0.0.0.0:8547",
+        "http://guard.example.test:8547",
+        "http://127.0.0.1.example.test:8547",
+        "http://[::2]:8547",
+        "https://127.0.0.1:8547",
+        "http://user@127.0.0.1:8547",
+        "http://127.0.0.1:8547/guard",
+        "127.0.0.1:8547",
+        "file:///tmp/x",
+    ],
+)
+def test_a_guard_that_is_not_on_this_machine_is_refused(key, url):
+    assert "--guard-url" in refused("mcp", "--guard-url", url, "--key-file", key)
+
+
+def test_the_key_is_asked_for_and_looked_at(key, tmp_path):
+    why = refused("mcp")
+    assert "--key-file" in why and "--read-only" in why
+    # In a container a key that others can read is taken, with a warning; one that others can write nowhere.
+    key.chmod(0o666)
+    assert str(key) in refused("mcp", "--key-file", key)
+    assert "first line" in refused("mcp", "--key-stdin")
+    assert "cannot be used with" in refused("mcp", "--read-only", "--key-stdin")
+    (tmp_path / "none.key").write_text("not a key\n")
+    (tmp_path / "none.key").chmod(0o600)
+    why = refused("mcp", "--key-file", tmp_path / "none.key")
+    assert "holds no key" in why and "not a key\n" not in why.replace("holds no key", "")
+
+
+def test_the_first_line_of_input_is_the_key_and_the_rest_is_protocol(stand):
+    with Lines("mcp", "--guard-url", stand.guard.url, "--key-stdin", first=stand.guard.client_key) as lines:
+        assert lines.ask(request("ping"))["result"] == {}
+        wish = {"coin": "ETH", "leverage": 3, "margin_mode": "cross"}
+        assert lines.call("set_leverage", **wish)["outcome"] == "accepted"
+        assert lines.end() == 0
+        assert stand.guard.client_key[2:] not in lines.stderr()
+
+
+def test_no_environment_variable_is_read(stand, tmp_path):
+    elsewhere = {
+        "SVC_GUARD_HOME": str(tmp_path / "nowhere"),
+        "SVC_GUARD_LISTEN": "127.0.0.1:1",
+        "SVC_GUARD_KEY_FILE": "/nonexistent",
+        "SVC_GUARD_NETWORK": "mainnet",
+        "HTTP_PROXY": "http://127.0.0.1:1",
+        "http_proxy": "http://127.0.0.1:1",
+    }
+    with Lines(*stand.sessions.flags("--network", "testnet"), env=environment(**elsewhere)) as lines:
+        assert lines.call("get_status")["mode"] == "testnet"
+    with Lines("--home", stand.guard.home, "mcp", "--read-only", env={}) as lines:
+        # The address of the home's config, where no guard listens now.
+        assert lines.call("get_status")["outcome"] == "unavailable"
+
+
+def test_a_client_key_that_the_guard_does_not_know_cannot_trade(stand, key):
+    with Lines("mcp", "--guard-url", stand.guard.url, "--key-file", key) as lines:
+        assert lines.call("get_rules")["rules"]
+        wish = {"coin": "ETH", "leverage": 3, "margin_mode": "cross"}
+        told = lines.call("set_leverage", **wish)
+        assert (told["outcome"], told["rule"]["id"], told["retry"]) == ("vetoed", "bad_signature", "never")
+        told = lines.call("pull_kill_switch", reason="x")
+        assert told["outcome"] == "unavailable" and "NOT pulled" in told["message"]
+    assert stand.guard.status()["killed"] is None
+
+
+def test_nothing_that_an_agent_can_reach_changes_the_set_up(stand):
+    before = {path: path.read_bytes() for path in stand.guard.home.glob("*.toml")}
+
+    async def body():
+        async with stand.sessions.open() as agent:
+            names = set(agent.tools)
+            assert not {name for name in names if "release" in name or "client" in name or "resume" in name}
+            for rest in ("rule", "config", "journal", "pair"):
+                assert not {name for name in names - {"get_rules"} if rest in name}
+
+    run(body)
+    assert before == {path: path.read_bytes() for path in stand.guard.home.glob("*.toml")}
