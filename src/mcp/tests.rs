@@ -108,7 +108,7 @@ fn arguments_are_known_and_given_once() {
     assert!(args(r#"{"reason":"\u200b"}"#).required_reason().is_err());
 }
 
-fn wish(more: Value) -> Result<Wish, String> {
+fn wish(more: &Value) -> Result<Wish, String> {
     let mut args =
         json!({"coin": "ETH", "side": "buy", "type": "limit", "size": "0.1", "limit_price": "2400", "client_id": "x"});
     let changed = more.as_object().unwrap().clone();
@@ -119,8 +119,8 @@ fn wish(more: Value) -> Result<Wish, String> {
 
 #[test]
 fn arguments_that_belong_together_are_held_together() {
-    assert_eq!(wish(json!({})).unwrap().kind, WishKind::Limit(dec!(2400), Tif::Gtc));
-    assert_eq!(wish(json!({"type": "market", "limit_price": null})).unwrap().kind, WishKind::Market);
+    assert_eq!(wish(&json!({})).unwrap().kind, WishKind::Limit(dec!(2400), Tif::Gtc));
+    assert_eq!(wish(&json!({"type": "market", "limit_price": null})).unwrap().kind, WishKind::Market);
     for (more, fault) in [
         (json!({"type": "market"}), "limit_price"),
         (json!({"type": "market", "limit_price": null, "tif": "ioc"}), "tif"),
@@ -128,7 +128,7 @@ fn arguments_that_belong_together_are_held_together() {
         (json!({"reduce_only": true, "stop_loss_price": "1"}), "stop_loss_price"),
         (json!({"reduce_only": true, "take_profit_price": "1"}), "take_profit_price"),
     ] {
-        assert_eq!(wish(more).unwrap_err(), fault);
+        assert_eq!(wish(&more).unwrap_err(), fault);
     }
 }
 
@@ -136,7 +136,7 @@ fn arguments_that_belong_together_are_held_together() {
 fn nothing_is_rounded_and_protection_hangs_under_the_order() {
     let cloid = client_id::cloid(Address([1; 20]), "x");
     let build = |more: Value| {
-        let wish = wish(more).unwrap();
+        let wish = wish(&more).unwrap();
         let WishKind::Limit(px, tif) = wish.kind else { panic!() };
         wish.orders(&market(), super::order::Main { px, tif }, cloid).map_err(|outcome| outcome.rule.unwrap().id)
     };

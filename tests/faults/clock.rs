@@ -85,8 +85,8 @@ fn a_missing_day_is_refused() {
     };
     until("the next day's file", || {
         stand.send(&json!({"type": "noop"}));
-        let files = std::fs::read_dir(stand.journal()).unwrap().map(|entry| entry.unwrap().path());
-        files.filter(|path| is_next(path)).next()
+        let mut files = std::fs::read_dir(stand.journal()).unwrap().map(|entry| entry.unwrap().path());
+        files.find(|path| is_next(path))
     });
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     let text = std::fs::read(&first).unwrap();

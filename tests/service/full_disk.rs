@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::signing::resting;
 use crate::stand::{Mode, Stand, run_with, until};
-use crate::watched::{WIDE, first, hold, hold_covered, sends_are_named, until_flat};
+use crate::watched::{WIDE, first, hold_covered, sends_are_named, until_flat};
 
 /// A small disk under a home; gone when dropped, whoever still uses it.
 struct Disk(PathBuf);
@@ -52,6 +52,13 @@ fn journal_alert(stand: &Stand) -> Option<Value> {
     alerts.as_array()?.iter().find(|alert| alert["code"] == "journal_error").cloned()
 }
 
+/// Whether a file of the event journal holds this text: after a failure another one is begun.
+fn is_on_disk(stand: &Stand, text: &str) -> bool {
+    let files = fs::read_dir(stand.journal()).unwrap().map(|entry| entry.unwrap().path());
+    let mut journal = files.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("events-"));
+    journal.any(|path| fs::read_to_string(path).unwrap().contains(text))
+}
+
 /// Something is written until the disk has no room for it.
 fn write_until_noticed(stand: &Stand) {
     until("the full disk to be noticed", || {
@@ -81,26 +88,16 @@ fn the_reserve_lets_the_account_be_covered_and_closed() {
 
     // What is bare is covered, on the record.
     hold_covered(&stand, "ETH", "0.4");
-    let on_disk = stand.on_disk();
-    let is_protect = |event: &&Value| event["kind"] == "protect" && event["coins"] == json!(["ETH"]);
-    assert!(on_disk.iter().any(|event| is_protect(&event)), "{on_disk:?}");
+    assert!(is_on_disk(&stand, "\"kind\":\"protect\",\"coins\":[\"ETH\"]"));
     // So is a kill, whose command writes no byte either.
     let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
     assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
     until_flat(&stand);
     first(&stand, "flatten");
-    assert!(stand.on_disk().iter().any(|event| event["kind"] == "flatten"));
+    assert!(is_on_disk(&stand, "\"kind\":\"flatten\""));
     sends_are_named(&stand);
 
-    // With the reserve gone as well nothing is sent that is not on disk.
-    disk.fill();
-    hold(&stand, "ETH", "0.2");
-    until("nothing to be written any more", || {
-        let response = stand.post("/exchange", &crate::signing::signed(&stand.client, &json!({"type": "noop"})));
-        (response.status == 503).then(|| assert_eq!(response.json()["code"], "journal_error"))
-    });
     disk.free();
-    until_flat(&stand);
     until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
     assert!(journal_alert(&stand).is_none());
 }

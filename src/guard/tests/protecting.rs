@@ -337,6 +337,7 @@ fn the_old_stop_of_a_position_that_flipped_takes_nothing_along() {
     desk.hold("ETH", dec!(-1));
     // The venue has let it go with the long; the account need not be read again to see that the short is bare.
     desk.orders.clear();
+    desk.now += 10;
     assert!(event(&desk.read_orders(desk.now), "protect").is_some());
 }
 
