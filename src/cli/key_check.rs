@@ -1,7 +1,7 @@
 //! `key check`: checks with the venue that a key is an API wallet of the configured account, and records its address when
 //! the config names none. The key itself is neither stored nor shown.
 
-use super::{Refusal, agent, client_add, key_stdin, print};
+use super::{Refusal, client_add, key_stdin, print, wallet};
 use crate::home::{Home, Mode, set_api_wallet};
 
 #[derive(Debug, clap::Args)]
@@ -20,7 +20,7 @@ pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
         ));
     }
     let key = key_stdin::read()?;
-    agent::check(config.venue_url(), config.account, key.address()).map_err(Refusal::Agent)?;
+    wallet::check(config, key.address())?;
     let recorded = match config.api_wallet {
         Some(configured) if configured != key.address() => {
             return Err(Refusal::OtherKey(key.address(), configured));

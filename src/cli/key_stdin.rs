@@ -1,6 +1,8 @@
 //! The API wallet's key from standard input.
 
+use std::fs::File;
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
 
 use super::Refusal;
 use crate::home::read_key;
@@ -12,5 +14,7 @@ pub(super) fn read() -> Result<SecretKey, Refusal> {
     if stdin.is_terminal() {
         return Err(Refusal::Flags("--key-stdin reads from a pipe or a file, so that the key is never on a screen"));
     }
-    read_key(stdin.lock(), "standard input").map_err(Refusal::Key)
+    // Not through the standard library's buffer, which is never wiped.
+    let unbuffered = stdin.as_fd().try_clone_to_owned().map_err(|error| Refusal::Io("read standard input", error))?;
+    read_key(File::from(unbuffered), "standard input").map_err(Refusal::Key)
 }

@@ -3,9 +3,9 @@
 //! What is decided here is what the person asked for and whether it may start. Rules, files and the service itself
 //! live in their own rooms.
 
-mod agent;
 mod check_config;
 mod client_add;
+mod completions;
 mod config_get;
 mod environment;
 mod equity;
@@ -17,13 +17,19 @@ mod key_stdin;
 mod kill;
 mod mainnet;
 mod mcp;
+#[cfg(test)]
+mod page;
 mod pair;
 mod refusal;
 mod removed;
 mod rules_source;
 mod run;
 mod set_up;
+mod terminal;
+mod usage;
 mod values;
+mod waiting;
+mod wallet;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -79,6 +85,9 @@ enum Command {
     CheckConfig,
     /// Serve AI agents over standard input and output, trading through a guard on this machine
     Mcp(mcp::Args),
+    /// Print a shell's completions of this command line
+    #[command(hide = true)]
+    Completions(completions::Args),
 }
 
 #[derive(Debug, Subcommand)]
@@ -103,19 +112,20 @@ enum ClientCommand {
 pub fn main() -> ExitCode {
     let done = match Cli::try_parse() {
         Ok(cli) => cli.run(),
-        Err(error) => match removed::replacement(&error) {
-            Some(refusal) => Err(refusal),
-            None => {
-                // Nothing is left to tell a person whose terminal is gone.
-                _ = error.print();
-                return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
-            }
-        },
+        Err(error) if usage::is_answer(&error) => {
+            // Nothing is left to tell a person whose terminal is gone.
+            _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+        Err(error) => Err(removed::replacement(&error).unwrap_or_else(|| usage::refusal(&error))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
-            say(&refusal.to_string());
+            // What failed while running stands in the log, whose reader must not hold up the end.
+            if !refusal.is_logged() {
+                say(&refusal.to_string());
+            }
             ExitCode::from(refusal.exit_code())
         }
     }
@@ -133,7 +143,7 @@ impl Cli {
             Command::Key(KeyCommand::Check(args)) => key_check::run(&args, &home),
             Command::Pair => pair::run(&home),
             Command::Client(ClientCommand::Add(args)) => client_add::run(&args, &home),
-            Command::Run(args) => run::run(args, home),
+            Command::Run(args) => run::run(args, &home),
             Command::Health(args) => health::run(args, &home),
             Command::JournalInit(args) => journal::init(&args, &home),
             Command::JournalResume(args) => journal::resume(&args, &home),
@@ -141,6 +151,7 @@ impl Cli {
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig => check_config::run(&home),
             Command::Mcp(args) => mcp::run(&args, &home),
+            Command::Completions(args) => completions::run(&args),
         }
     }
 }

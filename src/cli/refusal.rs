@@ -5,13 +5,13 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::agent::NotTheAgent;
 use super::mainnet::Gap;
-use crate::home::{ConfigError, FileError, HomeError, KeyFileError, Mode};
+use crate::home::{CREDENTIAL, ConfigError, FileError, HomeError, KeyFileError, Mode};
 use crate::journal::{JournalError, OpenError};
 use crate::mcp::UrlError;
 use crate::rules::RulesError;
 use crate::service::RunError;
+use crate::service::agent::NotTheAgent;
 use crate::venue::Address;
 
 /// A refusal of a command.
@@ -35,6 +35,8 @@ pub(super) enum Refusal {
     Key(KeyFileError),
     /// The venue does not know the key as the account's API wallet.
     Agent(NotTheAgent),
+    /// Neither the venue nor the config knows the key (its address, what happened).
+    NotVouched(Address, String),
     /// The system refused (what was tried).
     Io(&'static str, io::Error),
     /// An environment variable's value cannot stand (its name, what is expected).
@@ -47,8 +49,8 @@ pub(super) enum Refusal {
     KeyStands(PathBuf),
     /// Flags are missing or do not fit each other; the text says which and what to do.
     Flags(&'static str),
-    /// This build cannot do that yet.
-    NotYet(&'static str),
+    /// The command line cannot be read (what is wrong with it).
+    Usage(String),
     /// A name that does not exist, and its replacement.
     NoSuchName(String, &'static str),
     /// The mode asked for is not the config's (asked, configured).
@@ -61,8 +63,12 @@ pub(super) enum Refusal {
     OtherKey(Address, Address),
     /// The key is the account's own.
     OwnKey(Address),
-    /// Mainnet cannot start; everything that is missing.
-    Mainnet(Vec<Gap>),
+    /// Mainnet is not to be had (what does not happen, everything that is missing).
+    Mainnet(&'static str, Vec<Gap>),
+    /// The key cannot be sealed for this host (why).
+    NotSealed(String),
+    /// The key is sealed, and cannot be opened here (the file, the mode, why).
+    Sealed(PathBuf, Mode, String),
     /// The kill switch could not be pulled.
     NotPulled(PathBuf, io::Error),
     /// The service is not healthy, or not there.
@@ -76,6 +82,11 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
+    /// Whether the service's log was told of it.
+    pub(super) fn is_logged(&self) -> bool {
+        matches!(self, Self::Run(RunError::Failed(_)))
+    }
+
     /// The exit status: 2, but for ill health and for a service that failed while running, which are 1.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
@@ -97,6 +108,11 @@ impl fmt::Display for Refusal {
             Self::NoEquity(what) => write!(f, "the account's equity could not be read: {what}; try again"),
             Self::Key(error) => error.fmt(f),
             Self::Agent(error) => error.fmt(f),
+            Self::NotVouched(wallet, what) => write!(
+                f,
+                "nobody says that {wallet} is the account's API wallet: the config names none, and the venue could not be \
+                 asked: {what}; try again, or record it with `svc-guard key check` when the venue answers"
+            ),
             Self::Io(what, error) => write!(f, "cannot {what}: {error}"),
             Self::Variable(name, expected) => write!(f, "the environment variable {name} {expected}"),
             Self::NotSetUp(path) => {
@@ -115,7 +131,7 @@ impl fmt::Display for Refusal {
                 path.display()
             ),
             Self::Flags(text) => f.write_str(text),
-            Self::NotYet(what) => write!(f, "{what} is not in this build yet"),
+            Self::Usage(text) => write!(f, "{text}; --help shows what is allowed"),
             Self::NoSuchName(name, instead) => write!(f, "there is no `{name}`; use {instead}"),
             Self::OtherMode(asked, configured) => other_mode(f, *asked, *configured),
             Self::OtherRules(path) => write!(
@@ -136,8 +152,18 @@ impl fmt::Display for Refusal {
                 f,
                 "the key is the account's own ({account}); the guard takes an API wallet's key only, which cannot withdraw"
             ),
-            Self::Mainnet(gaps) => {
-                f.write_str("mainnet does not start; missing: ")?;
+            Self::NotSealed(why) => write!(
+                f,
+                "--key-store host-creds: {why}; --key-store file keeps the key in a file that only its owner can read"
+            ),
+            Self::Sealed(path, mode, why) => write!(
+                f,
+                "the API wallet's key is sealed for this host and cannot be opened: {why}; root opens it with \
+                 `systemd-creds decrypt --name={CREDENTIAL} {path} - | svc-guard run --network {mode} --key-stdin`",
+                path = path.display()
+            ),
+            Self::Mainnet(what, gaps) => {
+                write!(f, "{what}; missing: ")?;
                 gaps.iter()
                     .enumerate()
                     .try_for_each(|(place, gap)| write!(f, "{}{gap}", if place == 0 { "" } else { "; " }))

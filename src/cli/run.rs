@@ -4,20 +4,21 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::set_up::SetUp;
-use super::{Refusal, environment, key_stdin, mainnet, rules_source, say, values};
+use super::{Refusal, environment, key_stdin, mainnet, rules_source, say, values, waiting};
 use crate::home::{
-    Config, Deployment, Home, IpShare, KeyReading, Loaded, Mode, in_container, load, parse_address, parse_listen,
-    read_key_file,
+    Config, Deployment, Home, IpShare, KeyReading, KeyStore, Loaded, Mode, in_container, load, open_sealed,
+    parse_address, parse_listen, read_key_file,
 };
 use crate::rules::Rules;
-use crate::service::{self, Plan};
+use crate::service::agent::NotTheAgent;
+use crate::service::{ApiWallet, Level, Prepared};
 use crate::venue::Address;
 use crate::venue::signing::SecretKey;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The mode, which must be the config's [default: paper] [env: SVC_GUARD_NETWORK]
-    #[arg(long, value_parser = values::mode())]
+    #[arg(long, value_name = "MODE", value_parser = values::mode())]
     network: Option<Mode>,
     /// The listen address [default: the config's] [env: SVC_GUARD_LISTEN]
     #[arg(long, value_name = "L", value_parser = parse_listen)]
@@ -40,6 +41,12 @@ pub(super) struct Args {
     /// Empty home: the account to set paper mode up with [env: SVC_GUARD_ACCOUNT]
     #[arg(long, value_name = "0x...", value_parser = parse_address)]
     account: Option<Address>,
+    /// Log everything, allowed requests and sends too
+    #[arg(long, short, conflicts_with = "quiet")]
+    verbose: bool,
+    /// Log warnings and errors only
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 /// What flags and variables ask for together.
@@ -71,10 +78,15 @@ impl Asked {
     }
 }
 
-pub(super) fn run(args: Args, home: Home) -> Result<(), Refusal> {
+pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
+    let most = match (args.verbose, args.quiet) {
+        (true, _) => Level::Detail,
+        (_, true) => Level::Warning,
+        _ => Level::Info,
+    };
     let asked = Asked::from(args)?;
     let mut warnings = Vec::new();
-    let mut config = config(&asked, &home, &mut warnings)?;
+    let mut config = config(&asked, home, &mut warnings)?;
     home.require_own().map_err(Refusal::Home)?;
     let network = asked.network.unwrap_or(Mode::Paper);
     if network != config.mode {
@@ -86,11 +98,16 @@ pub(super) fn run(args: Args, home: Home) -> Result<(), Refusal> {
         warnings.push(format!("listening on {}, which other machines may reach", config.listen));
     }
     if config.mode == Mode::Mainnet {
-        mainnet::check(&config, &home, asked.key_stdin)?;
+        mainnet::check(&config, home, asked.key_stdin)?;
     }
-    let api_wallet = api_wallet(&asked, &config, &home, &mut warnings)?;
+    // A key on standard input is gone once read: what can be refused without it is refused before. A file can be read
+    // again, and one that is refused leaves nothing behind when it comes first.
+    let from_file = if asked.key_stdin { None } else { api_wallet(&asked, &config, home, &mut warnings)? };
+    let prepared = Prepared::new(home.clone(), config).map_err(Refusal::Run)?;
+    let key = if asked.key_stdin { api_wallet(&asked, prepared.config(), home, &mut warnings)? } else { from_file };
+    let api_wallet = key.map(|key| known_to_the_venue(key, &prepared, &mut warnings)).transpose()?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
-    service::run(Plan { home, config, api_wallet, container: asked.container, warnings }).map_err(Refusal::Run)
+    prepared.run(api_wallet, most).map_err(Refusal::Run)
 }
 
 /// The home's config; an empty home is set up for paper mode first where the rules and the account are given.
@@ -123,7 +140,7 @@ fn set_up(asked: &Asked, home: &Home, deployment: Deployment, warnings: &mut Vec
     let found = Loaded::Empty(deployment.clone());
     let config = Config::new(Mode::Paper, account, rules, deployment);
     let out = Some(client_key.clone());
-    let done = SetUp { home, config, found, api_wallet: None, client_key_out: out, force: false }.run()?;
+    let done = SetUp { home, config, found, stored: None, client_key_out: out, force: false }.run()?;
     warnings.extend(done.notes);
     say(&format!("set up for paper; the client key of {} is in {}", done.client.address(), client_key.display()));
     Ok(done.config)
@@ -143,7 +160,10 @@ fn api_wallet(
         return Ok(None);
     }
     let key = if asked.key_stdin {
-        key_stdin::read()?
+        waiting::telling("the API wallet's key on standard input", key_stdin::read)?
+    } else if asked.key_file.is_none() && config.key_store == KeyStore::HostCreds {
+        let sealed = home.sealed_key_file();
+        open_sealed(&sealed).map_err(|why| Refusal::Sealed(sealed, config.mode, why))?
     } else {
         let path = asked.key_file.clone().unwrap_or_else(|| home.key_file());
         let KeyReading { key, warning } = read_key_file(&path, asked.container).map_err(Refusal::Key)?;
@@ -156,5 +176,23 @@ fn api_wallet(
     match config.api_wallet {
         Some(configured) if configured != key.address() => Err(Refusal::OtherKey(key.address(), configured)),
         _ => Ok(Some(key)),
+    }
+}
+
+/// The key, when the venue knows it as the account's API wallet. A venue that does not answer must not keep a guard from
+/// coming back to the positions it guards: then the config's word counts, and the service goes on asking.
+fn known_to_the_venue(key: SecretKey, prepared: &Prepared, warnings: &mut Vec<String>) -> Result<ApiWallet, Refusal> {
+    let (wallet, config) = (key.address(), prepared.config());
+    let venue = format!("the venue at {}", config.venue_url());
+    match waiting::telling(&venue, || prepared.check_wallet(wallet)) {
+        Ok(()) => Ok(ApiWallet { key, checked: true }),
+        Err(NotTheAgent::NoAnswer(what)) if config.api_wallet == Some(wallet) => {
+            warnings.push(format!(
+                "the venue could not be asked about the API wallet {wallet}, which the config names: {what}"
+            ));
+            Ok(ApiWallet { key, checked: false })
+        }
+        Err(NotTheAgent::NoAnswer(what)) => Err(Refusal::NotVouched(wallet, what)),
+        Err(refused) => Err(Refusal::Agent(refused)),
     }
 }

@@ -6,8 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
+
 use super::Refusal;
-use crate::home::{Config, Home, Loaded, generate_key, load, write_key_file};
+use crate::home::{
+    Config, FileError, Home, KeyStore, Loaded, Mode, generate_key, load, write_key_file, write_sealed_key_file,
+};
 use crate::journal::{self, OpenError};
 use crate::venue::signing::SecretKey;
 
@@ -19,11 +23,42 @@ pub(super) struct SetUp<'a> {
     /// What the config file held when the answers were taken.
     pub(super) found: Loaded,
     /// The API wallet's key to store.
-    pub(super) api_wallet: Option<SecretKey>,
+    pub(super) stored: Option<Stored>,
     /// File for the client key.
     pub(super) client_key_out: Option<PathBuf>,
     /// Whether a stored key gives way (it is kept under another name).
     pub(super) force: bool,
+}
+
+/// The form in which the API wallet's key is stored.
+pub(super) enum Stored {
+    /// As it is, in a file that only its owner can read.
+    File(SecretKey),
+    /// Sealed for this host.
+    HostCreds(Vec<u8>),
+}
+
+impl Stored {
+    pub(super) fn key_store(&self) -> KeyStore {
+        match self {
+            Self::File(_) => KeyStore::File,
+            Self::HostCreds(_) => KeyStore::HostCreds,
+        }
+    }
+
+    fn path(&self, home: &Home) -> PathBuf {
+        match self {
+            Self::File(_) => home.key_file(),
+            Self::HostCreds(_) => home.sealed_key_file(),
+        }
+    }
+
+    fn write(&self, path: &Path) -> Result<(), FileError> {
+        match self {
+            Self::File(key) => write_key_file(path, key),
+            Self::HostCreds(sealed) => write_sealed_key_file(path, sealed),
+        }
+    }
 }
 
 /// What was set up.
@@ -43,6 +78,7 @@ impl SetUp<'_> {
         self.config.auth.clients.push(client.address());
         self.config.check(&path).map_err(Refusal::Config)?;
 
+        let _whole = Undisturbed::new();
         let mut undo = Undo::default();
         undo.home = fs::metadata(self.home.dir()).ok().map(|found| (self.home.dir().to_owned(), found.permissions()));
         undo.made.extend(self.home.create().map_err(Refusal::Home)?);
@@ -51,14 +87,17 @@ impl SetUp<'_> {
             return Err(Refusal::SetUpAlready(path));
         }
         let mut notes = self.earlier_clients();
-        if let Some(key) = &self.api_wallet {
-            notes.extend(store_key(&self.home.key_file(), key, self.force, &mut undo)?);
+        if let Some(stored) = &self.stored {
+            notes.extend(store_key(self.home, stored, self.force, &mut undo)?);
         }
         if let Some(out) = &self.client_key_out {
             write_key_file(out, &client).map_err(Refusal::File)?;
             undo.made.push(out.clone());
         }
-        notes.extend(start_journal(self.home, &self.config, &mut undo)?);
+        // Mainnet's is a person's to start, with a word for it.
+        if self.config.mode != Mode::Mainnet {
+            notes.extend(start_journal(self.home, &self.config, &mut undo)?);
+        }
         self.config.write(&path).map_err(Refusal::Config)?;
         undo.keep();
         // Without the ready-made file the switch still works, unless the disk is full.
@@ -112,21 +151,26 @@ pub(super) fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Stores the API wallet's key; an earlier one gives way only by `force`, and is kept under another name.
-fn store_key(path: &Path, key: &SecretKey, force: bool, undo: &mut Undo) -> Result<Option<String>, Refusal> {
-    let mut note = None;
-    if fs::symlink_metadata(path).is_ok() {
-        if !force {
-            return Err(Refusal::KeyStands(path.to_owned()));
+/// Stores the API wallet's key; an earlier one, in whichever form, gives way only by `force`, and is kept under another
+/// name.
+fn store_key(home: &Home, stored: &Stored, force: bool, undo: &mut Undo) -> Result<Vec<String>, Refusal> {
+    let mut notes = Vec::new();
+    for earlier in [home.key_file(), home.sealed_key_file()] {
+        if fs::symlink_metadata(&earlier).is_err() {
+            continue;
         }
-        let aside = free_name(path);
-        fs::rename(path, &aside).map_err(|error| Refusal::Io("put the earlier key aside", error))?;
-        note = Some(format!("the earlier API wallet key is kept in {}", aside.display()));
-        undo.moved.push((aside, path.to_owned()));
+        if !force {
+            return Err(Refusal::KeyStands(earlier));
+        }
+        let aside = free_name(&earlier);
+        fs::rename(&earlier, &aside).map_err(|error| Refusal::Io("put the earlier key aside", error))?;
+        notes.push(format!("the earlier API wallet key is kept in {}", aside.display()));
+        undo.moved.push((aside, earlier));
     }
-    write_key_file(path, key).map_err(Refusal::File)?;
-    undo.made.push(path.to_owned());
-    Ok(note)
+    let path = stored.path(home);
+    stored.write(&path).map_err(Refusal::File)?;
+    undo.made.push(path);
+    Ok(notes)
 }
 
 /// The first name of the form `path.old-N` that is free. The home is locked meanwhile.
@@ -137,6 +181,25 @@ fn free_name(path: &Path) -> PathBuf {
         PathBuf::from(name)
     };
     (1..u32::MAX).map(name).find(|name| fs::symlink_metadata(name).is_err()).unwrap_or_else(|| name(u32::MAX))
+}
+
+/// While this lives, the signals that would end the program wait, so that none leaves half of a set-up.
+struct Undisturbed(Option<SigSet>);
+
+impl Undisturbed {
+    fn new() -> Self {
+        let mut held = SigSet::empty();
+        [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().for_each(|signal| held.add(signal));
+        Self(held.thread_swap_mask(SigmaskHow::SIG_BLOCK).ok())
+    }
+}
+
+impl Drop for Undisturbed {
+    fn drop(&mut self) {
+        if let Some(before) = self.0.take() {
+            _ = before.thread_set_mask();
+        }
+    }
 }
 
 /// What to take back when a set-up is refused half-way, unless it is kept.

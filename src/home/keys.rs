@@ -115,6 +115,14 @@ pub fn write_key_file(path: &Path, key: &SecretKey) -> Result<(), FileError> {
     write_whole(path, &text, KEY_MODE, Replace::No)
 }
 
+/// Writes a sealed key to a new file that only its owner can read; an existing file is never replaced.
+///
+/// # Errors
+/// When the file exists or the system refuses; nothing is left behind then.
+pub fn write_sealed_key_file(path: &Path, sealed: &[u8]) -> Result<(), FileError> {
+    write_whole(path, sealed, KEY_MODE, Replace::No)
+}
+
 /// A fresh key from the system's random source.
 ///
 /// # Errors

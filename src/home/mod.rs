@@ -7,6 +7,7 @@ mod config;
 mod container;
 mod edit;
 mod files;
+mod host_creds;
 mod keys;
 mod kill;
 mod pairing;
@@ -19,7 +20,10 @@ pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, Loaded, Mode, 
 pub use container::in_container;
 pub use edit::{add_client, set_api_wallet};
 pub use files::{FileError, Replace, Why, write_whole};
-pub use keys::{KeyFileError, KeyReading, generate_key, read_key, read_key_file, write_key_file};
+pub use host_creds::{CREDENTIAL, open_sealed, seal_for_host};
+pub use keys::{
+    KeyFileError, KeyReading, generate_key, read_key, read_key_file, write_key_file, write_sealed_key_file,
+};
 pub use kill::{KillFile, MAX_REASON_LEN, Pulled};
 pub(crate) use pairing::local_url;
 pub use pairing::{PAIRING_PREFIX, Pairing};
@@ -126,6 +130,12 @@ impl Home {
     #[must_use]
     pub fn key_file(&self) -> PathBuf {
         self.dir.join("api-wallet-key")
+    }
+
+    /// The API wallet's key, sealed for this host.
+    #[must_use]
+    pub fn sealed_key_file(&self) -> PathBuf {
+        self.dir.join("api-wallet-key.cred")
     }
 
     /// The client key of a set-up by `run`.

@@ -20,6 +20,31 @@ const MAX_REASON_LEN: usize = 200;
 /// Longest value repeated in an error.
 const MAX_SHOWN: usize = 60;
 
+/// Every key, by the table it stands in; described in the manual page `guard.toml(5)`, which a test holds to this list.
+const KEYS: &[(&str, &[&str])] = &[
+    (
+        "",
+        &[
+            "mode",
+            "account",
+            "account_network",
+            "api_wallet",
+            "listen",
+            "ip_share",
+            "allow_mainnet",
+            "refuse_mainnet",
+            "equity_cap",
+            "rules",
+            "key_store",
+            "journal_fallback",
+            "allowed_hosts",
+        ],
+    ),
+    ("auth", &["clients", "require_network"]),
+    ("venue", &["url"]),
+    ("watch", &["prices_ms", "account_ms", "open_orders_ms"]),
+];
+
 /// What is wrong with a config's text, before its path is known.
 #[derive(Debug)]
 pub(super) enum Fault {
@@ -195,6 +220,15 @@ impl Section<'_> {
         if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
     }
 
+    fn take(&mut self, key: &str) -> Option<Value> {
+        debug_assert!(
+            KEYS.iter().any(|(table, keys)| *table == self.name && keys.contains(&key)),
+            "{key} is read from [{}] and not listed",
+            self.name
+        );
+        self.table.remove(key)
+    }
+
     fn refuse(&mut self, key: &str, value: Option<&Value>, allowed: String) {
         let value = value.map(|value| value.to_string().chars().take(MAX_SHOWN).collect()).unwrap_or_default();
         self.problems.push(Problem { key: self.key(key), value, allowed });
@@ -213,7 +247,7 @@ impl Section<'_> {
     }
 
     fn text<T>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        let value = self.table.remove(key)?;
+        let value = self.take(key)?;
         let read = match &value {
             Value::String(text) => read(text),
             _ => Err("must be text in quotes".to_owned()),
@@ -230,7 +264,7 @@ impl Section<'_> {
 
     /// A number, as text in quotes or bare. A bare decimal is read from its shortest text, so it stays exact.
     fn number<T>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Option<T> {
-        let value = self.table.remove(key)?;
+        let value = self.take(key)?;
         let read = match &value {
             Value::String(text) => read(text),
             Value::Integer(_) | Value::Float(_) => read(&value.to_string()),
@@ -240,7 +274,7 @@ impl Section<'_> {
     }
 
     fn boolean(&mut self, key: &str) -> bool {
-        match self.table.remove(key) {
+        match self.take(key) {
             Some(Value::Boolean(value)) => value,
             Some(other) => {
                 self.refuse(key, Some(&other), "must be true or false, without quotes".to_owned());
@@ -251,7 +285,7 @@ impl Section<'_> {
     }
 
     fn whole(&mut self, key: &str, min: u32, max: u32) -> Option<u32> {
-        let value = self.table.remove(key)?;
+        let value = self.take(key)?;
         let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
         let fitting = number.filter(|number| (min..=max).contains(number));
         if fitting.is_none() {
@@ -261,7 +295,7 @@ impl Section<'_> {
     }
 
     fn list<T: PartialEq>(&mut self, key: &str, read: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
-        let items = match self.table.remove(key) {
+        let items = match self.take(key) {
             None => return Vec::new(),
             Some(Value::Array(items)) if items.len() <= MAX_LIST => items,
             Some(other) => {
@@ -283,7 +317,63 @@ impl Section<'_> {
     fn finish(mut self) {
         for key in std::mem::take(&mut self.table).keys() {
             let shown: String = key.chars().take(MAX_SHOWN).collect();
-            self.refuse(&shown, None, "is not a key of guard.toml; remove it or correct its spelling".to_owned());
+            self.refuse(&shown, None, "is not a key of guard.toml(5); remove it or correct its spelling".to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::Rules;
+
+    const PAGE: &str = include_str!("../../man/guard.toml.5");
+
+    /// The entries under a heading of the page: their heads and texts.
+    fn entries(heading: &str) -> Vec<(String, String)> {
+        let (_, part) = PAGE.split_once(&format!("\n.S{heading}\n")).unwrap_or_else(|| panic!("no {heading}"));
+        let part = format!("\n{part}");
+        let end = part.find("\n.SH ").into_iter().chain(part.find("\n.SS ")).min().unwrap_or(part.len());
+        let split = part[..end].split("\n.TP\n.B ").skip(1).map(|entry| entry.split_once('\n').unwrap());
+        split.map(|(head, body)| (head.to_owned(), body.replace("\\-", "-").replace('\n', " "))).collect()
+    }
+
+    #[test]
+    fn the_manual_page_lists_every_key() {
+        for (table, keys) in KEYS {
+            let heading = if table.is_empty() { "S Top level".to_owned() } else { format!("S [{table}]") };
+            let listed: Vec<String> = entries(&heading).into_iter().map(|(head, _)| head).collect();
+            assert_eq!(listed, *keys, "{heading}");
+        }
+        assert_eq!(PAGE.matches("\n.SS ").count(), KEYS.len());
+    }
+
+    #[test]
+    fn the_manual_page_lists_every_rule_with_its_default_and_words() {
+        let listed = entries("H RULES");
+        let known = Rules::default().describe();
+        assert_eq!(
+            listed.iter().map(|(head, _)| head.as_str()).collect::<Vec<_>>(),
+            known.iter().map(|rule| rule.key).collect::<Vec<_>>()
+        );
+        for ((_, text), rule) in listed.iter().zip(&known) {
+            let default = if rule.value == "null" { "none".to_owned() } else { rule.value.replace('"', "") };
+            assert!(text.starts_with(&format!("Default {default}: {}. ", rule.words)), "{}: {text}", rule.key);
+        }
+    }
+
+    #[test]
+    fn every_listed_key_is_read() {
+        for (table, keys) in KEYS {
+            for key in *keys {
+                let head = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
+                // No key takes a date, and an unknown one would be called so.
+                let said = match parse(&format!("{head}{key} = 2026-01-01\n")) {
+                    Err(Fault::Problems(problems)) => problems.to_string(),
+                    other => panic!("{key}: {other:?}"),
+                };
+                assert!(said.contains(key) && !said.contains("is not a key"), "{said}");
+            }
         }
     }
 }

@@ -7,9 +7,10 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 
 use super::clock::{now_ms, steady_ms};
-use super::log;
+use super::log::{self, Level};
 use super::message::{Message, Reply, Responder};
 use super::release::{Ready, Release, Releaser};
+use super::waits::Waits;
 use crate::faults::Step;
 use crate::guard::{self, Deed, Effects, Guard, Input, Read, Request, SendAction};
 use crate::home::KillFile;
@@ -49,6 +50,8 @@ pub(super) struct Desk {
     pub(super) checkpoint_seq: u64,
     /// When time was last told.
     pub(super) ticked_ms: u64,
+    /// What the log was told of waiting.
+    pub(super) waits: Waits,
     /// When sends are no longer waited for, after a stop.
     pub(super) stop_by_ms: Option<u64>,
 }
@@ -88,6 +91,7 @@ impl Desk {
         if now_ms().saturating_sub(self.ticked_ms) >= u64::try_from(TICK.as_millis()).unwrap_or_default() {
             self.ticked_ms = now_ms();
             self.step(Input::Tick);
+            self.waits.look(self.ticked_ms, || self.guard.problems(self.ticked_ms));
         }
     }
 
@@ -192,9 +196,9 @@ impl Desk {
             Deed::WriteKillFile(reason) => {
                 let asked = self.releaser.faults.pass(Step::KillFileWrite);
                 if let Err(error) = asked.and_then(|()| self.kill_file.pull(&reason)) {
-                    log::line(format_args!(
-                        "the kill file could not be written, the switch is pulled all the same: {error}"
-                    ));
+                    let text =
+                        format_args!("the kill file could not be written, the switch is pulled all the same: {error}");
+                    log::line(Level::Error, text);
                 }
                 None
             }

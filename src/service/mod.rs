@@ -2,8 +2,10 @@
 //!
 //! ARCHITECTURE.md holds their map. What is decided about a request may not enter: that is the core's alone.
 
+pub mod agent;
 mod clock;
 mod desk;
+mod door;
 pub mod gate;
 pub mod http;
 mod intake;
@@ -19,8 +21,11 @@ mod run;
 mod schedule;
 mod sender;
 pub mod thread;
+mod told;
+mod waits;
+mod wake;
 mod watch;
 mod ws;
 
-pub use plan::{Plan, RunError};
-pub use run::{journal_owner, run};
+pub use log::Level;
+pub use plan::{ApiWallet, Prepared, RunError, journal_owner};

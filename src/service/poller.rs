@@ -7,8 +7,9 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use serde_json::{Value, json};
 
+use super::agent::{self, NotTheAgent};
 use super::clock::{now_ms, steady_ms};
-use super::log;
+use super::log::{self, Level};
 use super::message::Message;
 use super::questions::Questions;
 use super::schedule::{Schedule, Task};
@@ -70,6 +71,8 @@ pub(super) struct Poller {
     pub(super) account: Address,
     /// The API wallet; none in paper mode.
     pub(super) api_wallet: Option<Address>,
+    /// Whether the venue has not said yet that it knows the API wallet.
+    pub(super) wallet_unchecked: bool,
     /// How often things are read.
     pub(super) intervals: Intervals,
     /// What should be read soon.
@@ -96,6 +99,9 @@ impl Poller {
     /// When the decision loop is gone, or the account's equity cannot be valued surely.
     pub(super) fn run(&self) -> Result<(), String> {
         let mut at_once = vec![Task::Role, Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
+        if self.wallet_unchecked {
+            at_once.insert(0, Task::Wallet);
+        }
         if self.api_wallet.is_some() {
             at_once.extend([Task::Limits, Task::Agents]);
         }
@@ -151,6 +157,7 @@ impl Poller {
         for task in state.schedule.due(steady_ms()) {
             let begun_ms = steady_ms();
             let (name, every_ms, result) = match task {
+                Task::Wallet => ("API wallet's role", u64::MAX, self.read_wallet()?),
                 Task::Role => ("role", u64::MAX, self.read_role()),
                 Task::Mode => ("mode", u64::MAX, self.read_mode(state)?),
                 Task::Universe => ("markets", UNIVERSE_MS, self.read_universe()),
@@ -169,6 +176,16 @@ impl Poller {
             }
         }
         Ok(())
+    }
+
+    /// The outer error ends the service: a key that is not the account's own API wallet's can act for another account.
+    fn read_wallet(&self) -> Result<Result<Option<Input>, String>, String> {
+        let Some(api_wallet) = self.api_wallet else { return Ok(Ok(None)) };
+        match agent::check_role(&|question| self.ask(question), self.account, api_wallet) {
+            Ok(_) => Ok(Ok(None)),
+            Err(NotTheAgent::NoAnswer(text)) => Ok(Err(text)),
+            Err(refused) => Err(refused.to_string()),
+        }
     }
 
     fn read_role(&self) -> Result<Option<Input>, String> {
@@ -299,11 +316,10 @@ impl Poller {
     fn note(&self, state: &mut State, name: &'static str, problem: Option<&String>) -> Result<(), String> {
         match problem {
             Some(text) if state.failing.insert(name) => {
-                log::line(format_args!("reading the {name} fails: {text}"));
                 self.tell(Input::Trouble(format!("reading the {name} fails: {text}")))
             }
             None if state.failing.remove(name) => {
-                log::line(format_args!("reading the {name} works again"));
+                log::line(Level::Info, format_args!("reading the {name} works again"));
                 Ok(())
             }
             _ => Ok(()),

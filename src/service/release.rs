@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crossbeam_channel::Sender;
 use serde_json::json;
 
+use super::log;
 use super::message::{Message, Reply, Responder};
 use super::ring::Ring;
 use super::sender::Sends;
@@ -58,7 +59,11 @@ impl Releaser {
         let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
         match written.as_ref().map_err(AsRef::as_ref) {
             // What the disk refused before went ahead of this.
-            Ok(()) => self.ring.push(behind.drain(..).chain(release.events)),
+            Ok(()) => {
+                let written: Vec<(u64, String)> = behind.drain(..).chain(release.events).collect();
+                written.iter().for_each(|(_, text)| log::event(text));
+                self.ring.push(written);
+            }
             Err(JournalError::Disk { .. }) => {
                 behind.extend(release.events);
                 behind.truncate(MAX_BEHIND);

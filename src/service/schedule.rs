@@ -25,6 +25,7 @@ const PURSE_LEAST: u32 = 40;
 /// What is read, in the order of its importance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
+    Wallet,
     Role,
     Mode,
     Universe,

@@ -3,8 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test ends where it goes wrong")]
 
 mod clients;
+mod host_creds;
 mod init;
+mod interactive;
+mod mainnet;
+mod others;
 mod place;
 mod read;
 mod run;
+mod screen;
+mod table;
 mod watch;

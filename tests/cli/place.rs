@@ -5,9 +5,15 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use svc_guard::rules::Rules;
+
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) const ACCOUNT: &str = "0x1111111111111111111111111111111111111111";
 /// Obviously no real key; its address is [`WALLET`].
@@ -65,7 +71,7 @@ impl Place {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
+        ended(&mut self.command(args))
     }
 
     pub(crate) fn run_with(&self, args: &[&str], stdin: &str) -> Output {
@@ -73,7 +79,7 @@ impl Place {
             self.command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         // A command that refuses before it reads leaves the pipe broken; that is its right.
         _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-        child.wait_with_output().unwrap()
+        finished(child)
     }
 
     /// Every file and folder with its mode and content.
@@ -101,6 +107,25 @@ impl Place {
         refused(&self.run(args), reason);
         assert!(self.listing() == before, "{args:?} left something behind");
     }
+}
+
+/// What became of a program that must end by itself; one that does not is ended, and its test fails.
+pub(crate) fn finished(child: Child) -> Output {
+    let id = Pid::from_raw(i32::try_from(child.id()).unwrap());
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || done.send(child.wait_with_output()));
+    match ended.recv_timeout(PATIENCE) {
+        Ok(output) => output.unwrap(),
+        Err(_) => {
+            kill(id, Signal::SIGKILL).unwrap();
+            panic!("the program did not end");
+        }
+    }
+}
+
+/// Runs a command to its end.
+pub(crate) fn ended(command: &mut Command) -> Output {
+    finished(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
 }
 
 /// The program with no variable of its own set.
@@ -152,8 +177,13 @@ pub(crate) fn labelled(output: &str, label: &str) -> String {
     line[label.len()..].trim().to_owned()
 }
 
-/// A venue that answers every `userRole` with the same body, as often as it is asked.
+/// A venue that answers every `userRole` with the same body and knows no API wallet by name, as often as it is asked.
 pub(crate) fn venue(answer: &'static str) -> String {
+    venue_with(answer, "[]")
+}
+
+/// The same, with an answer to `extraAgents`.
+pub(crate) fn venue_with(role: &'static str, agents: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -161,11 +191,17 @@ pub(crate) fn venue(answer: &'static str) -> String {
             let mut stream = stream.unwrap();
             let mut request = Vec::new();
             let mut part = [0; 1024];
-            while !text(&request).contains(r#""type":"userRole""#) {
+            let answer = loop {
                 let read = stream.read(&mut part).unwrap();
-                assert!(read > 0, "a request that is no userRole");
+                assert!(read > 0, "a question that this venue does not know");
                 request.extend_from_slice(&part[..read]);
-            }
+                let asked = text(&request);
+                if asked.contains(r#""type":"userRole""#) {
+                    break role;
+                } else if asked.contains(r#""type":"extraAgents""#) {
+                    break agents;
+                }
+            };
             let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", answer.len());
             stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(answer.as_bytes())).unwrap();
         }

@@ -96,32 +96,6 @@ fn a_risk_journal_is_neither_replaced_nor_resumed_without_a_halt() {
 }
 
 #[test]
-fn what_is_not_built_yet_says_so() {
-    let place = Place::paper();
-    for args in [
-        &[
-            "mcp",
-            "--network",
-            "paper",
-            "--key-file",
-            "x",
-            "--guard-url",
-            "http://127.0.0.1:1",
-            "--confirm-account",
-            ACCOUNT,
-        ][..],
-        &["mcp", "--key-stdin", "--kill-file", "x"],
-    ] {
-        place.refuses(args, "is not in this build yet");
-    }
-    for args in
-        [&["key", "check"][..], &["journal-init", "--mode", "paper"], &["journal-show"], &["mcp", "--network", "x"]]
-    {
-        assert_eq!(place.run(args).status.code(), Some(2), "{args:?}");
-    }
-}
-
-#[test]
 fn mcp_reads_no_variable() {
     let mut command = bare(&["mcp", "--key-stdin"]);
     // Each of these would be refused by a command that reads it.
@@ -129,7 +103,8 @@ fn mcp_reads_no_variable() {
     {
         command.env(name, "\u{1}");
     }
-    refused(&command.output().unwrap(), "is not in this build yet");
+    // What is wrong is the key that is not there.
+    refused(&command.output().unwrap(), "standard input");
 }
 
 #[test]
@@ -158,4 +133,99 @@ fn version_and_help_are_printed() {
     {
         assert!(help.contains(command), "{command}");
     }
+}
+
+/// A command line that cannot be read is refused like everything else: one line, what is wrong and what to do.
+#[test]
+fn a_command_line_that_cannot_be_read_is_one_reason() {
+    let place = Place::empty();
+    for (args, reason) in [
+        (&["nonsense"][..], "unrecognized subcommand 'nonsense'"),
+        (&["init", "--forec"], "a similar argument exists: '--force'"),
+        (&["init", "--ip-share", "1/9"], "leaves 133 of the venue's 1200 weight a minute"),
+        (&["init", "--listen", "8547"], "must be IP:PORT"),
+        (&["init", "--account", "0x1"], "0x and 40 hex digits"),
+        (&["init", "--equity-cap", "0"], "must be USDC above 0"),
+        (&["init", "--network", "live"], "possible values: paper, testnet, mainnet"),
+        (&["init", "--interactive", "--non-interactive"], "cannot be used with"),
+        (&["init", "--key-stdin", "--no-key"], "cannot be used with"),
+        (&["run", "--key-stdin", "--key-file", "x"], "cannot be used with"),
+        (&["run", "-v", "-q"], "cannot be used with"),
+        (&["health", "--listen", "127.0.0.1:1", "--url", "http://x"], "cannot be used with"),
+        (&["key", "check"], "--key-stdin"),
+        (&["client", "add"], "--out <FILE>"),
+        (&["kill"], "--reason <TEXT>"),
+        (&["journal-init", "--mode", "paper"], "--note <TEXT>"),
+        (&["journal-init", "--note", "x"], "--mode <MODE>"),
+        (&["journal-resume", "--mode", "paper"], "--note <TEXT>"),
+        (&["journal-resume", "--note", "x"], "--mode <MODE>"),
+        (&["journal-show"], "--mode <MODE>"),
+        (&["config", "get", "key"], "possible values: network, mode, account, listen, rules"),
+    ] {
+        place.refuses(args, reason);
+        let said = text(&place.run(args).stderr);
+        assert!(said.trim_end().ends_with("--help shows what is allowed"), "{said}");
+    }
+}
+
+#[test]
+fn completions_are_printed_for_each_shell_and_hidden() {
+    for (shell, mark) in [("bash", "complete -F"), ("zsh", "#compdef svc-guard"), ("fish", "complete -c svc-guard")] {
+        let script = succeeded(&bare(&["completions", shell]).output().unwrap());
+        assert!(
+            script.contains(mark) && script.contains("journal-resume") && script.contains("refuse-mainnet"),
+            "{shell}"
+        );
+        // Where the shell is there, it takes the script.
+        if let Ok(mut child) = std::process::Command::new(shell).arg("-n").stdin(std::process::Stdio::piped()).spawn() {
+            std::io::Write::write_all(&mut child.stdin.take().unwrap(), script.as_bytes()).unwrap();
+            assert!(child.wait().unwrap().success(), "{shell}");
+        }
+    }
+    assert!(!succeeded(&bare(&["--help"]).output().unwrap()).contains("completions"));
+    assert_eq!(bare(&["completions", "csh"]).output().unwrap().status.code(), Some(2));
+}
+
+/// `--home`, its variable, and the default in the user's own folder.
+#[test]
+fn the_home_is_the_flags_then_the_variables_then_the_users_own() {
+    let (flagged, named) = (Place::paper(), Place::paper());
+    flagged.write_config(&flagged.config().replace("8547", "8548"));
+    let listen = ["config", "get", "listen"];
+    let home = flagged.home();
+    let by_flag = [&["--home", home.to_str().unwrap()], &listen[..]].concat();
+    assert_eq!(succeeded(&named.run(&by_flag)), "127.0.0.1:8548\n");
+    assert_eq!(succeeded(&named.run(&listen)), "127.0.0.1:8547\n");
+    let user = Place::empty();
+    fs::rename(user.home(), user.path(".svc-guard")).unwrap();
+    let mut command = bare(&init(&["--client-key-out", user.path("bot").to_str().unwrap()]));
+    succeeded(&command.env("HOME", user.folder.path()).output().unwrap());
+    assert!(user.path(".svc-guard/guard.toml").exists());
+    assert_eq!(succeeded(&bare(&listen).env("HOME", user.folder.path()).output().unwrap()), "127.0.0.1:8547\n");
+}
+
+/// What was asked of a key that expires, or has expired.
+#[test]
+fn a_key_whose_approval_ends_is_told_of_and_refused_afterwards() {
+    let agents = |until: &str| -> &'static str {
+        let list = format!(r#"[{{"name":"bot","address":"{WALLET}","validUntil":{until}}}]"#);
+        Box::leak(list.into_boxed_str())
+    };
+    let check = ["key", "check", "--key-stdin"];
+    let asked = |until: &str| {
+        let place = Place::with(&venue_with(AGENT, agents(until)));
+        succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
+        let output = place.run_with(&check, FAKE_KEY);
+        (place, output)
+    };
+    let (place, output) = asked("1700000000000");
+    refused(&output, "the approval of the API wallet 0x14791697260e4c9a71f18484c9f997b308e59325 ended on 2023-11-14");
+    assert!(!place.config().contains("api_wallet"), "it is not recorded");
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let (_, output) = asked(&(now + 3 * 86_400_000).to_string());
+    succeeded(&output);
+    assert!(text(&output.stderr).contains("warning: the approval of the API wallet"), "{}", text(&output.stderr));
+    let (_, output) = asked(&(now + 30 * 86_400_000).to_string());
+    succeeded(&output);
+    assert_eq!(text(&output.stderr), "");
 }

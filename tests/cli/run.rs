@@ -131,6 +131,9 @@ fn run_takes_the_configured_wallets_key_only() {
     refused(&place.run_with(&run, "nonsense"), "standard input holds no key");
     refused(&place.run_with(&run, &"0".repeat(100_000)), "standard input holds no key");
     place.write_config(&place.config().replace(ACCOUNT, WALLET));
+    let journal = place.home().join(format!("journals/testnet-{WALLET}"));
+    let owner = format!(r#"{{"kind":"init","mode":"testnet","account":"{WALLET}","account_network":"testnet"}}"#);
+    svc_guard::journal::create_risk(&journal, &owner).unwrap();
     refused(&place.run_with(&run, FAKE_KEY), "the account's own");
     assert_eq!(place.run(&[&run[..], &["--key-file", "x"]].concat()).status.code(), Some(2));
 }
@@ -143,7 +146,7 @@ fn run_refuses_mainnet_naming_everything_that_is_missing() {
     place.write_config(&format!("refuse_mainnet = \"not yet\"\n{config}"));
     let output = place.run(&["run", "--network", "mainnet"]);
     for gap in [
-        "the config refuses mainnet (not yet)",
+        "mainnet is refused here (not yet)",
         "allow_mainnet = true",
         "equity_cap",
         "api_wallet",

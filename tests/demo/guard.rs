@@ -178,7 +178,7 @@ fn init(program: &Path, plan: &Plan<'_>, folder: &Path) -> Result<SecretKey, Str
     let mut command = command(program, folder);
     command.args(["init", "--non-interactive", "--account", &account, "--rules", &code, "--listen", plan.listen]);
     command.args(match plan.api_wallet {
-        Some(_) => ["--network", "testnet", "--key-stdin"].as_slice(),
+        Some(_) => ["--network", "testnet", "--key-stdin", "--key-store", "file"].as_slice(),
         None => &["--account-network", "testnet"],
     });
     command.arg("--client-key-out").arg(&client_key);

@@ -155,7 +155,7 @@ class Guard(Program):
         arguments = ["--rules", f"@{folder / 'rules.toml'}", "--account", ACCOUNT, "--client-key-out", key_out]
         key = []
         if mode != "paper":
-            key = ["--network", mode, "--key-stdin"]
+            key = ["--network", mode, "--key-stdin", "--key-store", "file"]
         svc_guard(home, "init", "--non-interactive", *arguments, *key, stdin=WALLET_KEY if key else "")
         guard = cls(home, folder / "guard.log", *(["--network", mode] if key else []))
         guard.client_key = key_out.read_text().strip()

@@ -15,14 +15,20 @@ mod halts;
 mod http;
 mod keys;
 mod kill;
+mod logs;
+mod mainnet;
+mod overrides;
+mod pages;
 mod pressure;
 mod protect;
 mod reads;
+mod resume;
 mod signers;
 mod signing;
 #[allow(dead_code, reason = "each program uses its own part of it")]
 mod stand;
 mod start;
+mod wallet;
 mod watched;
 
 #[path = "../venue_sim/sim/mod.rs"]

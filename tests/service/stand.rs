@@ -5,6 +5,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
@@ -39,6 +40,7 @@ pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 pub(crate) enum Mode {
     Paper,
     Testnet,
+    Mainnet,
 }
 
 /// Everything a test needs.
@@ -80,7 +82,7 @@ impl Stand {
     }
 
     fn set_up_as(mode: Mode, rules: &str, watch: &str, prepare: impl FnOnce(&Path)) -> Self {
-        let venue = venue();
+        let venue = venue(mode);
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
@@ -94,11 +96,17 @@ impl Stand {
         args.extend(["--client-key-out", key_out.to_str().unwrap()]);
         args.extend(match mode {
             Mode::Paper => ["--account-network", "testnet"].as_slice(),
-            Mode::Testnet => ["--network", "testnet", "--key-stdin"].as_slice(),
+            Mode::Testnet => ["--network", "testnet", "--key-stdin", "--key-store", "file"].as_slice(),
+            Mode::Mainnet => &MAINNET,
         });
         let done = run_with(&home, &args, WALLET_KEY);
         assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
         let client = SecretKey::parse(&fs::read_to_string(key_out).unwrap()).unwrap();
+        if mode == Mode::Mainnet {
+            let mut begin = command(&home, &["journal-init", "--mode", "mainnet", "--note", "begin"]);
+            let done = begin.env("SVC_MAINNET_CONFIRM", ACCOUNT).output().unwrap();
+            assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        }
         Self { folder, mode, venue, client, service: None }
     }
 
@@ -118,6 +126,7 @@ impl Stand {
         match self.mode {
             Mode::Paper => vec!["run", "--listen", "127.0.0.1:0"],
             Mode::Testnet => vec!["run", "--listen", "127.0.0.1:0", "--network", "testnet"],
+            Mode::Mainnet => vec!["run", "--listen", "127.0.0.1:0", "--network", "mainnet", "--key-stdin"],
         }
     }
 
@@ -134,20 +143,40 @@ impl Stand {
         }
     }
 
+    /// The program in this home with what its mode needs to start.
+    pub(crate) fn run_command(&self, args: &[&str]) -> Command {
+        let mut command = command(&self.home(), args);
+        if self.mode == Mode::Mainnet {
+            // On mainnet the key comes on standard input only.
+            command.env("SVC_MAINNET_CONFIRM", ACCOUNT).stdin(File::open(self.home().join("api-wallet-key")).unwrap());
+        }
+        command
+    }
+
+    /// Starts the service by this command and waits until it listens.
+    pub(crate) fn launch_as(&mut self, command: Command) {
+        if let Err(status) = self.try_launch_as(command) {
+            panic!("the service ended with {status}: {}", self.log());
+        }
+    }
+
     /// Starts the service and waits until it listens, or gives the status it ended with instead.
     pub(crate) fn try_launch(&mut self) -> Result<(), ExitStatus> {
+        let command = self.run_command(&self.run_args());
+        self.try_launch_as(command)
+    }
+
+    fn try_launch_as(&mut self, mut command: Command) -> Result<(), ExitStatus> {
         assert!(self.service.is_none(), "it runs already");
         let before = self.log().len();
         let log = File::options().create(true).append(true).open(self.log_file()).unwrap();
-        let mut command = command(&self.home(), &self.run_args());
         let mut child = command.stdout(Stdio::null()).stderr(log).spawn().unwrap();
         let address = until("the service to listen", || {
             let said = self.log()[before..].to_owned();
-            if let Some(status) = child.try_wait().unwrap() {
-                return Some(Err(status));
+            if let Some((_, after)) = said.split_once("listening on http://") {
+                return after.split_once('\n')?.0.parse().ok().map(Ok);
             }
-            let (_, after) = said.split_once("listening on http://")?;
-            after.split_once('\n')?.0.parse().ok().map(Ok)
+            child.try_wait().unwrap().map(Err)
         });
         self.service = Some((child, address?));
         Ok(())
@@ -164,9 +193,15 @@ impl Stand {
         self.service.is_some()
     }
 
+    /// Takes over a service that a test started by itself.
+    pub(crate) fn adopt(&mut self, child: Child, address: SocketAddr) {
+        assert!(self.service.is_none(), "it runs already");
+        self.service = Some((child, address));
+    }
+
     /// Nobody listens any more where the service looks for its venue; another one stands somewhere else.
     pub(crate) fn venue_gone(&mut self) {
-        self.venue = venue();
+        self.venue = venue(self.mode);
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -241,7 +276,11 @@ impl Stand {
 
     /// The journal's folder.
     pub(crate) fn journal(&self) -> PathBuf {
-        let mode = if self.mode == Mode::Paper { "paper" } else { "testnet" };
+        let mode = match self.mode {
+            Mode::Paper => "paper",
+            Mode::Testnet => "testnet",
+            Mode::Mainnet => "mainnet",
+        };
         self.home().join("journals").join(format!("{mode}-{ACCOUNT}"))
     }
 
@@ -264,10 +303,26 @@ impl Stand {
     }
 }
 
+/// How mainnet is set up.
+const MAINNET: [&str; 9] = [
+    "--network",
+    "mainnet",
+    "--key-stdin",
+    "--key-store",
+    "file",
+    "--confirm-mainnet",
+    ACCOUNT,
+    "--equity-cap",
+    "1000000",
+];
+
 /// Paper too reads the test network here, so that asset ids are the same in both modes.
-fn venue() -> SimHandle {
-    let config = SimConfig::new(ACCOUNT.parse().unwrap(), WALLET.parse().unwrap());
+fn venue(mode: Mode) -> SimHandle {
+    let mut config = SimConfig::new(ACCOUNT.parse().unwrap(), WALLET.parse().unwrap());
     assert!(config.network == Source::Testnet);
+    if mode == Mode::Mainnet {
+        config.network = Source::Mainnet;
+    }
     Sim::start(config).unwrap()
 }
 
@@ -287,5 +342,19 @@ pub(crate) fn run_with(home: &Path, args: &[&str], stdin: &str) -> Output {
     let mut child = command.spawn().unwrap();
     // A command that reads nothing leaves the pipe broken.
     _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
-    child.wait_with_output().unwrap()
+    finished(child)
+}
+
+/// What became of a program that must end by itself; one that does not is ended, and its test fails.
+pub(crate) fn finished(child: Child) -> Output {
+    let id = Pid::from_raw(i32::try_from(child.id()).unwrap());
+    let (done, ended) = mpsc::channel();
+    std::thread::spawn(move || done.send(child.wait_with_output()));
+    match ended.recv_timeout(PATIENCE) {
+        Ok(output) => output.unwrap(),
+        Err(_) => {
+            kill(id, Signal::SIGKILL).unwrap();
+            panic!("the program did not end");
+        }
+    }
 }

@@ -1,0 +1,33 @@
+//! `completions`: a shell's completions of this command line, for those who package it.
+
+use clap::{CommandFactory, ValueEnum};
+use clap_complete::{Shell, generate};
+
+use super::{Cli, Refusal, print};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The shell
+    shell: Wanted,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Wanted {
+    /// The Bourne-again shell
+    Bash,
+    /// The Z shell
+    Zsh,
+    /// The friendly interactive shell
+    Fish,
+}
+
+pub(super) fn run(args: &Args) -> Result<(), Refusal> {
+    let shell = match args.shell {
+        Wanted::Bash => Shell::Bash,
+        Wanted::Zsh => Shell::Zsh,
+        Wanted::Fish => Shell::Fish,
+    };
+    let mut script = Vec::new();
+    generate(shell, &mut Cli::command(), "svc-guard", &mut script);
+    print(&String::from_utf8_lossy(&script))
+}

@@ -1,0 +1,43 @@
+//! Answers from flags and variables alone.
+
+use super::super::{Refusal, key_stdin, mainnet, wallet};
+use super::{Answers, Given, KeyStoreChoice};
+use crate::home::{Deployment, Home, Mode};
+
+pub(super) fn answers(given: Given, deployment: Deployment, home: &Home) -> Result<Answers, Refusal> {
+    let mode = given.network.unwrap_or(Mode::Paper);
+    let needed = "init --non-interactive needs --rules sr1_... (or @FILE, SVC_GUARD_RULES) and --account 0x... \
+                  (SVC_GUARD_ACCOUNT)";
+    let rules = given.rules.clone().ok_or(Refusal::Flags(needed))?;
+    let account = given.account.ok_or(Refusal::Flags(needed))?;
+    let config = given.config(mode, account, rules, deployment);
+    fitting(mode, &given)?;
+    if mode == Mode::Mainnet {
+        mainnet::check_set_up(&config, given.confirm_mainnet)?;
+    }
+    // Everything else is judged before a key is taken in.
+    config.check(&home.config_file()).map_err(Refusal::Config)?;
+    let api_wallet = if given.key_stdin { Some(key_stdin::read()?) } else { None };
+    if let Some(key) = &api_wallet {
+        wallet::check(&config, key.address())?;
+    }
+    Ok(Answers { config, api_wallet, client_key_out: given.client_key_out })
+}
+
+/// Refuses flags that do not go with the mode.
+fn fitting(mode: Mode, given: &Given) -> Result<(), Refusal> {
+    let text = match mode {
+        Mode::Paper if given.key_stdin => "paper mode uses no API wallet key; leave out --key-stdin",
+        Mode::Testnet | Mode::Mainnet if !given.key_stdin && !given.no_key => {
+            "testnet and mainnet need the API wallet's key on standard input (--key-stdin), or --no-key to store none"
+        }
+        _ if given.key_store == KeyStoreChoice::HostCreds && !given.key_stdin => {
+            "there is no API wallet key to keep, so --key-store host-creds has nothing to do; leave it out"
+        }
+        Mode::Paper | Mode::Testnet if given.confirm_mainnet.is_some() => {
+            "--confirm-mainnet is for --network mainnet only; leave it out"
+        }
+        _ => return Ok(()),
+    };
+    Err(Refusal::Flags(text))
+}

@@ -1,0 +1,92 @@
+//! What was set up, and what to do next; the one place where a client key is shown.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use zeroize::Zeroizing;
+
+use super::super::set_up::Done;
+use super::super::{Refusal, print, say};
+use crate::home::{CREDENTIAL, Config, Home, KeyStore, Mode, Pairing};
+
+pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>) -> Result<(), Refusal> {
+    let Done { config, client, notes } = done;
+    notes.iter().for_each(|note| say(note));
+    let code = Pairing::new(config.listen, config.mode, config.account, client.address()).to_code();
+    let client_key = match client_key_file {
+        Some(path) => format!("client key               in {}\n", path.display()).into(),
+        None => Zeroizing::new(format!("client key (shown once)  {}\n", client.reveal().as_str())),
+    };
+    let api_wallet = match config.api_wallet {
+        Some(address) => format!("API wallet               {address}, its key in {}\n", key_place(home, config)),
+        None => String::new(),
+    };
+    print(&format!(
+        "Set up for {mode} in {home}\n\
+         account                  {account} on {account_network}\n\
+         {api_wallet}{client_key}\
+         client address           {client}\n\
+         pairing code             {code}\n\
+         Next:\n{next}",
+        mode = config.mode,
+        home = home.dir().display(),
+        account = config.account,
+        account_network = config.account_network,
+        client_key = client_key.as_str(),
+        client = client.address(),
+        next = next(home, config),
+    ))
+}
+
+fn key_place(home: &Home, config: &Config) -> String {
+    match config.key_store {
+        KeyStore::File => home.key_file().display().to_string(),
+        KeyStore::HostCreds => format!("{} (sealed for this host)", home.sealed_key_file().display()),
+    }
+}
+
+/// The commands that come next, in order.
+fn next(home: &Home, config: &Config) -> String {
+    let mode = config.mode;
+    let mut steps = vec!["`svc-guard check-config` shows the rules".to_owned()];
+    if mode != Mode::Paper && config.api_wallet.is_none() {
+        steps.push(
+            "`svc-guard key check --key-stdin < FILE` checks the API wallet's key and records its address".to_owned(),
+        );
+    }
+    if mode == Mode::Mainnet {
+        steps.push(format!(
+            "`SVC_MAINNET_CONFIRM={} svc-guard journal-init --mode mainnet --note TEXT` starts the risk journal at the \
+             account's equity",
+            config.account
+        ));
+    }
+    steps.push(format!("`{}` starts the service", start(home, config)));
+    steps.push(format!("give the bot http://{} as its base URL and the client key as its key", config.listen));
+    let mut text = String::new();
+    for (number, step) in (1..).zip(steps) {
+        // Writing to a String cannot fail.
+        _ = writeln!(text, "  {number}. {step}");
+    }
+    text
+}
+
+/// The command that starts the service.
+fn start(home: &Home, config: &Config) -> String {
+    let mode = config.mode;
+    let file = home.key_file();
+    let confirm = format!("SVC_MAINNET_CONFIRM={} ", config.account);
+    let confirm = if mode == Mode::Mainnet { confirm.as_str() } else { "" };
+    match (mode, config.key_store, config.api_wallet) {
+        (Mode::Paper, ..) => "svc-guard run".to_owned(),
+        (_, KeyStore::HostCreds, _) => format!(
+            "systemd-creds decrypt --name={CREDENTIAL} {} - | {confirm}svc-guard run --network {mode} --key-stdin",
+            home.sealed_key_file().display()
+        ),
+        (Mode::Testnet, KeyStore::File, Some(_)) => "svc-guard run --network testnet".to_owned(),
+        (_, KeyStore::File, Some(_)) => {
+            format!("{confirm}svc-guard run --network {mode} --key-stdin < {}", file.display())
+        }
+        (_, KeyStore::File, None) => format!("{confirm}svc-guard run --network {mode} --key-stdin < FILE"),
+    }
+}

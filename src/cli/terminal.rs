@@ -1,0 +1,178 @@
+//! Questions to a person at a terminal: asked on standard error, answered on standard input, a key without an echo.
+//!
+//! Nothing typed is buffered anywhere but in the answer itself, so that a typed key is in one place, which is wiped.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::fd::AsFd;
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+use super::Refusal;
+
+/// Longest answer in bytes, the most a terminal takes for one line.
+const MAX_ANSWER: usize = 4096;
+
+const END_OF_TRANSMISSION: u8 = 4;
+const INTERRUPT: u8 = 3;
+const ERASE_LINE: u8 = 0x15;
+const ERASE: [u8; 2] = [8, 0x7f];
+
+/// A terminal with a person at it.
+pub(super) struct Terminal {
+    input: File,
+}
+
+/// The person left before the end.
+fn left() -> Refusal {
+    Refusal::Flags("left before the end; nothing was set up")
+}
+
+fn failed(error: impl Into<io::Error>) -> Refusal {
+    Refusal::Io("use the terminal", error.into())
+}
+
+impl Terminal {
+    /// The terminal on standard input and standard error; none where either is something else.
+    pub(super) fn open() -> Result<Option<Self>, Refusal> {
+        let stdin = io::stdin();
+        if !stdin.is_terminal() || !io::stderr().is_terminal() {
+            return Ok(None);
+        }
+        let input = stdin.as_fd().try_clone_to_owned().map_err(failed)?;
+        Ok(Some(Self { input: File::from(input) }))
+    }
+
+    /// Says something.
+    pub(super) fn say(&self, text: &str) -> Result<(), Refusal> {
+        let mut out = io::stderr().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(failed)
+    }
+
+    /// Asks for a line; an empty one is the default, where there is one.
+    pub(super) fn ask(&self, question: &str, default: Option<&str>) -> Result<String, Refusal> {
+        loop {
+            match default {
+                Some(default) => self.say(&format!("{question} [{default}]: "))?,
+                None => self.say(&format!("{question}: "))?,
+            }
+            let mut line = Vec::new();
+            loop {
+                match self.byte()? {
+                    Some(b'\n') => break,
+                    Some(byte) => line.push(byte),
+                    None => {
+                        self.say("\n")?;
+                        return Err(left());
+                    }
+                }
+                if line.len() > MAX_ANSWER {
+                    return Err(Refusal::Flags("an answer is too long; nothing was set up"));
+                }
+            }
+            let answer = String::from_utf8_lossy(&line).trim().to_owned();
+            match (answer.is_empty(), default) {
+                (false, _) => return Ok(answer),
+                (true, Some(default)) => return Ok(default.to_owned()),
+                (true, None) => {}
+            }
+        }
+    }
+
+    /// Asks until the answer can be read.
+    pub(super) fn ask_for<T>(
+        &self,
+        question: &str,
+        default: Option<&str>,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, Refusal> {
+        loop {
+            let answer = self.ask(question, default)?;
+            match read(&answer) {
+                Ok(value) => return Ok(value),
+                Err(expected) => self.say(&format!("  {answer}: {expected}\n"))?,
+            }
+        }
+    }
+
+    /// Asks for yes or no.
+    pub(super) fn agree(&self, question: &str, default: bool) -> Result<bool, Refusal> {
+        self.ask_for(question, Some(if default { "yes" } else { "no" }), |answer| match answer {
+            "y" | "yes" => Ok(true),
+            "n" | "no" => Ok(false),
+            _ => Err("answer yes or no".to_owned()),
+        })
+    }
+
+    /// Asks for a line that is not shown as it is typed.
+    pub(super) fn ask_hidden(&self, question: &str) -> Result<Zeroizing<Vec<u8>>, Refusal> {
+        let _quiet = Quiet::new(&self.input).map_err(failed)?;
+        self.say(&format!("{question}: "))?;
+        // Of full size from the start: a buffer that grows leaves copies behind.
+        let mut line = Zeroizing::new(Vec::with_capacity(MAX_ANSWER));
+        loop {
+            match self.byte()? {
+                Some(b'\n' | b'\r') => break,
+                None | Some(INTERRUPT | END_OF_TRANSMISSION) => {
+                    self.say("\n")?;
+                    return Err(left());
+                }
+                Some(byte) if ERASE.contains(&byte) => _ = line.pop(),
+                Some(ERASE_LINE) => line.clear(),
+                Some(byte) if line.len() < MAX_ANSWER => line.push(byte),
+                Some(_) => {}
+            }
+        }
+        self.say("\n")?;
+        Ok(line)
+    }
+
+    /// The next byte typed; none at the end of input.
+    fn byte(&self) -> Result<Option<u8>, Refusal> {
+        let mut byte = [0];
+        loop {
+            match (&self.input).read(&mut byte) {
+                Ok(0) => return Ok(None),
+                Ok(_) => return Ok(byte.first().copied()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+    }
+}
+
+/// A terminal that neither echoes nor interrupts. It is put back as it was when this is dropped; signals that would end
+/// the program before that wait.
+struct Quiet<'a> {
+    terminal: &'a File,
+    before: Termios,
+    signals: SigSet,
+}
+
+impl<'a> Quiet<'a> {
+    fn new(terminal: &'a File) -> nix::Result<Self> {
+        let before = tcgetattr(terminal)?;
+        let mut quiet = before.clone();
+        quiet.local_flags.remove(LocalFlags::ECHO | LocalFlags::ECHONL | LocalFlags::ICANON | LocalFlags::ISIG);
+        for (index, value) in [(SpecialCharacterIndices::VMIN, 1), (SpecialCharacterIndices::VTIME, 0)] {
+            if let Some(slot) = quiet.control_chars.get_mut(index as usize) {
+                *slot = value;
+            }
+        }
+        let mut held = SigSet::empty();
+        [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT].into_iter().for_each(|signal| held.add(signal));
+        let signals = held.thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_BLOCK)?;
+        tcsetattr(terminal, SetArg::TCSAFLUSH, &quiet)?;
+        Ok(Self { terminal, before, signals })
+    }
+}
+
+impl Drop for Quiet<'_> {
+    fn drop(&mut self) {
+        // Nothing better can be done for a terminal that is gone.
+        _ = tcsetattr(self.terminal, SetArg::TCSADRAIN, &self.before);
+        _ = self.signals.thread_set_mask();
+    }
+}

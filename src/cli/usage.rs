@@ -1,0 +1,50 @@
+//! A command line that cannot be read: one reason and the way out, in one line like every other refusal.
+
+use clap::error::ErrorKind;
+
+use super::Refusal;
+
+/// Whether this is no error but what was asked for: the version, or the help text.
+pub(super) fn is_answer(error: &clap::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
+}
+
+/// The refusal that says what the parser says.
+pub(super) fn refusal(error: &clap::Error) -> Refusal {
+    Refusal::Usage(one_line(&error.render().to_string()))
+}
+
+/// The parser's message in one line: its reason and its tips, without the usage that the help text shows better.
+fn one_line(message: &str) -> String {
+    let told = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let told = told.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    let mut line = String::new();
+    for part in told {
+        let joint = match line.chars().last() {
+            None => "",
+            Some(':') => " ",
+            Some(_) => "; ",
+        };
+        line.push_str(joint);
+        line.push_str(part.trim_start_matches("error: "));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line() {
+        let message =
+            "error: the following required arguments were not provided:\n  --note <TEXT>\n\nUsage: x\n\nFor more";
+        assert_eq!(one_line(message), "the following required arguments were not provided: --note <TEXT>");
+        let message =
+            "error: unexpected argument '--forec'\n\n  tip: a similar argument exists: '--force'\n\nUsage: x\n";
+        assert_eq!(one_line(message), "unexpected argument '--forec'; tip: a similar argument exists: '--force'");
+    }
+}

@@ -1,0 +1,26 @@
+//! The API wallet's key checked with the venue while a person waits.
+
+use super::set_up::now_ms;
+use super::{Refusal, say, waiting};
+use crate::home::Config;
+use crate::journal::day_of;
+use crate::service::agent::{self, Approved, NotTheAgent};
+use crate::venue::Address;
+
+/// From this long before its end an approval is called short.
+const SHORT_MS: u64 = 7 * 86_400_000;
+
+/// Checks that the venue knows the key of address `wallet` as an API wallet of the config's account.
+pub(super) fn check(config: &Config, wallet: Address) -> Result<(), Refusal> {
+    let asked = waiting::telling(&format!("the venue at {}", config.venue_url()), || {
+        agent::check(&agent::client(config.venue_url())?, config.account, wallet, now_ms())
+    });
+    let Approved { until_ms } = asked.map_err(|refused: NotTheAgent| Refusal::Agent(refused))?;
+    if let Some(until_ms) = until_ms.filter(|until_ms| *until_ms <= now_ms().saturating_add(SHORT_MS)) {
+        say(&format!(
+            "warning: the approval of the API wallet {wallet} ends on {} (UTC); approve a new one at the venue before that",
+            day_of(until_ms)
+        ));
+    }
+    Ok(())
+}

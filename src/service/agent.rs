@@ -1,0 +1,147 @@
+//! Whether a key is an API wallet of the account, asked of the venue.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use crate::journal::day_of;
+use crate::venue::Address;
+use crate::venue::client::{Client, Timeouts};
+use crate::venue::info::{Role, valid_until_ms};
+
+/// Why a key is not taken as the account's API wallet.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NotTheAgent {
+    /// It is the account's own key.
+    OwnKey(Address),
+    /// It is the API wallet of another account (the key's address, that account, the account wanted).
+    OfAnother(Address, Address, Address),
+    /// It is no API wallet (the key's address, what the venue calls it).
+    NoAgent(Address, &'static str),
+    /// Its approval has ended (the key's address, when, in UTC ms).
+    Expired(Address, u64),
+    /// The venue did not answer so that it could be read (what happened).
+    NoAnswer(String),
+}
+
+impl fmt::Display for NotTheAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OwnKey(account) => write!(
+                f,
+                "the key is the account's own ({account}); approve an API wallet at the venue and give its key, which \
+                 cannot withdraw"
+            ),
+            Self::OfAnother(wallet, master, account) => write!(
+                f,
+                "{wallet} is an API wallet of {master}, not of the account {account}; give a key of that account's"
+            ),
+            Self::NoAgent(wallet, role) => write!(
+                f,
+                "{wallet} is no API wallet: the venue knows it as {role}; approve it there for the account, then try again"
+            ),
+            Self::Expired(wallet, until_ms) => write!(
+                f,
+                "the approval of the API wallet {wallet} ended on {} (UTC); approve a new API wallet at the venue and \
+                 give its key",
+                day_of(*until_ms)
+            ),
+            Self::NoAnswer(what) => write!(f, "the venue could not be asked about the key: {what}; try again"),
+        }
+    }
+}
+
+/// How the venue is asked: a question of `/info`, its answer or what happened instead.
+pub(super) type Ask<'a> = &'a dyn Fn(&Value) -> Result<Value, String>;
+
+/// An API wallet that the venue knows as the account's.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Approved {
+    /// When the approval ends, UTC ms; none for a wallet without a name, whose end the venue does not tell.
+    pub until_ms: Option<u64>,
+}
+
+/// Asks the venue whether `wallet` is an API wallet of `account`, or of the master that `account` is a sub-account of
+/// (an API wallet signs for its master's sub-accounts too), and whether its approval still holds at `now_ms`.
+///
+/// # Errors
+/// [`NotTheAgent`].
+pub fn check(client: &Client, account: Address, wallet: Address, now_ms: u64) -> Result<Approved, NotTheAgent> {
+    let ask: Ask = &|question| client.info(question).map_err(|error| error.to_string());
+    let master = check_role(ask, account, wallet)?;
+    let answer = ask(&json!({"type": "extraAgents", "user": master})).map_err(NotTheAgent::NoAnswer)?;
+    match valid_until_ms(&answer, &wallet) {
+        Some(until_ms) if until_ms <= now_ms => Err(NotTheAgent::Expired(wallet, until_ms)),
+        until_ms => Ok(Approved { until_ms }),
+    }
+}
+
+/// A client of the venue for a question that a person waits for.
+///
+/// # Errors
+/// [`NotTheAgent::NoAnswer`] when the address cannot be called.
+pub fn client(url: &str) -> Result<Client, NotTheAgent> {
+    Client::new(url, Timeouts::default()).map_err(|error| NotTheAgent::NoAnswer(error.to_string()))
+}
+
+/// The account that `wallet` is an API wallet of: `account` itself or its master.
+pub(super) fn check_role(ask: Ask, account: Address, wallet: Address) -> Result<Address, NotTheAgent> {
+    if wallet == account {
+        return Err(NotTheAgent::OwnKey(account));
+    }
+    let master = match role(ask, wallet)? {
+        Role::Agent(master) => master,
+        Role::User => return Err(NotTheAgent::NoAgent(wallet, "an account of its own")),
+        Role::SubAccount(_) => return Err(NotTheAgent::NoAgent(wallet, "a sub-account")),
+        Role::Vault => return Err(NotTheAgent::NoAgent(wallet, "a vault")),
+        Role::Missing => return Err(NotTheAgent::NoAgent(wallet, "nobody")),
+    };
+    if master == account || role(ask, account)? == Role::SubAccount(master) {
+        Ok(master)
+    } else {
+        Err(NotTheAgent::OfAnother(wallet, master, account))
+    }
+}
+
+fn role(ask: Ask, user: Address) -> Result<Role, NotTheAgent> {
+    let answer = ask(&json!({ "type": "userRole", "user": user })).map_err(NotTheAgent::NoAnswer)?;
+    Role::from_answer(&answer).map_err(NotTheAgent::NoAnswer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ACCOUNT: Address = Address([0x11; 20]);
+    const WALLET: Address = Address([0x22; 20]);
+    const MASTER: Address = Address([0x33; 20]);
+
+    /// The check against a venue where these addresses have these roles.
+    fn checked(roles: &[(Address, Value)]) -> Result<Address, NotTheAgent> {
+        let ask: Ask = &|question| {
+            let known = roles.iter().find(|(address, _)| question["user"] == json!(address));
+            known.map(|(_, role)| role.clone()).ok_or_else(|| "nobody answers".to_owned())
+        };
+        check_role(ask, ACCOUNT, WALLET)
+    }
+
+    #[test]
+    fn each_role_has_its_verdict() {
+        let agent_of = |master: Address| json!({"role": "agent", "data": {"user": master}});
+        assert_eq!(checked(&[(WALLET, agent_of(ACCOUNT))]), Ok(ACCOUNT));
+        let sub = (ACCOUNT, json!({"role": "subAccount", "data": {"master": MASTER}}));
+        assert_eq!(checked(&[(WALLET, agent_of(MASTER)), sub]), Ok(MASTER));
+        let stranger = (ACCOUNT, json!({"role": "user"}));
+        let of_another = Err(NotTheAgent::OfAnother(WALLET, MASTER, ACCOUNT));
+        assert_eq!(checked(&[(WALLET, agent_of(MASTER)), stranger]), of_another);
+        for (role, name) in [("user", "an account of its own"), ("vault", "a vault"), ("missing", "nobody")] {
+            assert_eq!(checked(&[(WALLET, json!({"role": role}))]), Err(NotTheAgent::NoAgent(WALLET, name)));
+        }
+        assert_eq!(checked(&[]), Err(NotTheAgent::NoAnswer("nobody answers".to_owned())));
+    }
+
+    #[test]
+    fn the_accounts_own_key_is_refused_without_asking() {
+        assert_eq!(check_role(&|_| Err("asked".to_owned()), ACCOUNT, ACCOUNT), Err(NotTheAgent::OwnKey(ACCOUNT)));
+    }
+}
