@@ -104,7 +104,7 @@ impl Desk {
                 self.step(input);
             }
             // Not even the room kept for exits is left. What waits must get to the disk before more is taken in.
-            Message::Exchange { reply, .. } if self.backlog.len() > BACKLOG => reply.answer(Reply::busy()),
+            Message::Exchange { reply, .. } if self.is_backlog_full() => reply.answer(Reply::busy()),
             Message::Exchange { via, body, reply } => {
                 let id = self.wait(reply);
                 self.step(Input::Request(Request { id, via, body }));
@@ -234,6 +234,11 @@ impl Desk {
         }
     }
 
+    fn is_backlog_full(&self) -> bool {
+        let texts = self.backlog.iter().flat_map(|batch| &batch.events).map(|line| line.text.len());
+        self.backlog.len() > BACKLOG || texts.fold(0, usize::saturating_add) > BACKLOG_BYTES
+    }
+
     /// Tells the core when the journal's queue became full, or has room again.
     fn journal_room(&mut self) {
         let is_behind = !self.backlog.is_empty();
@@ -245,9 +250,11 @@ impl Desk {
 
 /// Events between two checkpoints.
 const CHECKPOINT_EVERY: u64 = 5_000;
-/// Batches that may wait here before nothing more is taken in. Entries are refused from the first on, so that this is
-/// room for exits.
-const BACKLOG: usize = 256;
+/// Batches that may wait here before nothing more is taken in: more than all connections together can have at work.
+/// Entries are refused from the first on, so that this is room for exits.
+const BACKLOG: usize = 8_192;
+/// The same as the length of their texts.
+const BACKLOG_BYTES: usize = 16 * 1024 * 1024;
 
 fn line(record: guard::Record) -> Line {
     let cloids = record.keys.cloids.iter().map(|cloid| u128::from_be_bytes(cloid.0)).collect();
