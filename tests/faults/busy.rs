@@ -61,7 +61,11 @@ fn entries_wait_for_a_slow_disk_and_exits_do_not() {
     let exits = codes.iter().filter(|code| *code == "reduces").count();
     assert_eq!(exits, usize::try_from(turns).unwrap(), "{codes:?}");
     for socket in &mut sockets {
-        (0..AT_WORK).for_each(|_| assert_eq!(code(socket), "allowed"));
+        for _ in 0..AT_WORK {
+            // So many connections are not taken in the order of their nonces.
+            let code = code(socket);
+            assert!(["allowed", "nonce_out_of_window"].contains(&code.as_str()), "{code}");
+        }
     }
     // The disk keeps up again.
     post(&mut trader, &stand, &entry(59_100));

@@ -133,7 +133,7 @@ fn check_exits(asked: &[Value], decided: &Decided) {
 }
 
 proptest! {
-    #![proptest_config(cases(34_000))]
+    #![proptest_config(cases(14_000))]
 
     /// Half the equity in one market and four fifths in all, as notional.
     #[test]
