@@ -326,3 +326,26 @@ def test_reads_pass_through(stand):
     # A bot that knows only its own key means the account.
     assert info.user_state(stand.client)["marginSummary"] == state["marginSummary"]
     assert isinstance(info.frontend_open_orders(stand.client), list)
+
+
+def test_a_group_of_entry_stop_and_take_profit_goes_as_it_came(stand):
+    order = {"coin": "BTC", "sz": 0.01}
+    profit = {"trigger": {"triggerPx": 61500, "isMarket": True, "tpsl": "tp"}}
+    reply = stand.bot.bulk_orders(
+        [
+            {**order, "is_buy": True, "limit_px": 59800, "order_type": GTC, "reduce_only": False},
+            {**order, "is_buy": False, "limit_px": 53000, "order_type": stop(58800), "reduce_only": True},
+            {**order, "is_buy": False, "limit_px": 55000, "order_type": profit, "reduce_only": True},
+        ],
+        grouping="normalTpsl",
+    )
+    assert len(statuses(reply)) == 3
+    check_oid(stand, statuses(reply)[0]["resting"]["oid"])
+    decision = stand.decided(reply)
+    forward, request = decision["forward"], decision["request"]
+    assert forward["grouping"] == request["grouping"] == "normalTpsl"
+    for sent, asked in zip(forward["orders"], request["orders"], strict=True):
+        assert {name: sent[name] for name in "abpsrt"} == {name: asked[name] for name in "abpsrt"}
+    if not stand.is_paper:
+        # Neither child lives before its parent has filled.
+        assert [placed["sz"] for placed in stand.venue.orders("BTC")] == ["0.01"] * 3
