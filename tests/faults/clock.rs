@@ -38,6 +38,8 @@ fn nonces_stay_near_the_venues_time_whatever_the_clock_does() {
         stand.start();
         taken(&stand, px + 5);
     }
+    // A client may know before the disk what became of its order.
+    until("every order to be told of", || truth::open_ends(&stand.events()).is_empty().then_some(()));
     let truth = stand.venue.truth();
     for seen in truth["requests"].as_array().unwrap() {
         let (nonce, at_ms) = (seen["nonce"].as_u64().unwrap(), seen["at_ms"].as_u64().unwrap());
