@@ -98,12 +98,12 @@ impl Poller {
     /// # Errors
     /// When the decision loop is gone, or the account's equity cannot be valued surely.
     pub(super) fn run(&self) -> Result<(), String> {
-        let mut at_once = vec![Task::Role, Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
-        if self.wallet_unchecked {
-            at_once.insert(0, Task::Wallet);
-        }
-        if self.api_wallet.is_some() {
-            at_once.extend([Task::Limits, Task::Agents]);
+        // What a small budget may put off by a minute comes last.
+        let mut at_once = vec![Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
+        match self.api_wallet {
+            None => at_once.push(Task::Role),
+            Some(_) if self.wallet_unchecked => at_once.extend([Task::Wallet, Task::Limits, Task::Agents]),
+            Some(_) => at_once.extend([Task::Limits, Task::Agents]),
         }
         let budget = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).budget();
         // The core says when these are wanted first.
@@ -182,7 +182,7 @@ impl Poller {
     fn read_wallet(&self) -> Result<Result<Option<Input>, String>, String> {
         let Some(api_wallet) = self.api_wallet else { return Ok(Ok(None)) };
         match agent::check_role(&|question| self.ask(question), self.account, api_wallet) {
-            Ok(_) => Ok(Ok(None)),
+            Ok(master) => Ok(Ok(Some(Input::ActsFor(agent::acts_for(self.account, master))))),
             Err(NotTheAgent::NoAnswer(text)) => Ok(Err(text)),
             Err(refused) => Err(refused.to_string()),
         }

@@ -4,11 +4,13 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::Display;
 use std::io;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
+use super::agent;
+use super::clock::steady_ms;
 use super::desk::Desk;
 use super::door::Door;
 use super::intake::Intake;
@@ -29,9 +31,10 @@ use crate::faults::Faults;
 use crate::guard::{Guard, Input, Read};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal, Store};
+use crate::venue::Address;
 use crate::venue::client::Client;
 use crate::venue::signing::SecretKey;
-use crate::venue::weight::Ledger;
+use crate::venue::weight::{Ledger, Priority};
 
 /// Batches that wait for the journal's thread at most.
 const JOURNAL_QUEUE: usize = 1024;
@@ -65,6 +68,9 @@ impl Prepared {
         let intervals = intervals(&config);
         let (shared, ends) = Shared::new(&config, client, faults);
         log::start(most, &shared.deaths).map_err(failed)?;
+        if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
+            shared.vouched_for(config.account, master);
+        }
         let guard = wake(&home, &config, intervals, &opened, &shared.ring);
 
         let journal = shared.start_journal(store).map_err(failed)?;
@@ -206,6 +212,14 @@ impl Shared {
         })
     }
 
+    /// The venue has said at the start whose the API wallet is: that was paid for, and need not be asked again.
+    fn vouched_for(&self, account: Address, master: Address) {
+        let weight = agent::check_weight(account, master);
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).charge(Priority::Read, weight, steady_ms());
+        // The first message of all; the decision loop takes it in before any request.
+        let _is_there_room = self.inbox.try_send(Message::Input(Input::ActsFor(agent::acts_for(account, master))));
+    }
+
     fn poller(
         &self,
         config: &Config,
@@ -219,7 +233,7 @@ impl Shared {
             questions: Arc::clone(&self.questions),
             account: config.account,
             api_wallet: api_wallet.map(|wallet| wallet.key.address()),
-            wallet_unchecked: api_wallet.is_some_and(|wallet| !wallet.checked),
+            wallet_unchecked: api_wallet.is_some_and(|wallet| wallet.master.is_none()),
             intervals,
             wanted,
             inbox: self.inbox.clone(),
