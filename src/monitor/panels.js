@@ -109,7 +109,7 @@ export function rules({ rules: code }) {
   terms(byId("rules"), pairs);
 }
 
-/** Fills a table whose columns are `[name, class, cell]`; on a phone each cell carries its column's name. */
+/** Fills a table of columns `[name, class, cell]`. The roles stay where the style of a phone takes the table apart. */
 function table(id, columns, groups, key) {
   const whole = byId(id);
   if (!whole.tHead) {
@@ -182,14 +182,13 @@ export function orders({ open_orders: all }) {
   table("orders", ORDERS, groups.filter(({ rows }) => rows.length > 0), ({ oid }) => oid);
 }
 
-export function facts({ version, venue, clients, api_wallet: wallet, api_wallet_valid_until: until, risk, last_event: last }) {
+export function facts({ version, venue, api_wallet: wallet, api_wallet_valid_until: until, risk, last_event: last }) {
   terms(byId("facts"), [
     ["Version", clip(version, 40)],
     ["Venue", clip(venue.url, 200)],
     ["Requests to it", `${venue.weight_used} of ${venue.weight_per_minute} a minute`],
     ["API wallet", wallet === null ? "none" : short(wallet), wallet],
     ["approved until", until === null ? "–" : stamp(until).slice(0, 10)],
-    ["Clients", String(clients.length)],
     ["Day", clip(risk.day ?? "–", 20)],
     ["Last event", last ? `#${last.seq}` : "–"],
     ["Times", "UTC"],

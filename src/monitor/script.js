@@ -12,7 +12,7 @@ const LATE_MS = 2500;
 
 const plot = new Plot(byId("plot"), byId("lines"));
 const stream = new Stream(byId("stream"), byId("no-stream"));
-const teller = new Teller();
+const teller = new Teller(byId("said"));
 const opened = performance.now();
 let read = null;
 let problem = null;

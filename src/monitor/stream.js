@@ -1,6 +1,6 @@
 // The stream: each event that a person should see as one row, the newest first.
 
-import { byId, make, put, set } from "./dom.js";
+import { make, put, set } from "./dom.js";
 import { clip, short, stamp, time, words } from "./text.js";
 
 const MOST_ROWS = 300;
@@ -104,30 +104,23 @@ function changes(lines) {
   return make("ul", { class: "changes" }, ...lines.slice(0, MOST_CHANGES).map((line) => make("li", {}, line)), ...more);
 }
 
-/** Tells a screen reader what was decided, at most so often, and never each of many. */
+/** Tells a screen reader what was changed or refused: what comes within a few seconds is told as one. */
 export class Teller {
-  constructor(everyMs = 5000) {
-    this.everyMs = everyMs;
-    this.waiting = [];
-    this.timer = null;
+  constructor(place) {
+    [this.place, this.timer] = [place, null];
   }
 
   tell(events) {
     const news = events.filter((event) => event.kind === "decision" && event.verdict !== "allow");
-    this.waiting.push(...news.slice(-50).map((event) => `${clip(event.verdict, 20)}, ${words(event.code)}`));
-    this.waiting = this.waiting.slice(-50);
-    if (this.waiting.length > 0) this.timer ??= setTimeout(() => this.speak(), 500);
+    if (news.length === 0) return;
+    this.count = (this.timer === null ? 0 : this.count) + news.length;
+    const { seq, verdict, code } = news.at(-1);
+    this.last = `#${seq} ${clip(verdict, 20)}, ${words(code)}`;
+    this.timer ??= setTimeout(() => this.speak(), 2000);
   }
 
   speak() {
-    const last = this.waiting.at(-1);
-    const text = this.waiting.length > 1 ? `${this.waiting.length} requests changed or refused, the last: ${last}` : last;
-    this.waiting = [];
-    put(byId("said"), text);
-    // What comes meanwhile is told together, when this time is over.
-    this.timer = setTimeout(() => {
-      this.timer = null;
-      this.tell([]);
-    }, this.everyMs);
+    this.timer = null;
+    put(this.place, this.count > 1 ? `${this.count} requests changed or refused, the last: ${this.last}` : this.last);
   }
 }

@@ -1,5 +1,4 @@
-// Words and figures for people. Money stays a decimal string all the way: it is cut into groups and rounded digit by
-// digit, never turned into a floating-point number.
+// Words and figures for people. Money stays a decimal string: it is grouped and rounded digit by digit.
 
 const MISSING = "–";
 
@@ -17,7 +16,7 @@ function show(units, places, signed) {
   return sign + whole + (places > 0 ? `.${size.slice(size.length - places)}` : "");
 }
 
-/** An amount of USDC to the cent, half a cent away from zero; the whole of it belongs into a title. */
+/** An amount of USDC, rounded to the cent; the whole of it belongs into a title. */
 export function usd(text, signed = false) {
   const amount = parse(text);
   if (!amount) return MISSING;
@@ -56,8 +55,9 @@ export const isNegative = (text) => (text ?? "").startsWith("-");
 /** Text of any length from anywhere, kept to what a row can hold; what would turn its direction around is shown. */
 export function clip(text, most = 600) {
   const raw = typeof text === "string" ? text : JSON.stringify(text) ?? "";
-  const whole = raw.slice(0, 4 * most).replace(/[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
-  const characters = whole.length > most ? Array.from(whole.slice(0, most + 2)) : [];
+  // Cut before it is looked at: it may be very long.
+  const whole = raw.slice(0, 2 * most + 2).replace(/[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+  const characters = Array.from(whole);
   return characters.length > most ? `${characters.slice(0, most).join("")}…` : whole;
 }
 

@@ -1,6 +1,5 @@
 """A browser, and the monitor page of a real guard in it."""
 
-import os
 import pathlib
 import sys
 
@@ -13,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "sdk"))
 
 from harness import ACCOUNT, PATIENCE_S, Guard, Venue, until  # noqa: E402
 
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+CHROMIUM = "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
