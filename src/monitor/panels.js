@@ -83,7 +83,9 @@ export function headroom({ headroom: rows }) {
     const text = UNITS[unit] ?? ((amount) => clip(amount ?? "–", 40));
     const [part, whole] = [ratio(used), ratio(limit)];
     const share = part === null || whole === null ? null : whole > 0 ? Math.min(100, (100 * part) / whole) : part > 0 ? 100 : 0;
-    const level = share === null ? "unknown" : share >= 100 ? "full" : share >= 60 ? "near" : "";
+    // A setting at its limit is nothing that fills up; over it, it is.
+    const isCalm = unit === "times" && part <= whole;
+    const level = share === null ? "unknown" : isCalm ? "" : share >= 100 ? "full" : share >= 60 ? "near" : "";
     const word = { unknown: "not known", full: "■ reached", near: "▲ near" }[level];
     put(line.children[0], name);
     put(line.children[1], `${text(used)} of ${text(limit)}${word ? ` · ${word}` : ""}`);

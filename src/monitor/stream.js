@@ -1,7 +1,7 @@
 // The stream: each event that a person should see as one row, the newest first.
 
 import { make, put, set } from "./dom.js";
-import { clip, short, stamp, time, words } from "./text.js";
+import { clip, short, stamp, time, usd, words } from "./text.js";
 
 const MOST_ROWS = 300;
 const MOST_CHANGES = 8;
@@ -10,7 +10,7 @@ const VERDICTS = { allow: ["✓", "ok"], resize: ["±", "warn"], veto: ["✕", "
 
 /** How each kind is told: a sign, a tone, a text, and more lines; null where the stream needs no row of it. */
 const TELL = {
-  started: (event) => ["▶", "idle", `The guard ${clip(event.version)} started: ${clip(event.mode)}, account ${clip(event.account)}`],
+  started: (event) => ["▶", "idle", `The guard ${clip(event.version)} started: ${clip(event.mode)}, account ${short(clip(event.account))}`],
   stopped: (event) => ["■", "warn", `The guard stopped: ${clip(event.reason)}`],
   sent: (event) => event.ok === false
     ? ["✕", "bad", `The venue did not take action ${clip(event.index)} of event ${clip(event.decision)}: ${clip(event.reply, 300)}`]
@@ -23,7 +23,7 @@ const TELL = {
   ],
   risk: (event) => [
     event.state === "active" ? "●" : "■", event.state === "active" ? "idle" : "bad",
-    `Risk state: ${words(event.state)}`,
+    `Risk state: ${words(event.state)}, equity ${usd(event.equity)}`,
     [...texts(event.discrepancies), ...(event.journal_error ? [`Journal: ${clip(event.journal_error)}`] : [])],
   ],
   flatten: (event) => ["■", "bad", `${event.sent ? "Closing" : "Would close"} everything: ${clip(event.reason)}`, problems(event)],
