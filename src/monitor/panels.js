@@ -34,8 +34,8 @@ export function tiles(status, problems) {
   const near = (code) => (alerts.some((alert) => alert.code === code) ? "warn" : "idle");
   tile("t-day", near("daily_loss_near"), usd(risk.day_pnl, true), `stop at −${usd(risk.daily_loss_limit)}`, risk.day_pnl);
   tile("t-down", near("drawdown_near"), usd(risk.drawdown), `halt at ${usd(risk.drawdown_limit)}`, risk.drawdown);
-  const stale = problems.length > 0 && alerts.some((alert) => alert.code === "account_stale");
-  set(document.body, { "data-stale": stale ? "" : null });
+  const isStale = alerts.some(({ code }) => code === "account_stale" || code === "price_stale");
+  set(document.body, { "data-stale": isStale ? "" : null });
 }
 
 /** What a person must know before anything else, with the way out. */

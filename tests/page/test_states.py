@@ -18,7 +18,8 @@ def test_a_daily_loss_stop(stand_of, monitor_of):
     expect(monitor.page.locator("#alerts")).to_contain_text("daily loss near")
     stand.venue.do("price", coin="ETH", px="2370")
     expect(monitor.tile("risk")).to_have_text("■ Halted for the day")
-    notice = monitor.page.locator("#notices")
+    notice = monitor.page.locator("#notices p")
+    expect(notice).to_be_visible()
     expect(notice).to_contain_text("Daily loss stop: nothing is opened until the next UTC day")
     expect(notice).to_contain_text("limit 500.00 (5%)")
     expect(monitor.page).to_have_title("■ HALTED · testnet · svc-guard")
@@ -45,6 +46,7 @@ def test_a_pulled_kill_switch(stand_of, monitor_of):
     svc_guard(stand.guard.home, "kill", "--reason", "the feed is wrong")
     expect(monitor.tile("kill")).to_have_text("■ PULLED")
     expect(monitor.note("kill")).to_have_text("the feed is wrong")
+    expect(monitor.page.locator("#notices p").first).to_be_visible()
     expect(monitor.page.locator("#notices")).to_contain_text("Kill switch pulled: the feed is wrong.")
     expect(monitor.page.locator("#notices")).to_contain_text(str(stand.guard.home / "kill"))
     expect(monitor.page).to_have_title("■ KILLED · testnet · svc-guard")
@@ -123,6 +125,7 @@ def test_a_guard_that_hangs(stand_of, monitor_of):
     monitor = monitor_of(stand)
     stand.guard.process.send_signal(signal.SIGSTOP)
     try:
+        expect(monitor.page.locator("#lost")).to_be_visible()
         expect(monitor.page.locator("#lost")).to_contain_text("no answer within 3 s")
         assert is_grey(monitor)
     finally:

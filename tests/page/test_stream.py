@@ -19,6 +19,7 @@ def test_decisions_arrive_as_they_are_taken(stand_of, monitor_of):
     row = monitor.page.locator("#stream .decision").first
     expect(row.locator(".badge")).to_have_text("± resize")
     expect(row.locator("code")).to_have_text("resized")
+    expect(row).to_be_visible()
     assert resized["changes"][0].startswith("ETH price pulled from 2520 to 2512.5")
     expect(row.locator(".changes li")).to_have_text(resized["changes"])
     expect(row.locator(".seq")).to_have_text(f"#{resized['seq']}")
