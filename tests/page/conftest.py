@@ -124,8 +124,14 @@ class Monitor:
         return until(f"the table of {name}", found)
 
     def is_wide(self):
-        """By how much the page is wider than its window."""
-        return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+        """By how much the page is wider than its window, or on a phone any part of it than its place."""
+        return self.page.evaluate(
+            """() => {
+                const parts = innerWidth < 640 ? [...document.querySelectorAll(".scroll")] : [];
+                const over = parts.map((part) => part.scrollWidth - part.clientWidth);
+                return Math.max(document.documentElement.scrollWidth - innerWidth, ...over);
+            }"""
+        )
 
 
 @pytest.fixture(autouse=True)
