@@ -38,6 +38,9 @@ export function tiles(status, problems) {
   set(document.body, { "data-stale": isStale ? "" : null });
 }
 
+/** While the guard is lost nobody can say how it is. */
+export const unknown = () => tile("t-health", "bad", "■ Not known", "the guard does not answer");
+
 /** What a person must know before anything else, with the way out. */
 export function notices({ killed, kill_file: file, risk }) {
   const list = [];

@@ -63,6 +63,7 @@ new Feed({
   },
   lost(reason) {
     problem = reason;
+    panels.unknown();
     tick();
   },
 }).start();

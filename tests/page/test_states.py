@@ -102,6 +102,7 @@ def test_a_guard_that_is_gone_and_comes_back(stand_of, monitor_of):
     expect(lost).to_be_visible()
     expect(lost).to_contain_text("The guard is lost: nobody answers at its address. What stands below is old.")
     expect(monitor.page.locator("#live")).to_have_text("■ Lost")
+    expect(monitor.tile("health")).to_have_text("■ Not known")
     expect(monitor.page).to_have_title("■ LOST · svc-guard")
     assert is_grey(monitor)
     expect(monitor.page.locator("#h-positions .staletag")).to_be_visible()
@@ -112,6 +113,7 @@ def test_a_guard_that_is_gone_and_comes_back(stand_of, monitor_of):
     stand.restart(stand.guard.home)
     expect(lost).to_be_hidden()
     expect(monitor.page.locator("#live")).to_have_text("● Live")
+    expect(monitor.tile("health")).to_have_text("● Healthy")
     assert not is_grey(monitor)
     expect(monitor.rows("The guard 0.1.0 started")).to_have_count(2)
     # Each event once, and none missing.
