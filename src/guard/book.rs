@@ -184,6 +184,12 @@ impl Book {
         self.markets.get(&asset).map_or_else(Figures::default, |market| market.worst)
     }
 
+    /// The market whose worst case is the worst by one figure, with that figure; the first one of equals.
+    pub(super) fn worst_market(&self, pick: fn(&Figures) -> Decimal) -> Option<(u32, Decimal)> {
+        let all = self.markets.iter().map(|(asset, market)| (*asset, pick(&market.worst)));
+        all.max_by_key(|(asset, figure)| (*figure, std::cmp::Reverse(*asset)))
+    }
+
     /// The worst cases of all markets together.
     pub(super) fn totals(&self) -> Figures {
         self.totals

@@ -17,6 +17,7 @@ mod doubt;
 pub mod effect;
 mod event;
 mod flatten;
+mod headroom;
 pub mod input;
 mod intent;
 mod judge;

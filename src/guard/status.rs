@@ -15,7 +15,7 @@ fn text(amount: Decimal) -> String {
     amount.normalize().to_string()
 }
 
-fn or_null(amount: Option<Decimal>) -> Value {
+pub(super) fn or_null(amount: Option<Decimal>) -> Value {
     amount.map_or(Value::Null, |amount| json!(text(amount)))
 }
 
@@ -25,6 +25,7 @@ impl Guard {
     pub fn status(&self, now_ms: u64, weight: (u32, u32)) -> Value {
         let config = &self.config;
         let alerts = [self.alerts(now_ms), self.warnings(now_ms)].concat();
+        let book = Book::of(self);
         let age = |at_ms: Option<u64>| at_ms.map(|at_ms| now_ms.saturating_sub(at_ms));
         json!({
             "schema": 1,
@@ -39,9 +40,10 @@ impl Guard {
             "rules": config.rules.to_code(),
             "clients": config.clients.iter().collect::<Vec<_>>(),
             "at_ms": now_ms,
-            "risk": self.risk_shown(),
+            "risk": self.risk_shown(&book),
+            "headroom": self.headroom(&book, now_ms),
             "equity": or_null(self.view.equity()),
-            "positions": self.positions(),
+            "positions": self.positions(book),
             "open_orders": self.open_orders(),
             "alerts": alerts,
             "venue": {
@@ -55,8 +57,8 @@ impl Guard {
         })
     }
 
-    fn risk_shown(&self) -> Value {
-        let totals = Book::of(self).totals();
+    fn risk_shown(&self, book: &Book) -> Value {
+        let totals = book.totals();
         let base = self.view.equity().map(|equity| self.config.base_equity(equity));
         let limit = |percent| or_null(base.map(|base| percent_of(base, percent)));
         let known = |amount: Decimal| or_null(base.map(|_| amount));
@@ -80,8 +82,7 @@ impl Guard {
         })
     }
 
-    fn positions(&self) -> Vec<Value> {
-        let mut book = Book::of(self);
+    fn positions(&self, mut book: Book) -> Vec<Value> {
         let positions = self.view.account.iter().flat_map(|account| &account.positions);
         positions
             .map(|(asset, position)| {

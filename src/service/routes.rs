@@ -14,6 +14,7 @@ use super::ring::Ring;
 use crate::faults::{Faults, Step};
 use crate::guard::Via;
 use crate::journal::{Lookup, LookupError};
+use crate::monitor;
 
 /// A decision takes at most the venue's time-out; past this the client is told to look for itself.
 const DECISION_WAIT: Duration = Duration::from_secs(25);
@@ -51,7 +52,8 @@ impl Routes {
             (Method::Get, "/guard/decision") => self.decision(&request.query),
             (Method::Get, "/guard/status") => self.status(),
             (Method::Get, "/healthz") => self.health(),
-            _ => Response::error(404, "not_found", "there is nothing at this path"),
+            (Method::Get, path) => monitor::asset(path).map_or_else(not_found, page),
+            _ => not_found(),
         }
     }
 
@@ -145,6 +147,20 @@ impl Routes {
         let text = problems.join("; ");
         let body = json!({"ok": false, "problems": problems, "code": "unhealthy", "msg": text, "data": null});
         Response::json(503, body.to_string().into_bytes())
+    }
+}
+
+fn not_found() -> Response {
+    Response::error(404, "not_found", "there is nothing at this path")
+}
+
+/// A file of the monitor page, under the page's own headers.
+fn page(asset: &monitor::Asset) -> Response {
+    Response {
+        status: 200,
+        content_type: asset.content_type.to_owned(),
+        headers: monitor::HEADERS.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
+        body: asset.body.into(),
     }
 }
 

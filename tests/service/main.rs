@@ -18,6 +18,7 @@ mod kill;
 mod logs;
 mod mainnet;
 mod overrides;
+mod page;
 mod pages;
 mod pressure;
 mod protect;
