@@ -23,8 +23,7 @@ use conn::Conn;
 use crossbeam_channel::Sender;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use pipes::{Answer, Pipes};
-pub use slots::Slot;
-use slots::Slots;
+pub use slots::{Slot, Slots};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -90,6 +89,8 @@ pub struct Setup {
     pub routes: &'static [Route],
     /// The names that this guard answers to.
     pub hosts: Hosts,
+    /// The places there are for connections, as the limits say.
+    pub slots: Arc<Slots>,
     /// The HTTP workers' socket.
     pub workers: PathBuf,
     /// Where upgraded connections go.
@@ -123,14 +124,14 @@ impl Gate {
     pub fn open(listener: TcpListener, setup: Setup, deaths: &Sender<Death>) -> std::io::Result<Self> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let Setup { limits, routes, hosts, workers, upgrades } = setup;
+        let Setup { limits, routes, hosts, slots, workers, upgrades } = setup;
         let shared = Arc::new(Shared {
             limits,
             routes,
             hosts,
             pipes: Pipes::new(workers, limits.tick),
             upgrades,
-            slots: Arc::new(Slots::new(limits.connections, limits.guests)),
+            slots,
             stopping: AtomicBool::new(false),
             workers_gone: AtomicBool::new(false),
             deaths: deaths.clone(),
