@@ -50,5 +50,5 @@ pub use gauges::{ALERTS, Gauges, Money, OWNERS, RISK_STATES};
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
 pub use once::ONCE_PREFIX;
 pub use pending::is_derived;
-pub use reply::Verdict;
+pub use reply::{Verdict, unrecorded};
 pub use state::Guard;
