@@ -51,7 +51,8 @@ impl Door {
         // As many workers as the gate lets in: no request waits for another client's.
         let workers = http::serve(&socket, limits.connections, &handler, deaths)?;
         let hosts = Hosts::new(allowed_hosts);
-        let setup = Setup { limits, routes: ROUTES, hosts, slots, workers: socket, upgrades };
+        let judge = Arc::clone(&handler);
+        let setup = Setup { limits, routes: ROUTES, hosts, slots, judge, workers: socket, upgrades };
         let gate = Gate::open(listener, setup, deaths)?;
         Ok(Self { gate, workers, sockets_stopping: stopping, _run_dir: folder })
     }

@@ -10,8 +10,8 @@ use super::metrics::Now;
 use crate::guard::{Input, RequestBody, Via};
 use crate::venue::Address;
 
-/// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for HTTP workers, who
-/// answer `busy` instead.
+/// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for those who have a
+/// client waiting, who answer `busy` instead.
 pub(super) const INBOX: usize = 1024;
 
 /// A message to the decision loop.

@@ -73,11 +73,13 @@ impl Releaser {
     /// Releases what waited for a batch.
     pub(super) fn release(&self, release: Release, written: &Result<(), Arc<JournalError>>) {
         let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = Vec::new();
         match written.as_ref().map_err(AsRef::as_ref) {
             // What the disk refused before went ahead of this.
             Ok(()) => {
-                let written = behind.drain(..).chain(release.events);
-                self.ring.push(written.map(|event| self.publish(event)));
+                let written: Vec<Event> = behind.drain(..).chain(release.events).collect();
+                lines.extend(written.iter().map(|event| event.text.clone()));
+                self.ring.push(written.into_iter().map(|event| self.count(event)));
             }
             Err(JournalError::Disk { .. }) => {
                 behind.extend(release.events);
@@ -87,6 +89,7 @@ impl Releaser {
             Err(JournalError::Line(_) | JournalError::TooLarge { .. }) => {}
         }
         drop(behind);
+        let mut is_last = false;
         for ready in release.ready {
             match (ready, written) {
                 (Ready::Answer(client, reply), Ok(())) => self.answer(client, reply),
@@ -99,18 +102,23 @@ impl Releaser {
                     self.tell(&action, SendOutcome::Unrecorded(error.to_string()));
                 }
                 // Without a disk there is no last event to wait for.
-                (Ready::Stopped, _) => drop(self.stopped.try_send(())),
+                (Ready::Stopped, _) => is_last = true,
             }
+        }
+        // Clients wait for their answers, and nobody for the log, but at the end, when it is written out.
+        lines.into_iter().for_each(log::event);
+        if is_last {
+            // Nobody waits for it where the service goes down otherwise.
+            _ = self.stopped.try_send(());
         }
     }
 
-    /// Counts and logs an event that is on disk, and gives it to those who poll.
-    fn publish(&self, event: Event) -> (u64, String) {
+    /// Counts an event that is on disk, and gives what those who poll see.
+    fn count(&self, event: Event) -> (u64, String) {
         self.metrics.event(event.seq, event.kind);
         if let Some((decided, received)) = event.decided {
             self.metrics.decision(decided, received);
         }
-        log::event(&event.text);
         (event.seq, event.text)
     }
 

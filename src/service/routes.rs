@@ -1,4 +1,5 @@
-//! Each path's answer. Runs on the HTTP workers: requests are parsed and their signers recovered here, in parallel.
+//! Each path's answer. Runs on the HTTP workers, and for requests to be judged on the threads of their connections: they are
+//! parsed and their signers recovered here, in parallel.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
