@@ -255,6 +255,12 @@ impl MarketBook {
         if is_long { &self.long_stops } else { &self.short_stops }
     }
 
+    /// How much of what is `held` on one side its stops cover.
+    pub(super) fn covered(&self, is_long: bool, held: Decimal) -> Decimal {
+        let sizes = self.stops(is_long).iter().map(|stop| stop.size.unwrap_or(held));
+        sizes.fold(Decimal::ZERO, Decimal::saturating_add).min(held)
+    }
+
     /// Cover on one side that nothing held or waiting needs: `None` where a stop covers whatever the position is.
     pub(super) fn spare_cover(&self, is_long: bool) -> Option<Decimal> {
         let stops = self.stops(is_long);

@@ -11,6 +11,7 @@ use super::agent::{self, NotTheAgent};
 use super::clock::{now_ms, steady_ms};
 use super::log::{self, Level};
 use super::message::Message;
+use super::metrics::Metrics;
 use super::questions::Questions;
 use super::schedule::{Schedule, Task};
 use crate::faults::{Faults, Step};
@@ -79,6 +80,8 @@ pub(super) struct Poller {
     pub(super) wanted: Receiver<Read>,
     /// The decision loop.
     pub(super) inbox: Sender<Message>,
+    /// Counts and times reads.
+    pub(super) metrics: Arc<Metrics>,
     /// Makes turns fail, in builds that can.
     pub(super) faults: Faults,
 }
@@ -295,17 +298,22 @@ impl Poller {
         match self.spend(Priority::Read, question) {
             Err(_) if is_urgent => self.ask_as(Priority::Flatten, question),
             Err(text) => Err(text),
-            Ok(()) => self.client.info(question).map_err(|error| error.to_string()),
+            Ok(()) => self.call(question),
         }
     }
 
     fn ask_as(&self, priority: Priority, question: &Value) -> Result<Value, String> {
         self.spend(priority, question)?;
-        self.client.info(question).map_err(|error| error.to_string())
+        self.call(question)
+    }
+
+    fn call(&self, question: &Value) -> Result<Value, String> {
+        let asked = self.metrics.read(kind_of(question), || self.client.info(question));
+        asked.map_err(|error| error.to_string())
     }
 
     fn spend(&self, priority: Priority, question: &Value) -> Result<(), String> {
-        let kind = question.get("type").and_then(Value::as_str).unwrap_or_default();
+        let kind = kind_of(question);
         self.faults.about(kind);
         let weight = info_weight(kind);
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
@@ -329,4 +337,8 @@ impl Poller {
     fn tell(&self, input: Input) -> Result<(), String> {
         self.inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned())
     }
+}
+
+fn kind_of(question: &Value) -> &str {
+    question.get("type").and_then(Value::as_str).unwrap_or_default()
 }

@@ -10,12 +10,14 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::agent;
-use super::clock::steady_ms;
+use super::clock::{now_ms, steady_ms};
 use super::desk::Desk;
 use super::door::Door;
+use super::gate::{Limits, Slots};
 use super::intake::Intake;
 use super::log::{self, Level};
 use super::message::{INBOX, Message};
+use super::metrics::Metrics;
 use super::plan::{ApiWallet, Prepared, RunError};
 use super::poller::{self, Intervals, Poller};
 use super::questions::Questions;
@@ -67,6 +69,7 @@ impl Prepared {
             watch::signals().map_err(|error| RunError::Refused(format!("signals cannot be taken: {error}")))?;
         let intervals = intervals(&config);
         let (shared, ends) = Shared::new(&config, client, faults);
+        shared.metrics.begin_at(opened.last_seq);
         log::start(most, &shared.deaths).map_err(failed)?;
         if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
             shared.vouched_for(config.account, master);
@@ -83,9 +86,10 @@ impl Prepared {
             shared.start_senders(wallet.key, &config, &ends.to_send).map_err(failed)?;
         }
         shared.verify_history(opened.history).map_err(failed)?;
-        let routes = shared.routes(&config, &journal);
+        let limits = Limits::default();
+        let routes = shared.routes(&config, &journal, limits);
         let hosts = &config.deployment.allowed_hosts;
-        let door = Door::open(listener, hosts, &home.run_dir(), routes, &shared.deaths).map_err(failed)?;
+        let door = Door::open(listener, hosts, &home.run_dir(), limits, routes, &shared.deaths).map_err(failed)?;
         let (version, mode, account) = (env!("CARGO_PKG_VERSION"), config.mode, config.account);
         let text = format_args!("{version} {mode} for account {account} listening on http://{}", door.address());
         log::line(Level::Info, text);
@@ -124,6 +128,7 @@ struct Shared {
     ledger: Arc<Mutex<Ledger>>,
     questions: Arc<Questions>,
     ring: Arc<Ring>,
+    metrics: Arc<Metrics>,
     inbox: Sender<Message>,
     sends: Sends,
     reads: Sender<Read>,
@@ -147,7 +152,9 @@ impl Shared {
         let client = Arc::new(client);
         let ledger = Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute())));
         let clients = config.auth.clients.clone();
-        let questions = Questions::new(Arc::clone(&client), Arc::clone(&ledger), config.account, clients);
+        let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()));
+        let counted = Arc::clone(&metrics);
+        let questions = Questions::new(Arc::clone(&client), Arc::clone(&ledger), config.account, clients, counted);
         let (inbox, messages) = bounded(INBOX);
         let (sends, to_send) = sender::queues();
         let (reads, wanted) = bounded(poller::QUEUE);
@@ -158,6 +165,7 @@ impl Shared {
             ledger,
             questions: Arc::new(questions),
             ring: Arc::new(Ring::default()),
+            metrics,
             inbox,
             sends,
             reads,
@@ -175,12 +183,14 @@ impl Shared {
             inbox: self.inbox.clone(),
             stopped: self.stopped.clone(),
             behind: Mutex::default(),
+            metrics: Arc::clone(&self.metrics),
             faults: self.faults.clone(),
         }
     }
 
-    fn start_journal(&self, store: Store) -> io::Result<Journal<Release>> {
-        let on_disk = self.releaser();
+    fn start_journal(&self, mut store: Store) -> io::Result<Journal<Release>> {
+        let (on_disk, metrics) = (self.releaser(), Arc::clone(&self.metrics));
+        store.on_commit(move |commit| metrics.commit(commit));
         store.start(JOURNAL_QUEUE, move |release: Release, written| on_disk.release(release, &written))
     }
 
@@ -237,6 +247,7 @@ impl Shared {
             intervals,
             wanted,
             inbox: self.inbox.clone(),
+            metrics: Arc::clone(&self.metrics),
             faults: self.faults.clone(),
         }
     }
@@ -253,6 +264,7 @@ impl Shared {
             client: Arc::clone(&self.client),
             questions: Arc::clone(&self.questions),
             ledger: Arc::clone(&self.ledger),
+            metrics: Arc::clone(&self.metrics),
             faults: self.faults.clone(),
         });
         for number in 0..SENDERS {
@@ -275,13 +287,15 @@ impl Shared {
         spawn("history", &self.deaths, verify).map(drop)
     }
 
-    fn routes(&self, config: &Config, journal: &Journal<Release>) -> Routes {
+    fn routes(&self, config: &Config, journal: &Journal<Release>, limits: Limits) -> Routes {
         Routes {
             intake: Intake::new(config.auth.clients.iter().copied().collect()),
             inbox: self.inbox.clone(),
             ring: Arc::clone(&self.ring),
             lookup: journal.lookup(),
             questions: Arc::clone(&self.questions),
+            metrics: Arc::clone(&self.metrics),
+            slots: Arc::new(Slots::new(limits.connections, limits.guests)),
             faults: self.faults.clone(),
         }
     }

@@ -17,6 +17,7 @@ mod keys;
 mod kill;
 mod logs;
 mod mainnet;
+mod metrics;
 mod overrides;
 mod page;
 mod pages;

@@ -28,6 +28,7 @@ pub const ROUTES: &[Route] = &[
     Route { path: "/guard/decision", ..GET },
     Route { path: "/guard/status", ..GET },
     Route { path: "/healthz", ..GET },
+    Route { path: "/metrics", ..GET },
     Route { path: "/", ..GET },
     Route { path: "/monitor/style.css", ..GET },
     Route { path: "/monitor/icon.svg", ..GET },

@@ -42,7 +42,9 @@ pub(super) fn open_with(limits: Limits, workers: usize, handler: &Handler, upgra
     let path = folder.path().join("http.sock");
     let (deaths, heard) = bounded(16);
     let workers = serve(&path, workers, handler, &deaths).unwrap();
-    let setup = Setup { limits, routes: ROUTES, hosts: Hosts::default(), workers: path, upgrades };
+    let slots = Arc::new(Slots::new(limits.connections, limits.guests));
+    let (hosts, judge) = (Hosts::default(), Arc::clone(handler));
+    let setup = Setup { limits, routes: ROUTES, hosts, slots, judge, workers: path, upgrades };
     let gate = Gate::open(TcpListener::bind("127.0.0.1:0").unwrap(), setup, &deaths).unwrap();
     let address = gate.address();
     House { gate: Some(gate), workers: Some(workers), address, heard, _folder: folder }
