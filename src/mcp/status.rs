@@ -106,6 +106,14 @@ impl Status {
         self.list("/open_orders").filter_map(open).find(|order| order.oid == oid && order.coin == coin)
     }
 
+    /// How many orders are open that can open or enlarge a position.
+    pub(super) fn open_entries(&self) -> usize {
+        self.list("/open_orders")
+            .filter_map(open)
+            .filter(|order| !order.reduce_only && order.trigger_px.is_none())
+            .count()
+    }
+
     fn list(&self, pointer: &str) -> impl Iterator<Item = &Value> {
         self.0.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
     }

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from agent import Lines, refused, request, run
-from harness import ACCOUNT, environment
+from harness import ACCOUNT, PATIENCE_S, environment
 
 OTHER = "0x2222222222222222222222222222222222222222"
 STATUS = {"schema": 1, "mode": "mainnet", "account": ACCOUNT, "account_network": "mainnet", "killed": None}
@@ -16,14 +16,18 @@ STATUS = {"schema": 1, "mode": "mainnet", "account": ACCOUNT, "account_network":
 
 @contextlib.contextmanager
 def guard_that_says(status, answers=None):
-    """A port that answers every question with one status, or as said for its path, and remembers what it was asked."""
-    asked = []
+    """A port that answers every question with one status, or as said for its path (not at all where no code is said), and
+    remembers what it was asked."""
+    asked, over = [], threading.Event()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             asked.append(self.path)
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             code, said = (answers or {}).get(self.path, (200, status))
+            if code is None:
+                over.wait(2 * PATIENCE_S)
+                return
             body = json.dumps(said).encode()
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
@@ -42,6 +46,7 @@ def guard_that_says(status, answers=None):
     try:
         yield f"http://127.0.0.1:{server.server_port}", asked
     finally:
+        over.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -228,3 +233,19 @@ def test_whatever_the_guard_answers_is_told_for_what_it_is(key, status, body, ou
         assert asked.count("/exchange") == 1, "nothing is sent twice"
     if outcome == "vetoed":
         assert (told["rule"]["id"], told["guard_says"], told["decision_id"]) == ("malformed", "no[2J", 7)
+
+
+def test_a_guard_that_never_answers_is_waited_for_only_so_long(key):
+    never = (None, None)
+    answers = {"/info": (200, UNIVERSE), "/guard/events": never, "/exchange": never}
+    with guard_that_says({**STATUS, "mode": "testnet"}, answers) as (url, asked):
+        with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
+            arguments = {"coin": "ETH", "leverage": 3, "margin_mode": "cross"}
+            lines.send(request("tools/call", 1, name="set_leverage", arguments=arguments))
+            lines.send(request("tools/call", 2, name="list_events", arguments={}))
+            # Neither holds up what follows.
+            assert lines.ask(request("ping", 3))["result"] == {}
+            told = [lines.next(), lines.next()]
+            outcomes = {answer["id"]: answer["result"]["structuredContent"]["outcome"] for answer in told}
+            assert outcomes == {1: "unknown", 2: "unavailable"}
+        assert asked.count("/exchange") == 1

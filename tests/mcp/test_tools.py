@@ -155,6 +155,12 @@ def test_rules_come_in_words_and_numbers_with_what_is_left(stand_of):
             assert (exposure["used"], exposure["limit"], exposure["left"]) == ("1000.00", "30000.00", "29000.00")
             left = told["headroom"]["open_risk"]
             assert float(left["used"]) > 0 and float(left["left"]) == 400 - float(left["used"])
+            assert told["headroom"]["open_orders"] == {"used": "0", "limit": "50", "left": "50"}
+            # What was just done counts at once.
+            await agent.trade("place_order", "accepted", **{**BUY, "size": "0.01"}, client_id="counted")
+            headroom = (await agent.call("get_rules"))["headroom"]
+            assert headroom["open_orders"] == {"used": "1", "limit": "50", "left": "49"}
+            assert (await agent.call("get_status"))["headroom"]["exposure"]["used"] == "1024.00"
             markets = (await agent.call("get_markets", coins=["ETH", "SOL"]))["markets"]
             shown = {market["coin"]: market for market in markets}
             assert (shown["ETH"]["mid"], shown["ETH"]["entries_allowed"]) == ("2500.0", True)
