@@ -295,13 +295,21 @@ fn trace(desk: &Desk, sent: &Sent, seq: u64) -> Fate {
     }
 }
 
-/// The journal's record of a decision, once it tells what the send came to; as it stands where that takes too long.
+/// The journal's record of a decision, with what its send came to.
 fn told(desk: &Desk, nonce: u64, seq: u64) -> Option<Value> {
+    once_over(|| {
+        let found = desk.link.get(&format!("/guard/decision?nonce={nonce}")).unwrap_or_default();
+        let mut decisions = found.get("decisions").and_then(Value::as_array).into_iter().flatten();
+        decisions.find(|record| Record(record).seq() == Some(seq)).cloned()
+    })
+}
+
+/// A record, once it tells what the send came to; as it stands where that takes too long. The guard answers before its
+/// journal has the note of the send.
+pub(super) fn once_over(find: impl Fn() -> Option<Value>) -> Option<Value> {
     let begun = Instant::now();
     loop {
-        let found = desk.link.get(&format!("/guard/decision?nonce={nonce}")).unwrap_or_default();
-        let decisions = found.get("decisions").and_then(Value::as_array).into_iter().flatten();
-        let record = decisions.into_iter().find(|record| Record(record).seq() == Some(seq)).cloned();
+        let record = find();
         let is_over = record.as_ref().is_some_and(|record| Record(record).fate() != Fate::UnderWay);
         if is_over || begun.elapsed() >= TRACE_PATIENCE {
             return record;

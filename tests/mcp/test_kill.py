@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 
 import anyio
 
@@ -112,9 +113,13 @@ def server_that_nobody_reads(stand):
     """A server with full hands: what it answers stays in the pipe."""
     command = [GUARD, *stand.sessions.flags()]
     server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+    # Writing to a server that hangs would wait for good; one that is ended like this fails its test.
+    end = threading.Timer(PATIENCE_S, server.kill)
+    end.start()
     try:
         yield server
     finally:
+        end.cancel()
         server.kill()
         server.communicate()
 

@@ -16,7 +16,7 @@ STATUS = {"schema": 1, "mode": "mainnet", "account": ACCOUNT, "account_network":
 
 @contextlib.contextmanager
 def guard_that_says(status, answers=None):
-    """A port that answers every question with one status, or as said for its path (not at all where no code is said), and
+    """A port that answers every question with one status, or as said for its path (not at all where no code is said; a function is asked), and
     remembers what it was asked."""
     asked, over = [], threading.Event()
 
@@ -24,11 +24,11 @@ def guard_that_says(status, answers=None):
         def do_GET(self):
             asked.append(self.path)
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            code, said = (answers or {}).get(self.path, (200, status))
+            code, said = (answers or {}).get(self.path.split("?")[0], (200, status))
             if code is None:
                 over.wait(2 * PATIENCE_S)
                 return
-            body = json.dumps(said).encode()
+            body = json.dumps(said(self.path) if callable(said) else said).encode()
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
@@ -249,3 +249,27 @@ def test_a_guard_that_never_answers_is_waited_for_only_so_long(key):
             outcomes = {answer["id"]: answer["result"]["structuredContent"]["outcome"] for answer in told}
             assert outcomes == {1: "unknown", 2: "unavailable"}
         assert asked.count("/exchange") == 1
+
+
+def test_a_name_used_again_waits_for_the_journals_note_of_the_first_send(key):
+    """The guard answers before its journal has that note, so whoever calls again at once may come before it."""
+    order = {"a": 0, "b": True, "p": "2400", "s": "0.1", "r": False, "t": {"limit": {"tif": "Gtc"}}}
+    sent = {"kind": "sent", "seq": 6, "decision": 5, "index": 0, "ok": False}
+    refused = {"status": "ok", "response": {"type": "order", "data": {"statuses": [{"error": "No margin."}]}}}
+    lookups = []
+
+    def record(path):
+        lookups.append(path)
+        request = {"type": "order", "orders": [{**order, "c": path.split("cloid=")[1]}], "grouping": "na"}
+        decision = {"kind": "decision", "seq": 5, "verdict": "allow", "code": "allowed", "nonces": [1], "pre": []}
+        decision |= {"request": request, "forward": request, "post": []}
+        noted = [{**sent, "reply": refused}] if len(lookups) > 4 else []
+        return {"decisions": [{"decision": decision, "sent": noted, "intents": [], "recovered": [], "done": None}]}
+
+    answers = {"/info": (200, UNIVERSE), "/guard/decision": (200, record)}
+    with guard_that_says({**STATUS, "mode": "testnet"}, answers) as (url, asked):
+        with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
+            wish = {"coin": "ETH", "side": "buy", "type": "limit", "size": "0.1", "limit_price": "2400"}
+            told = lines.call("place_order", **wish, client_id="again")
+            assert (told["outcome"], told["venue_says"]) == ("venue_rejected", "No margin."), told
+        assert "/exchange" not in asked
