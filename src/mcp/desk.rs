@@ -17,8 +17,8 @@ use crate::venue::Address;
 use crate::venue::market::{Market, Universe};
 use crate::venue::signing::SecretKey;
 
-/// How long a read waits for the guard to see what was done before it.
-const SETTLE_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a read waits for the guard to see what was done before it; past that the guard itself calls its picture stale.
+const SETTLE_PATIENCE: Duration = Duration::from_secs(5);
 const SETTLE_EVERY: Duration = Duration::from_millis(50);
 /// What was done longer ago than this is seen, or the guard has other troubles, which its status tells.
 const ACT_SEEN: Duration = Duration::from_secs(15);

@@ -296,8 +296,8 @@ def test_an_agent_may_tighten_its_own_stop_and_not_loosen_it(stand):
                 told = await agent.trade("modify_order", "vetoed", coin="ETH", order_id=own["oid"], **looser)
                 assert (told["rule"]["id"], told["retry"]) == ("stop_loosened", "after_change"), told
                 assert "only ever moves toward the price" in told["message"]
-            stops = [order for order in stand.venue.orders("ETH") if order["isTrigger"]]
-            assert (only(stops)["triggerPx"], only(stops)["sz"]) == ("2450.0", "0.1")
+            kept = only([order for order in stand.venue.orders("ETH") if order["oid"] == own["oid"]])
+            assert (kept["triggerPx"], kept["sz"]) == ("2450.0", "0.1")
 
     run(body)
 
