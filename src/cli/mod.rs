@@ -124,7 +124,7 @@ pub fn main() -> ExitCode {
         Err(refusal) => {
             // What failed while running stands in the log, whose reader must not hold up the end.
             if !refusal.is_logged() {
-                say(&refusal.to_string());
+                say(&usage::shown(&refusal.to_string()));
             }
             ExitCode::from(refusal.exit_code())
         }

@@ -3,6 +3,12 @@
 use clap::error::ErrorKind;
 
 use super::Refusal;
+use crate::mcp::in_one_line;
+
+/// Longest word of a refusal: a path is shorter, and what is behind a longer one must still be seen.
+const MAX_WORD: usize = 300;
+/// Most characters of a refusal.
+const MAX_TEXT: usize = 3_000;
 
 /// Whether this is no error but what was asked for: the version, or the help text.
 pub(super) fn is_answer(error: &clap::Error) -> bool {
@@ -15,6 +21,12 @@ pub(super) fn is_answer(error: &clap::Error) -> bool {
 /// The refusal that says what the parser says.
 pub(super) fn refusal(error: &clap::Error) -> Refusal {
     Refusal::Usage(one_line(&error.render().to_string()))
+}
+
+/// A refusal as a terminal may show it: what was typed may stand in it, so it is bounded and has no control characters.
+pub(super) fn shown(text: &str) -> String {
+    let words: Vec<String> = text.split(' ').map(|word| in_one_line(word, MAX_WORD)).collect();
+    in_one_line(&words.join(" "), MAX_TEXT)
 }
 
 /// The parser's message in one line: its reason and its tips, without the usage that the help text shows better.
@@ -37,6 +49,14 @@ fn one_line(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_typed_is_shown_without_harm() {
+        assert_eq!(shown("no file a\nb\u{1b}[31mc; name one"), "no file a b[31mc; name one");
+        let long = shown(&format!("no file {}; name one", "x".repeat(9_000)));
+        assert!(long.starts_with("no file xxx") && long.ends_with("… name one") && long.len() < 400, "{long}");
+        assert!(shown(&"x ".repeat(9_000)).len() < 3_100);
+    }
 
     #[test]
     fn a_message_is_one_line() {

@@ -26,6 +26,8 @@ pub(super) struct PaperOrder {
     pub(super) stop: Option<StopAt>,
     pub(super) reduce_only: bool,
     pub(super) is_trigger: bool,
+    /// None for a trigger.
+    pub(super) tif: Option<Tif>,
     /// The entry that this stop hangs on.
     pub(super) parent: Option<u64>,
     pub(super) cloid: Option<Cloid>,
@@ -80,6 +82,7 @@ impl Paper {
                 stop,
                 reduce_only: order.reduce_only,
                 is_trigger: order.is_trigger(),
+                tif: order.tif(),
                 parent: parent.filter(|_| order.is_trigger()),
                 cloid: order.cloid,
             },

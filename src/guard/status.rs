@@ -9,6 +9,7 @@ use super::pending::is_derived;
 use super::state::Guard;
 use super::view::Resting;
 use crate::venue::info::{OpenOrder, Side};
+use crate::venue::order::Tif;
 
 fn text(amount: Decimal) -> String {
     amount.normalize().to_string()
@@ -189,6 +190,7 @@ fn describe(order: &OpenOrder, owner: &str) -> Value {
         "trigger_px": or_null(order.is_trigger.then_some(order.trigger_px)),
         "is_market_trigger": order.is_trigger && order.order_type.ends_with("Market"),
         "order_type": order.order_type.to_ascii_lowercase().replace(' ', "_"),
+        "tif": order.tif,
         "reduce_only": order.reduce_only,
         "owner": owner,
     })
@@ -206,6 +208,7 @@ fn describe_paper(oid: u64, order: &PaperOrder, coin: &str) -> Value {
         "trigger_px": null,
         "is_market_trigger": false,
         "order_type": "limit",
+        "tif": order.tif.map(Tif::name),
         "reduce_only": order.reduce_only,
         "owner": "bot",
     })

@@ -114,6 +114,7 @@ impl Resting {
             is_position_tpsl,
             reduce_only: order.reduce_only,
             order_type: order_type.to_owned(),
+            tif: order.tif().map(|tif| tif.name().to_owned()),
             cloid: order.cloid,
             children: Vec::new(),
         };

@@ -11,7 +11,7 @@ const MAX_ITEMS: usize = 64;
 const MAX_DEPTH: usize = 10;
 
 /// `text` on one line, without what does not show, cut to `most` characters.
-pub(super) fn text(text: &str, most: usize) -> String {
+pub(crate) fn text(text: &str, most: usize) -> String {
     let mut shown = String::new();
     for (count, letter) in text.chars().filter_map(seen).enumerate() {
         if count >= most {

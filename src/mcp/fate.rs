@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::clean;
+use crate::venue::reply::{Reply, Status as Answered};
 
 /// What became of a request that passed.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,19 @@ impl<'a> Record<'a> {
     pub(super) fn asked(self, cloid: &str) -> Option<&'a Value> {
         let orders = self.decision().pointer("/request/orders")?.as_array()?;
         orders.iter().find(|order| order.get("c").and_then(Value::as_str) == Some(cloid))
+    }
+
+    /// The venue's words on a stop that went with an entry, its own or one of the guard's, and was refused.
+    pub(super) fn refused_stop(self) -> Option<String> {
+        let Fate::Answered(reply) = self.fate() else { return None };
+        let reply = Reply::read(&reply)?;
+        let orders = self.decision().pointer("/forward/orders")?.as_array()?;
+        let is_stop = |order: &Value| order.pointer("/t/trigger/tpsl").and_then(Value::as_str) == Some("sl");
+        let stops = (0..).zip(orders).filter(|(_, order)| is_stop(order));
+        stops.into_iter().find_map(|(place, _)| match reply.status(place) {
+            Answered::Error(text) => Some(text),
+            _ => None,
+        })
     }
 
     fn events(self, list: &str, index: usize) -> impl Iterator<Item = &'a Value> {

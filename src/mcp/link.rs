@@ -189,6 +189,8 @@ fn read(answer: Result<RawAnswer, CallError>) -> Result<Value, LinkError> {
     let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
     match (answer.status, body) {
         (200, Some(body)) => Ok(body),
+        // A request that the guard could not read as one is vetoed with a status of its own.
+        (400..=499, Some(body)) if body.get("guard").is_some_and(Value::is_object) => Ok(body),
         (200, None) => Err(LinkError::NoAnswer("its answer is not JSON; is that the guard?".to_owned())),
         (status, body) => {
             let member = |name: &str| body.as_ref().and_then(|body| body.get(name)?.as_str().map(str::to_owned));

@@ -25,6 +25,7 @@ mod tools;
 mod wire;
 mod words;
 
+pub(crate) use clean::text as in_one_line;
 pub use link::{GuardUrl, UrlError};
 pub use run::{Key, Options, RunError, run};
 

@@ -1,17 +1,19 @@
-//! The server: one thread reads lines, a worker each runs a tool call, and nobody waits for anybody. So a call that hangs
-//! never holds up the kill switch.
+//! The server: one thread reads lines, a worker each runs a tool call, one thread writes the answers, and nobody waits for
+//! anybody. So neither a call that hangs nor a client that reads no answers holds up the kill switch.
 
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crossbeam_channel::bounded;
+use crossbeam_channel::{Receiver, Sender, bounded};
 use zeroize::Zeroizing;
 
+use super::clean;
 use super::desk::{Demands, Desk};
 use super::dispatch::{Call, Step, step};
 use super::link::{GuardUrl, Link, LinkError, UrlError};
@@ -29,6 +31,10 @@ const MAX_KEY_LINE: usize = 200;
 const MAX_CALLS: usize = 16;
 /// Room that is kept for pulling the kill switch.
 const MAX_KILLS: usize = 4;
+/// Answers that wait for the client to read them.
+const MAX_UNREAD: usize = 256;
+/// How long a client may read nothing while that many wait; after that it counts as gone.
+const UNREAD_PATIENCE: Duration = Duration::from_secs(5);
 /// How long answers may still take when the client has closed its side.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -69,6 +75,8 @@ pub enum RunError {
     Url(UrlError),
     /// Standard input cannot be read.
     Input(io::Error),
+    /// No thread can be had that writes the answers.
+    Thread(io::Error),
 }
 
 impl fmt::Display for RunError {
@@ -80,6 +88,7 @@ impl fmt::Display for RunError {
             Self::OtherGuard(why) => f.write_str(why),
             Self::Url(error) => write!(f, "--guard-url {error}"),
             Self::Input(error) => write!(f, "cannot read standard input: {error}"),
+            Self::Thread(error) => write!(f, "cannot start a thread: {error}"),
         }
     }
 }
@@ -102,34 +111,33 @@ pub fn run(options: Options) -> Result<(), RunError> {
     let demands = Demands { network: options.network, account: options.account };
     let desk = Desk::new(link, key, demands, options.kill_file);
     check_guard(&desk)?;
-    serve(BufReader::new(input), desk).map_err(RunError::Input)
+    serve(BufReader::new(input), desk)
 }
 
 /// Refuses a guard that is another than asked for. One that does not answer may come later, and is checked then.
 fn check_guard(desk: &Desk) -> Result<(), RunError> {
-    match desk.link.probe() {
-        Ok(value) => {
-            let Some(status) = Status::read(value) else {
-                return Err(RunError::OtherGuard(
-                    "what answers at the guard's address is no guard of this version".to_owned(),
-                ));
-            };
-            desk.demands.check(&status).map_err(RunError::OtherGuard)?;
-            let named = desk.kill_file.as_ref().map(|file| file.path().display().to_string());
-            if let (Some(named), Some(own)) = (named, status.kill_file().filter(|own| Some(*own) != named_str(desk))) {
-                log(&format!("warning: --kill-file is {named}, and the guard watches {own}"));
-            }
+    let other = |why: String| Err(RunError::OtherGuard(why));
+    let found = match desk.link.probe() {
+        Ok(found) => found,
+        Err(error @ LinkError::Refused(400..=499, ..)) => {
+            return other(format!("what answers at the guard's address is no guard: {error}"));
         }
-        Err(error @ LinkError::Refused(status, ..)) if status < 500 => {
-            return Err(RunError::OtherGuard(format!("what answers at the guard's address is no guard: {error}")));
+        Err(error) => {
+            log(&format!("{error}; serving all the same, each call asks it again"));
+            return Ok(());
         }
-        Err(error) => log(&format!("{error}; serving all the same, each call asks it again")),
+    };
+    let Some(status) = Status::read(found) else {
+        return other("what answers at the guard's address is no guard of this version".to_owned());
+    };
+    desk.demands.check(&status).or_else(other)?;
+    if let (Some(named), Some(own)) = (&desk.kill_file, status.kill_file())
+        && named.path() != Path::new(own)
+    {
+        let (named, own) = (named.path().display(), clean::text(own, clean::MAX_TEXT));
+        log(&format!("warning: --kill-file is {named}, and the guard watches {own}"));
     }
     Ok(())
-}
-
-fn named_str(desk: &Desk) -> Option<&str> {
-    desk.kill_file.as_ref().and_then(|file| file.path().to_str())
 }
 
 /// The key in the first line, read byte by byte so that nothing behind it is taken.
@@ -155,29 +163,31 @@ struct Shared {
     desk: Desk,
     /// Set when nobody listens any more.
     deaf: AtomicBool,
-    /// Held for one line at a time.
-    speaking: Mutex<()>,
+    /// To the thread that writes; nothing at all is the last.
+    answers: Sender<Option<String>>,
     calls: AtomicUsize,
     kills: AtomicUsize,
 }
 
-fn serve(mut input: impl BufRead, desk: Desk) -> io::Result<()> {
+fn serve(mut input: impl BufRead, desk: Desk) -> Result<(), RunError> {
     let read_only = desk.key.is_none();
-    let shared = Arc::new(Shared {
-        desk,
-        deaf: AtomicBool::new(false),
-        speaking: Mutex::new(()),
-        calls: AtomicUsize::new(0),
-        kills: AtomicUsize::new(0),
-    });
-    // Each worker holds an end; when the last one is gone, all have answered.
+    let (answers, unread) = bounded(MAX_UNREAD);
+    let (calls, kills) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let shared = Arc::new(Shared { desk, deaf: AtomicBool::new(false), answers, calls, kills });
+    // Each worker holds an end; when the last one is gone, all have answered. The writer has one of its own.
     let (working, ended) = bounded::<()>(0);
+    let (writing, written) = bounded::<()>(0);
+    let writer = move || {
+        let _writing = writing;
+        write_answers(&unread);
+    };
+    std::thread::Builder::new().name("answers".to_owned()).spawn(writer).map_err(RunError::Thread)?;
     loop {
-        let line = match read_line(&mut input)? {
+        let line = match read_line(&mut input).map_err(RunError::Input)? {
             Line::End => break,
             Line::TooLong => {
                 let text = format!("a line is over {MAX_LINE} bytes");
-                shared.say(&wire::error(None, &RpcError::new(INVALID_REQUEST, text)));
+                shared.say(wire::error(None, &RpcError::new(INVALID_REQUEST, text)));
                 continue;
             }
             Line::Whole(line) => line,
@@ -187,24 +197,37 @@ fn serve(mut input: impl BufRead, desk: Desk) -> io::Result<()> {
         }
         match step(&line, read_only) {
             Step::Nothing => {}
-            Step::Reply(reply) => shared.say(&reply),
+            Step::Reply(reply) => shared.say(reply),
             Step::Call(call) => start(&shared, call, working.clone()),
         }
     }
     drop(working);
     // Disconnected when all are done, a time-out when one hangs: the process ends either way.
     let _ = ended.recv_timeout(GRACE);
+    let _ = shared.answers.send_timeout(None, GRACE);
+    let _ = written.recv_timeout(GRACE);
     Ok(())
 }
 
+/// Writes answers as they come. One that cannot be written ends it: nobody is there to hear.
+fn write_answers(unread: &Receiver<Option<String>>) {
+    while let Ok(Some(mut line)) = unread.recv() {
+        line.push('\n');
+        let mut out = io::stdout().lock();
+        if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
+            return;
+        }
+    }
+}
+
 /// Runs a call on a thread of its own, where there is room.
-fn start(shared: &Arc<Shared>, call: Call, working: crossbeam_channel::Sender<()>) {
+fn start(shared: &Arc<Shared>, call: Call, working: Sender<()>) {
     let is_kill = call.is_kill();
     let (count, most) = if is_kill { (&shared.kills, MAX_KILLS) } else { (&shared.calls, MAX_CALLS) };
     let took =
         count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| (now < most).then_some(now.saturating_add(1)));
     if took.is_err() {
-        shared.say(&call.refused());
+        shared.say(call.refused());
         return;
     }
     let refusal = call.refused();
@@ -214,21 +237,18 @@ fn start(shared: &Arc<Shared>, call: Call, working: crossbeam_channel::Sender<()
         let reply = call.run(&worker.desk);
         let count = if is_kill { &worker.kills } else { &worker.calls };
         count.fetch_sub(1, Ordering::SeqCst);
-        worker.say(&reply);
+        worker.say(reply);
     };
     if std::thread::Builder::new().name("call".to_owned()).spawn(run).is_err() {
         count.fetch_sub(1, Ordering::SeqCst);
-        shared.say(&refusal);
+        shared.say(refusal);
     }
 }
 
 impl Shared {
-    /// Writes one line. When that fails nobody is there to hear, and nothing more is begun.
-    fn say(&self, line: &str) {
-        let _one = self.speaking.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut out = io::stdout().lock();
-        let said = out.write_all(line.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush());
-        if said.is_err() {
+    /// Hands a line to the writer. Where it takes none nobody is there to hear, and nothing more is begun.
+    fn say(&self, line: String) {
+        if self.answers.send_timeout(Some(line), UNREAD_PATIENCE).is_err() {
             self.deaf.store(true, Ordering::SeqCst);
         }
     }

@@ -12,6 +12,7 @@ use super::link::LinkError;
 use super::outcome::{Kind, OrderInfo, Outcome, Retry, Rule};
 use super::status::Status;
 use super::words::advice;
+use crate::guard::Code;
 use crate::venue::Cloid;
 use crate::venue::action::Action;
 use crate::venue::amount::{parse_info, to_wire};
@@ -75,7 +76,9 @@ pub(super) fn submit(desk: &Desk, status: &Status, action: &Action, trade: &Trad
         let nonce = desk.nonce();
         let terms = Terms { nonce, vault: None, expires_after_ms: Some(now_ms().saturating_add(LIFE_MS)) };
         let body = signed(desk, action, &terms, status.network())?;
-        let reply = desk.link.exchange(&body).map_err(|error| undecided(&error, trade))?;
+        let answer = desk.link.exchange(&body);
+        desk.has_acted();
+        let reply = answer.map_err(|error| undecided(&error, trade))?;
         let sent = Sent { nonce, reply };
         if !sent.is_veto("nonce_reused") {
             return Ok(sent);
@@ -135,9 +138,19 @@ pub(super) fn conclude(desk: &Desk, status: &Status, trade: &Trade, sent: &Sent)
         },
         (None, _) => in_doubt(trade),
     };
+    if let Some(seq) = seq.filter(|_| outcome.unprotected == Some(false) && !status.is_paper() && !changes.is_empty()) {
+        // A stop that the guard attached has no place in the client's reply.
+        if let Some(refusal) = told(desk, sent.nonce, seq).and_then(|record| Record(&record).refused_stop()) {
+            outcome = bare(outcome, &refusal);
+        }
+    }
     outcome.guard_says = text("text").filter(|_| outcome.kind != Kind::Accepted || !changes.is_empty());
     outcome.decision_id = seq;
     outcome.changes = changes;
+    if outcome.rule.as_ref().is_some_and(|rule| rule.id == Code::Killed.as_str()) && status.killed().is_none() {
+        // Pulled since the status was read: the veto knows it, and the guard tells why.
+        return finish(outcome, &desk.status().unwrap_or_else(|_| status.clone()), trade);
+    }
     finish(outcome, status, trade)
 }
 
@@ -154,6 +167,9 @@ pub(super) fn recall(desk: &Desk, status: &Status, trade: &Trade, record: Record
         Some(state) if fate == Fate::Happened => rejected(trade, &state),
         _ => of_fate(trade, &fate, &changes),
     };
+    if let Some(refusal) = record.refused_stop().filter(|_| outcome.unprotected == Some(false)) {
+        outcome = bare(outcome, &refusal);
+    }
     if let Some(order) = shown.filter(|_| outcome.kind == Kind::Accepted) {
         let kept = outcome.order.take().unwrap_or_default();
         outcome.order = Some(OrderInfo { avg_price: kept.avg_price, ..order });
@@ -213,15 +229,21 @@ fn answered(trade: &Trade, reply: &Value, changes: &[String]) -> Outcome {
     if trade.client_id.is_some() || order.id.is_some() {
         outcome.order = Some(order);
     }
-    let stop = trade.stop_place.map(|place| read.status(place));
-    if let Some(Answered::Error(text)) = &stop {
-        outcome.message.push_str(
-            " WARNING: the venue refused its stop, so the position may be bare until the guard places its own. Look at \
-             get_positions.",
-        );
-        outcome.venue_says = Some(clean::text(text, clean::MAX_TEXT));
+    outcome.unprotected = trade.is_entry.then_some(false);
+    match trade.stop_place.map(|place| read.status(place)) {
+        Some(Answered::Error(text)) => bare(outcome, &text),
+        _ => outcome,
     }
-    outcome.unprotected = trade.is_entry.then_some(matches!(stop, Some(Answered::Error(_))));
+}
+
+/// An entry that was taken, and its stop was not.
+fn bare(mut outcome: Outcome, refusal: &str) -> Outcome {
+    outcome.message.push_str(
+        " WARNING: the venue refused its stop, so the position may be bare until the guard places another, or closes it. Look \
+         at get_positions.",
+    );
+    outcome.venue_says = Some(clean::text(refusal, clean::MAX_TEXT));
+    outcome.unprotected = Some(true);
     outcome
 }
 
@@ -265,18 +287,34 @@ fn of_fate(trade: &Trade, fate: &Fate, changes: &[String]) -> Outcome {
 
 /// What the journal tells of a request whose answer was an error: refused, not sent, or in doubt.
 fn trace(desk: &Desk, sent: &Sent, seq: u64) -> Fate {
+    match told(desk, sent.nonce, seq).map(|record| Record(&record).fate()) {
+        Some(fate) if fate != Fate::UnderWay => fate,
+        // The guard answered, so the send is over; what is missing is only its note.
+        _ if is_venues_own(&sent.reply) => Fate::Answered(sent.reply.clone()),
+        _ => Fate::InDoubt,
+    }
+}
+
+/// The journal's record of a decision, with what its send came to.
+fn told(desk: &Desk, nonce: u64, seq: u64) -> Option<Value> {
+    once_over(|| {
+        let found = desk.link.get(&format!("/guard/decision?nonce={nonce}")).unwrap_or_default();
+        let mut decisions = found.get("decisions").and_then(Value::as_array).into_iter().flatten();
+        decisions.find(|record| Record(record).seq() == Some(seq)).cloned()
+    })
+}
+
+/// A record, once it tells what the send came to; as it stands where that takes too long. The guard answers before its
+/// journal has the note of the send.
+pub(super) fn once_over(find: impl Fn() -> Option<Value>) -> Option<Value> {
     let begun = Instant::now();
     loop {
-        let found = desk.link.get(&format!("/guard/decision?nonce={}", sent.nonce)).unwrap_or_default();
-        let decisions = found.get("decisions").and_then(Value::as_array).into_iter().flatten();
-        let fate = decisions.map(Record).find(|record| record.seq() == Some(seq)).map(|record| record.fate());
-        match fate {
-            Some(fate) if fate != Fate::UnderWay => return fate,
-            _ if begun.elapsed() < TRACE_PATIENCE => std::thread::sleep(TRACE_EVERY),
-            // The guard answered, so the send is over; what is missing is only its note.
-            _ if is_venues_own(&sent.reply) => return Fate::Answered(sent.reply.clone()),
-            _ => return Fate::InDoubt,
+        let record = find();
+        let is_over = record.as_ref().is_some_and(|record| Record(record).fate() != Fate::UnderWay);
+        if is_over || begun.elapsed() >= TRACE_PATIENCE {
+            return record;
         }
+        std::thread::sleep(TRACE_EVERY);
     }
 }
 

@@ -7,6 +7,7 @@ use super::clean;
 use crate::home::Mode;
 use crate::rules::Rules;
 use crate::venue::amount::parse_info;
+use crate::venue::order::Tif;
 use crate::venue::signing::Source;
 use crate::venue::{Address, Cloid};
 
@@ -32,6 +33,8 @@ pub(super) struct Open {
     pub(super) is_buy: bool,
     pub(super) size: Decimal,
     pub(super) px: Decimal,
+    /// None where the venue names none, as for a trigger, or one that is not known here.
+    pub(super) tif: Option<Tif>,
     pub(super) trigger_px: Option<Decimal>,
     pub(super) is_market_trigger: bool,
     pub(super) is_take_profit: bool,
@@ -90,12 +93,25 @@ impl Status {
         Rules::from_code(self.text("/rules")?).ok()
     }
 
+    /// How old the account is that it shows, in milliseconds.
+    pub(super) fn age_ms(&self) -> Option<u64> {
+        self.0.pointer("/venue/account_age_ms")?.as_u64()
+    }
+
     pub(super) fn position(&self, coin: &str) -> Option<Position> {
         self.list("/positions").filter_map(position).find(|position| position.coin == coin)
     }
 
     pub(super) fn open_order(&self, coin: &str, oid: u64) -> Option<Open> {
         self.list("/open_orders").filter_map(open).find(|order| order.oid == oid && order.coin == coin)
+    }
+
+    /// How many orders are open that can open or enlarge a position.
+    pub(super) fn open_entries(&self) -> usize {
+        self.list("/open_orders")
+            .filter_map(open)
+            .filter(|order| !order.reduce_only && order.trigger_px.is_none())
+            .count()
     }
 
     fn list(&self, pointer: &str) -> impl Iterator<Item = &Value> {
@@ -124,6 +140,7 @@ fn open(value: &Value) -> Option<Open> {
         is_buy: value.get("side")?.as_str()? == "buy",
         size: amount(value, "size")?,
         px: amount(value, "px")?,
+        tif: value.get("tif").and_then(Value::as_str).and_then(Tif::named),
         trigger_px: amount(value, "trigger_px"),
         is_market_trigger: value.get("is_market_trigger")?.as_bool()?,
         is_take_profit: value.get("order_type")?.as_str()?.starts_with("take_profit"),

@@ -47,9 +47,11 @@ fn a_line_is_a_request_or_is_refused_or_passed_over() {
     assert_eq!(code("[]"), -32_600);
     assert_eq!(code(r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#), -32_600);
     assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":1}"#), -32_602);
-    // Without an id that can be given back there is none in the answer.
-    let Incoming::Bad(reply) = read(b"[") else { panic!() };
-    assert!(!reply.contains("\"id\""));
+    // An id that cannot be given back is null; one that can is given back also with a request that cannot stand.
+    for (line, id) in [("[", json!(null)), (r#"{"id":[1]}"#, json!(null)), (r#"{"id":"a"}"#, json!("a"))] {
+        let Incoming::Bad(reply) = read(line.as_bytes()) else { panic!() };
+        assert_eq!(serde_json::from_str::<Value>(&reply).unwrap().get("id"), Some(&id), "{reply}");
+    }
 }
 
 #[test]

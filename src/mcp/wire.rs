@@ -107,18 +107,14 @@ pub(super) fn result(id: &Value, result: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()
 }
 
-/// The line of an error. Where no id could be read there is none: the protocol's schema knows no null id.
+/// The line of an error. Where no id could be read it is null, as JSON-RPC has it; the protocol's own schema would have
+/// it left out, but the official client takes an error only with an id.
 pub(super) fn error(id: Option<&Value>, error: &RpcError) -> String {
     let mut body = json!({"code": error.code, "message": error.message});
     if let (Some(data), Some(body)) = (&error.data, body.as_object_mut()) {
         body.insert("data".to_owned(), data.clone());
     }
-    let mut line = Map::from_iter([("jsonrpc".to_owned(), json!("2.0"))]);
-    if let Some(id) = id {
-        line.insert("id".to_owned(), id.clone());
-    }
-    line.insert("error".to_owned(), body);
-    Value::Object(line).to_string()
+    json!({"jsonrpc": "2.0", "id": id, "error": body}).to_string()
 }
 
 fn bad(id: Option<&Value>, code: i64, message: impl Into<String>) -> Incoming {

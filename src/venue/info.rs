@@ -121,6 +121,9 @@ pub struct OpenOrder {
     pub reduce_only: bool,
     /// `Limit`, `Stop Market`, `Take Profit Limit` and so on.
     pub order_type: String,
+    /// Time in force, in the venue's words; none for a trigger order that waits.
+    #[serde(default)]
+    pub tif: Option<String>,
     /// Client order id.
     pub cloid: Option<Cloid>,
     /// Orders that wait for this one to fill.

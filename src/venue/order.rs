@@ -89,6 +89,12 @@ impl Tif {
         }
     }
 
+    /// The time in force of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        [Tif::Alo, Tif::Ioc, Tif::Gtc, Tif::FrontendMarket].into_iter().find(|tif| tif.name() == name)
+    }
+
     /// Whether what does not fill at once is cancelled.
     #[must_use]
     pub fn is_immediate(self) -> bool {
@@ -112,6 +118,15 @@ impl Order {
     #[must_use]
     pub fn is_trigger(&self) -> bool {
         matches!(self.kind, OrderKind::Trigger { .. })
+    }
+
+    /// The time in force of a limit order.
+    #[must_use]
+    pub fn tif(&self) -> Option<Tif> {
+        match self.kind {
+            OrderKind::Limit(tif) => Some(tif),
+            OrderKind::Trigger { .. } => None,
+        }
     }
 
     /// The trigger price, if this is a reduce-only stop loss that executes at market: the only kind that covers.

@@ -229,6 +229,27 @@ fn a_key_on_standard_input_and_questions_do_not_go_together() {
 }
 
 #[test]
+fn a_flag_that_would_do_nothing_is_refused_or_told_of() {
+    let place = Place::with(&venue(AGENT));
+    let seal = ["init", "--key-store", "host-creds"];
+    left(screen(&place, &[&seal[..], &["--network", "paper"]].concat()), "--key-store host-creds has nothing to do");
+    left(screen(&place, &[&seal[..], &["--network", "testnet", "--no-key"]].concat()), "has nothing to do");
+    left(screen(&place, &["init", "--network", "paper", "--confirm-mainnet", ACCOUNT]), "--confirm-mainnet is for");
+    let mut asked = screen(&place, &seal);
+    asked.answer("Mode [paper]", "");
+    left(asked, "has nothing to do");
+    // That there is a key is known only once it is asked for.
+    let args = ["init", "--network", "testnet", "--account", ACCOUNT, "--rules", &rules(), "--equity-cap", "500"];
+    let more = ["--listen", "127.0.0.1:0", "--ip-share", "1", "--key-store", "host-creds"];
+    let mut asked = screen(&place, &[&args[..], &more].concat());
+    asked.answer("API wallet key", "");
+    asked.expect("--key-store host-creds has nothing to seal");
+    asked.type_in("\u{4}");
+    left(asked, "nothing was set up");
+    assert_eq!(place.listing().len(), 2, "the home and its config");
+}
+
+#[test]
 fn a_long_wait_says_for_what() {
     // A venue that takes questions and never answers.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

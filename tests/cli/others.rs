@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use nix::unistd::Uid;
@@ -30,6 +30,16 @@ fn open_place(place: Place) -> Place {
     fs::copy(env!("CARGO_BIN_EXE_svc-guard"), place.path("svc-guard")).unwrap();
     mode(&place.path("svc-guard"), 0o755);
     place
+}
+
+/// A testnet home that keeps no key, and a key file with these permissions beside it.
+fn testnet_with_a_key_of_mode(bits: u32) -> (Place, PathBuf) {
+    let place = Place::with(&venue(AGENT));
+    succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
+    let key = place.path("key");
+    fs::write(&key, format!("{FAKE_KEY}\n")).unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(bits)).unwrap();
+    (place, key)
 }
 
 /// The program run by somebody else on this place's home.
@@ -115,11 +125,7 @@ fn a_key_of_others_is_not_taken() {
     if !can_become_somebody() {
         return;
     }
-    let place = Place::with(&venue(AGENT));
-    succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
-    let key = place.path("key");
-    fs::write(&key, format!("{FAKE_KEY}\n")).unwrap();
-    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    let (place, key) = testnet_with_a_key_of_mode(0o600);
     give(&key);
     let run = ["run", "--network", "testnet", "--listen", "127.0.0.1:0", "--key-file", key.to_str().unwrap()];
     refused(&place.run(&run), "belongs to the user with uid 65534");
@@ -152,11 +158,7 @@ fn outside_a_container_a_key_that_others_can_read_is_refused() {
     if !can_become_somebody() {
         return;
     }
-    let place = Place::with(&venue(AGENT));
-    succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
-    let key = place.path("key");
-    fs::write(&key, format!("{FAKE_KEY}\n")).unwrap();
-    fs::set_permissions(&key, fs::Permissions::from_mode(0o640)).unwrap();
+    let (place, _) = testnet_with_a_key_of_mode(0o640);
     let root = place.path("root");
     if let Err(why) = bare_root(&root) {
         eprintln!("skipped: no bare root folder can be made: {why}");

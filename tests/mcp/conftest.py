@@ -16,7 +16,7 @@ class Stand:
 
     def __init__(self, folder, mode, rules):
         self.folder, self.mode = folder, mode
-        self.venue = Venue(folder / "venue.log", "mainnet" if mode == "paper" else "testnet")
+        self.venue = Venue(folder / "venue.log", "testnet" if mode == "testnet" else "mainnet")
         self.guard = None
         try:
             self.guard = Guard.set_up(folder, self.venue, mode, rules)
@@ -38,6 +38,10 @@ class Stand:
     def position(self, coin):
         held = [position for position in self.guard.status()["positions"] if position["coin"] == coin]
         return held[0] if held else None
+
+    def open_order(self, oid):
+        found = [order for order in self.guard.status()["open_orders"] if order["oid"] == oid]
+        return found[0] if found else None
 
     def placed(self):
         """The order actions that the venue took in, by the guard's clients."""

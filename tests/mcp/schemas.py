@@ -4,6 +4,7 @@ import json
 import pathlib
 
 from jsonschema import Draft202012Validator
+from mcp.types import JSONRPCError
 
 DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "mcp_schemas.json"
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
@@ -40,8 +41,13 @@ def revision_of(request):
 def check_answer(answer, request, tools):
     """One line that the server sent, against the request that it answers (None where it answers what was no request)."""
     if request is None:
+        # No id could be read. JSON-RPC then asks for null, and the official client takes an error with an id or null only;
+        # the protocol's schema knows no null and would have it left out. So null must be there, and the rest must fit.
+        JSONRPCError.model_validate(answer)
+        assert "id" in answer
+        rest = {key: value for key, value in answer.items() if key != "id" or value is not None}
         for revision in (LEGACY, MODERN):
-            hold(answer, revision, "JSONRPCErrorResponse")
+            hold(rest, revision, "JSONRPCErrorResponse")
         return
     revision = revision_of(request)
     hold(answer, revision, "JSONRPCMessage")

@@ -1,12 +1,16 @@
 """The kill switch: it waits for nobody."""
 
+import contextlib
+import json
 import os
 import signal
+import subprocess
+import threading
 
 import anyio
 
 from agent import Lines, request, run
-from harness import until
+from harness import GUARD, PATIENCE_S, environment, until
 
 NOW = {"coin": "ETH", "side": "buy", "type": "market", "size": "0.1"}
 
@@ -102,3 +106,45 @@ def test_input_that_ends_ends_the_server_also_while_a_call_hangs(stand):
         lines.process.stdin.close()
         assert lines.next()["id"] == 2, "what was asked before the end is answered"
         assert lines.process.wait(60) == 0
+
+
+@contextlib.contextmanager
+def server_that_nobody_reads(stand):
+    """A server with full hands: what it answers stays in the pipe."""
+    command = [GUARD, *stand.sessions.flags()]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment())
+    # Writing to a server that hangs would wait for good; one that is ended like this fails its test.
+    end = threading.Timer(PATIENCE_S, server.kill)
+    end.start()
+    try:
+        yield server
+    finally:
+        end.cancel()
+        server.kill()
+        server.communicate()
+
+
+def send(server, number, method, **params):
+    server.stdin.write(json.dumps(request(method, number, **params)).encode() + b"\n")
+    server.stdin.flush()
+
+
+def test_answers_that_nobody_reads_hold_up_no_kill_and_no_end(stand):
+    with server_that_nobody_reads(stand) as server:
+        for number in range(50):
+            # Each of these answers is long, and few fill the pipe.
+            send(server, number, "tools/list")
+        send(server, 50, "tools/call", name="pull_kill_switch", arguments={"reason": "nobody listens"})
+        until("the kill", lambda: stand.guard.status()["killed"] == "nobody listens")
+        server.stdin.close()
+        assert server.wait(PATIENCE_S) == 0
+        server.stdin = None
+
+
+def test_a_client_that_reads_nothing_is_taken_for_gone(stand):
+    with server_that_nobody_reads(stand) as server:
+        with contextlib.suppress(BrokenPipeError):
+            for number in range(20_000):
+                send(server, number, "tools/list")
+        assert server.wait(PATIENCE_S) == 0
+        server.stdin = None

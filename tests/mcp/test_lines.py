@@ -9,7 +9,7 @@ import pytest
 
 from agent import Lines, request
 from harness import GUARD, PATIENCE_S, environment
-from schemas import LEGACY, MODERN
+from schemas import LEGACY, MODERN, check_answer
 
 VERSION, CAPABILITIES = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
 
@@ -75,42 +75,43 @@ def test_what_the_stateless_era_demands(lines):
 
 
 DEEP = "[" * 100_000 + "]" * 100_000
+# The line, the code of its refusal, and the id that could be read in it.
 BAD = [
-    (b"this is no JSON", -32700),
-    (b"{", -32700),
-    (b'{"jsonrpc":"2.0","id":1,"method":"ping"} {"more":1}', -32700),
-    (b'\xff\xfe{"jsonrpc":"2.0"}', -32700),
-    (b'{"jsonrpc":"2.0","id":1,"method":"\xed\xa0\x80"}', -32700),
-    (DEEP.encode(), -32700),
-    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 500 + b"1" + b"}" * 500 + b"}", -32700),
-    (b"[]", -32600),
-    (b'[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]', -32600),
-    (b"7", -32600),
-    (b"null", -32600),
-    (b'"ping"', -32600),
-    (b"{}", -32600),
-    (b'{"id":1,"method":"ping"}', -32600),
-    (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600),
-    (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600),
-    (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600),
-    (b'{"jsonrpc":"2.0","id":[1],"method":"ping"}', -32600),
-    (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600),
-    (b'{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}', -32600),
-    (b'{"jsonrpc":"2.0","id":1}', -32600),
-    (b'{"jsonrpc":"2.0","id":1,"method":7}', -32600),
-    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32602),
-    (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":7}', -32602),
-    (b"x" * 300_000, -32600),
-    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * 2_000_000 + b'"}}', -32600),
+    (b"this is no JSON", -32700, None),
+    (b"{", -32700, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping"} {"more":1}', -32700, None),
+    (b'\xff\xfe{"jsonrpc":"2.0"}', -32700, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"\xed\xa0\x80"}', -32700, None),
+    (DEEP.encode(), -32700, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 500 + b"1" + b"}" * 500 + b"}", -32700, None),
+    (b"[]", -32600, None),
+    (b'[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":2,"method":"ping"}]', -32600, None),
+    (b"7", -32600, None),
+    (b"null", -32600, None),
+    (b'"ping"', -32600, None),
+    (b"{}", -32600, None),
+    (b'{"id":1,"method":"ping"}', -32600, 1),
+    (b'{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600, 1),
+    (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":[1],"method":"ping"}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":true,"method":"ping"}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":99999999999999999999999,"method":"ping"}', -32600, None),
+    (b'{"jsonrpc":"2.0","id":1}', -32600, 1),
+    (b'{"jsonrpc":"2.0","id":1,"method":7}', -32600, 1),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32602, 1),
+    (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":7}', -32602, 1),
+    (b"x" * 300_000, -32600, None),
+    (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"y" * 2_000_000 + b'"}}', -32600, None),
 ]
 
 
-@pytest.mark.parametrize("line, code", BAD, ids=range(len(BAD)))
-def test_a_line_that_is_no_request_is_refused(lines, line, code):
+@pytest.mark.parametrize("line, code, id", BAD, ids=range(len(BAD)))
+def test_a_line_that_is_no_request_is_refused(lines, line, code, id):
     lines.send(line)
     answer = lines.next()
-    assert (answer["jsonrpc"], error(answer)) == ("2.0", code)
-    assert answer.get("id", 1) == 1
+    check_answer(answer, None, {})
+    assert (error(answer), answer["id"]) == (code, id)
 
 
 CALLS = [

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from agent import run
+from agent import Lines, request, run
 from harness import Guard, until
 
 BUY = {"coin": "ETH", "side": "buy", "type": "limit", "size": "0.1", "limit_price": "2400"}
@@ -225,5 +225,47 @@ def test_an_answer_that_cannot_be_read_is_unknown(stand, kind):
             outcome = "accepted" if kind == "garbage" else "unavailable"
             again = await agent.trade("place_order", outcome, **NOW, client_id="g")
             assert again["decision_id"] == told["decision_id"]
+
+    run(body)
+
+
+@pytest.mark.parametrize("own", [{"stop_loss_price": "2450"}, {}], ids=["its stop", "the guard's stop"])
+def test_an_entry_whose_stop_is_refused_is_accepted_and_told_to_be_unprotected(stand, own):
+    async def body():
+        async with stand.sessions.open() as agent:
+            stand.venue.do("setting", name="refuse_triggers", value="No triggers are taken now.")
+            told = await agent.trade("place_order", "accepted", **NOW, **own, client_id="bare")
+            assert told["order"]["filled"] == "0.1"
+            assert told["unprotected"] is True and "WARNING" in told["message"]
+            assert told["venue_says"] == "No triggers are taken now."
+            # The guard gets no stop of its own either, so it closes what it cannot protect.
+            until("the position to be closed", lambda: stand.venue.position("ETH") == "0")
+            again = await agent.trade("place_order", "accepted", **NOW, **own, client_id="bare")
+            assert again["unprotected"] is True and again["decision_id"] == told["decision_id"]
+            stand.venue.do("setting", name="refuse_triggers", value=None)
+            # Another size: the same entry twice within a second is a duplicate by the owner's rules.
+            told = await agent.trade("place_order", "accepted", **{**NOW, "size": "0.2"}, **own, client_id="covered")
+            assert told["unprotected"] is False and "WARNING" not in told["message"]
+
+    run(body)
+
+
+def test_a_server_that_dies_amid_a_trade_leaves_a_name_that_trades_no_second_time(stand):
+    stand.venue.do("fault", on="order", kind="stall", times=1)
+    with Lines(*stand.sessions.flags()) as lines:
+        lines.send(request("tools/call", name="place_order", arguments={**NOW, "client_id": "died"}))
+        until("the order to be decided", lambda: stand.guard.events("decision"))
+        lines.process.kill()
+        lines.process.wait()
+
+    async def body():
+        async with stand.sessions.open() as agent:
+            told = await agent.call("place_order", **NOW, client_id="died")
+            assert told["outcome"] in ("unknown", "accepted"), told
+            until("the guard to settle it", lambda: stand.guard.events("recovered"))
+            told = await agent.trade("place_order", "accepted", **NOW, client_id="died")
+            assert told["order"]["filled"] == "0.1" and "nothing new was sent" in told["message"]
+        assert stand.venue.position("ETH") == "0.1"
+        assert len([asked for asked in stand.placed() if not asked["action"]["orders"][0]["r"]]) == 1
 
     run(body)

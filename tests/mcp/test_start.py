@@ -8,22 +8,28 @@ import threading
 import pytest
 
 from agent import Lines, refused, request, run
-from harness import ACCOUNT, environment
+from harness import ACCOUNT, PATIENCE_S, environment
 
 OTHER = "0x2222222222222222222222222222222222222222"
 STATUS = {"schema": 1, "mode": "mainnet", "account": ACCOUNT, "account_network": "mainnet", "killed": None}
 
 
 @contextlib.contextmanager
-def guard_that_says(status):
-    """A port that answers every question with one status, and remembers what it was asked."""
-    asked = []
+def guard_that_says(status, answers=None):
+    """A port that answers every question with one status, or as said for its path (not at all where no code is said; a function is asked), and
+    remembers what it was asked."""
+    asked, over = [], threading.Event()
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             asked.append(self.path)
-            body = json.dumps(status).encode()
-            self.send_response(200)
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            code, said = (answers or {}).get(self.path.split("?")[0], (200, status))
+            if code is None:
+                over.wait(2 * PATIENCE_S)
+                return
+            body = json.dumps(said(self.path) if callable(said) else said).encode()
+            self.send_response(code)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -40,6 +46,7 @@ def guard_that_says(status):
     try:
         yield f"http://127.0.0.1:{server.server_port}", asked
     finally:
+        over.set()
         server.shutdown()
         server.server_close()
         thread.join()
@@ -173,3 +180,96 @@ def test_nothing_that_an_agent_can_reach_changes_the_set_up(stand):
 
     run(body)
     assert before == {path: path.read_bytes() for path in stand.guard.home.glob("*.toml")}
+
+
+def test_a_real_mainnet_guard_wants_its_account_said(stand_of):
+    stand = stand_of("mainnet")
+    flags = stand.sessions.flags()
+    assert "--confirm-account" in refused(*flags, "--network", "mainnet")
+    # Not said, it is asked for as soon as the guard tells its mode.
+    why = refused(*flags)
+    assert "asks for --confirm-account" in why and ACCOUNT in why
+    for network in ([], ["--network", "mainnet"]):
+        why = refused(*flags, *network, "--confirm-account", OTHER)
+        assert OTHER in why and ACCOUNT in why
+    for network in ("paper", "testnet"):
+        assert "the guard runs in mainnet mode" in refused(*flags, "--network", network, "--confirm-account", ACCOUNT)
+    assert stand.guard.events("decision") == []
+
+    async def body():
+        async with stand.sessions.open("--network", "mainnet", "--confirm-account", ACCOUNT) as agent:
+            assert (await agent.call("get_status"))["mode"] == "mainnet"
+            order = {"coin": "ETH", "side": "buy", "type": "market", "size": "0.1", "client_id": "real"}
+            told = await agent.trade("place_order", "accepted", **order)
+            assert told["order"]["filled"] == "0.1" and told["unprotected"] is False
+            assert stand.guard.event(told["decision_id"])["signed_as"] == "mainnet"
+        assert stand.venue.position("ETH") == "0.1"
+
+    run(body)
+
+
+UNIVERSE = {"universe": [{"name": "ETH", "szDecimals": 4, "maxLeverage": 25}]}
+VETO = {"seq": 7, "verdict": "veto", "code": "malformed", "text": "no\x1b[2J"}
+
+
+@pytest.mark.parametrize(
+    "status, body, outcome, retry",
+    [
+        (422, {"code": "malformed", "msg": "x", "data": None, "status": "err", "guard": VETO}, "vetoed", "after_change"),
+        (200, {"status": "ok"}, "unknown", "check_first"),
+        (200, ["x"], "unknown", "check_first"),
+        (500, {"code": "x", "msg": "y"}, "unknown", "check_first"),
+        (504, {"code": "x", "msg": "y"}, "unknown", "check_first"),
+        (503, {"code": "busy", "msg": "y"}, "unavailable", "later"),
+        (429, {"code": "slow_down", "msg": "y"}, "unavailable", "later"),
+    ],
+)
+def test_whatever_the_guard_answers_is_told_for_what_it_is(key, status, body, outcome, retry):
+    answers = {"/info": (200, UNIVERSE), "/exchange": (status, body)}
+    with guard_that_says({**STATUS, "mode": "testnet"}, answers) as (url, asked):
+        with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
+            told = lines.call("set_leverage", coin="ETH", leverage=3, margin_mode="cross")
+            assert (told["outcome"], told["retry"]) == (outcome, retry), told
+        assert asked.count("/exchange") == 1, "nothing is sent twice"
+    if outcome == "vetoed":
+        assert (told["rule"]["id"], told["guard_says"], told["decision_id"]) == ("malformed", "no[2J", 7)
+
+
+def test_a_guard_that_never_answers_is_waited_for_only_so_long(key):
+    never = (None, None)
+    answers = {"/info": (200, UNIVERSE), "/guard/events": never, "/exchange": never}
+    with guard_that_says({**STATUS, "mode": "testnet"}, answers) as (url, asked):
+        with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
+            arguments = {"coin": "ETH", "leverage": 3, "margin_mode": "cross"}
+            lines.send(request("tools/call", 1, name="set_leverage", arguments=arguments))
+            lines.send(request("tools/call", 2, name="list_events", arguments={}))
+            # Neither holds up what follows.
+            assert lines.ask(request("ping", 3))["result"] == {}
+            told = [lines.next(), lines.next()]
+            outcomes = {answer["id"]: answer["result"]["structuredContent"]["outcome"] for answer in told}
+            assert outcomes == {1: "unknown", 2: "unavailable"}
+        assert asked.count("/exchange") == 1
+
+
+def test_a_name_used_again_waits_for_the_journals_note_of_the_first_send(key):
+    """The guard answers before its journal has that note, so whoever calls again at once may come before it."""
+    order = {"a": 0, "b": True, "p": "2400", "s": "0.1", "r": False, "t": {"limit": {"tif": "Gtc"}}}
+    sent = {"kind": "sent", "seq": 6, "decision": 5, "index": 0, "ok": False}
+    refused = {"status": "ok", "response": {"type": "order", "data": {"statuses": [{"error": "No margin."}]}}}
+    lookups = []
+
+    def record(path):
+        lookups.append(path)
+        request = {"type": "order", "orders": [{**order, "c": path.split("cloid=")[1]}], "grouping": "na"}
+        decision = {"kind": "decision", "seq": 5, "verdict": "allow", "code": "allowed", "nonces": [1], "pre": []}
+        decision |= {"request": request, "forward": request, "post": []}
+        noted = [{**sent, "reply": refused}] if len(lookups) > 4 else []
+        return {"decisions": [{"decision": decision, "sent": noted, "intents": [], "recovered": [], "done": None}]}
+
+    answers = {"/info": (200, UNIVERSE), "/guard/decision": (200, record)}
+    with guard_that_says({**STATUS, "mode": "testnet"}, answers) as (url, asked):
+        with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
+            wish = {"coin": "ETH", "side": "buy", "type": "limit", "size": "0.1", "limit_price": "2400"}
+            told = lines.call("place_order", **wish, client_id="again")
+            assert (told["outcome"], told["venue_says"]) == ("venue_rejected", "No margin."), told
+        assert "/exchange" not in asked

@@ -155,6 +155,12 @@ def test_rules_come_in_words_and_numbers_with_what_is_left(stand_of):
             assert (exposure["used"], exposure["limit"], exposure["left"]) == ("1000.00", "30000.00", "29000.00")
             left = told["headroom"]["open_risk"]
             assert float(left["used"]) > 0 and float(left["left"]) == 400 - float(left["used"])
+            assert told["headroom"]["open_orders"] == {"used": "0", "limit": "50", "left": "50"}
+            # What was just done counts at once.
+            await agent.trade("place_order", "accepted", **{**BUY, "size": "0.01"}, client_id="counted")
+            headroom = (await agent.call("get_rules"))["headroom"]
+            assert headroom["open_orders"] == {"used": "1", "limit": "50", "left": "49"}
+            assert (await agent.call("get_status"))["headroom"]["exposure"]["used"] == "1024.00"
             markets = (await agent.call("get_markets", coins=["ETH", "SOL"]))["markets"]
             shown = {market["coin"]: market for market in markets}
             assert (shown["ETH"]["mid"], shown["ETH"]["entries_allowed"]) == ("2500.0", True)
@@ -238,5 +244,73 @@ def test_every_output_fits_the_schema_that_is_told_with_the_tool(stand):
             for tool in (name for name, tool in agent.tools.items() if "outputSchema" in tool):
                 told = await agent.trade(tool, "invalid")
                 conforms(told, agent.tools[tool]["outputSchema"])
+
+    run(body)
+
+
+def test_a_changed_order_keeps_its_time_in_force(stand):
+    def resting(oid):
+        return only([order for order in stand.venue.orders("ETH") if order["oid"] == oid])
+
+    async def body():
+        async with stand.sessions.open() as agent:
+            placed = await agent.trade("place_order", "accepted", **BUY, tif="alo", client_id="a")
+            moved = await agent.trade(
+                "modify_order", "accepted", coin="ETH", order_id=placed["order"]["id"], new_price="2410"
+            )
+            assert (resting(moved["order"]["id"])["limitPx"], resting(moved["order"]["id"])["tif"]) == ("2410.0", "Alo")
+            # Into the other side of the book: an order that only rests must not fill.
+            crossing = {"coin": "ETH", "order_id": moved["order"]["id"], "new_price": "2505"}
+            refused = await agent.trade("modify_order", "venue_rejected", **crossing)
+            assert "post only" in refused["venue_says"].lower()
+            assert stand.venue.position("ETH") == "0"
+            # One that the guard knows from the venue's own list, and one that is good till cancelled.
+            eth = stand.placed()[0]["action"]["orders"][0]["a"]
+            for tif, px, new_px in (("Alo", "2300", "2310"), ("Gtc", "2200", "2210")):
+                order = {"a": eth, "b": True, "p": px, "s": "0.1", "r": False, "t": {"limit": {"tif": tif}}}
+                oid = stand.venue.do("order", order=order)[0]["resting"]["oid"]
+                seen = until("the order to be seen", lambda: stand.open_order(oid))
+                assert seen["tif"] == tif
+                moved = await agent.trade("modify_order", "accepted", coin="ETH", order_id=oid, new_price=new_px)
+                assert resting(moved["order"]["id"])["tif"] == tif
+
+    run(body)
+
+
+def test_an_agent_may_tighten_its_own_stop_and_not_loosen_it(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            now = {"coin": "ETH", "side": "buy", "type": "market", "size": "0.1", "stop_loss_price": "2430"}
+            await agent.trade("place_order", "accepted", **now, client_id="a")
+
+            def stop():
+                orders = stand.guard.status()["open_orders"]
+                return [order for order in orders if order["order_type"] == "stop_market" and order["owner"] == "bot"]
+
+            own = only(until("the stop to be seen", stop))
+            assert (own["trigger_px"], own["tif"]) == ("2430", None)
+            tighter = {"coin": "ETH", "order_id": own["oid"], "new_price": "2450"}
+            await agent.trade("modify_order", "accepted", **tighter)
+            own = only(until("the tighter stop", lambda: [o for o in stop() if o["trigger_px"] == "2450"]))
+            for looser in ({"new_price": "2440"}, {"new_size": "0.05"}):
+                told = await agent.trade("modify_order", "vetoed", coin="ETH", order_id=own["oid"], **looser)
+                assert (told["rule"]["id"], told["retry"]) == ("stop_loosened", "after_change"), told
+                assert "only ever moves toward the price" in told["message"]
+            kept = only([order for order in stand.venue.orders("ETH") if order["oid"] == own["oid"]])
+            assert (kept["triggerPx"], kept["sz"]) == ("2450.0", "0.1")
+
+    run(body)
+
+
+def test_what_was_just_done_is_seen_by_the_next_call(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            for number in range(3):
+                buy = {"coin": "ETH", "side": "buy", "type": "market", "size": f"0.{number + 1}"}
+                await agent.trade("place_order", "accepted", **buy, client_id=f"in-{number}")
+                # No wait in between: what was bought is held, all of it.
+                await agent.trade("close_position", "accepted", coin="ETH", client_id=f"out-{number}")
+                assert stand.venue.position("ETH") == "0"
+                assert (await agent.call("get_positions"))["positions"] == []
 
     run(body)

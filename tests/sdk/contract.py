@@ -153,6 +153,7 @@ OPEN_ORDER = record(
     trigger_px=or_null(is_amount),
     is_market_trigger=one_of(True, False),
     order_type=is_text,
+    tif=or_null(is_text),
     reduce_only=one_of(True, False),
     owner=one_of("bot", "guard", "other"),
 )

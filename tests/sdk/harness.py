@@ -47,14 +47,22 @@ def environment(**more):
 class Program:
     """A child process whose output goes to a file; it names its address there."""
 
-    def __init__(self, command, log, address, env=None):
+    def __init__(self, command, log, address, env=None, stdin=None):
         self.log = log
         # A program that is started again goes on in the same log.
         self.said_before = log.stat().st_size if log.exists() else 0
         with open(log, "ab") as output:
             self.process = subprocess.Popen(
-                [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=env
+                [str(part) for part in command],
+                stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+                stdout=output,
+                stderr=output,
+                env=env,
             )
+        if stdin is not None:
+            with self.ended_on_failure():
+                self.process.stdin.write(stdin.encode())
+                self.process.stdin.close()
 
         def listening():
             assert self.process.poll() is None, f"{command[0]} ended:\n{self.said()}"
@@ -139,10 +147,10 @@ def new_home(folder, venue):
 class Guard(Program):
     """The service, running."""
 
-    def __init__(self, home, log, *arguments, listen="127.0.0.1:0", **env):
+    def __init__(self, home, log, *arguments, listen="127.0.0.1:0", stdin=None, **env):
         self.home = home
         command = [GUARD, "--home", home, "run", "--listen", listen, *arguments]
-        super().__init__(command, log, r"listening on (http://\S+)", environment(**env))
+        super().__init__(command, log, r"listening on (http://\S+)", environment(**env), stdin)
         with self.ended_on_failure():
             until("the guard to be healthy", lambda: self.get("/healthz").status_code == 200)
 
@@ -156,8 +164,15 @@ class Guard(Program):
         key = []
         if mode != "paper":
             key = ["--network", mode, "--key-stdin", "--key-store", "file"]
+        if mode == "mainnet":
+            key += ["--equity-cap", "10000", "--confirm-mainnet", ACCOUNT]
         svc_guard(home, "init", "--non-interactive", *arguments, *key, stdin=WALLET_KEY if key else "")
-        guard = cls(home, folder / "guard.log", *(["--network", mode] if key else []))
+        if mode == "mainnet":
+            word = {"SVC_MAINNET_CONFIRM": ACCOUNT}
+            svc_guard(home, "journal-init", "--mode", mode, "--note", "begin", **word)
+            guard = cls(home, folder / "guard.log", "--network", mode, "--key-stdin", stdin=WALLET_KEY, **word)
+        else:
+            guard = cls(home, folder / "guard.log", *(["--network", mode] if key else []))
         guard.client_key = key_out.read_text().strip()
         return guard
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::super::terminal::Terminal;
 use super::super::{Refusal, mainnet, wallet};
-use super::{Answers, Given, rules};
+use super::{Answers, Given, KeyStoreChoice, rules};
 use crate::home::{
     Config, Deployment, Home, IpShare, Loaded, Mode, Network, parse_address, parse_listen, parse_usdc, read_key,
 };
@@ -23,6 +23,7 @@ pub(super) fn answers(
     ))?;
     over_an_earlier_one(terminal, home, found)?;
     let mode = mode(terminal, &given)?;
+    given.idle(mode)?;
     let account = match given.account {
         Some(account) => account,
         None => {
@@ -148,6 +149,9 @@ fn api_wallet(terminal: &Terminal, config: &Config, given: &Given) -> Result<Opt
         let typed = terminal.ask_hidden("API wallet key (Enter: none now)")?;
         if typed.is_empty() {
             terminal.say("  No key: `svc-guard key check --key-stdin` records its address later.\n")?;
+            if given.key_store == KeyStoreChoice::HostCreds {
+                terminal.say("  So --key-store host-creds has nothing to seal.\n")?;
+            }
             return Ok(None);
         }
         let checked = read_key(typed.as_slice(), "what was typed")

@@ -1,7 +1,7 @@
 //! Answers from flags and variables alone.
 
 use super::super::{Refusal, key_stdin, mainnet, wallet};
-use super::{Answers, Given, KeyStoreChoice};
+use super::{Answers, Given};
 use crate::home::{Deployment, Home, Mode};
 
 pub(super) fn answers(given: Given, deployment: Deployment, home: &Home) -> Result<Answers, Refusal> {
@@ -31,13 +31,7 @@ fn fitting(mode: Mode, given: &Given) -> Result<(), Refusal> {
         Mode::Testnet | Mode::Mainnet if !given.key_stdin && !given.no_key => {
             "testnet and mainnet need the API wallet's key on standard input (--key-stdin), or --no-key to store none"
         }
-        _ if given.key_store == KeyStoreChoice::HostCreds && !given.key_stdin => {
-            "there is no API wallet key to keep, so --key-store host-creds has nothing to do; leave it out"
-        }
-        Mode::Paper | Mode::Testnet if given.confirm_mainnet.is_some() => {
-            "--confirm-mainnet is for --network mainnet only; leave it out"
-        }
-        _ => return Ok(()),
+        _ => return given.idle(mode),
     };
     Err(Refusal::Flags(text))
 }

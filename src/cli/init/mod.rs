@@ -195,6 +195,20 @@ impl Given {
         })
     }
 
+    /// Refuses flags that would have nothing to do in this mode, however the answers are given.
+    fn idle(&self, mode: Mode) -> Result<(), Refusal> {
+        let text = match mode {
+            _ if self.key_store == KeyStoreChoice::HostCreds && (mode == Mode::Paper || self.no_key) => {
+                "there is no API wallet key to keep, so --key-store host-creds has nothing to do; leave it out"
+            }
+            Mode::Paper | Mode::Testnet if self.confirm_mainnet.is_some() => {
+                "--confirm-mainnet is for --network mainnet only; leave it out"
+            }
+            _ => return Ok(()),
+        };
+        Err(Refusal::Flags(text))
+    }
+
     /// The config of these answers.
     fn config(&self, mode: Mode, account: Address, rules: Rules, deployment: Deployment) -> Config {
         let new = Config::new(mode, account, rules, deployment);

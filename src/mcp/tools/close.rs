@@ -33,7 +33,7 @@ fn close(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["coin", "client_id", "size"])?;
     let (coin, size, client_id) = (args.coin()?, args.amount("size")?, args.client_id()?);
     let once = Once::begin(desk, &client_id)?;
-    let status = desk.admit()?;
+    let status = desk.settled()?;
     let market = desk.market(&coin)?;
     let held = status.position(&market.coin);
     let closing = size.or(held.as_ref().map(|held| held.size));

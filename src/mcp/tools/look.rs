@@ -41,7 +41,7 @@ pub(super) const ORDERS: Tool = Tool {
 
 fn status(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     read(args, &[])?;
-    let status = desk.admit()?;
+    let status = desk.settled()?;
     // An ill guard answers 503 with the problems, which the alerts tell as well.
     let healthy = desk.link.get("/healthz").is_ok();
     let mut told = Map::new();
@@ -72,7 +72,7 @@ fn orders(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
 /// A list of the status, of one coin where one is named.
 fn of_coin(desk: &Desk, args: Option<&str>, name: &str) -> Result<Answer, Outcome> {
     let coin = read(args, &["coin"])?.optional_coin("coin")?;
-    let status = desk.admit()?;
+    let status = desk.settled()?;
     let items = status.raw().get(name).and_then(Value::as_array).into_iter().flatten();
     let of_coin = |item: &&Value| {
         let named = item.get("coin").and_then(Value::as_str).unwrap_or_default();

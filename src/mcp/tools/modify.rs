@@ -20,8 +20,8 @@ pub(super) const MODIFY: Tool = Tool {
     name: "modify_order",
     title: "Change an order",
     description: "Changes the price or size of one open order: a limit order's price, or a stop's or take profit's trigger. A stop \
-                  that covers a position may only move toward the price. The order gets a new id. Size is what is to be left open, \
-                  in coins.",
+                  that covers a position may only move toward the price. The order gets a new id and keeps its time in force. Size \
+                  is what is to be left open, in coins.",
     hints: TRADE,
     input: || {
         schema::object(
@@ -44,7 +44,7 @@ fn modify(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     if px.is_none() && size.is_none() {
         return Err(Outcome::fault(&args.fault("new_price", "new_price, new_size or both")));
     }
-    let status = desk.admit()?;
+    let status = desk.settled()?;
     let market = desk.market(&coin)?;
     let Some(old) = status.open_order(&market.coin, oid) else {
         let rule = Rule { id: "order_unknown".to_owned(), limit: None, observed: Some(oid.to_string()) };
@@ -75,7 +75,7 @@ fn changed(market: &Market, old: &Open, px: Option<Decimal>, size: Option<Decima
         price_fits(market, px, "new_price")?;
     }
     let (limit_px, kind) = match old.trigger_px {
-        None => (px.unwrap_or(old.px), OrderKind::Limit(Tif::Gtc)),
+        None => (px.unwrap_or(old.px), OrderKind::Limit(old.tif.unwrap_or(Tif::Gtc))),
         Some(trigger_px) => {
             let moved = px.unwrap_or(trigger_px);
             let limit_px = match px {

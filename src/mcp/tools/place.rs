@@ -10,7 +10,7 @@ use crate::mcp::desk::Desk;
 use crate::mcp::fate::Record;
 use crate::mcp::order::{EXIT_SLIPPAGE_PCT, Main, Wish, WishKind, through};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
-use crate::mcp::send::{Trade, conclude, recall, submit};
+use crate::mcp::send::{Trade, conclude, once_over, recall, submit};
 use crate::mcp::status::Status;
 use crate::mcp::{client_id, run, schema};
 use crate::venue::action::Action;
@@ -177,7 +177,9 @@ impl<'a> Once<'a> {
             && is("r", asked.reduce_only.into())
             && asked.size.is_none_or(|size| is("s", to_wire(size).into()));
         if is_same {
-            return recall(desk, status, trade, record);
+            let cloid = self.cloid.to_string();
+            let told = once_over(|| lookup(desk, &cloid).ok().and_then(|found| self.first(&found)));
+            return recall(desk, status, trade, told.as_ref().map_or(record, Record));
         }
         let rule = Rule { id: "client_id_used".to_owned(), limit: None, observed: trade.client_id.clone() };
         let text = "This client_id was used before for another trade, so nothing was sent. list_decisions with this client_id \

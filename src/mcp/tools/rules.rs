@@ -22,7 +22,7 @@ pub(super) const RULES: Tool = Tool {
 
 fn rules(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     read(args, &[])?;
-    let status = desk.admit()?;
+    let status = desk.settled()?;
     let Some(rules) = status.rules() else {
         let text = "The guard's rules cannot be read; it may be of another version.";
         return Err(Outcome::new(Kind::Unavailable, Retry::Never, text));
@@ -56,12 +56,17 @@ fn base(status: &Status) -> Option<Decimal> {
     status.amount("/risk/exposure_limit")?.checked_mul(dec!(100))?.checked_div(percent)
 }
 
-/// Used, limit and left of every limit that the guard keeps count of, USDC.
+/// Used, limit and left of every limit that the guard keeps count of, USDC but for the number of open entries.
 pub(super) fn headroom(status: &Status) -> Value {
     let figure = |used: Option<Decimal>, limit: Option<Decimal>| {
         let left = limit.zip(used).map(|(limit, used)| limit.saturating_sub(used).max(Decimal::ZERO));
         json!({"used": used.map(usdc), "limit": limit.map(usdc), "left": left.map(usdc)})
     };
+    let entries = |used: usize, limit: usize| {
+        let left = limit.saturating_sub(used);
+        json!({"used": used.to_string(), "limit": limit.to_string(), "left": left.to_string()})
+    };
+    let most_entries = status.rules().and_then(|rules| usize::try_from(rules.open_orders).ok());
     let risk = |name: &str| status.amount(&format!("/risk/{name}"));
     let lost = risk("day_pnl").map(|pnl| pnl.saturating_mul(dec!(-1)).max(Decimal::ZERO));
     json!({
@@ -69,6 +74,7 @@ pub(super) fn headroom(status: &Status) -> Value {
         "exposure": figure(risk("exposure"), risk("exposure_limit")),
         "daily_loss": figure(lost, risk("daily_loss_limit")),
         "drawdown": figure(risk("drawdown"), risk("drawdown_limit")),
+        "open_orders": most_entries.map(|limit| entries(status.open_entries(), limit)),
     })
 }
 
