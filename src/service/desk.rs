@@ -9,6 +9,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use super::clock::{now_ms, steady_ms};
 use super::log::{self, Level};
 use super::message::{Message, Reply, Responder};
+use super::notify::Watchdog;
 use super::release::{Ready, Release, Releaser};
 use super::waits::Waits;
 use crate::faults::Step;
@@ -52,6 +53,8 @@ pub(super) struct Desk {
     pub(super) ticked_ms: u64,
     /// What the log was told of waiting.
     pub(super) waits: Waits,
+    /// Is told each time the loop turns.
+    pub(super) watchdog: Watchdog,
     /// When sends are no longer waited for, after a stop.
     pub(super) stop_by_ms: Option<u64>,
 }
@@ -66,6 +69,7 @@ impl Desk {
         self.carry_out(started);
         loop {
             self.releaser.faults.pass(Step::Decide).map_err(|error| error.to_string())?;
+            self.watchdog.turn(steady_ms());
             let patience = if self.backlog.is_empty() { TICK } else { Duration::from_millis(1) };
             match self.inbox.recv_timeout(patience) {
                 Ok(message) => self.take(message),

@@ -11,6 +11,7 @@ pub mod http;
 mod intake;
 mod log;
 mod message;
+mod notify;
 mod plan;
 mod poller;
 mod questions;
@@ -28,4 +29,5 @@ mod watch;
 mod ws;
 
 pub use log::Level;
+pub use notify::Asked;
 pub use plan::{ApiWallet, Prepared, RunError, journal_owner};

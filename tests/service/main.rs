@@ -17,6 +17,7 @@ mod keys;
 mod kill;
 mod logs;
 mod mainnet;
+mod notify;
 mod overrides;
 mod pages;
 mod pressure;
