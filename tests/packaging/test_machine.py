@@ -85,7 +85,7 @@ def test_one_guard_from_its_package_to_its_purge(guarded, newer_package):
     machine.run("systemctl", "restart", UNIT)
     for signal in ("KILL", "STOP"):
         before = guarded.runs()
-        machine.run("kill", f"-{signal}", before)
+        machine.run("sh", "-c", f"kill -{signal} {before}")
         until(f"a new life after SIG{signal}", lambda before=before: guarded.runs() not in ("0", before))
     assert machine.show(UNIT, "NRestarts") == ("2",)
 
@@ -163,7 +163,7 @@ def test_mainnet_takes_a_persons_word_at_every_boot(guarded):
     machine.run("systemctl", "start", UNIT)
     before = guarded.runs()
     assert json.dumps(guarded.status()).count('"mainnet"') >= 1
-    machine.run("kill", "-KILL", before)
+    machine.run("sh", "-c", f"kill -KILL {before}")
     until("a new life after a crash", lambda: guarded.runs() not in ("0", before))
     no_key_lies_open(machine)
     assert WALLET_KEY[2:] not in machine.journal(UNIT)
