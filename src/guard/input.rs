@@ -189,7 +189,7 @@ pub enum SendOutcome {
     Answered(Value),
     /// It surely never reached the venue.
     NotSent(String),
-    /// The event that names it could not be written, so neither it nor what follows it may go out.
+    /// The event that names it could not be written, for this reason, so neither it nor what follows it may go out.
     Unrecorded(String),
     /// Nothing says whether it reached the venue.
     NoAnswer(String),

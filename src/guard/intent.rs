@@ -115,7 +115,10 @@ impl Ending {
                 Some(reply) => Ending::Answered(reply, value),
                 None => Ending::Unknown(format!("an answer that cannot be read: {value}")),
             },
-            SendOutcome::NotSent(text) | SendOutcome::Unrecorded(text) => Ending::NotSent(text),
+            SendOutcome::NotSent(text) => Ending::NotSent(text),
+            SendOutcome::Unrecorded(error) => {
+                Ending::NotSent(format!("the event that names it is not on disk: {error}"))
+            }
             SendOutcome::NoAnswer(text) => Ending::Unknown(text),
         }
     }
@@ -125,6 +128,10 @@ impl Guard {
     /// Takes in how an action ended: tells of it, answers the client, and sends what comes next.
     pub(super) fn sent(&mut self, effects: &mut Effects, seq: u64, index: usize, outcome: SendOutcome, now_ms: u64) {
         let Some(mut intent) = self.intents.remove(&seq) else { return };
+        if let SendOutcome::Unrecorded(error) = &outcome {
+            // The decision is no more on disk than the action: the client is not told of it.
+            answer_as(effects, &mut intent, 503, |_| reply::unrecorded(error));
+        }
         let Some(planned) = intent.actions.get(index) else { return };
         let (role, nonce) = (planned.role, planned.terms.nonce);
         let is_recorded = !matches!(outcome, SendOutcome::Unrecorded(_));
@@ -276,8 +283,12 @@ impl Guard {
 
 /// Answers the client that waits for this intent, if it still does.
 fn answer(effects: &mut Effects, intent: &mut Intent, body: impl FnOnce(&mut Waiting) -> String) {
+    answer_as(effects, intent, 200, body);
+}
+
+fn answer_as(effects: &mut Effects, intent: &mut Intent, http_status: u16, body: impl FnOnce(&mut Waiting) -> String) {
     if let Some(mut waiting) = intent.waiting.take() {
         let body = body(&mut waiting);
-        effects.at_once.push(Deed::Answer(super::Answer { request: waiting.request, http_status: 200, body }));
+        effects.at_once.push(Deed::Answer(super::Answer { request: waiting.request, http_status, body }));
     }
 }

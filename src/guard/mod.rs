@@ -47,4 +47,5 @@ pub use effect::{Answer, Deed, Effects, Keys, Read, Record, RiskRecord, SendActi
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
 pub use once::ONCE_PREFIX;
 pub use pending::is_derived;
+pub use reply::unrecorded;
 pub use state::Guard;

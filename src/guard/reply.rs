@@ -65,6 +65,12 @@ pub(super) fn failed(text: &str, summary: &Summary) -> String {
     with_guard(json!({"status": "err", "response": format!("svc-guard: {text}")}), summary)
 }
 
+/// The body, with HTTP status 503, for a client whose decision did not get to the disk: it is told of no decision.
+pub fn unrecorded(error: &str) -> String {
+    let text = format!("svc-guard: the decision could not be written to disk, so nothing was sent: {error}");
+    json!({"code": "journal_error", "msg": text, "data": null, "status": "err", "response": text}).to_string()
+}
+
 /// The venue's answer with the statuses of the client's own orders only, the first `orders` of them, and without the
 /// client order ids that the guard derived.
 pub(super) fn forwarded(answer: &Value, orders: usize, summary: &Summary) -> String {

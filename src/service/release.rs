@@ -4,14 +4,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::Sender;
-use serde_json::json;
 
 use super::log;
 use super::message::{Message, Reply, Responder};
 use super::ring::Ring;
 use super::sender::Sends;
 use crate::faults::{Faults, Step};
-use crate::guard::{Input, SendAction, SendOutcome};
+use crate::guard::{self, Input, SendAction, SendOutcome};
 use crate::journal::JournalError;
 
 /// Refused events kept at most; what the journal itself keeps is bounded by its size.
@@ -75,11 +74,13 @@ impl Releaser {
         for ready in release.ready {
             match (ready, written) {
                 (Ready::Answer(client, reply), Ok(())) => self.answer(client, reply),
-                (Ready::Answer(client, _), Err(error)) => self.answer(client, unrecorded(error)),
+                (Ready::Answer(client, _), Err(error)) => {
+                    let body = guard::unrecorded(&error.to_string());
+                    self.answer(client, Reply { http_status: 503, body });
+                }
                 (Ready::Send(action), Ok(())) => self.send(action),
                 (Ready::Send(action), Err(error)) => {
-                    let reason = format!("the event that names it could not be written: {error}");
-                    self.tell(&action, SendOutcome::Unrecorded(reason));
+                    self.tell(&action, SendOutcome::Unrecorded(error.to_string()));
                 }
                 // Without a disk there is no last event to wait for.
                 (Ready::Stopped, _) => drop(self.stopped.try_send(())),
@@ -106,12 +107,6 @@ impl Releaser {
         // The loop never waits for this thread, so this cannot lock both up.
         let _ = self.inbox.send(Message::Input(input));
     }
-}
-
-fn unrecorded(error: &JournalError) -> Reply {
-    let text = format!("svc-guard: the decision could not be written to disk, so nothing was sent: {error}");
-    let body = json!({"code": "journal_error", "msg": text, "data": null, "status": "err", "response": text});
-    Reply { http_status: 503, body: body.to_string() }
 }
 
 #[cfg(test)]

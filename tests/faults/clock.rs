@@ -9,6 +9,7 @@ use crate::stand::{Mode, Stand, run_with, until};
 use crate::truth;
 
 const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
 
 fn stand() -> Stand {
     let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
@@ -38,6 +39,8 @@ fn nonces_stay_near_the_venues_time_whatever_the_clock_does() {
         stand.start();
         taken(&stand, px + 5);
     }
+    // A client may know before the disk what became of its order.
+    until("every order to be told of", || truth::open_ends(&stand.events()).is_empty().then_some(()));
     let truth = stand.venue.truth();
     for seen in truth["requests"].as_array().unwrap() {
         let (nonce, at_ms) = (seen["nonce"].as_u64().unwrap(), seen["at_ms"].as_u64().unwrap());
@@ -70,6 +73,47 @@ fn a_day_s_halt_ends_with_the_day() {
     set_clock(&stand, 24 * HOUR_MS);
     until("the next day", || (stand.status()["risk"]["state"] == "active").then_some(()));
     taken(&stand, 59_000);
+}
+
+/// What is left of the day, by the clock that the program then has, and when something moves in it.
+const BEFORE_MIDNIGHT_MS: i64 = 3_000;
+const AT_THE_END_MS: i64 = 800;
+/// How much later the ledger shows it: the guard gives it two seconds.
+const LEDGER_LATE_MS: i64 = 1_500;
+
+/// A day's end, deposits and withdrawals on both sides of it, each on the ledger only after midnight: none counts as
+/// profit or loss of either day, and a loss of the new day counts from where the new day began.
+#[test]
+fn flows_around_midnight_are_neither_profit_nor_loss() {
+    let stand = stand();
+    let risk = || stand.status()["risk"].clone();
+    let moved = |what: &str, usd: &str| until(what, || Some(risk()).filter(|risk| risk["day_start_equity"] == usd));
+    until("the day's start", || Some(risk()).filter(|risk| risk["day_start_equity"] == "10000"));
+
+    let left_ms = || DAY_MS - stand.status()["at_ms"].as_i64().unwrap().rem_euclid(DAY_MS);
+    let ahead_ms = left_ms() - BEFORE_MIDNIGHT_MS;
+    stand.venue.control(&json!({"op": "clock", "advance_ms": ahead_ms})).unwrap();
+    set_clock(&stand, ahead_ms);
+    let today = risk()["day"].clone();
+    let flow = |op: &str, usd: &str, late_ms: i64| {
+        stand.venue.control(&json!({"op": op, "usd": usd, "ledger_delay_ms": late_ms})).unwrap();
+    };
+    // 9% and 15% of the account, where 5% fire the stop of the day; the second comes back in part.
+    until("the end of the day", || (left_ms() <= AT_THE_END_MS || risk()["day"] != today).then_some(()));
+    flow("withdraw", "900", LEDGER_LATE_MS);
+    until("the next day", || Some(risk()).filter(|risk| risk["day"] != today));
+    flow("withdraw", "1500", LEDGER_LATE_MS);
+    flow("deposit", "400", 500);
+    let after = moved("all of them to be known", "8000");
+    let shown = (&after["state"], &after["day_pnl"], &after["peak_equity"], &after["drawdown"]);
+    assert_eq!(shown, (&json!("active"), &json!("0"), &json!("8000"), &json!("0")), "{after}");
+    assert!(stand.events_of("flatten").is_empty(), "{:?}", stand.events());
+
+    // 5% of 8000 are lost, and a deposit of as much hides nothing.
+    let position = json!({"op": "position", "coin": "ETH", "szi": "0.2", "entry_px": "4900"});
+    stand.venue.control(&json!([position, {"op": "deposit", "usd": "420", "ledger_delay_ms": 800}])).unwrap();
+    until("the halt", || (risk()["state"] == "halted_for_day").then_some(()));
+    until("a flat account", || crate::acts::is_flat(&stand.venue.truth()).then_some(()));
 }
 
 /// Each day has its file; one that is gone leaves a gap in the chain.

@@ -1,6 +1,7 @@
 //! Everything goes: what is closed and cancelled, in which order, through an outage, and that it stays so.
 
 use std::fs;
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -10,8 +11,11 @@ use crate::http::Connection;
 use crate::signing::{BTC, ETH, signed};
 use crate::stand::{Mode, Stand, WALLET_KEY, run_with, until};
 use crate::watched::{
-    WIDE, closes, fault, first, held, hold, hold_covered, is_flat, is_same, sends_are_named, until_flat,
+    WIDE, closes, fault, first, held, hold, hold_covered, is_flat, is_same, sends_are_named, stops, until_flat,
 };
+
+/// How long the venue is away.
+const MINUTE: Duration = Duration::from_secs(60);
 
 fn pull(stand: &Stand) {
     let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
@@ -146,6 +150,26 @@ fn a_crash_and_an_outage_in_the_middle_end_flat() {
     sends_are_named(&stand);
 }
 
+/// Nothing gets through for a minute after the first closes: fewer and fewer tries, and flat soon after it is over.
+#[test]
+fn a_minute_without_a_venue_in_the_middle_ends_flat() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    hold_covered(&stand, "ETH", "0.6");
+    stand.venue.control(&json!({"op": "book", "coin": "ETH", "depth": "0.01"})).unwrap();
+    pull(&stand);
+    until("the first part to be closed", || held(&stand, "ETH").filter(|szi| !is_same(szi, "0.6")));
+    fault(&stand, "exchange", "http_502", 1_000_000, "");
+    fault(&stand, "info", "http_502", 1_000_000, "");
+    std::thread::sleep(MINUTE);
+    let in_vain = closes(&stand).iter().filter(|close| close["verdict"] != "applied").count();
+    assert!(in_vain <= 8, "{in_vain} tries in a minute");
+    assert!(!is_flat(&stand) && !stops(&stand, "ETH").is_empty(), "its stop stands");
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    until_flat(&stand);
+    assert_eq!(stand.events_of("flatten").len(), 1);
+    sends_are_named(&stand);
+}
+
 /// A thin book takes it in parts.
 #[test]
 fn a_book_that_is_thin_is_emptied_round_by_round() {
@@ -175,6 +199,22 @@ fn dust_is_named() {
         alerts.as_array()?.iter().find(|alert| alert["code"] == "dust").cloned()
     });
     assert!(is_same(&held(&stand, "ETH").unwrap(), "0.002"));
+}
+
+#[test]
+fn orders_of_other_markets_are_named() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.venue.control(&json!({"op": "foreign_order", "coin": "PURR/USDC", "px": "0.2", "sz": "100"})).unwrap();
+    hold_covered(&stand, "BTC", "0.01");
+    until("it to be seen", || {
+        let orders = stand.status()["open_orders"].clone();
+        orders.as_array()?.iter().find(|order| order["coin"] == "PURR/USDC").cloned()
+    });
+    pull(&stand);
+    let told = first(&stand, "flatten");
+    assert_eq!(told["problems"][0]["coin"], "PURR/USDC", "{told}");
+    assert!(told["problems"][0]["text"].as_str().unwrap().contains("no core perp"), "{told}");
+    until("the rest to be closed", || held(&stand, "BTC").is_none().then_some(()));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::signing::resting;
+use crate::signing::{resting, signed};
 use crate::stand::{Mode, Stand, run_with, until};
 use crate::watched::{WIDE, first, hold_covered, sends_are_named, until_flat};
 
@@ -96,6 +96,18 @@ fn the_reserve_lets_the_account_be_covered_and_closed() {
     first(&stand, "flatten");
     assert!(is_on_disk(&stand, "\"kind\":\"flatten\""));
     sends_are_named(&stand);
+
+    // With the reserve used up as well nothing can be on record, so nothing is sent: the client is told so.
+    disk.fill();
+    let refused = until("no room at all", || {
+        let reply = stand.post("/exchange", &signed(&stand.client, &json!({"type": "noop"})));
+        (reply.status == 503).then_some(reply)
+    });
+    let body = refused.json();
+    assert_eq!((&body["code"], &body["status"]), (&json!("journal_error"), &json!("err")), "{body}");
+    let saw = stand.venue_saw().len();
+    assert_eq!(stand.post("/exchange", &signed(&stand.client, &json!({"type": "noop"}))).status, 503);
+    assert_eq!(stand.venue_saw().len(), saw, "nothing is sent that is not on record");
 
     disk.free();
     until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));

@@ -72,6 +72,7 @@ fn a_flood_does_not_hold_a_flatten_up() {
         until_flat(&stand);
     });
     let told = first(&stand, "flatten");
+    until("its end", || stand.on_disk().into_iter().find(|event| event["intent"] == told["seq"]));
     let sent: Vec<Value> = stand.on_disk().into_iter().filter(|event| event["kind"] == "sent").collect();
     let own: Vec<&Value> = sent.iter().filter(|event| event["decision"] == told["seq"]).collect();
     assert!(!own.is_empty() && own.iter().all(|event| event["reply"]["status"] == "ok"), "{own:?}");

@@ -285,18 +285,24 @@ impl Stand {
         self.home().join("journals").join(format!("{mode}-{ACCOUNT}"))
     }
 
-    /// The journal's file of today's events. A test that runs over midnight has two, and fails.
-    pub(crate) fn events_file(&self) -> PathBuf {
+    /// The journal's files of events, oldest first: a test that runs over midnight has two.
+    pub(crate) fn events_files(&self) -> Vec<PathBuf> {
         let named = |path: &Path| path.file_name().unwrap().to_str().unwrap().starts_with("events-");
         let entries = fs::read_dir(self.journal()).unwrap();
-        let found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| named(path)).collect();
-        assert_eq!(found.len(), 1, "{found:?}");
-        found[0].clone()
+        let mut found: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| named(path)).collect();
+        // `events-<day>.jsonl` before `events-<day>.1.jsonl`.
+        found.sort_by_key(|path| path.with_extension(""));
+        found
+    }
+
+    /// The file that is being written.
+    pub(crate) fn events_file(&self) -> PathBuf {
+        self.events_files().pop().unwrap()
     }
 
     /// The whole lines of the event journal, as a crash leaves them.
     pub(crate) fn on_disk(&self) -> Vec<Value> {
-        let text = fs::read(self.events_file()).unwrap();
+        let text = self.events_files().iter().map(|file| fs::read(file).unwrap()).collect::<Vec<_>>().concat();
         let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(&[][..], |end| &text[..end]);
         let lines = whole.split(|byte| *byte == b'\n').map(|line| serde_json::from_slice::<Value>(line).unwrap());
         // A file's first line may be a header, which is no event.

@@ -4,7 +4,7 @@ use rust_decimal::dec;
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::{Config, Effects, Guard, Input, Mode, Read, SendOutcome};
+use crate::guard::{Config, Deed, Effects, Guard, Input, Mode, Read, SendOutcome};
 use crate::venue::info::{Leverage, MarginMode};
 use crate::venue::signing::Source;
 
@@ -305,6 +305,28 @@ fn nonces_and_expiries_are_of_the_venues_time() {
     // An exit lives by the later clock: that it is taken matters more than when.
     let decided = desk.order(close(ETH, true, "2000", "1"));
     assert_eq!(sends(&decided.effects)[0].terms.expires_after_ms, Some(begun_ms + 15_000));
+}
+
+/// A client is told of no decision that is not on disk, and may ask again.
+#[test]
+fn a_decision_that_could_not_be_written_is_not_told() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    let decided = desk.order(buy(ETH, "2000", "1"));
+    let intent = sends(&decided.effects)[0].intent;
+    let outcome = SendOutcome::Unrecorded("the disk is full".to_owned());
+    let effects = desk.step(Input::Sent { intent, index: 0, outcome });
+    let answers: Vec<_> = effects
+        .at_once
+        .iter()
+        .filter_map(|deed| match deed {
+            Deed::Answer(answer) => Some(answer),
+            _ => None,
+        })
+        .collect();
+    let [answer] = answers[..] else { panic!("{effects:?}") };
+    let body: Value = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!((answer.http_status, &body["code"], &body["status"]), (503, &json!("journal_error"), &json!("err")));
+    assert!(body["msg"].as_str().unwrap().contains("the disk is full") && body.get("guard").is_none(), "{body}");
 }
 
 /// What a failing disk does not name must not go out either: not the action that waited for it, nor those that follow.

@@ -72,6 +72,16 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             Ok(Value::Null)
         }
         "order" => manual_order(venue, op),
+        "foreign_order" => {
+            let order = json!({
+                "coin": text(op, "coin")?, "side": "B", "limitPx": text(op, "px")?, "sz": text(op, "sz")?, "oid": 1,
+                "timestamp": venue.engine.now_ms, "triggerCondition": "N/A", "isTrigger": false, "triggerPx": "0.0",
+                "children": [], "isPositionTpsl": false, "reduceOnly": false, "orderType": "Limit",
+                "origSz": text(op, "sz")?, "tif": "Gtc", "cloid": null,
+            });
+            venue.engine.foreign_orders.push(order);
+            Ok(Value::Null)
+        }
         "setting" => {
             let value = op.get("value").ok_or("missing `value`")?;
             venue.engine.settings.set(text(op, "name")?, value).map_err(|error| error.to_string())?;
@@ -89,7 +99,7 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             Ok(Value::Null)
         }
         other => Err(format!(
-            "no op `{other}`; there are price, book, deposit, withdraw, position, order, setting, fault, clock, clear"
+            "no op `{other}`; there are price, book, deposit, withdraw, position, order, foreign_order, setting, fault, clock, clear"
         )),
     }
 }

@@ -26,6 +26,7 @@ use fill::{Fill, Funding, LedgerEntry};
 use market::Market;
 use order::{Order, Record};
 use rust_decimal::Decimal;
+use serde_json::Value;
 use settings::Settings;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use svc_guard::venue::signing::Source;
@@ -48,6 +49,8 @@ pub(crate) struct Engine {
     pub(crate) account: Account,
     /// Live orders by id, which is also the order of time.
     pub(crate) orders: BTreeMap<u64, Order>,
+    /// Orders of spot and builder-deployed markets, which are not traded here, as reads show them.
+    pub(crate) foreign_orders: Vec<Value>,
     pub(crate) records: BTreeMap<u64, Record>,
     /// The latest order that used a client order id.
     pub(crate) cloids: HashMap<String, u64>,
@@ -73,6 +76,7 @@ impl Engine {
             markets: market::listings(network),
             account: Account::new(equity),
             orders: BTreeMap::new(),
+            foreign_orders: Vec::new(),
             records: BTreeMap::new(),
             cloids: HashMap::new(),
             history: VecDeque::new(),

@@ -40,7 +40,8 @@ pub(crate) fn brief(engine: &Engine, order: &Order) -> Value {
 
 pub(super) fn frontend(reader: &Reader<'_>, request: &Value) -> Value {
     let families = Families::of(reader.engine);
-    live(reader, request).map(|order| families.show(order)).collect()
+    let foreign = reader.engine.foreign_orders.iter().filter(|_| reader.known && core_dex(request));
+    live(reader, request).map(|order| families.show(order)).chain(foreign.cloned()).collect()
 }
 
 /// The live orders' children that wait, by their parent: collected once for a listing of many orders.
