@@ -22,9 +22,6 @@ def bare(tmp_path):
     needs("chroot", "unshare", "setpriv", "ldd", "strip", root=True)
     folder = tmp_path / "image"
     run([CONTAINER / "bare-root", GUARD, folder])
-    for path in (tmp_path, *tmp_path.parents):
-        if path.owner() == "root" and path.name.startswith("pytest-"):
-            path.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
 
