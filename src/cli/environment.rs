@@ -5,9 +5,11 @@
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::Refusal;
 use crate::home::{IpShare, Mode, parse_address, parse_listen};
+use crate::service::Asked;
 use crate::venue::Address;
 
 fn variable(name: &'static str) -> Option<OsString> {
@@ -77,4 +79,13 @@ pub(super) fn container(flag: bool) -> Result<bool, Refusal> {
 /// `SVC_MAINNET_CONFIRM`: the account's address, said by a person at every mainnet start.
 pub(super) fn mainnet_confirm() -> Result<Option<Address>, Refusal> {
     parsed(None, "SVC_MAINNET_CONFIRM", parse_address)
+}
+
+/// What the service manager asked for, in its own variables: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` where `WATCHDOG_PID`
+/// means this process. What cannot be read was not meant for this program.
+pub(super) fn service_manager() -> Asked {
+    let number = |name| variable(name).and_then(|value| value.to_str()?.parse::<u64>().ok());
+    let is_ours = variable("WATCHDOG_PID").is_none() || number("WATCHDOG_PID") == Some(std::process::id().into());
+    let watchdog = number("WATCHDOG_USEC").filter(|usec| is_ours && *usec > 0).map(Duration::from_micros);
+    Asked { socket: variable("NOTIFY_SOCKET"), watchdog }
 }

@@ -107,7 +107,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let key = if asked.key_stdin { api_wallet(&asked, prepared.config(), home, &mut warnings)? } else { from_file };
     let api_wallet = key.map(|key| known_to_the_venue(key, &prepared, &mut warnings)).transpose()?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
-    prepared.run(api_wallet, most).map_err(Refusal::Run)
+    prepared.run(api_wallet, most, &environment::service_manager()).map_err(Refusal::Run)
 }
 
 /// The home's config; an empty home is set up for paper mode first where the rules and the account are given.

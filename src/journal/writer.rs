@@ -68,6 +68,11 @@ impl<T> Journal<T> {
         self.lookup.clone()
     }
 
+    /// Lets go of the journal without waiting for its thread, which the process's end takes with it.
+    pub fn leave(mut self) {
+        drop(self.thread.take());
+    }
+
     /// False once the writer thread has ended, which it does by itself only by a defect.
     pub fn is_alive(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())

@@ -10,6 +10,7 @@ use super::clock::{now_ms, steady_ms};
 use super::log::{self, Level};
 use super::message::{INBOX, Message, Reply, Responder};
 use super::metrics::Now;
+use super::notify::Watchdog;
 use super::release::{Event, Ready, Release, Releaser};
 use super::sender::QUEUE;
 use super::waits::Waits;
@@ -54,6 +55,8 @@ pub(super) struct Desk {
     pub(super) ticked_ms: u64,
     /// What the log was told of waiting.
     pub(super) waits: Waits,
+    /// Is told each time the loop turns.
+    pub(super) watchdog: Watchdog,
     /// When sends are no longer waited for, after a stop.
     pub(super) stop_by_ms: Option<u64>,
 }
@@ -68,6 +71,7 @@ impl Desk {
         self.carry_out(started);
         loop {
             self.releaser.faults.pass(Step::Decide).map_err(|error| error.to_string())?;
+            self.watchdog.turn(steady_ms());
             let patience = if self.backlog.is_empty() { TICK } else { Duration::from_millis(1) };
             match self.inbox.recv_timeout(patience) {
                 Ok(message) => self.take(message),

@@ -12,6 +12,7 @@ mod intake;
 mod log;
 mod message;
 mod metrics;
+mod notify;
 mod plan;
 mod poller;
 mod questions;
@@ -29,4 +30,5 @@ mod watch;
 mod ws;
 
 pub use log::Level;
+pub use notify::Asked;
 pub use plan::{ApiWallet, Prepared, RunError, journal_owner};

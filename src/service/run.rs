@@ -3,11 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Display;
 use std::io;
+use std::net::TcpListener;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
+use signal_hook::iterator::Signals;
 
 use super::agent;
 use super::clock::{now_ms, steady_ms};
@@ -18,6 +20,7 @@ use super::intake::Intake;
 use super::log::{self, Level};
 use super::message::{INBOX, Message};
 use super::metrics::Metrics;
+use super::notify::{Asked, Notify};
 use super::plan::{ApiWallet, Prepared, RunError};
 use super::poller::{self, Intervals, Poller};
 use super::questions::Questions;
@@ -46,14 +49,15 @@ const GRACE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(250);
 
 impl Prepared {
-    /// Runs the service until a signal ends it, signing with the API wallet's key (paper mode has none) and
-    /// logging lines of up to `most`.
+    /// Runs the service until a signal ends it, signing with the API wallet's key (paper mode has none), logging lines of
+    /// up to `most`, and telling the service manager what it asked for.
     ///
     /// # Errors
     /// [`RunError::Refused`] when it does not start, [`RunError::Failed`] when it ends otherwise than by a signal; of that
     /// the log was told.
-    pub fn run(self, api_wallet: Option<ApiWallet>, most: Level) -> Result<(), RunError> {
-        let ended = self.run_logged(api_wallet, most);
+    pub fn run(self, api_wallet: Option<ApiWallet>, most: Level, manager: &Asked) -> Result<(), RunError> {
+        let notify = Notify::open(manager);
+        let ended = self.run_logged(api_wallet, most, &notify);
         if let Err(error @ RunError::Failed(_)) = &ended {
             log::line(Level::Error, error);
         }
@@ -61,7 +65,7 @@ impl Prepared {
         ended
     }
 
-    fn run_logged(self, api_wallet: Option<ApiWallet>, most: Level) -> Result<(), RunError> {
+    fn run_logged(self, api_wallet: Option<ApiWallet>, most: Level, notify: &Notify) -> Result<(), RunError> {
         let Self { home, mut config, store, opened, listener, client, faults } = self;
         // A config may leave the wallet to the key.
         config.api_wallet = api_wallet.as_ref().map(|wallet| wallet.key.address()).or(config.api_wallet);
@@ -77,26 +81,37 @@ impl Prepared {
         let guard = wake(&home, &config, intervals, &opened, &shared.ring);
 
         let journal = shared.start_journal(store).map_err(failed)?;
-        let desk = shared.desk(guard, &journal, &home, checkpoint_seq(&opened), ends.messages)?;
-        spawn("decide", &shared.deaths, move || desk.run()).map_err(failed)?;
-        let poller = shared.poller(&config, api_wallet.as_ref(), intervals, ends.wanted);
-        spawn("poll", &shared.deaths, move || poller.run()).map_err(failed)?;
-        shared.watch_kill_file(&home).map_err(failed)?;
-        if let Some(wallet) = api_wallet {
-            shared.start_senders(wallet.key, &config, &ends.to_send).map_err(failed)?;
+        let seq = checkpoint_seq(&opened);
+        let start = Start {
+            home: &home,
+            config: &config,
+            api_wallet,
+            intervals,
+            guard,
+            seq,
+            history: opened.history,
+            listener,
+        };
+        let ended = shared.serve(start, &journal, ends, signals, notify);
+        if ended.is_err() {
+            // Its thread waits for the decision loop's end, and that may never come.
+            journal.leave();
         }
-        shared.verify_history(opened.history).map_err(failed)?;
-        let limits = Limits::default();
-        let routes = shared.routes(&config, &journal, limits);
-        let hosts = &config.deployment.allowed_hosts;
-        let door = Door::open(listener, hosts, &home.run_dir(), limits, routes, &shared.deaths).map_err(failed)?;
-        let (version, mode, account) = (env!("CARGO_PKG_VERSION"), config.mode, config.account);
-        let text = format_args!("{version} {mode} for account {account} listening on http://{}", door.address());
-        log::line(Level::Info, text);
-        let signal = shared.wait_for_signals(signals).map_err(failed)?;
-        let end = wait(&signal, &ends.deaths, || journal.is_alive());
-        shared.end(end, door, &ends.stopped, &ends.deaths)
+        ended
     }
+}
+
+/// What a start has in hand once the journal's thread is there.
+struct Start<'a> {
+    home: &'a Home,
+    config: &'a Config,
+    api_wallet: Option<ApiWallet>,
+    intervals: Intervals,
+    guard: Guard,
+    /// The last event that a checkpoint covers.
+    seq: u64,
+    history: History,
+    listener: TcpListener,
 }
 
 fn failed(error: impl Display) -> RunError {
@@ -176,6 +191,58 @@ impl Shared {
         (shared, Ends { messages, to_send, wanted, stopped, deaths })
     }
 
+    /// Opens the door, and serves until a signal or a death.
+    fn serve(
+        &self,
+        start: Start<'_>,
+        journal: &Journal<Release>,
+        ends: Ends,
+        signals: Signals,
+        notify: &Notify,
+    ) -> Result<(), RunError> {
+        let Ends { messages, to_send, wanted, stopped, deaths } = ends;
+        let (mode, account) = (start.config.mode, start.config.account);
+        let opened = self.open(start, journal, messages, &to_send, wanted, notify);
+        let ready = opened.and_then(|door| Ok((door, self.wait_for_signals(signals).map_err(failed)?)));
+        let (door, signal) = ready.inspect_err(|error| {
+            notify.stopping(&error.to_string());
+            self.give_up(&error.to_string(), &stopped);
+        })?;
+        let version = env!("CARGO_PKG_VERSION");
+        let text = format!("{version} {mode} for account {account} listening on http://{}", door.address());
+        log::line(Level::Info, &text);
+        notify.ready(&text);
+        let end = wait(&signal, &deaths, || journal.is_alive());
+        notify.stopping(end.as_ref().map_or_else(String::as_str, |_| "what is on its way is waited for"));
+        self.end(end, door, &stopped, &deaths)
+    }
+
+    /// Starts every thread, the door's last.
+    fn open(
+        &self,
+        start: Start<'_>,
+        journal: &Journal<Release>,
+        messages: Receiver<Message>,
+        to_send: &ToSend,
+        wanted: Receiver<Read>,
+        notify: &Notify,
+    ) -> Result<Door, RunError> {
+        let Start { home, config, api_wallet, intervals, guard, seq, history, listener } = start;
+        let desk = self.desk(guard, journal, home, seq, messages, notify)?;
+        spawn("decide", &self.deaths, move || desk.run()).map_err(failed)?;
+        let poller = self.poller(config, api_wallet.as_ref(), intervals, wanted);
+        spawn("poll", &self.deaths, move || poller.run()).map_err(failed)?;
+        self.watch_kill_file(home).map_err(failed)?;
+        if let Some(wallet) = api_wallet {
+            self.start_senders(wallet.key, config, to_send).map_err(failed)?;
+        }
+        self.verify_history(history).map_err(failed)?;
+        let limits = Limits::default();
+        let routes = self.routes(config, journal, limits);
+        let hosts = &config.deployment.allowed_hosts;
+        Door::open(listener, hosts, &home.run_dir(), limits, routes, &self.deaths).map_err(failed)
+    }
+
     fn releaser(&self) -> Releaser {
         Releaser {
             ring: Arc::clone(&self.ring),
@@ -201,6 +268,7 @@ impl Shared {
         home: &Home,
         checkpoint_seq: u64,
         messages: Receiver<Message>,
+        notify: &Notify,
     ) -> Result<Desk, RunError> {
         let queue = journal.queue().ok_or_else(|| RunError::Failed("the journal's thread ended at once".to_owned()))?;
         Ok(Desk {
@@ -217,7 +285,8 @@ impl Shared {
             backlog: VecDeque::new(),
             checkpoint_seq,
             ticked_ms: 0,
-            waits: Waits::default(),
+            waits: Waits::new(notify.clone()),
+            watchdog: notify.watchdog(),
             stop_by_ms: None,
         })
     }
@@ -300,10 +369,7 @@ impl Shared {
         }
     }
 
-    fn wait_for_signals(
-        &self,
-        mut signals: signal_hook::iterator::Signals,
-    ) -> io::Result<Receiver<Option<&'static str>>> {
+    fn wait_for_signals(&self, mut signals: Signals) -> io::Result<Receiver<Option<&'static str>>> {
         let (told, signal) = bounded(1);
         let wait = move || {
             // The main thread may be on its way down already.
@@ -328,11 +394,16 @@ impl Shared {
                 Ok(())
             }
             Err(death) => {
-                let _ = self.inbox.try_send(Message::Input(Input::Stop { reason: death.clone() }));
-                let _ = stopped.recv_timeout(Duration::from_secs(1));
+                self.give_up(&death, stopped);
                 Err(RunError::Failed(death))
             }
         }
+    }
+
+    /// The way down when something is broken: the last event is written if it can be.
+    fn give_up(&self, reason: &str, stopped: &Receiver<()>) {
+        let _ = self.inbox.try_send(Message::Input(Input::Stop { reason: reason.to_owned() }));
+        let _ = stopped.recv_timeout(Duration::from_secs(1));
     }
 
     /// The way down: nothing new, what is at work ends, the last event goes to disk.

@@ -1,6 +1,7 @@
-//! Tells in the log what a service that is not well waits for, and when it is well again.
+//! Tells the log and the service manager what a service that is not well waits for, and when it is well again.
 
 use super::log::{self, Level};
+use super::notify::Notify;
 
 /// A start has this long before a word is said.
 const FIRST_MS: u64 = 3_000;
@@ -14,9 +15,15 @@ pub(super) struct Waits {
     said: Vec<String>,
     said_ms: u64,
     look_ms: Option<u64>,
+    notify: Notify,
 }
 
 impl Waits {
+    /// Nothing was said yet.
+    pub(super) fn new(notify: Notify) -> Self {
+        Self { notify, ..Self::default() }
+    }
+
     /// Has a look when one is due.
     pub(super) fn look(&mut self, now_ms: u64, problems: impl FnOnce() -> Vec<String>) {
         match self.look_ms {
@@ -24,6 +31,7 @@ impl Waits {
             Some(look_ms) if look_ms <= now_ms => {
                 self.look_ms = Some(now_ms.saturating_add(LOOK_MS));
                 if let Some((level, line)) = self.news(now_ms, problems()) {
+                    self.notify.status(&line);
                     log::line(level, line);
                 }
             }

@@ -22,6 +22,11 @@ ELSEWHERE = {
     "tests/run": "this runs in it",
     "cargo build --release": "tests/cli/interactive.rs runs init, tests/sdk builds",
     "get_rules": "tests/mcp",
+    "packaging/build-deb": "tests/packaging/test_package.py builds and installs",
+    "alias guard=": "tests/packaging/test_machine.py runs commands as the guard's user",
+    "sudo systemctl enable --now svc-guard": "tests/packaging/test_machine.py",
+    "guard init --network mainnet": "tests/packaging/test_machine.py goes these steps",
+    "podman build": "tests/packaging/test_container.py runs what an image would hold",
 }
 
 

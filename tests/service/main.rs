@@ -18,6 +18,7 @@ mod kill;
 mod logs;
 mod mainnet;
 mod metrics;
+mod notify;
 mod overrides;
 mod page;
 mod pages;

@@ -166,7 +166,8 @@ impl Stand {
         self.try_launch_as(command)
     }
 
-    fn try_launch_as(&mut self, mut command: Command) -> Result<(), ExitStatus> {
+    /// Starts the service by this command and waits until it listens, or gives the status it ended with instead.
+    pub(crate) fn try_launch_as(&mut self, mut command: Command) -> Result<(), ExitStatus> {
         assert!(self.service.is_none(), "it runs already");
         let before = self.log().len();
         let log = File::options().create(true).append(true).open(self.log_file()).unwrap();
@@ -347,6 +348,10 @@ pub(crate) fn command(home: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-guard"));
     command.arg("--home").arg(home).args(args).stdin(Stdio::null());
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("SVC_")) {
+        command.env_remove(name);
+    }
+    // A service manager of whoever runs the tests is none of theirs.
+    for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
         command.env_remove(name);
     }
     command

@@ -1,0 +1,181 @@
+//! What the service manager (systemd) is told: that the service is ready, that its decision loop turns, that it stops, and
+//! what it waits for.
+//!
+//! Each word is one datagram to the socket that the manager named. Where none was named, nothing is said; a manager that
+//! does not listen stops nothing.
+
+use std::ffi::{OsStr, OsString};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::log::{self, Level};
+
+/// Most characters of a status line.
+const MAX_STATUS: usize = 200;
+
+/// What the service manager asked for when it started the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The socket it listens on: a path, or `@` and an abstract name.
+    pub socket: Option<OsString>,
+    /// How long it waits for a sign of life.
+    pub watchdog: Option<Duration>,
+}
+
+/// The way to the service manager, or to nobody.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Notify {
+    line: Option<Arc<(UnixDatagram, SocketAddr)>>,
+    watchdog: Option<Duration>,
+}
+
+impl Notify {
+    /// Opens the way that was asked for. A manager that cannot be told is told of in the log: it will end the service by
+    /// itself if it waits for a word.
+    pub(super) fn open(asked: &Asked) -> Self {
+        let Some(name) = &asked.socket else { return Self::default() };
+        match connect(name) {
+            Ok(line) => Self { line: Some(Arc::new(line)), watchdog: asked.watchdog },
+            Err(why) => {
+                let name = name.display();
+                log::line(Level::Warning, format_args!("the service manager's socket {name} cannot be used: {why}"));
+                Self::default()
+            }
+        }
+    }
+
+    /// The journals are verified and the door is open.
+    pub(super) fn ready(&self, status: &str) {
+        self.say(&format!("READY=1\n{}", status_line(status)));
+    }
+
+    /// The way down has begun.
+    pub(super) fn stopping(&self, status: &str) {
+        self.say(&format!("STOPPING=1\n{}", status_line(status)));
+    }
+
+    /// What a person who asks the manager is shown.
+    pub(super) fn status(&self, status: &str) {
+        self.say(&status_line(status));
+    }
+
+    /// Who feeds the watchdog.
+    pub(super) fn watchdog(&self) -> Watchdog {
+        Watchdog { notify: self.clone(), half: self.watchdog.map(|patience| patience / 2), fed: Duration::ZERO }
+    }
+
+    fn say(&self, text: &str) -> bool {
+        self.line.as_ref().is_none_or(|line| line.0.send_to_addr(text.as_bytes(), &line.1).is_ok())
+    }
+}
+
+/// Tells the manager that the decision loop turns, at half of the time that it waits. Only that loop holds one.
+pub(super) struct Watchdog {
+    notify: Notify,
+    half: Option<Duration>,
+    /// When it was last fed, by the service's steady clock.
+    fed: Duration,
+}
+
+impl Watchdog {
+    /// Feeds it when that is due. What the manager's full socket refuses is tried again at the loop's next turn.
+    pub(super) fn turn(&mut self, steady_ms: u64) {
+        let now = Duration::from_millis(steady_ms);
+        let is_due = |half: Duration| self.fed == Duration::ZERO || now.saturating_sub(self.fed) >= half;
+        if self.half.is_some_and(is_due) && self.notify.say("WATCHDOG=1") {
+            self.fed = now.max(Duration::from_millis(1));
+        }
+    }
+}
+
+/// A socket that never makes its sender wait, and whom to send to.
+fn connect(name: &OsStr) -> Result<(UnixDatagram, SocketAddr), String> {
+    let failed = |error: std::io::Error| error.to_string();
+    let address = match name.as_bytes() {
+        [b'@', name @ ..] => SocketAddr::from_abstract_name(name),
+        [b'/', ..] => SocketAddr::from_pathname(name),
+        _ => return Err("it is neither a path nor an abstract name".to_owned()),
+    };
+    let socket = UnixDatagram::unbound().map_err(failed)?;
+    socket.set_nonblocking(true).map_err(failed)?;
+    Ok((socket, address.map_err(failed)?))
+}
+
+/// One line, so that no text can pass for another word to the manager.
+fn status_line(text: &str) -> String {
+    let text = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(MAX_STATUS);
+    format!("STATUS={}", text.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manager(watchdog: Option<Duration>) -> (tempfile::TempDir, UnixDatagram, Notify) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notify");
+        let socket = UnixDatagram::bind(&path).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let notify = Notify::open(&Asked { socket: Some(path.into_os_string()), watchdog });
+        (folder, socket, notify)
+    }
+
+    fn heard(socket: &UnixDatagram) -> Vec<String> {
+        let mut bytes = [0; 1024];
+        let next = || socket.recv(&mut bytes).ok().map(|length| String::from_utf8(bytes[..length].to_vec()).unwrap());
+        std::iter::from_fn(next).collect()
+    }
+
+    #[test]
+    fn each_word_is_one_datagram_and_no_text_is_another_word() {
+        let (_folder, socket, notify) = manager(None);
+        notify.status("a\nREADY=1");
+        notify.ready("up");
+        notify.stopping(&"x".repeat(500));
+        let long = format!("STOPPING=1\nSTATUS={}", "x".repeat(MAX_STATUS));
+        assert_eq!(heard(&socket), ["STATUS=a READY=1", "READY=1\nSTATUS=up", &long]);
+    }
+
+    #[test]
+    fn the_watchdog_is_fed_at_once_and_then_at_half_of_its_patience() {
+        let (_folder, socket, notify) = manager(Some(Duration::from_secs(10)));
+        let mut watchdog = notify.watchdog();
+        for (at_ms, fed) in [(0, 1), (4_999, 0), (5_001, 1), (5_002, 0), (10_000, 0), (10_001, 1)] {
+            watchdog.turn(at_ms);
+            assert_eq!(heard(&socket), vec!["WATCHDOG=1"; fed], "{at_ms}");
+        }
+    }
+
+    #[test]
+    fn a_watchdog_that_nobody_asked_for_is_silent() {
+        let (_folder, socket, notify) = manager(None);
+        notify.watchdog().turn(0);
+        assert!(heard(&socket).is_empty());
+    }
+
+    #[test]
+    fn a_manager_that_does_not_listen_stops_nothing() {
+        for socket in [None, Some("/nowhere/notify"), Some("relative"), Some("@nobody-listens-on-this-name"), Some("")]
+        {
+            let asked = Asked { socket: socket.map(OsString::from), watchdog: Some(Duration::from_secs(1)) };
+            let notify = Notify::open(&asked);
+            notify.ready("up");
+            notify.watchdog().turn(0);
+        }
+    }
+
+    /// A manager that has stopped reading must not stop the decision loop.
+    #[test]
+    fn a_manager_that_does_not_read_holds_nobody_up() {
+        let (_folder, socket, notify) = manager(Some(Duration::from_secs(10)));
+        (0..100_000).for_each(|_| notify.status("more"));
+        let mut watchdog = notify.watchdog();
+        watchdog.turn(0);
+        assert!(heard(&socket).iter().all(|word| word == "STATUS=more"));
+        watchdog.turn(1);
+        assert_eq!(heard(&socket), ["WATCHDOG=1"], "what was refused is tried again");
+    }
+}
