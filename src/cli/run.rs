@@ -185,12 +185,12 @@ fn known_to_the_venue(key: SecretKey, prepared: &Prepared, warnings: &mut Vec<St
     let (wallet, config) = (key.address(), prepared.config());
     let venue = format!("the venue at {}", config.venue_url());
     match waiting::telling(&venue, || prepared.check_wallet(wallet)) {
-        Ok(()) => Ok(ApiWallet { key, checked: true }),
+        Ok(master) => Ok(ApiWallet { key, master: Some(master) }),
         Err(NotTheAgent::NoAnswer(what)) if config.api_wallet == Some(wallet) => {
             warnings.push(format!(
                 "the venue could not be asked about the API wallet {wallet}, which the config names: {what}"
             ));
-            Ok(ApiWallet { key, checked: false })
+            Ok(ApiWallet { key, master: None })
         }
         Err(NotTheAgent::NoAnswer(what)) => Err(Refusal::NotVouched(wallet, what)),
         Err(refused) => Err(Refusal::Agent(refused)),

@@ -135,7 +135,6 @@ impl Playing {
 }
 
 /// A script that cannot be read, or that names what there is not, must not pass for one in which nothing fails.
-/// A script that cannot be read must not pass for one in which nothing fails.
 fn parse(text: &str) -> Script {
     let script: Script = serde_json::from_str(text).unwrap_or_else(|error| refuse(&error.to_string()));
     let is_known = |fault: &Planned| Step::ALL.iter().any(|step| step.name() == fault.step) && fault.fault().is_some();

@@ -184,6 +184,12 @@ impl Book {
         self.markets.get(&asset).map_or_else(Figures::default, |market| market.worst)
     }
 
+    /// The market whose worst case is the worst by one figure, with that figure; the first one of equals.
+    pub(super) fn worst_market(&self, pick: fn(&Figures) -> Decimal) -> Option<(u32, Decimal)> {
+        let all = self.markets.iter().map(|(asset, market)| (*asset, pick(&market.worst)));
+        all.max_by_key(|(asset, figure)| (*figure, std::cmp::Reverse(*asset)))
+    }
+
     /// The worst cases of all markets together.
     pub(super) fn totals(&self) -> Figures {
         self.totals
@@ -247,6 +253,12 @@ impl MarketBook {
     /// The stops that cover one side.
     pub(super) fn stops(&self, is_long: bool) -> &[Stop] {
         if is_long { &self.long_stops } else { &self.short_stops }
+    }
+
+    /// How much of what is `held` on one side its stops cover.
+    pub(super) fn covered(&self, is_long: bool, held: Decimal) -> Decimal {
+        let sizes = self.stops(is_long).iter().map(|stop| stop.size.unwrap_or(held));
+        sizes.fold(Decimal::ZERO, Decimal::saturating_add).min(held)
     }
 
     /// Cover on one side that nothing held or waiting needs: `None` where a stop covers whatever the position is.

@@ -2,7 +2,7 @@
 
 use super::book::StopAt;
 use super::code::Code;
-use super::effect::{Answer, Deed, Effects, Keys, Read, Urgency};
+use super::effect::{Answer, Decided, Deed, Effects, Keys, Read, Urgency};
 use super::input::{Request, RequestBody, Via};
 use super::intent::{Intent, Planned, Role, Waiting};
 use super::judge::{self, Plan, Veto};
@@ -76,6 +76,7 @@ impl Guard {
         };
         let keys = Keys { nonce: head.nonce, cloids: cloids_in([request].into_iter()), ..Keys::default() };
         let seq = self.record(effects, now_ms, "decision", &body, keys);
+        note(effects, Decided { request: head.id, verdict: Verdict::Veto, code: veto.code });
         let mut summary = self.summary(seq, Verdict::Veto, veto.code, veto.text.clone(), &[]);
         if let Some(figures) = &veto.figures {
             (summary.limit, summary.actual) = (Some(figures.limit.clone()), Some(figures.actual.clone()));
@@ -133,6 +134,7 @@ impl Guard {
         let named = std::iter::once(&envelope.received).chain(actions.iter().map(|planned| &planned.node));
         let keys = Keys { nonce: head.nonce, cloids: cloids_in(named), ..Keys::default() };
         let seq = self.record(effects, now_ms, "decision", &body, keys);
+        note(effects, Decided { request: head.id, verdict, code });
         let summary = self.summary(seq, verdict, code, text, &changes);
         if is_live {
             let waiting = Some(Waiting { request: head.id, orders: envelope.action.batch_len(), summary, merge: None });
@@ -185,6 +187,13 @@ impl Guard {
         }
         effects.after_disk.extend(intent.send(seq, 0));
         self.intents.insert(seq, intent);
+    }
+}
+
+/// Says of the event recorded last how its request was decided.
+fn note(effects: &mut Effects, decided: Decided) {
+    if let Some(record) = effects.records.last_mut() {
+        record.decided = Some(decided);
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the core wants done.
 
+use super::code::Code;
+use super::reply::Verdict;
 use crate::venue::Cloid;
 use crate::venue::json::Node;
 use crate::venue::signing::Terms;
@@ -22,8 +24,23 @@ pub struct Effects {
 pub struct Record {
     /// The event as one line of JSON.
     pub text: String,
+    /// Its kind, one of [`KINDS`](super::KINDS).
+    pub kind: &'static str,
     /// What it is found by.
     pub keys: Keys,
+    /// How a request was decided, where it tells of that.
+    pub decided: Option<Decided>,
+}
+
+/// How a request was decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decided {
+    /// The request's number.
+    pub request: u64,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The reason.
+    pub code: Code,
 }
 
 /// A record of the risk journal: what the risk state is made from at the next start.

@@ -7,6 +7,22 @@ use super::own::Problem;
 use crate::venue::Address;
 use crate::venue::json::Node;
 
+/// Every kind of event.
+pub const KINDS: [&str; 12] = [
+    "started",
+    "decision",
+    "sent",
+    "intent",
+    "done",
+    "recovered",
+    "risk",
+    "flatten",
+    "protect",
+    "kill",
+    "error",
+    "stopped",
+];
+
 #[derive(Serialize)]
 struct Line<'a, T> {
     seq: u64,

@@ -8,14 +8,22 @@ use super::pending::is_derived;
 
 /// The verdict on a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub enum Verdict {
+    /// Forwarded as it came.
     Allow,
+    /// Forwarded with changes.
     Resize,
+    /// Refused.
     Veto,
 }
 
 impl Verdict {
-    pub(super) fn name(self) -> &'static str {
+    /// Every verdict.
+    pub const ALL: [Verdict; 3] = [Verdict::Allow, Verdict::Resize, Verdict::Veto];
+
+    /// The verdict as it stands in events and replies.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Verdict::Allow => "allow",
             Verdict::Resize => "resize",

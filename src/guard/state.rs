@@ -154,7 +154,7 @@ impl Guard {
         self.seq = self.seq.saturating_add(1);
         let text = event::line(self.seq, now_ms, kind, body);
         self.last_event = Some(text.clone());
-        effects.records.push(Record { text, keys: Keys { seq: self.seq, ..keys } });
+        effects.records.push(Record { text, kind, keys: Keys { seq: self.seq, ..keys }, decided: None });
         self.seq
     }
 

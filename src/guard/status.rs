@@ -3,10 +3,9 @@
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-use super::book::{Book, percent_of};
+use super::book::Book;
 use super::paper::PaperOrder;
 use super::pending::is_derived;
-use super::risk::Figures;
 use super::state::Guard;
 use super::view::Resting;
 use crate::venue::info::{OpenOrder, Side};
@@ -16,7 +15,7 @@ fn text(amount: Decimal) -> String {
     amount.normalize().to_string()
 }
 
-fn or_null(amount: Option<Decimal>) -> Value {
+pub(super) fn or_null(amount: Option<Decimal>) -> Value {
     amount.map_or(Value::Null, |amount| json!(text(amount)))
 }
 
@@ -26,6 +25,7 @@ impl Guard {
     pub fn status(&self, now_ms: u64, weight: (u32, u32)) -> Value {
         let config = &self.config;
         let alerts = [self.alerts(now_ms), self.warnings(now_ms)].concat();
+        let book = Book::of(self);
         let age = |at_ms: Option<u64>| at_ms.map(|at_ms| now_ms.saturating_sub(at_ms));
         json!({
             "schema": 1,
@@ -40,9 +40,10 @@ impl Guard {
             "rules": config.rules.to_code(),
             "clients": config.clients.iter().collect::<Vec<_>>(),
             "at_ms": now_ms,
-            "risk": self.risk_shown(),
+            "risk": self.risk_shown(&book),
+            "headroom": self.headroom(&book, now_ms),
             "equity": or_null(self.view.equity()),
-            "positions": self.positions(),
+            "positions": self.positions(book),
             "open_orders": self.open_orders(),
             "alerts": alerts,
             "venue": {
@@ -56,33 +57,27 @@ impl Guard {
         })
     }
 
-    fn risk_shown(&self) -> Value {
-        let totals = Book::of(self).totals();
-        let base = self.view.equity().map(|equity| self.config.base_equity(equity));
-        let limit = |percent| or_null(base.map(|base| percent_of(base, percent)));
-        let known = |amount: Decimal| or_null(base.map(|_| amount));
-        let figures = self.view.equity().and_then(|equity| self.risk.figures(equity, &self.config.rules));
-        let figure = |pick: fn(&Figures) -> Decimal| or_null(figures.as_ref().map(pick));
+    fn risk_shown(&self, book: &Book) -> Value {
+        let money = self.money(book);
         json!({
             "state": self.risk.state.name(),
             "since_ms": self.risk.since_ms,
             "details": self.risk.details,
             "day": self.risk.day().map(|day| day.to_string()),
-            "day_start_equity": figure(|figures| figures.day_start),
-            "day_pnl": figure(|figures| figures.day_pnl),
-            "daily_loss_limit": figure(|figures| figures.daily_loss_limit),
-            "peak_equity": figure(|figures| figures.peak),
-            "drawdown": figure(|figures| figures.drawdown),
-            "drawdown_limit": figure(|figures| figures.drawdown_limit),
-            "open_risk": known(totals.loss),
-            "open_risk_limit": limit(self.config.rules.open_risk),
-            "exposure": known(totals.notional),
-            "exposure_limit": limit(self.config.rules.exposure),
+            "day_start_equity": or_null(money.day_start),
+            "day_pnl": or_null(money.day_pnl),
+            "daily_loss_limit": or_null(money.daily_loss_limit),
+            "peak_equity": or_null(money.peak),
+            "drawdown": or_null(money.drawdown),
+            "drawdown_limit": or_null(money.drawdown_limit),
+            "open_risk": or_null(money.open_risk),
+            "open_risk_limit": or_null(money.open_risk_limit),
+            "exposure": or_null(money.exposure),
+            "exposure_limit": or_null(money.exposure_limit),
         })
     }
 
-    fn positions(&self) -> Vec<Value> {
-        let mut book = Book::of(self);
+    fn positions(&self, mut book: Book) -> Vec<Value> {
         let positions = self.view.account.iter().flat_map(|account| &account.positions);
         positions
             .map(|(asset, position)| {
@@ -92,8 +87,7 @@ impl Guard {
                 let nearest = stops.iter().map(|stop| stop.px);
                 let nearest = if is_long { nearest.max() } else { nearest.min() };
                 let held = position.szi.abs();
-                let covered = stops.iter().map(|stop| stop.size.unwrap_or(held));
-                let covered = covered.fold(Decimal::ZERO, Decimal::saturating_add).min(held);
+                let covered = market.covered(is_long, held);
                 json!({
                     "coin": position.coin,
                     "side": if is_long { "long" } else { "short" },
@@ -126,6 +120,15 @@ impl Guard {
         core.chain(foreign).chain(paper).collect()
     }
 
+    /// The owner of each open order.
+    pub(super) fn order_owners(&self) -> Vec<&'static str> {
+        let core = self.view.orders.values();
+        let placed = self.view.placed().filter(|order| !self.view.orders.contains_key(&order.oid));
+        let foreign = self.view.foreign_orders.iter().map(|_| "other");
+        let paper = self.paper.resting_by_id().map(|_| "bot");
+        core.chain(placed).map(|order| self.owner(order)).chain(foreign).chain(paper).collect()
+    }
+
     fn owner(&self, order: &Resting) -> &'static str {
         match &order.cloid {
             _ if order.is_guards() => "guard",
@@ -134,7 +137,7 @@ impl Guard {
         }
     }
 
-    fn alerts(&self, now_ms: u64) -> Vec<Value> {
+    pub(super) fn alerts(&self, now_ms: u64) -> Vec<Value> {
         let mut alerts = Vec::new();
         let mut alert = |code: &str, text: String, since_ms: Option<u64>| {
             alerts.push(json!({"code": code, "text": text, "since_ms": since_ms}));

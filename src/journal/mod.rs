@@ -44,5 +44,5 @@ pub use index::entry::{Keys, parse_cloid};
 pub use lookup::{Lookup, MAX_DECISIONS};
 pub use open::{History, Opened, Options, create_risk, open};
 pub use reader::{RiskLines, read_risk};
-pub use store::Store;
+pub use store::{Commit, Store};
 pub use writer::Journal;

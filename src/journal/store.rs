@@ -40,6 +40,22 @@ pub(super) struct Home {
     reserve: Reserve,
 }
 
+/// What one commit came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Commit {
+    /// Lines that it put on disk.
+    pub lines: usize,
+    /// Their bytes.
+    pub bytes: usize,
+    /// What it took, writes and syncs.
+    pub took: Duration,
+    /// Whether all of it is on disk.
+    pub is_whole: bool,
+}
+
+/// Told of every commit; it must not wait.
+type OnCommit = Box<dyn FnMut(Commit) + Send>;
+
 /// A journal open for writing; it is locked until this is dropped.
 pub struct Store {
     folders: Folders,
@@ -54,6 +70,8 @@ pub struct Store {
     health: Arc<Health>,
     index: Arc<Index>,
     keeper: Option<Keeper>,
+    on_commit: Option<OnCommit>,
+    written: Commit,
     event_lines: Encoded,
     risk_lines: Encoded,
     _lock: Flock<File>,
@@ -106,6 +124,8 @@ impl Store {
             health: Arc::default(),
             index,
             keeper: None,
+            on_commit: None,
+            written: Commit::default(),
             event_lines: Encoded::default(),
             risk_lines: Encoded::default(),
             _lock: lock,
@@ -122,6 +142,11 @@ impl Store {
     /// Looks up decisions.
     pub fn lookup(&self) -> Lookup {
         Lookup::new(self.folders.clone(), Arc::clone(&self.index))
+    }
+
+    /// Has every commit told to `tell`, which must not wait.
+    pub fn on_commit(&mut self, tell: impl FnMut(Commit) + Send + 'static) {
+        self.on_commit = Some(Box::new(tell));
     }
 
     pub(super) fn faults(&self) -> &Faults {
@@ -161,6 +186,16 @@ impl Store {
     /// Writes all that was taken. On failure it is kept for the next commit, unless it is too much: then what was
     /// taken since `kept` is dropped.
     pub(super) fn commit(&mut self, day: Day, kept: Kept) -> Result<(), Arc<JournalError>> {
+        let begun = Instant::now();
+        let done = self.try_commit(day, kept);
+        let commit = Commit { took: begun.elapsed(), is_whole: done.is_ok(), ..std::mem::take(&mut self.written) };
+        if let Some(tell) = &mut self.on_commit {
+            tell(commit);
+        }
+        done
+    }
+
+    fn try_commit(&mut self, day: Day, kept: Kept) -> Result<(), Arc<JournalError>> {
         self.day = self.day.max(day);
         let mut tries = TRIES;
         while let Err(failure) = self.attempt() {
@@ -229,12 +264,14 @@ impl Store {
             let failed = |error| Failure { path: home.folder.join(&plan.segment.name()), error };
             let before = self.events.confirmed();
             self.events.append(&plan, &self.event_lines, &home.folder, &self.faults).map_err(failed)?;
+            self.written.count(&self.event_lines);
             self.events_written(&plan, before.as_ref());
         }
         let Some(home) = self.homes.get_mut(self.active) else { return Ok(()) };
         if let Some(plan) = risk {
             let failed = |error| Failure { path: home.folder.join(&plan.segment.name()), error };
             self.risk.append(&plan, &self.risk_lines, &home.folder, &self.faults).map_err(failed)?;
+            self.written.count(&self.risk_lines);
             self.pending.risk.clear();
         }
         Ok(())
@@ -346,6 +383,13 @@ impl Store {
             ),
             _ => self.health.set(Condition::Good, None),
         }
+    }
+}
+
+impl Commit {
+    fn count(&mut self, written: &Encoded) {
+        self.lines += written.records.len();
+        self.bytes += written.bytes.len();
     }
 }
 

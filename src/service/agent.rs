@@ -8,6 +8,7 @@ use crate::journal::day_of;
 use crate::venue::Address;
 use crate::venue::client::{Client, Timeouts};
 use crate::venue::info::{Role, valid_until_ms};
+use crate::venue::weight::info_weight;
 
 /// Why a key is not taken as the account's API wallet.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,7 +85,8 @@ pub fn client(url: &str) -> Result<Client, NotTheAgent> {
     Client::new(url, Timeouts::default()).map_err(|error| NotTheAgent::NoAnswer(error.to_string()))
 }
 
-/// The account that `wallet` is an API wallet of: `account` itself or its master.
+/// The account that `wallet` is an API wallet of: `account` itself or its master. Whose a vault is the venue does not say
+/// here; a wallet of somebody else's is refused there at its first send.
 pub(super) fn check_role(ask: Ask, account: Address, wallet: Address) -> Result<Address, NotTheAgent> {
     if wallet == account {
         return Err(NotTheAgent::OwnKey(account));
@@ -96,11 +98,25 @@ pub(super) fn check_role(ask: Ask, account: Address, wallet: Address) -> Result<
         Role::Vault => return Err(NotTheAgent::NoAgent(wallet, "a vault")),
         Role::Missing => return Err(NotTheAgent::NoAgent(wallet, "nobody")),
     };
-    if master == account || role(ask, account)? == Role::SubAccount(master) {
-        Ok(master)
-    } else {
-        Err(NotTheAgent::OfAnother(wallet, master, account))
+    if master == account {
+        return Ok(master);
     }
+    match role(ask, account)? {
+        Role::Vault => Ok(master),
+        Role::SubAccount(owner) if owner == master => Ok(master),
+        _ => Err(NotTheAgent::OfAnother(wallet, master, account)),
+    }
+}
+
+/// Whom the wallet of `master` acts for by its sends: none for the master itself.
+pub(super) fn acts_for(account: Address, master: Address) -> Option<Address> {
+    (account != master).then_some(account)
+}
+
+/// What the check of a wallet of `master` has spent: a question for the wallet, one more for another account.
+pub(super) fn check_weight(account: Address, master: Address) -> u32 {
+    let questions = if account == master { 1 } else { 2 };
+    info_weight("userRole").saturating_mul(questions)
 }
 
 fn role(ask: Ask, user: Address) -> Result<Role, NotTheAgent> {
@@ -131,6 +147,8 @@ mod tests {
         assert_eq!(checked(&[(WALLET, agent_of(ACCOUNT))]), Ok(ACCOUNT));
         let sub = (ACCOUNT, json!({"role": "subAccount", "data": {"master": MASTER}}));
         assert_eq!(checked(&[(WALLET, agent_of(MASTER)), sub]), Ok(MASTER));
+        let vault = (ACCOUNT, json!({"role": "vault"}));
+        assert_eq!(checked(&[(WALLET, agent_of(MASTER)), vault]), Ok(MASTER));
         let stranger = (ACCOUNT, json!({"role": "user"}));
         let of_another = Err(NotTheAgent::OfAnother(WALLET, MASTER, ACCOUNT));
         assert_eq!(checked(&[(WALLET, agent_of(MASTER)), stranger]), of_another);

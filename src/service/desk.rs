@@ -8,8 +8,10 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 
 use super::clock::{now_ms, steady_ms};
 use super::log::{self, Level};
-use super::message::{Message, Reply, Responder};
-use super::release::{Ready, Release, Releaser};
+use super::message::{INBOX, Message, Reply, Responder};
+use super::metrics::Now;
+use super::release::{Event, Ready, Release, Releaser};
+use super::sender::QUEUE;
 use super::waits::Waits;
 use crate::faults::Step;
 use crate::guard::{self, Deed, Effects, Guard, Input, Read, Request, SendAction};
@@ -104,7 +106,10 @@ impl Desk {
                 self.step(input);
             }
             // Not even the room kept for exits is left. What waits must get to the disk before more is taken in.
-            Message::Exchange { reply, .. } if self.is_backlog_full() => reply.answer(Reply::busy()),
+            Message::Exchange { reply, .. } if self.is_backlog_full() => {
+                self.releaser.metrics.busy.add();
+                reply.answer(Reply::busy());
+            }
             Message::Exchange { via, body, reply } => {
                 let id = self.wait(reply);
                 self.step(Input::Request(Request { id, via, body }));
@@ -120,9 +125,35 @@ impl Desk {
                 };
                 let _ = reply.try_send(self.guard.status(now_ms(), weight).to_string());
             }
+            Message::Now(reply) => drop(reply.try_send(Box::new(self.now()))),
             Message::Health(reply) => {
                 let _ = reply.try_send(self.guard.problems(now_ms()));
             }
+        }
+    }
+
+    /// The figures of the moment, for a scrape.
+    fn now(&self) -> Now {
+        let (weight, spent) = {
+            let ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            ((ledger.budget(), ledger.used(steady_ms())), ledger.totals().collect())
+        };
+        let journal = ("journal", self.journal.len(), self.journal.capacity().unwrap_or_default());
+        let reads = ("reads", self.reads.len(), self.reads.capacity().unwrap_or_default());
+        let [own, clients] = self.releaser.sends.lengths();
+        Now {
+            guard: self.guard.gauges(now_ms()),
+            journal: self.health.condition(),
+            backlog: self.backlog.len(),
+            queues: [
+                ("inbox", self.inbox.len(), INBOX),
+                journal,
+                reads,
+                ("own_sends", own, QUEUE),
+                ("client_sends", clients, QUEUE),
+            ],
+            weight,
+            spent,
         }
     }
 
@@ -149,7 +180,7 @@ impl Desk {
                 Some(Ready::Stopped) | None => {}
             }
         }
-        let events = effects.records.iter().map(|record| (record.keys.seq, record.text.clone())).collect();
+        let events = effects.records.iter().map(|record| self.event(record)).collect();
         let ready = effects.after_disk.into_iter().filter_map(|deed| self.ready(deed)).collect::<Vec<_>>();
         if effects.records.is_empty() && effects.risk.is_empty() && ready.is_empty() {
             return;
@@ -159,6 +190,13 @@ impl Desk {
         let risk = records.chain(self.checkpoint_if_due()).collect();
         let at_ms = now_ms();
         self.backlog.push_back(Batch { at_ms, events: lines, risk, after: Release { events, ready } });
+    }
+
+    /// An event for those who poll, with what is counted of it. Called while its client still waits.
+    fn event(&self, record: &guard::Record) -> Event {
+        let decided = record.decided.map(|decided| (decided, self.waiting.get(&decided.request)));
+        let decided = decided.map(|(decided, waiting)| (decided, waiting.map(Responder::received)));
+        Event { seq: record.keys.seq, kind: record.kind, text: record.text.clone(), decided }
     }
 
     /// A checkpoint every so many events, so that a start never reads many.

@@ -38,11 +38,12 @@ impl Door {
         listener: TcpListener,
         allowed_hosts: &[String],
         run_dir: &Path,
+        limits: Limits,
         routes: Routes,
         deaths: &Sender<Death>,
     ) -> io::Result<Self> {
-        let limits = Limits::default();
         let (socket, folder) = http::socket_path(run_dir, "http.sock")?;
+        let slots = Arc::clone(&routes.slots);
         let routes = Arc::new(routes);
         let stopping = Arc::new(AtomicBool::new(false));
         let upgrades = open_sockets(&routes, &stopping, deaths)?;
@@ -50,7 +51,8 @@ impl Door {
         // As many workers as the gate lets in: no request waits for another client's.
         let workers = http::serve(&socket, limits.connections, &handler, deaths)?;
         let hosts = Hosts::new(allowed_hosts);
-        let setup = Setup { limits, routes: ROUTES, hosts, workers: socket, upgrades };
+        let judge = Arc::clone(&handler);
+        let setup = Setup { limits, routes: ROUTES, hosts, slots, judge, workers: socket, upgrades };
         let gate = Gate::open(listener, setup, deaths)?;
         Ok(Self { gate, workers, sockets_stopping: stopping, _run_dir: folder })
     }

@@ -76,9 +76,9 @@ pub(super) fn line(level: Level, text: impl Display) {
 }
 
 /// Writes an event's line, where it has one.
-pub(super) fn event(text: &str) {
+pub(super) fn event(text: String) {
     if let Some(log) = LOG.get() {
-        log.push(Entry::Event(text.to_owned()));
+        log.push(Entry::Event(text));
     }
 }
 

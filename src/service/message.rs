@@ -1,15 +1,17 @@
 //! What the other threads say to the decision loop.
 
 use std::fmt;
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::json;
 
+use super::metrics::Now;
 use crate::guard::{Input, RequestBody, Via};
 use crate::venue::Address;
 
-/// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for HTTP workers, who
-/// answer `busy` instead.
+/// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for those who have a
+/// client waiting, who answer `busy` instead.
 pub(super) const INBOX: usize = 1024;
 
 /// A message to the decision loop.
@@ -39,27 +41,37 @@ pub(super) enum Message {
     Status(Sender<String>),
     /// Somebody asks what keeps the service from being healthy.
     Health(Sender<Vec<String>>),
+    /// Somebody asks for the figures of the moment.
+    Now(Sender<Box<Now>>),
 }
 
 /// Where one answer goes. Never waits: whoever answers may be the journal's thread.
-pub(super) struct Responder(Box<dyn FnOnce(Reply) + Send>);
+pub(super) struct Responder {
+    received: Instant,
+    take: Box<dyn FnOnce(Reply) + Send>,
+}
 
 impl Responder {
-    /// Hands the answer to `take`, which must not wait.
-    pub(super) fn new(take: impl FnOnce(Reply) + Send + 'static) -> Self {
-        Self(Box::new(take))
+    /// Hands the answer to a request received then to `take`, which must not wait.
+    pub(super) fn new(received: Instant, take: impl FnOnce(Reply) + Send + 'static) -> Self {
+        Self { received, take: Box::new(take) }
     }
 
     /// A responder for a thread that waits on the other end.
-    pub(super) fn channel() -> (Self, Receiver<Reply>) {
+    pub(super) fn channel(received: Instant) -> (Self, Receiver<Reply>) {
         let (answer, answered) = bounded(1);
         // A client that went away is not waited for.
-        (Self::new(move |reply| drop(answer.try_send(reply))), answered)
+        (Self::new(received, move |reply| drop(answer.try_send(reply))), answered)
+    }
+
+    /// When the request was received.
+    pub(super) fn received(&self) -> Instant {
+        self.received
     }
 
     /// Answers.
     pub(super) fn answer(self, reply: Reply) {
-        (self.0)(reply);
+        (self.take)(reply);
     }
 }
 

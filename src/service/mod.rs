@@ -11,6 +11,7 @@ pub mod http;
 mod intake;
 mod log;
 mod message;
+mod metrics;
 mod plan;
 mod poller;
 mod questions;

@@ -40,8 +40,8 @@ impl std::error::Error for RunError {}
 pub struct ApiWallet {
     /// Its key.
     pub key: SecretKey,
-    /// Whether the venue has said that it is the account's.
-    pub checked: bool,
+    /// Whose API wallet the venue has said that it is, the account's or its owner's; none where it has not said yet.
+    pub master: Option<Address>,
 }
 
 /// How long the venue may take to say whether a key is the account's API wallet, before the start goes on without.
@@ -86,15 +86,15 @@ impl Prepared {
         Ok(Self { home, config, store, opened, listener, client, faults })
     }
 
-    /// Asks the venue whether `wallet` is an API wallet of the account.
+    /// Asks the venue whether `wallet` is an API wallet of the account, or of its owner; whose it is.
     ///
     /// # Errors
     /// [`NotTheAgent`].
-    pub fn check_wallet(&self, wallet: Address) -> Result<(), NotTheAgent> {
+    pub fn check_wallet(&self, wallet: Address) -> Result<Address, NotTheAgent> {
         let client = Client::new(self.config.venue_url(), CHECK);
         let client = client.map_err(|error| NotTheAgent::NoAnswer(error.to_string()))?;
         let ask: agent::Ask = &|question| client.info(question).map_err(|error| error.to_string());
-        agent::check_role(ask, self.config.account, wallet).map(drop)
+        agent::check_role(ask, self.config.account, wallet)
     }
 
     /// The config it starts with.

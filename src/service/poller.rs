@@ -11,6 +11,7 @@ use super::agent::{self, NotTheAgent};
 use super::clock::{now_ms, steady_ms};
 use super::log::{self, Level};
 use super::message::Message;
+use super::metrics::Metrics;
 use super::questions::Questions;
 use super::schedule::{Schedule, Task};
 use crate::faults::{Faults, Step};
@@ -79,6 +80,8 @@ pub(super) struct Poller {
     pub(super) wanted: Receiver<Read>,
     /// The decision loop.
     pub(super) inbox: Sender<Message>,
+    /// Counts and times reads.
+    pub(super) metrics: Arc<Metrics>,
     /// Makes turns fail, in builds that can.
     pub(super) faults: Faults,
 }
@@ -98,12 +101,12 @@ impl Poller {
     /// # Errors
     /// When the decision loop is gone, or the account's equity cannot be valued surely.
     pub(super) fn run(&self) -> Result<(), String> {
-        let mut at_once = vec![Task::Role, Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
-        if self.wallet_unchecked {
-            at_once.insert(0, Task::Wallet);
-        }
-        if self.api_wallet.is_some() {
-            at_once.extend([Task::Limits, Task::Agents]);
+        // What a small budget may put off by a minute comes last.
+        let mut at_once = vec![Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
+        match self.api_wallet {
+            None => at_once.push(Task::Role),
+            Some(_) if self.wallet_unchecked => at_once.extend([Task::Wallet, Task::Limits, Task::Agents]),
+            Some(_) => at_once.extend([Task::Limits, Task::Agents]),
         }
         let budget = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).budget();
         // The core says when these are wanted first.
@@ -182,7 +185,7 @@ impl Poller {
     fn read_wallet(&self) -> Result<Result<Option<Input>, String>, String> {
         let Some(api_wallet) = self.api_wallet else { return Ok(Ok(None)) };
         match agent::check_role(&|question| self.ask(question), self.account, api_wallet) {
-            Ok(_) => Ok(Ok(None)),
+            Ok(master) => Ok(Ok(Some(Input::ActsFor(agent::acts_for(self.account, master))))),
             Err(NotTheAgent::NoAnswer(text)) => Ok(Err(text)),
             Err(refused) => Err(refused.to_string()),
         }
@@ -295,17 +298,22 @@ impl Poller {
         match self.spend(Priority::Read, question) {
             Err(_) if is_urgent => self.ask_as(Priority::Flatten, question),
             Err(text) => Err(text),
-            Ok(()) => self.client.info(question).map_err(|error| error.to_string()),
+            Ok(()) => self.call(question),
         }
     }
 
     fn ask_as(&self, priority: Priority, question: &Value) -> Result<Value, String> {
         self.spend(priority, question)?;
-        self.client.info(question).map_err(|error| error.to_string())
+        self.call(question)
+    }
+
+    fn call(&self, question: &Value) -> Result<Value, String> {
+        let asked = self.metrics.read(kind_of(question), || self.client.info(question));
+        asked.map_err(|error| error.to_string())
     }
 
     fn spend(&self, priority: Priority, question: &Value) -> Result<(), String> {
-        let kind = question.get("type").and_then(Value::as_str).unwrap_or_default();
+        let kind = kind_of(question);
         self.faults.about(kind);
         let weight = info_weight(kind);
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
@@ -329,4 +337,8 @@ impl Poller {
     fn tell(&self, input: Input) -> Result<(), String> {
         self.inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned())
     }
+}
+
+fn kind_of(question: &Value) -> &str {
+    question.get("type").and_then(Value::as_str).unwrap_or_default()
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::clock::{now_ms, steady_ms};
 use super::http::types::Response;
+use super::metrics::Metrics;
 use crate::venue::Address;
 use crate::venue::client::{CallError, Client};
 use crate::venue::weight::{Ledger, Priority, info_extra, info_weight};
@@ -28,6 +29,7 @@ pub(super) struct Questions {
     ledger: Arc<Mutex<Ledger>>,
     account: Address,
     clients: Vec<Address>,
+    metrics: Arc<Metrics>,
     kept: Mutex<HashMap<String, Kept>>,
     /// Answers about the account that were asked for before this are out of date.
     account_since_ms: AtomicU64,
@@ -46,8 +48,9 @@ impl Questions {
         ledger: Arc<Mutex<Ledger>>,
         account: Address,
         clients: Vec<Address>,
+        metrics: Arc<Metrics>,
     ) -> Self {
-        Self { client, ledger, account, clients, kept: Mutex::default(), account_since_ms: AtomicU64::new(0) }
+        Self { client, ledger, account, clients, metrics, kept: Mutex::default(), account_since_ms: AtomicU64::new(0) }
     }
 
     /// Keeps an answer that the guard read itself, beginning at `begun_ms`.
@@ -87,7 +90,7 @@ impl Questions {
                 &format!("{denied}; the rest is kept for the guard's own reads"),
             );
         }
-        match self.client.info_raw(question.to_string().as_bytes()) {
+        match self.metrics.pass_through(|| self.client.info_raw(question.to_string().as_bytes())) {
             Ok(answer) if answer.status == 200 => {
                 self.charge_items(&kind, &answer.body);
                 if lasting_ms(&kind) > 0 {

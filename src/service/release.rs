@@ -2,15 +2,17 @@
 //! sends go out. Where the disk failed none of it happens, and everyone is told.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use crossbeam_channel::Sender;
 
 use super::log;
 use super::message::{Message, Reply, Responder};
+use super::metrics::Metrics;
 use super::ring::Ring;
 use super::sender::Sends;
 use crate::faults::{Faults, Step};
-use crate::guard::{self, Input, SendAction, SendOutcome};
+use crate::guard::{self, Decided, Input, SendAction, SendOutcome};
 use crate::journal::JournalError;
 
 /// Refused events kept at most; what the journal itself keeps is bounded by its size.
@@ -19,10 +21,23 @@ const MAX_BEHIND: usize = 1000;
 /// What waits for records to be on disk.
 #[derive(Debug, Default)]
 pub(super) struct Release {
-    /// The events written, by number.
-    pub(super) events: Vec<(u64, String)>,
+    /// The events written.
+    pub(super) events: Vec<Event>,
     /// What is released by them, in order.
     pub(super) ready: Vec<Ready>,
+}
+
+/// An event, with what is counted of it.
+#[derive(Debug)]
+pub(super) struct Event {
+    /// Its number.
+    pub(super) seq: u64,
+    /// Its kind.
+    pub(super) kind: &'static str,
+    /// The event as one line of JSON.
+    pub(super) text: String,
+    /// How a request was decided, and when that was received.
+    pub(super) decided: Option<(Decided, Option<Instant>)>,
 }
 
 /// One thing that is ready to happen.
@@ -47,7 +62,9 @@ pub(super) struct Releaser {
     /// Told when the last event is on disk.
     pub(super) stopped: Sender<()>,
     /// Events that the disk refused: they are written ahead of the next ones.
-    pub(super) behind: Mutex<Vec<(u64, String)>>,
+    pub(super) behind: Mutex<Vec<Event>>,
+    /// Counts events and decisions.
+    pub(super) metrics: Arc<Metrics>,
     /// Makes answers fail, in builds that can.
     pub(super) faults: Faults,
 }
@@ -56,12 +73,13 @@ impl Releaser {
     /// Releases what waited for a batch.
     pub(super) fn release(&self, release: Release, written: &Result<(), Arc<JournalError>>) {
         let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = Vec::new();
         match written.as_ref().map_err(AsRef::as_ref) {
             // What the disk refused before went ahead of this.
             Ok(()) => {
-                let written: Vec<(u64, String)> = behind.drain(..).chain(release.events).collect();
-                written.iter().for_each(|(_, text)| log::event(text));
-                self.ring.push(written);
+                let written: Vec<Event> = behind.drain(..).chain(release.events).collect();
+                lines.extend(written.iter().map(|event| event.text.clone()));
+                self.ring.push(written.into_iter().map(|event| self.count(event)));
             }
             Err(JournalError::Disk { .. }) => {
                 behind.extend(release.events);
@@ -71,6 +89,7 @@ impl Releaser {
             Err(JournalError::Line(_) | JournalError::TooLarge { .. }) => {}
         }
         drop(behind);
+        let mut is_last = false;
         for ready in release.ready {
             match (ready, written) {
                 (Ready::Answer(client, reply), Ok(())) => self.answer(client, reply),
@@ -83,9 +102,24 @@ impl Releaser {
                     self.tell(&action, SendOutcome::Unrecorded(error.to_string()));
                 }
                 // Without a disk there is no last event to wait for.
-                (Ready::Stopped, _) => drop(self.stopped.try_send(())),
+                (Ready::Stopped, _) => is_last = true,
             }
         }
+        // Clients wait for their answers, and nobody for the log, but at the end, when it is written out.
+        lines.into_iter().for_each(log::event);
+        if is_last {
+            // Nobody waits for it where the service goes down otherwise.
+            _ = self.stopped.try_send(());
+        }
+    }
+
+    /// Counts an event that is on disk, and gives what those who poll see.
+    fn count(&self, event: Event) -> (u64, String) {
+        self.metrics.event(event.seq, event.kind);
+        if let Some((decided, received)) = event.decided {
+            self.metrics.decision(decided, received);
+        }
+        (event.seq, event.text)
     }
 
     /// Answers a client; one that cannot be answered looks its decision up.
@@ -122,9 +156,10 @@ mod tests {
         let ring = Arc::new(Ring::default());
         let ((sends, _to_send), (inbox, _messages), (stopped, _told)) = (sender::queues(), bounded(1), bounded(1));
         let (behind, faults) = (Mutex::default(), Faults::default());
-        let releaser = Releaser { ring: Arc::clone(&ring), sends, inbox, stopped, behind, faults };
+        let metrics = Arc::new(Metrics::new(0, "paper"));
+        let releaser = Releaser { ring: Arc::clone(&ring), sends, inbox, stopped, behind, metrics, faults };
         let release = |seq: u64, written| {
-            let events = vec![(seq, seq.to_string())];
+            let events = vec![Event { seq, kind: "done", text: seq.to_string(), decided: None }];
             releaser.release(Release { events, ready: Vec::new() }, &written);
         };
         let disk = || JournalError::Disk { path: "events".into(), error: std::io::Error::other("full") };

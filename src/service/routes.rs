@@ -1,19 +1,23 @@
-//! Each path's answer. Runs on the HTTP workers: requests are parsed and their signers recovered here, in parallel.
+//! Each path's answer. Runs on the HTTP workers, and for requests to be judged on the threads of their connections: they are
+//! parsed and their signers recovered here, in parallel.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, bounded};
 use serde_json::json;
 
+use super::gate::Slots;
 use super::http::types::{Method, Request, Response};
 use super::intake::Intake;
 use super::message::{Message, Reply, Responder};
+use super::metrics::{CONTENT_TYPE, Metrics};
 use super::questions::Questions;
 use super::ring::Ring;
 use crate::faults::{Faults, Step};
 use crate::guard::Via;
 use crate::journal::{Lookup, LookupError};
+use crate::monitor;
 
 /// A decision takes at most the venue's time-out; past this the client is told to look for itself.
 const DECISION_WAIT: Duration = Duration::from_secs(25);
@@ -32,6 +36,10 @@ pub(super) struct Routes {
     pub(super) lookup: Lookup,
     /// `/info`.
     pub(super) questions: Arc<Questions>,
+    /// What is counted.
+    pub(super) metrics: Arc<Metrics>,
+    /// The places for connections.
+    pub(super) slots: Arc<Slots>,
     /// Makes requests fail, in builds that can.
     pub(super) faults: Faults,
 }
@@ -51,23 +59,27 @@ impl Routes {
             (Method::Get, "/guard/decision") => self.decision(&request.query),
             (Method::Get, "/guard/status") => self.status(),
             (Method::Get, "/healthz") => self.health(),
-            _ => Response::error(404, "not_found", "there is nothing at this path"),
+            (Method::Get, "/metrics") => self.metrics(),
+            (Method::Get, path) => monitor::asset(path).map_or_else(not_found, page),
+            _ => not_found(),
         }
     }
 
     fn exchange(&self, request: &Request) -> Response {
+        let received = Instant::now();
         let Some(body) = self.intake.read(&request.body, request.unjudgeable) else {
+            self.metrics.unsigned.add();
             let reply = Reply::unsigned();
             return Response::json(reply.http_status, reply.body.into_bytes());
         };
-        let (reply, answer) = Responder::channel();
+        let (reply, answer) = Responder::channel(received);
         self.ask(Message::Exchange { via: Via::Http, body, reply }, &answer)
     }
 
     fn kill(&self, body: &[u8]) -> Response {
         match self.intake.read_kill(body) {
             Ok((reason, by)) => {
-                let (reply, answer) = Responder::channel();
+                let (reply, answer) = Responder::channel(Instant::now());
                 self.ask(Message::Kill { reason, by, reply }, &answer)
             }
             Err(refusal) => refusal,
@@ -77,7 +89,10 @@ impl Routes {
     fn ask(&self, message: Message, answer: &crossbeam_channel::Receiver<Reply>) -> Response {
         let reply = match self.inbox.try_send(message) {
             Ok(()) => answer.recv_timeout(DECISION_WAIT).unwrap_or_else(|_| unanswered()),
-            Err(_) => Reply::busy(),
+            Err(_) => {
+                self.metrics.busy.add();
+                Reply::busy()
+            }
         };
         Response::json(reply.http_status, reply.body.into_bytes())
     }
@@ -132,6 +147,15 @@ impl Routes {
         }
     }
 
+    /// A decision loop that does not answer leaves its part out: the rest still tells of it.
+    fn metrics(&self) -> Response {
+        let (reply, answer) = bounded(1);
+        let asked = self.inbox.try_send(Message::Now(reply)).is_ok();
+        let now = answer.recv_timeout(HEALTH_WAIT).ok().filter(|_| asked);
+        let body = self.metrics.page(now.as_deref(), self.slots.taken(), self.slots.most());
+        Response { content_type: CONTENT_TYPE.to_owned(), ..Response::json(200, body) }
+    }
+
     fn health(&self) -> Response {
         let (reply, answer) = bounded(1);
         let asked = self.inbox.try_send(Message::Health(reply)).is_ok();
@@ -145,6 +169,20 @@ impl Routes {
         let text = problems.join("; ");
         let body = json!({"ok": false, "problems": problems, "code": "unhealthy", "msg": text, "data": null});
         Response::json(503, body.to_string().into_bytes())
+    }
+}
+
+fn not_found() -> Response {
+    Response::error(404, "not_found", "there is nothing at this path")
+}
+
+/// A file of the monitor page, under the page's own headers.
+fn page(asset: &monitor::Asset) -> Response {
+    Response {
+        status: 200,
+        content_type: asset.content_type.to_owned(),
+        headers: monitor::HEADERS.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
+        body: asset.body.into(),
     }
 }
 

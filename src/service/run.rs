@@ -4,16 +4,20 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::Display;
 use std::io;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
+use super::agent;
+use super::clock::{now_ms, steady_ms};
 use super::desk::Desk;
 use super::door::Door;
+use super::gate::{Limits, Slots};
 use super::intake::Intake;
 use super::log::{self, Level};
 use super::message::{INBOX, Message};
+use super::metrics::Metrics;
 use super::plan::{ApiWallet, Prepared, RunError};
 use super::poller::{self, Intervals, Poller};
 use super::questions::Questions;
@@ -29,9 +33,10 @@ use crate::faults::Faults;
 use crate::guard::{Guard, Input, Read};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal, Store};
+use crate::venue::Address;
 use crate::venue::client::Client;
 use crate::venue::signing::SecretKey;
-use crate::venue::weight::Ledger;
+use crate::venue::weight::{Ledger, Priority};
 
 /// Batches that wait for the journal's thread at most.
 const JOURNAL_QUEUE: usize = 1024;
@@ -64,7 +69,11 @@ impl Prepared {
             watch::signals().map_err(|error| RunError::Refused(format!("signals cannot be taken: {error}")))?;
         let intervals = intervals(&config);
         let (shared, ends) = Shared::new(&config, client, faults);
+        shared.metrics.begin_at(opened.last_seq);
         log::start(most, &shared.deaths).map_err(failed)?;
+        if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
+            shared.vouched_for(config.account, master);
+        }
         let guard = wake(&home, &config, intervals, &opened, &shared.ring);
 
         let journal = shared.start_journal(store).map_err(failed)?;
@@ -77,9 +86,10 @@ impl Prepared {
             shared.start_senders(wallet.key, &config, &ends.to_send).map_err(failed)?;
         }
         shared.verify_history(opened.history).map_err(failed)?;
-        let routes = shared.routes(&config, &journal);
+        let limits = Limits::default();
+        let routes = shared.routes(&config, &journal, limits);
         let hosts = &config.deployment.allowed_hosts;
-        let door = Door::open(listener, hosts, &home.run_dir(), routes, &shared.deaths).map_err(failed)?;
+        let door = Door::open(listener, hosts, &home.run_dir(), limits, routes, &shared.deaths).map_err(failed)?;
         let (version, mode, account) = (env!("CARGO_PKG_VERSION"), config.mode, config.account);
         let text = format_args!("{version} {mode} for account {account} listening on http://{}", door.address());
         log::line(Level::Info, text);
@@ -118,6 +128,7 @@ struct Shared {
     ledger: Arc<Mutex<Ledger>>,
     questions: Arc<Questions>,
     ring: Arc<Ring>,
+    metrics: Arc<Metrics>,
     inbox: Sender<Message>,
     sends: Sends,
     reads: Sender<Read>,
@@ -141,7 +152,9 @@ impl Shared {
         let client = Arc::new(client);
         let ledger = Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute())));
         let clients = config.auth.clients.clone();
-        let questions = Questions::new(Arc::clone(&client), Arc::clone(&ledger), config.account, clients);
+        let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()));
+        let counted = Arc::clone(&metrics);
+        let questions = Questions::new(Arc::clone(&client), Arc::clone(&ledger), config.account, clients, counted);
         let (inbox, messages) = bounded(INBOX);
         let (sends, to_send) = sender::queues();
         let (reads, wanted) = bounded(poller::QUEUE);
@@ -152,6 +165,7 @@ impl Shared {
             ledger,
             questions: Arc::new(questions),
             ring: Arc::new(Ring::default()),
+            metrics,
             inbox,
             sends,
             reads,
@@ -169,12 +183,14 @@ impl Shared {
             inbox: self.inbox.clone(),
             stopped: self.stopped.clone(),
             behind: Mutex::default(),
+            metrics: Arc::clone(&self.metrics),
             faults: self.faults.clone(),
         }
     }
 
-    fn start_journal(&self, store: Store) -> io::Result<Journal<Release>> {
-        let on_disk = self.releaser();
+    fn start_journal(&self, mut store: Store) -> io::Result<Journal<Release>> {
+        let (on_disk, metrics) = (self.releaser(), Arc::clone(&self.metrics));
+        store.on_commit(move |commit| metrics.commit(commit));
         store.start(JOURNAL_QUEUE, move |release: Release, written| on_disk.release(release, &written))
     }
 
@@ -206,6 +222,14 @@ impl Shared {
         })
     }
 
+    /// The venue has said at the start whose the API wallet is: that was paid for, and need not be asked again.
+    fn vouched_for(&self, account: Address, master: Address) {
+        let weight = agent::check_weight(account, master);
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).charge(Priority::Read, weight, steady_ms());
+        // The first message of all; the decision loop takes it in before any request.
+        let _is_there_room = self.inbox.try_send(Message::Input(Input::ActsFor(agent::acts_for(account, master))));
+    }
+
     fn poller(
         &self,
         config: &Config,
@@ -219,10 +243,11 @@ impl Shared {
             questions: Arc::clone(&self.questions),
             account: config.account,
             api_wallet: api_wallet.map(|wallet| wallet.key.address()),
-            wallet_unchecked: api_wallet.is_some_and(|wallet| !wallet.checked),
+            wallet_unchecked: api_wallet.is_some_and(|wallet| wallet.master.is_none()),
             intervals,
             wanted,
             inbox: self.inbox.clone(),
+            metrics: Arc::clone(&self.metrics),
             faults: self.faults.clone(),
         }
     }
@@ -239,6 +264,7 @@ impl Shared {
             client: Arc::clone(&self.client),
             questions: Arc::clone(&self.questions),
             ledger: Arc::clone(&self.ledger),
+            metrics: Arc::clone(&self.metrics),
             faults: self.faults.clone(),
         });
         for number in 0..SENDERS {
@@ -261,13 +287,15 @@ impl Shared {
         spawn("history", &self.deaths, verify).map(drop)
     }
 
-    fn routes(&self, config: &Config, journal: &Journal<Release>) -> Routes {
+    fn routes(&self, config: &Config, journal: &Journal<Release>, limits: Limits) -> Routes {
         Routes {
             intake: Intake::new(config.auth.clients.iter().copied().collect()),
             inbox: self.inbox.clone(),
             ring: Arc::clone(&self.ring),
             lookup: journal.lookup(),
             questions: Arc::clone(&self.questions),
+            metrics: Arc::clone(&self.metrics),
+            slots: Arc::new(Slots::new(limits.connections, limits.guests)),
             faults: self.faults.clone(),
         }
     }

@@ -61,9 +61,11 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// These tasks at once, in this order; all others when they are wanted.
+    /// These tasks at once, in this order, with the weight kept for cover where the rest is spent; all others when they
+    /// are wanted.
     pub(super) fn new(at_once: &[Task], on_demand: &[Task], intervals: Intervals, budget: u32) -> Self {
-        let entry = |task: &Task, due_ms| Due { task: *task, due_ms, begun_ms: 0, not_before_ms: 0, is_urgent: false };
+        let entry =
+            |task: &Task, due_ms| Due { task: *task, due_ms, begun_ms: 0, not_before_ms: 0, is_urgent: due_ms == 0 };
         let due = at_once.iter().map(|task| entry(task, 0));
         let due = due.chain(on_demand.iter().map(|task| entry(task, u64::MAX))).collect();
         Self { due, intervals, purse: Purse::new(budget), account_weight: 2 }

@@ -4,13 +4,14 @@
 //! flatten never waits behind clients' orders.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select_biased};
 use serde_json::json;
 
 use super::clock::steady_ms;
 use super::message::Message;
+use super::metrics::Metrics;
 use super::questions::Questions;
 use crate::faults::{Faults, Step};
 use crate::guard::{Input, SendAction, SendOutcome, Urgency};
@@ -23,22 +24,25 @@ use crate::venue::weight::{Denied, Ledger, Priority, exchange_weight};
 /// Sender threads: a slow answer holds up none of the next few actions. The first sends the guard's own only.
 pub(super) const SENDERS: usize = 5;
 /// Actions that wait for a sender at most, in each queue.
-const QUEUE: usize = 256;
+pub(super) const QUEUE: usize = 256;
 /// An exit waits this long for the request budget, and then goes out over it: the venue's own limit decides.
 const EXIT_PATIENCE_MS: u64 = 2_000;
 
 /// The queues of actions on their way to the senders.
 #[derive(Debug, Clone)]
 pub(super) struct Sends {
-    own: Sender<SendAction>,
-    clients: Sender<SendAction>,
+    own: Sender<Queued>,
+    clients: Sender<Queued>,
 }
+
+/// An action, and when it came into its queue: the event that names it is on disk since then.
+type Queued = (SendAction, Instant);
 
 /// The senders' ends of the queues.
 #[derive(Debug, Clone)]
 pub(super) struct ToSend {
-    own: Receiver<SendAction>,
-    clients: Receiver<SendAction>,
+    own: Receiver<Queued>,
+    clients: Receiver<Queued>,
 }
 
 /// The queues.
@@ -48,7 +52,7 @@ pub(super) fn queues() -> (Sends, ToSend) {
 }
 
 impl Sends {
-    fn queue(&self, urgency: Urgency) -> &Sender<SendAction> {
+    fn queue(&self, urgency: Urgency) -> &Sender<Queued> {
         if urgency == Urgency::Own { &self.own } else { &self.clients }
     }
 
@@ -57,20 +61,25 @@ impl Sends {
         self.queue(urgency).is_full()
     }
 
+    /// How many of the guard's own actions and of clients' wait.
+    pub(super) fn lengths(&self) -> [usize; 2] {
+        [self.own.len(), self.clients.len()]
+    }
+
     /// Queues an action, or gives it back where there is no room.
     pub(super) fn push(&self, action: SendAction) -> Result<(), SendAction> {
-        self.queue(action.urgency).try_send(action).map_err(|error| match error {
-            TrySendError::Full(action) | TrySendError::Disconnected(action) => action,
+        self.queue(action.urgency).try_send((action, Instant::now())).map_err(|error| match error {
+            TrySendError::Full((action, _)) | TrySendError::Disconnected((action, _)) => action,
         })
     }
 }
 
 impl ToSend {
     /// The next action, the guard's own first; `None` once the queues are closed.
-    fn next(&self) -> Option<SendAction> {
+    fn next(&self) -> Option<Queued> {
         select_biased! {
-            recv(self.own) -> action => action.ok(),
-            recv(self.clients) -> action => action.ok(),
+            recv(self.own) -> queued => queued.ok(),
+            recv(self.clients) -> queued => queued.ok(),
         }
     }
 }
@@ -87,6 +96,8 @@ pub(super) struct Sending {
     pub(super) questions: Arc<Questions>,
     /// The request budget.
     pub(super) ledger: Arc<Mutex<Ledger>>,
+    /// Counts and times sends.
+    pub(super) metrics: Arc<Metrics>,
     /// Makes sends fail, in builds that can.
     pub(super) faults: Faults,
 }
@@ -96,8 +107,8 @@ pub(super) struct Sending {
 /// # Errors
 /// When the decision loop is gone.
 pub(super) fn run(sending: &Sending, queue: &ToSend, only_own: bool, inbox: &Sender<Message>) -> Result<(), String> {
-    while let Some(action) = if only_own { queue.own.recv().ok() } else { queue.next() } {
-        let outcome = send(sending, &action);
+    while let Some((action, queued)) = if only_own { queue.own.recv().ok() } else { queue.next() } {
+        let outcome = send(sending, &action, queued);
         sending.questions.account_changed();
         let input = Input::Sent { intent: action.intent, index: action.index, outcome };
         inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned())?;
@@ -105,7 +116,7 @@ pub(super) fn run(sending: &Sending, queue: &ToSend, only_own: bool, inbox: &Sen
     Ok(())
 }
 
-fn send(sending: &Sending, action: &SendAction) -> SendOutcome {
+fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome {
     let faults = &sending.faults;
     faults.about(action.action.get("type").and_then(Node::as_str).unwrap_or_default());
     if let Err(error) = faults.pass(Step::SendTaken) {
@@ -123,6 +134,7 @@ fn send(sending: &Sending, action: &SendAction) -> SendOutcome {
         return SendOutcome::NotSent(error.to_string());
     }
     let answer = sending.client.exchange(body.as_bytes());
+    sending.metrics.sent(queued, &answer);
     if let Err(error) = faults.pass(Step::SendAnswered) {
         return SendOutcome::NoAnswer(error.to_string());
     }

@@ -34,6 +34,24 @@ pub enum Priority {
 
 const PRIORITIES: usize = 5;
 
+impl Priority {
+    /// Every priority, highest first.
+    pub const ALL: [Self; PRIORITIES] =
+        [Self::Flatten, Self::ClientExit, Self::Read, Self::ClientEntry, Self::PassThrough];
+
+    /// The priority's name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Flatten => "flatten",
+            Self::ClientExit => "client_exit",
+            Self::Read => "read",
+            Self::ClientEntry => "client_entry",
+            Self::PassThrough => "pass_through",
+        }
+    }
+}
+
 /// One whole flatten: 200 cancels (1 + 200/40), 100 closes (1 + 100/40), the account and the open orders read
 /// back (2 + 20), and one more round of closes and an account read (3 + 2).
 const FLATTEN_LEAST: u32 = 6 + 3 + 22 + 5;
@@ -141,6 +159,8 @@ pub struct Ledger {
     reserves: Spent,
     /// `(second, spent in it)`; a bucket of an older second is empty.
     buckets: [(u64, Spent); BUCKETS],
+    /// What was ever spent.
+    total: [u64; PRIORITIES],
     /// The latest time seen: a clock that steps back must not bring spent weight back.
     latest_ms: u64,
 }
@@ -149,7 +169,13 @@ impl Ledger {
     /// A ledger with nothing spent. The budget is a minute's weight, from [`budget_of`].
     #[must_use]
     pub fn new(budget: u32) -> Self {
-        Self { budget, reserves: reserves(budget), buckets: [(0, [0; PRIORITIES]); BUCKETS], latest_ms: 0 }
+        Self {
+            budget,
+            reserves: reserves(budget),
+            buckets: [(0, [0; PRIORITIES]); BUCKETS],
+            total: [0; PRIORITIES],
+            latest_ms: 0,
+        }
     }
 
     /// Weight a minute that may be spent in all.
@@ -162,6 +188,11 @@ impl Ledger {
     #[must_use]
     pub fn used(&self, now_ms: u64) -> u32 {
         total(&self.spent_after(self.second(now_ms)))
+    }
+
+    /// Weight that each priority has ever spent.
+    pub fn totals(&self) -> impl Iterator<Item = (Priority, u64)> {
+        Priority::ALL.into_iter().zip(self.total)
     }
 
     /// Spends `weight`, or says how long to wait. Time should come from a clock that does not step.
@@ -199,6 +230,9 @@ impl Ledger {
         }
         if let Some(spent) = bucket.1.get_mut(priority as usize) {
             *spent = spent.saturating_add(weight);
+        }
+        if let Some(total) = self.total.get_mut(priority as usize) {
+            *total = total.saturating_add(u64::from(weight));
         }
     }
 
@@ -258,11 +292,11 @@ fn reserves(budget: u32) -> Spent {
 
 #[cfg(test)]
 mod tests {
-    use super::Priority::{ClientEntry, ClientExit, Flatten, PassThrough, Read};
+    use super::Priority::{ClientExit, Flatten, Read};
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [Priority; PRIORITIES] = [Flatten, ClientExit, Read, ClientEntry, PassThrough];
+    const ALL: [Priority; PRIORITIES] = Priority::ALL;
     const T0: u64 = 1_700_000_000_000;
 
     #[test]

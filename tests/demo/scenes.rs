@@ -184,6 +184,7 @@ fn look(stage: &mut Stage) -> Result<(), String> {
     let healthy = get(&format!("{url}/healthz"))?;
     check(healthy.get("ok") == Some(&Value::Bool(true)), "good health", &healthy)?;
     say(format_args!("  {url}/healthz       for a monitor: {healthy}"));
+    say(format_args!("  {url}/              all of it in a browser"));
     say(format_args!("  {}/sim           the venue's record; POST there moves its prices:", stage.venue.url()));
     say(format_args!("  curl -d '{{\"op\":\"price\",\"coin\":\"BTC\",\"px\":\"58000\"}}' {}/sim", stage.venue.url()));
     say(format_args!("  {}  the kill file: make it, and everything is closed", text(&status, "/kill_file")?));

@@ -5,11 +5,15 @@ use svc_guard::faults::{SCRIPT, Step};
 
 use crate::stand::Stand;
 
+/// Longer than reads take to come round, shorter than the guard waits for an answer.
+const DELAY_MS: u64 = 2_500;
+
 /// What is to happen at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Fault {
     Abort,
     Fail,
+    Delay,
     Panic,
 }
 
@@ -20,6 +24,7 @@ impl Fault {
         let what = match self {
             Fault::Abort => json!({"do": "abort", "after": 30}),
             Fault::Fail => json!({"do": "fail", "errno": 5, "after": 30}),
+            Fault::Delay => json!({"do": "delay", "ms": DELAY_MS}),
             Fault::Panic => json!({"do": "panic"}),
         };
         fault.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());

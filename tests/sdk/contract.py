@@ -175,6 +175,14 @@ RISK = record(
     exposure_limit=or_null(is_amount),
 )
 
+HEADROOM = record(
+    rule=is_text,
+    unit=one_of("usdc", "times", "orders"),
+    coin=or_null(is_text),
+    used=or_null(is_amount),
+    limit=or_null(is_amount),
+)
+
 STATUS = {
     "schema": one_of(1),
     "version": is_text,
@@ -189,6 +197,7 @@ STATUS = {
     "clients": list_of(is_address),
     "at_ms": is_int,
     "risk": RISK,
+    "headroom": list_of(HEADROOM),
     "equity": or_null(is_amount),
     "positions": list_of(POSITION),
     "open_orders": list_of(OPEN_ORDER),

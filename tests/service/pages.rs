@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::signing::{BTC, limit, place, resting};
 use crate::stand::{Mode, Stand, run_with, until};
 
-const PAGE: &str = include_str!("../../man/svc-guard-events.5");
+pub(crate) const PAGE: &str = include_str!("../../man/svc-guard-events.5");
 
 /// The entries under a heading.
 fn entries(heading: &str) -> BTreeSet<String> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::signing::{BTC, ETH, limit, place, signed};
 use crate::stand::{ACCOUNT, Mode, Stand, run_with, until};
-use crate::watched::{WIDE, first, hold_covered, until_flat};
+use crate::watched::{WIDE, covered, first, hold, hold_covered, until_flat};
 
 /// So many orders are placed and cancelled without a pause: with a read of the account after each of these requests the
 /// minute's weight would be spent.
@@ -43,6 +43,38 @@ fn a_quick_bot_keeps_trading() {
 fn a_flood_does_not_hold_a_flatten_up() {
     let stand = Stand::up(Mode::Testnet, WIDE);
     hold_covered(&stand, "ETH", "0.4");
+    flatten_under_flood(&stand);
+}
+
+/// Several guards share an address: each keeps to its part, and its own flatten has room in it.
+#[test]
+fn a_small_share_is_kept_to_and_is_enough() {
+    std::thread::scope(|scope| {
+        for (share, budget) in [("1/8", 150), ("1/3", 400)] {
+            scope.spawn(move || {
+                let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+                hold(&stand, "ETH", "0.4");
+                let run = stand.run_args();
+                stand.launch_as(stand.run_command(&[&run[..], &["--ip-share", share]].concat()));
+                // At once, though a start takes most of a minute's weight.
+                covered(&stand, "ETH", "0.4");
+                // The venue forgets what setting up and starting took, which is no part of a running guard's share.
+                let forget = json!({"op": "clock", "advance_ms": 61_000});
+                let limit = json!({"op": "setting", "name": "weight_limit", "value": budget});
+                stand.venue.control(&json!([forget, limit])).unwrap();
+                flatten_under_flood(&stand);
+                let refused = |event: &Value| event.to_string().contains("429");
+                let errors = stand.events_of("error");
+                assert!(!errors.iter().any(refused), "{share}: over the share: {errors:?}");
+                let saw = stand.venue_saw();
+                assert!(saw.iter().all(|request| request["verdict"] != "weight_exceeded"), "{share}: {saw:?}");
+            });
+        }
+    });
+}
+
+/// Floods the guard, pulls the kill switch in the middle of it, and waits for the account to be flat.
+fn flatten_under_flood(stand: &Stand) {
     let (over, asked, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -69,9 +101,9 @@ fn a_flood_does_not_hold_a_flatten_up() {
         until("a flood", || (asked.load(Ordering::SeqCst) > 200 && refused.load(Ordering::SeqCst) > 0).then_some(()));
         let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
         assert_eq!(done.status.code(), Some(0));
-        until_flat(&stand);
+        until_flat(stand);
     });
-    let told = first(&stand, "flatten");
+    let told = first(stand, "flatten");
     until("its end", || stand.on_disk().into_iter().find(|event| event["intent"] == told["seq"]));
     let sent: Vec<Value> = stand.on_disk().into_iter().filter(|event| event["kind"] == "sent").collect();
     let own: Vec<&Value> = sent.iter().filter(|event| event["decision"] == told["seq"]).collect();

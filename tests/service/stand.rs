@@ -251,12 +251,22 @@ impl Stand {
     }
 
     pub(crate) fn status(&self) -> Value {
-        self.get("/guard/status").json()
+        self.read("/guard/status")
     }
 
     pub(crate) fn events(&self) -> Vec<Value> {
-        let answer = self.get("/guard/events").json();
-        answer["events"].as_array().unwrap().clone()
+        self.read("/guard/events")["events"].as_array().unwrap().clone()
+    }
+
+    /// A busy service may turn a reader away; it is asked again.
+    fn read(&self, path: &str) -> Value {
+        until(path, || {
+            let response = self.get(path);
+            if response.status != 200 {
+                eprintln!("{path}: {response:?}");
+            }
+            (response.status == 200).then(|| response.json())
+        })
     }
 
     pub(crate) fn events_of(&self, kind: &str) -> Vec<Value> {

@@ -65,16 +65,13 @@ pub(super) fn check(
         return Ok(());
     }
     let rules = &guard.config.rules;
-    let (recent, limit) = (guard.throttle.in_last(MINUTE_MS, now_ms).count(), rules.orders_per_minute);
+    let (recent, limit) = (entries_in_last_minute(guard, now_ms), rules.orders_per_minute);
     if recent.saturating_add(entries.len()) > usize::try_from(limit).unwrap_or(usize::MAX) {
         let text =
             format!("{recent} entries in the last minute and {} more are over {limit}; slow down", entries.len());
         return Err(Veto::new(Code::OrderRateLimit, text).with(&limit, &recent.saturating_add(entries.len())));
     }
-    let open = guard.view.orders.values().filter(|order| order.is_entry()).count();
-    let in_flight = guard.pending.alive().filter(|order| !order.reduce_only && !order.is_immediate);
-    let open = open.saturating_add(in_flight.count());
-    let open = open.saturating_add(guard.paper.resting().filter(|order| !order.reduce_only).count());
+    let open = open_entries(guard);
     if resting > 0 && open.saturating_add(resting) > usize::try_from(rules.open_orders).unwrap_or(usize::MAX) {
         let text = format!("{open} open entries and {resting} more are over {}; cancel some first", rules.open_orders);
         return Err(Veto::new(Code::OpenOrdersLimit, text).with(&rules.open_orders, &open.saturating_add(resting)));
@@ -91,6 +88,19 @@ pub(super) fn check(
         }
         _ => Ok(()),
     }
+}
+
+/// Entries that passed in the last minute.
+pub(in crate::guard) fn entries_in_last_minute(guard: &Guard, now_ms: u64) -> usize {
+    guard.throttle.in_last(MINUTE_MS, now_ms).count()
+}
+
+/// Entries that are open or may come to be.
+pub(in crate::guard) fn open_entries(guard: &Guard) -> usize {
+    let resting = guard.view.orders.values().filter(|order| order.is_entry()).count();
+    let in_flight = guard.pending.alive().filter(|order| !order.reduce_only && !order.is_immediate).count();
+    let in_paper = guard.paper.resting().filter(|order| !order.reduce_only).count();
+    resting.saturating_add(in_flight).saturating_add(in_paper)
 }
 
 fn duplicates(guard: &Guard, entries: &[EntryNote], now_ms: u64) -> Result<(), Veto> {

@@ -47,7 +47,7 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             State::Active => "active",
             State::HaltedForDay => "halted_for_day",

@@ -16,6 +16,7 @@ mod flattening;
 mod flowing;
 mod halting;
 mod head;
+mod headroom;
 mod in_flight;
 mod leverage;
 mod live;

@@ -61,7 +61,7 @@ fn the_tightest_cap_binds_and_is_named() {
     let rules = Rules { loss_per_trade: dec!(1), position: dec!(40), ..wide() };
     let decided = desk(rules).order(buy(ETH, "2000", "3"));
     assert_eq!(decided.resized().sent_order(0)["s"], "2");
-    decided.says(&["ETH notional", "is over 40% of equity 10000.00; cut from 3 to 2"]);
+    decided.says(&["ETH notional 6000.00 is over 40% of equity 10000.00; cut from 3 to 2"]);
 }
 
 #[test]

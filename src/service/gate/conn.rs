@@ -7,7 +7,7 @@ use super::pipes::{Answer, Failure, Outgoing};
 use super::slots::Slot;
 use super::upgrade::Upgrade;
 use super::{Refusal, Shared};
-use crate::service::http::types::{EXCERPT_BYTES, Method, Unjudgeable};
+use crate::service::http::types::{EXCERPT_BYTES, Method, Request, Unjudgeable};
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpStream};
 use std::sync::Arc;
@@ -83,16 +83,17 @@ impl Conn {
             Ok(Admitted::Upgrade(_)) if self.slot.is_guest() => self.refuse(&Refusal::busy(), Next::Close),
             Ok(Admitted::Upgrade(key)) => Ok(Next::Upgrade { path: head.path().to_owned(), key }),
             Ok(Admitted::Plain { method, body }) => match self.read_body(&head, body, until)? {
-                Ok(body) => self.pass(&head, method, &body, None, after),
+                Ok(body) if self.is_judged(&head) => self.judge(&head, body, None, after),
+                Ok(body) => self.pass(&head, method, &body, after),
                 Err(refusal) => self.refuse(&refusal, Next::Close),
             },
             Ok(Admitted::Refused { why, body: Some(body) }) => match self.read_body(&head, body, until)? {
-                Ok(body) => self.pass(&head, Method::Post, &body, Some(why), after),
+                Ok(body) => self.judge(&head, body, Some(why), after),
                 Err(refusal) => self.refuse(&refusal, Next::Close),
             },
             Ok(Admitted::Refused { why, body: None }) => {
                 let excerpt = self.read_excerpt(&head, until);
-                self.pass(&head, Method::Post, &excerpt, Some(why), Next::Linger)
+                self.judge(&head, excerpt, Some(why), Next::Linger)
             }
         }
     }
@@ -159,20 +160,29 @@ impl Conn {
         excerpt
     }
 
-    /// Has the request answered by a worker.
-    fn pass(
-        &mut self,
-        head: &Head,
-        method: Method,
-        body: &[u8],
-        why: Option<Unjudgeable>,
-        then: Next,
-    ) -> Result<Next, End> {
+    fn is_judged(&self, head: &Head) -> bool {
+        self.shared.routes.iter().any(|route| route.judged && route.path == head.path())
+    }
+
+    /// Answers a request to a judged path here, without a worker.
+    fn judge(&mut self, head: &Head, body: Vec<u8>, unjudgeable: Option<Unjudgeable>, then: Next) -> Result<Next, End> {
         let shared = Arc::clone(&self.shared);
         let Some(_at_work) = shared.slots.begin() else {
             return self.refuse(&Refusal::stopping(), Next::Close);
         };
-        let request = Outgoing { method, target: &head.target, body, unjudgeable: why };
+        let query = head.target.split_once('?').map_or("", |(_, query)| query).to_owned();
+        let request = Request { method: Method::Post, path: head.path().to_owned(), query, body, unjudgeable };
+        let answer = Answer::of(&(shared.judge)(request), !matches!(then, Next::Again));
+        self.write(&answer, false, then)
+    }
+
+    /// Has the request answered by a worker.
+    fn pass(&mut self, head: &Head, method: Method, body: &[u8], then: Next) -> Result<Next, End> {
+        let shared = Arc::clone(&self.shared);
+        let Some(_at_work) = shared.slots.begin() else {
+            return self.refuse(&Refusal::stopping(), Next::Close);
+        };
+        let request = Outgoing { method, target: &head.target, body };
         let close = !matches!(then, Next::Again);
         let answer = shared.pipes.call(&request, close, Instant::now() + shared.limits.answer);
         let (refusal, then) = match answer {

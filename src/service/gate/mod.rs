@@ -1,8 +1,8 @@
 //! The gate: the public listener, and everything that must be true of a request before a handler sees it.
 //!
 //! It bounds connections, heads, bodies and time, reads each request whole, refuses what comes from where it
-//! must not, and passes the rest on to the HTTP workers, WebSocket handshakes to the service that speaks with
-//! them. What a request means may not enter: the gate reads no body.
+//! must not, and passes the rest on: requests to be judged to their handler at once, others to the HTTP workers,
+//! WebSocket handshakes to the service that speaks with them. What a request means may not enter: the gate reads no body.
 //!
 //! Connections are bounded, and the last few places are for guests: one request each, soon, then closed. So
 //! whoever leaks or hoards connections cannot keep a kill or an exit out for longer than a guest may take.
@@ -15,6 +15,7 @@ mod pipes;
 mod slots;
 mod upgrade;
 
+use crate::service::http::Handler;
 use crate::service::http::routes::Route;
 use crate::service::http::types::Response;
 use crate::service::thread::{Death, spawn, spawn_small};
@@ -23,8 +24,7 @@ use conn::Conn;
 use crossbeam_channel::Sender;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use pipes::{Answer, Pipes};
-pub use slots::Slot;
-use slots::Slots;
+pub use slots::{Slot, Slots};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -90,7 +90,12 @@ pub struct Setup {
     pub routes: &'static [Route],
     /// The names that this guard answers to.
     pub hosts: Hosts,
-    /// The HTTP workers' socket.
+    /// The places there are for connections, as the limits say.
+    pub slots: Arc<Slots>,
+    /// Answers requests to judged paths, on the thread that they came in on: a client waits for each decision, and handing
+    /// it over to a worker and back would cost about as much as all that must be done for it.
+    pub judge: Handler,
+    /// The HTTP workers' socket, for all other paths.
     pub workers: PathBuf,
     /// Where upgraded connections go.
     pub upgrades: Upgrades,
@@ -107,6 +112,7 @@ struct Shared {
     limits: Limits,
     routes: &'static [Route],
     hosts: Hosts,
+    judge: Handler,
     pipes: Pipes,
     upgrades: Upgrades,
     slots: Arc<Slots>,
@@ -123,14 +129,15 @@ impl Gate {
     pub fn open(listener: TcpListener, setup: Setup, deaths: &Sender<Death>) -> std::io::Result<Self> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let Setup { limits, routes, hosts, workers, upgrades } = setup;
+        let Setup { limits, routes, hosts, slots, judge, workers, upgrades } = setup;
         let shared = Arc::new(Shared {
             limits,
             routes,
             hosts,
+            judge,
             pipes: Pipes::new(workers, limits.tick),
             upgrades,
-            slots: Arc::new(Slots::new(limits.connections, limits.guests)),
+            slots,
             stopping: AtomicBool::new(false),
             workers_gone: AtomicBool::new(false),
             deaths: deaths.clone(),

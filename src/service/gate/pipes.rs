@@ -7,9 +7,8 @@
 
 use super::head::MAX_HEAD;
 use super::io::{End, fill, write_all};
-use crate::service::http::types::{Method, Response, Unjudgeable};
-use crate::service::http::{PROBE, UNJUDGEABLE};
-use std::fmt::Write;
+use crate::service::http::PROBE;
+use crate::service::http::types::{Method, Response};
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -33,7 +32,6 @@ pub(super) struct Outgoing<'a> {
     /// Path and query.
     pub(super) target: &'a str,
     pub(super) body: &'a [u8],
-    pub(super) unjudgeable: Option<Unjudgeable>,
 }
 
 /// An answer ready to be written, head and body.
@@ -159,13 +157,8 @@ impl Drop for Room {
 
 /// The request as the workers get it: nothing of the client's own head but the target.
 fn frame(request: &Outgoing) -> Vec<u8> {
-    let mut head =
-        format!("{} {} HTTP/1.1\r\nContent-Length: {}\r\n", request.method.name(), request.target, request.body.len());
-    if let Some(why) = request.unjudgeable {
-        // Writing to a string cannot fail.
-        let _ = write!(head, "{UNJUDGEABLE}: {}\r\n", why.status());
-    }
-    head.push_str("\r\n");
+    let (method, length) = (request.method.name(), request.body.len());
+    let head = format!("{method} {} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n", request.target);
     let mut bytes = head.into_bytes();
     bytes.extend_from_slice(request.body);
     bytes

@@ -12,7 +12,7 @@ struct Counts {
 
 /// The places there are.
 #[derive(Debug)]
-pub(super) struct Slots {
+pub struct Slots {
     counts: Mutex<Counts>,
     idle: Condvar,
     most: usize,
@@ -31,8 +31,19 @@ pub(super) struct AtWork<'a>(&'a Slots);
 
 impl Slots {
     /// `most` places, the last `guests` of them for guests.
-    pub(super) fn new(most: usize, guests: usize) -> Self {
+    pub fn new(most: usize, guests: usize) -> Self {
         Self { counts: Mutex::default(), idle: Condvar::new(), most, kept: most.saturating_sub(guests) }
+    }
+
+    /// The connections there may be.
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
+    /// How many connections there are, and how many requests are at work.
+    pub fn taken(&self) -> (usize, usize) {
+        let counts = self.lock();
+        (counts.open, counts.at_work)
     }
 
     /// A place for a new connection, or `None` when all are taken.

@@ -14,14 +14,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use tiny_http::{Header, Server, StatusCode};
-use types::{Method, Request, Response, Unjudgeable};
+use types::{Method, Request, Response};
 
 /// What answers requests; called by every worker, so it must hold no lock while it waits. A panic in it ends the
 /// worker, and with it the service.
 pub type Handler = Arc<dyn Fn(Request) -> Response + Send + Sync>;
-
-/// The header by which the gate tells a worker that a request cannot be judged.
-pub(super) const UNJUDGEABLE: &str = "Unjudgeable";
 
 /// What the gate asks first on a new connection, and a worker answers at once.
 ///
@@ -112,14 +109,9 @@ fn whole(incoming: &mut tiny_http::Request) -> io::Result<Option<Request>> {
     };
     let (path, query) = incoming.url().split_once('?').unwrap_or((incoming.url(), ""));
     let (path, query) = (path.to_owned(), query.to_owned());
-    let unjudgeable = incoming
-        .headers()
-        .iter()
-        .find(|header| header.field.equiv(UNJUDGEABLE))
-        .and_then(|header| Unjudgeable::of_status(header.value.as_str().parse().ok()?));
     let mut body = Vec::with_capacity(incoming.body_length().unwrap_or(0));
     incoming.as_reader().read_to_end(&mut body)?;
-    Ok(Some(Request { method, path, query, body, unjudgeable }))
+    Ok(Some(Request { method, path, query, body, unjudgeable: None }))
 }
 
 /// A Unix socket's path may have 107 bytes; a longer one is reached through the folder's descriptor, which the
@@ -167,14 +159,13 @@ mod tests {
         let (deaths, heard) = crossbeam_channel::bounded(4);
         let workers = serve(&path, 2, &echo(), &deaths).unwrap();
         let body = vec![b'7'; 100_000];
-        let head = "POST /exchange?a=b HTTP/1.1\r\nContent-Length: 100000\r\nUnjudgeable: 415";
+        let head = "POST /info?a=b HTTP/1.1\r\nContent-Length: 100000";
         let answer = ask(&path, head, &body);
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer:.200}");
         assert!(answer.contains("Content-Length: ") && !answer.contains("chunked"));
         assert!(answer.contains("Content-Type: application/json\r\n") && answer.contains("Allow: X\r\n"));
-        assert!(answer.contains(r#"path: "/exchange", query: "a=b""#));
+        assert!(answer.contains(r#"path: "/info", query: "a=b""#));
         assert_eq!(answer.matches("55, ").count(), 99_999);
-        assert!(answer.contains("unjudgeable: Some(ContentType)"));
         workers.stop();
         assert!(heard.is_empty());
         assert!(UnixStream::connect(&path).is_err());

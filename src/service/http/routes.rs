@@ -28,6 +28,17 @@ pub const ROUTES: &[Route] = &[
     Route { path: "/guard/decision", ..GET },
     Route { path: "/guard/status", ..GET },
     Route { path: "/healthz", ..GET },
+    Route { path: "/metrics", ..GET },
+    Route { path: "/", ..GET },
+    Route { path: "/monitor/style.css", ..GET },
+    Route { path: "/monitor/icon.svg", ..GET },
+    Route { path: "/monitor/script.js", ..GET },
+    Route { path: "/monitor/dom.js", ..GET },
+    Route { path: "/monitor/feed.js", ..GET },
+    Route { path: "/monitor/panels.js", ..GET },
+    Route { path: "/monitor/plot.js", ..GET },
+    Route { path: "/monitor/stream.js", ..GET },
+    Route { path: "/monitor/text.js", ..GET },
 ];
 
 impl Route {
@@ -40,5 +51,19 @@ impl Route {
             (false, true) => "POST",
             (false, false) => "GET",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitor::ASSETS;
+
+    #[test]
+    fn every_file_of_the_page_has_its_route_and_no_route_is_left_over() {
+        let is_pages = |path: &str| path == "/" || path.starts_with("/monitor/");
+        let routed: Vec<&str> =
+            ROUTES.iter().filter(|route| route.get && is_pages(route.path)).map(|route| route.path).collect();
+        assert_eq!(routed, ASSETS.iter().map(|asset| asset.path).collect::<Vec<_>>());
     }
 }

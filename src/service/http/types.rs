@@ -51,12 +51,6 @@ impl Unjudgeable {
         }
     }
 
-    /// The kind that has this status.
-    #[must_use]
-    pub fn of_status(status: u16) -> Option<Self> {
-        [Self::NoLength, Self::TooLarge, Self::ContentType].into_iter().find(|kind| kind.status() == status)
-    }
-
     /// What is wrong and what to send instead.
     #[must_use]
     pub fn text(self) -> &'static str {

@@ -168,13 +168,18 @@ impl Conn<'_> {
         shape: impl Fn(&Reply) -> String + Send + 'static,
     ) -> Result<(), End> {
         let routes = &self.sockets.routes;
-        let Some(body) = routes.intake.read(body, unjudgeable) else { return self.write(shape(&Reply::unsigned())) };
-        let reply = self.outbox.address().responder(shape);
+        let received = Instant::now();
+        let Some(body) = routes.intake.read(body, unjudgeable) else {
+            routes.metrics.unsigned.add();
+            return self.write(shape(&Reply::unsigned()));
+        };
+        let reply = self.outbox.address().responder(received, shape);
         self.at_work = self.at_work.saturating_add(1);
         let message = Message::Exchange { via: Via::WebSocket, body, reply };
         match routes.inbox.try_send(message) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(Message::Exchange { reply, .. })) => {
+                routes.metrics.busy.add();
                 reply.answer(Reply::busy());
                 Ok(())
             }

@@ -2,6 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -56,7 +57,11 @@ impl Address {
     }
 
     /// A responder that puts the reply in, as `shape` words it.
-    pub(super) fn responder(self, shape: impl FnOnce(&Reply) -> String + Send + 'static) -> Responder {
-        Responder::new(move |reply| self.put(shape(&reply)))
+    pub(super) fn responder(
+        self,
+        received: Instant,
+        shape: impl FnOnce(&Reply) -> String + Send + 'static,
+    ) -> Responder {
+        Responder::new(received, move |reply| self.put(shape(&reply)))
     }
 }

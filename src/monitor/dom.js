@@ -1,0 +1,60 @@
+// Building the page. Text goes in as text: nothing here takes markup.
+
+export const byId = (id) => document.getElementById(id);
+
+/** Sets an element's text, and touches it only when it changed, so that selections and screen readers keep their place. */
+export function put(element, text) {
+  const wanted = text ?? "";
+  if (element.textContent !== wanted) element.textContent = wanted;
+}
+
+/** Sets attributes; null takes one away. */
+export function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined) element.removeAttribute(name);
+    else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+  }
+  return element;
+}
+
+/** A new element with attributes and children, each an element or a text. */
+export function make(tag, attributes = {}, ...children) {
+  const element = set(document.createElement(tag), attributes);
+  element.append(...children.filter((child) => child !== null));
+  return element;
+}
+
+/** The same for drawings. */
+export function draw(tag, attributes = {}, text = null) {
+  const element = set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes);
+  if (text !== null) element.textContent = text;
+  return element;
+}
+
+/** Brings a parent's children in line with a list: one child a key, kept while its key stays, in the list's order. */
+export function keep(parent, items, key, create, update) {
+  const known = new Map([...parent.children].filter((child) => child.key !== undefined).map((child) => [child.key, child]));
+  let place = [...parent.children].find((child) => child.key !== undefined) ?? null;
+  for (const item of items) {
+    const name = key(item);
+    let child = known.get(name);
+    known.delete(name);
+    if (!child) {
+      child = create(item);
+      child.key = name;
+    }
+    update(child, item);
+    if (child === place) place = place.nextElementSibling;
+    else parent.insertBefore(child, place);
+  }
+  for (const child of known.values()) child.remove();
+}
+
+/** A list of terms and their values. */
+export function terms(list, pairs) {
+  keep(list, pairs, ([name]) => name, ([name]) => make("div", {}, make("dt", {}, name), make("dd")),
+    (row, [, value, note]) => {
+      put(row.lastElementChild, value);
+      set(row.lastElementChild, { title: note });
+    });
+}

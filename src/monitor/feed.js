@@ -1,0 +1,129 @@
+// Reading the guard: one question after the other over one connection, again and again, for as long as the page is open.
+
+const EVERY_MS = 1000;
+const PATIENCE_MS = 3000;
+const MOST_EVENTS = 200;
+
+class Lost extends Error {}
+
+async function ask(path) {
+  let answer;
+  try {
+    answer = await fetch(path, { cache: "no-store", credentials: "omit", redirect: "error", signal: AbortSignal.timeout(PATIENCE_MS) });
+    return { ok: answer.ok, status: answer.status, body: await answer.json() };
+  } catch (error) {
+    if (error.name === "TimeoutError") throw new Lost(`no answer within ${PATIENCE_MS / 1000} s`);
+    throw new Lost(answer ? "its answer broke off" : "nobody answers at its address");
+  }
+}
+
+function answered({ ok, status, body }) {
+  if (!ok) throw new Lost(`it answers ${status}: ${body?.msg ?? "no reason given"}`);
+  return body;
+}
+
+/**
+ * Follows the guard. `told` is called with what was read:
+ *   events(list)        new events, oldest first
+ *   begin(oldest)       the first event that can be had, before the first of them
+ *   gap(from, to)       events that were missed
+ *   changed()           another journal or account: what was seen before belongs to it no more
+ *   state(status, problems)   after each whole round
+ *   lost(reason)        after each round that failed
+ */
+export class Feed {
+  constructor(told) {
+    this.told = told;
+    this.limit = MOST_EVENTS;
+    this.who = null;
+    this.forget();
+  }
+
+  forget() {
+    this.seen = { seq: 0, at_ms: 0 };
+    this.begun = false;
+  }
+
+  start() {
+    let timer = null;
+    let busy = false;
+    const round = async () => {
+      if (busy) return;
+      busy = true;
+      clearTimeout(timer);
+      try {
+        await this.read();
+      } catch (error) {
+        if (!(error instanceof Lost)) console.error(error);
+        this.told.lost(error instanceof Lost ? error.message : "this page failed to read its answer");
+      }
+      busy = false;
+      timer = setTimeout(round, EVERY_MS);
+    };
+    // A hidden page is slowed down by the browser; once it is seen again it must not show what is old.
+    document.addEventListener("visibilitychange", () => document.hidden || round());
+    round();
+  }
+
+  async read() {
+    await this.events();
+    const status = answered(await ask("/guard/status"));
+    const health = await ask("/healthz");
+    const problems = health.ok ? [] : health.body?.problems ?? ["its health is not known"];
+    const who = `${status.mode} ${status.account}`;
+    if (this.who !== null && this.who !== who) {
+      this.change();
+      await this.events();
+    }
+    this.who = who;
+    this.told.state(status, problems);
+  }
+
+  change() {
+    this.forget();
+    this.told.changed();
+  }
+
+  /** Reads what came after the last event seen, that one included: if it is another now, so is the journal. */
+  async events() {
+    for (;;) {
+      const since = Math.max(this.seen.seq - 1, 0);
+      const answer = await ask(`/guard/events?since=${since}&limit=${this.limit}`);
+      if (!answer.ok && this.limit > 2) {
+        // Long events may be too much for one answer together.
+        this.limit = Math.max(2, this.limit >> 2);
+        continue;
+      }
+      const { oldest, last, events } = answered(answer);
+      const first = events[0];
+      const isOther = (last ?? 0) < this.seen.seq || (first?.seq === this.seen.seq && first.at_ms !== this.seen.at_ms);
+      if (isOther && this.seen.seq > 0) {
+        this.change();
+        continue;
+      }
+      this.take(oldest, events);
+      if (events.length < this.limit) break;
+    }
+    this.limit = Math.min(MOST_EVENTS, this.limit * 2);
+  }
+
+  take(oldest, events) {
+    if (!this.begun && oldest !== null) {
+      this.begun = true;
+      this.told.begin(oldest);
+      this.seen.seq = oldest - 1;
+    }
+    let run = [];
+    for (const event of events) {
+      if (event.seq <= this.seen.seq) continue;
+      if (event.seq > this.seen.seq + 1) {
+        this.told.events(run);
+        run = [];
+        this.told.gap(this.seen.seq + 1, event.seq - 1);
+      }
+      run.push(event);
+      this.seen = { seq: event.seq, at_ms: event.at_ms };
+    }
+    if (run.length > 0) this.told.events(run);
+  }
+}

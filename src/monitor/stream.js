@@ -1,0 +1,126 @@
+// The stream: each event that a person should see as one row, the newest first.
+
+import { make, put, set } from "./dom.js";
+import { clip, short, stamp, time, usd, words } from "./text.js";
+
+const MOST_ROWS = 300;
+const MOST_CHANGES = 8;
+
+const VERDICTS = { allow: ["✓", "ok"], resize: ["±", "warn"], veto: ["✕", "bad"] };
+
+/** How each kind is told: a sign, a tone, a text, and more lines; null where the stream needs no row of it. */
+const TELL = {
+  started: (event) => ["▶", "idle", `The guard ${clip(event.version)} started: ${clip(event.mode)}, account ${short(clip(event.account))}`],
+  stopped: (event) => ["■", "warn", `The guard stopped: ${clip(event.reason)}`],
+  sent: (event) => event.ok === false
+    ? ["✕", "bad", `The venue did not take action ${clip(event.index)} of event ${clip(event.decision)}: ${clip(event.reply, 300)}`]
+    : null,
+  intent: () => null,
+  done: () => null,
+  recovered: (event) => [
+    "↺", event.outcome === "unknown" ? "bad" : "idle",
+    `What became of action ${clip(event.index)} of event ${clip(event.intent)}: ${words(event.outcome)}`,
+  ],
+  risk: (event) => [
+    event.state === "active" ? "●" : "■", event.state === "active" ? "idle" : "bad",
+    `Risk state: ${words(event.state)}, equity ${usd(event.equity)}`,
+    [...texts(event.discrepancies), ...(event.journal_error ? [`Journal: ${clip(event.journal_error)}`] : [])],
+  ],
+  flatten: (event) => ["■", "bad", `${event.sent ? "Closing" : "Would close"} everything: ${clip(event.reason)}`, problems(event)],
+  protect: (event) => [
+    "◆", "warn", `${event.sent ? "Covering" : "Would cover"} ${clip(texts(event.coins).join(", "))} with the guard’s own stop`,
+    problems(event),
+  ],
+  kill: (event) => ["■", "bad", `The kill switch was pulled: ${clip(event.reason)}`],
+  error: (event) => ["!", "bad", clip(event.text)],
+};
+
+const texts = (list) => (Array.isArray(list) ? list : []).map((text) => clip(text));
+const problems = (event) => (event.problems ?? []).map(({ coin, text }) => `${clip(coin ?? "Account", 40)}: ${clip(text)}`);
+
+export class Stream {
+  constructor(list, empty) {
+    [this.list, this.empty] = [list, empty];
+  }
+
+  clear() {
+    this.list.replaceChildren();
+    set(this.empty, { hidden: null });
+  }
+
+  add(events, nowMs) {
+    const rows = events.slice(-MOST_ROWS * 4).map((event) => rowOf(event, nowMs)).filter((row) => row !== null);
+    this.insert(rows.slice(-MOST_ROWS));
+  }
+
+  /** A word of the page's own, between the events. */
+  note(kind, sign, text) {
+    this.insert([make("li", { class: `row own ${kind}` }, make("span", { class: "sign", "aria-hidden": "true" }, sign), make("p", {}, text))]);
+  }
+
+  insert(rows) {
+    if (rows.length === 0) return;
+    set(this.empty, { hidden: "" });
+    this.list.prepend(...rows.reverse());
+    while (this.list.children.length > MOST_ROWS) this.list.lastElementChild.remove();
+  }
+}
+
+function rowOf(event, nowMs) {
+  if (event.kind === "decision") return decision(event, nowMs);
+  const told = TELL[event.kind] ? TELL[event.kind](event) : ["·", "idle", clip(event)];
+  if (told === null) return null;
+  const [sign, tone, text, lines = []] = told;
+  return row(event, nowMs, { class: `row ${tone}` }, badge(sign, words(event.kind), tone), [make("p", {}, text), changes(lines)]);
+}
+
+function decision(event, nowMs) {
+  const verdict = clip(event.verdict, 20);
+  const [sign, tone] = VERDICTS[verdict] ?? ["?", "bad"];
+  const lines = texts(event.changes);
+  // The text of a resize is its changes in one line; told one by one they read better.
+  const text = lines.join("; ") === event.text ? "" : ` ${clip(event.text)}`;
+  const about = [words(event.action), `by ${event.client ? short(event.client) : "nobody known"}`, clip(event.via, 20)];
+  if (event.limit !== undefined) about.push(`limit ${clip(event.limit, 60)}, actual ${clip(event.actual, 60)}`);
+  return row(event, nowMs, { class: `row decision ${tone}`, "data-verdict": verdict }, badge(sign, verdict, tone), [
+    make("p", {}, make("code", {}, clip(event.code, 60)), text),
+    changes(lines),
+    make("p", { class: "quiet num", title: event.client }, about.join(" · ")),
+  ]);
+}
+
+function row(event, nowMs, attributes, mark, body) {
+  const at = make("time", { datetime: stamp(event.at_ms), title: stamp(event.at_ms), class: "num" }, time(event.at_ms, nowMs));
+  const seq = make("span", { class: "seq num", title: "Event number" }, `#${event.seq}`);
+  return make("li", attributes, make("div", { class: "when" }, at, seq), mark, make("div", { class: "what" }, ...body));
+}
+
+const badge = (sign, text, tone) =>
+  make("span", { class: `badge ${tone}` }, make("span", { "aria-hidden": "true" }, sign), ` ${text}`);
+
+function changes(lines) {
+  if (lines.length === 0) return null;
+  const more = lines.length > MOST_CHANGES ? [make("li", {}, `and ${lines.length - MOST_CHANGES} more`)] : [];
+  return make("ul", { class: "changes" }, ...lines.slice(0, MOST_CHANGES).map((line) => make("li", {}, line)), ...more);
+}
+
+/** Tells a screen reader what was changed or refused: what comes within a few seconds is told as one. */
+export class Teller {
+  constructor(place) {
+    [this.place, this.timer] = [place, null];
+  }
+
+  tell(events) {
+    const news = events.filter((event) => event.kind === "decision" && event.verdict !== "allow");
+    if (news.length === 0) return;
+    this.count = (this.timer === null ? 0 : this.count) + news.length;
+    const { seq, verdict, code } = news.at(-1);
+    this.last = `#${seq} ${clip(verdict, 20)}, ${words(code)}`;
+    this.timer ??= setTimeout(() => this.speak(), 2000);
+  }
+
+  speak() {
+    this.timer = null;
+    put(this.place, this.count > 1 ? `${this.count} requests changed or refused, the last: ${this.last}` : this.last);
+  }
+}

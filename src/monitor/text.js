@@ -1,0 +1,105 @@
+// Words and figures for people. Money stays a decimal string: it is grouped and rounded digit by digit.
+
+const MISSING = "–";
+
+function parse(text) {
+  const found = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text ?? "");
+  if (!found) return null;
+  const [, sign, whole, fraction = ""] = found;
+  return { units: BigInt(sign + whole + fraction), places: fraction.length };
+}
+
+function show(units, places, signed) {
+  const size = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
+  const whole = size.slice(0, size.length - places).replace(/\B(?=(\d{3})+$)/g, ",");
+  const sign = units < 0n ? "−" : signed && units > 0n ? "+" : "";
+  return sign + whole + (places > 0 ? `.${size.slice(size.length - places)}` : "");
+}
+
+/** An amount of USDC, rounded to the cent; the whole of it belongs into a title. */
+export function usd(text, signed = false) {
+  const amount = parse(text);
+  if (!amount) return MISSING;
+  let { units, places } = amount;
+  for (; places < 2; places += 1) units *= 10n;
+  if (places > 2) {
+    const step = 10n ** BigInt(places - 2);
+    const half = units < 0n ? -step / 2n : step / 2n;
+    units = (units + half) / step;
+  }
+  return show(units, 2, signed);
+}
+
+/** A price or a size as it is, its thousands grouped. */
+export function figure(text) {
+  const amount = parse(text);
+  return amount ? show(amount.units, amount.places, false) : MISSING;
+}
+
+/** One amount less another, as a decimal string; null where one is not known. */
+export function minus(one, other) {
+  const [left, right] = [parse(one), parse(other)];
+  if (!left || !right) return null;
+  const places = Math.max(left.places, right.places);
+  const scaled = (amount) => amount.units * 10n ** BigInt(places - amount.places);
+  return show(scaled(left) - scaled(right), places, false).replaceAll(",", "").replace("−", "-");
+}
+
+/** A number to draw with; null where none is known. */
+export function ratio(text) {
+  return parse(text) ? Number(text) : null;
+}
+
+export const isNegative = (text) => (text ?? "").startsWith("-");
+
+/** Text of any length from anywhere, kept to what a row can hold; what would turn its direction around is shown. */
+export function clip(text, most = 600) {
+  const raw = typeof text === "string" ? text : JSON.stringify(text) ?? "";
+  // Cut before it is looked at: it may be very long.
+  const whole = raw.slice(0, 2 * most + 2).replace(/[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "\ufffd");
+  const characters = Array.from(whole);
+  return characters.length > most ? `${characters.slice(0, most).join("")}…` : whole;
+}
+
+/** An address or an id, its middle left out. */
+export function short(text) {
+  const whole = String(text ?? "");
+  return whole.length > 16 ? `${whole.slice(0, 8)}…${whole.slice(-6)}` : whole;
+}
+
+/** `halted_for_day` as words. */
+export const words = (name) => clip(String(name ?? ""), 60).replaceAll("_", " ");
+
+const iso = (ms) => (Number.isFinite(ms) && Math.abs(ms) < 8e15 ? new Date(ms).toISOString() : null);
+
+/** A time of day, UTC; with its date when that is not today. */
+export function time(ms, nowMs) {
+  const text = iso(ms);
+  if (!text) return MISSING;
+  const isToday = iso(nowMs)?.slice(0, 10) === text.slice(0, 10);
+  return isToday ? text.slice(11, 19) : `${text.slice(5, 10)} ${text.slice(11, 19)}`;
+}
+
+export const stamp = (ms) => iso(ms) ?? "";
+
+/** A span of time in its largest units. */
+export function span(ms) {
+  if (!Number.isFinite(ms)) return MISSING;
+  const seconds = ms / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.floor(seconds)} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;
+  return `${Math.floor(seconds / 86400)} days`;
+}
+
+/** The rules inside an `sr1_` code; null where it cannot be read. */
+export function rulesOf(code) {
+  try {
+    const plain = atob(code.replace(/^sr1_/, "").replaceAll("-", "+").replaceAll("_", "/"));
+    // Four bytes of checksum stand in front; every rule's text is ASCII.
+    return JSON.parse(plain.slice(4));
+  } catch {
+    return null;
+  }
+}

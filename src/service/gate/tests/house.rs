@@ -1,0 +1,119 @@
+//! A gate with workers behind it, and how a test speaks to it.
+
+use std::io::{Read, Write};
+
+use crossbeam_channel::{Receiver, bounded};
+
+use super::super::*;
+use crate::service::http::routes::ROUTES;
+use crate::service::http::types::Request;
+use crate::service::http::{Handler, Workers, serve};
+
+pub(super) struct House {
+    pub(super) gate: Option<Gate>,
+    pub(super) workers: Option<Workers>,
+    pub(super) address: SocketAddr,
+    pub(super) heard: Receiver<Death>,
+    _folder: tempfile::TempDir,
+}
+
+/// Limits under which a waiting test ends soon and a busy machine still keeps up.
+pub(super) fn limits() -> Limits {
+    let long = Duration::from_secs(60);
+    let tick = Duration::from_millis(20);
+    Limits {
+        idle: long,
+        receive: long,
+        guest: long,
+        answer: long,
+        write: long,
+        linger: long,
+        tick,
+        ..Limits::default()
+    }
+}
+
+pub(super) fn refuse_upgrades() -> Upgrades {
+    Arc::new(|upgrade: Upgrade| drop(upgrade.refuse(&Response::error(501, "not_served", "no WebSocket here"))))
+}
+
+pub(super) fn open_with(limits: Limits, workers: usize, handler: &Handler, upgrades: Upgrades) -> House {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("http.sock");
+    let (deaths, heard) = bounded(16);
+    let workers = serve(&path, workers, handler, &deaths).unwrap();
+    let slots = Arc::new(Slots::new(limits.connections, limits.guests));
+    let (hosts, judge) = (Hosts::default(), Arc::clone(handler));
+    let setup = Setup { limits, routes: ROUTES, hosts, slots, judge, workers: path, upgrades };
+    let gate = Gate::open(TcpListener::bind("127.0.0.1:0").unwrap(), setup, &deaths).unwrap();
+    let address = gate.address();
+    House { gate: Some(gate), workers: Some(workers), address, heard, _folder: folder }
+}
+
+pub(super) fn handler(answer: impl Fn(Request) -> Response + Send + Sync + 'static) -> Handler {
+    Arc::new(answer)
+}
+
+pub(super) fn open(limits: Limits) -> House {
+    let describe = |request: Request| {
+        let Request { method, path, query, body, unjudgeable } = request;
+        let text = format!("{} {path} {query} {} {unjudgeable:?}", method.name(), body.len());
+        Response::json(unjudgeable.map_or(200, |why| why.status()), text.into_bytes())
+    };
+    open_with(limits, 4, &handler(describe), refuse_upgrades())
+}
+
+impl House {
+    pub(super) fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).unwrap()
+    }
+
+    /// Sends and reads until the gate closes.
+    pub(super) fn ask(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        // The gate may have refused and closed before it took everything.
+        let _ = stream.write_all(bytes);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        read_all(&mut stream)
+    }
+
+    pub(super) fn healthy(&self) -> bool {
+        self.ask(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .starts_with("HTTP/1.1 200 OK")
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        if let Some(gate) = self.gate.take() {
+            gate.stop(Duration::ZERO);
+        }
+        if let Some(workers) = self.workers.take() {
+            workers.stop();
+        }
+    }
+}
+
+pub(super) fn read_all(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    let mut chunk = [0; 4096];
+    while let Ok(count @ 1..) = stream.read(&mut chunk) {
+        answer.extend_from_slice(&chunk[..count]);
+    }
+    String::from_utf8(answer).unwrap()
+}
+
+/// Reads one answer and leaves the connection open.
+pub(super) fn read_one(stream: &mut TcpStream) -> (String, String) {
+    let mut head = Vec::new();
+    let mut byte = [0; 1];
+    while !head.ends_with(b"\r\n\r\n") {
+        assert_eq!(stream.read(&mut byte).unwrap(), 1, "closed after {:?}", String::from_utf8_lossy(&head));
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let length = head.split("Content-Length: ").nth(1).map_or(0, |rest| rest.lines().next().unwrap().parse().unwrap());
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).unwrap();
+    (head, String::from_utf8(body).unwrap())
+}

@@ -1,0 +1,169 @@
+"""What a person sees of a guard at work."""
+
+from decimal import Decimal
+
+from playwright.sync_api import expect
+
+from figures import figure, usd
+from harness import until
+
+RULES = {
+    "daily_loss": "Daily loss",
+    "drawdown": "Drawdown",
+    "open_risk": "Loss if every stop is hit",
+    "loss_per_trade": "Loss if one market’s stop is hit",
+    "exposure": "Exposure of all markets",
+    "position": "Position in one market",
+    "leverage": "Leverage setting",
+    "open_orders": "Open entries",
+    "orders_per_minute": "Entries in the last minute",
+}
+
+
+def test_state_at_a_glance(busy, monitor_of):
+    monitor = monitor_of(busy)
+    status = busy.guard.status()
+    expect(monitor.page.locator("#mode")).to_have_text("TESTNET")
+    expect(monitor.page.locator("#account")).to_have_text("0x111111…111111")
+    expect(monitor.tile("kill")).to_have_text("● Not pulled")
+    expect(monitor.tile("risk")).to_have_text("● Active")
+    expect(monitor.tile("health")).to_have_text("● Healthy")
+    expect(monitor.tile("equity")).to_have_text(usd(status["equity"]))
+    expect(monitor.note("equity")).to_have_text(f"peak {usd(status['risk']['peak_equity'])}")
+    expect(monitor.tile("day")).to_have_text(usd(status["risk"]["day_pnl"], signed=True))
+    expect(monitor.note("day")).to_have_text(f"stop at −{usd(status['risk']['daily_loss_limit'])}")
+    expect(monitor.tile("down")).to_have_text(usd(status["risk"]["drawdown"]))
+    expect(monitor.note("down")).to_have_text(f"halt at {usd(status['risk']['drawdown_limit'])}")
+    expect(monitor.page.locator("#no-alerts")).to_be_visible()
+    expect(monitor.page.locator("#lost")).to_be_hidden()
+    expect(monitor.page.locator("#notices > *")).to_have_count(0)
+    expect(monitor.page).to_have_title("● Active · testnet · svc-guard")
+    expect(monitor.page.locator("#facts")).to_contain_text(busy.venue.url)
+
+
+def test_positions_with_their_cover(busy, monitor_of):
+    monitor = monitor_of(busy)
+    rows = monitor.until_table("positions", lambda rows: len(rows) == 2)
+    for position in busy.guard.status()["positions"]:
+        (row,) = [row for row in rows if row[0] == position["coin"]]
+        side = {"long": "▲ long", "short": "▼ short"}[position["side"]]
+        assert row[1:9] == [
+            side,
+            figure(position["size"]),
+            "● full",
+            figure(position["stop_px"]),
+            figure(position["entry_px"]),
+            figure(position["mark_px"]),
+            usd(position["value"]),
+            usd(position["unrealized_pnl"], signed=True),
+        ]
+        assert row[9:] == [usd(position["risk"]), figure(position["liquidation_px"]), f"{position['leverage']}× cross"]
+    heads = monitor.page.locator("#positions thead th").all_inner_texts()
+    assert heads[2:5] == ["Size", "Cover", "Stop"] and heads[9] == "Risk"
+
+
+def test_open_orders_by_their_owner(busy, monitor_of):
+    monitor = monitor_of(busy)
+    rows = monitor.until_table("orders", lambda rows: len(rows) == 8)
+    groups, group = {}, None
+    for row in rows:
+        if len(row) == 1:
+            group = groups.setdefault(row[0], [])
+        else:
+            group.append(tuple(row[:6]))
+    assert list(groups) == ["Bot (2)", "Guard (2)", "Others (1)"]
+    assert set(groups["Bot (2)"]) == {
+        ("BTC", "▲ buy", "0.02", "59,800", "–", "limit"),
+        ("ETH", "▼ sell", "2", "2,600", "–", "limit, reduce-only"),
+    }
+    assert groups["Others (1)"] == [("SOL", "▼ sell", "1", "210", "–", "limit")]
+    guards = {(row[0], row[1], row[4], row[5]) for row in groups["Guard (2)"]}
+    stop = "stop market, reduce-only"
+    assert guards == {("ETH", "▼ sell", "2,450", stop), ("BTC", "▲ buy", "61,200", stop)}
+
+
+def test_every_rule_has_its_headroom(busy, monitor_of):
+    monitor = monitor_of(busy)
+
+    def agrees():
+        """The entries of the last minute run out while this test looks."""
+        rules = busy.guard.status()["headroom"]
+        shown = monitor.page.locator("#headroom .rule").all_inner_texts()
+        uses = monitor.page.locator("#headroom .use").all_inner_texts()
+        wanted = []
+        for row in rules:
+            write = {"usdc": usd, "times": lambda text: f"{figure(text)}×", "orders": figure}[row["unit"]]
+            share = Decimal(row["used"]) / Decimal(row["limit"])
+            word = " · ■ reached" if share >= 1 else " · ▲ near" if share >= Decimal("0.6") else ""
+            # A setting at its limit is nothing that fills up.
+            word = "" if row["unit"] == "times" and share <= 1 else word
+            wanted.append(f"{write(row['used'])} of {write(row['limit'])}{word}")
+        assert [row["rule"] for row in rules] == list(RULES)
+        names = [RULES[row["rule"]] + (f", {row['coin']}" if row["coin"] else "") for row in rules]
+        return rules if (shown, uses) == (names, wanted) else None
+
+    rules = until("the page to show the headroom", agrees)
+    assert rules[3]["coin"] == "ETH" and rules[5]["coin"] == "ETH"
+    for row in rules[:6]:
+        meter = monitor.page.get_by_role("meter", name=RULES[row["rule"]]).first
+        whole, part = meter.bounding_box(), meter.locator("div").bounding_box()
+        share = float(Decimal(row["used"]) / Decimal(row["limit"]))
+        assert abs(part["width"] / (whole["width"] - 2) - share) < 0.01, row
+        assert int(meter.get_attribute("aria-valuenow")) == int(share * 100)
+    each = dict(zip(monitor.page.locator("#rules dt").all_inner_texts(), monitor.page.locator("#rules dd").all_inner_texts()))
+    assert each == {
+        "Markets": "BTC, ETH, SOL",
+        "Price from the mid": "0.5% at most",
+        "Stop attached at": "2%",
+        "Widest stop": "5%",
+        "One order’s value": "25,000.00 USDC",
+        "The same entry again": "after 1 s",
+    }
+
+
+def box(monitor, selector):
+    """Where a drawn line ends at the right: its place from the top."""
+    return monitor.page.locator(selector).last.evaluate(
+        "path => { const end = path.getPointAtLength(path.getTotalLength()); return [end.x, end.y]; }"
+    )
+
+
+def test_equity_and_its_limits_are_drawn(stand_of, monitor_of):
+    stand = stand_of()
+    stand.hold("ETH", "2", "2500")
+    monitor = monitor_of(stand)
+    expect(monitor.page.locator("#plot path.line")).to_have_count(6)
+    ends = {name: box(monitor, f"#plot path.line.{name}") for name in ("equity", "peak", "start", "stop", "halt", "down")}
+    right = max(x for x, _ in ends.values())
+    assert all(abs(x - right) < 2 for x, _ in ends.values()), ends
+    assert ends["equity"][1] < ends["stop"][1] < ends["halt"][1] < ends["down"][1]
+    assert abs(ends["start"][1] - ends["equity"][1]) < abs(ends["stop"][1] - ends["equity"][1]) / 2
+    labels = monitor.page.locator("#plot text.label").all_text_contents()
+    assert set(labels) == {"Peak", "Day start", "Loss stop", "Halt", "Equity", "Limit"}
+    lines = monitor.page.locator("#lines dd").all_inner_texts()
+    risk = stand.guard.status()["risk"]
+    stop = Decimal(risk["day_start_equity"]) - Decimal(risk["daily_loss_limit"])
+    halt = Decimal(risk["peak_equity"]) - Decimal(risk["drawdown_limit"])
+    assert lines[:4] == [usd(risk["peak_equity"]), usd(risk["day_start_equity"]), usd(str(stop)), usd(str(halt))]
+
+    # A loss of 100 of the 500 a day may lose.
+    stand.venue.do("price", coin="ETH", px="2451")
+    expect(monitor.tile("day")).to_have_text("−98.00")
+    after = until("the line to go down", lambda: (end := box(monitor, "#plot path.line.equity"))[1] > ends["equity"][1] + 5 and end)
+    fallen = (after[1] - ends["start"][1]) / (ends["stop"][1] - ends["start"][1])
+    assert 0.15 < fallen < 0.25, f"a fifth of the way to the limit, not {fallen}"
+    assert box(monitor, "#plot path.line.down")[1] > ends["down"][1]
+    expect(monitor.page.get_by_role("img", name="Equity 9,902.00")).to_be_visible()
+
+
+def test_all_of_it_in_dark_and_light(busy, monitor_of):
+    looks = {}
+    for scheme in ("dark", "light"):
+        monitor = monitor_of(busy, color_scheme=scheme)
+        looks[scheme] = monitor.page.evaluate(
+            "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+            ".map((color) => color.match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0))"
+        )
+    (dark_ground, dark_text), (light_ground, light_text) = looks["dark"], looks["light"]
+    assert dark_ground < 120 and dark_text > 600
+    assert light_ground > 640 and light_text < 160

@@ -1,0 +1,156 @@
+"""The states that a person must see at once."""
+
+import signal
+
+from playwright.sync_api import expect
+
+from conftest import GTC, IOC
+from harness import ACCOUNT, new_home, svc_guard
+
+
+def test_a_daily_loss_stop(stand_of, monitor_of):
+    stand = stand_of()
+    stand.hold("ETH", "4", "2500")
+    monitor = monitor_of(stand)
+    stand.venue.do("book", coin="ETH", depth="0")
+    stand.venue.do("price", coin="ETH", px="2420")
+    expect(monitor.note("day")).to_have_text("stop at −500.00")
+    expect(monitor.page.locator("#alerts")).to_contain_text("daily loss near")
+    stand.venue.do("price", coin="ETH", px="2370")
+    expect(monitor.tile("risk")).to_have_text("■ Halted for the day")
+    notice = monitor.page.locator("#notices p")
+    expect(notice).to_be_visible()
+    expect(notice).to_contain_text("Daily loss stop: nothing is opened until the next UTC day")
+    expect(notice).to_contain_text("limit 500.00 (5%)")
+    expect(monitor.page).to_have_title("■ HALTED · testnet · svc-guard")
+    expect(monitor.rows("Closing everything: daily loss stop").first).to_be_visible()
+    expect(monitor.page.locator("#headroom li").first).to_contain_text("■ reached")
+
+
+def test_a_drawdown_halt(stand_of, monitor_of):
+    stand = stand_of(rules='drawdown = "1"\n')
+    stand.hold("ETH", "4", "2500")
+    monitor = monitor_of(stand)
+    stand.venue.do("price", coin="ETH", px="2460")
+    expect(monitor.tile("risk")).to_have_text("■ Stopped")
+    expect(monitor.page.locator("#notices")).to_contain_text("run svc-guard journal-resume")
+    expect(monitor.page.locator("#no-positions")).to_be_visible()
+    expect(monitor.page.locator("#positions")).to_be_hidden()
+
+
+def test_a_pulled_kill_switch(stand_of, monitor_of):
+    stand = stand_of()
+    stand.hold("ETH", "0.4", "2500")
+    monitor = monitor_of(stand)
+    expect(monitor.page.locator("#positions")).to_contain_text("ETH")
+    svc_guard(stand.guard.home, "kill", "--reason", "the feed is wrong")
+    expect(monitor.tile("kill")).to_have_text("■ PULLED")
+    expect(monitor.note("kill")).to_have_text("the feed is wrong")
+    expect(monitor.page.locator("#notices p").first).to_be_visible()
+    expect(monitor.page.locator("#notices")).to_contain_text("Kill switch pulled: the feed is wrong.")
+    expect(monitor.page.locator("#notices")).to_contain_text(str(stand.guard.home / "kill"))
+    expect(monitor.page).to_have_title("■ KILLED · testnet · svc-guard")
+    expect(monitor.rows("The kill switch was pulled: the feed is wrong")).to_have_count(1)
+    expect(monitor.page.locator("#no-positions")).to_be_visible()
+    expect(monitor.tile("health")).to_have_text("● Healthy")
+
+
+def test_a_stale_account(stand_of, monitor_of):
+    stand = stand_of()
+    stand.hold("ETH", "0.4", "2500")
+    monitor = monitor_of(stand)
+    tag = monitor.page.locator("#h-positions .staletag")
+    expect(tag).to_be_hidden()
+    stand.venue.do("fault", on="clearinghouseState", kind="http_502", times=1_000_000)
+    expect(monitor.tile("health")).to_have_text("▲ Unwell")
+    expect(monitor.note("health")).to_contain_text("the account: last read over 5000 ms ago")
+    expect(monitor.page.locator("#alerts")).to_contain_text("▲ account stale")
+    expect(tag).to_be_visible()
+    expect(monitor.page).to_have_title("▲ Unwell · testnet · svc-guard")
+    stand.venue.do("clear")
+    expect(monitor.tile("health")).to_have_text("● Healthy")
+    expect(tag).to_be_hidden()
+
+
+def test_cover_in_part_and_none(stand_of, monitor_of):
+    """On paper the guard places no stop, so that what a hand did shows as it is."""
+    stand = stand_of("paper")
+    stand.hold("ETH", "0.4", "2500", covered=False)
+    monitor = monitor_of(stand)
+    expect(monitor.page.locator("#mode")).to_have_text("PAPER")
+    monitor.until_table("positions", lambda rows: rows and rows[0][2:5] == ["0.4", "▲ none", "–"])
+    expect(monitor.rows("Would cover ETH with the guard’s own stop")).to_have_count(1)
+    trigger = {"trigger": {"isMarket": True, "triggerPx": "2440", "tpsl": "sl"}}
+    order = {"a": stand.bot.info.name_to_asset("ETH"), "b": False, "p": "2200", "s": "0.1", "r": True, "t": trigger}
+    stand.venue.do("order", order=order)
+    monitor.until_table("positions", lambda rows: rows and rows[0][2:5] == ["0.4", "◐ 0.1 of 0.4", "2,440"])
+
+
+def is_grey(monitor):
+    return monitor.page.locator("main").evaluate("main => getComputedStyle(main).filter") == "grayscale(1)"
+
+
+def test_a_guard_that_is_gone_and_comes_back(stand_of, monitor_of):
+    stand = stand_of()
+    monitor = monitor_of(stand)
+    before = stand.guard.events()[-1]["seq"]
+    stand.bot.order("DOGE", True, 10, 0.2, IOC)
+    expect(monitor.rows(f"#{before + 1}")).to_have_count(1)
+    assert not is_grey(monitor)
+    stand.guard.end()
+    lost = monitor.page.locator("#lost")
+    expect(lost).to_be_visible()
+    expect(lost).to_contain_text("The guard is lost: nobody answers at its address. What stands below is old.")
+    expect(monitor.page.locator("#live")).to_have_text("■ Lost")
+    expect(monitor.tile("health")).to_have_text("■ Not known")
+    expect(monitor.page).to_have_title("■ LOST · svc-guard")
+    assert is_grey(monitor)
+    expect(monitor.page.locator("#h-positions .staletag")).to_be_visible()
+    age = monitor.page.locator("#age")
+    first = age.inner_text()
+    expect(age).not_to_have_text(first)
+
+    stand.restart(stand.guard.home)
+    expect(lost).to_be_hidden()
+    expect(monitor.page.locator("#live")).to_have_text("● Live")
+    expect(monitor.tile("health")).to_have_text("● Healthy")
+    assert not is_grey(monitor)
+    expect(monitor.rows("The guard 0.1.0 started")).to_have_count(2)
+    # Each event once, and none missing.
+    numbers = [int(text[1:]) for text in monitor.page.locator("#stream .seq").all_inner_texts()]
+    assert numbers == sorted(set(numbers), reverse=True)
+    expect(monitor.page.locator("#stream .gap")).to_have_count(0)
+
+
+def test_a_guard_that_hangs(stand_of, monitor_of):
+    stand = stand_of()
+    monitor = monitor_of(stand)
+    stand.guard.process.send_signal(signal.SIGSTOP)
+    try:
+        expect(monitor.page.locator("#lost")).to_be_visible()
+        expect(monitor.page.locator("#lost")).to_contain_text("no answer within 3 s")
+        assert is_grey(monitor)
+    finally:
+        stand.guard.process.send_signal(signal.SIGCONT)
+    expect(monitor.page.locator("#lost")).to_be_hidden()
+
+
+def test_another_journal_where_the_last_one_was(stand_of, monitor_of, tmp_path):
+    stand = stand_of("paper")
+    for number in range(3):
+        stand.bot.order("BTC", True, 0.01, 59000 + number, GTC)
+    monitor = monitor_of(stand)
+    expect(monitor.page.locator("#stream .decision")).to_have_count(3)
+    stand.guard.end()
+    expect(monitor.page.locator("#lost")).to_be_visible()
+    folder = tmp_path / "other"
+    folder.mkdir()
+    home = new_home(folder, stand.venue)
+    (folder / "rules.toml").write_text('markets = ["SOL"]\n')
+    rules = ["--rules", f"@{folder / 'rules.toml'}", "--account", ACCOUNT]
+    svc_guard(home, "init", "--non-interactive", *rules, "--client-key-out", folder / "bot.key")
+    stand.restart(home)
+    expect(monitor.page.locator("#stream .gap")).to_contain_text("This is another journal than before")
+    expect(monitor.page.locator("#stream .decision")).to_have_count(0)
+    expect(monitor.page.locator("#rules")).to_contain_text("SOL")
+    expect(monitor.page.locator("#lost")).to_be_hidden()
