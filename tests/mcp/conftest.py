@@ -44,8 +44,10 @@ class Stand:
         return found[0] if found else None
 
     def placed(self):
-        """The order actions that the venue took in, by the guard's clients."""
-        return [asked for asked in self.venue.requests() if asked["action"]["type"] == "order"]
+        """The order actions that the venue took in, but for those that are stops alone: the guard places such by itself,
+        whenever it finds a position bare."""
+        actions = [asked for asked in self.venue.requests() if asked["action"]["type"] == "order"]
+        return [asked for asked in actions if any("limit" in order["t"] for order in asked["action"]["orders"])]
 
 
 @pytest.fixture
