@@ -5,29 +5,55 @@ use std::sync::{Mutex, PoisonError};
 
 /// Events kept.
 const KEPT: usize = 1000;
+/// The same as the length of their texts: batches of a thousand orders must not fill the memory.
+const KEPT_BYTES: usize = 32 * 1024 * 1024;
+/// Length of the texts in one answer, which the gate must be able to pass on.
+const ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
 /// The last events, oldest first. Only events that are on disk enter.
 #[derive(Debug, Default)]
-pub(super) struct Ring(Mutex<VecDeque<(u64, String)>>);
+pub(super) struct Ring(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    events: VecDeque<(u64, String)>,
+    bytes: usize,
+}
+
+impl Kept {
+    fn push(&mut self, event: (u64, String)) {
+        self.bytes = self.bytes.saturating_add(event.1.len());
+        self.events.push_back(event);
+        while self.events.len() > KEPT || self.bytes > KEPT_BYTES {
+            let Some((_, text)) = self.events.pop_front() else { return };
+            self.bytes = self.bytes.saturating_sub(text.len());
+        }
+    }
+}
 
 impl Ring {
     /// Adds events by number; they come in order.
     pub(super) fn push(&self, events: impl IntoIterator<Item = (u64, String)>) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.extend(events);
-        let over = kept.len().saturating_sub(KEPT);
-        kept.drain(..over);
+        events.into_iter().for_each(|event| kept.push(event));
     }
 
-    /// The events after `since`, at most `limit` of them, as the body of `GET /guard/events`.
+    /// The events after `since`, at most `limit` of them and of 8 MiB (one at least), as the body of `GET /guard/events`:
+    /// who is given fewer asks on from the last one.
     #[must_use]
     pub(super) fn after(&self, since: u64, limit: usize) -> String {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = &self.0.lock().unwrap_or_else(PoisonError::into_inner).events;
         let number =
             |event: Option<&(u64, String)>| event.map_or_else(|| "null".to_owned(), |(seq, _)| seq.to_string());
         let (oldest, last) = (number(kept.front()), number(kept.back()));
+        let mut bytes = 0_usize;
+        let fits = |text: &&str| {
+            let is_first = bytes == 0;
+            bytes = bytes.saturating_add(text.len());
+            is_first || bytes <= ANSWER_BYTES
+        };
         let texts = kept.iter().filter(|(seq, _)| *seq > since).take(limit).map(|(_, text)| text.as_str());
-        let events = texts.collect::<Vec<_>>().join(",");
+        let events = texts.take_while(fits).collect::<Vec<_>>().join(",");
         format!(r#"{{"schema":1,"oldest":{oldest},"last":{last},"events":[{events}]}}"#)
     }
 }
@@ -43,5 +69,22 @@ mod tests {
         ring.push((1..=1001).map(|seq| (seq, seq.to_string())));
         assert_eq!(ring.after(998, 10), r#"{"schema":1,"oldest":2,"last":1001,"events":[999,1000,1001]}"#);
         assert_eq!(ring.after(0, 2), r#"{"schema":1,"oldest":2,"last":1001,"events":[2,3]}"#);
+    }
+
+    #[test]
+    fn long_events_fill_neither_memory_nor_an_answer() {
+        let ring = Ring::default();
+        let mib = |seq: u64| (seq, format!("\"{}\"", "x".repeat(1024 * 1024 - 2)));
+        ring.push((1..=33).map(mib));
+        let told = |since| serde_json::from_str::<serde_json::Value>(&ring.after(since, 1000)).unwrap();
+        let answer = told(0);
+        assert_eq!((answer["oldest"].as_u64(), answer["last"].as_u64()), (Some(2), Some(33)));
+        assert_eq!(answer["events"].as_array().unwrap().len(), 8);
+        assert_eq!(told(31)["events"].as_array().unwrap().len(), 2);
+        // One that is longer than an answer should be is told all the same.
+        ring.push([(34, format!("\"{}\"", "x".repeat(9 * 1024 * 1024)))]);
+        assert_eq!(told(33)["events"].as_array().unwrap().len(), 1);
+        ring.push((35..=2000).map(|seq| (seq, seq.to_string())));
+        assert_eq!(told(0)["oldest"], 1001);
     }
 }

@@ -20,7 +20,7 @@ fn mcp_refuses_flags_that_cannot_be() {
         (&["--read-only", "--network", "live"][..], "--network"),
         (&["--read-only", "--confirm-account", "0x12"], "--confirm-account"),
         (&["--read-only", "--network", "mainnet"], "--confirm-account"),
-        (&["--read-only", "--guard-url", "http://10.0.0.1:8547"], "loopback"),
+        (&["--read-only", "--guard-url", "http://0.0.0.0:8547"], "loopback"),
         (&["--read-only", "--speed"], "--speed"),
         (&["--read-only", "get_status"], "get_status"),
     ] {

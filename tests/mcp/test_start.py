@@ -102,11 +102,10 @@ def test_another_network_or_account_is_refused(stand):
 @pytest.mark.parametrize(
     "url",
     [
-        "http://10.0.0.1:8547",
         "http://0.0.0.0:8547",
         "http://guard.example.test:8547",
         "http://127.0.0.1.example.test:8547",
-        "http://[::2]:8547",
+        "http://[::]:8547",
         "https://127.0.0.1:8547",
         "http://user@127.0.0.1:8547",
         "http://127.0.0.1:8547/guard",
