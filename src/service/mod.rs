@@ -22,6 +22,7 @@ mod routes;
 mod run;
 mod schedule;
 mod sender;
+mod shared;
 pub mod thread;
 mod told;
 mod waits;

@@ -1,48 +1,29 @@
 //! A service's life: its threads started, the door opened; then a signal or a death, and the way down.
 
-use std::collections::{HashMap, VecDeque};
 use std::fmt::Display;
-use std::io;
 use std::net::TcpListener;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded, select};
+use crossbeam_channel::{Receiver, select};
 use signal_hook::iterator::Signals;
 
-use super::agent;
-use super::clock::{now_ms, steady_ms};
-use super::desk::Desk;
 use super::door::Door;
-use super::gate::{Limits, Slots};
-use super::intake::Intake;
+use super::gate::Limits;
 use super::log::{self, Level};
-use super::message::{INBOX, Message};
-use super::metrics::Metrics;
+use super::message::Message;
 use super::notify::{Asked, Notify};
 use super::plan::{ApiWallet, Prepared, RunError};
-use super::poller::{self, Intervals, Poller};
-use super::questions::Questions;
-use super::release::{Release, Releaser};
-use super::ring::Ring;
-use super::routes::Routes;
-use super::sender::{self, SENDERS, Sending, Sends, ToSend};
-use super::thread::{DEATHS, Death, spawn};
-use super::waits::Waits;
-use super::wake::{checkpoint_seq, intervals, source, wake};
+use super::poller::Intervals;
+use super::release::Release;
+use super::sender::ToSend;
+use super::shared::{Ends, Shared};
+use super::thread::{Death, spawn};
+use super::wake::{checkpoint_seq, intervals, wake};
 use super::watch;
-use crate::faults::Faults;
 use crate::guard::{Guard, Input, Read};
 use crate::home::{Config, Home};
-use crate::journal::{History, Journal, Store};
-use crate::venue::Address;
-use crate::venue::client::Client;
-use crate::venue::signing::SecretKey;
-use crate::venue::weight::{Ledger, Priority};
+use crate::journal::{History, Journal};
 
-/// Batches that wait for the journal's thread at most.
-const JOURNAL_QUEUE: usize = 1024;
 /// How long requests at work may take after a stop.
 const GRACE: Duration = Duration::from_secs(5);
 /// How often it is looked whether the journal's thread lives.
@@ -137,60 +118,7 @@ fn wait(
     }
 }
 
-/// What the threads share, and the ends of channels that many send on.
-struct Shared {
-    client: Arc<Client>,
-    ledger: Arc<Mutex<Ledger>>,
-    questions: Arc<Questions>,
-    ring: Arc<Ring>,
-    metrics: Arc<Metrics>,
-    inbox: Sender<Message>,
-    sends: Sends,
-    reads: Sender<Read>,
-    stopped: Sender<()>,
-    deaths: Sender<Death>,
-    /// Makes steps fail, in builds that can.
-    faults: Faults,
-}
-
-/// The ends of channels that one thread receives on.
-struct Ends {
-    messages: Receiver<Message>,
-    to_send: ToSend,
-    wanted: Receiver<Read>,
-    stopped: Receiver<()>,
-    deaths: Receiver<Death>,
-}
-
 impl Shared {
-    fn new(config: &Config, client: Client, faults: Faults) -> (Self, Ends) {
-        let client = Arc::new(client);
-        let ledger = Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute())));
-        let clients = config.auth.clients.clone();
-        let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()));
-        let counted = Arc::clone(&metrics);
-        let questions = Questions::new(Arc::clone(&client), Arc::clone(&ledger), config.account, clients, counted);
-        let (inbox, messages) = bounded(INBOX);
-        let (sends, to_send) = sender::queues();
-        let (reads, wanted) = bounded(poller::QUEUE);
-        let (stopped_tx, stopped) = bounded(1);
-        let (deaths_tx, deaths) = bounded(DEATHS);
-        let shared = Self {
-            client,
-            ledger,
-            questions: Arc::new(questions),
-            ring: Arc::new(Ring::default()),
-            metrics,
-            inbox,
-            sends,
-            reads,
-            stopped: stopped_tx,
-            deaths: deaths_tx,
-            faults,
-        };
-        (shared, Ends { messages, to_send, wanted, stopped, deaths })
-    }
-
     /// Opens the door, and serves until a signal or a death.
     fn serve(
         &self,
@@ -241,142 +169,6 @@ impl Shared {
         let routes = self.routes(config, journal, limits);
         let hosts = &config.deployment.allowed_hosts;
         Door::open(listener, hosts, &home.run_dir(), limits, routes, &self.deaths).map_err(failed)
-    }
-
-    fn releaser(&self) -> Releaser {
-        Releaser {
-            ring: Arc::clone(&self.ring),
-            sends: self.sends.clone(),
-            inbox: self.inbox.clone(),
-            stopped: self.stopped.clone(),
-            behind: Mutex::default(),
-            metrics: Arc::clone(&self.metrics),
-            faults: self.faults.clone(),
-        }
-    }
-
-    fn start_journal(&self, mut store: Store) -> io::Result<Journal<Release>> {
-        let (on_disk, metrics) = (self.releaser(), Arc::clone(&self.metrics));
-        store.on_commit(move |commit| metrics.commit(commit));
-        store.start(JOURNAL_QUEUE, move |release: Release, written| on_disk.release(release, &written))
-    }
-
-    fn desk(
-        &self,
-        guard: Guard,
-        journal: &Journal<Release>,
-        home: &Home,
-        checkpoint_seq: u64,
-        messages: Receiver<Message>,
-        notify: &Notify,
-    ) -> Result<Desk, RunError> {
-        let queue = journal.queue().ok_or_else(|| RunError::Failed("the journal's thread ended at once".to_owned()))?;
-        Ok(Desk {
-            guard,
-            inbox: messages,
-            journal: queue,
-            health: journal.health(),
-            releaser: self.releaser(),
-            reads: self.reads.clone(),
-            ledger: Arc::clone(&self.ledger),
-            kill_file: home.kill_file(),
-            waiting: HashMap::new(),
-            last_request: 0,
-            backlog: VecDeque::new(),
-            checkpoint_seq,
-            ticked_ms: 0,
-            waits: Waits::new(notify.clone()),
-            watchdog: notify.watchdog(),
-            stop_by_ms: None,
-        })
-    }
-
-    /// The venue has said at the start whose the API wallet is: that was paid for, and need not be asked again.
-    fn vouched_for(&self, account: Address, master: Address) {
-        let weight = agent::check_weight(account, master);
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).charge(Priority::Read, weight, steady_ms());
-        // The first message of all; the decision loop takes it in before any request.
-        let _is_there_room = self.inbox.try_send(Message::Input(Input::ActsFor(agent::acts_for(account, master))));
-    }
-
-    fn poller(
-        &self,
-        config: &Config,
-        api_wallet: Option<&ApiWallet>,
-        intervals: Intervals,
-        wanted: Receiver<Read>,
-    ) -> Poller {
-        Poller {
-            client: Arc::clone(&self.client),
-            ledger: Arc::clone(&self.ledger),
-            questions: Arc::clone(&self.questions),
-            account: config.account,
-            api_wallet: api_wallet.map(|wallet| wallet.key.address()),
-            wallet_unchecked: api_wallet.is_some_and(|wallet| wallet.master.is_none()),
-            intervals,
-            wanted,
-            inbox: self.inbox.clone(),
-            metrics: Arc::clone(&self.metrics),
-            faults: self.faults.clone(),
-        }
-    }
-
-    fn watch_kill_file(&self, home: &Home) -> io::Result<()> {
-        let (kill_file, inbox, faults) = (home.kill_file(), self.inbox.clone(), self.faults.clone());
-        spawn("kill-file", &self.deaths, move || watch::kill_file(&kill_file, &inbox, &faults)).map(drop)
-    }
-
-    fn start_senders(&self, key: SecretKey, config: &Config, queue: &ToSend) -> io::Result<()> {
-        let sending = Arc::new(Sending {
-            key,
-            source: source(config.account_network),
-            client: Arc::clone(&self.client),
-            questions: Arc::clone(&self.questions),
-            ledger: Arc::clone(&self.ledger),
-            metrics: Arc::clone(&self.metrics),
-            faults: self.faults.clone(),
-        });
-        for number in 0..SENDERS {
-            let (sending, queue, inbox) = (Arc::clone(&sending), queue.clone(), self.inbox.clone());
-            // The first is kept for the guard's own: clients' slow sends can hold up all others.
-            let only_own = number == 0;
-            spawn(&format!("send-{number}"), &self.deaths, move || sender::run(&sending, &queue, only_own, &inbox))?;
-        }
-        Ok(())
-    }
-
-    /// Days behind the last checkpoint are verified beside the work.
-    fn verify_history(&self, history: History) -> io::Result<()> {
-        let verify = move || {
-            history.verify(&AtomicBool::new(false)).or_else(|error| {
-                log::line(Level::Error, format_args!("an older day of the journal is damaged: {error}"));
-                Ok(())
-            })
-        };
-        spawn("history", &self.deaths, verify).map(drop)
-    }
-
-    fn routes(&self, config: &Config, journal: &Journal<Release>, limits: Limits) -> Routes {
-        Routes {
-            intake: Intake::new(config.auth.clients.iter().copied().collect()),
-            inbox: self.inbox.clone(),
-            ring: Arc::clone(&self.ring),
-            lookup: journal.lookup(),
-            questions: Arc::clone(&self.questions),
-            metrics: Arc::clone(&self.metrics),
-            slots: Arc::new(Slots::new(limits.connections, limits.guests)),
-            faults: self.faults.clone(),
-        }
-    }
-
-    fn wait_for_signals(&self, mut signals: Signals) -> io::Result<Receiver<Option<&'static str>>> {
-        let (told, signal) = bounded(1);
-        let wait = move || {
-            // The main thread may be on its way down already.
-            let _ = told.try_send(watch::wait_for(&mut signals));
-            Ok(())
-        };
-        spawn("signals", &self.deaths, wait).map(|_| signal)
     }
 
     /// Comes down as the end asks for: in order on a signal, as far as it goes on a death.

@@ -4,30 +4,40 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 use svc_guard::faults::Step;
 
+use crate::http::bare;
 use crate::script::{Fault, play};
 use crate::signing::{resting, signed};
 use crate::stand::{Mode, Stand, until};
 
-/// A thread, by a step that it alone passes.
-const THREADS: [(Step, &str); 6] = [
-    (Step::Decide, "thread decide died"),
-    (Step::Poll, "thread poll died"),
-    (Step::KillFileLook, "thread kill-file died"),
-    (Step::SendTaken, "thread send-"),
-    (Step::Request, "thread http-"),
-    (Step::RedoWrite, "journal"),
+/// A thread, by a step that it passes, and what brings it there.
+const THREADS: [(Step, &str, fn(&Stand)); 7] = [
+    (Step::Decide, "thread decide died", trade),
+    (Step::Poll, "thread poll died", trade),
+    (Step::KillFileLook, "thread kill-file died", trade),
+    (Step::SendTaken, "thread send-", trade),
+    (Step::Request, "thread gate-conn died", trade),
+    (Step::Request, "thread http-", look),
+    (Step::RedoWrite, "journal", trade),
 ];
+
+// Whoever would answer may be the one that died.
+fn trade(stand: &Stand) {
+    let body = signed(&stand.client, &resting()).to_string();
+    let _answered = stand.connect().post("/exchange", &body);
+}
+
+fn look(stand: &Stand) {
+    let _answered = stand.connect().exchange(&bare("GET", "/guard/status"), true);
+}
 
 #[test]
 fn a_dead_thread_ends_the_program_with_a_failure() {
     let mut stand = Stand::up(Mode::Testnet, "");
     stand.venue.setting("weight_limit", serde_json::Value::Null).unwrap();
-    for (step, told) in THREADS {
+    for (step, told, ask) in THREADS {
         let before = stand.log().len();
         play(&stand, &[Fault::Panic.at(step, 1)]);
-        let body = signed(&stand.client, &resting()).to_string();
-        // Whoever would answer may be the one that died.
-        let _answered = stand.connect().post("/exchange", &body);
+        ask(&stand);
         let status = until(&format!("the end after {step:?}"), || stand.has_ended());
         let log = stand.log()[before..].to_owned();
         assert_eq!(status.code(), Some(1), "{step:?}: {log}");

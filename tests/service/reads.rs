@@ -156,7 +156,17 @@ fn healthy_is_who_sees_the_venue() {
 #[test]
 fn paths_and_methods() {
     let stand = Stand::up(Mode::Paper, "");
-    for path in ["/", "/guard", "/guard/", "/guard/status/", "/healthz/x", "/exchange/", "/metrics", "/Guard/status"] {
+    for path in [
+        "/guard",
+        "/guard/",
+        "/guard/status/",
+        "/healthz/x",
+        "/exchange/",
+        "/metrics/",
+        "/monitor",
+        "/index.html",
+        "/Guard/status",
+    ] {
         is_error(&stand.get(path), 404, "not_found");
     }
     let ask = |method: &str, path: &str| stand.connect().exchange(&bare(method, path), method != "HEAD").unwrap();
