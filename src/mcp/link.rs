@@ -12,7 +12,7 @@ const READ_MS: u64 = 12_000;
 /// A decision. The guard itself gives up after 25 s and says so.
 const DECIDE_MS: u64 = 30_000;
 /// Pulling the kill switch: past this the kill file is tried.
-const KILL_MS: u64 = 5_000;
+pub(super) const KILL_MS: u64 = 5_000;
 /// The first look at the guard, before anything is served.
 const PROBE_MS: u64 = 2_000;
 /// Connecting to this machine.

@@ -8,15 +8,16 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use zeroize::Zeroizing;
 
 use super::clean;
 use super::desk::{Demands, Desk};
 use super::dispatch::{Call, Step, step};
-use super::link::{GuardUrl, Link, LinkError, UrlError};
+use super::link::{GuardUrl, KILL_MS, Link, LinkError, UrlError};
 use super::status::Status;
 use super::wire::{self, INVALID_REQUEST, RpcError};
 use crate::home::{KillFile, Mode};
@@ -37,6 +38,10 @@ const MAX_UNREAD: usize = 256;
 const UNREAD_PATIENCE: Duration = Duration::from_secs(5);
 /// How long answers may still take when the client has closed its side.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long a kill under way may: asked of a guard that hangs, and then written as a file.
+const KILL_GRACE: Duration = Duration::from_millis(KILL_MS + 1_000);
+/// Lines that are still looked through for a kill once nobody reads answers any more.
+const LAST_LINES: usize = 4096;
 
 /// How a server is set up.
 #[derive(Debug)]
@@ -169,7 +174,7 @@ struct Shared {
     kills: AtomicUsize,
 }
 
-fn serve(mut input: impl BufRead, desk: Desk) -> Result<(), RunError> {
+fn serve(mut input: BufReader<File>, desk: Desk) -> Result<(), RunError> {
     let read_only = desk.key.is_none();
     let (answers, unread) = bounded(MAX_UNREAD);
     let (calls, kills) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -182,7 +187,15 @@ fn serve(mut input: impl BufRead, desk: Desk) -> Result<(), RunError> {
         write_answers(&unread);
     };
     std::thread::Builder::new().name("answers".to_owned()).spawn(writer).map_err(RunError::Thread)?;
+    let mut last_lines = LAST_LINES;
     loop {
+        if shared.is_deaf() {
+            // A kill that is written already is still pulled; nothing else is begun, and nothing new is waited for.
+            last_lines = last_lines.saturating_sub(1);
+            if last_lines == 0 || !is_more(&input) {
+                break;
+            }
+        }
         let line = match read_line(&mut input).map_err(RunError::Input)? {
             Line::End => break,
             Line::TooLong => {
@@ -192,18 +205,16 @@ fn serve(mut input: impl BufRead, desk: Desk) -> Result<(), RunError> {
             }
             Line::Whole(line) => line,
         };
-        if shared.deaf.load(Ordering::SeqCst) {
-            break;
-        }
         match step(&line, read_only) {
-            Step::Nothing => {}
+            Step::Call(call) if call.is_kill() || !shared.is_deaf() => start(&shared, call, working.clone()),
             Step::Reply(reply) => shared.say(reply),
-            Step::Call(call) => start(&shared, call, working.clone()),
+            Step::Call(_) | Step::Nothing => {}
         }
     }
     drop(working);
     // Disconnected when all are done, a time-out when one hangs: the process ends either way.
     let _ = ended.recv_timeout(GRACE);
+    shared.wait_for_kills();
     let _ = shared.answers.send_timeout(None, GRACE);
     let _ = written.recv_timeout(GRACE);
     Ok(())
@@ -248,10 +259,33 @@ fn start(shared: &Arc<Shared>, call: Call, working: Sender<()>) {
 impl Shared {
     /// Hands a line to the writer. Where it takes none nobody is there to hear, and nothing more is begun.
     fn say(&self, line: String) {
+        if self.is_deaf() {
+            return;
+        }
         if self.answers.send_timeout(Some(line), UNREAD_PATIENCE).is_err() {
             self.deaf.store(true, Ordering::SeqCst);
         }
     }
+}
+
+impl Shared {
+    fn is_deaf(&self) -> bool {
+        self.deaf.load(Ordering::SeqCst)
+    }
+
+    /// An agent that goes away in the middle of pulling the kill switch has pulled it.
+    fn wait_for_kills(&self) {
+        let until = Instant::now() + KILL_GRACE;
+        while self.kills.load(Ordering::SeqCst) > 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Whether something was written that is not read yet.
+fn is_more(input: &BufReader<File>) -> bool {
+    let mut watched = [PollFd::new(input.get_ref().as_fd(), PollFlags::POLLIN)];
+    !input.buffer().is_empty() || poll(&mut watched, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
 }
 
 /// A line of input.

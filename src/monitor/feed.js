@@ -101,8 +101,10 @@ export class Feed {
         this.change();
         continue;
       }
+      const before = this.seen.seq;
       this.take(oldest, events);
-      if (events.length < this.limit) break;
+      // An answer may be cut short by its length: what is left is asked for at once.
+      if (this.seen.seq === before || this.seen.seq >= last) break;
     }
     this.limit = Math.min(MOST_EVENTS, this.limit * 2);
   }

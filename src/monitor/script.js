@@ -46,7 +46,6 @@ new Feed({
     stream.note("gap", "≀", "This is another journal than before: what the page showed until now is gone.");
   },
   state(status, problems) {
-    if (problem !== null) plot.cut();
     [read, problem, nowMs, hasNews] = [performance.now(), null, status.at_ms, true];
     panels.head(status);
     panels.tiles(status, problems);
@@ -62,6 +61,7 @@ new Feed({
     tick();
   },
   lost(reason) {
+    if (problem === null) plot.cut();
     problem = reason;
     panels.unknown();
     tick();

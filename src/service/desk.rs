@@ -86,8 +86,7 @@ impl Desk {
             self.journal_room();
             if self.stop_by_ms.is_some_and(|by_ms| self.guard.is_idle() || now_ms() >= by_ms) {
                 self.step(Input::Stopped);
-                self.flush()?;
-                return Ok(());
+                return self.flush_all();
             }
         }
     }
@@ -261,6 +260,18 @@ impl Desk {
             }
         }
         Ok(())
+    }
+
+    /// Gives the journal all that is left, as long as a stop may take: a slow disk must not cost the last events.
+    fn flush_all(&mut self) -> Result<(), String> {
+        let until_ms = now_ms().saturating_add(STOP_GRACE_MS);
+        loop {
+            self.flush()?;
+            if self.backlog.is_empty() || now_ms() >= until_ms {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Tells the core when the journal's condition changed.

@@ -13,6 +13,10 @@ use std::time::Duration;
 
 use super::log::{self, Level};
 
+/// How often the word that the service is ready is tried, and the pause between.
+const READY_TRIES: usize = 50;
+const READY_PAUSE: Duration = Duration::from_millis(20);
+
 /// Most characters of a status line.
 const MAX_STATUS: usize = 200;
 
@@ -48,8 +52,17 @@ impl Notify {
     }
 
     /// The journals are verified and the door is open.
+    ///
+    /// A manager that never hears it ends a guard that works, so a socket that is full is tried for a while.
     pub(super) fn ready(&self, status: &str) {
-        self.say(&format!("READY=1\n{}", status_line(status)));
+        let text = format!("READY=1\n{}", status_line(status));
+        for _ in 0..READY_TRIES {
+            if self.say(&text) {
+                return;
+            }
+            std::thread::sleep(READY_PAUSE);
+        }
+        log::line(Level::Warning, "the service manager could not be told that the service is ready");
     }
 
     /// The way down has begun.

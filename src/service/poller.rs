@@ -28,6 +28,8 @@ pub(super) const QUEUE: usize = 64;
 const UNIVERSE_MS: u64 = 60_000;
 const LIMITS_MS: u64 = 60_000;
 const AGENTS_MS: u64 = 3_600_000;
+/// Between two tries to learn whose the API wallet is.
+const WALLET_MS: u64 = 10_000;
 const LEDGER_MS: u64 = 60_000;
 /// An entry may show up in the ledger this long after its time.
 const LEDGER_OVERLAP_MS: u64 = 3_600_000;
@@ -160,7 +162,7 @@ impl Poller {
         for task in state.schedule.due(steady_ms()) {
             let begun_ms = steady_ms();
             let (name, every_ms, result) = match task {
-                Task::Wallet => ("API wallet's role", u64::MAX, self.read_wallet()?),
+                Task::Wallet => ("API wallet's role", WALLET_MS, self.read_wallet()?),
                 Task::Role => ("role", u64::MAX, self.read_role()),
                 Task::Mode => ("mode", u64::MAX, self.read_mode(state)?),
                 Task::Universe => ("markets", UNIVERSE_MS, self.read_universe()),
@@ -173,7 +175,12 @@ impl Poller {
                 Task::Agents => ("API wallet", AGENTS_MS, self.read_agents()),
             };
             self.note(state, name, result.as_ref().err())?;
-            state.schedule.done(task, begun_ms, every_ms, result.is_ok());
+            match task {
+                // Once is enough, and one that failed is not tried every second.
+                Task::Wallet if result.is_ok() => state.schedule.done(task, begun_ms, u64::MAX, true),
+                Task::Wallet => state.schedule.done(task, begun_ms, every_ms, true),
+                _ => state.schedule.done(task, begun_ms, every_ms, result.is_ok()),
+            }
             if let Ok(Some(input)) = result {
                 self.tell(input)?;
             }
@@ -181,10 +188,20 @@ impl Poller {
         Ok(())
     }
 
+    /// Nothing can be sent before it is known whom the wallet acts for, so this waits for no budget: beside the steady
+    /// reads of a small share it would not fit into any minute. What it spent is booked once it is answered.
+    ///
     /// The outer error ends the service: a key that is not the account's own API wallet's can act for another account.
     fn read_wallet(&self) -> Result<Result<Option<Input>, String>, String> {
         let Some(api_wallet) = self.api_wallet else { return Ok(Ok(None)) };
-        match agent::check_role(&|question| self.ask(question), self.account, api_wallet) {
+        let ask = |question: &Value| {
+            self.faults.about("userRole");
+            let answer = self.client.info(question).map_err(|error| error.to_string())?;
+            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            ledger.charge(Priority::Read, info_weight("userRole"), steady_ms());
+            Ok(answer)
+        };
+        match agent::check_role(&ask, self.account, api_wallet) {
             Ok(master) => Ok(Ok(Some(Input::ActsFor(agent::acts_for(self.account, master))))),
             Err(NotTheAgent::NoAnswer(text)) => Ok(Err(text)),
             Err(refused) => Err(refused.to_string()),

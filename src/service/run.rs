@@ -194,14 +194,15 @@ impl Shared {
 
     /// The way down when something is broken: the last event is written if it can be.
     fn give_up(&self, reason: &str, stopped: &Receiver<()>) {
-        let _ = self.inbox.try_send(Message::Input(Input::Stop { reason: reason.to_owned() }));
+        let stop = Message::Input(Input::Stop { reason: reason.to_owned() });
+        let _ = self.inbox.send_timeout(stop, Duration::from_secs(1));
         let _ = stopped.recv_timeout(Duration::from_secs(1));
     }
 
     /// The way down: nothing new, what is at work ends, the last event goes to disk.
     fn stop(&self, signal: &str, stopped: &Receiver<()>, deaths: &Receiver<Death>) -> Result<(), RunError> {
         log::line(Level::Info, format_args!("stopping on {signal}: what is on its way is waited for"));
-        let asked = self.inbox.send(Message::Input(Input::Stop { reason: signal.to_owned() }));
+        let asked = self.inbox.send_timeout(Message::Input(Input::Stop { reason: signal.to_owned() }), GRACE);
         if asked.is_ok() && stopped.recv_timeout(GRACE + Duration::from_secs(1)).is_ok() {
             return Ok(());
         }

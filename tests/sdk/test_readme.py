@@ -53,8 +53,9 @@ class Reader:
     def __init__(self, folder, network):
         self.folder, self.running = folder, []
         self.venue = Venue(folder / "venue.log", network)
-        (folder / ".svc-guard").mkdir()
-        (folder / ".svc-guard" / "guard.toml").write_text(f'[venue]\nurl = "{self.venue.url}"\n')
+        for home in (".svc-guard", ".svc-guard-testnet", ".svc-guard-mainnet"):
+            (folder / home).mkdir()
+            (folder / home / "guard.toml").write_text(f'[venue]\nurl = "{self.venue.url}"\n')
         (folder / "wallet.key").write_text(WALLET_KEY)
         [rules] = of("Use it on paper", "toml")
         (folder / "my-rules.toml").write_text(rules)
@@ -165,10 +166,10 @@ def test_mainnet(reader):
 
 def test_an_agent(reader):
     reader = reader()
-    reader.type(lines("Go to testnet")[0])
-    for line in lines("Let an agent trade"):
+    init, *_, run = lines("Use it on paper")
+    for line in (init, *lines("Let an agent trade")):
         reader.type(line)
-    url = reader.type(lines("Go to testnet")[1])
+    url = reader.type(run)
     [config] = [json.loads(text) for text in of("Let an agent trade", "json")]
     [server] = config["mcpServers"].values()
     arguments = [argument.replace("/home/you", str(reader.folder)) for argument in server["args"]]

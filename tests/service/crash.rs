@@ -140,9 +140,13 @@ fn whatever_was_told_or_sent_is_on_disk() {
             assert_eq!(decisions.get(seq), Some(nonce), "decision {seq} was answered and is not on disk");
         }
         let named = named(&on_disk);
-        for request in stand.venue_saw() {
-            // Only a noop may use a nonce again: that is how it is found out whether the first one arrived.
-            assert!(request["verdict"] != "bad_nonce" || request["type"] == "noop", "{request}");
+        let saw = stand.venue_saw();
+        for request in &saw {
+            // Only a noop may use a nonce again: that is how it is found out whether the first one arrived. It may be the
+            // quicker one, while that was still on its way.
+            let is_same = |other: &&Value| other["nonce"] == request["nonce"] && other["action"] == request["action"];
+            let is_once = request["type"] == "noop" || saw.iter().filter(is_same).count() == 1;
+            assert!(request["verdict"] != "bad_nonce" || is_once, "sent again: {request}");
             let nonce = request["nonce"].as_u64().unwrap();
             assert!(named.contains(&nonce), "the venue got {request}, which no event on disk names");
         }

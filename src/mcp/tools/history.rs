@@ -105,10 +105,25 @@ fn events(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     Ok(noted(records::list("events", found)))
 }
 
+/// Answers that all kept events come in at most: long events come in several.
+const PARTS: usize = 16;
+
 /// The events that the guard keeps in memory, oldest first.
 fn kept(desk: &Desk) -> Result<Vec<Value>, Outcome> {
-    let answer = desk.link.get("/guard/events").map_err(|error| Outcome::unreachable(&error))?;
-    Ok(answer.get("events").and_then(Value::as_array).cloned().unwrap_or_default())
+    let mut events: Vec<Value> = Vec::new();
+    for _ in 0..PARTS {
+        let since = events.last().and_then(|event| event.get("seq")?.as_u64());
+        let path = since.map_or_else(|| "/guard/events".to_owned(), |since| format!("/guard/events?since={since}"));
+        let mut answer = desk.link.get(&path).map_err(|error| Outcome::unreachable(&error))?;
+        match answer.get_mut("events").map(Value::take) {
+            Some(Value::Array(more)) if !more.is_empty() => events.extend(more),
+            _ => break,
+        }
+        if events.last().and_then(|event| event.get("seq")) == answer.get("last") {
+            break;
+        }
+    }
+    Ok(events)
 }
 
 /// Every decision on a trade of this server's key, oldest first.
