@@ -10,7 +10,8 @@ use crate::signing::{resting, signed};
 use crate::stand::{Mode, Stand, until};
 
 /// A thread, by a step that it passes, and what brings it there.
-const THREADS: [(Step, &str, fn(&Stand)); 7] = [
+type Thread = (Step, &'static str, fn(&Stand));
+const THREADS: [Thread; 7] = [
     (Step::Decide, "thread decide died", trade),
     (Step::Poll, "thread poll died", trade),
     (Step::KillFileLook, "thread kill-file died", trade),
