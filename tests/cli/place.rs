@@ -1,7 +1,7 @@
 //! A throw-away home, the program run in it, and what an answer must look like.
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,14 @@ pub(crate) fn finished(child: Child) -> Output {
 
 /// Runs a command to its end.
 pub(crate) fn ended(command: &mut Command) -> Output {
-    finished(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    loop {
+        match command.spawn() {
+            // A program that was just copied: another test's child holds it open until it runs what it was made for.
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            spawned => return finished(spawned.unwrap()),
+        }
+    }
 }
 
 /// The program with no variable of its own set.

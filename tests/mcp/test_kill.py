@@ -148,3 +148,27 @@ def test_a_client_that_reads_nothing_is_taken_for_gone(stand):
                 send(server, number, "tools/list")
         assert server.wait(PATIENCE_S) == 0
         server.stdin = None
+
+
+def test_a_client_that_is_taken_for_gone_has_its_kill_pulled(stand):
+    with server_that_nobody_reads(stand) as server:
+        for number in range(1000):
+            send(server, number, "tools/list")
+        send(server, 1000, "tools/call", name="pull_kill_switch", arguments={"reason": "nobody listens"})
+        until("the kill", lambda: stand.guard.status()["killed"] == "nobody listens")
+        assert server.wait(PATIENCE_S) == 0
+
+
+def test_a_kill_under_way_when_the_input_ends_is_pulled(stand):
+    kill_file = stand.guard.home / "kill"
+    with Lines(*stand.sessions.flags("--kill-file", kill_file)) as lines:
+        assert lines.ask(request("ping"))["result"] == {}
+        os.kill(stand.guard.process.pid, signal.SIGSTOP)
+        try:
+            arguments = {"reason": "the host is going"}
+            lines.send(request("tools/call", 2, name="pull_kill_switch", arguments=arguments))
+            lines.process.stdin.close()
+            assert lines.process.wait(PATIENCE_S) == 0
+            assert kill_file.read_text().splitlines()[0] == "the host is going"
+        finally:
+            os.kill(stand.guard.process.pid, signal.SIGCONT)
