@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::pty::openpty;
@@ -17,6 +18,8 @@ pub(crate) struct Screen {
     child: Option<Child>,
     keyboard: File,
     shown: Arc<Mutex<Vec<u8>>>,
+    /// Ends with what the terminal has to show.
+    reader: JoinHandle<()>,
     /// How much of what is shown was waited for.
     seen: usize,
 }
@@ -41,13 +44,13 @@ impl Screen {
         drop(command);
         let shown = Arc::new(Mutex::new(Vec::new()));
         let (mut screen, lines) = (File::from(pty.master.try_clone().unwrap()), Arc::clone(&shown));
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut part = [0; 1024];
             while let Ok(read @ 1..) = screen.read(&mut part) {
                 lines.lock().unwrap().extend_from_slice(&part[..read]);
             }
         });
-        Self { child: Some(child), keyboard: File::from(pty.master), shown, seen: 0 }
+        Self { child: Some(child), keyboard: File::from(pty.master), shown, reader, seen: 0 }
     }
 
     /// Everything shown so far.
@@ -84,16 +87,10 @@ impl Screen {
     /// Waits for the end; what came out, and all that was shown as its errors.
     pub(crate) fn end(mut self) -> Output {
         let mut output = self.child.take().unwrap().wait_with_output().unwrap();
-        // What was shown last may still be on its way to the reader.
+        // What was shown last may still be on its way to the reader, whose end comes when nobody holds the terminal.
         let begun = Instant::now();
-        let mut length = 0;
-        while begun.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(50));
-            let now = self.shown.lock().unwrap().len();
-            if now == length {
-                break;
-            }
-            length = now;
+        while !self.reader.is_finished() && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(10));
         }
         output.stderr = self.shown.lock().unwrap().clone();
         output
