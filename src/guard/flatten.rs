@@ -46,7 +46,7 @@ pub(super) struct Flatten {
     /// A batch was refused as a whole: its orders go one by one from now on.
     singly: bool,
     /// Nothing was left at the last look.
-    pub(super) is_flat: bool,
+    is_flat: bool,
 }
 
 impl Flatten {
@@ -82,6 +82,11 @@ impl Guard {
     /// Whether the account must hold no position: killed, halted or stopped.
     pub(super) fn must_be_flat(&self) -> bool {
         self.killed.is_some() || self.risk.is_halted()
+    }
+
+    /// Whether the rounds ended with nothing left, and nothing has turned up since.
+    pub(super) fn is_flat(&self) -> bool {
+        self.watch.flatten.is_flat && self.all_must_go().0.is_empty()
     }
 
     /// Starts a flatten, or its next round.

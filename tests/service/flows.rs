@@ -24,7 +24,7 @@ fn day_start(stand: &Stand, usd: &str) -> Value {
 fn a_withdrawal_fires_nothing() {
     let stand = Stand::up(Mode::Testnet, RULES);
     hold_covered(&stand, "BTC", "0.01");
-    flow(&stand, "withdraw", "6000", 1_200);
+    flow(&stand, "withdraw", "6000", 6_000);
     let risk = day_start(&stand, "4000");
     assert_eq!(
         (&risk["state"], &risk["peak_equity"], &risk["day_pnl"]),

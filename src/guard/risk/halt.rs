@@ -3,14 +3,14 @@
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
-use super::{Figures, State, record};
+use super::{Cash, Figures, State, record};
 use crate::guard::Mode;
 use crate::guard::book::percent_of;
 use crate::guard::effect::{Deed, Effects, Read};
 use crate::guard::state::Guard;
 use crate::venue::amount::to_wire;
 
-/// A loss seen on two reads is believed after this long even if ledger or mode could not be read.
+/// A loss seen on two reads is believed after this long, whatever ledger and mode say or do not say.
 const MAX_DOUBT_MS: u64 = 10_000;
 /// What looks like a loss may be a withdrawal, also one of which only the last part shows: the ledger is given this long
 /// to show it.
@@ -19,7 +19,7 @@ const LEDGER_GRACE_MS: u64 = 2_000;
 const NEAR_PCT: Decimal = dec!(60);
 
 /// A loss that is not believed yet.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Doubt {
     /// When it was first seen: the mode must be read from then on.
     seen_ms: u64,
@@ -28,6 +28,14 @@ pub(super) struct Doubt {
     is_ledger_asked: bool,
     /// Account reads in a row that show it.
     reads: u32,
+    /// The cash of the last read that did not show it.
+    cash_before: Option<Cash>,
+}
+
+impl Doubt {
+    fn may_go_on(&self, now_ms: u64) -> bool {
+        now_ms.saturating_sub(self.seen_ms) < MAX_DOUBT_MS
+    }
 }
 
 /// A limit that is reached.
@@ -50,7 +58,9 @@ impl Guard {
         let ledger_from_ms = now_ms.saturating_add(LEDGER_GRACE_MS);
         match &mut self.risk.doubt {
             None => {
-                self.risk.doubt = Some(Doubt { seen_ms: now_ms, ledger_from_ms, is_ledger_asked: false, reads: 1 });
+                let cash_before = self.risk.cash_before.clone();
+                let doubt = Doubt { seen_ms: now_ms, ledger_from_ms, is_ledger_asked: false, reads: 1, cash_before };
+                self.risk.doubt = Some(doubt);
                 effects.at_once.extend([Read::AccountNow, Read::Mode].map(Deed::Read));
             }
             Some(doubt) if is_new => {
@@ -62,9 +72,36 @@ impl Guard {
             }
             Some(_) => {}
         }
+        let sure = match self.perhaps_withdrawn(now_ms) {
+            Some(usd) => self.loss_without(usd, equity),
+            None => Some(breach),
+        };
+        if sure.is_none() {
+            self.doubt_on(now_ms);
+        }
         self.ask_why(effects, now_ms);
-        if self.is_believed(now_ms) {
+        if let Some(breach) = sure.filter(|_| self.is_believed(now_ms)) {
             self.halt(effects, breach, now_ms);
+        }
+    }
+
+    /// The cash that went with the loss, USDC, while the ledger may still show that it was withdrawn.
+    fn perhaps_withdrawn(&self, now_ms: u64) -> Option<Decimal> {
+        let doubt = self.risk.doubt.as_ref().filter(|doubt| doubt.may_go_on(now_ms))?;
+        self.risk.cash.as_ref()?.gone_since(doubt.cash_before.as_ref()?)
+    }
+
+    /// The limit that is reached also if `usd` was withdrawn.
+    fn loss_without(&self, usd: Decimal, equity: Decimal) -> Option<Breach> {
+        let equity = equity.saturating_add(usd);
+        self.breach(&self.risk.figures(equity, &self.config.rules)?, equity)
+    }
+
+    /// The ledger did not show what went: it is read once more, a while later.
+    fn doubt_on(&mut self, now_ms: u64) {
+        let ledger_ms = self.risk.ledger_ms;
+        if let Some(doubt) = self.risk.doubt.as_mut().filter(|doubt| ledger_ms >= doubt.ledger_from_ms) {
+            (doubt.ledger_from_ms, doubt.is_ledger_asked) = (now_ms.saturating_add(LEDGER_GRACE_MS), false);
         }
     }
 
@@ -81,9 +118,9 @@ impl Guard {
     }
 
     fn is_believed(&self, now_ms: u64) -> bool {
-        self.risk.doubt.is_some_and(|doubt| {
+        self.risk.doubt.as_ref().is_some_and(|doubt| {
             let is_explained = self.risk.ledger_ms >= doubt.ledger_from_ms && self.risk.mode_ms >= doubt.seen_ms;
-            doubt.reads >= 2 && (is_explained || now_ms.saturating_sub(doubt.seen_ms) >= MAX_DOUBT_MS)
+            doubt.reads >= 2 && (is_explained || !doubt.may_go_on(now_ms))
         })
     }
 
@@ -131,7 +168,7 @@ impl Guard {
     /// The daily loss stop holds until the next UTC day, and until all is flat; paper mode closes nothing to wait for.
     fn end_of_day_halt(&mut self, effects: &mut Effects, now_ms: u64) {
         let is_over = self.risk.state == State::HaltedForDay && self.risk.day() > self.risk.halted_on;
-        if is_over && (self.config.mode == Mode::Paper || self.watch.flatten.is_flat) {
+        if is_over && (self.config.mode == Mode::Paper || self.is_flat()) {
             self.reactivate(now_ms);
             effects.risk.push(record::halt_ended(now_ms));
         }

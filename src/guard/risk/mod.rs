@@ -4,6 +4,7 @@
 //! before the ledger says why: what looks like a loss is believed only on the next account read, after the ledger and
 //! the account's mode were read as well. No order and no send may enter here.
 
+mod cash;
 mod day;
 mod flows;
 mod halt;
@@ -13,6 +14,7 @@ mod record;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
+use cash::Cash;
 pub(super) use day::Day;
 pub(super) use flows::Flow;
 use flows::Taken;
@@ -86,6 +88,9 @@ pub(super) struct Risk {
     mode_ms: u64,
     /// The equity of the last account read taken in, and when that began.
     last: Option<(Decimal, u64)>,
+    /// The cash of the last account read taken in, and of the one before.
+    cash: Option<Cash>,
+    cash_before: Option<Cash>,
     doubt: Option<Doubt>,
     /// Since when the loss of the day and the drawdown are near their limits.
     pub(super) near_ms: [Option<u64>; 2],
@@ -196,7 +201,7 @@ impl Guard {
     /// Takes in the newest account read, then sees whether a halt fires or ends.
     pub(super) fn watch_risk(&mut self, effects: &mut Effects, now_ms: u64) {
         let Some(account) = &self.view.account else { return };
-        let begun_ms = account.begun_ms;
+        let (begun_ms, cash) = (account.begun_ms, Cash::of(account));
         let mark = self.risk.with_later_flows(Mark { at_ms: account.venue_ms, equity: account.equity });
         let before_ms = self.risk.last.map(|(_, last_ms)| last_ms);
         if before_ms.is_none_or(|last_ms| begun_ms > last_ms) {
@@ -204,6 +209,7 @@ impl Guard {
                 // The venue was away: whatever looked like a loss before is looked at anew.
                 self.risk.doubt = None;
             }
+            self.risk.cash_before = std::mem::replace(&mut self.risk.cash, cash);
             self.measure(effects, mark, begun_ms, now_ms);
             self.see_to_halts(effects, mark.equity, true, now_ms);
         } else if now_ms.saturating_sub(begun_ms) <= self.config.account_max_age_ms {

@@ -39,6 +39,8 @@ pub(super) struct Desk {
     pub(super) mids: BTreeMap<String, Decimal>,
     /// Signed size by coin.
     pub(super) positions: BTreeMap<&'static str, Decimal>,
+    /// What each position has won or lost.
+    pub(super) unrealized: Decimal,
     pub(super) orders: Vec<OpenOrder>,
     nonce: u64,
     request: u64,
@@ -129,6 +131,7 @@ impl Desk {
             equity: dec!(10000),
             mids: mids.into_iter().map(|(coin, mid)| (coin.to_owned(), mid)).collect(),
             positions: BTreeMap::new(),
+            unrealized: Decimal::ZERO,
             orders: Vec::new(),
             nonce: NOW,
             request: 0,
@@ -180,7 +183,7 @@ impl Desk {
                 let value = self.mids.get(*coin).copied().unwrap_or(dec!(1)) * szi.abs();
                 json!({"position": {
                     "coin": coin, "szi": szi, "leverage": {"type": "cross", "value": 5}, "entryPx": null,
-                    "positionValue": value, "unrealizedPnl": "0", "liquidationPx": null, "marginUsed": "0",
+                    "positionValue": value, "unrealizedPnl": self.unrealized, "liquidationPx": null, "marginUsed": "0",
                 }})
             })
             .collect();

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::fixture::*;
 use super::halting::{DAY_MS, deposit, desk, equity, explain, kinds, lose, risk, state, withdrawal, woken};
-use crate::guard::Input;
+use crate::guard::{Input, Read};
 
 #[test]
 fn a_withdrawal_fires_nothing_and_hides_nothing() {
@@ -51,6 +51,57 @@ fn a_withdrawal_fires_nothing_however_small_its_share_or_young_the_life() {
     explain(&mut desk, json!([]));
     equity(&mut desk, dec!(4000));
     assert_eq!(state(&desk), "active");
+}
+
+#[test]
+fn a_withdrawal_that_the_ledger_shows_late_fires_nothing() {
+    for (shown_after, halts) in [(9, false), (11, true)] {
+        let mut desk = desk();
+        desk.hold("ETH", dec!(1));
+        equity(&mut desk, dec!(10000));
+        let at = desk.now + 500;
+        equity(&mut desk, dec!(8000));
+        for second in 1..=11 {
+            let asked = equity(&mut desk, dec!(8000));
+            let shown = if second >= shown_after { json!([withdrawal(at, "2000.0")]) } else { json!([]) };
+            if reads(&asked).iter().any(|read| matches!(read, Read::Ledger { .. })) || second == shown_after {
+                explain(&mut desk, shown);
+            }
+        }
+        let expected = if halts { "stopped" } else { "active" };
+        assert_eq!(state(&desk), expected, "shown after {shown_after} s");
+    }
+}
+
+#[test]
+fn a_position_that_loses_is_no_withdrawal() {
+    // Also with a withdrawal beside it: what is lost without that is enough.
+    for withdrawn in [Decimal::ZERO, dec!(200)] {
+        for (lost, halts) in [(dec!(499), false), (dec!(500), true)] {
+            let mut desk = desk();
+            desk.hold("ETH", dec!(1));
+            equity(&mut desk, dec!(10000));
+            desk.unrealized = -lost;
+            for _ in 0..4 {
+                equity(&mut desk, dec!(10000) - lost - withdrawn);
+            }
+            explain(&mut desk, json!([]));
+            assert_eq!(state(&desk) == "halted_for_day", halts, "{lost} and {withdrawn}");
+        }
+    }
+}
+
+#[test]
+fn cash_that_goes_while_a_position_is_traded_is_lost() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(1));
+    equity(&mut desk, dec!(10000));
+    desk.positions.insert("ETH", dec!(0.5));
+    for _ in 0..4 {
+        equity(&mut desk, dec!(9000));
+    }
+    explain(&mut desk, json!([]));
+    assert_eq!(state(&desk), "halted_for_day");
 }
 
 #[test]

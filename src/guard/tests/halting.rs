@@ -53,12 +53,20 @@ pub(super) fn withdrawal(time: u64, usdc: &str) -> Value {
     json!({"time": time, "hash": "0x0", "delta": {"type": "withdraw", "usdc": usdc, "nonce": 1, "fee": "0.0"}})
 }
 
-/// A loss seen twice with nothing in the ledger, also after it had time to show something.
+/// Cash that is gone with nothing in the ledger, also after that had all its time to show something. What came of the
+/// last read.
 pub(super) fn lose(desk: &mut Desk, to: Decimal) -> Effects {
-    equity(desk, to);
-    desk.now += 2_000;
+    for _ in 0..10 {
+        equity(desk, to);
+    }
     explain(desk, json!([]));
     equity(desk, to)
+}
+
+/// The account is read a second later, and the position has lost this much.
+fn position_loses(desk: &mut Desk, usd: Decimal) -> Effects {
+    desk.unrealized = -usd;
+    equity(desk, dec!(10000) - usd)
 }
 
 pub(super) fn kinds(effects: &Effects) -> Vec<String> {
@@ -115,10 +123,11 @@ fn a_drawdown_fires_at_its_limit_and_outlives_the_day() {
 #[test]
 fn a_loss_is_believed_on_the_second_read_after_ledger_and_mode() {
     let mut desk = desk();
-    let effects = equity(&mut desk, dec!(9000));
+    desk.hold("ETH", dec!(1));
+    let effects = position_loses(&mut desk, dec!(1000));
     assert!(reads(&effects).contains(&&Read::Mode) && reads(&effects).contains(&&Read::AccountNow));
     // Not by a second read alone, not by a ledger that had no time to show a withdrawal, not without the mode.
-    equity(&mut desk, dec!(9000));
+    position_loses(&mut desk, dec!(1000));
     assert_eq!(state(&desk), "active");
     desk.step(Input::Ledger { updates: Vec::new(), begun_ms: desk.now });
     desk.now += 1_000;
@@ -130,10 +139,11 @@ fn a_loss_is_believed_on_the_second_read_after_ledger_and_mode() {
     assert_eq!(state(&desk), "halted_for_day");
     // A read in between without the loss begins anew.
     let mut desk = self::desk();
-    equity(&mut desk, dec!(9000));
-    equity(&mut desk, dec!(9900));
+    desk.hold("ETH", dec!(1));
+    position_loses(&mut desk, dec!(1000));
+    position_loses(&mut desk, dec!(100));
     explain(&mut desk, json!([]));
-    equity(&mut desk, dec!(9000));
+    position_loses(&mut desk, dec!(1000));
     assert_eq!(state(&desk), "active");
 }
 
@@ -204,6 +214,22 @@ fn a_day_halt_ends_with_the_day_and_only_when_flat() {
 }
 
 #[test]
+fn a_day_halt_goes_on_when_a_position_turns_up_with_the_new_day() {
+    for (held, expected) in [(None, "active"), (Some(dec!(-1)), "halted_for_day")] {
+        let mut desk = desk();
+        desk.read_orders(desk.now);
+        lose(&mut desk, dec!(9000));
+        desk.wait(60_000);
+        desk.wait(60_000);
+        assert_eq!((state(&desk).as_str(), desk.guard.is_flat()), ("halted_for_day", true));
+        desk.now = NOW - NOW % DAY_MS + DAY_MS;
+        desk.positions.extend(held.map(|size| ("ETH", size)));
+        desk.read_account(desk.now);
+        assert_eq!(state(&desk), expected, "{held:?}");
+    }
+}
+
+#[test]
 fn the_state_survives_a_restart() {
     let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
     let mut records = vec![json!({"kind": "init", "at_ms": NOW, "note": "set up"}).to_string()];
@@ -226,13 +252,7 @@ fn the_state_survives_a_restart() {
     }
     // A halt as well, until a person resumes; the peak is then the equity at the resume.
     desk.read_orders(desk.now);
-    desk.equity = dec!(8000);
-    desk.now += 1_000;
-    records.extend(desk.read_account(desk.now).risk.into_iter().map(|record| record.text));
-    desk.now += 2_000;
-    records.extend(explain(&mut desk, json!([])).risk.into_iter().map(|record| record.text));
-    desk.now += 1_000;
-    records.extend(desk.read_account(desk.now).risk.into_iter().map(|record| record.text));
+    records.extend(lose(&mut desk, dec!(8000)).risk.into_iter().map(|record| record.text));
     assert_eq!(state(&desk), "stopped");
     let mut again = woken(&records);
     assert_eq!(state(&again), "stopped");

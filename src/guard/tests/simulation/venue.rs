@@ -50,9 +50,12 @@ impl Books {
         self.positions.get(coin).map_or(Decimal::ZERO, |(size, _)| *size)
     }
 
+    pub(super) fn unrealized(&self, coin: &str) -> Decimal {
+        self.positions.get(coin).map_or(Decimal::ZERO, |(size, cost)| size * self.mid(coin) - cost)
+    }
+
     pub(super) fn equity(&self) -> Decimal {
-        let open = self.positions.iter().map(|(coin, (size, cost))| size * self.mid(coin) - cost);
-        self.cash + open.sum::<Decimal>()
+        self.cash + self.positions.keys().map(|coin| self.unrealized(coin)).sum::<Decimal>()
     }
 
     /// What was won or lost since the beginning.

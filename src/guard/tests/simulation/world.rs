@@ -393,7 +393,7 @@ fn account(books: &Books, begun_ms: u64) -> Input {
             let (size, value) = (books.held(coin), (books.mid(coin) * books.held(coin).abs()).to_string());
             let liquidation_px = books.liquidation_px(coin).map(|px| px.to_string());
             json!({"position": {"coin": coin, "szi": size, "leverage": {"type": "cross", "value": 5}, "entryPx": null,
-                "positionValue": value, "unrealizedPnl": "0", "liquidationPx": liquidation_px, "marginUsed": "0"}})
+                "positionValue": value, "unrealizedPnl": books.unrealized(coin), "liquidationPx": liquidation_px, "marginUsed": "0"}})
         })
         .collect();
     let equity: Decimal = books.equity();

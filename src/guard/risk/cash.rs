@@ -1,0 +1,38 @@
+//! Cash: the equity without unrealised profit and loss. While no position changes its size, only funding and flows move
+//! it, so cash that is gone and that the ledger does not show yet was rather withdrawn than lost. No halt is decided here.
+
+use std::collections::BTreeMap;
+
+use rust_decimal::Decimal;
+
+use crate::guard::book::percent_of;
+use crate::guard::view::AccountView;
+
+/// Funding and fees between two reads stay below this share of the equity, percent.
+const NOISE_PCT: Decimal = Decimal::ONE;
+
+/// What an account read showed of its cash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cash {
+    equity: Decimal,
+    usd: Decimal,
+    /// The signed sizes of the positions.
+    sizes: BTreeMap<u32, Decimal>,
+}
+
+impl Cash {
+    /// `None` where there are positions of which too little is known.
+    pub(super) fn of(account: &AccountView) -> Option<Self> {
+        let unrealized = account.positions.values().map(|position| position.unrealized_pnl);
+        let usd = unrealized.fold(account.equity, Decimal::saturating_sub);
+        let sizes = account.positions.iter().map(|(asset, position)| (*asset, position.szi)).collect();
+        account.unknown.is_empty().then_some(Self { equity: account.equity, usd, sizes })
+    }
+
+    /// The cash that is gone since an earlier read, USDC, if it is too much to be anything but a flow.
+    pub(super) fn gone_since(&self, before: &Self) -> Option<Decimal> {
+        let gone = before.usd.saturating_sub(self.usd);
+        let is_flow = gone > percent_of(before.equity.abs(), NOISE_PCT) && self.sizes == before.sizes;
+        is_flow.then_some(gone)
+    }
+}
