@@ -4,24 +4,19 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use super::clean;
 use super::link::Link;
 use super::outcome::{Kind, Outcome, Retry, Rule};
+use super::sight::Acts;
 use super::status::Status;
 use crate::home::{KillFile, Mode};
 use crate::venue::Address;
 use crate::venue::market::{Market, Universe};
 use crate::venue::signing::SecretKey;
-
-/// How long a read waits for the guard to see what was done before it; past that the guard itself calls its picture stale.
-const SETTLE_PATIENCE: Duration = Duration::from_secs(5);
-const SETTLE_EVERY: Duration = Duration::from_millis(50);
-/// What was done longer ago than this is seen, or the guard has other troubles, which its status tells.
-const ACT_SEEN: Duration = Duration::from_secs(15);
 
 /// What the guard must be.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,11 +57,12 @@ pub(super) struct Desk {
     pub(super) key: Option<SecretKey>,
     pub(super) demands: Demands,
     pub(super) kill_file: Option<KillFile>,
+    /// The kill file that the guard watches, as it said last.
+    watched: Mutex<Option<String>>,
     /// Trades that are under way, by the agent's names for them.
     busy: Mutex<BTreeSet<String>>,
     last_nonce: AtomicU64,
-    /// When this server last changed something.
-    acted: Mutex<Option<Instant>>,
+    pub(super) acts: Acts,
     /// Ids of markets never change; new ones are read when asked for.
     universe: Mutex<Option<Arc<Universe>>>,
 }
@@ -78,11 +74,22 @@ impl Desk {
             key,
             demands,
             kill_file,
+            watched: Mutex::default(),
             busy: Mutex::default(),
             last_nonce: AtomicU64::new(0),
-            acted: Mutex::default(),
+            acts: Acts::default(),
             universe: Mutex::default(),
         }
+    }
+
+    /// Remembers what may have to be known when the guard does not answer.
+    pub(super) fn has_seen(&self, status: &Status) {
+        *lock(&self.watched) = status.kill_file().map(str::to_owned);
+    }
+
+    /// The kill file that the guard watches, where it said so.
+    pub(super) fn watched_kill_file(&self) -> Option<String> {
+        lock(&self.watched).clone()
     }
 
     /// The guard's status.
@@ -104,37 +111,12 @@ impl Desk {
     /// As [`Desk::status`], and where the guard is another than the one that was agreed on.
     pub(super) fn admit(&self) -> Result<Status, Outcome> {
         let status = self.status()?;
+        self.has_seen(&status);
         self.demands.check(&status).map_err(|why| {
             let text = format!("Nothing was done: {why}. A person must set this server up anew.");
             Outcome::new(Kind::Unavailable, Retry::Never, text)
         })?;
         Ok(status)
-    }
-
-    /// As [`Desk::admit`], and in sight of what this server did last: the guard's picture of the account is as old as
-    /// its last read of it, and an agent that has just bought must find what it holds. Where no newer read comes, what
-    /// there is must do.
-    ///
-    /// # Errors
-    /// As [`Desk::admit`].
-    pub(super) fn settled(&self) -> Result<Status, Outcome> {
-        let begun = Instant::now();
-        loop {
-            // Taken before the status is asked for, so that a read that began before the act is never taken for a newer one.
-            let since = lock(&self.acted).map(|acted| acted.elapsed()).filter(|since| *since < ACT_SEEN);
-            let status = self.admit()?;
-            let age = status.age_ms().map(Duration::from_millis);
-            let is_behind = since.zip(age).is_some_and(|(since, age)| age >= since);
-            if !is_behind || begun.elapsed() >= SETTLE_PATIENCE {
-                return Ok(status);
-            }
-            std::thread::sleep(SETTLE_EVERY);
-        }
-    }
-
-    /// Notes that something was changed just now.
-    pub(super) fn has_acted(&self) {
-        *lock(&self.acted) = Some(Instant::now());
     }
 
     /// A market by its name, in any case of letters where that names one only.

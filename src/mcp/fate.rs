@@ -21,6 +21,8 @@ pub(super) enum Fate {
     Happened,
     /// It was sent, and whether it was done is not known.
     InDoubt,
+    /// It was sent, and the guard has given up to find out whether it was done.
+    Lost,
     /// It is on its way.
     UnderWay,
 }
@@ -85,9 +87,10 @@ impl<'a> Record<'a> {
         let forward = decision.get("pre").and_then(Value::as_array).map_or(0, Vec::len);
         if let Some(settled) = self.events("recovered", forward).last() {
             return match settled.get("outcome").and_then(Value::as_str) {
-                Some("happened") => Fate::Happened,
+                // Moot: it is as the action would have it, whoever did it.
+                Some("happened" | "moot") => Fate::Happened,
                 Some("did_not_happen") => Fate::Nothing,
-                _ => Fate::InDoubt,
+                _ => Fate::Lost,
             };
         }
         if let Some(reply) = self.events("sent", forward).last().and_then(|sent| sent.get("reply")) {

@@ -99,8 +99,8 @@ impl LinkError {
         match self {
             Self::Away(_) => false,
             Self::NoAnswer(_) => true,
-            // A 504 is the guard's own "no decision in time", or the gate's.
-            Self::Refused(status, code, _) => *status >= 500 && code != "busy",
+            // A 504 is the guard's own "no decision in time", or the gate's. What is no refusal is none of its answers.
+            Self::Refused(status, code, _) => !(400..500).contains(status) && code != "busy",
         }
     }
 }

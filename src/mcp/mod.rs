@@ -20,6 +20,7 @@ mod records;
 mod run;
 mod schema;
 mod send;
+mod sight;
 mod status;
 mod tools;
 mod wire;

@@ -147,6 +147,15 @@ impl Outcome {
         Self::new(Kind::Unavailable, Retry::Later, message)
     }
 
+    /// The same with one more thing to know.
+    pub(super) fn with(mut self, caution: Option<String>) -> Self {
+        if let Some(caution) = caution {
+            self.message.push(' ');
+            self.message.push_str(&caution);
+        }
+        self
+    }
+
     pub(super) fn is_error(&self) -> bool {
         self.kind != Kind::Accepted
     }

@@ -7,6 +7,10 @@ use crate::venue::market::Universe;
 
 /// Most bytes of one list; what is left out is said.
 const MAX_BYTES: usize = 96 * 1024;
+/// Most bytes of one of its items. Of a longer one only what it is is told, so that it hides nothing but itself.
+const MAX_ITEM_BYTES: usize = 16 * 1024;
+/// Most orders of one decision that are told of.
+const MAX_ORDERS: usize = 16;
 
 /// A decision event, in short.
 pub(super) fn decision(event: &Value, universe: &Universe) -> Value {
@@ -16,9 +20,13 @@ pub(super) fn decision(event: &Value, universe: &Universe) -> Value {
             short.insert(key.to_owned(), clean::value(member));
         }
     }
-    let orders: Vec<Value> = orders(event).take(16).map(|order| order_line(order, universe)).collect();
+    let orders: Vec<Value> = orders(event).take(MAX_ORDERS).map(|order| order_line(order, universe)).collect();
     if !orders.is_empty() {
         short.insert("orders".to_owned(), json!(orders));
+    }
+    let more = self::orders(event).skip(MAX_ORDERS).count();
+    if more > 0 {
+        short.insert("orders_left_out".to_owned(), json!(more));
     }
     Value::Object(short)
 }
@@ -78,10 +86,24 @@ pub(super) fn event(event: &Value) -> Value {
 pub(super) fn list(name: &str, items: Vec<Value>) -> Map<String, Value> {
     let (count, mut left, mut kept) = (items.len(), MAX_BYTES, Vec::new());
     for item in items {
-        let Some(rest) = left.checked_sub(item.to_string().len()) else { break };
+        let (item, bytes) = match item.to_string().len() {
+            bytes if bytes <= MAX_ITEM_BYTES => (item, bytes),
+            _ => (head(&item), MAX_ITEM_BYTES),
+        };
+        let Some(rest) = left.checked_sub(bytes) else { break };
         left = rest;
         kept.push(item);
     }
     let truncated = kept.len() < count;
     Map::from_iter([(name.to_owned(), json!(kept)), ("truncated".to_owned(), json!(truncated))])
+}
+
+/// What an item is, without all that it holds.
+fn head(item: &Value) -> Value {
+    let names = ["seq", "at_ms", "kind", "client", "action", "verdict", "code", "coin", "oid", "side", "size"];
+    let known = |name: &str| item.get(name).filter(|member| !member.is_array() && !member.is_object()).cloned();
+    let mut head: Map<String, Value> =
+        names.into_iter().filter_map(|name| Some((name.to_owned(), known(name)?))).collect();
+    head.insert("left_out".to_owned(), json!("the rest: too long to be told here"));
+    Value::Object(head)
 }

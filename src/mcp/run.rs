@@ -136,6 +136,7 @@ fn check_guard(desk: &Desk) -> Result<(), RunError> {
         return other("what answers at the guard's address is no guard of this version".to_owned());
     };
     desk.demands.check(&status).or_else(other)?;
+    desk.has_seen(&status);
     if let (Some(named), Some(own)) = (&desk.kill_file, status.kill_file())
         && named.path() != Path::new(own)
     {

@@ -53,10 +53,13 @@ pub(super) struct Sent {
 impl Sent {
     /// Whether the guard refused it with this code.
     pub(super) fn is_veto(&self, code: &str) -> bool {
-        let member =
-            |name: &str| self.reply.pointer("/guard").and_then(|guard| guard.get(name)).and_then(Value::as_str);
-        member("verdict") == Some("veto") && member("code") == Some(code)
+        verdict(&self.reply) == Some("veto") && self.reply.pointer("/guard/code").and_then(Value::as_str) == Some(code)
     }
+}
+
+/// The guard's verdict in a reply of its own.
+fn verdict(reply: &Value) -> Option<&str> {
+    reply.pointer("/guard/verdict").and_then(Value::as_str)
 }
 
 /// Signs an action, posts it once, and tells what came of it.
@@ -77,7 +80,14 @@ pub(super) fn submit(desk: &Desk, status: &Status, action: &Action, trade: &Trad
         let terms = Terms { nonce, vault: None, expires_after_ms: Some(now_ms().saturating_add(LIFE_MS)) };
         let body = signed(desk, action, &terms, status.network())?;
         let answer = desk.link.exchange(&body);
-        desk.has_acted();
+        // What surely did nothing, or only pretended to, changes nothing that a later call would look for.
+        let did_nothing = match &answer {
+            Ok(reply) => verdict(reply) == Some("veto"),
+            Err(error) => !error.may_have_acted(),
+        };
+        if !did_nothing && !status.is_paper() {
+            desk.acts.note(action);
+        }
         let reply = answer.map_err(|error| undecided(&error, trade))?;
         let sent = Sent { nonce, reply };
         if !sent.is_veto("nonce_reused") {
@@ -159,7 +169,7 @@ pub(super) fn recall(desk: &Desk, status: &Status, trade: &Trade, record: Record
     let changes = record.changes();
     let mut fate = record.fate();
     let shown = if status.is_paper() { None } else { order_status(desk, status, trade) };
-    if shown.is_some() && matches!(fate, Fate::InDoubt | Fate::UnderWay) {
+    if shown.is_some() && matches!(fate, Fate::InDoubt | Fate::UnderWay | Fate::Lost) {
         fate = Fate::Happened;
     }
     let refused = shown.as_ref().and_then(|order| order.status.clone()).filter(|state| state.ends_with("ejected"));
@@ -170,12 +180,14 @@ pub(super) fn recall(desk: &Desk, status: &Status, trade: &Trade, record: Record
     if let Some(refusal) = record.refused_stop().filter(|_| outcome.unprotected == Some(false)) {
         outcome = bare(outcome, &refusal);
     }
+    let mut now = String::new();
     if let Some(order) = shown.filter(|_| outcome.kind == Kind::Accepted) {
+        now = order.status.as_ref().map(|state| format!(" The order is {state} now.")).unwrap_or_default();
         let kept = outcome.order.take().unwrap_or_default();
         outcome.order = Some(OrderInfo { avg_price: kept.avg_price, ..order });
     }
     outcome.message =
-        format!("This client_id was used before, and nothing new was sent. The first call: {}", outcome.message);
+        format!("This client_id was used before, and nothing new was sent. The first call: {}{now}", outcome.message);
     if outcome.kind != Kind::Accepted && outcome.kind != Kind::Unknown {
         outcome.message.push_str(" To try it anew, choose a new client_id.");
         outcome.retry = Retry::AfterChange;
@@ -185,7 +197,8 @@ pub(super) fn recall(desk: &Desk, status: &Status, trade: &Trade, record: Record
     finish(outcome, status, trade)
 }
 
-fn finish(mut outcome: Outcome, status: &Status, trade: &Trade) -> Outcome {
+/// An outcome with what is known of the guard beside it.
+pub(super) fn finish(mut outcome: Outcome, status: &Status, trade: &Trade) -> Outcome {
     outcome.kill = Some(status.killed());
     outcome.paper = status.is_paper();
     if trade.client_id.is_some() {
@@ -282,6 +295,14 @@ fn of_fate(trade: &Trade, fate: &Fate, changes: &[String]) -> Outcome {
             Outcome::new(Kind::Unavailable, Retry::Later, text)
         }
         Fate::InDoubt | Fate::UnderWay => in_doubt(trade),
+        Fate::Lost => {
+            let text = format!(
+                "The venue gave no answer and the guard could not find out more, so {} MAY have been done. Look at \
+                 get_open_orders and get_positions; what you decide then wants a new client_id.",
+                trade.what
+            );
+            Outcome::new(Kind::Unknown, Retry::CheckFirst, text)
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::clean;
+use crate::guard::Code;
 use crate::home::Mode;
 use crate::rules::Rules;
 use crate::venue::amount::parse_info;
@@ -98,20 +99,18 @@ impl Status {
         self.0.pointer("/venue/account_age_ms")?.as_u64()
     }
 
+    /// Whether the guard itself says that its picture of the account is too old to go by.
+    pub(super) fn is_stale(&self) -> bool {
+        let is = |alert: &Value| alert.get("code").and_then(Value::as_str) == Some(Code::AccountStale.as_str());
+        self.list("/alerts").any(is)
+    }
+
     pub(super) fn position(&self, coin: &str) -> Option<Position> {
         self.list("/positions").filter_map(position).find(|position| position.coin == coin)
     }
 
     pub(super) fn open_order(&self, coin: &str, oid: u64) -> Option<Open> {
         self.list("/open_orders").filter_map(open).find(|order| order.oid == oid && order.coin == coin)
-    }
-
-    /// How many orders are open that can open or enlarge a position.
-    pub(super) fn open_entries(&self) -> usize {
-        self.list("/open_orders")
-            .filter_map(open)
-            .filter(|order| !order.reduce_only && order.trigger_px.is_none())
-            .count()
     }
 
     fn list(&self, pointer: &str) -> impl Iterator<Item = &Value> {

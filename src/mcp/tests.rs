@@ -172,6 +172,7 @@ fn a_name_is_one_id_in_every_process_and_for_one_key() {
 #[test]
 fn what_others_wrote_is_bounded_and_shows_all_that_it_holds() {
     assert_eq!(clean::text("a\u{1b}[31m\r\n\u{202e}b\u{200b}c\u{e0041}", 20), "a[31m  bc");
+    assert_eq!(clean::text("a\u{3164}\u{2800}\u{34f}\u{ffa0}b", 20), "ab", "letters that show nothing");
     assert_eq!(clean::text(&"x".repeat(30), 5), "xxxxx…");
     let deep = (0..40).fold(json!("x"), |inner, _| json!([inner]));
     assert!(clean::value(&deep).to_string().len() < 60);
@@ -199,7 +200,8 @@ fn what_became_of_a_request_is_read_from_its_record() {
         (record(json!([sent(0, refused.clone(), false)]), json!([]), true), Fate::Hindered(refused)),
         (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "happened"}]), true), Fate::Happened),
         (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "did_not_happen"}]), true), Fate::Nothing),
-        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "unknown"}]), true), Fate::InDoubt),
+        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "moot"}]), true), Fate::Happened),
+        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "unknown"}]), true), Fate::Lost),
         (record(json!([]), json!([{"intent": 9, "index": 1, "outcome": "happened"}]), false), Fate::UnderWay),
         (json!({"decision": {"seq": 3, "verdict": "allow"}}), Fate::Paper),
     ] {

@@ -8,17 +8,29 @@ class Lost extends Error {}
 
 async function ask(path) {
   let answer;
+  let text;
   try {
     answer = await fetch(path, { cache: "no-store", credentials: "omit", redirect: "error", signal: AbortSignal.timeout(PATIENCE_MS) });
-    return { ok: answer.ok, status: answer.status, body: await answer.json() };
+    text = await answer.text();
   } catch (error) {
     if (error.name === "TimeoutError") throw new Lost(`no answer within ${PATIENCE_MS / 1000} s`);
     throw new Lost(answer ? "its answer broke off" : "nobody answers at its address");
+  }
+  return { ok: answer.ok, status: answer.status, body: parsed(text) };
+}
+
+/** What is not JSON is nothing. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
 }
 
 function answered({ ok, status, body }) {
   if (!ok) throw new Lost(`it answers ${status}: ${body?.msg ?? "no reason given"}`);
+  if (body?.schema !== 1) throw new Lost("what answers there is no guard of this version");
   return body;
 }
 
@@ -69,7 +81,8 @@ export class Feed {
     await this.events();
     const status = answered(await ask("/guard/status"));
     const health = await ask("/healthz");
-    const problems = health.ok ? [] : health.body?.problems ?? ["its health is not known"];
+    const told = health.body?.problems;
+    const problems = health.ok ? [] : Array.isArray(told) && told.length > 0 ? told : ["its health is not known"];
     const who = `${status.mode} ${status.account}`;
     if (this.who !== null && this.who !== who) {
       this.change();

@@ -46,7 +46,6 @@ new Feed({
     stream.note("gap", "≀", "This is another journal than before: what the page showed until now is gone.");
   },
   state(status, problems) {
-    [read, problem, nowMs, hasNews] = [performance.now(), null, status.at_ms, true];
     panels.head(status);
     panels.tiles(status, problems);
     panels.notices(status);
@@ -58,6 +57,7 @@ new Feed({
     panels.facts(status);
     plot.addStatus(status);
     name(status, problems);
+    [read, problem, nowMs, hasNews] = [performance.now(), null, status.at_ms, true];
     tick();
   },
   lost(reason) {

@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "sdk"))
 
 from agent import Sessions  # noqa: E402
 from harness import Guard, Venue, until  # noqa: E402
+from pretend import key  # noqa: E402, F401
 
 
 class Stand:

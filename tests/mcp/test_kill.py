@@ -11,6 +11,7 @@ import anyio
 
 from agent import Lines, request, run
 from harness import GUARD, PATIENCE_S, environment, until
+from pretend import STATUS, guard_that_says
 
 NOW = {"coin": "ETH", "side": "buy", "type": "market", "size": "0.1"}
 
@@ -172,3 +173,24 @@ def test_a_kill_under_way_when_the_input_ends_is_pulled(stand):
             assert kill_file.read_text().splitlines()[0] == "the host is going"
         finally:
             os.kill(stand.guard.process.pid, signal.SIGCONT)
+
+
+def test_an_answer_that_names_no_kill_is_no_word_that_it_is_pulled(key, tmp_path):
+    with guard_that_says({**STATUS, "mode": "testnet"}, {"/guard/kill": (200, {"status": "ok"})}) as (url, _):
+        with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
+            told = lines.call("pull_kill_switch", reason="x")
+            assert told["outcome"] == "unknown" and "MAY be pulled" in told["message"]
+            assert told["kill"] == {"pulled": None, "reason": None}
+        with Lines("mcp", "--guard-url", url, "--key-file", key, "--kill-file", tmp_path / "kill") as lines:
+            assert lines.call("pull_kill_switch", reason="x")["outcome"] == "accepted"
+            assert (tmp_path / "kill").exists()
+
+
+def test_a_kill_file_that_the_guard_does_not_watch_is_told_of(key, tmp_path):
+    status = {**STATUS, "mode": "testnet", "kill_file": "/elsewhere/kill"}
+    with guard_that_says(status, {"/guard/kill": (503, {"code": "busy", "msg": "", "data": None})}) as (url, _):
+        with Lines("mcp", "--guard-url", url, "--key-file", key, "--kill-file", tmp_path / "kill") as lines:
+            told = lines.call("pull_kill_switch", reason="x")
+            assert told["outcome"] == "unknown" and told["kill"]["pulled"] is None
+            assert f"written is {tmp_path / 'kill'}, while the guard named /elsewhere/kill" in told["message"]
+            assert (tmp_path / "kill").exists()

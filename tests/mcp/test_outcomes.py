@@ -5,6 +5,7 @@ import pytest
 
 from agent import Lines, request, run
 from harness import Guard, until
+from pretend import STATUS, UNIVERSE, guard_that_says
 
 BUY = {"coin": "ETH", "side": "buy", "type": "limit", "size": "0.1", "limit_price": "2400"}
 NOW = {"coin": "ETH", "side": "buy", "type": "market", "size": "0.1"}
@@ -269,3 +270,70 @@ def test_a_server_that_dies_amid_a_trade_leaves_a_name_that_trades_no_second_tim
         assert len([asked for asked in stand.placed() if not asked["action"]["orders"][0]["r"]]) == 1
 
     run(body)
+
+
+def test_what_a_name_used_again_tells_is_told_of_the_first_call(stand):
+    async def body():
+        async with stand.sessions.open() as agent:
+            await agent.trade("place_order", "accepted", **NOW, client_id="in")
+            first = await agent.trade("close_position", "accepted", coin="ETH", client_id="out")
+            # Another size: the same entry twice within a second is a duplicate by the owner's rules.
+            await agent.trade("place_order", "accepted", **{**NOW, "size": "0.3"}, client_id="more")
+            again = await agent.trade("close_position", "accepted", coin="ETH", client_id="out")
+            assert again["decision_id"] == first["decision_id"] and again["order"]["filled"] == "0.1"
+            assert "close 0.1 of ETH: filled." in again["message"]
+            assert stand.venue.position("ETH") == "0.3"
+            # What rested then has filled since.
+            rested = await agent.trade("place_order", "accepted", **BUY, client_id="rests")
+            assert rested["order"]["status"] == "resting"
+            stand.venue.do("price", coin="ETH", px="2390")
+            until("the order to fill", lambda: stand.venue.position("ETH") != "0.3")
+            again = await agent.trade("place_order", "accepted", **BUY, client_id="rests")
+            assert again["order"]["status"] == "filled" and "The order is filled now." in again["message"]
+
+    run(body)
+
+
+def test_a_repeat_of_which_the_journal_cannot_tell_is_unknown(key):
+    """Another process was first: this one learns of it from the guard alone."""
+    lookups = []
+    veto = {"seq": 7, "verdict": "veto", "code": "duplicate_order", "text": "good for one trade"}
+
+    def decisions(path):
+        lookups.append(path)
+        nothing = {"code": "not_found", "msg": "", "data": None}
+        return (404, nothing) if len(lookups) == 1 else (500, {**nothing, "code": "journal"})
+
+    answers = {
+        "/info": (200, UNIVERSE),
+        "/guard/decision": decisions,
+        "/exchange": (200, {"status": "err", "response": "veto", "guard": veto}),
+    }
+    with guard_that_says({**STATUS, "mode": "testnet"}, answers) as (url, asked):
+        with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
+            told = lines.call("place_order", **BUY, client_id="second")
+            assert (told["outcome"], told["retry"]) == ("unknown", "check_first"), told
+            assert "Nothing new was sent" in told["message"]
+        assert asked.count("/exchange") == 1
+
+
+def test_an_exit_at_market_needs_no_question_to_the_venue(key):
+    def info(question):
+        return (200, UNIVERSE) if question["type"] == "meta" else (502, {"code": "venue_away", "msg": "", "data": None})
+
+    filled = {"filled": {"totalSz": "0.1", "avgPx": "2500", "oid": 9}}
+    reply = {"status": "ok", "response": {"type": "order", "data": {"statuses": [filled]}}}
+    answers = {
+        "/info": info,
+        "/guard/decision": (404, {"code": "not_found", "msg": "", "data": None}),
+        "/exchange": (200, {**reply, "guard": {"seq": 7, "verdict": "allow", "code": "reduces", "text": ""}}),
+    }
+    held = {"coin": "ETH", "side": "long", "size": "0.1", "mark_px": "2500"}
+    with guard_that_says({**STATUS, "mode": "testnet", "positions": [held]}, answers) as (url, asked):
+        with Lines("mcp", "--guard-url", url, "--key-file", key) as lines:
+            exit = {**NOW, "side": "sell", "reduce_only": True}
+            assert lines.call("place_order", **exit, client_id="out")["outcome"] == "accepted"
+            assert lines.call("place_order", **NOW, client_id="in")["outcome"] == "unavailable"
+        (sent,) = asked.posted("/exchange")
+        (order,) = sent["action"]["orders"]
+        assert (order["p"], order["r"]) == ("2375", True)

@@ -1,64 +1,12 @@
 """How the server is started, and what it refuses to serve."""
 
-import contextlib
-import http.server
-import json
-import threading
-
 import pytest
 
 from agent import Lines, refused, request, run
-from harness import ACCOUNT, PATIENCE_S, environment
+from harness import ACCOUNT, environment
+from pretend import STATUS, UNIVERSE, guard_that_says
 
 OTHER = "0x2222222222222222222222222222222222222222"
-STATUS = {"schema": 1, "mode": "mainnet", "account": ACCOUNT, "account_network": "mainnet", "killed": None}
-
-
-@contextlib.contextmanager
-def guard_that_says(status, answers=None):
-    """A port that answers every question with one status, or as said for its path (not at all where no code is said; a function is asked), and
-    remembers what it was asked."""
-    asked, over = [], threading.Event()
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            code, said = (answers or {}).get(self.path.split("?")[0], (200, status))
-            if code is None:
-                over.wait(2 * PATIENCE_S)
-                return
-            body = json.dumps(said(self.path) if callable(said) else said).encode()
-            self.send_response(code)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_POST = do_GET
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        over.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-@pytest.fixture
-def key(tmp_path):
-    """Obviously no real key."""
-    path = tmp_path / "agent.key"
-    path.write_text("0x" + "12" * 32 + "\n")
-    path.chmod(0o600)
-    return path
 
 
 def test_mainnet_asks_for_its_account(key):
@@ -207,7 +155,6 @@ def test_a_real_mainnet_guard_wants_its_account_said(stand_of):
     run(body)
 
 
-UNIVERSE = {"universe": [{"name": "ETH", "szDecimals": 4, "maxLeverage": 25}]}
 VETO = {"seq": 7, "verdict": "veto", "code": "malformed", "text": "no\x1b[2J"}
 
 
@@ -219,6 +166,8 @@ VETO = {"seq": 7, "verdict": "veto", "code": "malformed", "text": "no\x1b[2J"}
         (200, ["x"], "unknown", "check_first"),
         (500, {"code": "x", "msg": "y"}, "unknown", "check_first"),
         (504, {"code": "x", "msg": "y"}, "unknown", "check_first"),
+        # No answer that a guard gives.
+        (302, {"status": "ok"}, "unknown", "check_first"),
         (503, {"code": "busy", "msg": "y"}, "unavailable", "later"),
         (429, {"code": "slow_down", "msg": "y"}, "unavailable", "later"),
     ],

@@ -87,10 +87,13 @@ class Monitor:
         if message.type == "error" and not message.text.startswith("Failed to load resource"):
             self.complaints.append(message.text)
 
-    def open(self):
+    def open(self, shows="● Live"):
         self.page.goto(self.url + "/")
-        expect(self.page.locator("#live")).to_have_text("● Live")
+        expect(self.page.locator("#live")).to_have_text(shows)
         return self
+
+    def is_grey(self):
+        return self.page.locator("main").evaluate("main => getComputedStyle(main).filter") == "grayscale(1)"
 
     def close(self):
         # What a test answers in the guard's place may be in the middle of it: that is no failure of the next one.
@@ -197,12 +200,12 @@ def monitor_of(browser):
     """Opens the page of a guard as wished; `before` may prepare it."""
     made = []
 
-    def make(stand, before=None, **wishes):
+    def make(stand, before=None, shows="● Live", **wishes):
         monitor = Monitor(browser, stand.guard.url, **wishes)
         made.append(monitor)
         if before:
             before(monitor.page)
-        return monitor.open()
+        return monitor.open(shows)
 
     yield make
     for monitor in made:

@@ -86,17 +86,13 @@ def test_cover_in_part_and_none(stand_of, monitor_of):
     monitor.until_table("positions", lambda rows: rows and rows[0][2:5] == ["0.4", "◐ 0.1 of 0.4", "2,440"])
 
 
-def is_grey(monitor):
-    return monitor.page.locator("main").evaluate("main => getComputedStyle(main).filter") == "grayscale(1)"
-
-
 def test_a_guard_that_is_gone_and_comes_back(stand_of, monitor_of):
     stand = stand_of()
     monitor = monitor_of(stand)
     before = stand.guard.events()[-1]["seq"]
     stand.bot.order("DOGE", True, 10, 0.2, IOC)
     expect(monitor.rows(f"#{before + 1}")).to_have_count(1)
-    assert not is_grey(monitor)
+    assert not monitor.is_grey()
     stand.guard.end()
     lost = monitor.page.locator("#lost")
     expect(lost).to_be_visible()
@@ -104,7 +100,7 @@ def test_a_guard_that_is_gone_and_comes_back(stand_of, monitor_of):
     expect(monitor.page.locator("#live")).to_have_text("■ Lost")
     expect(monitor.tile("health")).to_have_text("■ Not known")
     expect(monitor.page).to_have_title("■ LOST · svc-guard")
-    assert is_grey(monitor)
+    assert monitor.is_grey()
     expect(monitor.page.locator("#h-positions .staletag")).to_be_visible()
     age = monitor.page.locator("#age")
     first = age.inner_text()
@@ -114,7 +110,7 @@ def test_a_guard_that_is_gone_and_comes_back(stand_of, monitor_of):
     expect(lost).to_be_hidden()
     expect(monitor.page.locator("#live")).to_have_text("● Live")
     expect(monitor.tile("health")).to_have_text("● Healthy")
-    assert not is_grey(monitor)
+    assert not monitor.is_grey()
     expect(monitor.rows("The guard 0.1.0 started")).to_have_count(2)
     # Each event once, and none missing.
     numbers = [int(text[1:]) for text in monitor.page.locator("#stream .seq").all_inner_texts()]
@@ -129,7 +125,7 @@ def test_a_guard_that_hangs(stand_of, monitor_of):
     try:
         expect(monitor.page.locator("#lost")).to_be_visible()
         expect(monitor.page.locator("#lost")).to_contain_text("no answer within 3 s")
-        assert is_grey(monitor)
+        assert monitor.is_grey()
     finally:
         stand.guard.process.send_signal(signal.SIGCONT)
     expect(monitor.page.locator("#lost")).to_be_hidden()

@@ -40,7 +40,7 @@ fn every_file_comes_whole_and_confined() {
         let policy = answer.header("content-security-policy").unwrap();
         for (name, sources) in [
             ("default-src", vec!["'none'"]),
-            ("script-src", vec!["'self'"]),
+            ("script-src", vec!["'self'", "'sha256-RZsFQISTAeYSfTRT08ujqAQ3XOSjcUhlNlGPnOcD2E8='"]),
             ("style-src", vec!["'self'"]),
             ("img-src", vec!["'self'"]),
             ("connect-src", vec!["'self'"]),

@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 
-use super::place::{Asked, Once};
+use super::once::{Asked, Once};
 use super::{TRADE, Tool, read};
 use crate::mcp::answer::Answer;
 use crate::mcp::desk::Desk;
@@ -10,7 +10,8 @@ use crate::mcp::order::{EXIT_SLIPPAGE_PCT, Main, size_fits, through};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::schema;
 use crate::mcp::send::Trade;
-use crate::mcp::status::Position;
+use crate::mcp::sight::{EXIT_PATIENCE, PATIENCE, Picture};
+use crate::mcp::status::{Position, Status};
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::amount::{parse_info, to_wire};
 use crate::venue::market::Market;
@@ -33,47 +34,61 @@ fn close(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["coin", "client_id", "size"])?;
     let (coin, size, client_id) = (args.coin()?, args.amount("size")?, args.client_id()?);
     let once = Once::begin(desk, &client_id)?;
-    let status = desk.settled()?;
     let market = desk.market(&coin)?;
-    let held = status.position(&market.coin);
-    let closing = size.or(held.as_ref().map(|held| held.size));
-    let much = closing.map_or_else(|| "the position".to_owned(), to_wire);
-    let trade = Trade {
-        what: format!("close {much} of {}", market.coin),
-        client_id: Some(client_id),
-        cloid: Some(once.cloid),
-        size: closing,
-        ..Trade::default()
+    let picture = desk.glance(Some(market.asset))?;
+    let trade = |size: Option<Decimal>| {
+        let much = size.map_or_else(|| "the position".to_owned(), to_wire);
+        Trade {
+            what: format!("close {much} of {}", market.coin),
+            client_id: Some(client_id.clone()),
+            cloid: Some(once.cloid),
+            size,
+            ..Trade::default()
+        }
     };
     let asked = Asked { asset: market.asset, is_buy: None, reduce_only: true, size };
-    once.or_recall(desk, &status, &trade, &asked, true, || {
-        let held = held.as_ref().ok_or_else(|| nothing_held(&market))?;
-        let size = part(&market, held, size)?;
-        let is_buy = !held.is_long;
-        let Main { px, tif } = through(&market, is_buy, price(desk, &market, held)?, EXIT_SLIPPAGE_PCT);
-        let order = Order {
-            asset: market.asset,
-            is_buy,
-            limit_px: px,
-            size,
-            reduce_only: true,
-            kind: OrderKind::Limit(tif),
-            cloid: Some(once.cloid),
-        };
-        Ok(Action::Order(OrderAction { orders: vec![order], grouping: Grouping::Na, builder: None }))
-    })
+    if let Some(outcome) = once.recalled(desk, &picture.status, &asked, trade)? {
+        return Ok(outcome.into());
+    }
+    // A position that was just enlarged is to be closed as it is now. Where there is none to be seen only a newer picture
+    // can help; where there is one, what is known of it goes soon.
+    let holds = |status: &Status| status.position(&market.coin).is_some();
+    let picture = desk.settle(picture, |status| if holds(status) { EXIT_PATIENCE } else { PATIENCE })?;
+    let held = picture.status.position(&market.coin).ok_or_else(|| nothing_held(&market, &picture))?;
+    let size = part(&market, &held, size, &picture)?;
+    let is_buy = !held.is_long;
+    let Main { px, tif } = through(&market, is_buy, exit_price(desk, &market, Some(&held))?, EXIT_SLIPPAGE_PCT);
+    let order = Order {
+        asset: market.asset,
+        is_buy,
+        limit_px: px,
+        size,
+        reduce_only: true,
+        kind: OrderKind::Limit(tif),
+        cloid: Some(once.cloid),
+    };
+    let action = Action::Order(OrderAction { orders: vec![order], grouping: Grouping::Na, builder: None });
+    let outcome = once.send(desk, &picture.status, &asked, &trade(Some(size)), &action);
+    Ok(outcome.with(picture.caution()).into())
 }
 
-fn nothing_held(market: &Market) -> Outcome {
+fn nothing_held(market: &Market, picture: &Picture) -> Outcome {
+    if let Some(caution) = picture.caution() {
+        let text = format!(
+            "Nothing was sent: the guard's picture shows no position in {}, and it is old. {caution} Call again with the same              client_id; or close what you know to be held by place_order with reduce_only, which needs no picture.",
+            market.coin
+        );
+        return Outcome::new(Kind::Unavailable, Retry::Later, text);
+    }
     let rule = Rule { id: "no_position".to_owned(), limit: Some("0".to_owned()), observed: None };
     Outcome::invalid(rule, format!("There is no open position in {}. Nothing was sent.", market.coin))
 }
 
-/// How much is to be closed: no more than there is.
-fn part(market: &Market, held: &Position, size: Option<Decimal>) -> Result<Decimal, Outcome> {
+/// How much is to be closed: no more than there is, as far as that is known. The venue cuts what is too much.
+fn part(market: &Market, held: &Position, size: Option<Decimal>, picture: &Picture) -> Result<Decimal, Outcome> {
     let Some(size) = size else { return Ok(held.size) };
     size_fits(market, size)?;
-    if size <= held.size {
+    if size <= held.size || picture.is_old() {
         return Ok(size);
     }
     let (size, held) = (to_wire(size), to_wire(held.size));
@@ -84,14 +99,16 @@ fn part(market: &Market, held: &Position, size: Option<Decimal>) -> Result<Decim
     Err(Outcome::invalid(Rule::of("position_size", &held, &size), text))
 }
 
-/// The price that a close goes by: the mark that the guard has, so that it hangs on no other question.
-fn price(desk: &Desk, market: &Market, held: &Position) -> Result<Decimal, Outcome> {
-    if let Some(mark_px) = held.mark_px {
-        return Ok(mark_px);
-    }
+/// The price that an exit goes by: the mark that the guard has, so that it hangs on no other question.
+pub(super) fn exit_price(desk: &Desk, market: &Market, held: Option<&Position>) -> Result<Decimal, Outcome> {
+    held.and_then(|held| held.mark_px).map_or_else(|| mid(desk, market), Ok)
+}
+
+/// The middle of a market's book.
+pub(super) fn mid(desk: &Desk, market: &Market) -> Result<Decimal, Outcome> {
     let mid = desk.mids()?.get(&market.coin).and_then(|mid| parse_info(mid.as_str()?).ok());
     mid.ok_or_else(|| {
-        let text = format!("Nothing was sent: no price for {} is to be had right now. Try again.", market.coin);
+        let text = format!("Nothing was sent: no price for {} is to be had right now. Try again later.", market.coin);
         Outcome::new(Kind::Unavailable, Retry::Later, text)
     })
 }

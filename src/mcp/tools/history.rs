@@ -1,5 +1,6 @@
 //! `list_decisions`, `list_events`: what the guard did.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -63,6 +64,7 @@ fn decisions(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
         // Without the list coins stay unnamed, and nothing else is missing.
         (None, Err(_)) => Arc::default(),
     };
+    let coin = coin.map(|coin| desk.market(&coin)).transpose()?.map(|market| market.coin);
     let is_wanted = |event: &Value| {
         let seq = event.get("seq").and_then(Value::as_u64).unwrap_or_default();
         before.is_none_or(|before| seq < before)
@@ -82,13 +84,12 @@ fn decisions(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
                 short
             })
             .collect(),
-        None => kept(desk)?
-            .iter()
-            .rev()
-            .filter(|event| event.get("kind").and_then(Value::as_str) == Some("decision") && is_wanted(event))
-            .take(limit)
-            .map(|event| records::decision(event, &universe))
-            .collect(),
+        None => {
+            let is_decision = |event: &Value| event.get("kind").and_then(Value::as_str) == Some("decision");
+            newest(desk, limit, before, |event| {
+                (is_decision(event) && is_wanted(event)).then(|| records::decision(event, &universe))
+            })?
+        }
     };
     Ok(noted(records::list("decisions", found)))
 }
@@ -97,33 +98,46 @@ fn events(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["limit", "before"])?;
     let (limit, before) = (args.limit(DEFAULT, MOST)?, args.whole("before", "a seq")?);
     desk.admit()?;
-    let is_before = |event: &&Value| {
-        let seq = event.get("seq").and_then(Value::as_u64).unwrap_or_default();
-        before.is_none_or(|before| seq < before)
-    };
-    let found = kept(desk)?.iter().rev().filter(is_before).take(limit).map(records::event).collect();
+    let found = newest(desk, limit, before, |event| Some(records::event(event)))?;
     Ok(noted(records::list("events", found)))
 }
 
-/// Answers that all kept events come in at most: long events come in several.
-const PARTS: usize = 16;
+/// Events asked for at a time. All that the guard keeps would be more than an answer holds where they are long.
+const PART: usize = 100;
+/// Parts asked for at most: a guard that keeps a thousand events gives them in ten, or in a few more where they are long.
+const PARTS: usize = 64;
 
-/// The events that the guard keeps in memory, oldest first.
-fn kept(desk: &Desk) -> Result<Vec<Value>, Outcome> {
-    let mut events: Vec<Value> = Vec::new();
+/// The newest of the events that the guard keeps in memory, at most `limit`, newest first, in short. They are read oldest
+/// first and part by part: what comes or goes meanwhile is told once or not at all.
+fn newest(
+    desk: &Desk,
+    limit: usize,
+    before: Option<u64>,
+    short: impl Fn(&Value) -> Option<Value>,
+) -> Result<Vec<Value>, Outcome> {
+    let seq = |event: &Value| event.get("seq").and_then(Value::as_u64);
+    let (mut found, mut since) = (VecDeque::new(), 0);
     for _ in 0..PARTS {
-        let since = events.last().and_then(|event| event.get("seq")?.as_u64());
-        let path = since.map_or_else(|| "/guard/events".to_owned(), |since| format!("/guard/events?since={since}"));
+        let path = format!("/guard/events?since={since}&limit={PART}");
         let mut answer = desk.link.get(&path).map_err(|error| Outcome::unreachable(&error))?;
-        match answer.get_mut("events").map(Value::take) {
-            Some(Value::Array(more)) if !more.is_empty() => events.extend(more),
-            _ => break,
+        let Some(Value::Array(part)) = answer.get_mut("events").map(Value::take) else { break };
+        let (begun, last) = (since, answer.get("last").and_then(Value::as_u64));
+        for event in &part {
+            let Some(seq) = seq(event).filter(|seq| *seq > since) else { continue };
+            since = seq;
+            if before.is_none_or(|before| seq < before)
+                && let Some(short) = short(event)
+            {
+                found.push_front(short);
+                found.truncate(limit);
+            }
         }
-        if events.last().and_then(|event| event.get("seq")) == answer.get("last") {
+        let is_over = last.is_none_or(|last| since >= last) || before.is_some_and(|before| since >= before);
+        if is_over || since == begun {
             break;
         }
     }
-    Ok(events)
+    Ok(found.into())
 }
 
 /// Every decision on a trade of this server's key, oldest first.

@@ -1,5 +1,7 @@
 //! `pull_kill_switch`: waits for nobody, asks nothing first, and takes the kill file where the guard does not answer.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use super::{KILL_NAME, SETTING, Tool, read};
@@ -29,12 +31,15 @@ fn kill(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     let terms = Terms { nonce: desk.nonce(), vault: None, expires_after_ms: None };
     // The guard takes it signed for either network.
     let body = signed(desk, &action, &terms, Source::Mainnet)?;
-    match desk.link.kill(&body) {
-        Ok(answer) => {
-            let told = answer.get("killed").and_then(Value::as_str).unwrap_or(&reason);
+    let answer = desk.link.kill(&body).and_then(|answer| {
+        let told = answer.get("killed").and_then(Value::as_str).map(str::to_owned);
+        told.ok_or_else(|| LinkError::NoAnswer("its answer names no kill; is that the guard?".to_owned()))
+    });
+    match answer {
+        Ok(told) => {
             let text = "The kill switch is pulled: the guard opens nothing any more and closes everything. Only a person can \
                         release it. Tell your user now.";
-            Ok(pulled(text.to_owned(), told).into())
+            Ok(pulled(text.to_owned(), &told).into())
         }
         Err(error) => by_file(desk, &reason, &error),
     }
@@ -44,6 +49,12 @@ fn by_file(desk: &Desk, reason: &str, error: &LinkError) -> Result<Answer, Outco
     let tried = desk.kill_file.as_ref().map(|file| (file, file.pull(reason)));
     match tried {
         Some((file, Ok(_))) => {
+            if let Some(own) = desk.watched_kill_file().filter(|own| Path::new(own) != file.path()) {
+                let (named, own) = (file.path().display(), clean::text(&own, 200));
+                let why =
+                    format!("and the kill file that was written is {named}, while the guard named {own} as its own");
+                return Err(not_pulled(true, error, &why));
+            }
             let text = format!(
                 "The kill switch is pulled through the kill file, for {error}. A guard that runs sees it within a second and \
                  closes everything; one that is down starts killed. Only a person can release it. Tell your user now."
@@ -52,9 +63,9 @@ fn by_file(desk: &Desk, reason: &str, error: &LinkError) -> Result<Answer, Outco
         }
         Some((_, Err(failed))) => {
             let failed = clean::text(&failed.to_string(), 100);
-            Err(not_pulled(error, &format!("and the kill file cannot be written ({failed})")))
+            Err(not_pulled(error.may_have_acted(), error, &format!("and the kill file cannot be written ({failed})")))
         }
-        None => Err(not_pulled(error, "and no --kill-file was given")),
+        None => Err(not_pulled(error.may_have_acted(), error, "and no --kill-file was given")),
     }
 }
 
@@ -62,9 +73,9 @@ fn pulled(text: String, reason: &str) -> Outcome {
     Outcome { kill: Some(Some(clean::text(reason, 200))), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
 }
 
-fn not_pulled(error: &LinkError, why: &str) -> Outcome {
+fn not_pulled(may_be: bool, error: &LinkError, why: &str) -> Outcome {
     let last = "Tell your user to run `svc-guard kill --reason ...` at once, and try again.";
-    if error.may_have_acted() {
+    if may_be {
         let text = format!("The kill switch MAY be pulled: {error}, {why}. {last} Pulling it twice does no harm.");
         return Outcome::new(Kind::Unknown, Retry::Later, text);
     }

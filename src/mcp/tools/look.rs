@@ -41,7 +41,8 @@ pub(super) const ORDERS: Tool = Tool {
 
 fn status(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     read(args, &[])?;
-    let status = desk.settled()?;
+    let picture = desk.settled()?;
+    let status = &picture.status;
     // An ill guard answers 503 with the problems, which the alerts tell as well.
     let healthy = desk.link.get("/healthz").is_ok();
     let mut told = Map::new();
@@ -51,13 +52,14 @@ fn status(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     }
     let reason = status.killed();
     told.insert("kill".to_owned(), json!({"pulled": reason.is_some(), "reason": reason}));
-    told.insert("headroom".to_owned(), super::rules::headroom(&status));
+    told.insert("headroom".to_owned(), super::rules::headroom(status));
     told.insert("healthy".to_owned(), json!(healthy));
     told.insert("read_only".to_owned(), json!(desk.key.is_none()));
     for list in ["positions", "open_orders"] {
         let count = status.raw().get(list).and_then(Value::as_array).map_or(0, Vec::len);
         told.insert(format!("{list}_count"), json!(count));
     }
+    told.insert("caution".to_owned(), json!(picture.caution()));
     Ok(noted(told))
 }
 
@@ -72,7 +74,8 @@ fn orders(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
 /// A list of the status, of one coin where one is named.
 fn of_coin(desk: &Desk, args: Option<&str>, name: &str) -> Result<Answer, Outcome> {
     let coin = read(args, &["coin"])?.optional_coin("coin")?;
-    let status = desk.settled()?;
+    let picture = desk.settled()?;
+    let status = &picture.status;
     let items = status.raw().get(name).and_then(Value::as_array).into_iter().flatten();
     let of_coin = |item: &&Value| {
         let named = item.get("coin").and_then(Value::as_str).unwrap_or_default();
@@ -81,5 +84,6 @@ fn of_coin(desk: &Desk, args: Option<&str>, name: &str) -> Result<Answer, Outcom
     let mut told = records::list(name, items.filter(of_coin).map(clean::value).collect());
     let age = status.raw().pointer("/venue/account_age_ms").cloned().unwrap_or_default();
     told.insert("account_age_ms".to_owned(), age);
+    told.insert("caution".to_owned(), json!(picture.caution()));
     Ok(noted(told))
 }

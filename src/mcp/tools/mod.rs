@@ -8,6 +8,7 @@ mod leverage;
 mod look;
 mod markets;
 mod modify;
+mod once;
 mod place;
 mod rules;
 

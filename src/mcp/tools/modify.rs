@@ -1,5 +1,7 @@
 //! `modify_order`.
 
+use std::time::Duration;
+
 use rust_decimal::Decimal;
 
 use super::{TRADE, Tool, read};
@@ -7,10 +9,11 @@ use crate::guard::is_derived;
 use crate::mcp::answer::Answer;
 use crate::mcp::desk::Desk;
 use crate::mcp::order::{beyond_trigger, price_fits, size_fits};
-use crate::mcp::outcome::{Outcome, Rule};
+use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::schema;
 use crate::mcp::send::{Trade, carry_out};
-use crate::mcp::status::Open;
+use crate::mcp::sight::{PATIENCE, Picture};
+use crate::mcp::status::{Open, Status};
 use crate::venue::action::{Action, Modify, Target};
 use crate::venue::amount::to_wire;
 use crate::venue::market::Market;
@@ -44,14 +47,14 @@ fn modify(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     if px.is_none() && size.is_none() {
         return Err(Outcome::fault(&args.fault("new_price", "new_price, new_size or both")));
     }
-    let status = desk.settled()?;
     let market = desk.market(&coin)?;
-    let Some(old) = status.open_order(&market.coin, oid) else {
-        let rule = Rule { id: "order_unknown".to_owned(), limit: None, observed: Some(oid.to_string()) };
-        let text =
-            format!("{} has no open order {oid}. Nothing was sent; get_open_orders shows what is open.", market.coin);
-        return Err(Outcome::invalid(rule, text));
-    };
+    // Only what is not to be seen yet, or an entry whose size is taken from the picture, is worth a wait for a newer one.
+    let is_plain = |old: &Open| size.is_some() || old.reduce_only || old.trigger_px.is_some();
+    let as_it_is = |status: &Status| status.open_order(&market.coin, oid).is_some_and(|old| is_plain(&old));
+    let picture = desk
+        .settle(desk.glance(Some(market.asset))?, |status| if as_it_is(status) { Duration::ZERO } else { PATIENCE })?;
+    let status = &picture.status;
+    let old = status.open_order(&market.coin, oid).ok_or_else(|| not_open(&market, oid, &picture))?;
     let order = changed(&market, &old, px, size)?;
     let what = format!(
         "change of order {oid} to {} {} {} at {}",
@@ -63,7 +66,22 @@ fn modify(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     // The venue replaces a trigger only if it may place the new one in any case; what only reduces may.
     let always = order.is_trigger();
     let action = Action::BatchModify { modifies: vec![Modify { target: Target::Oid(oid), order }], always };
-    Ok(carry_out(desk, &status, &action, &Trade { what, ..Trade::default() }).into())
+    let outcome = carry_out(desk, status, &action, &Trade { what, ..Trade::default() });
+    Ok(outcome.with(picture.caution()).into())
+}
+
+fn not_open(market: &Market, oid: u64, picture: &Picture) -> Outcome {
+    if let Some(caution) = picture.caution() {
+        let text = format!(
+            "Nothing was sent: the guard's picture shows no open order {oid} in {}, and it is old. {caution} Call again.",
+            market.coin
+        );
+        return Outcome::new(Kind::Unavailable, Retry::Later, text);
+    }
+    let rule = Rule { id: "order_unknown".to_owned(), limit: None, observed: Some(oid.to_string()) };
+    let text =
+        format!("{} has no open order {oid}. Nothing was sent; get_open_orders shows what is open.", market.coin);
+    Outcome::invalid(rule, text)
 }
 
 /// The whole new order, in which only what was asked for differs.

@@ -7,8 +7,9 @@ use super::{GUARD_READ, Tool, noted, read};
 use crate::mcp::answer::Answer;
 use crate::mcp::desk::Desk;
 use crate::mcp::outcome::{Kind, Outcome, Retry};
-use crate::mcp::schema;
 use crate::mcp::status::Status;
+use crate::mcp::{clean, schema};
+use crate::venue::amount::{parse_info, to_wire};
 
 pub(super) const RULES: Tool = Tool {
     name: "get_rules",
@@ -22,12 +23,13 @@ pub(super) const RULES: Tool = Tool {
 
 fn rules(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     read(args, &[])?;
-    let status = desk.settled()?;
+    let picture = desk.settled()?;
+    let status = &picture.status;
     let Some(rules) = status.rules() else {
         let text = "The guard's rules cannot be read; it may be of another version.";
         return Err(Outcome::new(Kind::Unavailable, Retry::Never, text));
     };
-    let base = base(&status);
+    let base = base(status);
     let worth = |percent: Decimal| base.and_then(|base| base.checked_mul(percent)?.checked_div(dec!(100))).map(usdc);
     let list: Vec<Value> = rules
         .describe()
@@ -44,9 +46,10 @@ fn rules(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
             json!({"rule": rule.key, "value": value, "words": rule.words, "usdc": percent.and_then(worth)})
         })
         .collect();
-    let mut told = Map::from_iter([("rules".to_owned(), json!(list)), ("headroom".to_owned(), headroom(&status))]);
+    let mut told = Map::from_iter([("rules".to_owned(), json!(list)), ("headroom".to_owned(), headroom(status))]);
     told.insert("percent_of_usdc".to_owned(), json!(base.map(usdc)));
     told.insert("equity".to_owned(), json!(status.amount("/equity").map(usdc)));
+    told.insert("caution".to_owned(), json!(picture.caution()));
     Ok(noted(told))
 }
 
@@ -56,28 +59,31 @@ fn base(status: &Status) -> Option<Decimal> {
     status.amount("/risk/exposure_limit")?.checked_mul(dec!(100))?.checked_div(percent)
 }
 
-/// Used, limit and left of every limit that the guard keeps count of, USDC but for the number of open entries.
+/// Used, limit and left of every rule that fills up, by the guard's own count: USDC, or a number of orders. Where each
+/// market has a limit of its own, the market that is nearest to it.
 pub(super) fn headroom(status: &Status) -> Value {
-    let figure = |used: Option<Decimal>, limit: Option<Decimal>| {
+    let rows = status.raw().get("headroom").and_then(Value::as_array).into_iter().flatten();
+    let told = rows.filter_map(|row| {
+        let text = |name: &str| row.get(name).and_then(Value::as_str);
+        let amount = |name: &str| parse_info(text(name)?).ok();
+        let shown: fn(Decimal) -> String = match text("unit")? {
+            "usdc" => usdc,
+            "orders" => to_wire,
+            // A setting, which nothing adds to.
+            _ => return None,
+        };
+        let (used, limit) = (amount("used"), amount("limit"));
         let left = limit.zip(used).map(|(limit, used)| limit.saturating_sub(used).max(Decimal::ZERO));
-        json!({"used": used.map(usdc), "limit": limit.map(usdc), "left": left.map(usdc)})
-    };
-    let entries = |used: usize, limit: usize| {
-        let left = limit.saturating_sub(used);
-        json!({"used": used.to_string(), "limit": limit.to_string(), "left": left.to_string()})
-    };
-    let most_entries = status.rules().and_then(|rules| usize::try_from(rules.open_orders).ok());
-    let risk = |name: &str| status.amount(&format!("/risk/{name}"));
-    let lost = risk("day_pnl").map(|pnl| pnl.saturating_mul(dec!(-1)).max(Decimal::ZERO));
-    json!({
-        "open_risk": figure(risk("open_risk"), risk("open_risk_limit")),
-        "exposure": figure(risk("exposure"), risk("exposure_limit")),
-        "daily_loss": figure(lost, risk("daily_loss_limit")),
-        "drawdown": figure(risk("drawdown"), risk("drawdown_limit")),
-        "open_orders": most_entries.map(|limit| entries(status.open_entries(), limit)),
-    })
+        let mut figure = json!({"used": used.map(shown), "limit": limit.map(shown), "left": left.map(shown)});
+        if let (Some(coin), Some(figure)) = (text("coin"), figure.as_object_mut()) {
+            figure.insert("coin".to_owned(), json!(clean::text(coin, 40)));
+        }
+        Some((clean::text(text("rule")?, 40), figure))
+    });
+    Value::Object(told.collect())
 }
 
+/// Cents; what is less is not told as more.
 fn usdc(amount: Decimal) -> String {
-    format!("{amount:.2}")
+    format!("{:.2}", amount.trunc_with_scale(2))
 }
