@@ -78,8 +78,15 @@ fn layout(action_type: &str) -> Option<(&'static str, &'static [Field])> {
 #[must_use]
 pub fn digests(action: &Node, terms: &Terms) -> Vec<([u8; 32], Source)> {
     if action.get("type").and_then(Node::as_str) == Some("multiSig") {
-        let sources = [Source::Mainnet, Source::Testnet];
-        return sources.into_iter().filter_map(|source| Some((multi_sig(action, terms, source)?, source))).collect();
+        // The Python SDK posts its vault with those that it signs without one, too.
+        let bare = terms.vault.is_some().then_some(Terms { vault: None, ..*terms });
+        let mut digests = Vec::new();
+        for terms in [Some(*terms), bare].into_iter().flatten() {
+            for source in [Source::Mainnet, Source::Testnet] {
+                digests.extend(multi_sig(action, &terms, source).map(|digest| (digest, source)));
+            }
+        }
+        return digests;
     }
     let chain = action.get("hyperliquidChain").and_then(Node::as_str);
     let source = if chain == Some("Mainnet") { Source::Mainnet } else { Source::Testnet };
