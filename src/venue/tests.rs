@@ -165,7 +165,7 @@ fn what_is_never_forwarded_names_its_client_in_any_order_of_keys() {
         r#"{"type":"evmUserModify","usingBigBlocks":true}"#,
         r#"{"type":"reserveRequestWeight","weight":1,"destination":"0x22"}"#,
         r#"{"type":"gossipPriorityBid","slotId":0,"ip":"127.0.0.1","maxGas":1}"#,
-        r#"{"type":"approveBuilderFee","signatureChainId":"0x66eee","hyperliquidChain":"Testnet","builder":"0x22","maxFeeRate":"0.01%","nonce":1}"#,
+        r#"{"type":"approveBuilderFee","maxFeeRate":"0.01%","builder":"0x22","nonce":1,"signatureChainId":"0x66eee","hyperliquidChain":"Testnet"}"#,
         r#"{"type":"notKnownYet","zeta":1}"#,
     ] {
         let node = Node::parse(action.as_bytes()).unwrap();

@@ -10,8 +10,6 @@ use super::json::Node;
 /// exchange endpoint page and the structs of the official SDKs.
 const ORDER: [&str; 45] = [
     "type",
-    "signatureChainId",
-    "hyperliquidChain",
     "time",
     "twap",
     "details",
@@ -40,8 +38,8 @@ const ORDER: [&str; 45] = [
     "token",
     "amount",
     "fromSubAccount",
-    "builder",
     "maxFeeRate",
+    "builder",
     "classTransfer",
     "usdc",
     "toPerp",
@@ -54,6 +52,8 @@ const ORDER: [&str; 45] = [
     "ip",
     "maxGas",
     "nonce",
+    "signatureChainId",
+    "hyperliquidChain",
 ];
 
 /// The action with every object's keys in the order signed, as far as it is known: keys that are not stay behind the
