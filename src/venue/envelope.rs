@@ -6,7 +6,7 @@ use super::json::{Node, ObjBuilder};
 use super::order::{Fields, ShapeError};
 use super::recovery::{RecoveryError, Signature};
 use super::signing::{Source, Terms, agent_digest, connection_id};
-use super::user_signed;
+use super::{unjudged, user_signed};
 
 /// A request as posted to `/exchange`, parsed but not judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,10 +71,8 @@ impl Envelope {
             Source::Mainnet => Source::Testnet,
             Source::Testnet => Source::Mainnet,
         };
-        let canonical = self.action.to_node();
-        let received = (canonical.as_ref() != Some(&self.received)).then_some(&self.received);
-        for form in [canonical.as_ref(), received].into_iter().flatten() {
-            let id = connection_id(form, &self.terms);
+        for (form, terms) in self.signed_forms() {
+            let id = connection_id(&form, &terms);
             for source in [first, second] {
                 let address = self.signature.recover(&agent_digest(&id, source))?;
                 if is_client(&address) {
@@ -82,11 +80,35 @@ impl Envelope {
                 }
             }
         }
-        let Some(digest) = user_signed::digest(&self.received) else { return Ok(None) };
-        let address = self.signature.recover(&digest)?;
-        let chain = self.received.get("hyperliquidChain").and_then(Node::as_str);
-        let source = if chain == Some("Mainnet") { Source::Mainnet } else { Source::Testnet };
-        Ok(is_client(&address).then_some((address, source)))
+        for (digest, source) in user_signed::digests(&self.received, &self.terms) {
+            let address = self.signature.recover(&digest)?;
+            if is_client(&address) {
+                return Ok(Some((address, source)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the signer may have hashed, the likeliest first.
+    fn signed_forms(&self) -> Vec<(Node, Terms)> {
+        let received = (self.received.clone(), self.terms);
+        let Some(canonical) = self.action.to_node() else {
+            let mut forms = vec![received];
+            let ordered = unjudged::in_signing_order(&self.received);
+            if ordered != self.received {
+                forms.push((ordered, self.terms));
+            }
+            // The Python SDK posts its vault with actions that it signs without.
+            if self.terms.vault.is_some() {
+                let terms = Terms { vault: None, ..self.terms };
+                forms.extend(forms.clone().into_iter().map(|(form, _)| (form, terms)));
+            }
+            return forms;
+        };
+        let is_other = canonical != self.received;
+        let mut forms = vec![(canonical, self.terms)];
+        forms.extend(is_other.then_some(received));
+        forms
     }
 }
 
@@ -112,7 +134,10 @@ fn parse_signature(node: &Node) -> Result<Signature, ShapeError> {
         let bytes = if digits.is_empty() { None } else { decode_array(&padded).ok() };
         bytes.ok_or_else(|| ShapeError(format!("{PLACE}.{key}: expected 0x and at most 64 hex digits")))
     };
-    let v = fields.u64("v")?;
-    // A `v` beyond a byte is as wrong as any other that is not 27 or 28: the recovery names it.
+    // Some wallets give the bare parity. A `v` beyond a byte is as wrong as any other: the recovery names it.
+    let v = match fields.u64("v")? {
+        parity @ 0..=1 => parity.saturating_add(27),
+        v => v,
+    };
     Ok(Signature { r: part("r")?, s: part("s")?, v: u8::try_from(v).unwrap_or(u8::MAX) })
 }

@@ -16,6 +16,7 @@ pub mod order;
 pub mod recovery;
 pub mod reply;
 pub mod signing;
+mod unjudged;
 pub mod user_signed;
 pub mod weight;
 

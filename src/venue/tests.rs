@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::envelope::{Envelope, body};
 use super::json::Node;
 use super::recovery::RecoveryError;
-use super::signing::{SecretKey, Source, agent_digest, connection_id};
+use super::signing::{SecretKey, Source, Terms, agent_digest, connection_id};
 use super::{Address, address::to_hex, msgpack};
 
 #[derive(Deserialize)]
@@ -119,6 +119,78 @@ fn short_r_and_s_are_padded() {
         let (_, error) = Envelope::parse(body(bad).as_bytes()).unwrap_err();
         assert!(error.0.contains("signature.r"), "{bad}: {error}");
     }
+}
+
+#[test]
+fn the_bare_parity_is_as_good_as_v() {
+    for vector in vectors() {
+        let bare = vector.body.to_json().replace(r#""v":27"#, r#""v":0"#).replace(r#""v":28"#, r#""v":1"#);
+        assert_ne!(bare, vector.body.to_json(), "{}", vector.name);
+        let given = Envelope::parse(vector.body.to_json().as_bytes()).unwrap().signature;
+        assert_eq!(Envelope::parse(bare.as_bytes()).unwrap().signature, given, "{}", vector.name);
+    }
+}
+
+/// The same value with every object's keys in alphabetical order, as the official Rust SDK posts it.
+fn sorted(node: &Node) -> Node {
+    match node {
+        Node::Obj(members) => {
+            let mut members: Vec<_> = members.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            members.sort_by(|(left, _), (right, _)| left.cmp(right));
+            Node::Obj(members)
+        }
+        Node::Arr(items) => Node::Arr(items.iter().map(sorted).collect()),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn what_is_never_forwarded_names_its_client_in_any_order_of_keys() {
+    let key = SecretKey::parse(&format!("0x{}", "01".repeat(32))).unwrap();
+    let vault = "0x2222222222222222222222222222222222222222".parse().unwrap();
+    for action in [
+        r#"{"type":"scheduleCancel","time":1790000005000}"#,
+        r#"{"type":"twapOrder","twap":{"a":0,"b":true,"s":"1","r":false,"m":30,"t":false}}"#,
+        r#"{"type":"topUpIsolatedOnlyMargin","asset":0,"leverage":"3"}"#,
+        r#"{"type":"vaultTransfer","vaultAddress":"0x2222222222222222222222222222222222222222","isDeposit":true,"usd":5}"#,
+        r#"{"type":"vaultModify","vaultAddress":"0x22","allowDeposits":true,"alwaysCloseOnWithdraw":null}"#,
+        r#"{"type":"createVault","name":"n","description":"d","initialUsd":1,"nonce":1}"#,
+        r#"{"type":"subAccountTransfer","subAccountUser":"0x22","isDeposit":false,"usd":5}"#,
+        r#"{"type":"subAccountSpotTransfer","subAccountUser":"0x22","isDeposit":true,"token":"T","amount":"1"}"#,
+        r#"{"type":"subAccountModify","subAccountUser":"0x22","name":"n"}"#,
+        r#"{"type":"agentSendAsset","destination":"0x22","sourceDex":"","destinationDex":"","token":"T","amount":"1","fromSubAccount":"","nonce":1}"#,
+        r#"{"type":"spotUser","classTransfer":{"usdc":1000000,"toPerp":true}}"#,
+        r#"{"type":"borrowLend","operation":"supply","token":0,"amount":"1"}"#,
+        r#"{"type":"setReferrer","code":"X"}"#,
+        r#"{"type":"evmUserModify","usingBigBlocks":true}"#,
+        r#"{"type":"reserveRequestWeight","weight":1,"destination":"0x22"}"#,
+        r#"{"type":"gossipPriorityBid","slotId":0,"ip":"127.0.0.1","maxGas":1}"#,
+        r#"{"type":"approveBuilderFee","maxFeeRate":"0.01%","builder":"0x22","nonce":1,"signatureChainId":"0x66eee","hyperliquidChain":"Testnet"}"#,
+        r#"{"type":"notKnownYet","zeta":1}"#,
+    ] {
+        let node = Node::parse(action.as_bytes()).unwrap();
+        for (signed_vault, posted_vault) in [(None, None), (Some(vault), Some(vault)), (None, Some(vault))] {
+            let terms =
+                Terms { nonce: 1_790_000_000_000, vault: signed_vault, expires_after_ms: Some(1_790_000_005_000) };
+            let signature = key.sign_action(&node, &terms, Source::Testnet).unwrap();
+            let posted = body(sorted(&node), &Terms { vault: posted_vault, ..terms }, &signature);
+            let envelope = Envelope::parse(posted.to_json().as_bytes()).unwrap();
+            let signer = envelope.signer(Source::Mainnet, |address| *address == key.address()).unwrap();
+            assert_eq!(signer, Some((key.address(), Source::Testnet)), "{action}");
+        }
+    }
+}
+
+/// The vault of an action that may be forwarded is part of what was signed, always.
+#[test]
+fn a_vault_added_to_a_judged_action_names_nobody() {
+    let key = SecretKey::parse(&format!("0x{}", "01".repeat(32))).unwrap();
+    let node = Node::parse(br#"{"type":"noop"}"#).unwrap();
+    let terms = Terms { nonce: 1, vault: None, expires_after_ms: None };
+    let signature = key.sign_action(&node, &terms, Source::Testnet).unwrap();
+    let posted = body(node, &Terms { vault: Some(key.address()), ..terms }, &signature);
+    let envelope = Envelope::parse(posted.to_json().as_bytes()).unwrap();
+    assert_eq!(envelope.signer(Source::Testnet, |address| *address == key.address()).unwrap(), None);
 }
 
 #[test]

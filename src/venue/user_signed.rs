@@ -5,8 +5,10 @@
 
 use super::address::{Address, decode_array};
 use super::json::Node;
-use super::signing::{domain_separator, typed_data_digest, word};
+use super::signing::{Source, Terms, connection_id, domain_separator, typed_data_digest, word};
 use super::{keccak256, keccak256_of};
+
+const DOMAIN: &str = "HyperliquidSignTransaction";
 
 /// One field of a signed struct.
 struct Field {
@@ -71,13 +73,50 @@ fn layout(action_type: &str) -> Option<(&'static str, &'static [Field])> {
     })
 }
 
+/// What an action of this kind may have been signed over, each with the network that it then names. Empty for any
+/// other action, and for one whose fields cannot be read.
+#[must_use]
+pub fn digests(action: &Node, terms: &Terms) -> Vec<([u8; 32], Source)> {
+    if action.get("type").and_then(Node::as_str) == Some("multiSig") {
+        // The Python SDK posts its vault with those that it signs without one, too.
+        let bare = terms.vault.is_some().then_some(Terms { vault: None, ..*terms });
+        let mut digests = Vec::new();
+        for terms in [Some(*terms), bare].into_iter().flatten() {
+            for source in [Source::Mainnet, Source::Testnet] {
+                digests.extend(multi_sig(action, &terms, source).map(|digest| (digest, source)));
+            }
+        }
+        return digests;
+    }
+    let chain = action.get("hyperliquidChain").and_then(Node::as_str);
+    let source = if chain == Some("Mainnet") { Source::Mainnet } else { Source::Testnet };
+    digest(action).map(|digest| (digest, source)).into_iter().collect()
+}
+
+/// What the outer signer of a multi-sig action signs: the hash of all but its type. The network is in no field.
+fn multi_sig(action: &Node, terms: &Terms, source: Source) -> Option<[u8; 32]> {
+    let Node::Obj(members) = action else { return None };
+    let inner = members.iter().filter(|(key, _)| key != "type").cloned().collect();
+    let chain = match source {
+        Source::Mainnet => "Mainnet",
+        Source::Testnet => "Testnet",
+    };
+    let type_hash = keccak256(
+        b"HyperliquidTransaction:SendMultiSig(string hyperliquidChain,bytes32 multiSigActionHash,uint64 nonce)",
+    );
+    let inner = connection_id(&Node::Obj(inner), terms);
+    let message = keccak256_of(&[&type_hash, &keccak256(chain.as_bytes()), &inner, &word(terms.nonce)]);
+    Some(typed_data_digest(&domain_separator(DOMAIN, chain_id(action)?), &message))
+}
+
+fn chain_id(action: &Node) -> Option<u64> {
+    u64::from_str_radix(action.get("signatureChainId")?.as_str()?.strip_prefix("0x")?, 16).ok()
+}
+
 /// The digest a user-signed action was signed over, if `action` is one whose fields can be read.
 #[must_use]
 pub fn digest(action: &Node) -> Option<[u8; 32]> {
     let (name, fields) = layout(action.get("type")?.as_str()?)?;
-    let chain = action.get("signatureChainId")?.as_str()?.strip_prefix("0x")?;
-    let chain_id = u64::from_str_radix(chain, 16).ok()?;
-
     let mut type_text = format!("HyperliquidTransaction:{name}(string hyperliquidChain");
     let mut data = vec![keccak256(action.get("hyperliquidChain")?.as_str()?.as_bytes())];
     for field in fields {
@@ -86,13 +125,13 @@ pub fn digest(action: &Node) -> Option<[u8; 32]> {
     }
     type_text.push(')');
     let message = keccak256_of(&[&keccak256(type_text.as_bytes()), data.concat().as_slice()]);
-    Some(typed_data_digest(&domain_separator("HyperliquidSignTransaction", chain_id), &message))
+    Some(typed_data_digest(&domain_separator(DOMAIN, chain_id(action)?), &message))
 }
 
 fn encode(field: &Field, value: Option<&Node>) -> Option<[u8; 32]> {
     match (field.kind, value) {
-        // The Python SDK signs an agent without a name as "" and then leaves the key out of the body.
-        (Kind::Text, None) if field.name == "agentName" => Some(keccak256(b"")),
+        // An agent without a name is signed as "" and then left out of the body (Python SDK) or null in it (Rust SDK).
+        (Kind::Text, None | Some(Node::Null)) if field.name == "agentName" => Some(keccak256(b"")),
         (Kind::Text, Some(Node::Str(text))) => Some(keccak256(text.as_bytes())),
         (Kind::Uint64 | Kind::Uint32, Some(node)) => node.as_u64().map(word),
         (Kind::Flag, Some(Node::Bool(flag))) => Some(word(u64::from(*flag))),

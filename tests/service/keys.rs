@@ -47,7 +47,7 @@ fn keys_stand_in_their_own_files_only() {
     // Everything that is written about keys: trades, refusals, errors of the venue, a restart, a refused start.
     stand.send(&resting());
     let mut forged = signed(&stand.client, &resting());
-    forged["signature"]["v"] = json!(0);
+    forged["signature"]["v"] = json!(29);
     stand.post("/exchange", &forged);
     let mut leaky = signed(&stand.client, &resting());
     leaky["signature"]["v"] = json!(30);

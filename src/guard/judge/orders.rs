@@ -18,6 +18,8 @@ use crate::venue::order::{Order, OrderKind, Tif};
 /// Builder-deployed perps start at this asset id, outcome markets at the next. Source: the venue's asset id page.
 const FIRST_BUILDER_PERP: u32 = 100_000;
 const FIRST_OUTCOME: u32 = 100_000_000;
+/// A `normalTpsl` group with more than these behind its entry is refused whole.
+const MOST_CHILDREN: usize = 2;
 
 /// What an order is, seen against what the account could come to hold.
 pub(super) enum Class {
@@ -189,21 +191,22 @@ fn fit_requested_stops(
     }
 }
 
-/// Hangs the guard's stops on the entries they are for: as the child of a single entry, or in a batch as actions that
-/// follow for what fills at once. What rests in a batch is covered when it fills.
+/// Hangs the guard's stops on the entries they are for: as the child of a single entry, or in a batch, and on an entry
+/// that has all the children it may have, as actions that follow for what fills at once. What rests there is covered
+/// when it fills.
 fn hang_attached(
     guard: &Guard,
     action: &OrderAction,
     orders: &mut Vec<Order>,
     judged: Vec<Option<Judged>>,
 ) -> (Grouping, Vec<Post>) {
-    let is_single = orders.len() == 1 || action.grouping == Grouping::NormalTpsl;
+    let has_room = orders.len() == 1 || (action.grouping == Grouping::NormalTpsl && orders.len() <= MOST_CHILDREN);
     let mut grouping = action.grouping;
     let mut post = Vec::new();
     for (place, judged) in judged.into_iter().enumerate() {
         let cover = judged.map(|judged| judged.cover);
         let (Some(Cover::Attached(stop)), Some(entry)) = (cover, orders.get(place)) else { continue };
-        if is_single && grouping != Grouping::PositionTpsl {
+        if has_room && grouping != Grouping::PositionTpsl {
             orders.push(stop);
             grouping = Grouping::NormalTpsl;
         } else if fills_at_once(guard, entry) {

@@ -172,6 +172,27 @@ fn what_is_no_market_stop_covers_nothing() {
     }
 }
 
+/// Some clients send a stop that rests as a limit order, and a take profit beside it: the venue takes no third child.
+#[test]
+fn a_group_with_two_children_gets_no_third() {
+    for (entry, stops_after) in [(buy(ETH, "1990", "1"), 0), (buy(ETH, "2000", "1"), 1)] {
+        let limit_stop = with(stop(ETH, false, "1950", "1"), "/t/trigger/isMarket", json!(false));
+        let profit = with(stop(ETH, false, "2050", "1"), "/t/trigger/tpsl", json!("tp"));
+        let orders = json!([entry, profit, limit_stop]);
+        let decided = desk(wide()).ask(json!({"type": "order", "orders": orders, "grouping": "normalTpsl"}));
+        let decided = decided.resized();
+        assert_eq!(decided.forward()["grouping"], "normalTpsl");
+        assert_eq!(decided.forward()["orders"].as_array().unwrap().len(), 3);
+        let after = decided.event["post"].as_array().unwrap();
+        assert_eq!(after.len(), stops_after);
+        for action in after {
+            let stop = &action["orders"][0];
+            assert_eq!((trigger(stop), &stop["s"], &stop["r"]), (&json!("1960"), &json!("1"), &json!(true)));
+            assert_eq!(stop["t"]["trigger"]["isMarket"], true);
+        }
+    }
+}
+
 #[test]
 fn cover_that_rests_serves_for_its_size() {
     for (covered, code) in [("2", "allowed"), ("1.9999", "resized")] {
