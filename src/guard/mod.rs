@@ -19,6 +19,7 @@ mod event;
 mod flatten;
 mod gauges;
 mod headroom;
+mod held_back;
 pub mod input;
 mod intent;
 mod judge;

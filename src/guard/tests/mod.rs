@@ -17,6 +17,7 @@ mod flowing;
 mod halting;
 mod head;
 mod headroom;
+mod held_back;
 mod in_flight;
 mod leverage;
 mod live;
