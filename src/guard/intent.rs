@@ -143,6 +143,7 @@ impl Guard {
         }
         let next = match &ending {
             Ending::Answered(reply, value) => {
+                self.hear_of_signer(effects, reply, now_ms);
                 self.pending.answered(seq, index, now_ms, |place| reply.status(place));
                 self.learn_orders(&planned.action, reply, now_ms);
                 if reply.is_ok() {

@@ -35,6 +35,7 @@ mod reply;
 mod restore;
 mod risk;
 mod settle;
+mod signer;
 mod state;
 mod status;
 mod step;

@@ -72,7 +72,7 @@ pub(super) fn judge(
     let mut cover = if requested.is_empty() {
         match resting_cover(guard, book, &entry, part) {
             Some(px) => Cover::Resting(px),
-            None => Cover::Attached(stop::order(market, order.is_buy, entry.attached_px(guard), part)),
+            None => Cover::Attached(stop::order(market, order.is_buy, entry.attached_px(guard)?, part)),
         }
     } else {
         requested.iter_mut().try_for_each(|stop| stop::judge(guard, &entry, stop))?;

@@ -7,6 +7,7 @@ mod fixture;
 
 mod builder;
 mod cancels;
+mod cheap;
 mod collar;
 mod covering;
 mod crashing;
@@ -29,6 +30,7 @@ mod properties;
 mod protecting;
 mod recovering;
 mod settling;
+mod signer;
 mod simulation;
 mod sizes;
 mod states;
