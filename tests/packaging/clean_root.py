@@ -1,4 +1,4 @@
-"""A clean Debian root: the essential packages and systemd, as the machine's own package database knows them.
+"""A clean Debian root: the essential packages and what a server has besides, as the machine's own package database knows them.
 
 Nothing is downloaded: each package's files are copied, and a database that knows these packages only is written, so that
 dpkg works in it as on a machine that was just installed. Taking them from the network takes minutes instead.
@@ -24,7 +24,11 @@ def stanzas():
 
 
 def closure(known, wanted):
-    """These packages and all that they need, the first alternative that is installed."""
+    """These packages and all that they need, the first alternative that is installed or provided by one that is."""
+    stand_for = {name: name for name in known}
+    for name, (fields, _) in known.items():
+        for provided in re.findall(r"[^\s,()]+(?= *(?:\([^)]*\))? *(?:,|$))", fields.get("Provides", "")):
+            stand_for.setdefault(provided, name)
     found, to_do = set(), list(wanted)
     while to_do:
         name = to_do.pop()
@@ -34,7 +38,7 @@ def closure(known, wanted):
         fields = known[name][0]
         for needed in ", ".join(filter(None, (fields.get("Pre-Depends"), fields.get("Depends")))).split(","):
             names = [re.split(r"[ (:]", alternative.strip())[0] for alternative in needed.split("|")]
-            to_do += [name for name in names if name in known][:1]
+            to_do += [stand_for[name] for name in names if name in stand_for][:1]
     return found
 
 
@@ -47,7 +51,7 @@ def assemble(root):
     """Makes the root in a new folder."""
     known = stanzas()
     essential = [name for name, (fields, _) in known.items() if fields.get("Essential") == "yes"]
-    names = closure(known, [*essential, "systemd"])
+    names = closure(known, [*essential, *(name for name in ("apt", "dbus", "sudo", "systemd") if name in known)])
     root.mkdir(parents=True)
     for link in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
         if pathlib.Path("/", link).is_symlink():
@@ -62,8 +66,9 @@ def assemble(root):
     for info in infos:
         if info.suffix == ".list":
             files |= {line for line in info.read_text().splitlines() if line != "/." and not LEFT_OUT.match(line)}
-    # Links that the packages' scripts made.
-    files |= {str(path) for path in pathlib.Path("/etc/alternatives").iterdir()} | {"/usr/bin/awk", "/etc/alternatives"}
+    # What the packages' scripts made: links, and who may do what.
+    made = [path for folder in ("/etc/alternatives", "/etc/pam.d") for path in pathlib.Path(folder).iterdir()]
+    files |= {str(path) for path in made} | {"/usr/bin/awk", "/etc/alternatives"}
     present = sorted(path for path in files if pathlib.Path(path).is_symlink() or pathlib.Path(path).exists())
     copy = ["tar", "-C", "/", "--no-recursion", "--ignore-failed-read", "-cf", "-", "--null", "-T", "-"]
     unpack = ["tar", "-C", str(root), "--keep-directory-symlink", "-xpf", "-"]

@@ -13,6 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "sdk"))
 
 import clean_root  # noqa: E402
+from guarded import Guarded  # noqa: E402
 from harness import GUARD, ROOT, VENUE  # noqa: E402
 from machine import NAMESPACES, Machine, Root, run, unified_cgroups  # noqa: E402
 
@@ -88,3 +89,8 @@ def machine(assembled, tmp_path):
     finally:
         machine.end()
         shutil.rmtree(folder)
+
+
+@pytest.fixture
+def guarded(machine, package):
+    return Guarded(machine, package)

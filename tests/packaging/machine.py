@@ -83,9 +83,12 @@ class Machine(Root):
             return str(error)
         return None if state in ("running", "degraded") else state
 
+    def inside(self):
+        """What brings a command into it."""
+        return ["nsenter", "-t", self.first, "-m", "-p", "-n", "-u", "-i", "-C", "-r", "-w"]
+
     def run(self, *command, check=True, stdin=""):
-        inside = ["nsenter", "-t", self.first, "-m", "-p", "-n", "-u", "-i", "-C", "-r", "-w"]
-        return run([*inside, "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *command], check, stdin)
+        return run([*self.inside(), "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *command], check, stdin)
 
     def path(self, absolute):
         return pathlib.Path(f"/proc/{self.first}/root") / absolute.lstrip("/")

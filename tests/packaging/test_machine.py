@@ -2,64 +2,8 @@
 
 import json
 
-import pytest
-
-from harness import ACCOUNT, ROOT, WALLET, WALLET_KEY, until
-
-HOME = "/var/lib/svc-guard"
-UNIT = "svc-guard.service"
-VENUE_PORT = 9999
-PORT = 8547
-
-
-class Guarded:
-    """A machine with the package and the venue, and the commands that its person gives."""
-
-    def __init__(self, machine, package):
-        self.machine = machine
-        self.install(package)
-        machine.bring(ROOT / "packaging" / "examples" / "rules.toml", "/opt/rules.toml")
-
-    def install(self, package):
-        self.machine.bring(package, "/opt/guard.deb")
-        self.machine.run("dpkg", "--install", "/opt/guard.deb")
-
-    def venue(self, network):
-        serve = ["/opt/venue_sim", "--listen", f"127.0.0.1:{VENUE_PORT}", "--account", ACCOUNT, "--agent", WALLET]
-        self.machine.run("systemd-run", "--unit=venue", *serve, "--network", network)
-        until("the venue", lambda: self.machine.get(VENUE_PORT, "/sim"))
-
-    def guard(self, *arguments, home=HOME, check=True, stdin="", variables=()):
-        """The program, run by a person as the guard's user."""
-        user = ["setpriv", "--reuid", "svc-guard", "--regid", "svc-guard", "--init-groups"]
-        return self.machine.run(*user, "env", *variables, "svc-guard", "--home", home, *arguments, check=check, stdin=stdin)
-
-    def init(self, *arguments, home=HOME, stdin=""):
-        self.machine.run("install", "-d", "-o", "svc-guard", "-g", "svc-guard", "-m", "1733", home)
-        config = f'[venue]\nurl = "http://127.0.0.1:{VENUE_PORT}"\n'
-        self.machine.run("install", "-o", "svc-guard", "/dev/stdin", f"{home}/guard.toml", stdin=config)
-        answers = ["--account", ACCOUNT, "--rules", "@/opt/rules.toml", "--client-key-out", f"{home}/bot.key"]
-        self.guard("init", "--non-interactive", *answers, *arguments, home=home, stdin=stdin)
-
-    def start(self, *units):
-        """Starts them; what they said is told when they do not start."""
-        done = self.machine.run("systemctl", "start", *units, check=False)
-        assert done.returncode == 0, "\n".join(self.machine.journal(unit) for unit in units)
-
-    def state(self, unit=UNIT):
-        return self.machine.show(unit, "ActiveState", "SubState")
-
-    def runs(self, unit=UNIT):
-        until(f"{unit} to run", lambda: self.state(unit) == ("active", "running"))
-        return self.machine.show(unit, "MainPID")[0]
-
-    def status(self, port=PORT):
-        return until("a status", lambda: self.machine.get(port, "/guard/status"))
-
-
-@pytest.fixture
-def guarded(machine, package):
-    return Guarded(machine, package)
+from guarded import HOME, PORT, UNIT, no_key_lies_open
+from harness import ACCOUNT, WALLET, WALLET_KEY, until
 
 
 def test_one_guard_from_its_package_to_its_purge(guarded, newer_package):
@@ -126,11 +70,6 @@ def sealed(guarded, home):
     guarded.machine.run("systemd-creds", "encrypt", "--with-key=host", "--name=api-wallet-key", "-", place, stdin=WALLET_KEY)
     opened = guarded.machine.run("systemd-creds", "decrypt", "--name=api-wallet-key", place, "-").stdout
     assert guarded.guard("key", "check", "--key-stdin", home=home, stdin=opened).stdout.startswith(WALLET)
-
-
-def no_key_lies_open(machine):
-    found = machine.run("grep", "-rlF", WALLET_KEY[2:], "/var", "/etc", "/root", "/home", "/opt", check=False).stdout
-    assert found.split() in ([], ["/opt/venue_sim"]), found
 
 
 def test_testnet_beside_another_guard_with_a_sealed_key(guarded):
