@@ -23,11 +23,24 @@ pub(super) struct Merge {
 }
 
 impl Merge {
+    /// `answer` stands, but for the orders at these places of it.
+    pub(super) fn new(answer: Value, places: Vec<usize>) -> Self {
+        Self { answer, places }
+    }
+
+    /// The same for what is sent again of orders that were sent again themselves: those at `places` of their `answer`.
+    fn again(self, answer: &Value, places: &[usize]) -> Self {
+        let left = places.iter().filter_map(|place| self.places.get(*place).copied()).collect();
+        // A refusal of the whole leaves nothing to take over.
+        let answer = if statuses_of(answer).is_some() { self.with(answer) } else { self.answer };
+        Self { answer, places: left }
+    }
+
     /// The first answer with the statuses of the orders sent again in their places.
     pub(super) fn with(self, again: &Value) -> Value {
-        let statuses = again.pointer("/response/data/statuses").and_then(Value::as_array);
-        let first = self.answer.pointer("/response/data/statuses").and_then(Value::as_array);
-        let (Some(statuses), Some(first)) = (statuses, first) else { return again.clone() };
+        let (Some(statuses), Some(first)) = (statuses_of(again), statuses_of(&self.answer)) else {
+            return again.clone();
+        };
         let mut merged = first.clone();
         for (place, status) in self.places.iter().zip(statuses) {
             if let Some(slot) = merged.get_mut(*place) {
@@ -40,6 +53,10 @@ impl Merge {
         }
         answer
     }
+}
+
+fn statuses_of(answer: &Value) -> Option<&Vec<Value>> {
+    answer.pointer("/response/data/statuses").and_then(Value::as_array)
 }
 
 /// The exits of `action` that `reply` refused for their builder, without it, and their places.
@@ -83,8 +100,13 @@ impl Guard {
         for (place, order) in action.orders().enumerate() {
             self.pending.reserve((seq, 0, place), order, None, ToldBy::CloidSince(now_ms, Vec::new()));
         }
-        let waiting =
-            waiting.take().map(|waiting| Waiting { merge: Some(Merge { answer: answer.clone(), places }), ..waiting });
+        let waiting = waiting.take().map(|mut waiting| {
+            let merge = match waiting.merge.take() {
+                Some(merge) => merge.again(answer, &places),
+                None => Merge::new(answer.clone(), places),
+            };
+            Waiting { merge: Some(merge), ..waiting }
+        });
         let intent = Intent::new(vec![Planned { role: Role::Forward, action, node, terms }], waiting, Urgency::Exit);
         effects.after_disk.extend(intent.send(seq, 0));
         self.intents.insert(seq, intent);

@@ -2,6 +2,7 @@
 
 use rust_decimal::Decimal;
 
+use super::signer::is_of_signer;
 use crate::venue::order::Order;
 
 /// The first pause after an effort that came to nothing; each next one is twice as long.
@@ -47,11 +48,11 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// A refusal, unless its text speaks of rates: then nothing was decided about the order.
+    /// A refusal, unless its text speaks of rates or of the signer: then nothing was decided about the order.
     pub(super) fn refused(text: String) -> Self {
         let lower = text.to_ascii_lowercase();
         let of_rates = ["too many", "rate limit", "429"].iter().any(|part| lower.contains(part));
-        if of_rates { Outcome::Unheard } else { Outcome::Refused(text) }
+        if of_rates || is_of_signer(&text) { Outcome::Unheard } else { Outcome::Refused(text) }
     }
 }
 

@@ -90,7 +90,7 @@ codes! {
     LeverageTooHigh = "leverage_too_high",
     /// Takes margin out of a position.
     MarginRemoval = "margin_removal",
-    /// The stop stands on the winning side.
+    /// The stop stands on the winning side, or the tick leaves none within `max_stop` on the losing side.
     StopWrongSide = "stop_wrong_side",
     /// Would leave a position with a wider, smaller or no stop.
     StopLoosened = "stop_loosened",

@@ -12,7 +12,7 @@ pub const RISK_STATES: [&str; 3] = [State::Active.name(), State::HaltedForDay.na
 /// Every owner that an open order can have.
 pub const OWNERS: [&str; 3] = ["bot", "guard", "other"];
 /// Every alert's code.
-pub const ALERTS: [&str; 10] = [
+pub const ALERTS: [&str; 11] = [
     "account_stale",
     "api_wallet_expiring",
     "daily_loss_near",
@@ -22,6 +22,7 @@ pub const ALERTS: [&str; 10] = [
     "ledger_odd",
     "position_unknown",
     "price_stale",
+    "signer_unknown",
     "unsettled",
 ];
 

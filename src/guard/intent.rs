@@ -53,7 +53,7 @@ pub(super) struct Planned {
 /// What an action is for, and when it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
-    /// First; its failure stops the rest.
+    /// First; its failure stops the rest, but for what only reduces.
     Pre,
     /// The client's own.
     Forward,
@@ -143,6 +143,7 @@ impl Guard {
         }
         let next = match &ending {
             Ending::Answered(reply, value) => {
+                self.hear_of_signer(effects, reply, now_ms);
                 self.pending.answered(seq, index, now_ms, |place| reply.status(place));
                 self.learn_orders(&planned.action, reply, now_ms);
                 if reply.is_ok() {
@@ -150,6 +151,8 @@ impl Guard {
                 }
                 match role {
                     Role::Pre if !reply.is_ok() => {
+                        let why = format!("what had to go first was refused: {value}");
+                        self.send_what_reduces(effects, (seq, index), &mut intent, &why, now_ms);
                         let text = format!("what had to go first was refused, so nothing was sent: {value}");
                         answer(effects, &mut intent, |waiting| reply::failed(&text, &waiting.summary));
                         None
@@ -171,6 +174,10 @@ impl Guard {
             }
             Ending::NotSent(text) => {
                 self.pending.did_not_happen((seq, index));
+                if role == Role::Pre && is_recorded {
+                    let why = format!("what had to go first did not reach the venue: {text}");
+                    self.send_what_reduces(effects, (seq, index), &mut intent, &why, now_ms);
+                }
                 let text = format!("the venue was not reached, so nothing was sent: {text}");
                 answer(effects, &mut intent, |waiting| reply::failed(&text, &waiting.summary));
                 intent.next_after_failure(index)
@@ -178,6 +185,10 @@ impl Guard {
             Ending::Unknown(text) => {
                 if intent.settles.is_none() {
                     self.doubt((seq, index), planned.clone(), Proof::Wanted, now_ms);
+                }
+                if role == Role::Pre {
+                    let why = format!("what had to go first got no answer: {text}");
+                    self.send_what_reduces(effects, (seq, index), &mut intent, &why, now_ms);
                 }
                 let text = format!(
                     "the venue gave no answer and may have acted on it; look at the open orders before sending it \

@@ -66,6 +66,11 @@ impl Held<'_> {
         let distance = percent_of(self.mark, stop_pct);
         let px = if self.is_long { self.mark.saturating_sub(distance) } else { self.mark.saturating_add(distance) };
         let mut px = self.market.round_price(px, self.toward_mark());
+        if !self.is_losing(px) {
+            // On the cheapest coins a tick is more than the rule's distance.
+            let away = if self.is_long { Toward::Down } else { Toward::Up };
+            px = self.market.next_price(self.mark, away);
+        }
         if let Some(liquidation_px) = self.liquidation_px {
             let room = percent_of(self.mark.saturating_sub(liquidation_px), stop::LIQUIDATION_ROOM_PCT);
             let limit = self.market.round_price(liquidation_px.saturating_add(room), self.toward_mark());

@@ -16,6 +16,7 @@ use super::paper::Paper;
 use super::pending::Pending;
 use super::reopen::OpenIntents;
 use super::risk::Risk;
+use super::signer::UnknownSigner;
 use super::view::View;
 use super::watch::Watch;
 use crate::venue::{Address, Cloid};
@@ -53,6 +54,8 @@ pub struct Guard {
     pub(super) client_cloids: ClientCloids,
     /// The vault or sub-account that actions name; `None` until it is known whether there is one.
     pub(super) acts_for: Option<Option<Address>>,
+    /// The venue refuses whatever is signed for the account.
+    pub(super) unknown_signer: Option<UnknownSigner>,
     pub(super) killed: Option<String>,
     pub(super) journal_error: Option<String>,
     /// The journal's queue is full: the room that is left is for exits.
@@ -130,6 +133,7 @@ impl Guard {
             parked: Vec::new(),
             client_cloids: ClientCloids::default(),
             acts_for: None,
+            unknown_signer: None,
             killed: None,
             journal_error: None,
             is_behind: false,

@@ -165,6 +165,9 @@ impl Guard {
             let text = format!("{} actions whose outcome could not be settled; look at the account", self.unsettled);
             alert("unsettled", text, None);
         }
+        if let Some((text, since_ms)) = self.unknown_signer_text() {
+            alert("signer_unknown", text, Some(since_ms));
+        }
         if let Some(problem) = &self.journal_error {
             alert("journal_error", format!("decisions cannot be written: {problem}"), None);
         }

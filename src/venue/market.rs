@@ -76,6 +76,21 @@ impl Market {
         px.round_dp_with_strategy(self.price_decimals(px), toward.strategy()).normalize()
     }
 
+    /// The next price beyond `px`; 0 under the lowest.
+    #[must_use]
+    pub fn next_price(&self, px: Decimal, toward: Toward) -> Decimal {
+        let rounded = self.round_price(px, toward);
+        if rounded != px {
+            return rounded;
+        }
+        let tick = Decimal::new(1, self.price_decimals(px));
+        match toward {
+            Toward::Down => px.saturating_sub(tick),
+            Toward::Up => px.saturating_add(tick),
+        }
+        .normalize()
+    }
+
     /// `size` cut to the lot.
     #[must_use]
     pub fn floor_size(&self, size: Decimal) -> Decimal {

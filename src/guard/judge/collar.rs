@@ -7,12 +7,13 @@ use crate::venue::amount::to_wire;
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::Order;
 
-/// Pulls the limit price to the collar where it is beyond. The passive side is left alone.
+/// Pulls the limit price to the collar where it is beyond. The passive side is left alone, and so is a price under which
+/// there is none: no stop can stand below it, so it opens nothing.
 pub(super) fn pull(order: &mut Order, market: &Market, mid: Decimal, collar_pct: Decimal) -> Option<String> {
     let width = percent_of(mid, collar_pct);
     let (edge, beyond) = if order.is_buy {
         let edge = market.round_price(mid.saturating_add(width), Toward::Down);
-        (edge, order.limit_px > edge)
+        (edge, order.limit_px > edge && !edge.is_zero())
     } else {
         let edge = market.round_price(mid.saturating_sub(width), Toward::Up);
         (edge, order.limit_px < edge)

@@ -64,12 +64,6 @@ pub(super) fn judge(
     }
     tick::check(market, order)?;
     altered.changes.extend(collar::pull(order, market, mid, guard.config.rules.collar));
-    if let Some((action, change)) = leverage::lower(guard, market, now_ms)
-        && !altered.pre.contains(&action)
-    {
-        altered.pre.push(action);
-        altered.changes.push(change);
-    }
     let market_book = book.market(guard, order.asset);
     let part = market_book.entry_part(order);
     let held = market_book.held(order.is_buy);
@@ -78,7 +72,7 @@ pub(super) fn judge(
     let mut cover = if requested.is_empty() {
         match resting_cover(guard, book, &entry, part) {
             Some(px) => Cover::Resting(px),
-            None => Cover::Attached(stop::order(market, order.is_buy, entry.attached_px(guard), part)),
+            None => Cover::Attached(stop::order(market, order.is_buy, entry.attached_px(guard)?, part)),
         }
     } else {
         requested.iter_mut().try_for_each(|stop| stop::judge(guard, &entry, stop))?;
@@ -87,6 +81,14 @@ pub(super) fn judge(
     let closing = order.size.saturating_sub(part);
     altered.changes.extend(size::cut(guard, book, &entry, order, cover.stop_at())?);
     let opening = if order.reduce_only { Decimal::ZERO } else { order.size.saturating_sub(closing) };
+    // What was cut to its closing part needs no leverage, and must not fall with a refused update of it.
+    if !opening.is_zero()
+        && let Some((action, change)) = leverage::lower(guard, market, now_ms)
+        && !altered.pre.contains(&action)
+    {
+        altered.pre.push(action);
+        altered.changes.push(change);
+    }
 
     // Only now is it known how much will be held, and so where it is liquidated.
     let inside = |px: Decimal| entry.inside_liquidation(guard, px, opening).unwrap_or(px);

@@ -29,6 +29,7 @@ use crate::venue::order::Order;
 use crate::venue::signing::Source;
 
 pub(super) use leverage::unknown_for;
+pub(super) use orders::add_exit;
 pub(super) use throttle::{EntryNote, Throttle, entries_in_last_minute, open_entries};
 
 /// A refusal of a whole request.

@@ -54,8 +54,10 @@ pub(super) fn judge(guard: &Guard, client: Address, modifies: &[Modify], now_ms:
         let mut stop = None;
         if let Class::Entry = class {
             freshness::check(guard, now_ms)?;
-            plan.entries.push(EntryNote::of(client, order));
-            let cover = entry::judge(guard, &mut book, order, &mut [], &mut altered, now_ms)?.cover;
+            let note = EntryNote::of(client, order);
+            let entry::Judged { cover, opening } =
+                entry::judge(guard, &mut book, order, &mut [], &mut altered, now_ms)?;
+            plan.entries.extend((!opening.is_zero()).then_some(note));
             stop = Some(cover.stop_at());
             // What rests is covered when it fills: a stop for each new price would pile up.
             if let Cover::Attached(attached) = cover

@@ -61,12 +61,15 @@ pub(super) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms
             }
             continue;
         }
-        cloids.extend(order.cloid);
-        notes.push(EntryNote::of(client, &order));
-        resting += usize::from(!is_immediate(&order));
+        let note = EntryNote::of(client, &order);
         let side = (order.asset, order.is_buy);
         let mut stops: Vec<&mut Order> = orders.iter_mut().filter(|other| covers_side(other, side)).collect();
         let passed = entry::judge(guard, &mut book, &mut order, &mut stops, &mut altered, now_ms)?;
+        if !passed.opening.is_zero() {
+            cloids.extend(order.cloid);
+            notes.push(note);
+            resting += usize::from(!is_immediate(&order));
+        }
         if let (Some(slot), Some(judged)) = (orders.get_mut(place), judged.get_mut(place)) {
             (*slot, *judged) = (order, Some(passed));
         }
@@ -117,7 +120,7 @@ fn mark_exit(order: &mut Order, changes: &mut Vec<String>) {
 }
 
 /// Counts an exit, so that what follows it cannot close the same position twice.
-pub(super) fn add_exit(guard: &Guard, book: &mut Book, order: &Order) {
+pub(in crate::guard) fn add_exit(guard: &Guard, book: &mut Book, order: &Order) {
     if !order.is_trigger() {
         let leg = EntryLeg { size: order.size, px: order.limit_px, stop: None };
         book.add(guard, order.asset, order.is_buy, true, leg);

@@ -33,45 +33,82 @@ impl Entry<'_> {
         if self.is_long { stop > other } else { stop < other }
     }
 
-    /// The price `percent` percent from `px` on the losing side, rounded toward `px`.
-    fn losing_px(&self, px: Decimal, percent: Decimal) -> Decimal {
+    /// The price `percent` percent from `px`, rounded toward `px`, where that is on the losing side.
+    fn losing_px(&self, px: Decimal, percent: Decimal) -> Option<Decimal> {
         let distance = percent_of(px, percent);
-        if self.is_long {
+        let losing = if self.is_long {
             self.market.round_price(px.saturating_sub(distance), Toward::Up)
         } else {
             self.market.round_price(px.saturating_add(distance), Toward::Down)
-        }
+        };
+        Some(losing).filter(|px| self.is_losing(*px))
+    }
+
+    /// The same from the entry's price. A price at the collar with a narrow stop would put the trigger beyond the mid,
+    /// where it fires at once: then from the mid.
+    fn at_distance(&self, percent: Decimal) -> Option<Decimal> {
+        self.losing_px(self.px, percent).or_else(|| self.losing_px(self.far_px(), percent))
+    }
+
+    /// The price or the mid, whichever is nearer to where it is stopped out.
+    fn far_px(&self) -> Decimal {
+        if self.is_long { self.px.min(self.mid) } else { self.px.max(self.mid) }
+    }
+
+    /// The nearest trigger on the losing side; none under the lowest price.
+    fn nearest(&self) -> Option<Decimal> {
+        let toward = if self.is_long { Toward::Down } else { Toward::Up };
+        Some(self.market.next_price(self.far_px(), toward)).filter(|px| self.is_losing(*px))
     }
 
     /// Whether a trigger is on the losing side of both the entry's price and the mid.
     pub(super) fn is_losing(&self, trigger_px: Decimal) -> bool {
         if self.is_long {
-            trigger_px < self.px && trigger_px < self.mid
+            trigger_px < self.px && trigger_px < self.mid && trigger_px > Decimal::ZERO
         } else {
             trigger_px > self.px && trigger_px > self.mid
         }
     }
 
-    /// The trigger of the stop that the guard attaches, liquidation aside.
-    pub(super) fn attached_px(&self, guard: &Guard) -> Decimal {
-        let percent = guard.config.rules.stop;
-        let at_price = self.losing_px(self.px, percent);
-        // A price at the collar with a narrow stop would put the trigger beyond the mid, where it fires at once.
-        let px = if self.is_losing(at_price) { at_price } else { self.losing_px(self.mid, percent) };
-        self.within_widest(guard, px)
+    /// The trigger of the stop that the guard attaches, liquidation aside: a tick away where the rule's distance is less.
+    pub(super) fn attached_px(&self, guard: &Guard) -> Result<Decimal, Veto> {
+        let widest = self.widest(guard)?;
+        let px = self.at_distance(guard.config.rules.stop).or_else(|| self.nearest()).unwrap_or(widest);
+        Ok(if self.is_nearer(widest, px) { widest } else { px })
     }
 
     /// Whether cover at `trigger_px` is good enough to open `opening` more on.
     pub(super) fn accepts(&self, guard: &Guard, trigger_px: Decimal, opening: Decimal) -> bool {
         self.is_losing(trigger_px)
-            && self.within_widest(guard, trigger_px) == trigger_px
+            && self.widest(guard).is_ok_and(|widest| !self.is_nearer(widest, trigger_px))
             && self.inside_liquidation(guard, trigger_px, opening) == Some(trigger_px)
     }
 
-    /// `trigger_px`, or the widest that the rule allows where it is wider.
-    fn within_widest(&self, guard: &Guard, trigger_px: Decimal) -> Decimal {
-        let widest = self.losing_px(self.px, guard.config.rules.max_stop);
-        if self.is_nearer(widest, trigger_px) && self.is_losing(widest) { widest } else { trigger_px }
+    /// The widest trigger that the rule allows. On the cheapest coins the nearest tick can be wider already: then nothing
+    /// is opened.
+    fn widest(&self, guard: &Guard) -> Result<Decimal, Veto> {
+        let max_stop = guard.config.rules.max_stop;
+        self.at_distance(max_stop).ok_or_else(|| self.no_room(max_stop))
+    }
+
+    /// The refusal of an entry at whose price no stop can stand.
+    fn no_room(&self, max_stop: Decimal) -> Veto {
+        let coin = &self.market.coin;
+        let (px, mid) = (to_wire(self.px), to_wire(self.mid));
+        let Some(nearest) = self.nearest() else {
+            let text = format!(
+                "{px} is {coin}'s lowest price, and max_stop {max_stop}% leaves no price below it and the mid {mid} for a \
+                 stop; enter at a higher one, or trade another market"
+            );
+            return Veto::new(Code::StopWrongSide, text);
+        };
+        let distance = distance_pct(self.far_px(), nearest);
+        let text = format!(
+            "the nearest price of {coin} for a stop of an entry at {px} (mid {mid}) is {}, one tick and {distance}% away, \
+             and max_stop allows {max_stop}%; trade another market, or have the owner widen max_stop",
+            to_wire(nearest)
+        );
+        Veto::new(Code::StopWrongSide, text).with(&max_stop, &distance)
     }
 
     /// `trigger_px`, or the farthest inside the liquidation price once `opening` more is held; `None` where no trigger
@@ -124,21 +161,26 @@ pub(in crate::guard) fn order(market: &Market, is_long: bool, trigger_px: Decima
     }
 }
 
-/// The limit price of a market stop with this trigger.
+/// The limit price of a market stop with this trigger: a tick beyond it at least, so that there is room to fill in, but
+/// for the lowest price.
 pub(super) fn limit_beyond(market: &Market, is_long: bool, trigger_px: Decimal) -> Decimal {
     let room = percent_of(trigger_px, LIMIT_BEYOND_PCT);
-    if is_long {
-        market.round_price(trigger_px.saturating_sub(room), Toward::Up)
+    let (px, next) = if is_long {
+        let px = market.round_price(trigger_px.saturating_sub(room), Toward::Up);
+        (px, market.next_price(trigger_px, Toward::Down))
     } else {
-        market.round_price(trigger_px.saturating_add(room), Toward::Down)
-    }
+        let px = market.round_price(trigger_px.saturating_add(room), Toward::Down);
+        (px, market.next_price(trigger_px, Toward::Up))
+    };
+    if px == trigger_px && market.is_price(next) { next } else { px }
 }
 
 /// Judges a stop that came with the entry: refused on the wrong side, tightened where it is too wide.
 pub(super) fn judge(guard: &Guard, entry: &Entry<'_>, stop: &mut Order) -> Result<(), Veto> {
     let Some(asked) = stop.market_stop_px() else { return Ok(()) };
     check_side(entry, asked)?;
-    move_to(entry, stop, entry.within_widest(guard, asked));
+    let widest = entry.widest(guard)?;
+    move_to(entry, stop, if entry.is_nearer(widest, asked) { widest } else { asked });
     Ok(())
 }
 
