@@ -185,7 +185,10 @@ fn known_to_the_venue(key: SecretKey, prepared: &Prepared, warnings: &mut Vec<St
     let (wallet, config) = (key.address(), prepared.config());
     let venue = format!("the venue at {}", config.venue_url());
     match waiting::telling(&venue, || prepared.check_wallet(wallet)) {
-        Ok(master) => Ok(ApiWallet { key, master: Some(master) }),
+        Ok(owner) => {
+            warnings.extend(owner.doubt(config.account, wallet));
+            Ok(ApiWallet { key, master: Some(owner.master) })
+        }
         Err(NotTheAgent::NoAnswer(what)) if config.api_wallet == Some(wallet) => {
             warnings.push(format!(
                 "the venue could not be asked about the API wallet {wallet}, which the config names: {what}"

@@ -15,7 +15,10 @@ pub(super) fn check(config: &Config, wallet: Address) -> Result<(), Refusal> {
     let asked = waiting::telling(&format!("the venue at {}", config.venue_url()), || {
         agent::check(&agent::client(config.venue_url())?, config.account, wallet, now_ms())
     });
-    let Approved { until_ms } = asked.map_err(|refused: NotTheAgent| Refusal::Agent(refused))?;
+    let Approved { owner, until_ms } = asked.map_err(|refused: NotTheAgent| Refusal::Agent(refused))?;
+    if let Some(doubt) = owner.doubt(config.account, wallet) {
+        say(&format!("warning: {doubt}"));
+    }
     if let Some(until_ms) = until_ms.filter(|until_ms| *until_ms <= now_ms().saturating_add(SHORT_MS)) {
         say(&format!(
             "warning: the approval of the API wallet {wallet} ends on {} (UTC); approve a new one at the venue before that",

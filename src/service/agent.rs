@@ -55,9 +55,35 @@ impl fmt::Display for NotTheAgent {
 /// How the venue is asked: a question of `/info`, its answer or what happened instead.
 pub(super) type Ask<'a> = &'a dyn Fn(&Value) -> Result<Value, String>;
 
+/// Whom an API wallet belongs to that may act for the account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner {
+    /// The account itself, or its master or leader.
+    pub master: Address,
+    /// The account is a vault, and the venue does not say who leads it.
+    pub is_unsure: bool,
+}
+
+impl Owner {
+    /// What a person should know where the venue could not vouch for the API wallet.
+    #[must_use]
+    pub fn doubt(&self, account: Address, wallet: Address) -> Option<String> {
+        self.is_unsure.then(|| {
+            format!(
+                "the account {account} is a vault, and the venue does not say whose: it could not be checked that {}, whose \
+                 API wallet {wallet} is, leads it; if not, the venue refuses all that is sent, no position is covered, and \
+                 the status alerts `signer_unknown`",
+                self.master
+            )
+        })
+    }
+}
+
 /// An API wallet that the venue knows as the account's.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Approved {
+    /// Whom it is an API wallet of.
+    pub owner: Owner,
     /// When the approval ends, UTC ms; none for a wallet without a name, whose end the venue does not tell.
     pub until_ms: Option<u64>,
 }
@@ -69,11 +95,11 @@ pub struct Approved {
 /// [`NotTheAgent`].
 pub fn check(client: &Client, account: Address, wallet: Address, now_ms: u64) -> Result<Approved, NotTheAgent> {
     let ask: Ask = &|question| client.info(question).map_err(|error| error.to_string());
-    let master = check_role(ask, account, wallet)?;
-    let answer = ask(&json!({"type": "extraAgents", "user": master})).map_err(NotTheAgent::NoAnswer)?;
+    let owner = check_role(ask, account, wallet)?;
+    let answer = ask(&json!({"type": "extraAgents", "user": owner.master})).map_err(NotTheAgent::NoAnswer)?;
     match valid_until_ms(&answer, &wallet) {
         Some(until_ms) if until_ms <= now_ms => Err(NotTheAgent::Expired(wallet, until_ms)),
-        until_ms => Ok(Approved { until_ms }),
+        until_ms => Ok(Approved { owner, until_ms }),
     }
 }
 
@@ -87,7 +113,7 @@ pub fn client(url: &str) -> Result<Client, NotTheAgent> {
 
 /// The account that `wallet` is an API wallet of: `account` itself or its master. Whose a vault is the venue does not say
 /// here; a wallet of somebody else's is refused there at its first send.
-pub(super) fn check_role(ask: Ask, account: Address, wallet: Address) -> Result<Address, NotTheAgent> {
+pub(super) fn check_role(ask: Ask, account: Address, wallet: Address) -> Result<Owner, NotTheAgent> {
     if wallet == account {
         return Err(NotTheAgent::OwnKey(account));
     }
@@ -99,11 +125,11 @@ pub(super) fn check_role(ask: Ask, account: Address, wallet: Address) -> Result<
         Role::Missing => return Err(NotTheAgent::NoAgent(wallet, "nobody")),
     };
     if master == account {
-        return Ok(master);
+        return Ok(Owner { master, is_unsure: false });
     }
     match role(ask, account)? {
-        Role::Vault => Ok(master),
-        Role::SubAccount(owner) if owner == master => Ok(master),
+        Role::Vault => Ok(Owner { master, is_unsure: true }),
+        Role::SubAccount(owner) if owner == master => Ok(Owner { master, is_unsure: false }),
         _ => Err(NotTheAgent::OfAnother(wallet, master, account)),
     }
 }
@@ -133,7 +159,7 @@ mod tests {
     const MASTER: Address = Address([0x33; 20]);
 
     /// The check against a venue where these addresses have these roles.
-    fn checked(roles: &[(Address, Value)]) -> Result<Address, NotTheAgent> {
+    fn checked(roles: &[(Address, Value)]) -> Result<Owner, NotTheAgent> {
         let ask: Ask = &|question| {
             let known = roles.iter().find(|(address, _)| question["user"] == json!(address));
             known.map(|(_, role)| role.clone()).ok_or_else(|| "nobody answers".to_owned())
@@ -144,11 +170,14 @@ mod tests {
     #[test]
     fn each_role_has_its_verdict() {
         let agent_of = |master: Address| json!({"role": "agent", "data": {"user": master}});
-        assert_eq!(checked(&[(WALLET, agent_of(ACCOUNT))]), Ok(ACCOUNT));
+        let sure = |master: Address| Ok(Owner { master, is_unsure: false });
+        assert_eq!(checked(&[(WALLET, agent_of(ACCOUNT))]), sure(ACCOUNT));
         let sub = (ACCOUNT, json!({"role": "subAccount", "data": {"master": MASTER}}));
-        assert_eq!(checked(&[(WALLET, agent_of(MASTER)), sub]), Ok(MASTER));
+        assert_eq!(checked(&[(WALLET, agent_of(MASTER)), sub]), sure(MASTER));
         let vault = (ACCOUNT, json!({"role": "vault"}));
-        assert_eq!(checked(&[(WALLET, agent_of(MASTER)), vault]), Ok(MASTER));
+        let of_vault = checked(&[(WALLET, agent_of(MASTER)), vault]).unwrap();
+        assert_eq!(of_vault, Owner { master: MASTER, is_unsure: true });
+        assert!(of_vault.doubt(ACCOUNT, WALLET).unwrap().contains(&MASTER.to_string()));
         let stranger = (ACCOUNT, json!({"role": "user"}));
         let of_another = Err(NotTheAgent::OfAnother(WALLET, MASTER, ACCOUNT));
         assert_eq!(checked(&[(WALLET, agent_of(MASTER)), stranger]), of_another);

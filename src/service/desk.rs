@@ -313,3 +313,6 @@ fn line(record: guard::Record) -> Line {
     let cloids = record.keys.cloids.iter().map(|cloid| u128::from_be_bytes(cloid.0)).collect();
     Line { text: record.text, keys: Keys { nonce: record.keys.nonce, cloids, serves: record.keys.serves } }
 }
+
+#[cfg(test)]
+mod tests;

@@ -55,12 +55,16 @@ impl Notify {
     ///
     /// A manager that never hears it ends a guard that works, so a socket that is full is tried for a while.
     pub(super) fn ready(&self, status: &str) {
+        self.ready_with(status, || std::thread::sleep(READY_PAUSE));
+    }
+
+    fn ready_with(&self, status: &str, mut pause: impl FnMut()) {
         let text = format!("READY=1\n{}", status_line(status));
         for _ in 0..READY_TRIES {
             if self.say(&text) {
                 return;
             }
-            std::thread::sleep(READY_PAUSE);
+            pause();
         }
         log::line(Level::Warning, "the service manager could not be told that the service is ready");
     }
@@ -167,6 +171,28 @@ mod tests {
         let (_folder, socket, notify) = manager(None);
         notify.watchdog().turn(0);
         assert!(heard(&socket).is_empty());
+    }
+
+    #[test]
+    fn that_it_is_ready_is_said_again_to_a_manager_that_is_not_there_at_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notify");
+        let notify = Notify::open(&Asked { socket: Some(path.clone().into_os_string()), watchdog: None });
+        let mut socket = None;
+        notify.ready_with("up", || socket = Some(UnixDatagram::bind(&path).unwrap()));
+        let socket = socket.unwrap();
+        socket.set_nonblocking(true).unwrap();
+        assert_eq!(heard(&socket), ["READY=1\nSTATUS=up"]);
+    }
+
+    #[test]
+    fn that_it_is_ready_is_said_again_to_a_manager_whose_socket_is_full() {
+        let (_folder, socket, notify) = manager(None);
+        while notify.say("more") {}
+        let mut before = Vec::new();
+        notify.ready_with("up", || before.extend(heard(&socket)));
+        assert!(before.iter().all(|word| word == "more"));
+        assert_eq!(heard(&socket), ["READY=1\nSTATUS=up"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use super::agent::{self, NotTheAgent};
+use super::agent::{self, NotTheAgent, Owner};
 use crate::faults::Faults;
 use crate::home::{Config, Home};
 use crate::journal::{self, Opened, Options, Store};
@@ -90,7 +90,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`NotTheAgent`].
-    pub fn check_wallet(&self, wallet: Address) -> Result<Address, NotTheAgent> {
+    pub fn check_wallet(&self, wallet: Address) -> Result<Owner, NotTheAgent> {
         let client = Client::new(self.config.venue_url(), CHECK);
         let client = client.map_err(|error| NotTheAgent::NoAnswer(error.to_string()))?;
         let ask: agent::Ask = &|question| client.info(question).map_err(|error| error.to_string());

@@ -202,7 +202,12 @@ impl Poller {
             Ok(answer)
         };
         match agent::check_role(&ask, self.account, api_wallet) {
-            Ok(master) => Ok(Ok(Some(Input::ActsFor(agent::acts_for(self.account, master))))),
+            Ok(owner) => {
+                if let Some(doubt) = owner.doubt(self.account, api_wallet) {
+                    log::line(Level::Warning, doubt);
+                }
+                Ok(Ok(Some(Input::ActsFor(agent::acts_for(self.account, owner.master)))))
+            }
             Err(NotTheAgent::NoAnswer(text)) => Ok(Err(text)),
             Err(refused) => Err(refused.to_string()),
         }

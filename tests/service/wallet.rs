@@ -5,7 +5,8 @@ use std::fs;
 use nix::sys::signal::Signal;
 use serde_json::json;
 
-use crate::stand::{Mode, Stand, WALLET, run_with, until};
+use crate::stand::{Mode, Stand, WALLET, WALLET_KEY, run_with, until};
+use crate::watched::{covered, hold, hold_covered};
 
 /// What a refused start said; it must be exit status 2 and one line.
 fn refused(stand: &Stand) -> String {
@@ -64,4 +65,59 @@ fn a_key_found_wrong_later_ends_the_service() {
     let said = stand.log();
     assert!(said.contains(&format!("{WALLET} is no API wallet")), "{said}");
     assert!(refused(&stand).contains("no API wallet"), "and so it stays");
+}
+
+/// The question whose wallet it is costs more than a small share has left beside the steady reads.
+#[test]
+fn a_silent_venue_at_the_first_start_costs_a_small_share_no_more_than_its_silence() {
+    let mut stand = Stand::set_up(Mode::Testnet, "");
+    stand.venue.control(&json!({"op": "fault", "on": "userRole", "kind": "http_502", "times": 1})).unwrap();
+    let args = [&stand.run_args()[..], &["--ip-share", "1/8"]].concat();
+    stand.launch_as(stand.run_command(&args));
+    assert!(stand.log().contains("the venue could not be asked about the API wallet"), "{}", stand.log());
+    // Nothing is sent before it is known whom for.
+    until("what is sent to reach the venue", || {
+        let reply = stand.send(&json!({"type": "noop"}));
+        (reply["guard"]["verdict"] != "veto").then_some(())
+    });
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+}
+
+#[test]
+fn a_wallet_that_the_venue_no_longer_knows_is_told_of_until_it_is_known_again() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    let alert = |stand: &Stand| {
+        let alerts = stand.status()["alerts"].clone();
+        alerts.as_array().unwrap().iter().find(|alert| alert["code"] == "signer_unknown").cloned()
+    };
+    stand.venue.setting("agent_registered", false).unwrap();
+    hold(&stand, "ETH", "0.4");
+    let told = until("the alert", || alert(&stand));
+    let text = told["text"].as_str().unwrap();
+    assert!(text.contains(WALLET) && text.contains("does not exist") && text.contains("approve"), "{text}");
+    let ill = stand.get("/healthz");
+    assert_eq!(ill.status, 503);
+    assert!(ill.json()["problems"].to_string().contains(WALLET), "{}", ill.json());
+    until("the event", || stand.events_of("error").into_iter().find(|event| event["text"] == told["text"]));
+
+    stand.venue.setting("agent_registered", true).unwrap();
+    covered(&stand, "ETH", "0.4");
+    until("the alert to end", || alert(&stand).is_none().then_some(()));
+    until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+}
+
+#[test]
+fn whose_a_vault_is_could_not_be_checked_and_that_is_said() {
+    let mut stand = Stand::set_up(Mode::Testnet, "");
+    stand.venue.setting("is_vault", true).unwrap();
+    let checked = run_with(&stand.home(), &["key", "check", "--key-stdin"], WALLET_KEY);
+    let said = String::from_utf8(checked.stderr).unwrap();
+    assert_eq!(checked.status.code(), Some(0), "{said}");
+    assert!(said.contains("warning: ") && said.contains("is a vault") && said.contains("signer_unknown"), "{said}");
+    stand.start();
+    assert!(stand.log().contains("is a vault") && stand.log().contains("could not be checked"), "{}", stand.log());
+    // This one's leader has approved it.
+    hold_covered(&stand, "ETH", "0.4");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
 }

@@ -124,7 +124,8 @@ fn admit(venue: &mut Venue, request: &Request) -> Result<(), (Verdict, String)> 
 
 /// Whether the signer, with the vault it names, acts for the account; otherwise the venue's refusal.
 fn act_for(venue: &Venue, request: &Request, signer: Address) -> Result<(), String> {
-    let Identity { account, master, .. } = &venue.identity;
+    let Identity { account, .. } = &venue.identity;
+    let master = venue.master();
     if matches!(request.job, Asked::UserSigned) {
         let own = signer == *account && master.is_none();
         return if own { Ok(()) } else { Err(format!("Must deposit before performing actions. User: {signer}")) };

@@ -106,7 +106,15 @@ pub(crate) struct Venue {
     forgotten: u64,
 }
 
+/// Leads the account where it is a vault.
+const LEADER: Address = Address([0x33; 20]);
+
 impl Venue {
+    /// The account's owner, when it is a sub-account or vault.
+    pub(crate) fn master(&self) -> Option<Address> {
+        self.identity.master.or(self.engine.settings.is_vault.then_some(LEADER))
+    }
+
     pub(crate) fn new(network: Source, identity: Identity, engine: Engine, walk: Option<Walk>) -> Self {
         Self {
             engine,

@@ -223,6 +223,8 @@ settings! {
     agent_expiry_enforced: bool = false;
     /// False once the account's owner has removed the agent.
     agent_registered: bool = true;
+    /// The account is a vault, and its agent that of somebody who leads it; nothing says who that is.
+    is_vault: bool = false;
     /// How far inside its two days back and one day ahead a nonce must lie.
     nonce_margin_ms: u64 = 120_000;
     /// A modify with neither `a` nor a resting new order is refused, and its Gtc is taken as Alo.

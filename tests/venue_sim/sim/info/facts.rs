@@ -30,7 +30,11 @@ pub(super) fn answer(reader: &Reader<'_>, kind: &str) -> Option<Value> {
 
 fn role(reader: &Reader<'_>) -> Value {
     let identity = &reader.venue.identity;
-    let owner = identity.master.unwrap_or(identity.account);
+    let master = reader.venue.master();
+    let owner = master.unwrap_or(identity.account);
+    if reader.known && reader.engine.settings.is_vault {
+        return json!({"role": "vault"});
+    }
     if reader.known {
         return match identity.master {
             Some(master) => json!({"role": "subAccount", "data": {"master": master}}),
