@@ -28,11 +28,12 @@ impl Merge {
         Self { answer, places }
     }
 
-    /// The same for what is sent again of orders that were sent again themselves: those at `places` of their `answer`.
-    fn again(self, answer: &Value, places: &[usize]) -> Self {
-        let left = places.iter().filter_map(|place| self.places.get(*place).copied()).collect();
+    /// The same where some of the request's orders were left out of what `answer` is about, as `before` has it.
+    pub(super) fn over(before: Option<Self>, answer: Value, places: Vec<usize>) -> Self {
+        let Some(before) = before else { return Self::new(answer, places) };
+        let left = places.iter().filter_map(|place| before.places.get(*place).copied()).collect();
         // A refusal of the whole leaves nothing to take over.
-        let answer = if statuses_of(answer).is_some() { self.with(answer) } else { self.answer };
+        let answer = if statuses_of(&answer).is_some() { before.with(&answer) } else { before.answer };
         Self { answer, places: left }
     }
 
@@ -101,11 +102,8 @@ impl Guard {
             self.pending.reserve((seq, 0, place), order, None, ToldBy::CloidSince(now_ms, Vec::new()));
         }
         let waiting = waiting.take().map(|mut waiting| {
-            let merge = match waiting.merge.take() {
-                Some(merge) => merge.again(answer, &places),
-                None => Merge::new(answer.clone(), places),
-            };
-            Waiting { merge: Some(merge), ..waiting }
+            let before = waiting.merge.take();
+            Waiting { merge: Some(Merge::over(before, answer.clone(), places)), ..waiting }
         });
         let intent = Intent::new(vec![Planned { role: Role::Forward, action, node, terms }], waiting, Urgency::Exit);
         effects.after_disk.extend(intent.send(seq, 0));

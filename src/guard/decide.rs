@@ -1,8 +1,10 @@
 //! Decisions: what was judged is recorded, answered, and sent or pretended.
 
 use super::book::StopAt;
+use super::builder::Merge;
 use super::code::Code;
 use super::effect::{Answer, Decided, Deed, Effects, Keys, Read, Urgency};
+use super::held_back::left_out;
 use super::input::{Request, RequestBody, Via};
 use super::intent::{Intent, Planned, Role, Waiting};
 use super::judge::{self, Plan, Veto};
@@ -109,6 +111,7 @@ impl Guard {
         let is_live = self.config.mode != Mode::Paper;
         let urgency = if plan.is_entry { Urgency::Entry } else { Urgency::Exit };
         let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
+        let merge = plan.kept.take().map(|kept| Merge::new(left_out(&envelope.action, judge::GUARDS_OWN), kept));
         let actions = self.planned(plan, &envelope.action, envelope.terms.expires_after_ms, now_ms);
         let of_role = |wanted: fn(Role) -> bool| -> Vec<&Node> {
             actions.iter().filter(|planned| wanted(planned.role)).map(|planned| &planned.node).collect()
@@ -137,7 +140,7 @@ impl Guard {
         note(effects, Decided { request: head.id, verdict, code });
         let summary = self.summary(seq, verdict, code, text, &changes);
         if is_live {
-            let waiting = Some(Waiting { request: head.id, orders: envelope.action.batch_len(), summary, merge: None });
+            let waiting = Some(Waiting { request: head.id, orders: envelope.action.batch_len(), summary, merge });
             self.launch(effects, seq, Intent::new(actions, waiting, urgency), &stops, now_ms);
         } else {
             let body = self.pretend(seq, &envelope.action, &actions, &stops, &summary, now_ms);

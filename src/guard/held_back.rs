@@ -42,8 +42,10 @@ impl Guard {
         let body = event::Intent { of, action: &node, nonces: vec![terms.nonce] };
         let seq = self.record(effects, now_ms, "intent", &body, Keys { serves: Some(of), ..Keys::default() });
         let left_out = left_out(&planned.action, why);
-        let waiting =
-            intent.waiting.take().map(|waiting| Waiting { merge: Some(Merge::new(left_out, places)), ..waiting });
+        let waiting = intent.waiting.take().map(|mut waiting| {
+            let before = waiting.merge.take();
+            Waiting { merge: Some(Merge::over(before, left_out, places)), ..waiting }
+        });
         let planned = Planned { role: Role::Forward, action, node, terms };
         self.launch(effects, seq, Intent::new(vec![planned], waiting, Urgency::Exit), &[], now_ms);
     }
@@ -123,7 +125,7 @@ impl Guard {
 }
 
 /// The answer to an action of which nothing was sent yet: each of its orders left out, for this reason.
-fn left_out(action: &Action, why: &str) -> Value {
+pub(super) fn left_out(action: &Action, why: &str) -> Value {
     let response_type = match action {
         Action::Cancel { .. } | Action::CancelByCloid { .. } => "cancel",
         _ => "order",

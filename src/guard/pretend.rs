@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::book::StopAt;
 use super::intent::{Planned, Role};
+use super::judge;
 use super::paper::Fate;
 use super::pending::is_derived;
 use super::reply::{self, Summary};
@@ -33,7 +34,13 @@ impl Guard {
         let gone: Vec<Option<u64>> = self.targets(&forward.action);
         match &forward.action {
             Action::Cancel { .. } | Action::CancelByCloid { .. } => {
-                let statuses: Vec<Value> = gone.into_iter().map(|oid| self.pretend_cancel(oid)).collect();
+                let asked_for = self.targets(asked).into_iter().zip(judge::guards_own(self, asked));
+                let statuses: Vec<Value> = asked_for
+                    .map(|(oid, is_guards)| match is_guards {
+                        true => json!({"error": format!("svc-guard: {}", judge::GUARDS_OWN)}),
+                        false => self.pretend_cancel(oid),
+                    })
+                    .collect();
                 reply::paper("cancel", Some(json!({"statuses": statuses})), summary)
             }
             Action::TwapCancel { .. } => reply::paper("twapCancel", Some(json!({"status": "success"})), summary),

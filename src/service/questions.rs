@@ -84,33 +84,38 @@ impl Questions {
             ledger.try_spend(Priority::PassThrough, info_weight(&kind), steady_ms())
         };
         if let Err(denied) = spent {
-            return Response::error(
-                429,
-                "rate_limited",
-                &format!("{denied}; the rest is kept for the guard's own reads"),
-            );
+            let text = format!("{denied}; the rest is kept for the guard's own reads");
+            return self.as_before(&kind, &key).unwrap_or_else(|| Response::error(429, "rate_limited", &text));
         }
-        match self.metrics.pass_through(|| self.client.info_raw(question.to_string().as_bytes())) {
+        let reply = match self.metrics.pass_through(|| self.client.info_raw(question.to_string().as_bytes())) {
             Ok(answer) if answer.status == 200 => {
                 self.charge_items(&kind, &answer.body);
                 if lasting_ms(&kind) > 0 {
                     self.store(key, answer.body.clone(), begun_ms);
                 }
-                Response::json(200, answer.body)
+                return Response::json(200, answer.body);
             }
             Ok(answer) if answer.status == 429 => {
                 Response::error(429, "rate_limited", "the venue answered 429: too many requests from this address")
             }
             Ok(answer) if (400..500).contains(&answer.status) => {
                 let text = String::from_utf8_lossy(answer.body.get(..512).unwrap_or(&answer.body)).into_owned();
-                Response::error(answer.status, "venue_refused", &text)
+                return Response::error(answer.status, "venue_refused", &text);
             }
             Ok(answer) => Response::error(502, "venue_away", &format!("the venue answered HTTP {}", answer.status)),
             Err(error @ (CallError::NotSent(_) | CallError::NoAnswer(_))) => {
                 Response::error(502, "venue_away", &error.to_string())
             }
             Err(error) => Response::error(502, "venue_away", &error.to_string()),
-        }
+        };
+        self.as_before(&kind, &key).unwrap_or(reply)
+    }
+
+    /// The last answer to a question of what there is to trade: who cannot read that cannot even close, and it is hardly
+    /// ever out of date.
+    fn as_before(&self, kind: &str, key: &str) -> Option<Response> {
+        let body = if is_static(kind) { self.recall(key, u64::MAX, 0) } else { None };
+        body.map(|body| Response::json(200, body.to_vec()))
     }
 
     /// A bot that knows only its own key asks about its own address; the account is meant.
@@ -178,13 +183,18 @@ pub(super) fn run_errands(questions: &Questions, errands: &Receiver<Errand>) {
 /// How long an answer of this kind is given again.
 fn lasting_ms(kind: &str) -> u64 {
     match kind {
-        "meta" | "spotMeta" | "perpDexs" => STATIC_MS,
+        _ if is_static(kind) => STATIC_MS,
         "allMids" | "l2Book" | "metaAndAssetCtxs" | "spotMetaAndAssetCtxs" | "recentTrades" | "candleSnapshot" => {
             MARKET_MS
         }
         _ if is_of_account(kind) => OWN_MS,
         _ => 0,
     }
+}
+
+/// The questions of what there is to trade.
+fn is_static(kind: &str) -> bool {
+    matches!(kind, "meta" | "spotMeta" | "perpDexs")
 }
 
 /// The questions about the account that the guard itself asks.
@@ -202,4 +212,26 @@ fn key(question: &Value) -> String {
         .collect();
     members.sort_by_key(|(name, _)| name.as_str());
     json!(members).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::venue::client::Timeouts;
+
+    #[test]
+    fn what_there_is_to_trade_is_told_while_the_venue_is_away() {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let client = Client::new(&format!("http://{nobody}"), Timeouts::default()).unwrap();
+        let (ledger, metrics) = (Arc::new(Mutex::new(Ledger::new(1_200))), Arc::new(Metrics::new(0, "paper")));
+        let questions = Questions::new(Arc::new(client), ledger, Address([0x11; 20]), Vec::new(), metrics);
+        let long_ago = now_ms() - 10 * STATIC_MS;
+        for (kind, told) in [("meta", true), ("allMids", false)] {
+            let question = json!({"type": kind});
+            assert_eq!(questions.answer(question.to_string().as_bytes()).status, 502, "{kind}");
+            questions.keep(&question, &json!({"kept": kind}), long_ago);
+            let answer = questions.answer(question.to_string().as_bytes());
+            assert_eq!(answer.status, if told { 200 } else { 502 }, "{kind}");
+        }
+    }
 }

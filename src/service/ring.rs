@@ -7,8 +7,10 @@ use std::sync::{Mutex, PoisonError};
 const KEPT: usize = 1000;
 /// The same as the length of their texts: batches of a thousand orders must not fill the memory.
 const KEPT_BYTES: usize = 32 * 1024 * 1024;
-/// Length of the texts in one answer, which the gate must be able to pass on.
+/// Length of one answer, which the gate must be able to pass on and every reader to take in.
 const ANSWER_BYTES: usize = 8 * 1024 * 1024;
+/// What is in an answer beside its events.
+const HEAD_BYTES: usize = 256;
 
 /// The last events, oldest first. Only events that are on disk enter.
 #[derive(Debug, Default)]
@@ -46,10 +48,11 @@ impl Ring {
         let number =
             |event: Option<&(u64, String)>| event.map_or_else(|| "null".to_owned(), |(seq, _)| seq.to_string());
         let (oldest, last) = (number(kept.front()), number(kept.back()));
-        let mut bytes = 0_usize;
+        let mut bytes = HEAD_BYTES;
         let fits = |text: &&str| {
-            let is_first = bytes == 0;
-            bytes = bytes.saturating_add(text.len());
+            let is_first = bytes == HEAD_BYTES;
+            // With its comma.
+            bytes = bytes.saturating_add(text.len()).saturating_add(1);
             is_first || bytes <= ANSWER_BYTES
         };
         let texts = kept.iter().filter(|(seq, _)| *seq > since).take(limit).map(|(_, text)| text.as_str());
@@ -79,7 +82,12 @@ mod tests {
         let told = |since| serde_json::from_str::<serde_json::Value>(&ring.after(since, 1000)).unwrap();
         let answer = told(0);
         assert_eq!((answer["oldest"].as_u64(), answer["last"].as_u64()), (Some(2), Some(33)));
-        assert_eq!(answer["events"].as_array().unwrap().len(), 8);
+        assert_eq!(answer["events"].as_array().unwrap().len(), 7);
+        // Cut to the size, commas and head included.
+        let small = |seq: u64| (seq, format!("\"{}\"", "x".repeat(16 * 1024 - 3)));
+        let many = Ring::default();
+        many.push((1..=1000).map(small));
+        assert!(many.after(0, 1000).len() <= ANSWER_BYTES);
         assert_eq!(told(31)["events"].as_array().unwrap().len(), 2);
         // One that is longer than an answer should be is told all the same.
         ring.push([(34, format!("\"{}\"", "x".repeat(9 * 1024 * 1024)))]);

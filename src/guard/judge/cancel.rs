@@ -6,32 +6,72 @@ use rust_decimal::Decimal;
 
 use super::{Plan, Veto, orders};
 use crate::guard::code::Code;
+use crate::guard::pending::is_guard_stop;
 use crate::guard::state::Guard;
 use crate::guard::view::Resting;
 use crate::venue::action::Action;
 use crate::venue::amount::to_wire;
 
+/// Why a guard's own stop stays.
+pub(in crate::guard) const GUARDS_OWN: &str =
+    "this stop is the guard's own and covers the position; close the position, or place a tighter stop";
+
 pub(super) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
-    let named: Vec<&Resting> = match action {
-        Action::Cancel { cancels, .. } => cancels.iter().filter_map(|cancel| guard.view.order(cancel.oid)).collect(),
-        Action::CancelByCloid { cancels, .. } => {
-            cancels.iter().flat_map(|cancel| guard.view.orders_by_cloid(cancel.cloid)).collect()
-        }
-        _ => Vec::new(),
-    };
-    let asked_for_guards = match action {
-        Action::CancelByCloid { cancels, .. } => {
-            cancels.iter().any(|cancel| crate::guard::pending::is_guard_stop(&cancel.cloid))
-        }
-        _ => false,
-    };
-    if asked_for_guards || named.iter().any(|order| order.is_guards()) {
-        let text = "this stop is the guard's own and covers the position; close the position, or place a tighter stop";
-        return Err(Veto::new(Code::GuardOrder, text));
+    let own = guards_own(guard, action);
+    let kept: Vec<usize> = own.iter().enumerate().filter(|(_, is_own)| !**is_own).map(|(place, _)| place).collect();
+    if kept.is_empty() && !own.is_empty() {
+        return Err(Veto::new(Code::GuardOrder, GUARDS_OWN));
     }
-    let mut plan = Plan::reducing(action.clone());
+    // Who cancels everything that rests means the guard's stop the least.
+    let left_out = own.len().saturating_sub(kept.len());
+    let mut plan = Plan::reducing(only(action, &kept));
+    if left_out > 0 {
+        plan.changes.push(format!("{left_out} of {} cancels left out: {GUARDS_OWN}", own.len()));
+        plan.kept = Some(kept);
+    }
+    let named: Vec<&Resting> = plan.forward.iter().flat_map(|action| named(guard, action)).flatten().collect();
     keep_cover(guard, &named, &mut plan);
     Ok(plan)
+}
+
+/// What each cancel of an action names, by place.
+fn named<'a>(guard: &'a Guard, action: &Action) -> Vec<Vec<&'a Resting>> {
+    match action {
+        Action::Cancel { cancels, .. } => {
+            cancels.iter().map(|cancel| guard.view.order(cancel.oid).into_iter().collect()).collect()
+        }
+        Action::CancelByCloid { cancels, .. } => {
+            cancels.iter().map(|cancel| guard.view.orders_by_cloid(cancel.cloid).collect()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Which cancels of an action name a stop of the guard's own, by place; one by its cloid also before any read shows it.
+pub(in crate::guard) fn guards_own(guard: &Guard, action: &Action) -> Vec<bool> {
+    let mut own: Vec<bool> =
+        named(guard, action).iter().map(|orders| orders.iter().any(|order| order.is_guards())).collect();
+    if let Action::CancelByCloid { cancels, .. } = action {
+        for (is_own, cancel) in own.iter_mut().zip(cancels) {
+            *is_own |= is_guard_stop(&cancel.cloid);
+        }
+    }
+    own
+}
+
+/// The cancels at these places.
+fn only(action: &Action, places: &[usize]) -> Action {
+    match action {
+        Action::Cancel { cancels, fast } => Action::Cancel {
+            cancels: places.iter().filter_map(|place| cancels.get(*place).copied()).collect(),
+            fast: *fast,
+        },
+        Action::CancelByCloid { cancels, fast } => {
+            let cancels = places.iter().filter_map(|place| cancels.get(*place).copied()).collect();
+            Action::CancelByCloid { cancels, fast: *fast }
+        }
+        other => other.clone(),
+    }
 }
 
 /// Puts the guard's own stops in front for the cover that these cancels would take from a position.

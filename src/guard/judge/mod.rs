@@ -28,6 +28,7 @@ use crate::venue::envelope::Envelope;
 use crate::venue::order::Order;
 use crate::venue::signing::Source;
 
+pub(super) use cancel::{GUARDS_OWN, guards_own};
 pub(super) use leverage::unknown_for;
 pub(super) use orders::add_exit;
 pub(super) use throttle::{EntryNote, Throttle, entries_in_last_minute, open_entries};
@@ -66,6 +67,8 @@ pub(super) struct Plan {
     /// Sent first; a failure stops the rest.
     pub(super) pre: Vec<Action>,
     pub(super) forward: Option<Action>,
+    /// The places of the request that `forward` holds, where some were left out of it.
+    pub(super) kept: Option<Vec<usize>>,
     /// Sent after `forward`, each under its condition.
     pub(super) post: Vec<Post>,
     /// What was altered, in words.

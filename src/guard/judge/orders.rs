@@ -84,6 +84,7 @@ pub(super) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms
     let (grouping, mut post) = hang_attached(guard, action, &mut orders, judged);
     post.extend(own_stops);
     Ok(Plan {
+        kept: None,
         pre: altered.pre,
         forward: Some(Action::Order(OrderAction { orders, grouping, builder: action.builder.clone() })),
         post,

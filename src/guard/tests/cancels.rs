@@ -114,11 +114,49 @@ fn the_guards_own_stop_is_not_cancelled_by_clients() {
     let id = json!(own.cloid.unwrap());
     let mut desk = held(dec!(1), vec![own, open("ETH", "B", "1900", "1", 1)]);
     desk.ask(cancel(&[2])).vetoed("guard_order");
-    desk.ask(cancel(&[1, 2])).vetoed("guard_order");
     desk.ask(cancel_by(&id)).vetoed("guard_order");
     desk.ask(cancel(&[1])).reduces();
     // Also before any read shows it.
     Desk::live().ask(cancel_by(&id)).vetoed("guard_order");
+}
+
+#[test]
+fn who_cancels_everything_is_not_held_up_by_the_guards_own_stop() {
+    let own = guards(open_stop("ETH", "A", "1950", "1", 2));
+    let orders = || vec![open("ETH", "B", "1900", "1", 1), own.clone(), open("ETH", "B", "1890", "1", 3)];
+    let left_out = |status: &Value| status["error"].as_str().is_some_and(|text| text.contains("the guard's own"));
+    let mut desk = held(dec!(1), orders());
+    let decided = desk.ask(cancel(&[1, 2, 3]));
+    decided.resized().says(&["1 of 3 cancels left out"]);
+    assert_eq!(decided.event["forward"]["cancels"], json!([{"a": ETH, "o": 1}, {"a": ETH, "o": 3}]));
+    let gone = "Order was never placed, already canceled, or filled.";
+    let effects = desk.answer(decided.seq(), 0, statuses(json!([{"error": gone}, "success"])));
+    let told = answers(&effects)[0]["response"]["data"]["statuses"].clone();
+    assert_eq!((&told[0], &told[2]), (&json!({"error": gone}), &json!("success")));
+    assert!(left_out(&told[1]), "{told}");
+    // Paper answers alike.
+    let mut desk = Desk::paper();
+    desk.show(orders());
+    let effects = desk.post(cancel(&[1, 2, 3]));
+    let told = answers(&effects)[0]["response"]["data"]["statuses"].clone();
+    assert_eq!((&told[0], &told[2]), (&json!("success"), &json!("success")));
+    assert!(left_out(&told[1]), "{told}");
+}
+
+#[test]
+fn what_is_left_out_keeps_its_place_when_a_stop_that_goes_first_is_refused() {
+    let own = guards(open_stop("ETH", "A", "1950", "0.5", 2));
+    let orders = vec![own, open_stop("ETH", "A", "1960", "0.5", 1), open("ETH", "B", "1900", "1", 3)];
+    let mut desk = held(dec!(1), orders);
+    let decided = desk.ask(cancel(&[2, 1, 3]));
+    assert_eq!(first(&decided).len(), 1);
+    let effects = desk.answer(decided.seq(), 0, json!({"status": "err", "response": "no"}));
+    let again = sends(&effects)[0].intent;
+    let effects = desk.answer(again, 0, statuses(json!(["success"])));
+    let told = answers(&effects)[0]["response"]["data"]["statuses"].clone();
+    assert!(told[0]["error"].as_str().unwrap().contains("the guard's own"), "{told}");
+    assert!(told[1]["error"].as_str().unwrap().contains("had to go first"), "{told}");
+    assert_eq!(told[2], "success");
 }
 
 #[test]

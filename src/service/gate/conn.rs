@@ -18,6 +18,8 @@ use std::time::Instant;
 const MOST_DISCARDED: usize = 16 * 1024 * 1024;
 /// A buffer that has held a large body is given back.
 const KEPT_BUFFER: usize = 64 * 1024;
+/// The end of a body in chunks.
+const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
 
 /// What follows a request.
 enum Next {
@@ -148,9 +150,11 @@ impl Conn {
         Ok(Ok(std::mem::replace(&mut self.buffer, rest)))
     }
 
-    /// The start of a body that will not be read to its end; what came of it when it breaks off.
+    /// The start of a body that will not be read to its end; what came of it when it breaks off. Nobody who sends it
+    /// in chunks waits for the answer longer than to the last of them.
     fn read_excerpt(&mut self, head: &Head, until: Instant) -> Vec<u8> {
-        while head.has_body() && !head.expects_continue && self.buffer.len() < EXCERPT_BYTES {
+        let may_go_on = |buffer: &[u8]| buffer.len() < EXCERPT_BYTES && !buffer.ends_with(LAST_CHUNK);
+        while head.has_body() && !head.expects_continue && may_go_on(&self.buffer) {
             if self.fill(until).is_err() {
                 break;
             }

@@ -157,6 +157,16 @@ fn an_exchange_request_that_cannot_be_judged_still_reaches_its_handler() {
 }
 
 #[test]
+fn a_body_in_chunks_is_refused_at_its_end() {
+    let house = open(Limits { receive: Duration::from_secs(600), ..limits() });
+    let mut stream = house.connect();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let head = format!("POST /exchange {JSON_POST}Transfer-Encoding: chunked\r\n\r\n");
+    stream.write_all(format!("{head}2\r\n{{}}\r\n0\r\n\r\n").as_bytes()).unwrap();
+    assert!(read_one(&mut stream).0.starts_with("HTTP/1.1 411 "));
+}
+
+#[test]
 fn a_client_that_waits_to_be_asked_for_its_body_is_asked() {
     let house = open(limits());
     let mut stream = house.connect();
