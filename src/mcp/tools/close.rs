@@ -75,7 +75,9 @@ fn close(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
 fn nothing_held(market: &Market, picture: &Picture) -> Outcome {
     if let Some(caution) = picture.caution() {
         let text = format!(
-            "Nothing was sent: the guard's picture shows no position in {}, and it is old. {caution} Call again with the same              client_id; or close what you know to be held by place_order with reduce_only, which needs no picture.",
+            "Nothing was sent: the guard's picture shows no position in {}, and it is old. {caution} Call again with \
+             the same client_id; or close what you know to be held by place_order with reduce_only, which \
+             needs no picture.",
             market.coin
         );
         return Outcome::new(Kind::Unavailable, Retry::Later, text);
