@@ -83,7 +83,7 @@ function tick() {
   put(byId("live"), isLost ? "■ Lost" : read === null ? "Connecting" : isLate ? "▲ Late" : "● Live");
   set(byId("link"), { class: isLost ? "bad" : isLate ? "warn" : read === null ? "idle" : "ok" });
   put(byId("age"), read === null ? "" : `${span(ageMs)} ago`);
-  set(byId("lost"), { hidden: isLost ? null : "" });
+  set(byId("lost"), { class: "banner bad", hidden: isLost ? null : "" });
   if (isLost) {
     const since = read === null ? "Nothing was read yet." : "What stands below is old.";
     put(byId("lost"), `■ The guard is lost: ${clip(problem, 300)}. ${goodbye ? `${goodbye} ` : ""}${since}`);

@@ -72,31 +72,30 @@ def end_at(stand, part):
     return before
 
 
-@pytest.mark.parametrize(
-    "part, why",
-    [
-        ("**/guard/events*", "nobody answers at its address. Nothing was read yet."),
-        ("**/monitor/feed.js", "this page did not come whole"),
-        ("**/monitor/script.js", "this page did not come whole"),
-    ],
-)
-def test_a_guard_that_goes_while_the_page_is_loaded(stand_of, monitor_of, part, why):
+def test_a_guard_that_goes_while_the_page_is_loaded(stand_of, monitor_of):
     stand = stand_of("paper")
     stand.bot.order("BTC", True, 0.01, 59000, GTC)
-    monitor = monitor_of(stand, before=end_at(stand, part), shows="■ Lost")
-    is_told(monitor, why)
+    monitor = monitor_of(stand, before=end_at(stand, "**/guard/events*"), shows="■ Lost")
+    is_told(monitor, "nobody answers at its address. Nothing was read yet.")
     stand.restart(stand.guard.home)
     is_whole(monitor, stand)
 
 
-def test_a_part_that_is_refused_for_a_while(stand_of, monitor_of):
+@pytest.mark.parametrize("part", ["script.js", "feed.js", "style.css"])
+def test_a_part_that_does_not_come(stand_of, monitor_of, part):
     stand = stand_of("paper")
     stand.bot.order("BTC", True, 0.01, 59000, GTC)
 
     def refuse(page):
-        page.route("**/monitor/panels.js", lambda route: route.fulfill(status=503, json=BUSY))
+        page.route(f"**/monitor/{part}", lambda route: route.fulfill(status=503, json=BUSY))
 
-    monitor = monitor_of(stand, before=refuse, shows="■ Lost")
-    is_told(monitor, "this page did not come whole")
-    monitor.page.unroute("**/monitor/panels.js")
+    # Without its styles the page is plain and works.
+    is_dead = part != "style.css"
+    monitor = monitor_of(stand, before=refuse, shows="Connecting" if is_dead else "● Live")
+    if is_dead:
+        lost = monitor.page.locator("#lost")
+        expect(lost).to_be_visible()
+        expect(lost).to_contain_text("a part of it did not come: load it again")
+        monitor.page.unroute(f"**/monitor/{part}")
+        monitor.page.reload()
     is_whole(monitor, stand)

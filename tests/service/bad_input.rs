@@ -128,7 +128,7 @@ fn nested(depth: usize) -> Value {
 fn what_no_key_can_have_signed_names_nobody() {
     let stand = Stand::up(Mode::Paper, "");
     for (name, path, to) in [
-        ("v of 0", "/signature/v", json!(0)),
+        ("v of 2", "/signature/v", json!(2)),
         ("v of 26", "/signature/v", json!(26)),
         ("v of 29", "/signature/v", json!(29)),
         ("v over a byte", "/signature/v", json!(283)),

@@ -40,7 +40,7 @@ fn every_file_comes_whole_and_confined() {
         let policy = answer.header("content-security-policy").unwrap();
         for (name, sources) in [
             ("default-src", vec!["'none'"]),
-            ("script-src", vec!["'self'", "'sha256-RZsFQISTAeYSfTRT08ujqAQ3XOSjcUhlNlGPnOcD2E8='"]),
+            ("script-src", vec!["'self'"]),
             ("style-src", vec!["'self'"]),
             ("img-src", vec!["'self'"]),
             ("connect-src", vec!["'self'"]),
@@ -145,7 +145,7 @@ fn its_markup_has_no_code_no_style_and_nothing_that_acts() {
 #[test]
 fn it_is_small() {
     let bytes: usize = ASSETS.iter().map(|asset| asset.body.len()).sum();
-    assert!(bytes <= 54 * 1024, "{bytes} bytes");
+    assert!(bytes <= 55 * 1024, "{bytes} bytes");
     for asset in ASSETS {
         assert!(asset.body.lines().count() < 400, "{}", asset.path);
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
+use super::flows::Flow;
 use crate::guard::book::percent_of;
 use crate::guard::view::AccountView;
 
@@ -14,6 +15,8 @@ const NOISE_PCT: Decimal = Decimal::ONE;
 /// What an account read showed of its cash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cash {
+    /// The venue's time of the read, UTC ms.
+    at_ms: u64,
     equity: Decimal,
     usd: Decimal,
     /// The signed sizes of the positions.
@@ -26,7 +29,16 @@ impl Cash {
         let unrealized = account.positions.values().map(|position| position.unrealized_pnl);
         let usd = unrealized.fold(account.equity, Decimal::saturating_sub);
         let sizes = account.positions.iter().map(|(asset, position)| (*asset, position.szi)).collect();
-        account.unknown.is_empty().then_some(Self { equity: account.equity, usd, sizes })
+        let (at_ms, equity) = (account.venue_ms, account.equity);
+        account.unknown.is_empty().then_some(Self { at_ms, equity, usd, sizes })
+    }
+
+    /// Moves it with a flow that came after it: what the ledger shows is not gone without a word.
+    pub(super) fn shift(&mut self, flow: &Flow) {
+        if flow.time_ms > self.at_ms {
+            self.equity = self.equity.saturating_add(flow.usd);
+            self.usd = self.usd.saturating_add(flow.usd);
+        }
     }
 
     /// The cash that is gone since an earlier read, USDC, if it is too much to be anything but a flow.

@@ -33,6 +33,10 @@ pub(super) struct Doubt {
 }
 
 impl Doubt {
+    pub(super) fn cash_before(&mut self) -> Option<&mut Cash> {
+        self.cash_before.as_mut()
+    }
+
     fn may_go_on(&self, now_ms: u64) -> bool {
         now_ms.saturating_sub(self.seen_ms) < MAX_DOUBT_MS
     }

@@ -153,6 +153,9 @@ impl Risk {
             written.equity = written.equity.saturating_add(flow.usd);
         }
         self.peaks.shift(flow.time_ms, flow.usd);
+        let doubted = self.doubt.iter_mut().filter_map(Doubt::cash_before);
+        let seen = [&mut self.cash, &mut self.cash_before].into_iter().flatten();
+        doubted.chain(seen).for_each(|cash| cash.shift(flow));
     }
 }
 

@@ -74,6 +74,26 @@ fn a_withdrawal_that_the_ledger_shows_late_fires_nothing() {
 }
 
 #[test]
+fn a_withdrawal_that_is_shown_hides_no_loss_any_longer() {
+    // The limit is of what is left: 450 are less than 5% of 10000, and more than 5% of 8000.
+    let mut desk = desk();
+    desk.hold("ETH", dec!(1));
+    equity(&mut desk, dec!(10000));
+    let at = desk.now + 500;
+    desk.unrealized = dec!(-450);
+    for _ in 0..4 {
+        equity(&mut desk, dec!(7550));
+    }
+    explain(&mut desk, json!([]));
+    assert_eq!(state(&desk), "active");
+    for _ in 0..3 {
+        equity(&mut desk, dec!(7550));
+    }
+    explain(&mut desk, json!([withdrawal(at, "2000.0")]));
+    assert_eq!(state(&desk), "halted_for_day");
+}
+
+#[test]
 fn a_position_that_loses_is_no_withdrawal() {
     // Also with a withdrawal beside it: what is lost without that is enough.
     for withdrawn in [Decimal::ZERO, dec!(200)] {
