@@ -122,6 +122,17 @@ impl Ending {
             SendOutcome::NoAnswer(text) => Ending::Unknown(text),
         }
     }
+
+    /// Whether the venue filled an order of it, as far as that is known.
+    fn may_have_filled(&self) -> bool {
+        match self {
+            Ending::Answered(Reply::Statuses(statuses), _) => {
+                statuses.iter().any(|status| matches!(status, Status::Filled(..) | Status::Other))
+            }
+            Ending::Answered(..) | Ending::NotSent(_) => false,
+            Ending::Unknown(_) => true,
+        }
+    }
 }
 
 impl Guard {
@@ -138,6 +149,9 @@ impl Guard {
         let ending = Ending::of(outcome);
         self.tell_sent(effects, seq, index, nonce, &ending, now_ms);
         self.watch.in_flight.ended(seq, index, &ending, now_ms);
+        if ending.may_have_filled() {
+            self.risk.traded(now_ms);
+        }
         if role == Role::Own {
             self.own_ended(effects, &planned.action, &ending, now_ms);
         }

@@ -63,6 +63,7 @@ impl Guard {
     /// Takes note of positions that a read showed changed.
     pub(super) fn positions_changed(&mut self, effects: &mut Effects, changed: BTreeSet<u32>, now_ms: u64) {
         if !changed.is_empty() {
+            self.risk.traded(now_ms);
             effects.at_once.push(Deed::Read(Read::OrdersNow));
         }
         self.watch.changed_ms.extend(changed.into_iter().map(|asset| (asset, now_ms)));
@@ -76,6 +77,7 @@ impl Guard {
         if vanished.is_empty() {
             return;
         }
+        self.risk.traded(now_ms);
         let view = &self.view;
         // Only a stop on the losing side can have taken the position along.
         let covered = |order: &&Resting| {

@@ -11,6 +11,16 @@ fn flow(stand: &Stand, op: &str, usd: &str, late_ms: u64) {
     stand.venue.control(&json!({"op": op, "usd": usd, "ledger_delay_ms": late_ms})).unwrap();
 }
 
+/// Waits for a read of the account that begins after all that happened until now.
+fn read_again(stand: &Stand) {
+    let now = |status: &Value| status["at_ms"].as_u64().unwrap();
+    let since = now(&stand.status());
+    until("a newer read", || {
+        let status = stand.status();
+        (now(&status) - status["venue"]["account_age_ms"].as_u64()? > since).then_some(())
+    });
+}
+
 fn risk(stand: &Stand) -> Value {
     stand.status()["risk"].clone()
 }
@@ -24,6 +34,7 @@ fn day_start(stand: &Stand, usd: &str) -> Value {
 fn a_withdrawal_fires_nothing() {
     let stand = Stand::up(Mode::Testnet, RULES);
     hold_covered(&stand, "BTC", "0.01");
+    read_again(&stand);
     flow(&stand, "withdraw", "6000", 6_000);
     let risk = day_start(&stand, "4000");
     assert_eq!(

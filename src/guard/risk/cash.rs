@@ -1,5 +1,6 @@
 //! Cash: the equity without unrealised profit and loss. While no position changes its size, only funding and flows move
-//! it, so cash that is gone and that the ledger does not show yet was rather withdrawn than lost. No halt is decided here.
+//! it, so cash that is gone and that the ledger does not show yet was rather withdrawn than lost. Who trades can lose it
+//! between two reads that show the same sizes, so what is known of trades counts too. No halt is decided here.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ const NOISE_PCT: Decimal = Decimal::ONE;
 /// What an account read showed of its cash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cash {
-    /// The venue's time of the read, UTC ms.
+    /// When the read began, and its time by the venue, UTC ms.
+    begun_ms: u64,
     at_ms: u64,
     equity: Decimal,
     usd: Decimal,
@@ -29,8 +31,8 @@ impl Cash {
         let unrealized = account.positions.values().map(|position| position.unrealized_pnl);
         let usd = unrealized.fold(account.equity, Decimal::saturating_sub);
         let sizes = account.positions.iter().map(|(asset, position)| (*asset, position.szi)).collect();
-        let (at_ms, equity) = (account.venue_ms, account.equity);
-        account.unknown.is_empty().then_some(Self { at_ms, equity, usd, sizes })
+        let (begun_ms, at_ms, equity) = (account.begun_ms, account.venue_ms, account.equity);
+        account.unknown.is_empty().then_some(Self { begun_ms, at_ms, equity, usd, sizes })
     }
 
     /// Moves it with a flow that came after it: what the ledger shows is not gone without a word.
@@ -41,10 +43,11 @@ impl Cash {
         }
     }
 
-    /// The cash that is gone since an earlier read, USDC, if it is too much to be anything but a flow.
-    pub(super) fn gone_since(&self, before: &Self) -> Option<Decimal> {
+    /// The cash that is gone since an earlier read, USDC, if it is too much to be anything but a flow. `traded_ms` is when
+    /// the last trade was heard of.
+    pub(super) fn gone_since(&self, before: &Self, traded_ms: Option<u64>) -> Option<Decimal> {
         let gone = before.usd.saturating_sub(self.usd);
-        let is_flow = gone > percent_of(before.equity.abs(), NOISE_PCT) && self.sizes == before.sizes;
-        is_flow.then_some(gone)
+        let is_untouched = self.sizes == before.sizes && traded_ms < Some(before.begun_ms);
+        (gone > percent_of(before.equity.abs(), NOISE_PCT) && is_untouched).then_some(gone)
     }
 }

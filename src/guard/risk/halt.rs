@@ -92,7 +92,7 @@ impl Guard {
     /// The cash that went with the loss, USDC, while the ledger may still show that it was withdrawn.
     fn perhaps_withdrawn(&self, now_ms: u64) -> Option<Decimal> {
         let doubt = self.risk.doubt.as_ref().filter(|doubt| doubt.may_go_on(now_ms))?;
-        self.risk.cash.as_ref()?.gone_since(doubt.cash_before.as_ref()?)
+        self.risk.cash.as_ref()?.gone_since(doubt.cash_before.as_ref()?, self.risk.traded_ms)
     }
 
     /// The limit that is reached also if `usd` was withdrawn.

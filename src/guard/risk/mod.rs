@@ -91,6 +91,8 @@ pub(super) struct Risk {
     /// The cash of the last account read taken in, and of the one before.
     cash: Option<Cash>,
     cash_before: Option<Cash>,
+    /// When it was last heard that something was traded, or may have been.
+    traded_ms: Option<u64>,
     doubt: Option<Doubt>,
     /// Since when the loss of the day and the drawdown are near their limits.
     pub(super) near_ms: [Option<u64>; 2],
@@ -129,6 +131,11 @@ impl Risk {
             drawdown: peak.saturating_sub(equity).max(Decimal::ZERO),
             drawdown_limit: percent_of(peak, rules.drawdown),
         })
+    }
+
+    /// Something was traded, or may have been: cash that is gone may be lost.
+    pub(super) fn traded(&mut self, now_ms: u64) {
+        self.traded_ms = Some(now_ms);
     }
 
     /// From when on the ledger must be read so that no flow is missed.

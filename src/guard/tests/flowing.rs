@@ -6,6 +6,7 @@ use serde_json::json;
 use super::fixture::*;
 use super::halting::{DAY_MS, deposit, desk, equity, explain, kinds, lose, risk, state, withdrawal, woken};
 use crate::guard::{Input, Read};
+use crate::venue::info::{Leverage, MarginMode};
 
 #[test]
 fn a_withdrawal_fires_nothing_and_hides_nothing() {
@@ -108,6 +109,26 @@ fn a_position_that_loses_is_no_withdrawal() {
             explain(&mut desk, json!([]));
             assert_eq!(state(&desk) == "halted_for_day", halts, "{lost} and {withdrawn}");
         }
+    }
+}
+
+#[test]
+fn who_trades_can_lose_cash_between_two_reads_that_look_alike() {
+    for trades in [false, true] {
+        let mut desk = desk();
+        desk.leverage(ETH, Some(Leverage { mode: MarginMode::Cross, value: 5 }));
+        equity(&mut desk, dec!(10000));
+        if trades {
+            // Bought, and sold again before the account is read.
+            let filled = json!({"filled": {"totalSz": "0.1", "avgPx": "2000", "oid": 1}});
+            let bought = desk.order(buy(ETH, "2000", "0.1"));
+            desk.answer(bought.seq(), 0, statuses(json!([filled, "waitingForTrigger"])));
+        }
+        for _ in 0..4 {
+            equity(&mut desk, dec!(9000));
+        }
+        explain(&mut desk, json!([]));
+        assert_eq!(state(&desk) == "halted_for_day", trades);
     }
 }
 
