@@ -3,6 +3,7 @@
 //! Rooms, outermost first; arrows go one way: `cli` → `service` → `guard` → `venue` and `rules`.
 //! `journal`, `home` and `faults` stand beside `service`. ARCHITECTURE.md holds the map of threads, channels and invariants.
 
+pub mod base;
 pub mod cli;
 pub mod faults;
 pub mod guard;

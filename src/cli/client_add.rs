@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{Refusal, configured, print};
+use crate::base::address::Address;
 use crate::home::{Config, Home, HomeLock, add_client, generate_key, write_key_file};
-use crate::venue::Address;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -2,15 +2,16 @@
 //!
 //! A flag wins over its variable; an empty variable counts as unset.
 
+use crate::base::ip_share::IpShare;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Refusal;
-use crate::home::{IpShare, Mode, parse_address, parse_listen};
+use crate::base::address::Address;
+use crate::home::{Mode, parse_address, parse_listen};
 use crate::service::Asked;
-use crate::venue::Address;
 
 fn variable(name: &'static str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())

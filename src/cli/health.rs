@@ -2,6 +2,7 @@
 //!
 //! Never 2: container health checks keep that number for themselves, so here even a bad setting is ill health.
 
+use crate::base::text::printable;
 use std::io::Read;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,7 +11,8 @@ use serde_json::Value;
 use ureq::Agent;
 
 use super::{Refusal, configured, environment};
-use crate::home::{Home, VenueUrl, local_url, parse_listen};
+use crate::base::origin::Origin;
+use crate::home::{Home, local_url, parse_listen};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -47,7 +49,7 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
 
 fn base_url(args: Args, home: &Home) -> Result<String, String> {
     if let Some(url) = args.url {
-        let url = VenueUrl::parse(&url).map_err(|_| "--url must be http://host:port".to_owned())?;
+        let url = Origin::parse(&url).map_err(|_| "--url must be http://host:port".to_owned())?;
         return Ok(url.as_str().to_owned());
     }
     match environment::listen(args.listen).map_err(|refusal| refusal.to_string())? {
@@ -76,6 +78,6 @@ fn problems(body: &[u8]) -> Option<String> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let problems: Vec<&str> = answer.get("problems")?.as_array()?.iter().filter_map(Value::as_str).collect();
     let line = problems.join("; ");
-    let shown: String = line.chars().filter(|letter| !letter.is_control()).take(MAX_SHOWN).collect();
+    let shown = printable(&line, MAX_SHOWN);
     (!shown.is_empty()).then_some(shown)
 }

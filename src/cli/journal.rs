@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::equity::{self, Measured};
-use super::set_up::now_ms;
 use super::{Refusal, configured, mainnet, print, values};
+use crate::base::amount::to_wire;
+use crate::base::clock::now_ms;
 use crate::home::{Config, Home, Mode};
 use crate::journal::{self, Options, RiskLine, read_risk};
-use crate::venue::amount::to_wire;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ChangeArgs {

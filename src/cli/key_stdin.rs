@@ -5,8 +5,8 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
 use super::Refusal;
+use crate::base::key::SecretKey;
 use crate::home::read_key;
-use crate::venue::signing::SecretKey;
 
 /// Reads it. A terminal is refused: what is typed there stands on the screen.
 pub(super) fn read() -> Result<SecretKey, Refusal> {

@@ -1,7 +1,8 @@
 //! `kill`: pulls the kill switch.
 
 use super::{Refusal, print};
-use crate::home::{Home, Pulled};
+use crate::base::kill_file::Pulled;
+use crate::home::Home;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -5,9 +5,9 @@ use std::fmt;
 use serde_json::Value;
 
 use super::{Refusal, environment};
+use crate::base::address::Address;
 use crate::home::{Config, Home, Mode};
 use crate::journal::{OpenError, read_risk};
-use crate::venue::Address;
 
 /// One thing that is missing.
 #[derive(Debug, PartialEq, Eq)]

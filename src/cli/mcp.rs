@@ -4,9 +4,10 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use super::{Refusal, say, values};
-use crate::home::{Home, KillFile, Loaded, Mode, in_container, load, local_url, parse_address, read_key_file};
+use crate::base::address::Address;
+use crate::base::kill_file::KillFile;
+use crate::home::{Home, Loaded, Mode, in_container, load, local_url, parse_address, read_key_file};
 use crate::mcp::{GuardUrl, Key, Options, run as serve};
-use crate::venue::Address;
 
 /// Where a guard listens that nobody told otherwise.
 const DEFAULT_URL: &str = "http://127.0.0.1:8547";

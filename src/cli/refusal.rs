@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::mainnet::Gap;
-use crate::home::{CREDENTIAL, ConfigError, FileError, HomeError, KeyFileError, Mode};
+use crate::base::address::Address;
+use crate::base::files::FileError;
+use crate::home::{CREDENTIAL, ConfigError, HomeError, KeyFileError, Mode};
 use crate::journal::{JournalError, OpenError};
 use crate::mcp::UrlError;
 use crate::rules::RulesError;
 use crate::service::RunError;
 use crate::service::agent::NotTheAgent;
-use crate::venue::Address;
 
 /// A refusal of a command.
 #[derive(Debug)]

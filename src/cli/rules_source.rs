@@ -5,7 +5,8 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use super::Refusal;
-use crate::home::{FileError, Why};
+use crate::base::files::FileError;
+use crate::base::files::Why;
 use crate::rules::Rules;
 
 /// Largest file of rules: a full list of the longest coins fits many times.

@@ -1,19 +1,20 @@
 //! `run`: what was asked for, whether it may start, and the key; then the service.
 
+use crate::base::ip_share::IpShare;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::set_up::SetUp;
 use super::{Refusal, environment, key_stdin, mainnet, rules_source, say, values, waiting};
+use crate::base::address::Address;
+use crate::base::key::SecretKey;
 use crate::home::{
-    Config, Deployment, Home, IpShare, KeyReading, KeyStore, Loaded, Mode, in_container, load, open_sealed,
-    parse_address, parse_listen, read_key_file,
+    Config, Deployment, Home, KeyReading, KeyStore, Loaded, Mode, in_container, load, open_sealed, parse_address,
+    parse_listen, read_key_file,
 };
 use crate::rules::Rules;
 use crate::service::agent::NotTheAgent;
 use crate::service::{ApiWallet, Level, Prepared};
-use crate::venue::Address;
-use crate::venue::signing::SecretKey;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -2,18 +2,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 use super::Refusal;
-use crate::home::{
-    Config, FileError, Home, KeyStore, Loaded, Mode, generate_key, load, write_key_file, write_sealed_key_file,
-};
+use crate::base::clock::now_ms;
+use crate::base::files::FileError;
+use crate::base::key::SecretKey;
+use crate::home::{Config, Home, KeyStore, Loaded, Mode, generate_key, load, write_key_file, write_sealed_key_file};
 use crate::journal::{self, OpenError};
-use crate::venue::signing::SecretKey;
 
 /// What to set up.
 pub(super) struct SetUp<'a> {
@@ -143,12 +142,6 @@ fn first_record(config: &Config) -> String {
         "note": "set up",
     })
     .to_string()
-}
-
-/// Milliseconds since 1970, UTC; 0 on a clock set before.
-pub(super) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Stores the API wallet's key; an earlier one, in whichever form, gives way only by `force`, and is kept under another

@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 
 use super::Refusal;
-use crate::mcp::in_one_line;
+use crate::base::text::visible;
 
 /// Longest word of a refusal: a path is shorter, and what is behind a longer one must still be seen.
 const MAX_WORD: usize = 300;
@@ -25,8 +25,8 @@ pub(super) fn refusal(error: &clap::Error) -> Refusal {
 
 /// A refusal as a terminal may show it: what was typed may stand in it, so it is bounded and has no control characters.
 pub(super) fn shown(text: &str) -> String {
-    let words: Vec<String> = text.split(' ').map(|word| in_one_line(word, MAX_WORD)).collect();
-    in_one_line(&words.join(" "), MAX_TEXT)
+    let words: Vec<String> = text.split(' ').map(|word| visible(word, MAX_WORD)).collect();
+    visible(&words.join(" "), MAX_TEXT)
 }
 
 /// The parser's message in one line: its reason and its tips, without the usage that the help text shows better.

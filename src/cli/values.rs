@@ -1,8 +1,9 @@
 //! How flags' values are read, so that help names what is allowed and a refusal says what is expected.
 
+use crate::base::ip_share::IpShare;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::home::{IpShare, Mode, Network};
+use crate::home::{Mode, Network};
 
 /// A mode by its name.
 pub(super) fn mode() -> impl TypedValueParser<Value = Mode> {

@@ -1,11 +1,11 @@
 //! The API wallet's key checked with the venue while a person waits.
 
-use super::set_up::now_ms;
 use super::{Refusal, say, waiting};
+use crate::base::address::Address;
+use crate::base::clock::now_ms;
+use crate::base::day::day_of;
 use crate::home::Config;
-use crate::journal::day_of;
 use crate::service::agent::{self, Approved, NotTheAgent};
-use crate::venue::Address;
 
 /// From this long before its end an approval is called short.
 const SHORT_MS: u64 = 7 * 86_400_000;

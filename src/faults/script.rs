@@ -9,11 +9,12 @@
 //! `on` narrows it to the type of action or question that the thread is busy with. `clock_ms` is added to the machine's
 //! clock. What was hit is told on standard error.
 
+use crate::base::sync::lock;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use serde::Deserialize;
@@ -97,7 +98,7 @@ struct Playing {
 /// A switch that plays the script in this home.
 pub(super) fn follow(home: &Path) -> Switch {
     let playing = Mutex::new(Playing { path: home.join(SCRIPT), ..Playing::default() });
-    Arc::new(move |step| playing.lock().unwrap_or_else(PoisonError::into_inner).hit(step))
+    Arc::new(move |step| lock(&playing).hit(step))
 }
 
 impl Playing {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::state::Guard;
-use crate::venue::amount::to_wire;
+use crate::base::amount::to_wire;
 
 /// An API wallet's end is told of this long before.
 const EXPIRY_NOTICE_MS: u64 = 7 * 86_400_000;

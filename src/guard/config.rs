@@ -5,8 +5,8 @@ use std::fmt;
 
 use rust_decimal::Decimal;
 
+use crate::base::address::Address;
 use crate::rules::Rules;
-use crate::venue::Address;
 use crate::venue::signing::Source;
 
 /// Where orders go.

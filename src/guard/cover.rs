@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use super::intent::Ending;
 use super::pending::{Phase, is_guard_stop};
 use super::state::Guard;
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
 use crate::venue::action::{Action, Grouping};
 use crate::venue::order::Order;
 use crate::venue::reply::Status;

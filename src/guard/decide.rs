@@ -12,12 +12,14 @@ use super::pending::{ToldBy, Whose, derived_cloid};
 use super::reply::{self, Summary, Verdict};
 use super::state::Guard;
 use super::{Mode, event};
+use crate::base::address::Address;
+use crate::base::address::Cloid;
+use crate::base::text::short;
 use crate::venue::action::{Action, Target};
 use crate::venue::envelope::Envelope;
-use crate::venue::json::{Node, short};
+use crate::venue::json::Node;
 use crate::venue::order::Order;
 use crate::venue::signing::Terms;
-use crate::venue::{Address, Cloid};
 
 /// What is forwarded is refused by the venue after this: nothing lands late.
 pub(super) const FORWARD_LIFE_MS: u64 = 15_000;

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::intent::Planned;
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
+use crate::base::amount::parse_info;
 use crate::venue::action::Action;
-use crate::venue::amount::parse_info;
 use crate::venue::json::Node;
 use crate::venue::order::Order;
 use crate::venue::signing::Terms;

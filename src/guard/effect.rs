@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::reply::Verdict;
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
 use crate::venue::json::Node;
 use crate::venue::signing::Terms;
 

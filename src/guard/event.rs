@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::own::Problem;
-use crate::venue::Address;
+use crate::base::address::Address;
 use crate::venue::json::Node;
 
 /// Every kind of event.

@@ -199,7 +199,7 @@ impl Guard {
 
     /// Cancels, by client order id, for entries that were sent and that nothing has shown yet.
     fn cancels_in_flight(&self) -> Vec<Action> {
-        let known = |cloid: &crate::venue::Cloid| self.view.orders_by_cloid(*cloid).next().is_some();
+        let known = |cloid: &crate::base::address::Cloid| self.view.orders_by_cloid(*cloid).next().is_some();
         let entries = self.pending.alive().filter(|order| !order.reduce_only && order.intent != 0);
         let cancels: Vec<CancelByCloid> = entries
             .filter_map(|order| Some(CancelByCloid { asset: order.asset, cloid: order.cloid? }))

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
+use crate::base::address::Address;
+use crate::base::address::Cloid;
 use crate::venue::envelope::Envelope;
 use crate::venue::info::{AccountMode, ClearinghouseState, LedgerUpdate, Leverage, OpenOrder};
 use crate::venue::json::Node;
 use crate::venue::market::Universe;
 use crate::venue::signing::Source;
-use crate::venue::{Address, Cloid};
 
 /// One input of the core.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@
 use super::code::Code;
 use super::judge::Veto;
 use super::state::Guard;
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
 use crate::venue::order::Order;
 
 /// What such an id starts with.

@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 
 use super::book::StopAt;
 use super::view::View;
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
 use crate::venue::order::{Order, OrderKind, Tif};
 
 /// Paper order ids start here, far above any that the venue gives, and stay exact in a double.

@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 
 use super::book::StopAt;
 use super::view::{Resting, View};
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
 use crate::venue::action::Target;
 use crate::venue::order::Order;
 use crate::venue::reply::Status;

@@ -9,9 +9,9 @@ use super::paper::Fate;
 use super::pending::is_derived;
 use super::reply::{self, Summary};
 use super::state::Guard;
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
+use crate::base::amount::to_answer;
 use crate::venue::action::{Action, Grouping, Target};
-use crate::venue::amount::to_answer;
 use crate::venue::order::Order;
 
 impl Guard {

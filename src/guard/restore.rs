@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::state::Guard;
-use crate::venue::Address;
+use crate::base::address::Address;
 
 /// Client order ids in a checkpoint: those whose orders are likely still open.
 const CHECKPOINT_CLOIDS: usize = 1000;

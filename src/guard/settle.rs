@@ -13,7 +13,7 @@ use super::effect::{Deed, Effects, Keys, Read, Urgency};
 use super::event;
 use super::intent::{Intent, Planned, Role};
 use super::state::Guard;
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
 use crate::venue::action::{Action, Cancel, CancelByCloid};
 use crate::venue::reply::Reply;
 use crate::venue::signing::Terms;

@@ -19,7 +19,8 @@ use super::risk::Risk;
 use super::signer::UnknownSigner;
 use super::view::View;
 use super::watch::Watch;
-use crate::venue::{Address, Cloid};
+use crate::base::address::Address;
+use crate::base::address::Cloid;
 
 /// Client order ids remembered as the clients' own; the oldest is forgotten first.
 const MAX_CLIENT_CLOIDS: usize = 10_000;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rust_decimal::Decimal;
 
 use super::pending::is_guard_stop;
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
 use crate::venue::info::{ClearinghouseState, Leverage, OpenOrder, Position, Side};
 use crate::venue::market::{Market, Universe};
 use crate::venue::order::{Order, OrderKind, Tpsl};

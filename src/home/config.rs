@@ -1,5 +1,7 @@
 //! `guard.toml` as typed values.
 
+use crate::base::ip_share::IpShare;
+use crate::base::origin::Origin;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -8,10 +10,10 @@ use std::str::FromStr;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::files::{FileError, Why, read_trusted};
-use super::{IpShare, VenueUrl, parse};
+use super::parse;
+use crate::base::address::Address;
+use crate::base::files::{FileError, Why, read_trusted};
 use crate::rules::{Problems, Rules};
-use crate::venue::Address;
 
 /// Where the service listens unless told otherwise.
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8547);
@@ -163,7 +165,7 @@ pub struct Auth {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deployment {
     /// `[venue] url`: another address than the network's own.
-    pub venue_url: Option<VenueUrl>,
+    pub venue_url: Option<Origin>,
     /// `[watch]`: how often the account is read.
     pub watch: Watch,
     /// `Host` names accepted besides loopback and the listen address.
@@ -206,7 +208,7 @@ impl Config {
     /// Base URL of the venue's API, without a slash at its end.
     #[must_use]
     pub fn venue_url(&self) -> &str {
-        self.deployment.venue_url.as_ref().map_or(self.account_network.url(), VenueUrl::as_str)
+        self.deployment.venue_url.as_ref().map_or(self.account_network.url(), Origin::as_str)
     }
 }
 

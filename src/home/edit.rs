@@ -7,11 +7,11 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::config::{Config, ConfigError, Loaded};
-use super::files::{FileError, Replace, write_whole};
 use super::parse::{Fault, parse};
 use super::render::{list, quoted, render};
+use crate::base::address::Address;
+use crate::base::files::{FileError, Replace, write_whole};
 use crate::rules::{Problem, Problems};
-use crate::venue::Address;
 
 /// Mode of a config: anyone may read it, its owner writes it.
 const CONFIG_MODE: u32 = 0o644;

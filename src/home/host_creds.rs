@@ -2,6 +2,7 @@
 //!
 //! The key travels through pipes only, never through an argument or a plain file.
 
+use crate::base::text::printable;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,9 +10,9 @@ use std::process::{Command, Stdio};
 use nix::unistd::Uid;
 use zeroize::Zeroizing;
 
-use super::files::read_trusted;
 use super::keys::read_key;
-use crate::venue::signing::SecretKey;
+use crate::base::files::read_trusted;
+use crate::base::key::SecretKey;
 
 /// The credential's name, which is sealed in with it and which the unit must use.
 pub const CREDENTIAL: &str = "api-wallet-key";
@@ -63,6 +64,6 @@ fn creds(verb: &str, input: &[u8]) -> Result<Zeroizing<Vec<u8>>, String> {
     }
     let said = String::from_utf8_lossy(&done.stderr);
     let last = said.lines().last().unwrap_or_default();
-    let shown: String = last.chars().filter(|letter| !letter.is_control()).take(MAX_SHOWN).collect();
+    let shown = printable(last, MAX_SHOWN);
     Err(format!("systemd-creds {verb} ended with {}: {shown}", done.status))
 }

@@ -10,8 +10,8 @@ use std::path::Path;
 use nix::unistd::Uid;
 use zeroize::Zeroizing;
 
-use super::files::{FileError, Replace, Why, fill_random, open_regular, write_whole};
-use crate::venue::signing::SecretKey;
+use crate::base::files::{FileError, Replace, Why, fill_random, open_regular, write_whole};
+use crate::base::key::SecretKey;
 
 /// Most bytes read for a key: the text, its line end, and room for stray white space.
 const MAX_KEY_TEXT: usize = 200;

@@ -6,31 +6,24 @@
 mod config;
 mod container;
 mod edit;
-mod files;
 mod host_creds;
 mod keys;
-mod kill;
 mod pairing;
 mod parse;
 mod render;
-mod share;
-mod url;
 
 pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, Loaded, Mode, Network, Watch, load};
 pub use container::in_container;
 pub use edit::{add_client, set_api_wallet};
-pub use files::{FileError, Replace, Why, write_whole};
 pub use host_creds::{CREDENTIAL, open_sealed, seal_for_host};
 pub use keys::{
     KeyFileError, KeyReading, generate_key, read_key, read_key_file, write_key_file, write_sealed_key_file,
 };
-pub use kill::{KillFile, MAX_REASON_LEN, Pulled};
 pub(crate) use pairing::local_url;
 pub use pairing::{PAIRING_PREFIX, Pairing};
 pub use parse::{parse_address, parse_listen, parse_usdc};
-pub use share::{IpShare, ShareError};
-pub use url::{UrlError, VenueUrl};
 
+use crate::base::kill_file::KillFile;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -39,7 +32,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::{Uid, User};
 
-use crate::venue::Address;
+use crate::base::address::Address;
 
 /// Anyone may add a file (the kill file), nobody may list, rename or remove another's.
 const HOME_MODE: u32 = 0o1733;

@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 
 use super::Mode;
-use crate::rules::CodeError;
-use crate::rules::seal;
-use crate::venue::Address;
+use crate::base::address::Address;
+use crate::base::sealed;
+use crate::base::sealed::CodeError;
 
 /// What every pairing code starts with.
 pub const PAIRING_PREFIX: &str = "sp1_";
@@ -37,7 +37,7 @@ impl Pairing {
     #[must_use]
     pub fn to_code(&self) -> String {
         // Serialising strings cannot fail; an empty content would be refused by the reader.
-        seal::close(PAIRING_PREFIX, &serde_json::to_string(self).unwrap_or_default())
+        sealed::close(PAIRING_PREFIX, &serde_json::to_string(self).unwrap_or_default())
     }
 
     /// Reads a code; exactly the codes that [`Pairing::to_code`] writes are accepted.
@@ -45,7 +45,7 @@ impl Pairing {
     /// # Errors
     /// When it is mistyped, cut, or holds something else.
     pub fn from_code(code: &str) -> Result<Self, CodeError> {
-        let json = seal::open(PAIRING_PREFIX, code)?;
+        let json = sealed::open(PAIRING_PREFIX, code)?;
         let pairing: Self = serde_json::from_slice(&json).map_err(|_| CodeError::Content)?;
         if pairing.to_code() == code { Ok(pairing) } else { Err(CodeError::NotCanonical) }
     }
@@ -79,10 +79,10 @@ mod tests {
         assert_eq!(Pairing::from_code(&code), Ok(pairing));
         assert_eq!(Pairing::from_code(&code[..code.len() - 4]), Err(CodeError::Checksum));
         assert_eq!(Pairing::from_code(&code.replace("sp1_", "sr1_")), Err(CodeError::Prefix("sp1_")));
-        let json = String::from_utf8(seal::open("sp1_", &code).unwrap()).unwrap();
+        let json = String::from_utf8(sealed::open("sp1_", &code).unwrap()).unwrap();
         let reordered = json.replacen(r#""mode":"paper","#, "", 1).replacen('{', r#"{"mode":"paper","#, 1);
-        assert_eq!(Pairing::from_code(&seal::close("sp1_", &reordered)), Err(CodeError::NotCanonical));
-        assert_eq!(Pairing::from_code(&seal::close("sp1_", "{}")), Err(CodeError::Content));
+        assert_eq!(Pairing::from_code(&sealed::close("sp1_", &reordered)), Err(CodeError::NotCanonical));
+        assert_eq!(Pairing::from_code(&sealed::close("sp1_", "{}")), Err(CodeError::Content));
     }
 
     #[test]

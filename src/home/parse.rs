@@ -1,5 +1,7 @@
 //! Reading `guard.toml`: every key by name, every problem at once.
 
+use crate::base::ip_share::IpShare;
+use crate::base::origin::{Origin, OriginError};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -7,9 +9,10 @@ use rust_decimal::Decimal;
 use toml::{Table, Value};
 
 use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, Loaded, Mode, Network, Watch};
-use super::{IpShare, VenueUrl};
-use crate::rules::{Problem, Problems, Rules, parse_decimal, toml_fault};
-use crate::venue::Address;
+
+use crate::base::address::Address;
+use crate::base::amount::parse_setting;
+use crate::rules::{Problem, Problems, Rules, toml_fault};
 
 /// Most entries of a list.
 const MAX_LIST: usize = 256;
@@ -86,7 +89,7 @@ pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
 /// # Errors
 /// What is expected there.
 pub fn parse_usdc(text: &str) -> Result<Decimal, String> {
-    match parse_decimal(text).map(|value| value.normalize()) {
+    match parse_setting(text).map(|value| value.normalize()) {
         Some(value) if value > Decimal::ZERO && value.scale() <= 6 => Ok(value),
         _ => Err("must be USDC above 0 in plain digits, such as 10000".to_owned()),
     }
@@ -111,7 +114,7 @@ pub(super) fn parse(text: &str) -> Result<Loaded, Fault> {
 /// The deployment's keys.
 fn deployment(top: &mut Section) -> Deployment {
     let mut venue = top.section("venue");
-    let venue_url = venue.text("url", |text| VenueUrl::parse(text).map_err(|error| error.to_string()));
+    let venue_url = venue.text("url", |text| Origin::parse(text).map_err(|error| error.to_string()));
     venue.finish();
     let mut watch = top.section("watch");
     let intervals = Watch {
@@ -174,7 +177,7 @@ pub(super) fn disagreements(config: &Config) -> Vec<Problem> {
     if let Some(url) = config.deployment.venue_url.as_ref().filter(|url| !url.is_private())
         && config.mode == Mode::Mainnet
     {
-        say("venue.url", url.to_string(), &super::UrlError::Plain.to_string());
+        say("venue.url", url.to_string(), &OriginError::Plain.to_string());
     }
     if config.api_wallet == Some(config.account) {
         say("api_wallet", config.account.to_string(), "must be an API wallet's address, not the account itself");

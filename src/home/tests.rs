@@ -1,5 +1,8 @@
 //! The config both ways, and the home's permissions.
 
+use crate::base::files::Why;
+use crate::base::ip_share::IpShare;
+use crate::base::origin::Origin;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -127,7 +130,7 @@ fn a_file_with_the_deployment_alone_is_an_empty_home() {
     assert_eq!(parse("").unwrap(), Loaded::Empty(Deployment::default()));
     let text = "allowed_hosts = ['guard']\n[venue]\nurl = 'http://127.0.0.1:1'\n[watch]\naccount_ms = 100\n";
     let Ok(Loaded::Empty(deployment)) = parse(text) else { panic!("not empty") };
-    assert_eq!(deployment.venue_url.as_ref().map(VenueUrl::as_str), Some("http://127.0.0.1:1"));
+    assert_eq!(deployment.venue_url.as_ref().map(Origin::as_str), Some("http://127.0.0.1:1"));
     assert_eq!(deployment.watch.account_ms, Some(100));
     let set_up = Config::new(Mode::Paper, Address([0x11; 20]), Rules::default(), deployment.clone());
     assert_eq!(config(&render(&set_up)).deployment, deployment);

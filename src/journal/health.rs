@@ -1,7 +1,8 @@
 //! Whether the journal can be written, for all threads to see.
 
+use crate::base::sync::lock;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// How the journal stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,11 @@ impl Health {
 
     /// What is wrong, in words; `None` while all is good.
     pub fn error(&self) -> Option<String> {
-        self.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.error).clone()
     }
 
     pub(crate) fn set(&self, condition: Condition, error: Option<String>) {
-        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = error;
+        *lock(&self.error) = error;
         let condition = match condition {
             Condition::Good => 0,
             Condition::Degraded => 1,

@@ -18,7 +18,6 @@
 
 mod batch;
 mod chain;
-mod day;
 mod error;
 mod folder;
 mod health;
@@ -37,7 +36,6 @@ mod writer;
 
 pub use batch::{Batch, Line, MAX_BATCH, RiskLine};
 pub use chain::{Chain, LineFault, MAX_LINE, seal};
-pub use day::{Day, NotADay, day_of, start_ms};
 pub use error::{Damage, JournalError, LookupError, OpenError, What};
 pub use health::{Condition, Health};
 pub use index::entry::{Keys, parse_cloid};

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::chain::{Chain, LineFault, Lines, OVERHEAD, split};
-use super::day::Day;
 use super::error::{Damage, OpenError, What};
 use super::folder::Folders;
+use crate::base::day::Day;
 
 /// How a header's text starts. No record may start so.
 pub(crate) const HEADER: &str = "{\"follows\":\"";

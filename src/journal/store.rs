@@ -11,7 +11,6 @@ use nix::fcntl::Flock;
 use nix::libc::{EDQUOT, ENOSPC};
 
 use super::batch::{Line, RiskLine, check, size, with_place};
-use super::day::{Day, day_of};
 use super::error::{JournalError, OpenError};
 use super::folder::{Folder, Folders};
 use super::health::{Condition, Health};
@@ -22,6 +21,7 @@ use super::redo::{Part, Redo};
 use super::reserve::Reserve;
 use super::segment::Mark;
 use super::tail::{Encoded, Plan, Tail};
+use crate::base::day::{Day, day_of};
 use crate::faults::Faults;
 
 /// What was refused by the disk is kept up to this (bytes of text) and written ahead of what comes later.

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 
 use super::chain::{Chain, LineFault, seal};
-use super::day::Day;
 use super::folder::{Folder, remove};
 use super::segment::{Mark, Segment, Stream, header_text};
+use crate::base::day::Day;
 use crate::faults::{Faults, Step};
 
 /// The end of one journal.

@@ -9,11 +9,11 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::batch::{Batch, check, size};
-use super::day::day_of;
 use super::error::JournalError;
 use super::health::Health;
 use super::lookup::Lookup;
 use super::store::Store;
+use crate::base::day::day_of;
 use crate::faults::Step;
 
 /// Batches written at once.

@@ -2,14 +2,14 @@
 //!
 //! Numbers are read from their own digits, never through a floating-point number, so nothing is rounded on the way.
 
+use crate::base::text::visible;
 use std::fmt;
 
 use rust_decimal::Decimal;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::clean;
-use crate::venue::amount::parse_wire;
+use crate::base::amount::parse_wire;
 
 /// Most characters of a wrong value repeated.
 const MAX_SHOWN: usize = 60;
@@ -46,7 +46,7 @@ impl Args {
         let whole = |found: String| Fault { name: "arguments".to_owned(), expected: "an object".to_owned(), found };
         let members = match text {
             None | Some("null") => Vec::new(),
-            Some(text) => members(text).map_err(|error| whole(clean::text(&error.to_string(), MAX_SHOWN)))?,
+            Some(text) => members(text).map_err(|error| whole(visible(&error.to_string(), MAX_SHOWN)))?,
         };
         for (place, (name, _)) in members.iter().enumerate() {
             let twice = members.iter().take(place).any(|(other, _)| other == name);
@@ -54,7 +54,7 @@ impl Args {
                 let expected = if known.is_empty() { "no arguments".to_owned() } else { known.join(", ") };
                 let found = if twice { "it twice" } else { "a name that this tool does not take" };
                 let expected = if twice { "it once".to_owned() } else { format!("one of {expected}") };
-                return Err(Fault { name: clean::text(name, MAX_SHOWN), expected, found: found.to_owned() });
+                return Err(Fault { name: visible(name, MAX_SHOWN), expected, found: found.to_owned() });
             }
         }
         Ok(Self { members })
@@ -72,7 +72,7 @@ impl Args {
 
     /// The refusal of an argument.
     pub(super) fn fault(&self, name: &str, expected: impl Into<String>) -> Fault {
-        let found = self.raw(name).map_or_else(|| "nothing".to_owned(), |raw| clean::text(raw, MAX_SHOWN));
+        let found = self.raw(name).map_or_else(|| "nothing".to_owned(), |raw| visible(raw, MAX_SHOWN));
         Fault { name: name.to_owned(), expected: expected.into(), found }
     }
 
@@ -191,7 +191,7 @@ impl Args {
     pub(super) fn reason(&self) -> Result<Option<String>, Fault> {
         let expected = "a text of 1 to 200 characters";
         let Some(reason) = self.text("reason", expected)? else { return Ok(None) };
-        let reason_shown = clean::text(&reason, 200);
+        let reason_shown = visible(&reason, 200);
         let fits = reason.chars().count() <= 200 && !reason_shown.trim().is_empty();
         if fits { Ok(Some(reason_shown.trim().to_owned())) } else { Err(self.fault("reason", expected)) }
     }

@@ -1,7 +1,9 @@
 //! The agent's name for one trade, turned into the client order id that the guard takes once and never again. Pure.
 
+use crate::base::address::Address;
+use crate::base::address::Cloid;
+use crate::base::keccak::keccak256_of;
 use crate::guard::ONCE_PREFIX;
-use crate::venue::{Address, Cloid, keccak256_of};
 
 /// The client order id of a client's trade: the same for the same key and name, in every process.
 pub(super) fn cloid(client: Address, client_id: &str) -> Cloid {

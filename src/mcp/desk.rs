@@ -1,22 +1,24 @@
 //! What the tools work with: the way to the guard, the client key, and what the person who set this up demands of the
 //! guard. Who asks for a trade must first have the guard checked against those demands, each time anew.
 
+use crate::base::clock::now_ms;
+use crate::base::sync::lock;
+use crate::base::text::visible;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::clean;
 use super::link::Link;
 use super::outcome::{Kind, Outcome, Retry, Rule};
 use super::sight::Acts;
 use super::status::Status;
-use crate::home::{KillFile, Mode};
-use crate::venue::Address;
+use crate::base::address::Address;
+use crate::base::key::SecretKey;
+use crate::base::kill_file::KillFile;
+use crate::home::Mode;
 use crate::venue::market::{Market, Universe};
-use crate::venue::signing::SecretKey;
 
 /// What the guard must be.
 #[derive(Debug, Clone, Copy, Default)]
@@ -143,7 +145,7 @@ impl Desk {
     pub(super) fn universe(&self) -> Result<Arc<Universe>, Outcome> {
         let meta = self.link.info(&json!({"type": "meta"})).map_err(|error| Outcome::unreachable(&error))?;
         let universe = Universe::from_meta(&meta).map_err(|why| {
-            let text = format!("Nothing was done: the list of markets cannot be read ({}).", clean::text(&why, 100));
+            let text = format!("Nothing was done: the list of markets cannot be read ({}).", visible(&why, 100));
             Outcome::new(Kind::Unavailable, Retry::Later, text)
         })?;
         let universe = Arc::new(universe);
@@ -203,15 +205,4 @@ fn find(universe: &Universe, coin: &str) -> Option<Market> {
         _ => None,
     };
     universe.by_coin(coin).or(only).cloned()
-}
-
-/// Nothing that is locked here is left half done by a panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// UTC milliseconds; a clock before 1970 counts as 1970, and the guard refuses its nonces.
-pub(super) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,14 +1,15 @@
 //! What a line asks for: answered at once, or a tool call for a worker. Pure but for the calls.
 
+use crate::base::text::visible;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::desk::Desk;
 use super::era::{Era, discovered, initialized};
+use super::outcome;
 use super::tools::{KILL_NAME, Tool, served};
 use super::wire::{self, INTERNAL_ERROR, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND, Request, RpcError};
 use super::words::INSTRUCTIONS;
-use super::{clean, outcome};
 
 /// What is to be done about a line.
 pub(super) enum Step {
@@ -59,14 +60,14 @@ fn asked(request: Request, read_only: bool) -> Result<Step, RpcError> {
             let name = params.get("name").and_then(Value::as_str);
             let name = name.ok_or_else(|| RpcError::new(INVALID_PARAMS, "`name` must be a string"))?;
             let tool = served(read_only).find(|tool| tool.name == name).ok_or_else(|| {
-                RpcError::new(INVALID_PARAMS, format!("there is no tool named {}", clean::text(name, 64)))
+                RpcError::new(INVALID_PARAMS, format!("there is no tool named {}", visible(name, 64)))
             })?;
             if params.get("arguments").is_some_and(|arguments| !arguments.is_object() && !arguments.is_null()) {
                 return Err(RpcError::new(INVALID_PARAMS, "`arguments` must be an object"));
             }
             Ok(Step::Call(Call { id, era, tool, arguments }))
         }
-        _ => Err(RpcError::new(METHOD_NOT_FOUND, format!("there is no method {}", clean::text(&method, 64)))),
+        _ => Err(RpcError::new(METHOD_NOT_FOUND, format!("there is no method {}", visible(&method, 64)))),
     }
 }
 

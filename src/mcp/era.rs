@@ -1,6 +1,7 @@
 //! The protocol's two eras, told apart request by request: the stateless one names its revision in every request, the
 //! older ones shake hands once with `initialize`. Pure.
 
+use crate::base::text::visible;
 use serde_json::{Map, Value, json};
 
 use super::wire::{INVALID_PARAMS, RpcError, UNSUPPORTED_VERSION};
@@ -69,7 +70,7 @@ impl Era {
 }
 
 fn unsupported(requested: &str) -> RpcError {
-    let requested = super::clean::text(requested, 40);
+    let requested = visible(requested, 40);
     let data = json!({"supported": [MODERN], "requested": requested});
     RpcError { data: Some(data), ..RpcError::new(UNSUPPORTED_VERSION, "unsupported protocol version") }
 }

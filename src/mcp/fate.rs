@@ -1,6 +1,7 @@
 //! What became of a request, read from the guard's journal: `/guard/decision` tells what was decided, what was sent for
 //! it and what came back. Pure.
 
+use crate::base::text::visible;
 use serde_json::Value;
 
 use super::clean;
@@ -47,7 +48,7 @@ impl<'a> Record<'a> {
     /// What the guard changed.
     pub(super) fn changes(self) -> Vec<String> {
         let changes = self.decision().get("changes").and_then(Value::as_array).into_iter().flatten();
-        changes.filter_map(Value::as_str).map(|text| clean::text(text, clean::MAX_TEXT)).collect()
+        changes.filter_map(Value::as_str).map(|text| visible(text, clean::MAX_TEXT)).collect()
     }
 
     /// The first order that was asked for under this client order id.

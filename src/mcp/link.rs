@@ -1,10 +1,12 @@
 //! The way to the guard: its HTTP API on this machine, every call with a hard time-out, nothing sent twice.
 
+use crate::base::text::visible;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use serde_json::Value;
 
+use crate::base::origin::Origin;
 use crate::venue::client::{CallError, Client, RawAnswer, Timeouts};
 
 /// A read. The guard answers from memory; a question to the venue takes at most the venue's own time-out.
@@ -49,30 +51,9 @@ impl GuardUrl {
     /// # Errors
     /// The [`UrlError`].
     pub fn parse(text: &str) -> Result<Self, UrlError> {
-        let authority = text.strip_prefix("http://").ok_or(UrlError::Form)?;
-        let authority = authority.strip_suffix('/').unwrap_or(authority);
-        let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.contains(']') => (host, port),
-            _ => (authority, "80"),
-        };
-        let port: u16 = port.parse().ok().filter(|port| *port != 0).ok_or(UrlError::Form)?;
-        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-        let ip: IpAddr = match (host, bare) {
-            ("", _) => return Err(UrlError::Form),
-            ("localhost", _) => IpAddr::from([127, 0, 0, 1]),
-            (_, Some(six)) => six.parse::<std::net::Ipv6Addr>().map_err(|_| UrlError::Form)?.into(),
-            (four, None) => match four.parse::<std::net::Ipv4Addr>() {
-                Ok(ip) => ip.into(),
-                Err(_) if four.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte)) => {
-                    return Err(UrlError::NotLoopback);
-                }
-                Err(_) => return Err(UrlError::Form),
-            },
-        };
-        if !ip.is_loopback() {
-            return Err(UrlError::NotLoopback);
-        }
-        Ok(Self(format!("http://{}", std::net::SocketAddr::new(ip, port))))
+        let origin = Origin::parse(text).ok().filter(|origin| !origin.is_encrypted()).ok_or(UrlError::Form)?;
+        let ip = origin.ip().filter(IpAddr::is_loopback).ok_or(UrlError::NotLoopback)?;
+        Ok(Self(format!("http://{}", SocketAddr::new(ip, origin.port().unwrap_or(80)))))
     }
 }
 
@@ -196,7 +177,7 @@ fn read(answer: Result<RawAnswer, CallError>) -> Result<Value, LinkError> {
             let member = |name: &str| body.as_ref().and_then(|body| body.get(name)?.as_str().map(str::to_owned));
             let code = member("code").unwrap_or_else(|| "unknown".to_owned());
             let text = member("msg").unwrap_or_default();
-            Err(LinkError::Refused(status, super::clean::text(&code, 40), super::clean::text(&text, 200)))
+            Err(LinkError::Refused(status, visible(&code, 40), visible(&text, 200)))
         }
     }
 }

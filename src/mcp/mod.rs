@@ -26,7 +26,6 @@ mod tools;
 mod wire;
 mod words;
 
-pub(crate) use clean::text as in_one_line;
 pub use link::{GuardUrl, UrlError};
 pub use run::{Key, Options, RunError, run};
 

@@ -5,9 +5,9 @@ use rust_decimal::{Decimal, dec};
 
 use super::args::{Args, Fault};
 use super::outcome::{Outcome, Rule};
-use crate::venue::Cloid;
+use crate::base::address::Cloid;
+use crate::base::amount::to_wire;
 use crate::venue::action::{Grouping, OrderAction};
-use crate::venue::amount::to_wire;
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::{Order, OrderKind, Tif, Tpsl};
 

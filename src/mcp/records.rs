@@ -1,5 +1,6 @@
 //! Decisions and events as an agent gets to see them: short, bounded, and with coins by name. Pure.
 
+use crate::base::text::visible;
 use serde_json::{Map, Value, json};
 
 use super::clean;
@@ -40,14 +41,14 @@ fn orders(event: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn order_line(order: &Value, universe: &Universe) -> Value {
-    let text = |key: &str| order.get(key).and_then(Value::as_str).map(|text| clean::text(text, 40));
+    let text = |key: &str| order.get(key).and_then(Value::as_str).map(|text| visible(text, 40));
     let flag = |key: &str| order.get(key).and_then(Value::as_bool);
     json!({
         "coin": coin_of(order, universe),
         "side": flag("b").map(|is_buy| if is_buy { "buy" } else { "sell" }),
         "size": text("s"),
         "price": text("p"),
-        "trigger_price": order.pointer("/t/trigger/triggerPx").and_then(Value::as_str).map(|text| clean::text(text, 40)),
+        "trigger_price": order.pointer("/t/trigger/triggerPx").and_then(Value::as_str).map(|text| visible(text, 40)),
         "reduce_only": flag("r"),
         "order_id": order.get("o").and_then(Value::as_u64),
     })

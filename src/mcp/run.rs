@@ -1,6 +1,7 @@
 //! The server: one thread reads lines, a worker each runs a tool call, one thread writes the answers, and nobody waits for
 //! anybody. So neither a call that hangs nor a client that reads no answers holds up the kill switch.
 
+use crate::base::text::visible;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -20,9 +21,10 @@ use super::dispatch::{Call, Step, step};
 use super::link::{GuardUrl, KILL_MS, Link, LinkError, UrlError};
 use super::status::Status;
 use super::wire::{self, INVALID_REQUEST, RpcError};
-use crate::home::{KillFile, Mode};
-use crate::venue::Address;
-use crate::venue::signing::SecretKey;
+use crate::base::address::Address;
+use crate::base::key::SecretKey;
+use crate::base::kill_file::KillFile;
+use crate::home::Mode;
 
 /// Longest line taken; the largest sensible call is under 2 KiB.
 const MAX_LINE: usize = 256 * 1024;
@@ -140,7 +142,7 @@ fn check_guard(desk: &Desk) -> Result<(), RunError> {
     if let (Some(named), Some(own)) = (&desk.kill_file, status.kill_file())
         && named.path() != Path::new(own)
     {
-        let (named, own) = (named.path().display(), clean::text(own, clean::MAX_TEXT));
+        let (named, own) = (named.path().display(), visible(own, clean::MAX_TEXT));
         log(&format!("warning: --kill-file is {named}, and the guard watches {own}"));
     }
     Ok(())

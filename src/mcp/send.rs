@@ -1,21 +1,24 @@
 //! A signed action on its way: sent once, and its answer or its trace in the guard's journal turned into an outcome.
 
+use crate::base::text::visible;
+use crate::venue::signing;
 use std::time::{Duration, Instant};
 
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::clean;
-use super::desk::{Desk, now_ms};
+use super::desk::Desk;
 use super::fate::{Fate, Record};
 use super::link::LinkError;
 use super::outcome::{Kind, OrderInfo, Outcome, Retry, Rule};
 use super::status::Status;
 use super::words::advice;
+use crate::base::address::Cloid;
+use crate::base::amount::{parse_info, to_wire};
+use crate::base::clock::now_ms;
 use crate::guard::Code;
-use crate::venue::Cloid;
 use crate::venue::action::Action;
-use crate::venue::amount::{parse_info, to_wire};
 use crate::venue::envelope;
 use crate::venue::reply::{Reply, Status as Answered};
 use crate::venue::signing::{Source, Terms};
@@ -104,7 +107,7 @@ pub(super) fn submit(desk: &Desk, status: &Status, action: &Action, trade: &Trad
 /// `unavailable` where there is no key to sign with.
 pub(super) fn signed(desk: &Desk, action: &Action, terms: &Terms, network: Source) -> Result<String, Outcome> {
     let signed = desk.key.as_ref().zip(action.to_node()).and_then(|(key, node)| {
-        let signature = key.sign_action(&node, terms, network).ok()?;
+        let signature = signing::sign_action(key, &node, terms, network).ok()?;
         Some(envelope::body(node, terms, &signature).to_json())
     });
     let text = "Nothing was done: this server has no key to sign with. A person must set it up anew.";
@@ -134,11 +137,10 @@ fn check(trade: &Trade) -> &'static str {
 pub(super) fn conclude(desk: &Desk, status: &Status, trade: &Trade, sent: &Sent) -> Outcome {
     let reply = &sent.reply;
     let guard = reply.get("guard").unwrap_or(&Value::Null);
-    let text = |key: &str| guard.get(key).and_then(Value::as_str).map(|text| clean::text(text, clean::MAX_TEXT));
+    let text = |key: &str| guard.get(key).and_then(Value::as_str).map(|text| visible(text, clean::MAX_TEXT));
     let seq = guard.get("seq").and_then(Value::as_u64);
     let changes = guard.get("changes").and_then(Value::as_array).into_iter().flatten();
-    let changes: Vec<String> =
-        changes.filter_map(Value::as_str).map(|text| clean::text(text, clean::MAX_TEXT)).collect();
+    let changes: Vec<String> = changes.filter_map(Value::as_str).map(|text| visible(text, clean::MAX_TEXT)).collect();
     let mut outcome = match (text("verdict").as_deref(), reply.get("status").and_then(Value::as_str)) {
         (Some("veto"), _) => vetoed(guard, &text("code").unwrap_or_default()),
         (Some(_), Some("ok")) => answered(trade, reply, &changes),
@@ -212,7 +214,7 @@ pub(super) fn finish(mut outcome: Outcome, status: &Status, trade: &Trade) -> Ou
 
 fn vetoed(guard: &Value, code: &str) -> Outcome {
     let (retry, next) = advice(code);
-    let number = |key: &str| guard.get(key).and_then(Value::as_str).map(|text| clean::text(text, 80));
+    let number = |key: &str| guard.get(key).and_then(Value::as_str).map(|text| visible(text, 80));
     let rule = Rule { id: code.to_owned(), limit: number("limit"), observed: number("actual") };
     let figures = match (&rule.limit, &rule.observed) {
         (Some(limit), Some(observed)) => format!(": {observed}, and the limit is {limit}"),
@@ -255,7 +257,7 @@ fn bare(mut outcome: Outcome, refusal: &str) -> Outcome {
         " WARNING: the venue refused its stop, so the position may be bare until the guard places another, or closes it. Look \
          at get_positions.",
     );
-    outcome.venue_says = Some(clean::text(refusal, clean::MAX_TEXT));
+    outcome.venue_says = Some(visible(refusal, clean::MAX_TEXT));
     outcome.unprotected = Some(true);
     outcome
 }
@@ -266,7 +268,7 @@ fn info(id: Option<u64>, status: &str) -> OrderInfo {
 
 fn rejected(trade: &Trade, text: &str) -> Outcome {
     let message = format!("The venue refused it: {} was not done. venue_says tells why.", trade.what);
-    let says = Some(clean::text(text, clean::MAX_TEXT));
+    let says = Some(visible(text, clean::MAX_TEXT));
     Outcome { venue_says: says, ..Outcome::new(Kind::VenueRejected, Retry::AfterChange, message) }
 }
 
@@ -354,5 +356,5 @@ fn order_status(desk: &Desk, status: &Status, trade: &Trade) -> Option<OrderInfo
     let filled = amount("origSz").zip(amount("sz")).map(|(asked, left)| to_wire(asked.saturating_sub(left)));
     let state = answer.pointer("/order/status").and_then(Value::as_str).unwrap_or("unknown");
     let state = if state == "open" { "resting" } else { state };
-    Some(OrderInfo { filled, ..info(order.get("oid")?.as_u64(), &clean::text(state, 40)) })
+    Some(OrderInfo { filled, ..info(order.get("oid")?.as_u64(), &visible(state, 40)) })
 }

@@ -2,8 +2,9 @@
 //! and an agent that has just bought must find what it holds; so a tool may wait for a newer one. It waits only where one
 //! is about to come: not once the reads are known to fail, and for an exit no longer than it must.
 
+use crate::base::sync::lock;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::desk::Desk;
@@ -35,14 +36,14 @@ impl Acts {
     /// Notes that an action was carried out just now, or may have been.
     pub(super) fn note(&self, action: &Action) {
         let now = Instant::now();
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = lock(&self.0);
         last.act = Some(now);
         last.trades.extend(action.orders().map(|order| (order.asset, now)));
     }
 
     /// How long ago the last trade in a market was, or the last act of any kind where none is named.
     fn since(&self, asset: Option<u32>) -> Option<Duration> {
-        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = lock(&self.0);
         let at = asset.map_or(last.act, |asset| last.trades.get(&asset).copied());
         at.map(|at| at.elapsed())
     }

@@ -1,16 +1,17 @@
 //! The guard's status, read: who it guards, in which mode, and what the account holds. Pure.
 
+use crate::base::text::visible;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use super::clean;
+use crate::base::address::Address;
+use crate::base::address::Cloid;
+use crate::base::amount::parse_info;
 use crate::guard::Code;
 use crate::home::Mode;
 use crate::rules::Rules;
-use crate::venue::amount::parse_info;
 use crate::venue::order::Tif;
 use crate::venue::signing::Source;
-use crate::venue::{Address, Cloid};
 
 /// A status as the guard gave it.
 #[derive(Debug, Clone)]
@@ -83,7 +84,7 @@ impl Status {
 
     /// Why the kill switch is pulled, if it is.
     pub(super) fn killed(&self) -> Option<String> {
-        self.text("/killed").map(|reason| clean::text(reason, 200))
+        self.text("/killed").map(|reason| visible(reason, 200))
     }
 
     pub(super) fn kill_file(&self) -> Option<&str> {

@@ -1,5 +1,6 @@
 //! The pure parts: lines, eras, arguments, orders, names, records.
 
+use crate::base::text::visible;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Map, Value, json};
 
@@ -11,8 +12,8 @@ use super::order::{Wish, WishKind, through};
 use super::outcome::Kind;
 use super::wire::{Incoming, read};
 use super::{clean, client_id, tools, words};
+use crate::base::address::Address;
 use crate::guard::Code;
-use crate::venue::Address;
 use crate::venue::action::Grouping;
 use crate::venue::market::Market;
 use crate::venue::order::Tif;
@@ -171,9 +172,9 @@ fn a_name_is_one_id_in_every_process_and_for_one_key() {
 
 #[test]
 fn what_others_wrote_is_bounded_and_shows_all_that_it_holds() {
-    assert_eq!(clean::text("a\u{1b}[31m\r\n\u{202e}b\u{200b}c\u{e0041}", 20), "a[31m  bc");
-    assert_eq!(clean::text("a\u{3164}\u{2800}\u{34f}\u{ffa0}b", 20), "ab", "letters that show nothing");
-    assert_eq!(clean::text(&"x".repeat(30), 5), "xxxxx…");
+    assert_eq!(visible("a\u{1b}[31m\r\n\u{202e}b\u{200b}c\u{e0041}", 20), "a[31m  bc");
+    assert_eq!(visible("a\u{3164}\u{2800}\u{34f}\u{ffa0}b", 20), "ab", "letters that show nothing");
+    assert_eq!(visible(&"x".repeat(30), 5), "xxxxx…");
     let deep = (0..40).fold(json!("x"), |inner, _| json!([inner]));
     assert!(clean::value(&deep).to_string().len() < 60);
     assert_eq!(clean::value(&json!(vec![0; 1000])).as_array().unwrap().len(), 64);

@@ -4,9 +4,9 @@
 //! strings.
 
 use super::raw::Raw;
-use super::seal;
 use super::table::{ROWS, Row};
-use super::{CodeError, Problem, Problems, Rules, RulesError};
+use super::{Problem, Problems, Rules, RulesError};
+use crate::base::sealed::{self, CodeError};
 
 /// What every rules code starts with.
 pub const CODE_PREFIX: &str = "sr1_";
@@ -22,7 +22,7 @@ impl Rules {
     /// The rules as an `sr1_` code.
     #[must_use]
     pub fn to_code(&self) -> String {
-        seal::close(CODE_PREFIX, &self.to_json())
+        sealed::close(CODE_PREFIX, &self.to_json())
     }
 
     /// Reads an `sr1_` code. Exactly the codes that [`Rules::to_code`] writes are accepted.
@@ -30,7 +30,7 @@ impl Rules {
     /// # Errors
     /// The code's own fault, or every key that is missing, unknown or out of its range.
     pub fn from_code(code: &str) -> Result<Self, RulesError> {
-        let json = seal::open(CODE_PREFIX, code).map_err(RulesError::Code)?;
+        let json = sealed::open(CODE_PREFIX, code).map_err(RulesError::Code)?;
         let object: serde_json::Map<String, serde_json::Value> =
             serde_json::from_slice(&json).map_err(|_| RulesError::Code(CodeError::Content))?;
         let rules = read(object.iter().map(|(key, value)| (key.as_str(), Raw::from(value))), true)?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::seal::CodeError;
+use crate::base::sealed::CodeError;
 
 /// One key that cannot stand.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,19 +4,15 @@
 //! the canonical JSON, the words and the looser-than order all walk those rows.
 
 mod code;
-mod decimal;
 mod error;
 mod markets;
 mod raw;
-pub(crate) mod seal;
 mod table;
 
 pub use code::CODE_PREFIX;
 pub(crate) use code::toml_fault;
-pub use decimal::parse_decimal;
 pub use error::{Problem, Problems, RulesError};
 pub use markets::{Coin, MAX_COINS, Markets};
-pub use seal::CodeError;
 
 use rust_decimal::Decimal;
 use table::{ROWS, Row};

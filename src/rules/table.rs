@@ -1,11 +1,11 @@
 //! The one table of rules: a row a key, with its range, its words and which way is looser.
 
+use crate::base::amount::{parse_setting, to_wire};
 use std::collections::BTreeSet;
 
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use super::decimal::{parse_decimal, shortest};
 use super::markets::{Coin, MAX_COINS, Markets};
 use super::raw::Raw;
 use super::{Problem, Rules};
@@ -116,8 +116,8 @@ impl Row {
     /// The value as the canonical JSON writes it.
     pub(super) fn json(&self, rules: &Rules) -> Value {
         match &self.slot {
-            Slot::Amount { get, .. } => Value::String(shortest(get(rules))),
-            Slot::OptionalAmount { get, .. } => get(rules).map_or(Value::Null, |value| Value::String(shortest(value))),
+            Slot::Amount { get, .. } => Value::String(to_wire(get(rules))),
+            Slot::OptionalAmount { get, .. } => get(rules).map_or(Value::Null, |value| Value::String(to_wire(value))),
             Slot::Count { get, .. } => Value::from(get(rules)),
             Slot::Markets => match &rules.markets {
                 Markets::All => Value::from("all"),
@@ -129,9 +129,9 @@ impl Row {
     /// The rule in words with its value.
     pub(super) fn words(&self, rules: &Rules) -> String {
         let value = match &self.slot {
-            Slot::Amount { get, .. } => shortest(get(rules)),
+            Slot::Amount { get, .. } => to_wire(get(rules)),
             Slot::OptionalAmount { get, .. } => match get(rules) {
-                Some(value) => shortest(value),
+                Some(value) => to_wire(value),
                 None => return format!("{}: no limit", self.key.replace('_', " ")),
             },
             Slot::Count { get, .. } => get(rules).to_string(),
@@ -189,7 +189,7 @@ impl Row {
 impl Span {
     fn read(&self, raw: &Raw) -> Result<Decimal, String> {
         let value = match raw {
-            Raw::Text(text) => parse_decimal(text),
+            Raw::Text(text) => parse_setting(text),
             Raw::Whole(number) => u64::try_from(*number).ok().map(Decimal::from),
             _ => None,
         };
@@ -200,7 +200,7 @@ impl Span {
     }
 
     fn allowed(&self) -> String {
-        let (min, max) = (shortest(self.min), shortest(self.max));
+        let (min, max) = (to_wire(self.min), to_wire(self.max));
         format!("must be a decimal in quotes from {min} to {max} with at most {} digits after the point", self.places)
     }
 }

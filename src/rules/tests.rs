@@ -1,5 +1,6 @@
 //! The rules' own tests: ranges at the limit and one step past, the code both ways, looser-than key by key.
 
+use crate::base::sealed::CodeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use proptest::prelude::*;

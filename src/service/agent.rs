@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::journal::day_of;
-use crate::venue::Address;
+use crate::base::address::Address;
+use crate::base::day::day_of;
 use crate::venue::client::{Client, Timeouts};
 use crate::venue::info::{Role, valid_until_ms};
 use crate::venue::weight::info_weight;

@@ -1,12 +1,12 @@
 //! The decision loop: one thread that owns the core and serializes everything. It never waits for network or disk.
 
+use crate::base::sync::lock;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 
-use super::clock::{now_ms, steady_ms};
 use super::log::{self, Level};
 use super::message::{INBOX, Message, Reply, Responder};
 use super::metrics::Now;
@@ -14,9 +14,10 @@ use super::notify::Watchdog;
 use super::release::{Event, Ready, Release, Releaser};
 use super::sender::QUEUE;
 use super::waits::Waits;
+use crate::base::clock::{now_ms, steady_ms};
+use crate::base::kill_file::KillFile;
 use crate::faults::Step;
 use crate::guard::{self, Deed, Effects, Guard, Input, Read, Request, SendAction};
-use crate::home::KillFile;
 use crate::journal::{Batch, Condition, Health, Keys, Line, RiskLine};
 use crate::venue::weight::Ledger;
 
@@ -123,7 +124,7 @@ impl Desk {
             }
             Message::Status(reply) => {
                 let weight = {
-                    let ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+                    let ledger = lock(&self.ledger);
                     (ledger.budget(), ledger.used(steady_ms()))
                 };
                 let _ = reply.try_send(self.guard.status(now_ms(), weight).to_string());
@@ -138,7 +139,7 @@ impl Desk {
     /// The figures of the moment, for a scrape.
     fn now(&self) -> Now {
         let (weight, spent) = {
-            let ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            let ledger = lock(&self.ledger);
             ((ledger.budget(), ledger.used(steady_ms())), ledger.totals().collect())
         };
         let journal = ("journal", self.journal.len(), self.journal.capacity().unwrap_or_default());

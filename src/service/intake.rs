@@ -1,14 +1,15 @@
 //! Reads requests, recovers their signers, and slows down whoever has none.
 
+use crate::base::sync::lock;
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::clock::now_ms;
 use super::http::types::{Response, Unjudgeable};
+use crate::base::address::Address;
+use crate::base::clock::now_ms;
 use crate::guard::RequestBody;
-use crate::venue::Address;
 use crate::venue::action::Action;
 use crate::venue::envelope::Envelope;
 use crate::venue::signing::Source;
@@ -101,7 +102,7 @@ impl Intake {
         }
         let now = now_ms();
         let turn_ms = {
-            let mut next = self.next_turn_ms.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut next = lock(&self.next_turn_ms);
             // A clock that stepped back must not make turns wait for the time it left.
             let longest_ms = now.saturating_add(UNSIGNED_EVERY_MS.saturating_mul(UNSIGNED_WAITING as u64));
             let turn_ms = (*next).clamp(now, longest_ms);

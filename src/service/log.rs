@@ -3,6 +3,7 @@
 //! Lines go through a thread of their own: a reader that has stopped reading holds up nobody else. What finds no room is
 //! counted and the count is told.
 
+use crate::base::text::one_line;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -11,9 +12,9 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::clock::now_ms;
 use super::thread::{Death, spawn};
 use super::told::Teller;
+use crate::base::clock::now_ms;
 
 /// Lines and events that wait to be written at most.
 const QUEUE: usize = 1024;
@@ -138,8 +139,7 @@ fn shown(level: Level, text: &str, at_ms: Option<u64>) -> String {
         Level::Detail => "detail: ",
     };
     // What others wrote (a client, the venue) may hold line ends and worse.
-    let text = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(MAX_LINE);
-    format!("{clock}svc-guard: {word}{}", text.collect::<String>())
+    format!("{clock}svc-guard: {word}{}", one_line(text, MAX_LINE))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::json;
 
 use super::metrics::Now;
+use crate::base::address::Address;
 use crate::guard::{Input, RequestBody, Via};
-use crate::venue::Address;
 
 /// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for those who have a
 /// client waiting, who answer `busy` instead.

@@ -3,7 +3,6 @@
 //! ARCHITECTURE.md holds their map. What is decided about a request may not enter: that is the core's alone.
 
 pub mod agent;
-mod clock;
 mod desk;
 mod door;
 pub mod gate;

@@ -4,6 +4,7 @@
 //! Each word is one datagram to the socket that the manager named. Where none was named, nothing is said; a manager that
 //! does not listen stops nothing.
 
+use crate::base::text::one_line;
 use std::ffi::{OsStr, OsString};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
@@ -123,8 +124,7 @@ fn connect(name: &OsStr) -> Result<(UnixDatagram, SocketAddr), String> {
 
 /// One line, so that no text can pass for another word to the manager.
 fn status_line(text: &str) -> String {
-    let text = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(MAX_STATUS);
-    format!("STATUS={}", text.collect::<String>())
+    format!("STATUS={}", one_line(text, MAX_STATUS))
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use std::net::TcpListener;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use super::agent::{self, NotTheAgent, Owner};
+use crate::base::address::Address;
+use crate::base::key::SecretKey;
 use crate::faults::Faults;
 use crate::home::{Config, Home};
 use crate::journal::{self, Opened, Options, Store};
-use crate::venue::Address;
 use crate::venue::client::{Client, Timeouts};
-use crate::venue::signing::SecretKey;
 
 /// Descriptors that the service may need: every connection with its way to a worker, journals, the venue.
 const DESCRIPTORS: u64 = 1024;

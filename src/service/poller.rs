@@ -1,22 +1,23 @@
 //! The poller: the guard's own reads of the venue, each on its interval, within the request budget.
 
+use crate::base::sync::lock;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use serde_json::{Value, json};
 
 use super::agent::{self, NotTheAgent};
-use super::clock::{now_ms, steady_ms};
 use super::log::{self, Level};
 use super::message::Message;
 use super::metrics::Metrics;
 use super::questions::Questions;
 use super::schedule::{Schedule, Task};
+use crate::base::address::Address;
+use crate::base::clock::{now_ms, steady_ms};
 use crate::faults::{Faults, Step};
 use crate::guard::{Input, Read};
-use crate::venue::Address;
 use crate::venue::client::Client;
 use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
 use crate::venue::market::Universe;
@@ -51,7 +52,7 @@ impl Intervals {
     #[must_use]
     pub(super) fn for_budget(budget: u32) -> Self {
         let stretch = |ms: u64, most: u64| {
-            let whole = u64::from(crate::venue::weight::IP_BUDGET);
+            let whole = u64::from(crate::base::ip_share::IP_BUDGET);
             ms.saturating_mul(whole).checked_div(u64::from(budget)).unwrap_or(most).clamp(ms, most)
         };
         Self {
@@ -110,7 +111,7 @@ impl Poller {
             Some(_) if self.wallet_unchecked => at_once.extend([Task::Wallet, Task::Limits, Task::Agents]),
             Some(_) => at_once.extend([Task::Limits, Task::Agents]),
         }
-        let budget = self.ledger.lock().unwrap_or_else(PoisonError::into_inner).budget();
+        let budget = lock(&self.ledger).budget();
         // The core says when these are wanted first.
         let on_demand = [Task::Ledger, Task::Twaps];
         let mut state = State {
@@ -197,7 +198,7 @@ impl Poller {
         let ask = |question: &Value| {
             self.faults.about("userRole");
             let answer = self.client.info(question).map_err(|error| error.to_string())?;
-            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ledger = lock(&self.ledger);
             ledger.charge(Priority::Read, info_weight("userRole"), steady_ms());
             Ok(answer)
         };
@@ -289,7 +290,7 @@ impl Poller {
         let answer = self.ask(&json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
         let updates = info::ledger_updates(&answer)?;
         let extra = info_extra(kind, updates.len());
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).charge(Priority::Read, extra, steady_ms());
+        lock(&self.ledger).charge(Priority::Read, extra, steady_ms());
         state.ledger_since_ms = Some(since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS)));
         Ok(Some(Input::Ledger { updates, begun_ms }))
     }
@@ -338,7 +339,7 @@ impl Poller {
         let kind = kind_of(question);
         self.faults.about(kind);
         let weight = info_weight(kind);
-        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ledger = lock(&self.ledger);
         ledger.try_spend(priority, weight, steady_ms()).map_err(|denied| denied.to_string())
     }
 

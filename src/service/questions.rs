@@ -1,16 +1,17 @@
 //! `/info`, passed through: answers kept for a while, and the budget that is left for questions.
 
+use crate::base::sync::lock;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::Receiver;
 use serde_json::{Value, json};
 
-use super::clock::{now_ms, steady_ms};
 use super::http::types::Response;
 use super::metrics::Metrics;
-use crate::venue::Address;
+use crate::base::address::Address;
+use crate::base::clock::{now_ms, steady_ms};
 use crate::venue::client::{CallError, Client};
 use crate::venue::weight::{Ledger, Priority, info_extra, info_weight};
 
@@ -80,7 +81,7 @@ impl Questions {
             return Response::json(200, body.to_vec());
         }
         let spent = {
-            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ledger = lock(&self.ledger);
             ledger.try_spend(Priority::PassThrough, info_weight(&kind), steady_ms())
         };
         if let Err(denied) = spent {
@@ -135,18 +136,18 @@ impl Questions {
         }
         let items = serde_json::from_slice::<Value>(body).ok().and_then(|answer| answer.as_array().map(Vec::len));
         let extra = info_extra(kind, items.unwrap_or_default());
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).charge(Priority::PassThrough, extra, steady_ms());
+        lock(&self.ledger).charge(Priority::PassThrough, extra, steady_ms());
     }
 
     fn recall(&self, key: &str, lasting_ms: u64, since_ms: u64) -> Option<Arc<Vec<u8>>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock(&self.kept);
         let answer = kept.get(key)?;
         let is_fresh = now_ms().saturating_sub(answer.at_ms) <= lasting_ms && answer.at_ms >= since_ms;
         is_fresh.then(|| Arc::clone(&answer.body))
     }
 
     fn store(&self, key: String, body: Vec<u8>, at_ms: u64) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         if kept.len() >= KEPT && !kept.contains_key(&key) {
             let oldest = kept.iter().min_by_key(|(_, answer)| answer.at_ms).map(|(key, _)| key.clone());
             oldest.map(|key| kept.remove(&key));

@@ -1,7 +1,8 @@
 //! What happens once records are on disk, on the journal's own thread: events become visible, clients are answered,
 //! sends go out. Where the disk failed none of it happens, and everyone is told.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::base::sync::lock;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crossbeam_channel::Sender;
@@ -72,7 +73,7 @@ pub(super) struct Releaser {
 impl Releaser {
     /// Releases what waited for a batch.
     pub(super) fn release(&self, release: Release, written: &Result<(), Arc<JournalError>>) {
-        let mut behind = self.behind.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut behind = lock(&self.behind);
         let mut lines = Vec::new();
         match written.as_ref().map_err(AsRef::as_ref) {
             // What the disk refused before went ahead of this.

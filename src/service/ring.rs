@@ -1,7 +1,8 @@
 //! The last events in memory, for those who poll.
 
+use crate::base::sync::lock;
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Events kept.
 const KEPT: usize = 1000;
@@ -36,7 +37,7 @@ impl Kept {
 impl Ring {
     /// Adds events by number; they come in order.
     pub(super) fn push(&self, events: impl IntoIterator<Item = (u64, String)>) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.0);
         events.into_iter().for_each(|event| kept.push(event));
     }
 
@@ -44,7 +45,7 @@ impl Ring {
     /// who is given fewer asks on from the last one.
     #[must_use]
     pub(super) fn after(&self, since: u64, limit: usize) -> String {
-        let kept = &self.0.lock().unwrap_or_else(PoisonError::into_inner).events;
+        let kept = &lock(&self.0).events;
         let number =
             |event: Option<&(u64, String)>| event.map_or_else(|| "null".to_owned(), |(seq, _)| seq.to_string());
         let (oldest, last) = (number(kept.front()), number(kept.back()));

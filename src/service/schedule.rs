@@ -177,7 +177,8 @@ impl Purse {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::venue::weight::{IP_BUDGET, Ledger, Priority, SMALLEST_BUDGET};
+    use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
+    use crate::venue::weight::{Ledger, Priority};
 
     const T0: u64 = 1_700_000_000_000;
 

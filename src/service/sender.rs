@@ -3,22 +3,25 @@
 //! The guard's own actions have a queue and a sender to themselves, and every other sender looks there first: a stop or a
 //! flatten never waits behind clients' orders.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::base::sync::lock;
+use crate::venue::signing;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select_biased};
 use serde_json::json;
 
-use super::clock::steady_ms;
 use super::message::Message;
 use super::metrics::Metrics;
 use super::questions::Questions;
+use crate::base::clock::steady_ms;
+use crate::base::key::SecretKey;
 use crate::faults::{Faults, Step};
 use crate::guard::{Input, SendAction, SendOutcome, Urgency};
 use crate::venue::client::{CallError, Client};
 use crate::venue::envelope;
 use crate::venue::json::Node;
-use crate::venue::signing::{SecretKey, Source};
+use crate::venue::signing::Source;
 use crate::venue::weight::{Denied, Ledger, Priority, exchange_weight};
 
 /// Sender threads: a slow answer holds up none of the next few actions. The first sends the guard's own only.
@@ -125,7 +128,7 @@ fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome 
     if let Err(denied) = spend(&sending.ledger, action) {
         return SendOutcome::NotSent(denied.to_string());
     }
-    let signature = match sending.key.sign_action(&action.action, &action.terms, sending.source) {
+    let signature = match signing::sign_action(&sending.key, &action.action, &action.terms, sending.source) {
         Ok(signature) => signature,
         Err(error) => return SendOutcome::NotSent(error.to_string()),
     };
@@ -157,14 +160,14 @@ fn spend(ledger: &Mutex<Ledger>, action: &SendAction) -> Result<(), Denied> {
         Urgency::Exit => Priority::ClientExit,
         Urgency::Entry => Priority::ClientEntry,
     };
-    let try_spend = |now_ms| ledger.lock().unwrap_or_else(PoisonError::into_inner).try_spend(priority, weight, now_ms);
+    let try_spend = |now_ms| lock(ledger).try_spend(priority, weight, now_ms);
     let until_ms = steady_ms().saturating_add(EXIT_PATIENCE_MS);
     loop {
         match try_spend(steady_ms()) {
             Ok(()) => return Ok(()),
             Err(denied) if action.urgency == Urgency::Entry => return Err(denied),
             Err(_) if steady_ms() >= until_ms => {
-                ledger.lock().unwrap_or_else(PoisonError::into_inner).charge(priority, weight, steady_ms());
+                lock(ledger).charge(priority, weight, steady_ms());
                 return Ok(());
             }
             Err(_) => std::thread::sleep(Duration::from_millis(50)),

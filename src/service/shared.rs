@@ -1,15 +1,15 @@
 //! What the threads of a service share, and how each of them is made from it.
 
+use crate::base::sync::lock;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::iterator::Signals;
 
 use super::agent;
-use super::clock::{now_ms, steady_ms};
 use super::desk::Desk;
 use super::gate::{Limits, Slots};
 use super::intake::Intake;
@@ -28,13 +28,14 @@ use super::thread::{DEATHS, Death, spawn};
 use super::waits::Waits;
 use super::wake::source;
 use super::watch;
+use crate::base::address::Address;
+use crate::base::clock::{now_ms, steady_ms};
+use crate::base::key::SecretKey;
 use crate::faults::Faults;
 use crate::guard::{Guard, Input, Read};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal, Store};
-use crate::venue::Address;
 use crate::venue::client::Client;
-use crate::venue::signing::SecretKey;
 use crate::venue::weight::{Ledger, Priority};
 
 /// Batches that wait for the journal's thread at most.
@@ -145,7 +146,7 @@ impl Shared {
     /// The venue has said at the start whose the API wallet is: that was paid for, and need not be asked again.
     pub(super) fn vouched_for(&self, account: Address, master: Address) {
         let weight = agent::check_weight(account, master);
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner).charge(Priority::Read, weight, steady_ms());
+        lock(&self.ledger).charge(Priority::Read, weight, steady_ms());
         // The first message of all; the decision loop takes it in before any request.
         let _is_there_room = self.inbox.try_send(Message::Input(Input::ActsFor(agent::acts_for(account, master))));
     }

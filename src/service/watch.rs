@@ -7,9 +7,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::message::Message;
+use crate::base::kill_file::KillFile;
 use crate::faults::{Faults, Step};
 use crate::guard::Input;
-use crate::home::KillFile;
 
 /// How often the kill file is looked for: simple, and right on every kind of mount.
 const EVERY: Duration = Duration::from_millis(50);

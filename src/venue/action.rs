@@ -4,9 +4,10 @@
 //! That canonical form is what is hashed, signed, judged and sent; the order in which a client wrote its keys is
 //! kept only for the one hash that some clients need (see [`super::envelope`]).
 
-use super::address::{Address, Cloid};
-use super::json::{Node, ObjBuilder, short};
+use super::json::{Node, ObjBuilder};
 use super::order::{Fields, Order, ShapeError};
+use crate::base::address::{Address, Cloid};
+use crate::base::text::short;
 
 /// Most orders, cancels or modifies in one action. The body limit allows more; a human or a bot needs far fewer.
 pub const MAX_BATCH: usize = 1000;

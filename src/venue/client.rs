@@ -6,13 +6,14 @@
 
 mod transport;
 
+use crate::base::origin::Origin;
+use crate::base::text::cut;
 use crate::faults::{Faults, Step};
 use crate::venue::client::transport::{Connector, Resolver};
 use serde_json::Value;
 use std::fmt;
 use std::io::Read;
 use std::time::Duration;
-use ureq::http::Uri;
 
 /// The most of one answer that is read, in bytes.
 pub const MAX_ANSWER: u64 = 8 * 1024 * 1024;
@@ -138,7 +139,7 @@ impl Client {
     /// # Errors
     /// As [`Client::new`].
     pub fn with_faults(base_url: &str, timeouts: Timeouts, faults: Faults) -> Result<Self, BadUrl> {
-        let base = origin(base_url).ok_or_else(|| BadUrl(base_url.to_owned()))?;
+        let base = Origin::parse(base_url).map_err(|_| BadUrl(base_url.to_owned()))?;
         let connect = Duration::from_millis(timeouts.connect_ms);
         let config = ureq::config::Config::builder()
             .proxy(None)
@@ -158,7 +159,7 @@ impl Client {
             .build();
         let agent = ureq::Agent::with_parts(config, Connector::new(faults.clone()), Resolver::default());
         let (info_url, exchange_url) = (format!("{base}/info"), format!("{base}/exchange"));
-        Ok(Self { agent, base, info_url, exchange_url, faults })
+        Ok(Self { agent, base: base.to_string(), info_url, exchange_url, faults })
     }
 
     /// Asks one `/info` question.
@@ -228,7 +229,7 @@ fn whole(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Resul
 fn read_bounded(body: ureq::Body) -> Result<Vec<u8>, CallError> {
     let mut bytes = Vec::new();
     let read = body.into_reader().take(MAX_ANSWER + 1).read_to_end(&mut bytes);
-    read.map_err(|error| CallError::NoAnswer(cut(&format!("the answer broke off: {error}"))))?;
+    read.map_err(|error| CallError::NoAnswer(cut(&format!("the answer broke off: {error}"), REASON_CHARS)))?;
     if bytes.len() as u64 > MAX_ANSWER {
         return Err(CallError::Garbage(format!("over {MAX_ANSWER} bytes")));
     }
@@ -237,7 +238,8 @@ fn read_bounded(body: ureq::Body) -> Result<Vec<u8>, CallError> {
 
 fn json(answer: &RawAnswer) -> Result<Value, CallError> {
     match answer.status {
-        200 => serde_json::from_slice(&answer.body).map_err(|error| CallError::Garbage(cut(&error.to_string()))),
+        200 => serde_json::from_slice(&answer.body)
+            .map_err(|error| CallError::Garbage(cut(&error.to_string(), REASON_CHARS))),
         429 => Err(CallError::RateLimited),
         status => {
             let kept = answer.body.get(..MAX_REFUSAL).unwrap_or(&answer.body);
@@ -246,21 +248,8 @@ fn json(answer: &RawAnswer) -> Result<Value, CallError> {
     }
 }
 
-/// The origin without a trailing slash, or `None` for anything that is more or less than an origin.
-fn origin(base_url: &str) -> Option<String> {
-    let uri: Uri = base_url.parse().ok()?;
-    let scheme = uri.scheme_str().filter(|scheme| matches!(*scheme, "http" | "https"))?;
-    let authority = uri.authority().filter(|authority| !authority.as_str().contains('@'))?;
-    let bare = uri.path_and_query().is_none_or(|rest| rest.as_str() == "/") && !authority.host().is_empty();
-    bare.then(|| format!("{scheme}://{authority}"))
-}
-
 fn reason(error: &ureq::Error) -> String {
-    cut(&error.to_string())
-}
-
-fn cut(text: &str) -> String {
-    text.chars().take(REASON_CHARS).collect()
+    cut(&error.to_string(), REASON_CHARS)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The body of a request: an action, its nonce and its signature.
 
 use super::action::Action;
-use super::address::{Address, decode_array};
 use super::json::{Node, ObjBuilder};
 use super::order::{Fields, ShapeError};
-use super::recovery::{RecoveryError, Signature};
-use super::signing::{Source, Terms, agent_digest, connection_id};
+use super::signing::{Source, Terms, agent_digest, connection_id, signature_node};
 use super::{unjudged, user_signed};
+use crate::base::address::Address;
+use crate::base::hex::decode_array;
+use crate::base::signature::{RecoveryError, Signature};
 
 /// A request as posted to `/exchange`, parsed but not judged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +119,7 @@ pub fn body(action: Node, terms: &Terms, signature: &Signature) -> Node {
     ObjBuilder::default()
         .with("action", action)
         .with("nonce", terms.nonce)
-        .with("signature", signature.to_node())
+        .with("signature", signature_node(signature))
         .with_opt("vaultAddress", terms.vault.map(|vault| vault.to_string()))
         .with_opt("expiresAfter", terms.expires_after_ms)
         .build()

@@ -9,8 +9,8 @@ use rust_decimal::Decimal;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
-use super::address::{Address, Cloid};
-use super::amount::parse_info;
+use crate::base::address::{Address, Cloid};
+use crate::base::amount::parse_info;
 
 /// A JSON answer.
 pub type Answer = serde_json::Value;

@@ -3,6 +3,7 @@
 //! The order of keys is kept because some clients sign the order they send. Money travels as strings, so a number
 //! that is not an integer is refused here, before any rule sees it.
 
+use crate::base::text::short;
 use std::fmt;
 
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -260,16 +261,6 @@ impl<'de> Visitor<'de> for Limited {
             members.push((key, value));
         }
         Ok(Node::Obj(members))
-    }
-}
-
-/// The start of a text that came from outside, short enough for an error line.
-#[must_use]
-pub fn short(text: &str) -> String {
-    const KEPT: usize = 64;
-    match text.char_indices().nth(KEPT) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rust_decimal::{Decimal, RoundingStrategy};
 use serde::Deserialize;
 
-use super::amount::MAX_DECIMALS;
+use crate::base::amount::MAX_DECIMALS;
 
 /// A price has at most this many significant figures, unless it is an integer.
 const MAX_FIGURES: i32 = 5;

@@ -1,12 +1,13 @@
 //! One order as it travels inside an action.
 
+use crate::base::text::short;
 use std::fmt;
 
 use rust_decimal::Decimal;
 
-use super::address::Cloid;
-use super::amount::{parse_wire, to_wire};
-use super::json::{Node, ObjBuilder, short};
+use super::json::{Node, ObjBuilder};
+use crate::base::address::Cloid;
+use crate::base::amount::{parse_wire, to_wire};
 
 /// Why an action or order is not of the venue's shape. The text names the place and the key.
 #[derive(Debug, Clone, PartialEq, Eq)]

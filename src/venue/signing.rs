@@ -2,17 +2,15 @@
 //!
 //! The byte layouts are the venue's; every one of them is held to signatures made by the official SDK in the tests.
 
-use std::fmt;
 use std::sync::LazyLock;
 
-use k256::ecdsa::SigningKey;
-use k256::ecdsa::signature::hazmat::PrehashSigner;
-use zeroize::Zeroizing;
-
-use super::address::{Address, decode_array};
-use super::json::Node;
-use super::recovery::{Signature, address_of};
-use super::{keccak256, keccak256_of, msgpack};
+use super::json::{Node, ObjBuilder};
+use super::msgpack;
+use crate::base::address::Address;
+use crate::base::hex::to_hex;
+use crate::base::keccak::{keccak256, keccak256_of};
+use crate::base::key::{SecretKey, SignError};
+use crate::base::signature::Signature;
 
 /// The network a request is signed for: the `source` of its phantom agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,92 +102,17 @@ pub(super) fn word(number: u64) -> [u8; 32] {
     word
 }
 
-/// A secp256k1 key. Never shown, wiped from memory when dropped.
-pub struct SecretKey {
-    key: SigningKey,
-    address: Address,
+/// Signs an action with its terms for a network.
+///
+/// # Errors
+/// As [`SecretKey::sign`].
+pub fn sign_action(key: &SecretKey, action: &Node, terms: &Terms, source: Source) -> Result<Signature, SignError> {
+    key.sign(&agent_digest(&connection_id(action, terms), source))
 }
 
-/// A text that is no key. Carries nothing of the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyError;
-
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected a private key: 0x and 64 hex digits, not zero and below the curve's order")
-    }
+/// A signature as the member of a request body.
+#[must_use]
+pub fn signature_node(signature: &Signature) -> Node {
+    let Signature { r, s, v } = signature;
+    ObjBuilder::default().with("r", to_hex(r)).with("s", to_hex(s)).with("v", u32::from(*v)).build()
 }
-
-impl std::error::Error for KeyError {}
-
-impl fmt::Debug for SecretKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SecretKey({})", self.address)
-    }
-}
-
-impl SecretKey {
-    /// Reads a key written as 64 hex digits, with or without `0x`; white space around it is ignored.
-    ///
-    /// # Errors
-    /// When the text is not a key.
-    pub fn parse(text: &str) -> Result<Self, KeyError> {
-        let text = text.trim();
-        let bytes = decode_array(text.strip_prefix("0x").unwrap_or(text)).map_err(|_| KeyError)?;
-        Self::from_bytes(&Zeroizing::new(bytes))
-    }
-
-    /// Takes 32 bytes as a key.
-    ///
-    /// # Errors
-    /// When they are zero or not below the curve's order.
-    pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, KeyError> {
-        let key = SigningKey::from_bytes(&(*bytes).into()).map_err(|_| KeyError)?;
-        let address = address_of(key.verifying_key().as_affine()).ok_or(KeyError)?;
-        Ok(Self { key, address })
-    }
-
-    /// The key's address.
-    #[must_use]
-    pub fn address(&self) -> Address {
-        self.address
-    }
-
-    /// The key as `0x` and hex digits, for the one file or the one showing it is meant for.
-    #[must_use]
-    pub fn reveal(&self) -> Zeroizing<String> {
-        let bytes = Zeroizing::new(<[u8; 32]>::from(self.key.to_bytes()));
-        Zeroizing::new(super::address::to_hex(bytes.as_slice()))
-    }
-
-    /// Signs a digest deterministically (RFC 6979), with `s` in the lower half.
-    ///
-    /// # Errors
-    /// The signer's own; it has none for a digest of 32 bytes.
-    pub fn sign(&self, digest: &[u8; 32]) -> Result<Signature, SignError> {
-        let (signature, recovery): (k256::ecdsa::Signature, k256::ecdsa::RecoveryId) =
-            self.key.sign_prehash(digest).map_err(|_| SignError)?;
-        let (r, s) = signature.split_bytes();
-        Ok(Signature { r: r.into(), s: s.into(), v: 27 + u8::from(recovery.is_y_odd()) })
-    }
-
-    /// Signs an action with its terms for a network.
-    ///
-    /// # Errors
-    /// As [`SecretKey::sign`].
-    pub fn sign_action(&self, action: &Node, terms: &Terms, source: Source) -> Result<Signature, SignError> {
-        self.sign(&agent_digest(&connection_id(action, terms), source))
-    }
-}
-
-/// The signer could not sign.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SignError;
-
-impl fmt::Display for SignError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the signature could not be made")
-    }
-}
-
-impl std::error::Error for SignError {}

@@ -4,9 +4,12 @@ use serde::Deserialize;
 
 use super::envelope::{Envelope, body};
 use super::json::Node;
-use super::recovery::RecoveryError;
-use super::signing::{SecretKey, Source, Terms, agent_digest, connection_id};
-use super::{Address, address::to_hex, msgpack};
+use super::msgpack;
+use super::signing::{Source, Terms, agent_digest, connection_id, sign_action};
+use crate::base::address::Address;
+use crate::base::hex::to_hex;
+use crate::base::key::SecretKey;
+use crate::base::signature::RecoveryError;
 
 #[derive(Deserialize)]
 struct Vector {
@@ -62,7 +65,7 @@ fn every_vector_is_signed_to_the_same_bytes() {
         assert_eq!(to_hex(&connection_id(&form, &envelope.terms)), vector.connection_id, "{}", vector.name);
         let key = SecretKey::parse(&vector.private_key).unwrap();
         assert_eq!(key.address(), vector.signer);
-        let signature = key.sign_action(&form, &envelope.terms, source(vector.is_mainnet)).unwrap();
+        let signature = sign_action(&key, &form, &envelope.terms, source(vector.is_mainnet)).unwrap();
         assert_eq!(signature, envelope.signature, "{}", vector.name);
         let posted = body(form, &envelope.terms, &signature).to_json();
         let read = Envelope::parse(posted.as_bytes()).unwrap();
@@ -88,7 +91,7 @@ fn signatures_that_no_key_makes_are_refused() {
     assert_eq!(good.recover(&digest), Ok(key.address()));
 
     for v in [0, 1, 26, 29, 255] {
-        assert_eq!(super::recovery::Signature { v, ..good }.recover(&digest), Err(RecoveryError::V));
+        assert_eq!(crate::base::signature::Signature { v, ..good }.recover(&digest), Err(RecoveryError::V));
     }
     let mut zero_r = good;
     zero_r.r = [0; 32];
@@ -172,7 +175,7 @@ fn what_is_never_forwarded_names_its_client_in_any_order_of_keys() {
         for (signed_vault, posted_vault) in [(None, None), (Some(vault), Some(vault)), (None, Some(vault))] {
             let terms =
                 Terms { nonce: 1_790_000_000_000, vault: signed_vault, expires_after_ms: Some(1_790_000_005_000) };
-            let signature = key.sign_action(&node, &terms, Source::Testnet).unwrap();
+            let signature = sign_action(&key, &node, &terms, Source::Testnet).unwrap();
             let posted = body(sorted(&node), &Terms { vault: posted_vault, ..terms }, &signature);
             let envelope = Envelope::parse(posted.to_json().as_bytes()).unwrap();
             let signer = envelope.signer(Source::Mainnet, |address| *address == key.address()).unwrap();
@@ -187,7 +190,7 @@ fn a_vault_added_to_a_judged_action_names_nobody() {
     let key = SecretKey::parse(&format!("0x{}", "01".repeat(32))).unwrap();
     let node = Node::parse(br#"{"type":"noop"}"#).unwrap();
     let terms = Terms { nonce: 1, vault: None, expires_after_ms: None };
-    let signature = key.sign_action(&node, &terms, Source::Testnet).unwrap();
+    let signature = sign_action(&key, &node, &terms, Source::Testnet).unwrap();
     let posted = body(node, &Terms { vault: Some(key.address()), ..terms }, &signature);
     let envelope = Envelope::parse(posted.to_json().as_bytes()).unwrap();
     assert_eq!(envelope.signer(Source::Testnet, |address| *address == key.address()).unwrap(), None);

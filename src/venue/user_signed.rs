@@ -3,10 +3,11 @@
 //! The guard never forwards one. They are recovered only so that the refusal names the client that sent it: some
 //! libraries send an approval by themselves before every order.
 
-use super::address::{Address, decode_array};
 use super::json::Node;
 use super::signing::{Source, Terms, connection_id, domain_separator, typed_data_digest, word};
-use super::{keccak256, keccak256_of};
+use crate::base::address::Address;
+use crate::base::hex::decode_array;
+use crate::base::keccak::{keccak256, keccak256_of};
 
 const DOMAIN: &str = "HyperliquidSignTransaction";
 

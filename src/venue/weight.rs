@@ -4,18 +4,9 @@
 //! unspent reserves of all higher ones are set aside, so nothing a client does can take from a flatten, and
 //! whoever is late in the order waits. Pure: the time comes in, no clock, no lock and no rule may enter.
 
-use rust_decimal::Decimal;
-use rust_decimal::prelude::ToPrimitive;
 use std::fmt;
 
-/// Weight a minute that the venue grants one IP address (the venue's rate-limit page).
-pub const IP_BUDGET: u32 = 1200;
-
-/// The least budget a minute that one guard can be safe with: an eighth of the address's.
-///
-/// It holds, in one minute, the reads at their slowest, one whole flatten and a few exits and entries; the
-/// reserves below show the sum.
-pub const SMALLEST_BUDGET: u32 = IP_BUDGET / 8;
+use crate::base::ip_share::SMALLEST_BUDGET;
 
 /// Who spends, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,15 +92,6 @@ impl fmt::Display for Denied {
 
 impl std::error::Error for Denied {}
 
-/// The weight a minute of a share of the address's budget, or `None` outside 1/8 to 1.
-///
-/// A share such as 1/3 cannot be written exactly, so the product is rounded at the ninth decimal before it is cut.
-#[must_use]
-pub fn budget_of(share: Decimal) -> Option<u32> {
-    let weight = share.checked_mul(Decimal::from(IP_BUDGET))?.round_dp(9).floor().to_u32()?;
-    (SMALLEST_BUDGET..=IP_BUDGET).contains(&weight).then_some(weight)
-}
-
 /// Weight of an `/exchange` request whose batch has `batch` items: `1 + batch/40`, rounded down.
 #[must_use]
 pub fn exchange_weight(batch: usize) -> u32 {
@@ -166,7 +148,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// A ledger with nothing spent. The budget is a minute's weight, from [`budget_of`].
+    /// A ledger with nothing spent. The budget is a share's weight a minute.
     #[must_use]
     pub fn new(budget: u32) -> Self {
         Self {
@@ -294,27 +276,11 @@ fn reserves(budget: u32) -> Spent {
 mod tests {
     use super::Priority::{ClientExit, Flatten, Read};
     use super::*;
+    use crate::base::ip_share::IP_BUDGET;
     use proptest::prelude::*;
 
     const ALL: [Priority; PRIORITIES] = Priority::ALL;
     const T0: u64 = 1_700_000_000_000;
-
-    #[test]
-    fn share_is_cut_to_whole_weight_within_its_limits() {
-        let third = Decimal::ONE / Decimal::from(3);
-        for (share, weight) in [
-            (Decimal::ONE, Some(1200)),
-            (third, Some(400)),
-            (Decimal::new(125, 3), Some(150)),
-            (Decimal::new(1249, 4), None),
-            (Decimal::new(1001, 3), None),
-            (Decimal::ZERO, None),
-            (Decimal::NEGATIVE_ONE, None),
-            (Decimal::MAX, None),
-        ] {
-            assert_eq!(budget_of(share), weight, "{share}");
-        }
-    }
 
     #[test]
     fn weights_follow_the_venue() {

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use svc_guard::base::key::SecretKey;
 use svc_guard::home::Pairing;
-use svc_guard::venue::signing::SecretKey;
 
 use crate::place::*;
 

@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use svc_guard::base::key::SecretKey;
 use svc_guard::home::{Mode, Pairing};
 use svc_guard::rules::Rules;
-use svc_guard::venue::signing::SecretKey;
 
 use crate::place::*;
 use crate::screen::Screen;

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use svc_guard::base::key::SecretKey;
 use svc_guard::rules::Rules;
-use svc_guard::venue::signing::SecretKey;
 
 use crate::place::*;
 

@@ -1,16 +1,19 @@
 //! A bot's side of the protocol: orders built and signed with the client key, as any SDK of the venue does.
 
 use rust_decimal::Decimal;
+use svc_guard::base::address::Cloid;
+use svc_guard::base::key::SecretKey;
 use svc_guard::venue::action::{Action, Grouping, OrderAction};
+use svc_guard::venue::envelope;
 use svc_guard::venue::order::{Order, OrderKind, Tif, Tpsl};
-use svc_guard::venue::signing::{SecretKey, Source, Terms};
-use svc_guard::venue::{Cloid, envelope};
+use svc_guard::venue::signing::sign_action;
+use svc_guard::venue::signing::{Source, Terms};
 
 /// The body that posts `action`.
 pub(crate) fn signed(key: &SecretKey, action: &Action, nonce: u64) -> Result<String, String> {
     let action = action.to_node().ok_or("an action that is never sent")?;
     let terms = Terms { nonce, vault: None, expires_after_ms: None };
-    let signature = key.sign_action(&action, &terms, Source::Testnet).map_err(|error| error.to_string())?;
+    let signature = sign_action(key, &action, &terms, Source::Testnet).map_err(|error| error.to_string())?;
     Ok(envelope::body(action, &terms, &signature).to_json())
 }
 

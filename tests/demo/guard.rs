@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use svc_guard::base::address::Address;
+use svc_guard::base::key::SecretKey;
 use svc_guard::rules::Rules;
-use svc_guard::venue::Address;
-use svc_guard::venue::signing::SecretKey;
 use tempfile::TempDir;
 
 /// How long a start may take until entries are judged, and an end until the process is gone.

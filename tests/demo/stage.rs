@@ -5,13 +5,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
+use svc_guard::base::address::Address;
+use svc_guard::base::key::SecretKey;
 use svc_guard::rules::{Coin, Markets, Rules};
 use svc_guard::venue::action::Action;
 use svc_guard::venue::client::{Client, Timeouts};
 use svc_guard::venue::json::Node;
 use svc_guard::venue::market::Universe;
-use svc_guard::venue::signing::SecretKey;
-use svc_guard::venue::{Address, user_signed};
+use svc_guard::venue::signing::signature_node;
+use svc_guard::venue::user_signed;
 
 use crate::guard::{Guard, Plan};
 use crate::sim::{Sim, SimConfig, SimHandle};
@@ -96,7 +98,7 @@ impl Stage {
         let node = Node::parse(action.to_string().as_bytes())?;
         let digest = user_signed::digest(&node).ok_or("a withdrawal that cannot be signed")?;
         let signature = self.key()?.sign(&digest).map_err(|error| error.to_string())?;
-        let body = json!({"action": action, "nonce": nonce, "signature": signature.to_node()});
+        let body = json!({"action": action, "nonce": nonce, "signature": signature_node(&signature)});
         self.exchange(&body.to_string())
     }
 

@@ -1,11 +1,11 @@
 //! What is asked: pairs of an order far from the market and its cancel, so that any number of them leaves nothing behind.
 
 use rust_decimal::{Decimal, dec};
+use svc_guard::base::address::Cloid;
+use svc_guard::base::key::SecretKey;
 use svc_guard::rules::Rules;
-use svc_guard::venue::Cloid;
 use svc_guard::venue::action::{Action, CancelByCloid, Grouping, OrderAction};
 use svc_guard::venue::order::{Order, Tif};
-use svc_guard::venue::signing::SecretKey;
 
 use crate::bot;
 use crate::wire::request;

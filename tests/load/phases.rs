@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
-use svc_guard::venue::Address;
+use svc_guard::base::address::Address;
+use svc_guard::base::key::SecretKey;
 use svc_guard::venue::client::{Client, Timeouts};
 use svc_guard::venue::market::Universe;
-use svc_guard::venue::signing::SecretKey;
 
 use crate::guard::{Guard, Plan, get};
 use crate::orders::{entry, exit, pairs, rules};

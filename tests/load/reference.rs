@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use svc_guard::venue::keccak256;
-use svc_guard::venue::signing::SecretKey;
+use svc_guard::base::keccak::keccak256;
+use svc_guard::base::key::SecretKey;
 
 use crate::samples::{Nanos, Samples};
 

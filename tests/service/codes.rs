@@ -5,8 +5,9 @@ use std::fs;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use svc_guard::base::key::SecretKey;
 use svc_guard::guard::Code;
-use svc_guard::venue::signing::{SecretKey, Source, Terms};
+use svc_guard::venue::signing::{Source, Terms};
 
 use crate::signing::{BTC, ETH, fresh_nonce, limit, place, signed, signed_for, signed_with};
 use crate::stand::{ACCOUNT, Mode, Stand, until};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-use svc_guard::venue::signing::SecretKey;
+use svc_guard::base::key::SecretKey;
 
 use crate::http::Connection;
 use crate::signing::{BTC, ETH, signed};

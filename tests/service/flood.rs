@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use svc_guard::venue::signing::SecretKey;
+use svc_guard::base::key::SecretKey;
 
 use crate::signing::signed;
 use crate::stand::{Mode, Stand};

@@ -4,7 +4,7 @@ use std::fs;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
-use svc_guard::venue::signing::SecretKey;
+use svc_guard::base::key::SecretKey;
 
 use crate::events::{is_clients_veto, is_error};
 use crate::signing::{BTC, ETH, closing, limit, place, resting, signed};

@@ -125,7 +125,7 @@ fn a_new_client_is_accepted_after_a_restart() {
     let file = stand.home().join("second");
     let done = run_with(&stand.home(), &["client", "add", "--out", file.to_str().unwrap()], "");
     assert_eq!(done.status.code(), Some(0));
-    let key = svc_guard::venue::signing::SecretKey::parse(&fs::read_to_string(file).unwrap()).unwrap();
+    let key = svc_guard::base::key::SecretKey::parse(&fs::read_to_string(file).unwrap()).unwrap();
     let ask = |stand: &Stand| {
         let body = crate::signing::signed(&key, &json!({"type": "noop"}));
         stand.post("/exchange", &body).json()["guard"]["code"].clone()

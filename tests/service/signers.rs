@@ -1,8 +1,9 @@
 //! Who signed: whichever of the venue's forms a client signs and posts, it is known; and nobody else is.
 
 use serde_json::{Map, Value, json};
-use svc_guard::venue::address::Address;
-use svc_guard::venue::signing::{SecretKey, Source};
+use svc_guard::base::address::Address;
+use svc_guard::base::key::SecretKey;
+use svc_guard::venue::signing::{Source, signature_node};
 use svc_guard::venue::user_signed;
 
 use crate::events::{is_anonymous_veto, is_clients_veto};
@@ -106,7 +107,7 @@ fn user_signed_actions_are_refused_to_their_client() {
             let field = if action.get("time").is_some() { "time" } else { "nonce" };
             action[field] = json!(nonce);
             let digest = user_signed::digest(&node(&action)).unwrap();
-            let signature = stand.client.sign(&digest).unwrap().to_node().to_json();
+            let signature = signature_node(&stand.client.sign(&digest).unwrap()).to_json();
             let signature: Value = serde_json::from_str(&signature).unwrap();
             let body = json!({"action": action, "nonce": nonce, "signature": signature});
             let event = is_clients_veto(&stand, &stand.post("/exchange", &body), "action_not_allowed");

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+use svc_guard::base::key::SecretKey;
 use svc_guard::venue::Node;
 use svc_guard::venue::envelope;
-use svc_guard::venue::signing::{SecretKey, Source, Terms};
+use svc_guard::venue::signing::{Source, Terms, sign_action};
 
 /// Asset ids of the simulated venue's test network.
 pub(crate) const BTC: u32 = 3;
@@ -33,7 +34,7 @@ pub(crate) fn signed_with(key: &SecretKey, action: &Value, nonce: u64, source: S
 /// The same on other terms.
 pub(crate) fn signed_for(key: &SecretKey, action: &Value, terms: &Terms, source: Source) -> Value {
     let action = node(action);
-    let signature = key.sign_action(&action, terms, source).unwrap();
+    let signature = sign_action(key, &action, terms, source).unwrap();
     serde_json::from_str(&envelope::body(action, terms, &signature).to_json()).unwrap()
 }
 

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use svc_guard::venue::signing::{SecretKey, Source};
+use svc_guard::base::key::SecretKey;
+use svc_guard::venue::signing::Source;
 
 use crate::http::{Connection, Response, bare};
 use crate::signing::signed;

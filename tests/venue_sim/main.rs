@@ -12,7 +12,7 @@ use sim::{Sim, SimConfig};
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
-use svc_guard::venue::Address;
+use svc_guard::base::address::Address;
 use svc_guard::venue::signing::Source;
 
 /// A simulated venue on a loopback port.

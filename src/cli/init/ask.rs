@@ -1,14 +1,13 @@
 //! Answers from a person: each question says what it is about and what its default is.
 
+use crate::base::ip_share::IpShare;
 use std::path::PathBuf;
 
 use super::super::terminal::Terminal;
 use super::super::{Refusal, mainnet, wallet};
 use super::{Answers, Given, KeyStoreChoice, rules};
-use crate::home::{
-    Config, Deployment, Home, IpShare, Loaded, Mode, Network, parse_address, parse_listen, parse_usdc, read_key,
-};
-use crate::venue::signing::SecretKey;
+use crate::base::key::SecretKey;
+use crate::home::{Config, Deployment, Home, Loaded, Mode, Network, parse_address, parse_listen, parse_usdc, read_key};
 
 pub(super) fn answers(
     terminal: &Terminal,

@@ -5,6 +5,7 @@ mod flags;
 mod report;
 mod rules;
 
+use crate::base::ip_share::IpShare;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -14,13 +15,13 @@ use rust_decimal::Decimal;
 use super::set_up::{SetUp, Stored};
 use super::terminal::Terminal;
 use super::{Refusal, environment, rules_source, values};
+use crate::base::address::Address;
+use crate::base::key::SecretKey;
 use crate::home::{
-    Config, Deployment, Home, IpShare, KeyStore, Loaded, Mode, Network, load, parse_address, parse_listen, parse_usdc,
+    Config, Deployment, Home, KeyStore, Loaded, Mode, Network, load, parse_address, parse_listen, parse_usdc,
     seal_for_host,
 };
 use crate::rules::Rules;
-use crate::venue::Address;
-use crate::venue::signing::SecretKey;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 
 use super::{Plan, Veto, orders};
+use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::guard::pending::is_guard_stop;
 use crate::guard::state::Guard;
 use crate::guard::view::Resting;
 use crate::venue::action::Action;
-use crate::venue::amount::to_wire;
 
 /// Why a guard's own stop stays.
 pub(in crate::guard) const GUARDS_OWN: &str =

@@ -2,8 +2,8 @@
 
 use rust_decimal::Decimal;
 
+use crate::base::amount::to_wire;
 use crate::guard::book::percent_of;
-use crate::venue::amount::to_wire;
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::Order;
 

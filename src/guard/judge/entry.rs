@@ -4,11 +4,11 @@ use rust_decimal::Decimal;
 
 use super::stop::Entry;
 use super::{Veto, collar, leverage, market, size, stop, tick};
+use crate::base::amount::to_wire;
 use crate::guard::book::{Book, StopAt};
 use crate::guard::code::Code;
 use crate::guard::state::Guard;
 use crate::venue::action::Action;
-use crate::venue::amount::to_wire;
 use crate::venue::order::Order;
 
 /// Where an entry that passed is stopped out.

@@ -22,7 +22,7 @@ use super::book::StopAt;
 use super::code::Code;
 use super::config::Mode;
 use super::state::Guard;
-use crate::venue::Address;
+use crate::base::address::Address;
 use crate::venue::action::{Action, Grouping};
 use crate::venue::envelope::Envelope;
 use crate::venue::order::Order;
@@ -186,7 +186,7 @@ fn judge_action(guard: &Guard, action: &Action, client: Address, now_ms: u64) ->
             Err(Veto::new(Code::ActionNotAllowed, "guardKill is posted to /guard/kill, not to /exchange"))
         }
         Action::Other { name } => {
-            let name = crate::venue::json::short(name);
+            let name = crate::base::text::short(name);
             let text = format!("{name} is never forwarded: it can move money or authority, or is not known here");
             Err(Veto::new(Code::ActionNotAllowed, text))
         }

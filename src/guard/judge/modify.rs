@@ -5,14 +5,15 @@ use rust_decimal::Decimal;
 use super::entry::{Altered, Cover};
 use super::orders::{Class, add_exit, classify, fills_at_once};
 use super::{EntryNote, Plan, Post, Veto, entry, freshness, throttle};
+use crate::base::address::Address;
+use crate::base::address::Cloid;
+use crate::base::amount::to_wire;
 use crate::guard::book::{Book, Stop};
 use crate::guard::code::Code;
 use crate::guard::state::Guard;
 use crate::guard::view::Resting;
 use crate::venue::action::{Action, Grouping, Modify, OrderAction, Target};
-use crate::venue::amount::to_wire;
 use crate::venue::order::Order;
-use crate::venue::{Address, Cloid};
 
 /// Modifies that passed, before they are put back into their action.
 pub(super) struct Judged {

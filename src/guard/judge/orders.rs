@@ -7,11 +7,11 @@ use rust_decimal::Decimal;
 use super::entry::{Altered, Cover, Judged};
 use super::stop::Entry;
 use super::{EntryNote, Plan, Post, Veto, entry, freshness, market, release, stop, throttle};
+use crate::base::address::Address;
+use crate::base::amount::to_wire;
 use crate::guard::book::{Book, EntryLeg};
 use crate::guard::state::Guard;
-use crate::venue::Address;
 use crate::venue::action::{Action, Grouping, OrderAction};
-use crate::venue::amount::to_wire;
 use crate::venue::market::FIRST_NON_CORE_ASSET;
 use crate::venue::order::{Order, OrderKind, Tif};
 

@@ -5,10 +5,10 @@ use rust_decimal::prelude::ToPrimitive;
 
 use super::Veto;
 use super::stop::Entry;
+use crate::base::amount::to_wire;
 use crate::guard::book::{Book, EntryLeg, StopAt, percent_of};
 use crate::guard::code::Code;
 use crate::guard::state::Guard;
-use crate::venue::amount::to_wire;
 use crate::venue::market::Market;
 use crate::venue::order::Order;
 

@@ -3,10 +3,10 @@
 use rust_decimal::{Decimal, dec};
 
 use super::Veto;
+use crate::base::amount::to_wire;
 use crate::guard::book::percent_of;
 use crate::guard::code::Code;
 use crate::guard::state::Guard;
-use crate::venue::amount::to_wire;
 use crate::venue::info::MarginMode;
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::{Order, OrderKind, Tpsl};

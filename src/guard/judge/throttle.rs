@@ -5,11 +5,12 @@ use std::collections::{BTreeSet, VecDeque};
 use rust_decimal::Decimal;
 
 use super::Veto;
+use crate::base::address::Address;
+use crate::base::address::Cloid;
+use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::guard::state::Guard;
-use crate::venue::amount::to_wire;
 use crate::venue::order::Order;
-use crate::venue::{Address, Cloid};
 
 /// Requests of the account's allowance that are kept for exits and stops.
 const KEPT_REQUESTS: u64 = 500;

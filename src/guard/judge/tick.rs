@@ -1,8 +1,8 @@
 //! Ticks and lots: an entry's price and size must be valid as sent.
 
 use super::Veto;
+use crate::base::amount::to_wire;
 use crate::guard::code::Code;
-use crate::venue::amount::to_wire;
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::Order;
 

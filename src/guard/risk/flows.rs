@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use crate::venue::Address;
-use crate::venue::amount::parse_info;
+use crate::base::address::Address;
+use crate::base::amount::parse_info;
 use crate::venue::info::{AccountMode, LedgerUpdate};
 
 /// Entries are remembered for this long behind the newest read, to know them again.

@@ -4,11 +4,11 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::{Cash, Figures, State, record};
+use crate::base::amount::to_wire;
 use crate::guard::Mode;
 use crate::guard::book::percent_of;
 use crate::guard::effect::{Deed, Effects, Read};
 use crate::guard::state::Guard;
-use crate::venue::amount::to_wire;
 
 /// A loss seen on two reads is believed after this long, whatever ledger and mode say or do not say.
 const MAX_DOUBT_MS: u64 = 10_000;

@@ -5,17 +5,16 @@
 //! the account's mode were read as well. No order and no send may enter here.
 
 mod cash;
-mod day;
 mod flows;
 mod halt;
 mod marks;
 mod record;
 
+use crate::base::day::{Day, day_of};
 use rust_decimal::Decimal;
 use serde_json::Value;
 
 use cash::Cash;
-pub(super) use day::Day;
 pub(super) use flows::Flow;
 use flows::Taken;
 use halt::Doubt;
@@ -244,7 +243,7 @@ impl Guard {
             self.risk.shift(&flow);
             effects.risk.push(record::flow(&flow, now_ms));
         }
-        let today = Day::of(begun_ms);
+        let today = day_of(begun_ms);
         if self.risk.day.is_none_or(|day| today > day) || self.risk.day_start.is_none() {
             (self.risk.day, self.risk.day_start) = (Some(today), Some(mark));
             self.risk.ledger_ms = if self.risk.ledger_ms == 0 { mark.at_ms } else { self.risk.ledger_ms };

@@ -1,16 +1,17 @@
 //! The records of the risk journal, and the risk state made from them at a start.
 
+use crate::base::day::{Day, day_of};
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::marks::Mark;
-use super::{Day, Flow, Risk, State, line};
+use super::{Flow, Risk, State, line};
+use crate::base::address::Address;
+use crate::base::amount::{parse_info, to_wire};
 use crate::guard::Mode;
 use crate::guard::book::percent_of;
 use crate::guard::effect::{Effects, RiskRecord};
 use crate::guard::state::Guard;
-use crate::venue::Address;
-use crate::venue::amount::{parse_info, to_wire};
 
 /// A peak is written when it is higher than the last one written by this share, percent, or a minute younger.
 const PEAK_STEP_PCT: Decimal = dec!(0.1);
@@ -85,7 +86,7 @@ impl Guard {
             Some("halt") => {
                 let state = record.get("state").and_then(Value::as_str).and_then(State::parse);
                 self.risk.state = state.unwrap_or(State::Stopped);
-                (self.risk.since_ms, self.risk.halted_on) = (at_ms, Some(Day::of(at_ms)));
+                (self.risk.since_ms, self.risk.halted_on) = (at_ms, Some(day_of(at_ms)));
                 self.risk.details = record.get("details").cloned();
                 self.watch.flatten.want(format!("{} since an earlier start", self.risk.state.name()), at_ms);
             }
@@ -131,7 +132,7 @@ impl Guard {
 
 impl Risk {
     fn begin_day(&mut self, mark: Mark) {
-        (self.day, self.day_start) = (Some(Day::of(mark.at_ms)), Some(mark));
+        (self.day, self.day_start) = (Some(day_of(mark.at_ms)), Some(mark));
         self.peaks.add(mark);
     }
 

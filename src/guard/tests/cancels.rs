@@ -4,8 +4,8 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
+use crate::base::address::Cloid;
 use crate::guard::Mode;
-use crate::venue::Cloid;
 use crate::venue::info::OpenOrder;
 
 fn held(szi: Decimal, orders: Vec<OpenOrder>) -> Desk {

@@ -6,14 +6,15 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 pub(super) use super::wire::*;
+use crate::base::address::Address;
 use crate::guard::effect::SendAction;
 use crate::guard::{Config, Deed, Effects, Guard, Input, Mode, Read, Request, RequestBody, SendOutcome, Via};
 use crate::rules::Rules;
+use crate::venue::Node;
 use crate::venue::envelope::Envelope;
 use crate::venue::info::{ClearinghouseState, Leverage, MarginMode, OpenOrder};
 use crate::venue::market::{Market, Universe};
 use crate::venue::signing::Source;
-use crate::venue::{Address, Node};
 
 pub(super) const NOW: u64 = 1_800_000_000_000;
 pub(super) const CLIENT: Address = Address([0xc1; 20]);

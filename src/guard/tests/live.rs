@@ -4,8 +4,8 @@ use rust_decimal::dec;
 use serde_json::{Value, json};
 
 use super::fixture::*;
+use crate::base::address::Address;
 use crate::guard::{Deed, Effects, Input, Mode, Read, SendOutcome, Urgency};
-use crate::venue::Address;
 use crate::venue::info::{Leverage, MarginMode};
 
 fn desk() -> Desk {

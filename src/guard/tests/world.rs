@@ -8,10 +8,10 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
+use crate::base::address::Cloid;
 use crate::guard::effect::SendAction;
 use crate::guard::{Config, Effects, Input, Mode, SendOutcome};
 use crate::rules::Rules;
-use crate::venue::Cloid;
 use crate::venue::action::{Action, Modify, Target};
 use crate::venue::info::{OpenOrder, Side};
 use crate::venue::order::{Order, OrderKind};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::journal::day::Day;
+use crate::base::day::Day;
 use crate::journal::segment::{Mark, Segment};
 
 /// Bytes of an entry.
@@ -155,7 +155,7 @@ pub(crate) fn fold(cloid: u128) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::day::day_of;
+    use crate::base::day::day_of;
 
     #[test]
     fn places_read_back_and_sort_as_they_are() {

@@ -4,6 +4,7 @@ use rust_decimal::Decimal;
 
 use super::once::{Asked, Once};
 use super::{TRADE, Tool, read};
+use crate::base::amount::{parse_info, to_wire};
 use crate::mcp::answer::Answer;
 use crate::mcp::desk::Desk;
 use crate::mcp::order::{EXIT_SLIPPAGE_PCT, Main, size_fits, through};
@@ -13,7 +14,6 @@ use crate::mcp::send::Trade;
 use crate::mcp::sight::{EXIT_PATIENCE, PATIENCE, Picture};
 use crate::mcp::status::{Position, Status};
 use crate::venue::action::{Action, Grouping, OrderAction};
-use crate::venue::amount::{parse_info, to_wire};
 use crate::venue::market::Market;
 use crate::venue::order::{Order, OrderKind};
 

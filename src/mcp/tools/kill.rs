@@ -1,12 +1,12 @@
 //! `pull_kill_switch`: waits for nobody, asks nothing first, and takes the kill file where the guard does not answer.
 
+use crate::base::text::visible;
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::{KILL_NAME, SETTING, Tool, read};
 use crate::mcp::answer::Answer;
-use crate::mcp::clean;
 use crate::mcp::desk::Desk;
 use crate::mcp::link::LinkError;
 use crate::mcp::outcome::{Kind, Outcome, Retry};
@@ -50,7 +50,7 @@ fn by_file(desk: &Desk, reason: &str, error: &LinkError) -> Result<Answer, Outco
     match tried {
         Some((file, Ok(_))) => {
             if let Some(own) = desk.watched_kill_file().filter(|own| Path::new(own) != file.path()) {
-                let (named, own) = (file.path().display(), clean::text(&own, 200));
+                let (named, own) = (file.path().display(), visible(&own, 200));
                 let why =
                     format!("and the kill file that was written is {named}, while the guard named {own} as its own");
                 return Err(not_pulled(true, error, &why));
@@ -62,7 +62,7 @@ fn by_file(desk: &Desk, reason: &str, error: &LinkError) -> Result<Answer, Outco
             Ok(pulled(text, &file.reason()).into())
         }
         Some((_, Err(failed))) => {
-            let failed = clean::text(&failed.to_string(), 100);
+            let failed = visible(&failed.to_string(), 100);
             Err(not_pulled(error.may_have_acted(), error, &format!("and the kill file cannot be written ({failed})")))
         }
         None => Err(not_pulled(error.may_have_acted(), error, "and no --kill-file was given")),
@@ -70,7 +70,7 @@ fn by_file(desk: &Desk, reason: &str, error: &LinkError) -> Result<Answer, Outco
 }
 
 fn pulled(text: String, reason: &str) -> Outcome {
-    Outcome { kill: Some(Some(clean::text(reason, 200))), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
+    Outcome { kill: Some(Some(visible(reason, 200))), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
 }
 
 fn not_pulled(may_be: bool, error: &LinkError, why: &str) -> Outcome {

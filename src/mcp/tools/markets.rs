@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::{Tool, VENUE_READ, noted, read};
+use crate::base::amount::to_wire;
 use crate::mcp::answer::Answer;
 use crate::mcp::desk::Desk;
 use crate::mcp::outcome::Outcome;
 use crate::mcp::{clean, schema};
-use crate::venue::amount::to_wire;
 
 /// Most markets asked for at once.
 const MAX_COINS: usize = 20;

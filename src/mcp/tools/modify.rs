@@ -5,6 +5,7 @@ use std::time::Duration;
 use rust_decimal::Decimal;
 
 use super::{TRADE, Tool, read};
+use crate::base::amount::to_wire;
 use crate::guard::is_derived;
 use crate::mcp::answer::Answer;
 use crate::mcp::desk::Desk;
@@ -15,7 +16,6 @@ use crate::mcp::send::{Trade, carry_out};
 use crate::mcp::sight::{PATIENCE, Picture};
 use crate::mcp::status::{Open, Status};
 use crate::venue::action::{Action, Modify, Target};
-use crate::venue::amount::to_wire;
 use crate::venue::market::Market;
 use crate::venue::order::{Order, OrderKind, Tif, Tpsl};
 

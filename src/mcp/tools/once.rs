@@ -4,6 +4,10 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::history::lookup;
+use crate::base::address::Address;
+use crate::base::address::Cloid;
+use crate::base::amount::{parse_wire, to_wire};
+use crate::base::key::SecretKey;
 use crate::mcp::client_id;
 use crate::mcp::desk::{Desk, UnderWay};
 use crate::mcp::fate::Record;
@@ -11,9 +15,6 @@ use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::send::{Trade, conclude, finish, once_over, recall, submit};
 use crate::mcp::status::Status;
 use crate::venue::action::Action;
-use crate::venue::amount::{parse_wire, to_wire};
-use crate::venue::signing::SecretKey;
-use crate::venue::{Address, Cloid};
 
 /// A name that this call has.
 pub(super) struct Once<'a> {

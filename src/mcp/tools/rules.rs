@@ -1,15 +1,16 @@
 //! `get_rules`: the owner's rules in words and numbers, with what is left of each.
 
+use crate::base::text::visible;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Map, Value, json};
 
 use super::{GUARD_READ, Tool, noted, read};
+use crate::base::amount::{parse_info, to_wire};
 use crate::mcp::answer::Answer;
 use crate::mcp::desk::Desk;
 use crate::mcp::outcome::{Kind, Outcome, Retry};
+use crate::mcp::schema;
 use crate::mcp::status::Status;
-use crate::mcp::{clean, schema};
-use crate::venue::amount::{parse_info, to_wire};
 
 pub(super) const RULES: Tool = Tool {
     name: "get_rules",
@@ -76,9 +77,9 @@ pub(super) fn headroom(status: &Status) -> Value {
         let left = limit.zip(used).map(|(limit, used)| limit.saturating_sub(used).max(Decimal::ZERO));
         let mut figure = json!({"used": used.map(shown), "limit": limit.map(shown), "left": left.map(shown)});
         if let (Some(coin), Some(figure)) = (text("coin"), figure.as_object_mut()) {
-            figure.insert("coin".to_owned(), json!(clean::text(coin, 40)));
+            figure.insert("coin".to_owned(), json!(visible(coin, 40)));
         }
-        Some((clean::text(text("rule")?, 40), figure))
+        Some((visible(text("rule")?, 40), figure))
     });
     Value::Object(told.collect())
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::bounded;
 
 use super::*;
+use crate::base::address::Address;
 use crate::faults::Faults;
 use crate::guard::{Config, Mode};
 use crate::rules::Rules;
@@ -14,7 +15,6 @@ use crate::service::metrics::Metrics;
 use crate::service::notify::Notify;
 use crate::service::ring::Ring;
 use crate::service::sender;
-use crate::venue::Address;
 use crate::venue::signing::Source;
 
 fn config() -> Config {

@@ -2,6 +2,7 @@
 
 use super::Refusal;
 use super::head::{Head, Length, Verb};
+use crate::base::origin::split_port;
 use crate::service::http::routes::Route;
 use crate::service::http::types::{JSON, Method, Unjudgeable};
 use std::net::IpAddr;
@@ -119,19 +120,6 @@ impl Hosts {
             || address.is_some_and(|address| address.is_loopback() || address == local.to_canonical())
             || self.allowed.iter().any(|allowed| *allowed == host || allowed == name || allowed == bare)
     }
-}
-
-/// A host's name and port, or `None` where either is none.
-fn split_port(host: &str) -> Option<(&str, Option<u16>)> {
-    let bracket = if host.starts_with('[') { host.find(']')? } else { 0 };
-    let (name, port) = match host.get(bracket..)?.find(':') {
-        Some(colon) => {
-            let (name, port) = host.split_at_checked(bracket.checked_add(colon)?)?;
-            (name, Some(port.strip_prefix(':')?.parse().ok()?))
-        }
-        None => (host, None),
-    };
-    (!name.is_empty()).then_some((name, port))
 }
 
 #[cfg(test)]

@@ -7,13 +7,14 @@
 
 use super::head::MAX_HEAD;
 use super::io::{End, fill, write_all};
+use crate::base::sync::lock;
 use crate::service::http::PROBE;
 use crate::service::http::types::{Method, Response};
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The most bytes of one answer: the longest that is passed through from the venue, and its frame.
@@ -90,19 +91,19 @@ impl Pipes {
 
     /// Has a worker answer. Never tries twice: the first may have been judged.
     pub(super) fn call(&self, request: &Outgoing, close: bool, until: Instant) -> Result<Answer, Failure> {
-        let pooled = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let pooled = lock(&self.idle).pop();
         let mut pipe = pooled.map_or_else(|| self.open(), Ok)?;
         write_all(&mut pipe, &frame(request), until)?;
         let (answer, clean) = self.read_answer(&mut pipe, close, until)?;
         if clean {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(pipe);
+            lock(&self.idle).push(pipe);
         }
         Ok(answer)
     }
 
     /// Opens one, when the one before it has its thread: see [`PROBE`].
     fn open(&self) -> Result<UnixStream, Failure> {
-        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = lock(&self.opening);
         let mut pipe = UnixStream::connect(&self.path).map_err(|error| match error.kind() {
             ErrorKind::ConnectionRefused | ErrorKind::NotFound => Failure::Gone,
             _ => Failure::Busy,

@@ -1,5 +1,6 @@
 //! Counts connections and the requests at work, so that both stay bounded and a stop can wait for the latter.
 
+use crate::base::sync::lock;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -76,7 +77,7 @@ impl Slots {
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.counts)
     }
 }
 

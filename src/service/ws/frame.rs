@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::venue::json::short;
+use crate::base::text::short;
 
 /// What a client's frame asks for.
 #[derive(Debug)]

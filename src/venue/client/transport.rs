@@ -1,10 +1,11 @@
 //! What the HTTP library's own transport and look-up do not tell or do: whether a byte of the request went out,
 //! and a host's addresses kept between calls.
 
+use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
 use std::cell::Cell;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use ureq::Error;
 use ureq::config::Config;
@@ -139,7 +140,7 @@ impl Resolver {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 }
 

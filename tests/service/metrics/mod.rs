@@ -7,8 +7,9 @@ use std::fs;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
+use svc_guard::base::key::SecretKey;
 use svc_guard::guard::Code;
-use svc_guard::venue::signing::{SecretKey, Source};
+use svc_guard::venue::signing::Source;
 
 use crate::http::{bare, post};
 use crate::pages::PAGE;

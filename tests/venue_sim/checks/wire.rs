@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{SystemTime, UNIX_EPOCH};
+use svc_guard::base::key::SecretKey;
 use svc_guard::venue::Node;
 use svc_guard::venue::envelope::body;
-use svc_guard::venue::signing::{SecretKey, Source, Terms};
+use svc_guard::venue::signing::{Source, Terms};
 
 const KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";
 const ACCOUNT: &str = "0x5e9ee1089755c3435139848e47e6635505d5a13a";
@@ -53,7 +54,7 @@ impl Client {
         self.nonce += 1;
         let action = Node::parse(action.to_string().as_bytes()).unwrap();
         let terms = Terms { nonce: self.nonce, vault: None, expires_after_ms };
-        let signature = self.key.sign_action(&action, &terms, Source::Testnet).unwrap();
+        let signature = svc_guard::venue::signing::sign_action(&self.key, &action, &terms, Source::Testnet).unwrap();
         body(action, &terms, &signature).to_json()
     }
 

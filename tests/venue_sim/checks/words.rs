@@ -5,7 +5,7 @@ use crate::sim::engine::AmendError;
 use crate::sim::engine::twap::TwapSpec;
 use crate::sim::nonces::{NonceError, Nonces};
 use crate::sim::weights::{Weights, exchange_weight, info_weight};
-use svc_guard::venue::Address;
+use svc_guard::base::address::Address;
 
 const NOW: u64 = 1_700_000_000_000;
 const DAY: u64 = 86_400_000;

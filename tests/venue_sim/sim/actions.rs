@@ -6,8 +6,8 @@ use super::engine::{AmendError, Engine, OrderRef};
 use super::show;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
+use svc_guard::base::amount::parse_wire;
 use svc_guard::venue::action::{self, Action, Modify, Target};
-use svc_guard::venue::amount::parse_wire;
 use svc_guard::venue::{Node, order};
 
 /// Action types of the venue that this one knows but does not model: answered `default` and recorded, so that a

@@ -25,8 +25,8 @@ use super::venue::Venue;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use svc_guard::base::amount::parse_wire;
 use svc_guard::venue::Node;
-use svc_guard::venue::amount::parse_wire;
 use svc_guard::venue::order;
 
 /// Does one control object or an array of them, in order; stops at the first that cannot be done.

@@ -4,7 +4,7 @@ use super::actions::{self, Job};
 use super::venue::{Identity, Venue};
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use svc_guard::venue::Address;
+use svc_guard::base::address::Address;
 use svc_guard::venue::action::Action;
 use svc_guard::venue::envelope::Envelope;
 use svc_guard::venue::signing::{Source, agent_digest, connection_id};

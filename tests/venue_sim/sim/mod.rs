@@ -41,7 +41,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use svc_guard::venue::Address;
+use svc_guard::base::address::Address;
 use svc_guard::venue::signing::Source;
 use venue::{Identity, Venue};
 use walk::Walk;

@@ -1,7 +1,7 @@
 //! Nonces: per signer, the hundred highest remembered, none used twice, within two days back and one ahead.
 
 use std::collections::{BTreeSet, HashMap};
-use svc_guard::venue::Address;
+use svc_guard::base::address::Address;
 
 const DAY_MS: u64 = 86_400_000;
 /// A nonce must lie above the smallest of this many highest.

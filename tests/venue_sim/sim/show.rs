@@ -1,7 +1,7 @@
 //! How numbers and addresses look in info answers and replies.
 
 use rust_decimal::Decimal;
-use svc_guard::venue::Address;
+use svc_guard::base::address::Address;
 
 /// A number as info answers print it: always with a fraction (`"423.0"`).
 pub(crate) fn num(value: Decimal) -> String {

@@ -9,7 +9,7 @@ use super::weights::Weights;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{SystemTime, UNIX_EPOCH};
-use svc_guard::venue::Address;
+use svc_guard::base::address::Address;
 use svc_guard::venue::signing::Source;
 
 /// Exchange requests remembered for the truth.

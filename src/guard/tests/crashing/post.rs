@@ -1,8 +1,8 @@
 //! What is on its way between the guard and the model venue, and the dice that decide its fate.
 
+use crate::base::address::Cloid;
 use crate::guard::effect::SendAction;
 use crate::guard::{Input, SendOutcome};
-use crate::venue::Cloid;
 
 /// Numbers from a seed (xorshift).
 pub(super) struct Dice(pub(super) u64);

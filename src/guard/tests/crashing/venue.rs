@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
+use crate::base::address::Cloid;
 use crate::guard::effect::SendAction;
 use crate::guard::tests::fixture::*;
-use crate::venue::Cloid;
 use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::info::{OpenOrder, Side};
 use crate::venue::order::{Order, OrderKind};

@@ -2,7 +2,7 @@
 
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
-use svc_guard::venue::amount::parse_info;
+use svc_guard::base::amount::parse_info;
 
 /// Largest number a setting takes; what is computed from it then has room.
 const MOST: u64 = 1_000_000_000_000;

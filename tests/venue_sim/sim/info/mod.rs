@@ -13,7 +13,7 @@ use super::engine::Engine;
 use super::show;
 use super::venue::Venue;
 use serde_json::{Value, json};
-use svc_guard::venue::Address;
+use svc_guard::base::address::Address;
 
 /// An answer, or why there is none.
 pub(crate) enum Answer {

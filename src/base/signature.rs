@@ -9,9 +9,8 @@ use k256::elliptic_curve::scalar::IsHigh;
 use k256::elliptic_curve::sec1::ToEncodedPoint;
 use k256::{AffinePoint, FieldBytes, ProjectivePoint, Scalar, U256};
 
-use super::address::{Address, to_hex};
-use super::json::{Node, ObjBuilder};
-use super::keccak256;
+use super::address::Address;
+use super::keccak::keccak256;
 
 /// A recoverable secp256k1 signature as it travels: `r`, `s` and `v` of 27 or 28.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,12 +50,6 @@ impl fmt::Display for RecoveryError {
 impl std::error::Error for RecoveryError {}
 
 impl Signature {
-    /// The signature as the member of a request body.
-    #[must_use]
-    pub fn to_node(&self) -> Node {
-        ObjBuilder::default().with("r", to_hex(&self.r)).with("s", to_hex(&self.s)).with("v", u32::from(self.v)).build()
-    }
-
     /// The address whose key signed `digest`.
     ///
     /// The curve library's own recovery verifies the result once more, which doubles the cost and can only repeat

@@ -14,22 +14,26 @@ const LAST: u32 = 2_932_896;
 pub struct Day(u32);
 
 /// The UTC day on which `ms` (epoch milliseconds) falls.
+#[must_use]
 pub fn day_of(ms: u64) -> Day {
     Day(u32::try_from(ms / DAY_MS).unwrap_or(LAST).min(LAST))
 }
 
 /// The first millisecond of `day` (epoch milliseconds, UTC).
+#[must_use]
 pub fn start_ms(day: Day) -> u64 {
     u64::from(day.0) * DAY_MS
 }
 
 impl Day {
     /// Days since 1970-01-01.
+    #[must_use]
     pub fn number(self) -> u32 {
         self.0
     }
 
     /// The day that many days after 1970-01-01, if it is not later than 9999-12-31.
+    #[must_use]
     pub fn from_number(number: u32) -> Option<Day> {
         (number <= LAST).then_some(Day(number))
     }

@@ -1,7 +1,10 @@
-//! The one place that reads the clocks.
+//! The one place that reads the machine's clock. Time-outs of single waits use `Instant` where they stand; every time that
+//! is compared, written down or sent comes from here.
 
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::sync::lock;
 
 /// While the machine's clock stands behind the service's, that one loses a tenth of the time that passes.
 const SLOWER_BY: u32 = 10;
@@ -9,15 +12,15 @@ const SLOWER_BY: u32 = 10;
 /// UTC epoch milliseconds; 0 on a machine whose clock stands before 1970. Never goes back while the service runs: pauses,
 /// ages and the order of reads are measured with it, and would all stand still until the old time is reached again.
 #[must_use]
-pub(super) fn now_ms() -> u64 {
+pub fn now_ms() -> u64 {
     static CLOCK: Mutex<Clock> = Mutex::new(Clock { shown: Duration::ZERO, steady: Duration::ZERO });
-    let mut clock = CLOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut clock = lock(&CLOCK);
     u64::try_from(clock.next(wall(), steady()).as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Milliseconds since the service started, by a clock that never steps: what budgets are counted on.
 #[must_use]
-pub(super) fn steady_ms() -> u64 {
+pub fn steady_ms() -> u64 {
     u64::try_from(steady().as_millis()).unwrap_or(u64::MAX)
 }
 

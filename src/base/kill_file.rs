@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 
 use super::files::{open_regular, sync_parent, temporary_beside};
+use super::text::{cut, one_line};
 
 /// Longest reason in characters; a longer one is cut.
 pub const MAX_REASON_LEN: usize = 200;
@@ -68,7 +69,7 @@ impl KillFile {
         let mut bytes = Vec::new();
         let read = open_regular(&self.path).is_ok_and(|(file, _)| file.take(MAX_READ).read_to_end(&mut bytes).is_ok());
         let text = String::from_utf8_lossy(&bytes);
-        let reason = clean(text.lines().next().unwrap_or_default());
+        let reason = cleaned(text.lines().next().unwrap_or_default());
         if read && !reason.is_empty() { reason } else { NO_REASON.to_owned() }
     }
 
@@ -100,7 +101,7 @@ impl KillFile {
         if self.is_pulled()? {
             return Ok(Pulled::Before);
         }
-        let line = format!("{}\n", clean(reason));
+        let line = format!("{}\n", cleaned(reason));
         let renamed = self.pull_ready(&line).or_else(|_| self.pull_new(&line));
         // Somebody else may have pulled it in the same moment: then it is pulled, whatever our rename said.
         if !self.is_pulled()? {
@@ -145,9 +146,8 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// One line without control characters or white space at its ends, cut to the longest reason.
-fn clean(text: &str) -> String {
-    let spaced: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    spaced.trim().chars().take(MAX_REASON_LEN).collect()
+fn cleaned(text: &str) -> String {
+    cut(one_line(text, text.len()).trim(), MAX_REASON_LEN)
 }
 
 #[cfg(test)]

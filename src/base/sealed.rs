@@ -8,7 +8,7 @@ use std::fmt;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::venue::keccak256;
+use super::keccak::keccak256;
 
 /// Longest sealed text: rules with a full list of the longest coins fit with room to spare.
 const MAX_LEN: usize = 10_000;

@@ -4,13 +4,17 @@ use std::fmt;
 
 use rust_decimal::Decimal;
 
-use crate::rules::parse_decimal;
+use crate::base::amount::parse_setting;
 
-/// Request weight the venue grants one IP address a minute.
-const WEIGHT_PER_MINUTE: u32 = 1_200;
+/// Request weight the venue grants one IP address a minute
+/// (<https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>).
+pub const IP_BUDGET: u32 = 1_200;
 
-/// The least share is one in this many: 150 weight a minute keeps the slowest reads and one full flatten.
+/// The least share is one in this many.
 const LEAST: u32 = 8;
+
+/// The least budget a minute that one guard can be safe with: its slowest reads and one full flatten.
+pub const SMALLEST_BUDGET: u32 = IP_BUDGET / LEAST;
 
 /// Largest number in a fraction: more services than fit one machine.
 const MAX_TERM: u32 = 1_000_000;
@@ -35,14 +39,14 @@ pub enum ShareError {
 
 impl fmt::Display for ShareError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let least = WEIGHT_PER_MINUTE.div_euclid(LEAST);
+        let least = SMALLEST_BUDGET;
         match self {
             Self::Text => f.write_str("must be 1, a fraction such as 1/3, or a decimal such as 0.25"),
             Self::TooLarge => f.write_str("is over 1, the whole budget of this machine's IP address"),
             Self::TooSmall(weight) => write!(
                 f,
-                "leaves {weight} of the venue's {WEIGHT_PER_MINUTE} weight a minute; the guard's own reads and one full \
-                 flatten need {least}, so the least share is 1/{LEAST} ({WEIGHT_PER_MINUTE} / {LEAST} = {least}): run \
+                "leaves {weight} of the venue's {IP_BUDGET} weight a minute; the guard's own reads and one full \
+                 flatten need {least}, so the least share is 1/{LEAST} ({IP_BUDGET} / {LEAST} = {least}): run \
                  fewer services on this machine or give each its own IP address"
             ),
         }
@@ -80,9 +84,9 @@ impl IpShare {
     /// Weight a minute this share allows, rounded down.
     #[must_use]
     pub fn budget_per_minute(self) -> u32 {
-        let weight = u64::from(WEIGHT_PER_MINUTE).saturating_mul(u64::from(self.numerator));
+        let weight = u64::from(IP_BUDGET).saturating_mul(u64::from(self.numerator));
         // A share is at most 1, so the budget is at most the whole.
-        u32::try_from(weight.div_euclid(u64::from(self.denominator))).unwrap_or(WEIGHT_PER_MINUTE)
+        u32::try_from(weight.div_euclid(u64::from(self.denominator))).unwrap_or(IP_BUDGET)
     }
 }
 
@@ -105,7 +109,7 @@ fn term(text: &str) -> Result<u32, ShareError> {
 
 /// A decimal of at most six places as a fraction.
 fn decimal_terms(text: &str) -> Result<(u32, u32), ShareError> {
-    let value = parse_decimal(text).ok_or(ShareError::Text)?.normalize();
+    let value = parse_setting(text).ok_or(ShareError::Text)?.normalize();
     if value > Decimal::ONE {
         return Err(ShareError::TooLarge);
     }

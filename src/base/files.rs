@@ -70,7 +70,7 @@ impl fmt::Display for FileError {
 impl std::error::Error for FileError {}
 
 /// Opens a regular file for reading without following a link at its end and without waiting on a pipe.
-pub(super) fn open_regular(path: &Path) -> Result<(File, fs::Metadata), FileError> {
+pub fn open_regular(path: &Path) -> Result<(File, fs::Metadata), FileError> {
     let refused = |why| FileError { path: path.to_owned(), why };
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
     let opened = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path);
@@ -85,7 +85,7 @@ pub(super) fn open_regular(path: &Path) -> Result<(File, fs::Metadata), FileErro
 }
 
 /// Reads a text file of at most `limit` bytes that belongs to a trusted user and that nobody else can write.
-pub(super) fn read_trusted(path: &Path, trusted: &[u32], limit: u64) -> Result<String, FileError> {
+pub fn read_trusted(path: &Path, trusted: &[u32], limit: u64) -> Result<String, FileError> {
     let refused = |why| FileError { path: path.to_owned(), why };
     let (file, metadata) = open_regular(path)?;
     if !trusted.contains(&metadata.uid()) {
@@ -147,7 +147,7 @@ fn write_synced(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
 }
 
 /// A name beside `path` that nobody can guess, so that nobody can take it first.
-pub(super) fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
+pub fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
     let mut random = [0; 8];
     fill_random(&mut random)?;
     let random = u64::from_be_bytes(random);
@@ -157,7 +157,7 @@ pub(super) fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
 
 /// Makes a rename or a new file in `path`'s directory last. A directory that this user may not read (the home, for
 /// others) cannot be synced by them and is left to the system.
-pub(super) fn sync_parent(path: &Path) -> io::Result<()> {
+pub fn sync_parent(path: &Path) -> io::Result<()> {
     let parent = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -170,6 +170,6 @@ pub(super) fn sync_parent(path: &Path) -> io::Result<()> {
 }
 
 /// Fills `bytes` from the system's random source.
-pub(super) fn fill_random(bytes: &mut [u8]) -> io::Result<()> {
+pub fn fill_random(bytes: &mut [u8]) -> io::Result<()> {
     File::open("/dev/urandom")?.read_exact(bytes)
 }

@@ -1,4 +1,4 @@
-//! Decimal amounts as the venue writes them.
+//! Exact decimal amounts as text: of actions, of answers, and of an owner's settings.
 //!
 //! Prices and sizes travel as strings. The venue reads them strictly, pads and strips zeros freely, and hashes the
 //! shortest form; so does this module. `Decimal::from_str` is never used on its own: it takes exponents and
@@ -12,8 +12,10 @@ use rust_decimal::Decimal;
 pub const MAX_DECIMALS: u32 = 8;
 /// Most digits before the point; far above any price or size, and small enough for exact products of two amounts.
 const MAX_WHOLE_DIGITS: usize = 12;
-/// Longest text read; zero padding beyond this serves nobody.
+/// Longest text of an action's amount; zero padding beyond this serves nobody.
 const MAX_TEXT: usize = 64;
+/// Longest text of a setting: enough for any figure an owner sets, far below where `Decimal` would round.
+const MAX_SETTING: usize = 20;
 
 /// Why a text is no amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,14 +48,7 @@ pub fn parse_wire(text: &str) -> Result<Decimal, AmountError> {
     if text.is_empty() || text.len() > MAX_TEXT {
         return Err(if text.is_empty() { AmountError::Form } else { AmountError::Size });
     }
-    let (whole, fraction) = match text.split_once('.') {
-        Some((whole, fraction)) => (whole, fraction),
-        None => (text, "0"),
-    };
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(fraction) {
-        return Err(AmountError::Form);
-    }
+    let (whole, fraction) = digits(text).ok_or(AmountError::Form)?;
     let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
     if whole.len() > MAX_WHOLE_DIGITS {
         return Err(AmountError::Size);
@@ -67,6 +62,21 @@ pub fn parse_wire(text: &str) -> Result<Decimal, AmountError> {
         value * 10 + i128::from(digit - b'0')
     });
     Decimal::try_from_i128_with_scale(mantissa, scale).map_err(|_| AmountError::Size)
+}
+
+/// Reads a setting: digits and at most one point with a digit on each side, at most 20 characters. `None` for
+/// anything else.
+#[must_use]
+pub fn parse_setting(text: &str) -> Option<Decimal> {
+    digits(text).filter(|_| text.len() <= MAX_SETTING)?;
+    Decimal::from_str_exact(text).ok()
+}
+
+/// The digits before and after the point; "0" after a point that is not there.
+fn digits(text: &str) -> Option<(&str, &str)> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    (are_digits(whole) && are_digits(fraction)).then_some((whole, fraction))
 }
 
 /// The shortest text of an amount: no exponent, no zeros at the end. This is the form that is signed.
@@ -117,6 +127,17 @@ mod tests {
         assert!(parse_wire("999999999999").is_ok());
         assert_eq!(parse_wire("1000000000000"), Err(AmountError::Size));
         assert_eq!(parse_wire(&"0".repeat(65)), Err(AmountError::Size));
+    }
+
+    #[test]
+    fn settings_are_plain_digits() {
+        for bad in ["", ".", "1.", ".5", "-1", "+1", "1e5", "1_000", " 1", "1 ", "1.2.3", "１", "000000000000000000001"]
+        {
+            assert_eq!(parse_setting(bad), None, "{bad:?}");
+        }
+        assert_eq!(parse_setting("00.50").map(to_wire).as_deref(), Some("0.5"));
+        assert_eq!(parse_setting("100").map(to_wire).as_deref(), Some("100"));
+        assert_eq!(parse_setting("12345678901234567890").map(to_wire).as_deref(), Some("12345678901234567890"));
     }
 
     #[test]

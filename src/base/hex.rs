@@ -1,0 +1,64 @@
+//! Bytes as hex digits: written in lower case, read in any.
+
+use std::fmt;
+
+/// A text that is not the hex form of the bytes wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HexError {
+    /// Hex digits expected after the prefix.
+    pub digits: usize,
+}
+
+impl fmt::Display for HexError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected 0x and {} hex digits", self.digits)
+    }
+}
+
+impl std::error::Error for HexError {}
+
+/// Writes `bytes` as lower-case hex digits.
+///
+/// # Errors
+/// Only those of the writer.
+pub fn write_hex(out: &mut impl fmt::Write, bytes: &[u8]) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))
+}
+
+/// `bytes` as `0x` and lower-case hex digits.
+#[must_use]
+pub fn to_hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 + bytes.len() * 2);
+    text.push_str("0x");
+    // Writing to a String cannot fail.
+    let _ = write_hex(&mut text, bytes);
+    text
+}
+
+/// Decodes exactly `N` bytes from hex digits without a prefix.
+///
+/// # Errors
+/// When the text is anything but twice `N` hex digits.
+pub fn decode_array<const N: usize>(digits: &str) -> Result<[u8; N], HexError> {
+    let error = HexError { digits: N * 2 };
+    if digits.len() != N * 2 {
+        return Err(error);
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
+        *byte = match pair {
+            [high, low] => (nibble(*high).ok_or(error)? << 4) | nibble(*low).ok_or(error)?,
+            _ => return Err(error),
+        };
+    }
+    Ok(bytes)
+}
+
+fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    }
+}

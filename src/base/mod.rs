@@ -1,0 +1,20 @@
+//! The ground floor: primitives that every room may stand on and that know no room.
+//!
+//! Addresses, keys and signatures, hashes, hex, exact amounts, UTC days, origins of URLs, text made safe to show, files
+//! that nobody else can plant, clocks. No rule, no order, no verdict and no word of the venue's protocol may enter.
+
+pub mod address;
+pub mod amount;
+pub mod clock;
+pub mod day;
+pub mod files;
+pub mod hex;
+pub mod ip_share;
+pub mod keccak;
+pub mod key;
+pub mod kill_file;
+pub mod origin;
+pub mod sealed;
+pub mod signature;
+pub mod sync;
+pub mod text;

@@ -1,0 +1,86 @@
+//! Foreign text made safe to show: one line, bounded, nothing that could pass for something else.
+//!
+//! Three strengths: [`one_line`] for places that only must not break a line, [`printable`] where control characters have
+//! no business at all, [`visible`] where also what hides or reorders text must go (people and agents read it).
+
+/// Most characters of [`short`].
+const SHORT: usize = 64;
+
+/// `text` with each control character as a space, cut to `most` characters.
+#[must_use]
+pub fn one_line(text: &str, most: usize) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(most).collect()
+}
+
+/// `text` without control characters, cut to `most` characters.
+#[must_use]
+pub fn printable(text: &str, most: usize) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(most).collect()
+}
+
+/// `text` on one line without characters that do not show, cut to `most` characters and then ended with `…`.
+#[must_use]
+pub fn visible(text: &str, most: usize) -> String {
+    ellipsis(text.chars().filter_map(seen), most)
+}
+
+/// The start of a text that came from outside, short enough for an error line: at most 64 characters, then `…`.
+#[must_use]
+pub fn short(text: &str) -> String {
+    ellipsis(text.chars(), SHORT)
+}
+
+/// The first `most` characters of `text`.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+fn ellipsis(letters: impl Iterator<Item = char>, most: usize) -> String {
+    let mut shown = String::new();
+    for (count, letter) in letters.enumerate() {
+        if count >= most {
+            shown.push('…');
+            break;
+        }
+        shown.push(letter);
+    }
+    shown
+}
+
+/// A letter as it may be shown: white space of any kind as a space, what does not show not at all.
+fn seen(letter: char) -> Option<char> {
+    let hides = matches!(u32::from(letter),
+        0x00AD | 0x034F | 0x061C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F | 0x2800 | 0x3164 | 0xFFA0
+        | 0x1D173..=0x1D17A | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFE00..=0xFE0F | 0xFEFF
+        | 0xFFF9..=0xFFFB | 0xE0000..=0xE0FFF);
+    match letter {
+        '\n' | '\r' | '\t' => Some(' '),
+        _ if letter.is_control() || hides => None,
+        _ => Some(letter),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_strength_takes_out_what_it_promises() {
+        let text = "a\nb\u{1b}[2J\u{200b}c";
+        assert_eq!(one_line(text, 99), "a b [2J\u{200b}c");
+        assert_eq!(printable(text, 99), "ab[2J\u{200b}c");
+        assert_eq!(visible(text, 99), "a b[2Jc");
+    }
+
+    #[test]
+    fn every_text_is_bounded_in_characters() {
+        let text = "é".repeat(100);
+        assert_eq!(one_line(&text, 64).chars().count(), 64);
+        assert_eq!(printable(&text, 64).chars().count(), 64);
+        assert_eq!(cut(&text, 64).chars().count(), 64);
+        assert_eq!(visible(&text, 64), format!("{}…", "é".repeat(64)));
+        assert_eq!(short(&text), format!("{}…", "é".repeat(64)));
+        assert_eq!(short("all of it"), "all of it");
+    }
+}
