@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::base::address::{Address, Cloid};
 use crate::base::amount::parse_info;
 
+pub use super::side::Side;
+
 /// A JSON answer.
 pub type Answer = serde_json::Value;
 
@@ -129,17 +131,6 @@ pub struct OpenOrder {
     /// Orders that wait for this one to fill.
     #[serde(default)]
     pub children: Vec<OpenOrder>,
-}
-
-/// The side of an order or fill.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
-pub enum Side {
-    /// Bid: a buy.
-    #[serde(rename = "B")]
-    Buy,
-    /// Ask: a sell.
-    #[serde(rename = "A")]
-    Sell,
 }
 
 impl OpenOrder {

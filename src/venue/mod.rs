@@ -12,6 +12,7 @@ pub mod market;
 mod msgpack;
 pub mod order;
 pub mod reply;
+pub mod side;
 pub mod signing;
 mod unjudged;
 pub mod user_signed;
