@@ -9,15 +9,20 @@ use k256::elliptic_curve::scalar::IsHigh;
 use k256::elliptic_curve::sec1::ToEncodedPoint;
 use k256::{AffinePoint, FieldBytes, ProjectivePoint, Scalar, U256};
 
+use serde::{Serialize, Serializer};
+
 use super::address::Address;
+use super::hex::to_hex;
 use super::keccak::keccak256;
 
 /// A recoverable secp256k1 signature as it travels: `r`, `s` and `v` of 27 or 28.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Signature {
     /// The x coordinate of the nonce point.
+    #[serde(serialize_with = "hex")]
     pub r: [u8; 32],
     /// The proof.
+    #[serde(serialize_with = "hex")]
     pub s: [u8; 32],
     /// 27, or 28 where the nonce point's y coordinate is odd.
     pub v: u8,
@@ -48,6 +53,10 @@ impl fmt::Display for RecoveryError {
 }
 
 impl std::error::Error for RecoveryError {}
+
+fn hex<S: Serializer>(bytes: &[u8; 32], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&to_hex(bytes))
+}
 
 impl Signature {
     /// The address whose key signed `digest`.

@@ -52,7 +52,7 @@ impl Guard {
             RequestBody::Malformed { received, unparsed, text, http_status } => {
                 head.http_status = http_status;
                 let action = type_of(received.as_ref());
-                let request = received.unwrap_or_else(|| Node::Obj(vec![("unparsed".to_owned(), Node::Str(unparsed))]));
+                let request = received.unwrap_or_else(|| serde_json::json!({ "unparsed": unparsed }));
                 let veto = Veto::new(Code::Malformed, text);
                 self.veto(effects, &head, &action, &request, &veto, now_ms);
             }
@@ -240,9 +240,9 @@ fn roles(plan: Plan) -> Vec<(Role, Action)> {
 fn cloids_in<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Cloid> {
     fn collect(node: &Node, found: &mut Vec<Cloid>) {
         match node {
-            Node::Str(text) => found.extend(text.parse::<Cloid>().ok()),
-            Node::Arr(items) => items.iter().for_each(|item| collect(item, found)),
-            Node::Obj(members) => members.iter().for_each(|(_, member)| collect(member, found)),
+            Node::String(text) => found.extend(text.parse::<Cloid>().ok()),
+            Node::Array(items) => items.iter().for_each(|item| collect(item, found)),
+            Node::Object(members) => members.values().for_each(|member| collect(member, found)),
             _ => {}
         }
     }

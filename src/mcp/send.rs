@@ -108,7 +108,7 @@ pub(super) fn submit(desk: &Desk, status: &Status, action: &Action, trade: &Trad
 pub(super) fn signed(desk: &Desk, action: &Action, terms: &Terms, network: Source) -> Result<String, Outcome> {
     let signed = desk.key.as_ref().zip(action.to_node()).and_then(|(key, node)| {
         let signature = signing::sign_action(key, &node, terms, network).ok()?;
-        Some(envelope::body(node, terms, &signature).to_json())
+        Some(envelope::body(&node, terms, &signature))
     });
     let text = "Nothing was done: this server has no key to sign with. A person must set it up anew.";
     signed.ok_or_else(|| Outcome::new(Kind::Unavailable, Retry::Never, text))

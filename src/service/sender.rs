@@ -132,7 +132,7 @@ fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome 
         Ok(signature) => signature,
         Err(error) => return SendOutcome::NotSent(error.to_string()),
     };
-    let body = envelope::body(action.action.clone(), &action.terms, &signature).to_json();
+    let body = envelope::body(&action.action, &action.terms, &signature);
     if let Err(error) = faults.pass(Step::SendSigned) {
         return SendOutcome::NotSent(error.to_string());
     }

@@ -4,16 +4,23 @@
 //! That canonical form is what is hashed, signed, judged and sent; the order in which a client wrote its keys is
 //! kept only for the one hash that some clients need (see [`super::envelope`]).
 
-use super::json::{Node, ObjBuilder};
-use super::order::{Fields, Order, ShapeError};
+mod parse;
+
+use std::ops::Not;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::order::Order;
 use crate::base::address::{Address, Cloid};
-use crate::base::text::short;
 
-/// Most orders, cancels or modifies in one action. The body limit allows more; a human or a bot needs far fewer.
-pub const MAX_BATCH: usize = 1000;
+pub use parse::MAX_BATCH;
 
-/// An action that the guard knows, or the name of one that it does not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An action that the guard knows, or the name of one that it does not. Written in the venue's field order, with a
+/// flag that is not set left out: the venue hashes the same form, so a `false` that is written changes the signer.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint>.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Action {
     /// Places orders.
     Order(OrderAction),
@@ -22,6 +29,7 @@ pub enum Action {
         /// What is cancelled.
         cancels: Vec<Cancel>,
         /// Fast cancel; the venue refuses it for trigger orders.
+        #[serde(rename = "f", skip_serializing_if = "Not::not")]
         fast: bool,
     },
     /// Cancels by client order id.
@@ -29,13 +37,16 @@ pub enum Action {
         /// What is cancelled.
         cancels: Vec<CancelByCloid>,
         /// Fast cancel.
+        #[serde(rename = "f", skip_serializing_if = "Not::not")]
         fast: bool,
     },
     /// Replaces one order.
     Modify {
         /// What is replaced, and by what.
+        #[serde(flatten)]
         modify: Modify,
         /// Place the new order even if the old one cannot be cancelled.
+        #[serde(rename = "a", skip_serializing_if = "Not::not")]
         always: bool,
     },
     /// Replaces several orders.
@@ -43,6 +54,7 @@ pub enum Action {
         /// What is replaced, and by what.
         modifies: Vec<Modify>,
         /// Place the new orders even if the old ones cannot be cancelled.
+        #[serde(rename = "a", skip_serializing_if = "Not::not")]
         always: bool,
     },
     /// Sets a market's leverage.
@@ -66,8 +78,10 @@ pub enum Action {
     /// Stops a TWAP.
     TwapCancel {
         /// Asset id.
+        #[serde(rename = "a")]
         asset: u32,
         /// TWAP id.
+        #[serde(rename = "t")]
         twap_id: u64,
     },
     /// Nothing but burning its nonce.
@@ -77,7 +91,8 @@ pub enum Action {
         /// Why, in 1 to 200 characters.
         reason: String,
     },
-    /// Any other type, known to the venue or not; none of them is ever forwarded.
+    /// Any other type, known to the venue or not; none of them is ever forwarded, and no canonical form is known.
+    #[serde(skip_serializing)]
     Other {
         /// The action's `type`.
         name: String,
@@ -85,18 +100,20 @@ pub enum Action {
 }
 
 /// The orders of an `order` action.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OrderAction {
     /// The orders.
     pub orders: Vec<Order>,
     /// How they hang together.
     pub grouping: Grouping,
     /// A builder who takes a fee, if the client named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub builder: Option<Builder>,
 }
 
 /// How the orders of one action hang together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Grouping {
     /// Independent orders.
     Na,
@@ -105,29 +122,34 @@ pub enum Grouping {
     /// Take profit or stop loss of the position.
     PositionTpsl,
     /// A bid for priority.
+    #[serde(rename = "p")]
     Priority(u64),
 }
 
 /// A builder and its fee.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Builder {
     /// The builder's address.
+    #[serde(rename = "b")]
     pub address: Address,
     /// Tenths of a basis point.
+    #[serde(rename = "f")]
     pub fee: u64,
 }
 
 /// One order to cancel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Cancel {
     /// Asset id.
+    #[serde(rename = "a")]
     pub asset: u32,
     /// Order id.
+    #[serde(rename = "o")]
     pub oid: u64,
 }
 
 /// One order to cancel by client order id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CancelByCloid {
     /// Asset id.
     pub asset: u32,
@@ -136,16 +158,18 @@ pub struct CancelByCloid {
 }
 
 /// One order to replace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Modify {
     /// The order to replace.
+    #[serde(rename = "oid")]
     pub target: Target,
     /// The new order, whole.
     pub order: Order,
 }
 
 /// An order named by either id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
 pub enum Target {
     /// By the venue's id.
     Oid(u64),
@@ -153,147 +177,7 @@ pub enum Target {
     Cloid(Cloid),
 }
 
-impl Grouping {
-    fn parse(node: Option<&Node>) -> Result<Self, ShapeError> {
-        match node {
-            None => Ok(Grouping::Na),
-            Some(Node::Str(text)) => match text.as_str() {
-                "na" => Ok(Grouping::Na),
-                "normalTpsl" => Ok(Grouping::NormalTpsl),
-                "positionTpsl" => Ok(Grouping::PositionTpsl),
-                other => Err(ShapeError(format!(
-                    "action.grouping: \"{}\" is none of na, normalTpsl, positionTpsl",
-                    short(other)
-                ))),
-            },
-            Some(node) => Fields::of(node, "action.grouping", &["p"])?.u64("p").map(Grouping::Priority),
-        }
-    }
-
-    fn to_node(self) -> Node {
-        match self {
-            Grouping::Na => "na".into(),
-            Grouping::NormalTpsl => "normalTpsl".into(),
-            Grouping::PositionTpsl => "positionTpsl".into(),
-            Grouping::Priority(bid) => ObjBuilder::default().with("p", bid).build(),
-        }
-    }
-}
-
-impl Modify {
-    fn parse(target: &Node, order: &Node, place: &str) -> Result<Self, ShapeError> {
-        let target = match target {
-            Node::Str(text) => text.parse().map(Target::Cloid).ok(),
-            node => node.as_u64().map(Target::Oid),
-        };
-        let target = target.ok_or_else(|| ShapeError(format!("{place}.oid: expected an order id or a cloid")))?;
-        Ok(Self { target, order: Order::parse(order, &format!("{place}.order"))? })
-    }
-}
-
-impl Target {
-    fn to_node(self) -> Node {
-        match self {
-            Target::Oid(oid) => oid.into(),
-            Target::Cloid(cloid) => cloid.to_string().into(),
-        }
-    }
-}
-
 impl Action {
-    /// Reads an action.
-    ///
-    /// # Errors
-    /// When it has no `type`, or is of a type the guard judges but not of that type's shape.
-    pub fn parse(node: &Node) -> Result<Self, ShapeError> {
-        let name = node.get("type").and_then(Node::as_str);
-        let name = name.ok_or_else(|| ShapeError("action: missing key `type`".to_owned()))?;
-        match name {
-            "order" => Self::parse_order(node),
-            "cancel" => {
-                let fields = Fields::of(node, "action", &["type", "cancels", "f"])?;
-                let cancels = batch(&fields, "cancels", |item, place| {
-                    let item = Fields::of(item, place, &["a", "o"])?;
-                    Ok(Cancel { asset: item.u32("a")?, oid: item.u64("o")? })
-                })?;
-                Ok(Action::Cancel { cancels, fast: fields.bool_or("f", false)? })
-            }
-            "cancelByCloid" => {
-                let fields = Fields::of(node, "action", &["type", "cancels", "f"])?;
-                let cancels = batch(&fields, "cancels", |item, place| {
-                    let fields = Fields::of(item, place, &["asset", "cloid"])?;
-                    fields.required("cloid")?;
-                    let cloid = fields.cloid("cloid")?.ok_or_else(|| ShapeError(format!("{place}: no cloid")))?;
-                    Ok(CancelByCloid { asset: fields.u32("asset")?, cloid })
-                })?;
-                Ok(Action::CancelByCloid { cancels, fast: fields.bool_or("f", false)? })
-            }
-            "modify" => {
-                let fields = Fields::of(node, "action", &["type", "oid", "order", "a"])?;
-                let modify = Modify::parse(fields.required("oid")?, fields.required("order")?, "action")?;
-                Ok(Action::Modify { modify, always: fields.bool_or("a", false)? })
-            }
-            "batchModify" => {
-                let fields = Fields::of(node, "action", &["type", "modifies", "a"])?;
-                let modifies = batch(&fields, "modifies", |item, place| {
-                    let item = Fields::of(item, place, &["oid", "order"])?;
-                    Modify::parse(item.required("oid")?, item.required("order")?, place)
-                })?;
-                Ok(Action::BatchModify { modifies, always: fields.bool_or("a", false)? })
-            }
-            _ => Self::parse_setting(node, name),
-        }
-    }
-
-    fn parse_order(node: &Node) -> Result<Self, ShapeError> {
-        let fields = Fields::of(node, "action", &["type", "orders", "grouping", "builder"])?;
-        let orders = batch(&fields, "orders", Order::parse)?;
-        let builder = match fields.optional("builder") {
-            Some(node) => {
-                let builder = Fields::of(node, "action.builder", &["b", "f"])?;
-                let address = Address::parse_lenient(builder.str("b")?)
-                    .map_err(|error| ShapeError(format!("action.builder.b: {error}")))?;
-                Some(Builder { address, fee: builder.u64("f")? })
-            }
-            None => None,
-        };
-        Ok(Action::Order(OrderAction { orders, grouping: Grouping::parse(fields.optional("grouping"))?, builder }))
-    }
-
-    fn parse_setting(node: &Node, name: &str) -> Result<Self, ShapeError> {
-        match name {
-            "updateLeverage" => {
-                let fields = Fields::of(node, "action", &["type", "asset", "isCross", "leverage"])?;
-                Ok(Action::UpdateLeverage {
-                    asset: fields.u32("asset")?,
-                    is_cross: fields.bool("isCross")?,
-                    leverage: fields.u32("leverage")?,
-                })
-            }
-            "updateIsolatedMargin" => {
-                let fields = Fields::of(node, "action", &["type", "asset", "isBuy", "ntli"])?;
-                Ok(Action::UpdateIsolatedMargin {
-                    asset: fields.u32("asset")?,
-                    is_buy: fields.bool("isBuy")?,
-                    ntli: fields.i64("ntli")?,
-                })
-            }
-            "twapCancel" => {
-                let fields = Fields::of(node, "action", &["type", "a", "t"])?;
-                Ok(Action::TwapCancel { asset: fields.u32("a")?, twap_id: fields.u64("t")? })
-            }
-            "noop" => Fields::of(node, "action", &["type"]).map(|_| Action::Noop),
-            "guardKill" => {
-                let reason = Fields::of(node, "action", &["type", "reason"])?.str("reason")?;
-                match reason.chars().count() {
-                    1..=200 => Ok(Action::GuardKill { reason: reason.to_owned() }),
-                    count => Err(ShapeError(format!("action.reason: {count} characters; 1 to 200 are allowed"))),
-                }
-            }
-            other => Ok(Action::Other { name: other.to_owned() }),
-        }
-    }
-
     /// The action's `type`.
     #[must_use]
     pub fn type_name(&self) -> &str {
@@ -339,64 +223,7 @@ impl Action {
     /// The action in the venue's field order with canonical amounts: what is hashed and what is posted. `None` for
     /// an action the guard does not know, of which no canonical form is known.
     #[must_use]
-    pub fn to_node(&self) -> Option<Node> {
-        let object = ObjBuilder::default().with("type", self.type_name());
-        let flag = |set: &bool| set.then_some(true);
-        let node = match self {
-            Action::Order(action) => object
-                .with("orders", action.orders.iter().map(Order::to_node).collect::<Vec<_>>())
-                .with("grouping", action.grouping.to_node())
-                .with_opt("builder", action.builder.as_ref().map(builder_node)),
-            Action::Cancel { cancels, fast } => {
-                let item =
-                    |cancel: &Cancel| ObjBuilder::default().with("a", cancel.asset).with("o", cancel.oid).build();
-                object.with("cancels", cancels.iter().map(item).collect::<Vec<_>>()).with_opt("f", flag(fast))
-            }
-            Action::CancelByCloid { cancels, fast } => {
-                let item = |cancel: &CancelByCloid| {
-                    ObjBuilder::default().with("asset", cancel.asset).with("cloid", cancel.cloid.to_string()).build()
-                };
-                object.with("cancels", cancels.iter().map(item).collect::<Vec<_>>()).with_opt("f", flag(fast))
-            }
-            Action::Modify { modify, always } => object
-                .with("oid", modify.target.to_node())
-                .with("order", modify.order.to_node())
-                .with_opt("a", flag(always)),
-            Action::BatchModify { modifies, always } => {
-                let item = |modify: &Modify| {
-                    let object = ObjBuilder::default().with("oid", modify.target.to_node());
-                    object.with("order", modify.order.to_node()).build()
-                };
-                object.with("modifies", modifies.iter().map(item).collect::<Vec<_>>()).with_opt("a", flag(always))
-            }
-            Action::UpdateLeverage { asset, is_cross, leverage } => {
-                object.with("asset", *asset).with("isCross", *is_cross).with("leverage", *leverage)
-            }
-            Action::UpdateIsolatedMargin { asset, is_buy, ntli } => {
-                object.with("asset", *asset).with("isBuy", *is_buy).with("ntli", *ntli)
-            }
-            Action::TwapCancel { asset, twap_id } => object.with("a", *asset).with("t", *twap_id),
-            Action::Noop => object,
-            Action::GuardKill { reason } => object.with("reason", reason.as_str()),
-            Action::Other { .. } => return None,
-        };
-        Some(node.build())
+    pub fn to_node(&self) -> Option<Value> {
+        serde_json::to_value(self).ok()
     }
-}
-
-fn builder_node(builder: &Builder) -> Node {
-    ObjBuilder::default().with("b", builder.address.to_string()).with("f", builder.fee).build()
-}
-
-/// Reads the array `key` of at most [`MAX_BATCH`] items.
-fn batch<T>(
-    fields: &Fields<'_>,
-    key: &str,
-    mut parse: impl FnMut(&Node, &str) -> Result<T, ShapeError>,
-) -> Result<Vec<T>, ShapeError> {
-    let items = fields.array(key)?;
-    if items.len() > MAX_BATCH {
-        return Err(ShapeError(format!("action.{key}: {} items; at most {MAX_BATCH} in one action", items.len())));
-    }
-    items.iter().enumerate().map(|(index, item)| parse(item, &format!("action.{key}[{index}]"))).collect()
 }

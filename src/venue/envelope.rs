@@ -1,10 +1,16 @@
 //! The body of a request: an action, its nonce and its signature.
 
+use std::iter::{once, once_with};
+
+use serde::Serialize;
+use serde_json::Value;
+
 use super::action::Action;
-use super::json::{Node, ObjBuilder};
-use super::order::{Fields, ShapeError};
-use super::signing::{Source, Terms, agent_digest, connection_id, signature_node};
-use super::{unjudged, user_signed};
+use super::fields::{Fields, ShapeError};
+use super::json;
+use super::sdk_key_order::in_signing_order;
+use super::signing::{Source, Terms, agent_digest, connection_id};
+use super::user_signed;
 use crate::base::address::Address;
 use crate::base::hex::decode_array;
 use crate::base::signature::{RecoveryError, Signature};
@@ -13,7 +19,7 @@ use crate::base::signature::{RecoveryError, Signature};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Envelope {
     /// The action in the order received.
-    pub received: Node,
+    pub received: Value,
     /// The action, typed.
     pub action: Action,
     /// Nonce, vault and expiry.
@@ -27,13 +33,13 @@ impl Envelope {
     ///
     /// # Errors
     /// With the action as received, where the body holds one, and what is wrong.
-    pub fn parse(body: &[u8]) -> Result<Self, (Option<Node>, ShapeError)> {
+    pub fn parse(body: &[u8]) -> Result<Self, (Option<Value>, ShapeError)> {
         let node =
-            Node::parse(body).map_err(|error| (None, ShapeError(format!("not JSON the venue reads: {error}"))))?;
+            json::parse(body).map_err(|error| (None, ShapeError(format!("not JSON the venue reads: {error}"))))?;
         Self::from_node(&node).map_err(|error| (node.get("action").cloned(), error))
     }
 
-    fn from_node(node: &Node) -> Result<Self, ShapeError> {
+    fn from_node(node: &Value) -> Result<Self, ShapeError> {
         const KEYS: [&str; 5] = ["action", "nonce", "signature", "vaultAddress", "expiresAfter"];
         let fields = Fields::of(node, "request", &KEYS)?;
         let received = fields.required("action")?;
@@ -72,8 +78,7 @@ impl Envelope {
             Source::Mainnet => Source::Testnet,
             Source::Testnet => Source::Mainnet,
         };
-        for (form, terms) in self.signed_forms() {
-            let id = connection_id(&form, &terms);
+        for id in self.signed_ids() {
             for source in [first, second] {
                 let address = self.signature.recover(&agent_digest(&id, source))?;
                 if is_client(&address) {
@@ -90,42 +95,50 @@ impl Envelope {
         Ok(None)
     }
 
-    /// What the signer may have hashed, the likeliest first.
-    fn signed_forms(&self) -> Vec<(Node, Terms)> {
-        let received = (self.received.clone(), self.terms);
-        let Some(canonical) = self.action.to_node() else {
-            let mut forms = vec![received];
-            let ordered = unjudged::in_signing_order(&self.received);
-            if ordered != self.received {
-                forms.push((ordered, self.terms));
+    /// The hashes that the signer may have signed, the likeliest first, each made when it is asked for.
+    fn signed_ids(&self) -> Box<dyn Iterator<Item = [u8; 32]> + '_> {
+        if !matches!(self.action, Action::Other { .. }) {
+            let canonical = connection_id(&self.action, &self.terms);
+            let received = once_with(|| connection_id(&self.received, &self.terms));
+            return Box::new(once(canonical).chain(received.filter(move |received| *received != canonical)));
+        }
+        let ordered = in_signing_order(&self.received);
+        // The Python SDK posts its vault with actions that it signs without.
+        let bare = self.terms.vault.is_some().then_some(Terms { vault: None, ..self.terms });
+        let mut ids = Vec::new();
+        for terms in once(self.terms).chain(bare) {
+            for form in [&self.received, &ordered] {
+                let id = connection_id(form, &terms);
+                if !ids.contains(&id) {
+                    ids.push(id);
+                }
             }
-            // The Python SDK posts its vault with actions that it signs without.
-            if self.terms.vault.is_some() {
-                let terms = Terms { vault: None, ..self.terms };
-                forms.extend(forms.clone().into_iter().map(|(form, _)| (form, terms)));
-            }
-            return forms;
-        };
-        let is_other = canonical != self.received;
-        let mut forms = vec![(canonical, self.terms)];
-        forms.extend(is_other.then_some(received));
-        forms
+        }
+        Box::new(ids.into_iter())
     }
 }
 
-/// The body that posts a signed action.
+/// The body that posts a signed action, as JSON text.
 #[must_use]
-pub fn body(action: Node, terms: &Terms, signature: &Signature) -> Node {
-    ObjBuilder::default()
-        .with("action", action)
-        .with("nonce", terms.nonce)
-        .with("signature", signature_node(signature))
-        .with_opt("vaultAddress", terms.vault.map(|vault| vault.to_string()))
-        .with_opt("expiresAfter", terms.expires_after_ms)
-        .build()
+pub fn body(action: &impl Serialize, terms: &Terms, signature: &Signature) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Body<'a, A> {
+        action: &'a A,
+        nonce: u64,
+        signature: &'a Signature,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        vault_address: Option<Address>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expires_after: Option<u64>,
+    }
+    let Terms { nonce, vault: vault_address, expires_after_ms: expires_after } = *terms;
+    let body = Body { action, nonce, signature, vault_address, expires_after };
+    // All keys are texts and all values plain, for which the writer has no error.
+    serde_json::to_string(&body).unwrap_or_default()
 }
 
-fn parse_signature(node: &Node) -> Result<Signature, ShapeError> {
+fn parse_signature(node: &Value) -> Result<Signature, ShapeError> {
     const PLACE: &str = "request.signature";
     let fields = Fields::of(node, PLACE, &["r", "s", "v"])?;
     let part = |key: &str| {

@@ -6,18 +6,19 @@
 pub mod action;
 pub mod client;
 pub mod envelope;
+mod fields;
 pub mod info;
 pub mod json;
 pub mod market;
-mod msgpack;
 pub mod order;
 pub mod reply;
+mod sdk_key_order;
 pub mod side;
 pub mod signing;
-mod unjudged;
 pub mod user_signed;
 pub mod weight;
 
+pub use fields::ShapeError;
 pub use json::Node;
 
 #[cfg(test)]

@@ -1,55 +1,52 @@
 //! One order as it travels inside an action.
 
-use crate::base::text::short;
-use std::fmt;
-
 use rust_decimal::Decimal;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
-use super::json::{Node, ObjBuilder};
+use super::fields::{Fields, ShapeError};
 use crate::base::address::Cloid;
-use crate::base::amount::{parse_wire, to_wire};
-
-/// Why an action or order is not of the venue's shape. The text names the place and the key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShapeError(pub String);
-
-impl fmt::Display for ShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ShapeError {}
+use crate::base::amount::to_wire;
 
 /// An order that is to be placed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Order {
     /// Asset id: for a core perp its index in the venue's universe.
+    #[serde(rename = "a")]
     pub asset: u32,
     /// Buy, or sell.
+    #[serde(rename = "b")]
     pub is_buy: bool,
     /// Limit price. Market triggers carry one as well.
+    #[serde(rename = "p", serialize_with = "wire")]
     pub limit_px: Decimal,
     /// Size in base units; 0 means the whole position (`positionTpsl` only).
+    #[serde(rename = "s", serialize_with = "wire")]
     pub size: Decimal,
     /// May only reduce the position.
+    #[serde(rename = "r")]
     pub reduce_only: bool,
     /// Limit or trigger.
+    #[serde(rename = "t")]
     pub kind: OrderKind,
     /// Client order id.
+    #[serde(rename = "c", skip_serializing_if = "Option::is_none")]
     pub cloid: Option<Cloid>,
 }
 
 /// When and how an order executes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum OrderKind {
     /// A limit order.
+    #[serde(serialize_with = "limit")]
     Limit(Tif),
     /// An order that waits for the mark price.
     Trigger {
         /// Executes as a market order once triggered; otherwise as a limit order at its price.
         is_market: bool,
         /// The mark price that triggers it.
+        #[serde(serialize_with = "wire")]
         trigger_px: Decimal,
         /// Stop loss or take profit.
         tpsl: Tpsl,
@@ -57,7 +54,7 @@ pub enum OrderKind {
 }
 
 /// Time in force.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Tif {
     /// Add liquidity only.
     Alo,
@@ -70,7 +67,8 @@ pub enum Tif {
 }
 
 /// The side of a trigger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Tpsl {
     /// Take profit.
     Tp,
@@ -143,7 +141,7 @@ impl Order {
     ///
     /// # Errors
     /// When a key is missing, unknown or of another type, or an amount is not one.
-    pub fn parse(node: &Node, place: &str) -> Result<Self, ShapeError> {
+    pub fn parse(node: &Value, place: &str) -> Result<Self, ShapeError> {
         let fields = Fields::of(node, place, &["a", "b", "p", "s", "r", "t", "c"])?;
         Ok(Order {
             asset: fields.u32("a")?,
@@ -155,24 +153,10 @@ impl Order {
             cloid: fields.cloid("c")?,
         })
     }
-
-    /// The order in the venue's field order.
-    #[must_use]
-    pub fn to_node(&self) -> Node {
-        ObjBuilder::default()
-            .with("a", self.asset)
-            .with("b", self.is_buy)
-            .with("p", to_wire(self.limit_px))
-            .with("s", to_wire(self.size))
-            .with("r", self.reduce_only)
-            .with("t", self.kind.to_node())
-            .with_opt("c", self.cloid.map(|cloid| cloid.to_string()))
-            .build()
-    }
 }
 
 impl OrderKind {
-    fn parse(node: &Node, place: &str) -> Result<Self, ShapeError> {
+    fn parse(node: &Value, place: &str) -> Result<Self, ShapeError> {
         let fields = Fields::of(node, place, &["limit", "trigger"])?;
         match (fields.optional("limit"), fields.optional("trigger")) {
             (Some(limit), None) => {
@@ -192,129 +176,18 @@ impl OrderKind {
             _ => Err(ShapeError(format!("{place}: exactly one of `limit` and `trigger` is needed"))),
         }
     }
-
-    fn to_node(&self) -> Node {
-        let inner = ObjBuilder::default();
-        match self {
-            OrderKind::Limit(tif) => ObjBuilder::default().with("limit", inner.with("tif", tif.name()).build()),
-            OrderKind::Trigger { is_market, trigger_px, tpsl } => ObjBuilder::default().with(
-                "trigger",
-                inner
-                    .with("isMarket", *is_market)
-                    .with("triggerPx", to_wire(*trigger_px))
-                    .with("tpsl", tpsl.name())
-                    .build(),
-            ),
-        }
-        .build()
-    }
 }
 
-/// The members of an object whose keys are all known. Every error names the place.
-pub(super) struct Fields<'a> {
-    members: &'a [(String, Node)],
-    place: &'a str,
+/// Writes an amount in its shortest form: the one that is signed.
+fn wire<S: Serializer>(amount: &Decimal, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&to_wire(*amount))
 }
 
-impl<'a> Fields<'a> {
-    pub(super) fn of(node: &'a Node, place: &'a str, known: &[&str]) -> Result<Self, ShapeError> {
-        let Node::Obj(members) = node else {
-            return Err(ShapeError(format!("{place}: expected an object, found {}", node.kind())));
-        };
-        match members.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-            Some((key, _)) => {
-                Err(ShapeError(format!("{place}: unknown key `{}`; known: {}", short(key), known.join(", "))))
-            }
-            None => Ok(Self { members, place }),
-        }
+/// Writes what a limit order carries besides its price.
+fn limit<S: Serializer>(tif: &Tif, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Limit {
+        tif: Tif,
     }
-
-    /// The place of the member `key`, for errors inside it.
-    pub(super) fn inner(&self, key: &str) -> String {
-        format!("{}.{key}", self.place)
-    }
-
-    /// The member, unless absent or null.
-    pub(super) fn optional(&self, key: &str) -> Option<&'a Node> {
-        self.members.iter().find(|(name, _)| name == key).map(|(_, node)| node).filter(|node| **node != Node::Null)
-    }
-
-    pub(super) fn required(&self, key: &str) -> Result<&'a Node, ShapeError> {
-        self.optional(key).ok_or_else(|| ShapeError(format!("{}: missing key `{key}`", self.place)))
-    }
-
-    fn wrong(&self, key: &str, wanted: impl fmt::Display, found: &Node) -> ShapeError {
-        let found = match found {
-            Node::Str(text) => format!("\"{}\"", short(text)),
-            other => other.kind().to_owned(),
-        };
-        ShapeError(format!("{}.{key}: expected {wanted}, found {found}", self.place))
-    }
-
-    pub(super) fn bool(&self, key: &str) -> Result<bool, ShapeError> {
-        match self.required(key)? {
-            Node::Bool(value) => Ok(*value),
-            other => Err(self.wrong(key, "true or false", other)),
-        }
-    }
-
-    pub(super) fn bool_or(&self, key: &str, default: bool) -> Result<bool, ShapeError> {
-        if self.optional(key).is_some() { self.bool(key) } else { Ok(default) }
-    }
-
-    pub(super) fn u64(&self, key: &str) -> Result<u64, ShapeError> {
-        let node = self.required(key)?;
-        node.as_u64().ok_or_else(|| self.wrong(key, "an integer that is not negative", node))
-    }
-
-    pub(super) fn u32(&self, key: &str) -> Result<u32, ShapeError> {
-        let number = self.u64(key)?;
-        u32::try_from(number).map_err(|_| ShapeError(format!("{}.{key}: {number} is over {}", self.place, u32::MAX)))
-    }
-
-    pub(super) fn i64(&self, key: &str) -> Result<i64, ShapeError> {
-        let node = self.required(key)?;
-        let number = match node {
-            Node::Int(number) => i64::try_from(*number).ok(),
-            _ => None,
-        };
-        number.ok_or_else(|| self.wrong(key, "an integer of 64 bits", node))
-    }
-
-    pub(super) fn str(&self, key: &str) -> Result<&'a str, ShapeError> {
-        let node = self.required(key)?;
-        node.as_str().ok_or_else(|| self.wrong(key, "a string", node))
-    }
-
-    pub(super) fn amount(&self, key: &str) -> Result<Decimal, ShapeError> {
-        let text = self.str(key)?;
-        parse_wire(text)
-            .map_err(|error| ShapeError(format!("{}.{key}: \"{}\" is no amount: {error}", self.place, short(text))))
-    }
-
-    pub(super) fn cloid(&self, key: &str) -> Result<Option<Cloid>, ShapeError> {
-        let Some(node) = self.optional(key) else { return Ok(None) };
-        let parsed = node.as_str().and_then(|text| text.parse().ok());
-        parsed.map(Some).ok_or_else(|| self.wrong(key, "0x and 32 hex digits", node))
-    }
-
-    pub(super) fn array(&self, key: &str) -> Result<&'a [Node], ShapeError> {
-        match self.required(key)? {
-            Node::Arr(items) => Ok(items),
-            other => Err(self.wrong(key, "an array", other)),
-        }
-    }
-
-    pub(super) fn one_of<T: Copy>(
-        &self,
-        key: &str,
-        values: &[T],
-        name: impl Fn(T) -> &'static str,
-    ) -> Result<T, ShapeError> {
-        let text = self.str(key)?;
-        values.iter().copied().find(|value| name(*value) == text).ok_or_else(|| {
-            let names: Vec<_> = values.iter().map(|value| name(*value)).collect();
-            ShapeError(format!("{}.{key}: \"{}\" is none of {}", self.place, short(text), names.join(", ")))
-        })
-    }
+    Limit { tif: *tif }.serialize(serializer)
 }

@@ -4,10 +4,9 @@
 
 use std::sync::LazyLock;
 
-use super::json::{Node, ObjBuilder};
-use super::msgpack;
+use serde::Serialize;
+
 use crate::base::address::Address;
-use crate::base::hex::to_hex;
 use crate::base::keccak::{keccak256, keccak256_of};
 use crate::base::key::{SecretKey, SignError};
 use crate::base::signature::Signature;
@@ -50,11 +49,13 @@ pub struct Terms {
     pub expires_after_ms: Option<u64>,
 }
 
-/// The hash that names an action with its terms (the venue's "connection id").
+/// The hash that names an action with its terms (the venue's "connection id"). The action goes in as MessagePack: maps in
+/// field order, every integer in its shortest form. An action of another type than the guard knows goes in as received.
 #[must_use]
-pub fn connection_id(action: &Node, terms: &Terms) -> [u8; 32] {
+pub fn connection_id(action: &impl Serialize, terms: &Terms) -> [u8; 32] {
     let mut data = Vec::with_capacity(512);
-    msgpack::write(&mut data, action);
+    // Actions hold text, integers and flags, for which writing into a Vec has no error.
+    let _ = rmp_serde::encode::write_named(&mut data, action);
     data.extend_from_slice(&terms.nonce.to_be_bytes());
     match &terms.vault {
         None => data.push(0),
@@ -106,13 +107,11 @@ pub(super) fn word(number: u64) -> [u8; 32] {
 ///
 /// # Errors
 /// As [`SecretKey::sign`].
-pub fn sign_action(key: &SecretKey, action: &Node, terms: &Terms, source: Source) -> Result<Signature, SignError> {
+pub fn sign_action(
+    key: &SecretKey,
+    action: &impl Serialize,
+    terms: &Terms,
+    source: Source,
+) -> Result<Signature, SignError> {
     key.sign(&agent_digest(&connection_id(action, terms), source))
-}
-
-/// A signature as the member of a request body.
-#[must_use]
-pub fn signature_node(signature: &Signature) -> Node {
-    let Signature { r, s, v } = signature;
-    ObjBuilder::default().with("r", to_hex(r)).with("s", to_hex(s)).with("v", u32::from(*v)).build()
 }

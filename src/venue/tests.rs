@@ -1,10 +1,10 @@
 //! The room against signatures and bodies made by the official Python SDK.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::envelope::{Envelope, body};
-use super::json::Node;
-use super::msgpack;
+use super::json;
 use super::signing::{Source, Terms, agent_digest, connection_id, sign_action};
 use crate::base::address::Address;
 use crate::base::hex::to_hex;
@@ -17,7 +17,7 @@ struct Vector {
     private_key: String,
     signer: Address,
     is_mainnet: bool,
-    body: Node,
+    body: Value,
     action_msgpack: String,
     connection_id: String,
 }
@@ -33,12 +33,11 @@ fn source(is_mainnet: bool) -> Source {
 }
 
 /// The form of the action that the vector's signer hashed.
-fn signed_form(vector: &Vector, envelope: &Envelope) -> Node {
+fn signed_form(vector: &Vector, envelope: &Envelope) -> Value {
     let canonical = envelope.action.to_node();
     let forms = [canonical, Some(envelope.received.clone())];
     let matching = forms.into_iter().flatten().find(|form| {
-        let mut bytes = Vec::new();
-        msgpack::write(&mut bytes, form);
+        let bytes = rmp_serde::to_vec_named(form).unwrap();
         to_hex(&bytes).trim_start_matches("0x") == vector.action_msgpack.trim_start_matches("0x")
     });
     matching.unwrap_or_else(|| panic!("{}: neither form has the bytes that were signed", vector.name))
@@ -47,7 +46,7 @@ fn signed_form(vector: &Vector, envelope: &Envelope) -> Node {
 #[test]
 fn every_vector_names_its_signer_and_network() {
     for vector in vectors() {
-        let envelope = Envelope::parse(vector.body.to_json().as_bytes()).unwrap();
+        let envelope = Envelope::parse(vector.body.to_string().as_bytes()).unwrap();
         let expected = (vector.signer, source(vector.is_mainnet));
         for first in [Source::Mainnet, Source::Testnet] {
             let signer = envelope.signer(first, |address| *address == vector.signer).unwrap();
@@ -60,14 +59,14 @@ fn every_vector_names_its_signer_and_network() {
 #[test]
 fn every_vector_is_signed_to_the_same_bytes() {
     for vector in vectors() {
-        let envelope = Envelope::parse(vector.body.to_json().as_bytes()).unwrap();
+        let envelope = Envelope::parse(vector.body.to_string().as_bytes()).unwrap();
         let form = signed_form(&vector, &envelope);
         assert_eq!(to_hex(&connection_id(&form, &envelope.terms)), vector.connection_id, "{}", vector.name);
         let key = SecretKey::parse(&vector.private_key).unwrap();
         assert_eq!(key.address(), vector.signer);
         let signature = sign_action(&key, &form, &envelope.terms, source(vector.is_mainnet)).unwrap();
         assert_eq!(signature, envelope.signature, "{}", vector.name);
-        let posted = body(form, &envelope.terms, &signature).to_json();
+        let posted = body(&form, &envelope.terms, &signature);
         let read = Envelope::parse(posted.as_bytes()).unwrap();
         assert_eq!((read.terms, read.signature), (envelope.terms, envelope.signature), "{}", vector.name);
     }
@@ -76,7 +75,7 @@ fn every_vector_is_signed_to_the_same_bytes() {
 #[test]
 fn a_changed_byte_names_nobody() {
     for vector in vectors() {
-        let mut envelope = Envelope::parse(vector.body.to_json().as_bytes()).unwrap();
+        let mut envelope = Envelope::parse(vector.body.to_string().as_bytes()).unwrap();
         envelope.terms.nonce += 1;
         let signer = envelope.signer(Source::Testnet, |address| *address == vector.signer).unwrap();
         assert_eq!(signer, None, "{}", vector.name);
@@ -127,24 +126,18 @@ fn short_r_and_s_are_padded() {
 #[test]
 fn the_bare_parity_is_as_good_as_v() {
     for vector in vectors() {
-        let bare = vector.body.to_json().replace(r#""v":27"#, r#""v":0"#).replace(r#""v":28"#, r#""v":1"#);
-        assert_ne!(bare, vector.body.to_json(), "{}", vector.name);
-        let given = Envelope::parse(vector.body.to_json().as_bytes()).unwrap().signature;
+        let bare = vector.body.to_string().replace(r#""v":27"#, r#""v":0"#).replace(r#""v":28"#, r#""v":1"#);
+        assert_ne!(bare, vector.body.to_string(), "{}", vector.name);
+        let given = Envelope::parse(vector.body.to_string().as_bytes()).unwrap().signature;
         assert_eq!(Envelope::parse(bare.as_bytes()).unwrap().signature, given, "{}", vector.name);
     }
 }
 
 /// The same value with every object's keys in alphabetical order, as the official Rust SDK posts it.
-fn sorted(node: &Node) -> Node {
-    match node {
-        Node::Obj(members) => {
-            let mut members: Vec<_> = members.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
-            members.sort_by(|(left, _), (right, _)| left.cmp(right));
-            Node::Obj(members)
-        }
-        Node::Arr(items) => Node::Arr(items.iter().map(sorted).collect()),
-        other => other.clone(),
-    }
+fn sorted(node: &Value) -> Value {
+    let mut sorted = node.clone();
+    sorted.sort_all_objects();
+    sorted
 }
 
 #[test]
@@ -171,13 +164,13 @@ fn what_is_never_forwarded_names_its_client_in_any_order_of_keys() {
         r#"{"type":"approveBuilderFee","maxFeeRate":"0.01%","builder":"0x22","nonce":1,"signatureChainId":"0x66eee","hyperliquidChain":"Testnet"}"#,
         r#"{"type":"notKnownYet","zeta":1}"#,
     ] {
-        let node = Node::parse(action.as_bytes()).unwrap();
+        let node = json::parse(action.as_bytes()).unwrap();
         for (signed_vault, posted_vault) in [(None, None), (Some(vault), Some(vault)), (None, Some(vault))] {
             let terms =
                 Terms { nonce: 1_790_000_000_000, vault: signed_vault, expires_after_ms: Some(1_790_000_005_000) };
             let signature = sign_action(&key, &node, &terms, Source::Testnet).unwrap();
-            let posted = body(sorted(&node), &Terms { vault: posted_vault, ..terms }, &signature);
-            let envelope = Envelope::parse(posted.to_json().as_bytes()).unwrap();
+            let posted = body(&sorted(&node), &Terms { vault: posted_vault, ..terms }, &signature);
+            let envelope = Envelope::parse(posted.as_bytes()).unwrap();
             let signer = envelope.signer(Source::Mainnet, |address| *address == key.address()).unwrap();
             assert_eq!(signer, Some((key.address(), Source::Testnet)), "{action}");
         }
@@ -188,11 +181,11 @@ fn what_is_never_forwarded_names_its_client_in_any_order_of_keys() {
 #[test]
 fn a_vault_added_to_a_judged_action_names_nobody() {
     let key = SecretKey::parse(&format!("0x{}", "01".repeat(32))).unwrap();
-    let node = Node::parse(br#"{"type":"noop"}"#).unwrap();
+    let node = json::parse(br#"{"type":"noop"}"#).unwrap();
     let terms = Terms { nonce: 1, vault: None, expires_after_ms: None };
     let signature = sign_action(&key, &node, &terms, Source::Testnet).unwrap();
-    let posted = body(node, &Terms { vault: Some(key.address()), ..terms }, &signature);
-    let envelope = Envelope::parse(posted.to_json().as_bytes()).unwrap();
+    let posted = body(&node, &Terms { vault: Some(key.address()), ..terms }, &signature);
+    let envelope = Envelope::parse(posted.as_bytes()).unwrap();
     assert_eq!(envelope.signer(Source::Testnet, |address| *address == key.address()).unwrap(), None);
 }
 
@@ -229,12 +222,12 @@ fn a_user_signed_action_names_its_client() {
     struct Case {
         name: String,
         signer: Address,
-        body: Node,
+        body: Value,
     }
     let cases: Vec<Case> = serde_json::from_str(include_str!("../../tests/data/user_signed_vectors.json")).unwrap();
     assert!(cases.len() >= 10);
     for case in cases {
-        let envelope = Envelope::parse(case.body.to_json().as_bytes()).unwrap();
+        let envelope = Envelope::parse(case.body.to_string().as_bytes()).unwrap();
         let signer = envelope.signer(Source::Testnet, |address| *address == case.signer).unwrap();
         assert_eq!(signer.map(|(address, _)| address), Some(case.signer), "{}", case.name);
     }

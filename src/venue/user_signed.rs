@@ -3,7 +3,8 @@
 //! The guard never forwards one. They are recovered only so that the refusal names the client that sent it: some
 //! libraries send an approval by themselves before every order.
 
-use super::json::Node;
+use serde_json::Value;
+
 use super::signing::{Source, Terms, connection_id, domain_separator, typed_data_digest, word};
 use crate::base::address::Address;
 use crate::base::hex::decode_array;
@@ -77,8 +78,8 @@ fn layout(action_type: &str) -> Option<(&'static str, &'static [Field])> {
 /// What an action of this kind may have been signed over, each with the network that it then names. Empty for any
 /// other action, and for one whose fields cannot be read.
 #[must_use]
-pub fn digests(action: &Node, terms: &Terms) -> Vec<([u8; 32], Source)> {
-    if action.get("type").and_then(Node::as_str) == Some("multiSig") {
+pub fn digests(action: &Value, terms: &Terms) -> Vec<([u8; 32], Source)> {
+    if action.get("type").and_then(Value::as_str) == Some("multiSig") {
         // The Python SDK posts its vault with those that it signs without one, too.
         let bare = terms.vault.is_some().then_some(Terms { vault: None, ..*terms });
         let mut digests = Vec::new();
@@ -89,15 +90,15 @@ pub fn digests(action: &Node, terms: &Terms) -> Vec<([u8; 32], Source)> {
         }
         return digests;
     }
-    let chain = action.get("hyperliquidChain").and_then(Node::as_str);
+    let chain = action.get("hyperliquidChain").and_then(Value::as_str);
     let source = if chain == Some("Mainnet") { Source::Mainnet } else { Source::Testnet };
     digest(action).map(|digest| (digest, source)).into_iter().collect()
 }
 
 /// What the outer signer of a multi-sig action signs: the hash of all but its type. The network is in no field.
-fn multi_sig(action: &Node, terms: &Terms, source: Source) -> Option<[u8; 32]> {
-    let Node::Obj(members) = action else { return None };
-    let inner = members.iter().filter(|(key, _)| key != "type").cloned().collect();
+fn multi_sig(action: &Value, terms: &Terms, source: Source) -> Option<[u8; 32]> {
+    let mut inner = action.as_object()?.clone();
+    inner.shift_remove("type");
     let chain = match source {
         Source::Mainnet => "Mainnet",
         Source::Testnet => "Testnet",
@@ -105,18 +106,18 @@ fn multi_sig(action: &Node, terms: &Terms, source: Source) -> Option<[u8; 32]> {
     let type_hash = keccak256(
         b"HyperliquidTransaction:SendMultiSig(string hyperliquidChain,bytes32 multiSigActionHash,uint64 nonce)",
     );
-    let inner = connection_id(&Node::Obj(inner), terms);
+    let inner = connection_id(&inner, terms);
     let message = keccak256_of(&[&type_hash, &keccak256(chain.as_bytes()), &inner, &word(terms.nonce)]);
     Some(typed_data_digest(&domain_separator(DOMAIN, chain_id(action)?), &message))
 }
 
-fn chain_id(action: &Node) -> Option<u64> {
+fn chain_id(action: &Value) -> Option<u64> {
     u64::from_str_radix(action.get("signatureChainId")?.as_str()?.strip_prefix("0x")?, 16).ok()
 }
 
 /// The digest a user-signed action was signed over, if `action` is one whose fields can be read.
 #[must_use]
-pub fn digest(action: &Node) -> Option<[u8; 32]> {
+pub fn digest(action: &Value) -> Option<[u8; 32]> {
     let (name, fields) = layout(action.get("type")?.as_str()?)?;
     let mut type_text = format!("HyperliquidTransaction:{name}(string hyperliquidChain");
     let mut data = vec![keccak256(action.get("hyperliquidChain")?.as_str()?.as_bytes())];
@@ -129,20 +130,20 @@ pub fn digest(action: &Node) -> Option<[u8; 32]> {
     Some(typed_data_digest(&domain_separator(DOMAIN, chain_id(action)?), &message))
 }
 
-fn encode(field: &Field, value: Option<&Node>) -> Option<[u8; 32]> {
+fn encode(field: &Field, value: Option<&Value>) -> Option<[u8; 32]> {
     match (field.kind, value) {
         // An agent without a name is signed as "" and then left out of the body (Python SDK) or null in it (Rust SDK).
-        (Kind::Text, None | Some(Node::Null)) if field.name == "agentName" => Some(keccak256(b"")),
-        (Kind::Text, Some(Node::Str(text))) => Some(keccak256(text.as_bytes())),
+        (Kind::Text, None | Some(Value::Null)) if field.name == "agentName" => Some(keccak256(b"")),
+        (Kind::Text, Some(Value::String(text))) => Some(keccak256(text.as_bytes())),
         (Kind::Uint64 | Kind::Uint32, Some(node)) => node.as_u64().map(word),
-        (Kind::Flag, Some(Node::Bool(flag))) => Some(word(u64::from(*flag))),
-        (Kind::Address, Some(Node::Str(text))) => {
+        (Kind::Flag, Some(Value::Bool(flag))) => Some(word(u64::from(*flag))),
+        (Kind::Address, Some(Value::String(text))) => {
             let address = Address::parse_lenient(text).ok()?;
             let mut word = [0; 32];
             word.get_mut(12..)?.copy_from_slice(&address.0);
             Some(word)
         }
-        (Kind::Bytes, Some(Node::Str(text))) => {
+        (Kind::Bytes, Some(Value::String(text))) => {
             let digits = text.strip_prefix("0x").unwrap_or(text);
             let bytes: Option<Vec<u8>> = digits
                 .as_bytes()

@@ -14,7 +14,7 @@ pub(crate) fn signed(key: &SecretKey, action: &Action, nonce: u64) -> Result<Str
     let action = action.to_node().ok_or("an action that is never sent")?;
     let terms = Terms { nonce, vault: None, expires_after_ms: None };
     let signature = sign_action(key, &action, &terms, Source::Testnet).map_err(|error| error.to_string())?;
-    Ok(envelope::body(action, &terms, &signature).to_json())
+    Ok(envelope::body(&action, &terms, &signature))
 }
 
 /// A limit order.

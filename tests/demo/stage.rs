@@ -10,9 +10,8 @@ use svc_guard::base::key::SecretKey;
 use svc_guard::rules::{Coin, Markets, Rules};
 use svc_guard::venue::action::Action;
 use svc_guard::venue::client::{Client, Timeouts};
-use svc_guard::venue::json::Node;
+use svc_guard::venue::json;
 use svc_guard::venue::market::Universe;
-use svc_guard::venue::signing::signature_node;
 use svc_guard::venue::user_signed;
 
 use crate::guard::{Guard, Plan};
@@ -95,10 +94,10 @@ impl Stage {
             "type": "withdraw3", "hyperliquidChain": chain, "signatureChainId": "0x66eee",
             "destination": Address([0x66; 20]), "amount": usd, "time": nonce,
         });
-        let node = Node::parse(action.to_string().as_bytes())?;
+        let node = json::parse(action.to_string().as_bytes())?;
         let digest = user_signed::digest(&node).ok_or("a withdrawal that cannot be signed")?;
         let signature = self.key()?.sign(&digest).map_err(|error| error.to_string())?;
-        let body = json!({"action": action, "nonce": nonce, "signature": signature_node(&signature)});
+        let body = json!({"action": action, "nonce": nonce, "signature": signature});
         self.exchange(&body.to_string())
     }
 

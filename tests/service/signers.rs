@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use svc_guard::base::address::Address;
 use svc_guard::base::key::SecretKey;
-use svc_guard::venue::signing::{Source, signature_node};
+use svc_guard::venue::signing::Source;
 use svc_guard::venue::user_signed;
 
 use crate::events::{is_anonymous_veto, is_clients_veto};
@@ -36,7 +36,6 @@ fn keys_may_come_in_any_order() {
         // What the vectors post is in a canonical order or a sorted one; the canonical is what the venue hashes.
         let action = svc_guard::venue::action::Action::parse(&node(action)).unwrap().to_node();
         let Some(action) = action else { continue };
-        let action: Value = serde_json::from_str(&action.to_json()).unwrap();
         let nonce = fresh_nonce();
         let body = signed_with(&stand.client, &action, nonce, Source::Testnet);
         let posted = sorted(&body);
@@ -107,8 +106,7 @@ fn user_signed_actions_are_refused_to_their_client() {
             let field = if action.get("time").is_some() { "time" } else { "nonce" };
             action[field] = json!(nonce);
             let digest = user_signed::digest(&node(&action)).unwrap();
-            let signature = signature_node(&stand.client.sign(&digest).unwrap()).to_json();
-            let signature: Value = serde_json::from_str(&signature).unwrap();
+            let signature = stand.client.sign(&digest).unwrap();
             let body = json!({"action": action, "nonce": nonce, "signature": signature});
             let event = is_clients_veto(&stand, &stand.post("/exchange", &body), "action_not_allowed");
             assert_eq!((&event["action"], &event["signed_as"]), (&action["type"], &json!(name)));

@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use svc_guard::base::key::SecretKey;
-use svc_guard::venue::Node;
 use svc_guard::venue::envelope;
+use svc_guard::venue::json;
 use svc_guard::venue::signing::{Source, Terms, sign_action};
 
 /// Asset ids of the simulated venue's test network.
@@ -22,8 +22,8 @@ pub(crate) fn fresh_nonce() -> u64 {
     LAST.load(Ordering::SeqCst)
 }
 
-pub(crate) fn node(value: &Value) -> Node {
-    Node::parse(value.to_string().as_bytes()).unwrap()
+pub(crate) fn node(value: &Value) -> Value {
+    json::parse(value.to_string().as_bytes()).unwrap()
 }
 
 /// The body of an action, signed by `key` over exactly these bytes' order.
@@ -35,7 +35,7 @@ pub(crate) fn signed_with(key: &SecretKey, action: &Value, nonce: u64, source: S
 pub(crate) fn signed_for(key: &SecretKey, action: &Value, terms: &Terms, source: Source) -> Value {
     let action = node(action);
     let signature = sign_action(key, &action, terms, source).unwrap();
-    serde_json::from_str(&envelope::body(action, terms, &signature).to_json()).unwrap()
+    serde_json::from_str(&envelope::body(&action, terms, &signature)).unwrap()
 }
 
 /// The same as the test network's SDKs sign, with a nonce of its own.

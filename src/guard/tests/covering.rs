@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::fixture::*;
 use super::properties::cases;
 use super::world::World;
-use crate::venue::Node;
+use crate::venue::json::parse;
 use crate::venue::order::Order;
 
 /// The mid of ETH, where all of this happens.
@@ -73,11 +73,11 @@ fn happening() -> impl Strategy<Value = Happening> {
 }
 
 fn parsed(order: &Value) -> Order {
-    Order::parse(&Node::parse(order.to_string().as_bytes()).unwrap(), "order").unwrap()
+    Order::parse(&parse(order.to_string().as_bytes()).unwrap(), "order").unwrap()
 }
 
 fn shifted(order: &Order, mills: i64, percent: u32) -> Value {
-    let mut order = json_of(&order.to_node());
+    let mut order = serde_json::to_value(order).unwrap();
     let by = |amount: &Value, factor: Decimal, places: u32| {
         json!((amount.as_str().unwrap().parse::<Decimal>().unwrap() * factor).round_dp(places).to_string())
     };

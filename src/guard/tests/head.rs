@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::fixture::*;
 use crate::guard::{Deed, Mode, RequestBody, Via};
 use crate::rules::Rules;
-use crate::venue::Node;
+use crate::venue::json::parse;
 use crate::venue::signing::Source;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -45,7 +45,7 @@ fn a_body_that_is_no_request_is_malformed() {
 
 #[test]
 fn a_malformed_action_is_told_as_received() {
-    let received = Node::parse(br#"{"type":"order","orders":[],"grouping":"na","extra":1}"#).unwrap();
+    let received = parse(br#"{"type":"order","orders":[],"grouping":"na","extra":1}"#).unwrap();
     let decided = Decided::of(Desk::paper().post_as(RequestBody::Malformed {
         received: Some(received.clone()),
         unparsed: String::new(),
@@ -57,7 +57,7 @@ fn a_malformed_action_is_told_as_received() {
 
 #[test]
 fn an_unsigned_request_names_nobody() {
-    let received = Node::parse(br#"{"type":"noop"}"#).unwrap();
+    let received = parse(br#"{"type":"noop"}"#).unwrap();
     let decided = Decided::of(Desk::paper().post_as(RequestBody::Unsigned { received, text: "names none".into() }));
     decided.vetoed("bad_signature");
     for key in ["client", "signed_as", "nonce"] {

@@ -358,6 +358,6 @@ proptest! {
 
 /// The order with its amounts as they are sent.
 fn canonical(order: Value) -> Value {
-    let parsed = crate::venue::Node::parse(order.to_string().as_bytes()).unwrap();
-    json_of(&crate::venue::order::Order::parse(&parsed, "order").unwrap().to_node())
+    let parsed = crate::venue::json::parse(order.to_string().as_bytes()).unwrap();
+    serde_json::to_value(crate::venue::order::Order::parse(&parsed, "order").unwrap()).unwrap()
 }

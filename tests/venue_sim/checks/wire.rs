@@ -6,8 +6,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{SystemTime, UNIX_EPOCH};
 use svc_guard::base::key::SecretKey;
-use svc_guard::venue::Node;
 use svc_guard::venue::envelope::body;
+use svc_guard::venue::json;
 use svc_guard::venue::signing::{Source, Terms};
 
 const KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";
@@ -52,10 +52,10 @@ fn info(sim: &SimHandle, request: &Value) -> Value {
 impl Client {
     fn signed(&mut self, action: &Value, expires_after_ms: Option<u64>) -> String {
         self.nonce += 1;
-        let action = Node::parse(action.to_string().as_bytes()).unwrap();
+        let action = json::parse(action.to_string().as_bytes()).unwrap();
         let terms = Terms { nonce: self.nonce, vault: None, expires_after_ms };
         let signature = svc_guard::venue::signing::sign_action(&self.key, &action, &terms, Source::Testnet).unwrap();
-        body(action, &terms, &signature).to_json()
+        body(&action, &terms, &signature)
     }
 
     fn act(&mut self, action: &Value) -> Value {

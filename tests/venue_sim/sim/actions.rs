@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use svc_guard::base::amount::parse_wire;
 use svc_guard::venue::action::{self, Action, Modify, Target};
-use svc_guard::venue::{Node, order};
+use svc_guard::venue::order;
 
 /// Action types of the venue that this one knows but does not model: answered `default` and recorded, so that a
 /// test sees what leaked.
@@ -56,13 +56,13 @@ pub(super) enum Job {
 }
 
 /// The job an action asks for; none when the venue would not read it.
-pub(super) fn job(action: &Action, received: &Node) -> Option<Job> {
+pub(super) fn job(action: &Action, received: &Value) -> Option<Job> {
     match action {
         Action::GuardKill { .. } => None,
         Action::Order(order) if matches!(order.grouping, action::Grouping::Priority(bid) if bid > 100_000_000) => None,
         Action::Other { name } => match name.as_str() {
             "scheduleCancel" => match received.get("time") {
-                None | Some(Node::Null) => Some(Job::ScheduleCancel(None)),
+                None | Some(Value::Null) => Some(Job::ScheduleCancel(None)),
                 Some(time) => time.as_u64().map(|time| Job::ScheduleCancel(Some(time))),
             },
             "twapOrder" => twap(received.get("twap")?).map(Job::Twap),
@@ -72,9 +72,9 @@ pub(super) fn job(action: &Action, received: &Node) -> Option<Job> {
     }
 }
 
-fn twap(node: &Node) -> Option<TwapSpec> {
+fn twap(node: &Value) -> Option<TwapSpec> {
     let flag = |key| match node.get(key) {
-        Some(Node::Bool(flag)) => Some(*flag),
+        Some(Value::Bool(flag)) => Some(*flag),
         _ => None,
     };
     Some(TwapSpec {

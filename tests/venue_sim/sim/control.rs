@@ -26,7 +26,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use svc_guard::base::amount::parse_wire;
-use svc_guard::venue::Node;
+use svc_guard::venue::json::parse;
 use svc_guard::venue::order;
 
 /// Does one control object or an array of them, in order; stops at the first that cannot be done.
@@ -132,7 +132,7 @@ fn manual_order(venue: &mut Venue, op: &Value) -> Result<Value, String> {
         None => std::slice::from_ref(&bare),
     };
     let parse = |order: &Value| {
-        let node = Node::parse(order.to_string().as_bytes())?;
+        let node = parse(order.to_string().as_bytes())?;
         order::Order::parse(&node, "order").map(|order| actions::spec(&order)).map_err(|error| error.to_string())
     };
     let specs = orders.iter().map(parse).collect::<Result<Vec<_>, String>>()?;

@@ -227,7 +227,7 @@ impl World {
                 && named.action == json_of(&send.action)
         });
         if !is_named {
-            self.is_wrong(format!("{} goes out and no event on disk names it", send.action.to_json()));
+            self.is_wrong(format!("{} goes out and no event on disk names it", send.action));
         }
         // Only a noop may use the nonce of another action.
         let is_noop = send.action.get("type").and_then(|kind| kind.as_str()) == Some("noop");
@@ -359,7 +359,7 @@ impl World {
             for order in action.orders().filter(|order| !order.is_trigger() && !order.reduce_only) {
                 let is_counted = self.desk.guard.pending.orders.iter().any(|pending| pending.cloid == order.cloid);
                 if !is_counted && !self.venue_knows(post.send.terms.nonce) {
-                    unreserved = Some(format!("{} is on its way and not reserved", post.send.action.to_json()));
+                    unreserved = Some(format!("{} is on its way and not reserved", post.send.action));
                 }
             }
         }

@@ -144,7 +144,7 @@ impl Checks {
     /// What an action came to at the venue; `None` where the guard had given it up long before.
     pub(super) fn served(&mut self, send: &SendAction, outcome: Option<&SendOutcome>, books: &Books) {
         let now = books.at_ms;
-        self.note(now, format!("{} -> {outcome:?}", send.action.to_json()));
+        self.note(now, format!("{} -> {outcome:?}", send.action));
         let Some(outcome) = outcome else { return };
         if matches!(outcome, SendOutcome::NoAnswer(_)) {
             action_of(send).orders().for_each(|order| self.excuse(coin_of(order.asset), now + TIME_OUT_MS + DOUBT_MS));
@@ -187,7 +187,7 @@ impl Checks {
     pub(super) fn sends(&mut self, now: u64, send: &SendAction, is_halted: bool, books: &Books) {
         let action = action_of(send);
         if is_halted && action.orders().any(|order| !order.reduce_only) {
-            self.fail(now, &format!("an entry goes out in a halted state: {}", send.action.to_json()));
+            self.fail(now, &format!("an entry goes out in a halted state: {}", send.action));
         }
         if action != Action::Noop && !self.nonces.insert(send.terms.nonce) {
             self.fail(now, &format!("the nonce {} is used twice", send.terms.nonce));

@@ -130,6 +130,6 @@ impl World {
 
 /// An order from its JSON.
 fn parsed(order: &Value) -> crate::venue::order::Order {
-    let node = crate::venue::Node::parse(order.to_string().as_bytes()).unwrap();
+    let node = crate::venue::json::parse(order.to_string().as_bytes()).unwrap();
     crate::venue::order::Order::parse(&node, "order").unwrap()
 }
