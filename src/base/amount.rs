@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
 
 /// Most decimals of an amount on the wire; the venue refuses a ninth that is not zero.
 pub const MAX_DECIMALS: u32 = 8;
@@ -106,6 +106,12 @@ pub fn parse_info(text: &str) -> Result<Decimal, AmountError> {
     }
     // Rounding beyond 28 digits is wanted here: such digits are noise of the venue's number printing.
     text.parse::<Decimal>().map_err(|_| AmountError::Size)
+}
+
+/// `percent` percent of `amount`.
+#[must_use]
+pub fn percent_of(amount: Decimal, percent: Decimal) -> Decimal {
+    amount.saturating_mul(percent.saturating_mul(dec!(0.01)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::own::Problem;
 use crate::base::address::Address;
 use crate::venue::json::Node;
 
@@ -23,6 +22,13 @@ pub const KINDS: [&str; 12] = [
     "stopped",
 ];
 
+/// What could not be done for a market, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Problem {
+    pub(crate) coin: String,
+    pub(crate) text: String,
+}
+
 #[derive(Serialize)]
 struct Line<'a, T> {
     seq: u64,
@@ -33,112 +39,112 @@ struct Line<'a, T> {
 }
 
 /// An event as one line of JSON.
-pub(super) fn line(seq: u64, at_ms: u64, kind: &str, body: &impl Serialize) -> String {
+pub(crate) fn line(seq: u64, at_ms: u64, kind: &str, body: &impl Serialize) -> String {
     // Event bodies hold strings, numbers and string-keyed maps only, for which the writer has no error.
     serde_json::to_string(&Line { seq, at_ms, kind, body }).unwrap_or_default()
 }
 
 #[derive(Serialize)]
-pub(super) struct Started<'a> {
-    pub(super) schema: u32,
-    pub(super) version: &'static str,
-    pub(super) mode: &'static str,
-    pub(super) account: Address,
-    pub(super) rules: String,
-    pub(super) clients: Vec<&'a Address>,
+pub(crate) struct Started<'a> {
+    pub(crate) schema: u32,
+    pub(crate) version: &'static str,
+    pub(crate) mode: &'static str,
+    pub(crate) account: Address,
+    pub(crate) rules: String,
+    pub(crate) clients: Vec<&'a Address>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Decision<'a> {
-    pub(super) via: &'static str,
-    pub(super) client: Option<Address>,
-    pub(super) signed_as: Option<&'static str>,
-    pub(super) nonce: Option<u64>,
-    pub(super) action: &'a str,
-    pub(super) verdict: &'static str,
-    pub(super) code: &'static str,
-    pub(super) text: &'a str,
+pub(crate) struct Decision<'a> {
+    pub(crate) via: &'static str,
+    pub(crate) client: Option<Address>,
+    pub(crate) signed_as: Option<&'static str>,
+    pub(crate) nonce: Option<u64>,
+    pub(crate) action: &'a str,
+    pub(crate) verdict: &'static str,
+    pub(crate) code: &'static str,
+    pub(crate) text: &'a str,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    pub(super) changes: &'a [String],
+    pub(crate) changes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) limit: Option<&'a str>,
+    pub(crate) limit: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) actual: Option<&'a str>,
-    pub(super) request: &'a Node,
-    pub(super) pre: Vec<&'a Node>,
-    pub(super) forward: Option<&'a Node>,
-    pub(super) post: Vec<&'a Node>,
+    pub(crate) actual: Option<&'a str>,
+    pub(crate) request: &'a Node,
+    pub(crate) pre: Vec<&'a Node>,
+    pub(crate) forward: Option<&'a Node>,
+    pub(crate) post: Vec<&'a Node>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) nonces: Vec<u64>,
+    pub(crate) nonces: Vec<u64>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Sent<'a> {
-    pub(super) decision: u64,
-    pub(super) index: usize,
-    pub(super) nonce: u64,
-    pub(super) ok: bool,
-    pub(super) reply: &'a Value,
+pub(crate) struct Sent<'a> {
+    pub(crate) decision: u64,
+    pub(crate) index: usize,
+    pub(crate) nonce: u64,
+    pub(crate) ok: bool,
+    pub(crate) reply: &'a Value,
 }
 
 #[derive(Serialize)]
-pub(super) struct Intent<'a> {
-    pub(super) of: u64,
-    pub(super) action: &'a Node,
+pub(crate) struct Intent<'a> {
+    pub(crate) of: u64,
+    pub(crate) action: &'a Node,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) nonces: Vec<u64>,
+    pub(crate) nonces: Vec<u64>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Recovered<'a> {
-    pub(super) intent: u64,
-    pub(super) index: usize,
-    pub(super) action: &'a Node,
-    pub(super) outcome: &'static str,
-    pub(super) evidence: &'a [Value],
+pub(crate) struct Recovered<'a> {
+    pub(crate) intent: u64,
+    pub(crate) index: usize,
+    pub(crate) action: &'a Node,
+    pub(crate) outcome: &'static str,
+    pub(crate) evidence: &'a [Value],
 }
 
 #[derive(Serialize)]
-pub(super) struct Done {
-    pub(super) intent: u64,
+pub(crate) struct Done {
+    pub(crate) intent: u64,
 }
 
 #[derive(Serialize)]
-pub(super) struct Risk<'a> {
-    pub(super) state: &'a str,
-    pub(super) details: Option<Value>,
-    pub(super) equity: Option<String>,
-    pub(super) open_positions: usize,
-    pub(super) discrepancies: Vec<String>,
-    pub(super) journal_error: Option<&'a str>,
+pub(crate) struct Risk<'a> {
+    pub(crate) state: &'a str,
+    pub(crate) details: Option<Value>,
+    pub(crate) equity: Option<String>,
+    pub(crate) open_positions: usize,
+    pub(crate) discrepancies: Vec<String>,
+    pub(crate) journal_error: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Protect<'a> {
-    pub(super) coins: Vec<&'a str>,
-    pub(super) actions: Vec<&'a Node>,
-    pub(super) problems: Vec<Problem>,
-    pub(super) sent: bool,
+pub(crate) struct Protect<'a> {
+    pub(crate) coins: Vec<&'a str>,
+    pub(crate) actions: Vec<&'a Node>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) sent: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) nonces: Vec<u64>,
+    pub(crate) nonces: Vec<u64>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Flatten<'a> {
-    pub(super) reason: &'a str,
-    pub(super) actions: Vec<&'a Node>,
-    pub(super) problems: Vec<Problem>,
-    pub(super) sent: bool,
+pub(crate) struct Flatten<'a> {
+    pub(crate) reason: &'a str,
+    pub(crate) actions: Vec<&'a Node>,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) sent: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) nonces: Vec<u64>,
+    pub(crate) nonces: Vec<u64>,
 }
 
 #[derive(Serialize)]
-pub(super) struct Reason<'a> {
-    pub(super) reason: &'a str,
+pub(crate) struct Reason<'a> {
+    pub(crate) reason: &'a str,
 }
 
 #[derive(Serialize)]
-pub(super) struct Trouble<'a> {
-    pub(super) text: &'a str,
+pub(crate) struct Trouble<'a> {
+    pub(crate) text: &'a str,
 }

@@ -2,56 +2,34 @@
 //!
 //! One function drives it: [`Guard::step`] takes an input and the time, and returns effects. There is no clock, no
 //! I/O, no randomness and no thread in this room, so that a seeded simulation can drive it through any schedule.
+//!
+//! Two storeys: `state` below, types that know no verdict and no flow; above it `judge` (what may pass), `flow` (what
+//! an input sets in motion), `recovery` (the state made again from the journal) and `report` (status, figures, alerts);
+//! `step` on top.
 
-mod alerts;
-pub mod book;
-mod builder;
-mod care;
-mod clock;
-mod close;
-pub mod code;
-pub mod config;
-mod cover;
-mod decide;
-mod doubt;
-pub mod effect;
+mod code;
+mod config;
+mod effects;
 mod event;
-mod flatten;
-mod gauges;
-mod headroom;
-mod held_back;
-pub mod input;
-mod intent;
+mod flow;
+mod input;
 mod judge;
-mod nonce;
-mod once;
-mod own;
-mod paper;
-mod pending;
-mod pretend;
-mod protect;
-mod reopen;
+mod recovery;
 mod reply;
-mod restore;
-mod risk;
-mod settle;
-mod signer;
+mod report;
 mod state;
-mod status;
 mod step;
-mod view;
-mod watch;
 
 #[cfg(test)]
 mod tests;
 
 pub use code::Code;
 pub use config::{Config, Mode};
-pub use effect::{Answer, Decided, Deed, Effects, Keys, Read, Record, RiskRecord, SendAction, Urgency};
+pub use effects::{Answer, Decided, Deed, Effects, Keys, Read, Record, RiskRecord, SendAction, Urgency};
 pub use event::KINDS;
-pub use gauges::{ALERTS, Gauges, Money, OWNERS, RISK_STATES};
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
-pub use once::ONCE_PREFIX;
-pub use pending::is_derived;
+pub use judge::single_use_cloid::ONCE_PREFIX;
 pub use reply::{Verdict, unrecorded};
-pub use state::Guard;
+pub use report::gauges::{ALERTS, Gauges, Money, OWNERS, RISK_STATES};
+pub use state::guard::Guard;
+pub use state::own_cloid::is_derived;

@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::code::Code;
-use super::pending::is_derived;
+use super::state::own_cloid::is_derived;
+use crate::venue::action::Action;
 
 /// The verdict on a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,19 +35,19 @@ impl Verdict {
 
 /// The key `guard` of a reply.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Summary {
-    pub(super) seq: u64,
-    pub(super) verdict: &'static str,
-    pub(super) code: &'static str,
-    pub(super) text: String,
+pub(crate) struct Summary {
+    pub(crate) seq: u64,
+    pub(crate) verdict: &'static str,
+    pub(crate) code: &'static str,
+    pub(crate) text: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) changes: Vec<String>,
+    pub(crate) changes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) limit: Option<String>,
+    pub(crate) limit: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) actual: Option<String>,
+    pub(crate) actual: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(super) paper: bool,
+    pub(crate) paper: bool,
 }
 
 /// Puts the summary into a reply.
@@ -58,7 +59,7 @@ fn with_guard(mut reply: Value, summary: &Summary) -> String {
 }
 
 /// A veto in the shape that every SDK turns into its own error; as an error body where the HTTP status is one.
-pub(super) fn veto(code: Code, http_status: u16, summary: &Summary) -> String {
+pub(crate) fn veto(code: Code, http_status: u16, summary: &Summary) -> String {
     let response = format!("svc-guard veto ({code}): {}", summary.text);
     let reply = if http_status == 200 {
         json!({"status": "err", "response": response})
@@ -69,7 +70,7 @@ pub(super) fn veto(code: Code, http_status: u16, summary: &Summary) -> String {
 }
 
 /// An error that is no veto: the decision stands, the venue or the way to it failed.
-pub(super) fn failed(text: &str, summary: &Summary) -> String {
+pub(crate) fn failed(text: &str, summary: &Summary) -> String {
     with_guard(json!({"status": "err", "response": format!("svc-guard: {text}")}), summary)
 }
 
@@ -81,7 +82,7 @@ pub fn unrecorded(error: &str) -> String {
 
 /// The venue's answer with the statuses of the client's own orders only, the first `orders` of them, and without the
 /// client order ids that the guard derived.
-pub(super) fn forwarded(answer: &Value, orders: usize, summary: &Summary) -> String {
+pub(crate) fn forwarded(answer: &Value, orders: usize, summary: &Summary) -> String {
     let mut reply = answer.clone();
     if let Some(Value::Array(statuses)) = reply.pointer_mut("/response/data/statuses") {
         statuses.truncate(orders);
@@ -103,10 +104,20 @@ fn hide_derived(status: &mut Map<String, Value>) {
 }
 
 /// A paper reply: `data` under the response type, or the plain reply of a setting.
-pub(super) fn paper(response_type: &str, data: Option<Value>, summary: &Summary) -> String {
+pub(crate) fn paper(response_type: &str, data: Option<Value>, summary: &Summary) -> String {
     let response = match data {
         Some(data) => json!({"type": response_type, "data": data}),
         None => json!({"type": "default"}),
     };
     with_guard(json!({"status": "ok", "response": response}), summary)
+}
+
+/// The answer to an action of which nothing was sent yet: each of its orders left out, for this reason.
+pub(crate) fn left_out(action: &Action, why: &str) -> Value {
+    let response_type = match action {
+        Action::Cancel { .. } | Action::CancelByCloid { .. } => "cancel",
+        _ => "order",
+    };
+    let statuses = vec![json!({"error": format!("svc-guard: {why}")}); action.batch_len()];
+    json!({"status": "ok", "response": {"type": response_type, "data": {"statuses": statuses}}})
 }

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
-use super::{Plan, Veto, orders};
+use super::orders;
+use super::plan::Plan;
+use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
-use crate::guard::pending::is_guard_stop;
-use crate::guard::state::Guard;
-use crate::guard::view::Resting;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::own_cloid::is_guard_stop;
+use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
 
 /// Why a guard's own stop stays.
-pub(in crate::guard) const GUARDS_OWN: &str =
+pub(crate) const GUARDS_OWN: &str =
     "this stop is the guard's own and covers the position; close the position, or place a tighter stop";
 
-pub(super) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
+pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     let own = guards_own(guard, action);
     let kept: Vec<usize> = own.iter().enumerate().filter(|(_, is_own)| !**is_own).map(|(place, _)| place).collect();
     if kept.is_empty() && !own.is_empty() {
@@ -48,7 +50,7 @@ fn named<'a>(guard: &'a Guard, action: &Action) -> Vec<Vec<&'a Resting>> {
 }
 
 /// Which cancels of an action name a stop of the guard's own, by place; one by its cloid also before any read shows it.
-pub(in crate::guard) fn guards_own(guard: &Guard, action: &Action) -> Vec<bool> {
+pub(crate) fn guards_own(guard: &Guard, action: &Action) -> Vec<bool> {
     let mut own: Vec<bool> =
         named(guard, action).iter().map(|orders| orders.iter().any(|order| order.is_guards())).collect();
     if let Action::CancelByCloid { cancels, .. } = action {
@@ -75,7 +77,7 @@ fn only(action: &Action, places: &[usize]) -> Action {
 }
 
 /// Puts the guard's own stops in front for the cover that these cancels would take from a position.
-pub(super) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan) {
+pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan) {
     let mut by_market: BTreeMap<u32, Vec<&Resting>> = BTreeMap::new();
     for order in cancelled.iter().filter(|order| order.stop_px.is_some()) {
         by_market.entry(order.asset).or_default().push(order);

@@ -2,14 +2,14 @@
 
 use rust_decimal::Decimal;
 
+use crate::base::amount::percent_of;
 use crate::base::amount::to_wire;
-use crate::guard::book::percent_of;
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::Order;
 
 /// Pulls the limit price to the collar where it is beyond. The passive side is left alone, and so is a price under which
 /// there is none: no stop can stand below it, so it opens nothing.
-pub(super) fn pull(order: &mut Order, market: &Market, mid: Decimal, collar_pct: Decimal) -> Option<String> {
+pub(crate) fn pull(order: &mut Order, market: &Market, mid: Decimal, collar_pct: Decimal) -> Option<String> {
     let width = percent_of(mid, collar_pct);
     let (edge, beyond) = if order.is_buy {
         let edge = market.round_price(mid.saturating_add(width), Toward::Down);

@@ -3,17 +3,18 @@
 use rust_decimal::Decimal;
 
 use super::stop::Entry;
-use super::{Veto, collar, leverage, market, size, stop, tick};
+use super::veto::Veto;
+use super::{collar, leverage, market, size, stop, tick};
 use crate::base::amount::to_wire;
-use crate::guard::book::{Book, StopAt};
 use crate::guard::code::Code;
-use crate::guard::state::Guard;
+use crate::guard::state::exposure::{Book, StopAt};
+use crate::guard::state::guard::Guard;
 use crate::venue::action::Action;
 use crate::venue::order::Order;
 
 /// Where an entry that passed is stopped out.
 #[derive(Debug, Clone)]
-pub(super) enum Cover {
+pub(crate) enum Cover {
     /// By stops that came with the request.
     Requested(Decimal),
     /// By cover that already rests.
@@ -23,7 +24,7 @@ pub(super) enum Cover {
 }
 
 impl Cover {
-    pub(super) fn stop_at(&self) -> StopAt {
+    pub(crate) fn stop_at(&self) -> StopAt {
         match self {
             Cover::Requested(px) => StopAt { px: *px, is_own: true },
             Cover::Resting(px) => StopAt { px: *px, is_own: false },
@@ -34,22 +35,22 @@ impl Cover {
 
 /// An entry that passed.
 #[derive(Debug, Clone)]
-pub(super) struct Judged {
-    pub(super) cover: Cover,
+pub(crate) struct Judged {
+    pub(crate) cover: Cover,
     /// How much of it can open or enlarge a position.
-    pub(super) opening: Decimal,
+    pub(crate) opening: Decimal,
 }
 
 /// What judging an entry altered besides the entry itself.
 #[derive(Debug, Default)]
-pub(super) struct Altered {
-    pub(super) changes: Vec<String>,
-    pub(super) pre: Vec<Action>,
+pub(crate) struct Altered {
+    pub(crate) changes: Vec<String>,
+    pub(crate) pre: Vec<Action>,
 }
 
 /// Judges an entry, alters it where a rule says how, and adds it to the book. `requested` are the market stops of the
 /// same request for the same side of the same market.
-pub(super) fn judge(
+pub(crate) fn judge(
     guard: &Guard,
     book: &mut Book,
     order: &mut Order,
@@ -72,7 +73,7 @@ pub(super) fn judge(
     let mut cover = if requested.is_empty() {
         match resting_cover(guard, book, &entry, part) {
             Some(px) => Cover::Resting(px),
-            None => Cover::Attached(stop::order(market, order.is_buy, entry.attached_px(guard)?, part)),
+            None => Cover::Attached(stop::stop_order(market, order.is_buy, entry.attached_px(guard)?, part)),
         }
     } else {
         requested.iter_mut().try_for_each(|stop| stop::judge(guard, &entry, stop))?;

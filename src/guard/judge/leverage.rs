@@ -1,8 +1,8 @@
 //! The leverage setting: no entry under a setting above the rule.
 
-use super::Veto;
+use super::veto::Veto;
 use crate::guard::code::Code;
-use crate::guard::state::Guard;
+use crate::guard::state::guard::Guard;
 use crate::venue::action::Action;
 use crate::venue::info::{Leverage, MarginMode};
 use crate::venue::market::Market;
@@ -11,7 +11,7 @@ use crate::venue::market::Market;
 const MAX_AGE_MS: u64 = 300_000;
 
 /// Refuses a client's own setting above the rule.
-pub(super) fn judge_update(guard: &Guard, asset: u32, leverage: u32) -> Result<(), Veto> {
+pub(crate) fn judge_update(guard: &Guard, asset: u32, leverage: u32) -> Result<(), Veto> {
     let limit = guard.config.rules.leverage;
     if leverage > limit {
         let text = format!("leverage {leverage} for asset {asset} is over {limit}; ask for at most {limit}");
@@ -21,7 +21,7 @@ pub(super) fn judge_update(guard: &Guard, asset: u32, leverage: u32) -> Result<(
 }
 
 /// The update that must go first, where the market's setting is above the rule or not known well enough.
-pub(super) fn lower(guard: &Guard, market: &Market, now_ms: u64) -> Option<(Action, String)> {
+pub(crate) fn lower(guard: &Guard, market: &Market, now_ms: u64) -> Option<(Action, String)> {
     let limit = guard.config.rules.leverage.min(market.max_leverage);
     let learnt = guard.view.leverage.get(&market.asset).map(|(leverage, _)| leverage);
     let known = learnt.filter(|_| is_known(guard, market.asset, now_ms));
@@ -47,11 +47,11 @@ fn is_known(guard: &Guard, asset: u32, now_ms: u64) -> bool {
 
 /// The markets that orders of `action` may enter and whose settings are not known. None while nothing can be entered:
 /// a close that is not marked must not wait.
-pub(in crate::guard) fn unknown_for<'a>(guard: &'a Guard, action: &Action, now_ms: u64) -> Vec<&'a Market> {
+pub(crate) fn unknown_for<'a>(guard: &'a Guard, action: &Action, now_ms: u64) -> Vec<&'a Market> {
     let orders = action.orders();
     let mut assets: Vec<u32> = orders.filter(|order| !order.reduce_only).map(|order| order.asset).collect();
     assets.retain(|asset| !is_known(guard, *asset, now_ms));
-    if assets.is_empty() || super::freshness::check(guard, now_ms).is_err() {
+    if assets.is_empty() || super::admission::check(guard, now_ms).is_err() {
         return Vec::new();
     }
     assets.sort_unstable();

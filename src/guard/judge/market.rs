@@ -2,14 +2,14 @@
 
 use rust_decimal::Decimal;
 
-use super::Veto;
+use super::veto::Veto;
 use crate::guard::code::Code;
-use crate::guard::state::Guard;
+use crate::guard::state::guard::Guard;
 use crate::rules::Markets;
 use crate::venue::market::{FIRST_NON_CORE_ASSET, Market};
 
 /// A market that may be entered, with its mid.
-pub(super) fn check(guard: &Guard, asset: u32) -> Result<(&Market, Decimal), Veto> {
+pub(crate) fn check(guard: &Guard, asset: u32) -> Result<(&Market, Decimal), Veto> {
     if asset >= FIRST_NON_CORE_ASSET {
         let text =
             format!("asset {asset} is a spot, builder-deployed or outcome market; only core perps can be traded");

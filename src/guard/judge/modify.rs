@@ -4,30 +4,33 @@ use rust_decimal::Decimal;
 
 use super::entry::{Altered, Cover};
 use super::orders::{Class, add_exit, classify, fills_at_once};
-use super::{EntryNote, Plan, Post, Veto, entry, freshness, throttle};
+use super::plan::{Plan, Post};
+use super::veto::Veto;
+use super::{admission, entry, throttle};
 use crate::base::address::Address;
 use crate::base::address::Cloid;
 use crate::base::amount::to_wire;
-use crate::guard::book::{Book, Stop};
 use crate::guard::code::Code;
-use crate::guard::state::Guard;
-use crate::guard::view::Resting;
+use crate::guard::state::exposure::{Book, Stop};
+use crate::guard::state::guard::Guard;
+use crate::guard::state::throttle::EntryNote;
+use crate::guard::state::view::Resting;
 use crate::venue::action::{Action, Grouping, Modify, OrderAction, Target};
 use crate::venue::order::Order;
 
 /// Modifies that passed, before they are put back into their action.
-pub(super) struct Judged {
+pub(crate) struct Judged {
     modifies: Vec<Modify>,
     plan: Plan,
 }
 
 impl Judged {
-    pub(super) fn into_plan(self, action: impl FnOnce(Vec<Modify>) -> Action) -> Plan {
+    pub(crate) fn into_plan(self, action: impl FnOnce(Vec<Modify>) -> Action) -> Plan {
         Plan { forward: Some(action(self.modifies)), ..self.plan }
     }
 }
 
-pub(super) fn judge(guard: &Guard, client: Address, modifies: &[Modify], now_ms: u64) -> Result<Judged, Veto> {
+pub(crate) fn judge(guard: &Guard, client: Address, modifies: &[Modify], now_ms: u64) -> Result<Judged, Veto> {
     let mut book = Book::of(guard);
     let mut modifies = modifies.to_vec();
     let mut altered = Altered::default();
@@ -54,7 +57,7 @@ pub(super) fn judge(guard: &Guard, client: Address, modifies: &[Modify], now_ms:
         let order = &mut modify.order;
         let mut stop = None;
         if let Class::Entry = class {
-            freshness::check(guard, now_ms)?;
+            admission::check(guard, now_ms)?;
             let note = EntryNote::of(client, order);
             let entry::Judged { cover, opening } =
                 entry::judge(guard, &mut book, order, &mut [], &mut altered, now_ms)?;

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 
 use super::entry::{Altered, Cover, Judged};
+use super::plan::{Plan, Post};
 use super::stop::Entry;
-use super::{EntryNote, Plan, Post, Veto, entry, freshness, market, release, stop, throttle};
+use super::veto::Veto;
+use super::{admission, entry, market, redundant_stops, stop, throttle};
 use crate::base::address::Address;
 use crate::base::amount::to_wire;
-use crate::guard::book::{Book, EntryLeg};
-use crate::guard::state::Guard;
+use crate::guard::state::exposure::{Book, EntryLeg};
+use crate::guard::state::guard::Guard;
+use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::market::FIRST_NON_CORE_ASSET;
 use crate::venue::order::{Order, OrderKind, Tif};
@@ -22,14 +25,14 @@ const FIRST_OUTCOME: u32 = 100_000_000;
 const MOST_CHILDREN: usize = 2;
 
 /// What an order is, seen against what the account could come to hold.
-pub(super) enum Class {
+pub(crate) enum Class {
     /// Can only reduce.
     Exit,
     /// Can open or enlarge a position.
     Entry,
 }
 
-pub(super) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms: u64) -> Result<Plan, Veto> {
+pub(crate) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms: u64) -> Result<Plan, Veto> {
     let mut book = Book::of(guard);
     let mut orders = action.orders.clone();
     let mut altered = Altered::default();
@@ -49,7 +52,7 @@ pub(super) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms
         .collect();
     for (place, class) in classes.into_iter().enumerate() {
         let (Class::Entry, Some(mut order)) = (class, orders.get(place).cloned()) else { continue };
-        if let Err(veto) = freshness::check(guard, now_ms) {
+        if let Err(veto) = admission::check(guard, now_ms) {
             // What is on its way may close the position first, and then this would open one. While nothing may be
             // opened, whoever asks for no more than the position means to close it: reduce-only, it can do no other.
             if order.is_trigger() || order.size > book.market(guard, order.asset).held(!order.is_buy) {
@@ -80,7 +83,7 @@ pub(super) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms
 
     let is_entry = !notes.is_empty();
     let stops = judged.iter().map(|judged| judged.as_ref().map(|judged| judged.cover.stop_at())).collect();
-    let own_stops = release::own_stops(guard, &orders);
+    let own_stops = redundant_stops::own_stops(guard, &orders);
     let (grouping, mut post) = hang_attached(guard, action, &mut orders, judged);
     post.extend(own_stops);
     Ok(Plan {
@@ -97,7 +100,7 @@ pub(super) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms
 }
 
 /// Tells an exit from an entry. An exit that is not marked so is marked reduce-only: no race can then make it open.
-pub(super) fn classify(guard: &Guard, book: &mut Book, order: &mut Order, changes: &mut Vec<String>) -> Class {
+pub(crate) fn classify(guard: &Guard, book: &mut Book, order: &mut Order, changes: &mut Vec<String>) -> Class {
     let is_spot = (FIRST_NON_CORE_ASSET..FIRST_BUILDER_PERP).contains(&order.asset);
     if is_spot || order.asset >= FIRST_OUTCOME {
         // Spot and outcome markets have no positions to reduce: the flag proves nothing there.
@@ -121,7 +124,7 @@ fn mark_exit(order: &mut Order, changes: &mut Vec<String>) {
 }
 
 /// Counts an exit, so that what follows it cannot close the same position twice.
-pub(in crate::guard) fn add_exit(guard: &Guard, book: &mut Book, order: &Order) {
+pub(crate) fn add_exit(guard: &Guard, book: &mut Book, order: &Order) {
     if !order.is_trigger() {
         let leg = EntryLeg { size: order.size, px: order.limit_px, stop: None };
         book.add(guard, order.asset, order.is_buy, true, leg);
@@ -221,7 +224,7 @@ fn hang_attached(
     (grouping, post)
 }
 
-pub(super) fn fills_at_once(guard: &Guard, order: &Order) -> bool {
+pub(crate) fn fills_at_once(guard: &Guard, order: &Order) -> bool {
     let crosses = guard
         .view
         .mids
@@ -231,8 +234,8 @@ pub(super) fn fills_at_once(guard: &Guard, order: &Order) -> bool {
 }
 
 /// The guard's own stop for `size` of one side at `trigger_px`.
-pub(super) fn own_stop(guard: &Guard, asset: u32, is_long: bool, trigger_px: Decimal, size: Decimal) -> Option<Action> {
+pub(crate) fn own_stop(guard: &Guard, asset: u32, is_long: bool, trigger_px: Decimal, size: Decimal) -> Option<Action> {
     let market = guard.view.market(asset)?;
-    let orders = vec![stop::order(market, is_long, trigger_px, size)];
+    let orders = vec![stop::stop_order(market, is_long, trigger_px, size)];
     Some(Action::Order(OrderAction { orders, grouping: Grouping::Na, builder: None }))
 }

@@ -3,12 +3,13 @@
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use super::Veto;
 use super::stop::Entry;
+use super::veto::Veto;
+use crate::base::amount::percent_of;
 use crate::base::amount::to_wire;
-use crate::guard::book::{Book, EntryLeg, StopAt, percent_of};
 use crate::guard::code::Code;
-use crate::guard::state::Guard;
+use crate::guard::state::exposure::{Book, EntryLeg, StopAt};
+use crate::guard::state::guard::Guard;
 use crate::venue::market::Market;
 use crate::venue::order::Order;
 
@@ -39,7 +40,7 @@ const CAPS: usize = 6;
 /// Cuts `order` to the largest size within every cap and adds it to the book. `stop` is where it is stopped out.
 ///
 /// An order that also closes a position is cut no further than to its closing part, which then goes as reduce-only.
-pub(super) fn cut(
+pub(crate) fn cut(
     guard: &Guard,
     book: &mut Book,
     target: &Entry<'_>,

@@ -2,29 +2,29 @@
 
 use rust_decimal::{Decimal, dec};
 
-use super::Veto;
+use super::veto::Veto;
+use crate::base::amount::percent_of;
 use crate::base::amount::to_wire;
-use crate::guard::book::percent_of;
 use crate::guard::code::Code;
-use crate::guard::state::Guard;
+use crate::guard::state::guard::Guard;
 use crate::venue::info::MarginMode;
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::{Order, OrderKind, Tpsl};
 
 /// A stop keeps at least this share of the way to the liquidation price between itself and that price.
-pub(in crate::guard) const LIQUIDATION_ROOM_PCT: Decimal = Decimal::TEN;
+pub(crate) const LIQUIDATION_ROOM_PCT: Decimal = Decimal::TEN;
 /// A market stop's limit price stands this far beyond its trigger: the venue fills a triggered stop within it.
 const LIMIT_BEYOND_PCT: Decimal = Decimal::TEN;
 
 /// The entry that a stop is for.
-pub(super) struct Entry<'a> {
-    pub(super) market: &'a Market,
-    pub(super) mid: Decimal,
-    pub(super) is_long: bool,
+pub(crate) struct Entry<'a> {
+    pub(crate) market: &'a Market,
+    pub(crate) mid: Decimal,
+    pub(crate) is_long: bool,
     /// The entry's limit price.
-    pub(super) px: Decimal,
+    pub(crate) px: Decimal,
     /// What is held on its side already.
-    pub(super) held: Decimal,
+    pub(crate) held: Decimal,
 }
 
 impl Entry<'_> {
@@ -62,7 +62,7 @@ impl Entry<'_> {
     }
 
     /// Whether a trigger is on the losing side of both the entry's price and the mid.
-    pub(super) fn is_losing(&self, trigger_px: Decimal) -> bool {
+    pub(crate) fn is_losing(&self, trigger_px: Decimal) -> bool {
         if self.is_long {
             trigger_px < self.px && trigger_px < self.mid && trigger_px > Decimal::ZERO
         } else {
@@ -71,14 +71,14 @@ impl Entry<'_> {
     }
 
     /// The trigger of the stop that the guard attaches, liquidation aside: a tick away where the rule's distance is less.
-    pub(super) fn attached_px(&self, guard: &Guard) -> Result<Decimal, Veto> {
+    pub(crate) fn attached_px(&self, guard: &Guard) -> Result<Decimal, Veto> {
         let widest = self.widest(guard)?;
         let px = self.at_distance(guard.config.rules.stop).or_else(|| self.nearest()).unwrap_or(widest);
         Ok(if self.is_nearer(widest, px) { widest } else { px })
     }
 
     /// Whether cover at `trigger_px` is good enough to open `opening` more on.
-    pub(super) fn accepts(&self, guard: &Guard, trigger_px: Decimal, opening: Decimal) -> bool {
+    pub(crate) fn accepts(&self, guard: &Guard, trigger_px: Decimal, opening: Decimal) -> bool {
         self.is_losing(trigger_px)
             && self.widest(guard).is_ok_and(|widest| !self.is_nearer(widest, trigger_px))
             && self.inside_liquidation(guard, trigger_px, opening) == Some(trigger_px)
@@ -113,7 +113,7 @@ impl Entry<'_> {
 
     /// `trigger_px`, or the farthest inside the liquidation price once `opening` more is held; `None` where no trigger
     /// on the losing side is inside it.
-    pub(super) fn inside_liquidation(&self, guard: &Guard, trigger_px: Decimal, opening: Decimal) -> Option<Decimal> {
+    pub(crate) fn inside_liquidation(&self, guard: &Guard, trigger_px: Decimal, opening: Decimal) -> Option<Decimal> {
         let Some(liquidation_px) = self.liquidation_px(guard, opening) else { return Some(trigger_px) };
         let room = percent_of(self.px.saturating_sub(liquidation_px), LIQUIDATION_ROOM_PCT);
         let toward = if self.is_long { Toward::Up } else { Toward::Down };
@@ -126,7 +126,7 @@ impl Entry<'_> {
 
     /// The price that would liquidate the position once `opening` more is held, all others held fixed; `None` where no
     /// price does. Source: the venue's liquidation page, first margin tier.
-    pub(super) fn liquidation_px(&self, guard: &Guard, opening: Decimal) -> Option<Decimal> {
+    pub(crate) fn liquidation_px(&self, guard: &Guard, opening: Decimal) -> Option<Decimal> {
         let account = guard.view.account.as_ref()?;
         let rate = self.market.maintenance_rate();
         let setting = guard.view.leverage.get(&self.market.asset).map(|(leverage, _)| leverage);
@@ -149,7 +149,7 @@ impl Entry<'_> {
 }
 
 /// A reduce-only market stop that covers `size` of one side.
-pub(in crate::guard) fn order(market: &Market, is_long: bool, trigger_px: Decimal, size: Decimal) -> Order {
+pub(crate) fn stop_order(market: &Market, is_long: bool, trigger_px: Decimal, size: Decimal) -> Order {
     Order {
         asset: market.asset,
         is_buy: !is_long,
@@ -163,7 +163,7 @@ pub(in crate::guard) fn order(market: &Market, is_long: bool, trigger_px: Decima
 
 /// The limit price of a market stop with this trigger: a tick beyond it at least, so that there is room to fill in, but
 /// for the lowest price.
-pub(super) fn limit_beyond(market: &Market, is_long: bool, trigger_px: Decimal) -> Decimal {
+pub(crate) fn limit_beyond(market: &Market, is_long: bool, trigger_px: Decimal) -> Decimal {
     let room = percent_of(trigger_px, LIMIT_BEYOND_PCT);
     let (px, next) = if is_long {
         let px = market.round_price(trigger_px.saturating_sub(room), Toward::Up);
@@ -176,7 +176,7 @@ pub(super) fn limit_beyond(market: &Market, is_long: bool, trigger_px: Decimal) 
 }
 
 /// Judges a stop that came with the entry: refused on the wrong side, tightened where it is too wide.
-pub(super) fn judge(guard: &Guard, entry: &Entry<'_>, stop: &mut Order) -> Result<(), Veto> {
+pub(crate) fn judge(guard: &Guard, entry: &Entry<'_>, stop: &mut Order) -> Result<(), Veto> {
     let Some(asked) = stop.market_stop_px() else { return Ok(()) };
     check_side(entry, asked)?;
     let widest = entry.widest(guard)?;
@@ -185,7 +185,7 @@ pub(super) fn judge(guard: &Guard, entry: &Entry<'_>, stop: &mut Order) -> Resul
 }
 
 /// Refuses a stop that is not on the losing side of its entry.
-pub(super) fn check_side(entry: &Entry<'_>, trigger_px: Decimal) -> Result<(), Veto> {
+pub(crate) fn check_side(entry: &Entry<'_>, trigger_px: Decimal) -> Result<(), Veto> {
     if entry.is_losing(trigger_px) {
         return Ok(());
     }
@@ -201,7 +201,7 @@ pub(super) fn check_side(entry: &Entry<'_>, trigger_px: Decimal) -> Result<(), V
 }
 
 /// Moves a stop to another trigger, its limit price with it.
-pub(super) fn move_to(entry: &Entry<'_>, stop: &mut Order, wanted: Decimal) {
+pub(crate) fn move_to(entry: &Entry<'_>, stop: &mut Order, wanted: Decimal) {
     if let OrderKind::Trigger { trigger_px, .. } = &mut stop.kind
         && *trigger_px != wanted
     {
@@ -211,7 +211,7 @@ pub(super) fn move_to(entry: &Entry<'_>, stop: &mut Order, wanted: Decimal) {
 }
 
 /// Tells of a stop that was asked for at one trigger and stands at another.
-pub(super) fn tightened_text(guard: &Guard, entry: &Entry<'_>, asked: Decimal, px: Decimal) -> String {
+pub(crate) fn tightened_text(guard: &Guard, entry: &Entry<'_>, asked: Decimal, px: Decimal) -> String {
     format!(
         "{} stop tightened from {} to {}: at most {}% from the price {} and inside liquidation",
         entry.market.coin,
@@ -223,7 +223,7 @@ pub(super) fn tightened_text(guard: &Guard, entry: &Entry<'_>, asked: Decimal, p
 }
 
 /// The percentage between two prices, for a text.
-pub(super) fn distance_pct(from: Decimal, to: Decimal) -> Decimal {
+pub(crate) fn distance_pct(from: Decimal, to: Decimal) -> Decimal {
     let share = to.saturating_sub(from).abs().checked_div(from).unwrap_or_default();
     share.saturating_mul(dec!(100)).round_dp(2).normalize()
 }

@@ -1,61 +1,20 @@
 //! Limits on how much is asked: entries a minute, open entries, duplicates, the account's allowance at the venue.
 
-use std::collections::{BTreeSet, VecDeque};
+use crate::guard::state::throttle::EntryNote;
+use crate::guard::state::throttle::MINUTE_MS;
+use std::collections::BTreeSet;
 
-use rust_decimal::Decimal;
-
-use super::Veto;
-use crate::base::address::Address;
+use super::veto::Veto;
 use crate::base::address::Cloid;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
-use crate::guard::state::Guard;
-use crate::venue::order::Order;
+use crate::guard::state::guard::Guard;
 
 /// Requests of the account's allowance that are kept for exits and stops.
 const KEPT_REQUESTS: u64 = 500;
-const MINUTE_MS: u64 = 60_000;
-
-/// The entries of the last minute. Bounded by the rule on entries a minute.
-#[derive(Debug, Clone, Default)]
-pub(in crate::guard) struct Throttle {
-    entries: VecDeque<(u64, EntryNote)>,
-}
-
-/// An entry as it was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::guard) struct EntryNote {
-    pub(in crate::guard) client: Address,
-    pub(in crate::guard) asset: u32,
-    pub(in crate::guard) is_buy: bool,
-    pub(in crate::guard) px: Decimal,
-    pub(in crate::guard) size: Decimal,
-}
-
-impl EntryNote {
-    pub(super) fn of(client: Address, order: &Order) -> Self {
-        Self { client, asset: order.asset, is_buy: order.is_buy, px: order.limit_px, size: order.size }
-    }
-}
-
-impl Throttle {
-    /// Counts the entries of a request that passed.
-    pub(in crate::guard) fn note(&mut self, entries: Vec<EntryNote>, window_ms: u64, now_ms: u64) {
-        let kept_ms = MINUTE_MS.max(window_ms);
-        while self.entries.front().is_some_and(|(at_ms, _)| now_ms.saturating_sub(*at_ms) >= kept_ms) {
-            self.entries.pop_front();
-        }
-        self.entries.extend(entries.into_iter().map(|entry| (now_ms, entry)));
-    }
-
-    fn in_last(&self, span_ms: u64, now_ms: u64) -> impl Iterator<Item = &EntryNote> {
-        let recent = move |at_ms: u64| now_ms.saturating_sub(at_ms) < span_ms;
-        self.entries.iter().filter(move |(at_ms, _)| recent(*at_ms)).map(|(_, entry)| entry)
-    }
-}
 
 /// Judges the entries of one request together. `resting` of them may stay open; `cloids` are their client order ids.
-pub(super) fn check(
+pub(crate) fn check(
     guard: &Guard,
     entries: &[EntryNote],
     cloids: &[Cloid],
@@ -92,12 +51,12 @@ pub(super) fn check(
 }
 
 /// Entries that passed in the last minute.
-pub(in crate::guard) fn entries_in_last_minute(guard: &Guard, now_ms: u64) -> usize {
+pub(crate) fn entries_in_last_minute(guard: &Guard, now_ms: u64) -> usize {
     guard.throttle.in_last(MINUTE_MS, now_ms).count()
 }
 
 /// Entries that are open or may come to be.
-pub(in crate::guard) fn open_entries(guard: &Guard) -> usize {
+pub(crate) fn open_entries(guard: &Guard) -> usize {
     let resting = guard.view.orders.values().filter(|order| order.is_entry()).count();
     let in_flight = guard.pending.alive().filter(|order| !order.reduce_only && !order.is_immediate).count();
     let in_paper = guard.paper.resting().filter(|order| !order.reduce_only).count();

@@ -1,12 +1,12 @@
 //! Ticks and lots: an entry's price and size must be valid as sent.
 
-use super::Veto;
+use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::Order;
 
-pub(super) fn check(market: &Market, order: &Order) -> Result<(), Veto> {
+pub(crate) fn check(market: &Market, order: &Order) -> Result<(), Veto> {
     if !market.is_price(order.limit_px) {
         let text = format!(
             "price {} is not on {}'s tick; the next ones are {} and {}",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 pub(super) use super::wire::*;
 use crate::base::address::Address;
-use crate::guard::effect::SendAction;
+use crate::guard::effects::SendAction;
 use crate::guard::{Config, Deed, Effects, Guard, Input, Mode, Read, Request, RequestBody, SendOutcome, Via};
 use crate::rules::Rules;
 use crate::venue::Node;

@@ -221,7 +221,10 @@ fn a_day_halt_goes_on_when_a_position_turns_up_with_the_new_day() {
         lose(&mut desk, dec!(9000));
         desk.wait(60_000);
         desk.wait(60_000);
-        assert_eq!((state(&desk).as_str(), desk.guard.is_flat()), ("halted_for_day", true));
+        assert_eq!(
+            (state(&desk).as_str(), crate::guard::flow::flatten::is_flat(&desk.guard)),
+            ("halted_for_day", true)
+        );
         desk.now = NOW - NOW % DAY_MS + DAY_MS;
         desk.positions.extend(held.map(|size| ("ETH", size)));
         desk.read_account(desk.now);

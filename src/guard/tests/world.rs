@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use crate::base::address::Cloid;
-use crate::guard::effect::SendAction;
+use crate::guard::effects::SendAction;
 use crate::guard::{Config, Effects, Input, Mode, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::action::{Action, Modify, Target};

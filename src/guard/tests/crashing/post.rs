@@ -1,7 +1,7 @@
 //! What is on its way between the guard and the model venue, and the dice that decide its fate.
 
 use crate::base::address::Cloid;
-use crate::guard::effect::SendAction;
+use crate::guard::effects::SendAction;
 use crate::guard::{Input, SendOutcome};
 
 /// Numbers from a seed (xorshift).

@@ -6,7 +6,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use crate::base::address::Cloid;
-use crate::guard::effect::SendAction;
+use crate::guard::effects::SendAction;
 use crate::guard::tests::fixture::*;
 use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::info::{OpenOrder, Side};

@@ -8,7 +8,7 @@ use super::disk::Disk;
 use super::post::{Dice, Mail, Post};
 use super::truth;
 use super::venue::Venue;
-use crate::guard::effect::SendAction;
+use crate::guard::effects::SendAction;
 use crate::guard::tests::fixture::*;
 use crate::guard::{Config, Deed, Effects, Input, Mode, Read, SendOutcome};
 use crate::rules::Rules;

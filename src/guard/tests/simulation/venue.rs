@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::super::fixture::*;
 use super::dice::Dice;
 use crate::base::address::Cloid;
-use crate::guard::effect::SendAction;
+use crate::guard::effects::SendAction;
 use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::info::{OpenOrder, Side};
 use crate::venue::order::{Order, OrderKind};

@@ -12,7 +12,7 @@ use super::super::fixture::*;
 use super::checks::Checks;
 use super::dice::Dice;
 use super::venue::{Books, COINS, Venue, refusal};
-use crate::guard::effect::SendAction;
+use crate::guard::effects::SendAction;
 use crate::guard::{Deed, Effects, Guard, Input, Mode, Read, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::action::Action;

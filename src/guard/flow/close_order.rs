@@ -1,0 +1,45 @@
+//! Closing a position: a reduce-only order that fills at once, further from the price with every try.
+
+use crate::base::amount::percent_of;
+use crate::guard::state::guard::Guard;
+use crate::venue::action::{Action, Grouping, OrderAction};
+use crate::venue::market::Toward;
+use crate::venue::order::{Order, OrderKind, Tif};
+use rust_decimal::{Decimal, dec};
+
+/// How far from the price a close may fill, percent, try by try; the last one stays. The venue takes no price that is
+/// 80% away.
+const SLIPPAGE_PCT: [Decimal; 5] = [dec!(2), dec!(5), dec!(10), dec!(20), dec!(40)];
+
+/// The order that closes a market's position, after so many tries; `None` where there is no position or no price.
+pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Order> {
+    let (market, szi) = (guard.view.market(asset)?, guard.view.position(asset));
+    if szi.is_zero() {
+        return None;
+    }
+    let slippage = SLIPPAGE_PCT.get(tries).or(SLIPPAGE_PCT.last()).copied().unwrap_or_default();
+    let (px, is_buy) = (close_price(guard, asset)?, szi < Decimal::ZERO);
+    let room = percent_of(px, slippage);
+    let limit_px = if is_buy {
+        market.round_price(px.saturating_add(room), Toward::Up)
+    } else {
+        market.round_price(px.saturating_sub(room), Toward::Down)
+    };
+    // A price that rounds to nothing has no tick below it.
+    let limit_px = if market.is_price(limit_px) { limit_px } else { market.round_price(px, Toward::Up) };
+    let kind = OrderKind::Limit(Tif::Ioc);
+    Some(Order { asset, is_buy, limit_px, size: szi.abs(), reduce_only: true, kind, cloid: None })
+}
+
+/// The newer of mid and mark: the mid may be of a time before the account was read.
+fn close_price(guard: &Guard, asset: u32) -> Option<Decimal> {
+    let account_ms = guard.view.account.as_ref().map(|account| account.begun_ms);
+    let oldest = account_ms.map(|at_ms| at_ms.saturating_sub(guard.config.prices_max_age_ms));
+    let mid = guard.view.mids.get(&asset).copied().filter(|_| guard.view.mids_ms >= oldest);
+    mid.or_else(|| guard.view.mark(asset)).filter(|px| *px > Decimal::ZERO)
+}
+
+/// One action of these orders.
+pub(crate) fn order_action(orders: Vec<Order>) -> Action {
+    Action::Order(OrderAction { orders, grouping: Grouping::Na, builder: None })
+}

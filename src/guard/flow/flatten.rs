@@ -1,0 +1,189 @@
+//! Flatten: everything goes. Every order that is no cover is cancelled and every position closed, round after round on
+//! fresh reads, until the account is flat; the stops go last. What appears while it must stay flat goes as well.
+
+use crate::guard::config::Mode;
+use crate::guard::effects::{Deed, Keys, Read, Urgency};
+use crate::guard::event;
+use crate::guard::event::Problem;
+use crate::guard::flow::close_order::order_action;
+use crate::guard::flow::guard_actions::Cause;
+use crate::guard::flow::risk::records::flatten_record;
+use crate::guard::flow::step_context::Step;
+use crate::guard::flow::{close_order, guard_actions, read_progress};
+use crate::guard::state::flatten::FIRST_PAUSE_MS;
+use crate::guard::state::flatten::Left;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::view::Resting;
+use crate::venue::action::{Action, Cancel, CancelByCloid};
+use crate::venue::order::Order;
+use rust_decimal::{Decimal, dec};
+use std::collections::BTreeSet;
+
+/// Cancels or closes in one action at most.
+const BATCH: usize = 100;
+
+/// The venue may refuse to close less than this, USDC.
+const MIN_NOTIONAL: Decimal = dec!(10);
+
+/// The open orders are waited for this long before a first round without them.
+const ORDERS_WAIT_MS: u64 = 3_000;
+
+/// Whether the rounds ended with nothing left, and nothing has turned up since.
+pub(crate) fn is_flat(guard: &Guard) -> bool {
+    guard.watch.flatten.is_flat && all_must_go(guard).0.is_empty()
+}
+
+/// Starts a flatten, or its next round.
+pub(crate) fn run(step: &mut Step<'_>) {
+    if let Some((reason, since_ms)) = step.guard.watch.flatten.wanted.clone() {
+        if step.guard.view.orders_ms.is_some() || step.now_ms.saturating_sub(since_ms) > ORDERS_WAIT_MS {
+            begin(step, &reason);
+        }
+        return;
+    }
+    let (flatten, left) = (&step.guard.watch.flatten, what_is_left(step.guard));
+    let Some(of) = flatten.of else { return };
+    // Pauses grow only while nothing changes.
+    let pause_ms = if left == flatten.left { flatten.pause_ms } else { FIRST_PAUSE_MS };
+    let is_due = step.now_ms.saturating_sub(flatten.begun_ms) >= pause_ms
+        && read_progress::is_read_since(step.guard, flatten.reads_since_ms, step.now_ms);
+    if step.guard.config.mode == Mode::Paper || !is_due || is_acting(step.guard) {
+        return;
+    }
+    let (mut actions, _) = all_must_go(step.guard);
+    if actions.is_empty() {
+        actions = cancels(&step.guard.view.orders.values().filter(|order| order.stop_px.is_some()).copied_ids());
+    }
+    let flatten = &mut step.guard.watch.flatten;
+    flatten.is_flat = actions.is_empty();
+    if actions.is_empty() {
+        (flatten.round, flatten.pause_ms, flatten.begun_ms) = (0, 0, 0);
+        return;
+    }
+    flatten.begin_round(left, step.now_ms);
+    for action in actions {
+        guard_actions::submit(step, Cause::Again { of }, vec![action]);
+    }
+}
+
+/// The flatten event: one for every cause.
+fn begin(step: &mut Step<'_>, reason: &str) {
+    let (actions, problems) = all_must_go(step.guard);
+    let seq = guard_actions::submit(step, Cause::Flatten { reason, problems }, actions);
+    let left = what_is_left(step.guard);
+    let flatten = &mut step.guard.watch.flatten;
+    (flatten.wanted, flatten.of, flatten.reads_since_ms) = (None, Some(seq), step.now_ms);
+    flatten.begin_round(left, step.now_ms);
+    if step.guard.risk.is_halted() {
+        step.effects.risk.push(flatten_record(seq, step.now_ms));
+    }
+    if step.guard.config.mode != Mode::Paper {
+        step.effects.at_once.extend([Read::OrdersNow, Read::AccountNow, Read::Twaps].map(Deed::Read));
+    }
+}
+
+/// Whether a close or cancel of the guard's own still has no answer. A stop that has none holds up nothing.
+fn is_acting(guard: &Guard) -> bool {
+    let own = guard.intents.values().filter(|intent| intent.urgency == Urgency::Own);
+    own.flat_map(|intent| &intent.actions).any(|planned| !planned.action.orders().any(Order::is_trigger))
+}
+
+fn what_is_left(guard: &Guard) -> Left {
+    let positions = guard.view.account.iter().flat_map(|account| &account.positions);
+    (positions.map(|(asset, position)| (*asset, position.szi)).collect(), guard.view.orders.len())
+}
+
+/// The cancels and closes that are left to do, and what cannot be done.
+fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut problem = |coin: &str, text: String| problems.push(Problem { coin: coin.to_owned(), text });
+    let covers = cover_ids(guard);
+    let seen = guard.view.orders.values().chain(guard.view.placed());
+    let doomed = seen.filter(|order| !covers.contains(&order.oid)).copied_ids();
+    let mut actions = cancels(&doomed);
+    actions.extend(cancels_in_flight(guard));
+    for order in &guard.view.foreign_orders {
+        problem(&order.coin, format!("order {} is of no core perp and cannot be cancelled here", order.oid));
+    }
+    let mut closes = Vec::new();
+    let account = guard.view.account.as_ref();
+    for (asset, position) in account.into_iter().flat_map(|account| &account.positions) {
+        let size = position.szi.abs();
+        if guard.watch.care(*asset).is_some_and(|care| care.is_dust(size)) {
+            continue;
+        }
+        if position.position_value < MIN_NOTIONAL {
+            let value = position.position_value.normalize();
+            let text = format!("worth {value}, under the venue's minimum of {MIN_NOTIONAL} USDC, which it may keep to");
+            problem(&position.coin, text);
+        }
+        match close_order::close_order(guard, *asset, guard.watch.flatten.round) {
+            Some(order) => closes.push(order),
+            None => problem(&position.coin, "there is no price to close it at".to_owned()),
+        }
+    }
+    for coin in account.into_iter().flat_map(|account| &account.unknown) {
+        problem(coin, "its market is not known, so the position cannot be closed here".to_owned());
+    }
+    let batch = if guard.watch.flatten.singly { 1 } else { BATCH };
+    actions.extend(closes.chunks(batch).map(|orders| order_action(orders.to_vec())));
+    (actions, problems)
+}
+
+/// The market stops that stand for a position: they go last.
+fn cover_ids(guard: &Guard) -> BTreeSet<u64> {
+    let covers = |order: &&Resting| {
+        let held = guard.view.position(order.asset);
+        order.stop_px.is_some() && if order.is_buy { held < Decimal::ZERO } else { held > Decimal::ZERO }
+    };
+    // One that was just accepted counts as well, though no read has shown it yet.
+    guard.view.orders.values().chain(guard.view.placed()).filter(covers).map(|order| order.oid).collect()
+}
+
+/// Cancels, by client order id, for entries that were sent and that nothing has shown yet.
+fn cancels_in_flight(guard: &Guard) -> Vec<Action> {
+    let known = |cloid: &crate::base::address::Cloid| guard.view.orders_by_cloid(*cloid).next().is_some();
+    let entries = guard.pending.alive().filter(|order| !order.reduce_only && order.intent != 0);
+    let cancels: Vec<CancelByCloid> = entries
+        .filter_map(|order| Some(CancelByCloid { asset: order.asset, cloid: order.cloid? }))
+        .filter(|cancel| !known(&cancel.cloid))
+        .collect();
+    cancels.chunks(BATCH).map(|cancels| Action::CancelByCloid { cancels: cancels.to_vec(), fast: false }).collect()
+}
+
+/// Stops the TWAP orders that run.
+pub(crate) fn on_twaps(step: &mut Step<'_>, twaps: Result<Vec<(String, u64)>, String>) {
+    let Some(of) =
+        step.guard.watch.flatten.of.filter(|_| step.guard.must_be_flat() && guard_actions::can_act(step.guard))
+    else {
+        return;
+    };
+    let running = match twaps {
+        Ok(running) => running,
+        Err(text) => {
+            let text = format!("TWAP orders could not be read, so none was stopped: {text}");
+            step.record("error", &event::Trouble { text: &text }, Keys::default());
+            return;
+        }
+    };
+    for (coin, twap_id) in running {
+        let Some(asset) = step.guard.view.universe.by_coin(&coin).map(|market| market.asset) else { continue };
+        guard_actions::submit(step, Cause::Again { of }, vec![Action::TwapCancel { asset, twap_id }]);
+    }
+}
+
+/// Market and id of each order.
+trait Ids {
+    fn copied_ids(self) -> Vec<Cancel>;
+}
+
+impl<'a, I: Iterator<Item = &'a Resting>> Ids for I {
+    fn copied_ids(self) -> Vec<Cancel> {
+        self.map(|order| Cancel { asset: order.asset, oid: order.oid }).collect()
+    }
+}
+
+fn cancels(doomed: &[Cancel]) -> Vec<Action> {
+    let actions = doomed.chunks(BATCH);
+    actions.map(|cancels| Action::Cancel { cancels: cancels.to_vec(), fast: false }).collect()
+}

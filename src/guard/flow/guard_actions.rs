@@ -1,0 +1,120 @@
+//! Actions the guard initiates itself (protect, flatten, follow-ups): journaling, sending, results.
+
+use crate::guard::config::Mode;
+use crate::guard::effects::{Keys, Urgency};
+use crate::guard::event;
+use crate::guard::event::Problem;
+use crate::guard::flow::dispatch;
+use crate::guard::flow::dispatch::name_orders;
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::intent::{Intent, Planned, Role};
+use crate::guard::state::order_attempts::AttemptResult;
+use crate::guard::state::send_result::Ending;
+use crate::venue::action::Action;
+use crate::venue::json::Node;
+use crate::venue::reply::Status;
+use crate::venue::signing::Terms;
+
+/// Why the guard acts: the event that names the actions.
+pub(crate) enum Cause<'a> {
+    /// Positions are bare.
+    Protect { coins: Vec<&'a str>, problems: Vec<Problem> },
+    /// Everything must go.
+    Flatten { reason: &'a str, problems: Vec<Problem> },
+    /// One more action for the sake of an earlier event.
+    Again { of: u64 },
+}
+
+/// Whether the guard may act on its own now: it knows whom for, and is not on its way down.
+pub(crate) fn can_act(guard: &Guard) -> bool {
+    guard.stopping.is_none() && (guard.config.mode == Mode::Paper || guard.acts_for.is_some())
+}
+
+/// Records the event that names these actions and has them sent in order, each whatever became of the one before.
+/// In paper mode they are only recorded. Returns the event's number.
+pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>) -> u64 {
+    let is_live = step.guard.config.mode != Mode::Paper;
+    let actions = plan_own(step.guard, actions, step.now_ms);
+    let nodes: Vec<&Node> = actions.iter().map(|planned| &planned.node).collect();
+    let nonces = if is_live { actions.iter().map(|planned| planned.terms.nonce).collect() } else { Vec::new() };
+    let seq = match cause {
+        Cause::Protect { coins, problems } => {
+            let body = event::Protect { coins, actions: nodes, problems, sent: is_live, nonces };
+            step.record("protect", &body, Keys::default())
+        }
+        Cause::Flatten { reason, problems } => {
+            let body = event::Flatten { reason, actions: nodes, problems, sent: is_live, nonces };
+            step.record("flatten", &body, Keys::default())
+        }
+        Cause::Again { of } => {
+            let Some(action) = nodes.first() else { return of };
+            let body = event::Intent { of, action, nonces };
+            step.record("intent", &body, Keys { serves: Some(of), ..Keys::default() })
+        }
+    };
+    if is_live && actions.is_empty() {
+        let keys = Keys { serves: Some(seq), ..Keys::default() };
+        step.record("done", &event::Done { intent: seq }, keys);
+    } else if is_live {
+        dispatch::dispatch(step, seq, Intent::new(actions, None, Urgency::Own), &[]);
+    }
+    seq
+}
+
+fn plan_own(guard: &mut Guard, actions: Vec<Action>, now_ms: u64) -> Vec<Planned> {
+    let (seq, mut place) = (guard.seq.saturating_add(1), 0);
+    let is_live = guard.config.mode != Mode::Paper;
+    let plan = |mut action: Action| {
+        name_orders(&mut action, 0, seq, &mut place);
+        let node = action.to_node()?;
+        let nonce = if is_live { guard.next_nonce(now_ms) } else { 0 };
+        // No expiry: what makes the account safer is welcome late as well.
+        let terms = Terms { nonce, vault: guard.acts_for.flatten(), expires_after_ms: None };
+        Some(Planned { role: Role::Own, action, node, terms })
+    };
+    actions.into_iter().filter_map(plan).collect()
+}
+
+/// Whether an action of the guard's own for this market still has no answer.
+pub(crate) fn is_acting_on(guard: &Guard, asset: u32) -> bool {
+    let own = guard.intents.values().filter(|intent| intent.urgency == Urgency::Own);
+    own.flat_map(|intent| &intent.actions).any(|planned| touches(&planned.action, asset))
+}
+
+/// Since when what became of an order in this market is not known: the youngest doubt counts.
+pub(crate) fn in_doubt_since(guard: &Guard, asset: u32) -> Option<u64> {
+    guard.doubts.values().filter_map(|doubt| doubt.about(asset)).max()
+}
+
+/// Takes in how an action of the guard's own ended.
+pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &Ending) {
+    let mut refused = Vec::new();
+    for (place, order) in action.orders().enumerate() {
+        let outcome = match ending {
+            Ending::Answered(reply, _) => match reply.status(place) {
+                Status::Error(text) => AttemptResult::refused(text),
+                _ => AttemptResult::Accepted,
+            },
+            Ending::NotSent(_) | Ending::Unknown(_) => AttemptResult::Unheard,
+        };
+        if let (AttemptResult::Refused(text), false) = (&outcome, order.is_trigger()) {
+            refused.push((order.asset, text.clone()));
+        }
+        step.guard.watch.care_of(order.asset).tried(order, &outcome, step.now_ms);
+    }
+    for (asset, text) in refused {
+        let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
+        let text = format!("the close of {coin} was refused: {text}");
+        step.record("error", &event::Trouble { text: &text }, Keys::default());
+    }
+    step.guard.watch.flatten.ended(action, ending, step.now_ms);
+}
+
+fn touches(action: &Action, asset: u32) -> bool {
+    match action {
+        Action::Cancel { cancels, .. } => cancels.iter().any(|cancel| cancel.asset == asset),
+        Action::CancelByCloid { cancels, .. } => cancels.iter().any(|cancel| cancel.asset == asset),
+        action => action.orders().any(|order| order.asset == asset),
+    }
+}

@@ -1,0 +1,27 @@
+//! Flows: what an input sets in motion. Each works on one `Step`: the state, the effects and the time.
+//!
+//! Arrows go downward: supervision uses protect, flatten and risk; these use the guard's own actions; those dispatch.
+
+pub(crate) mod acts_for;
+pub(crate) mod close_order;
+pub(crate) mod cover;
+pub(crate) mod decision;
+pub(crate) mod dispatch;
+pub(crate) mod flatten;
+pub(crate) mod guard_actions;
+pub(crate) mod kill_switch;
+pub(crate) mod leverage_setting;
+pub(crate) mod paper_reply;
+pub(crate) mod protect;
+pub(crate) mod read_progress;
+pub(crate) mod requests;
+pub(crate) mod resend_reducing;
+pub(crate) mod resend_without_builder_fee;
+pub(crate) mod risk;
+pub(crate) mod risk_event;
+pub(crate) mod send_result;
+pub(crate) mod settlement;
+pub(crate) mod shutdown;
+pub(crate) mod signer;
+pub(crate) mod step_context;
+pub(crate) mod supervise;

@@ -1,0 +1,143 @@
+//! Paper replies: what the venue's answer would look like.
+
+use crate::base::address::Cloid;
+use crate::base::amount::to_answer;
+use crate::guard::flow::leverage_setting;
+use crate::guard::judge::cancel::GUARDS_OWN;
+use crate::guard::judge::cancel::guards_own;
+use crate::guard::reply;
+use crate::guard::reply::Summary;
+use crate::guard::state::exposure::StopAt;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::intent::{Planned, Role};
+use crate::guard::state::own_cloid::is_derived;
+use crate::guard::state::paper_orders::Fate;
+use crate::venue::action::{Action, Grouping, Target};
+use crate::venue::order::Order;
+use serde_json::{Value, json};
+
+/// Places and cancels paper orders and says what became of them.
+pub(crate) fn answer(
+    guard: &mut Guard,
+    seq: u64,
+    asked: &Action,
+    actions: &[Planned],
+    stops: &[Option<StopAt>],
+    summary: &Summary,
+    now_ms: u64,
+) -> String {
+    let Some(forward) = actions.iter().find(|planned| planned.role == Role::Forward) else {
+        return reply::paper("default", None, summary);
+    };
+    let own = asked.batch_len();
+    // What paper mode pretends to have set holds until the account is seen to say otherwise.
+    actions.iter().for_each(|planned| leverage_setting::learn_leverage(guard, &planned.action, now_ms));
+    let gone: Vec<Option<u64>> = targets(guard, &forward.action);
+    match &forward.action {
+        Action::Cancel { .. } | Action::CancelByCloid { .. } => {
+            let asked_for = targets(guard, asked).into_iter().zip(guards_own(guard, asked));
+            let statuses: Vec<Value> = asked_for
+                .map(|(oid, is_guards)| match is_guards {
+                    true => json!({"error": format!("svc-guard: {}", GUARDS_OWN)}),
+                    false => cancel(guard, oid),
+                })
+                .collect();
+            reply::paper("cancel", Some(json!({"statuses": statuses})), summary)
+        }
+        Action::TwapCancel { .. } => reply::paper("twapCancel", Some(json!({"status": "success"})), summary),
+        action => {
+            let fates = place_all(guard, seq, action, stops, &gone);
+            let placed = action.orders().zip(fates).map(|(order, fate)| paper_status(order, fate));
+            let placed: Vec<Value> = placed.take(own).collect();
+            let data = match action {
+                Action::Order(_) | Action::BatchModify { .. } => Some(json!({"statuses": placed})),
+                _ => None,
+            };
+            reply::paper("order", data, summary)
+        }
+    }
+}
+
+/// Places the orders of an action, each in place of the one that is gone for it, and says what became of them.
+fn place_all(
+    guard: &mut Guard,
+    seq: u64,
+    action: &Action,
+    stops: &[Option<StopAt>],
+    gone: &[Option<u64>],
+) -> Vec<Fate> {
+    let has_parent = matches!(action, Action::Order(order) if order.grouping == Grouping::NormalTpsl);
+    let mut fates: Vec<Fate> = Vec::new();
+    for (place, order) in action.orders().enumerate() {
+        let mid = guard.view.mids.get(&order.asset).copied();
+        let stop = stops.get(place).copied().flatten();
+        let fate = match fates.first().filter(|_| has_parent) {
+            // Nothing hangs on an order that never was.
+            Some(Fate::NoMatch) => Fate::NoMatch,
+            Some(Fate::Resting(parent)) => {
+                let parent = Some(*parent);
+                guard.paper.place((seq, place), order, stop, mid, parent)
+            }
+            _ => guard.paper.place((seq, place), order, stop, mid, None),
+        };
+        if let Some(Some(oid)) = gone.get(place) {
+            guard.paper.replace(*oid, if let Fate::Resting(by) = fate { Some(by) } else { None });
+        }
+        fates.push(fate);
+    }
+    fates
+}
+
+/// The orders that an action cancels or replaces, by id; `None` where there is none.
+fn targets(guard: &Guard, action: &Action) -> Vec<Option<u64>> {
+    let known = |oid: u64| (guard.paper.get(oid).is_some() || guard.view.order(oid).is_some()).then_some(oid);
+    let by_cloid = |cloid: &Cloid| {
+        guard.paper.by_cloid(cloid).or_else(|| guard.view.orders_by_cloid(*cloid).next().map(|order| order.oid))
+    };
+    let target = |target: &Target| match target {
+        Target::Oid(oid) => known(*oid),
+        Target::Cloid(cloid) => by_cloid(cloid),
+    };
+    match action {
+        Action::Cancel { cancels, .. } => cancels.iter().map(|cancel| known(cancel.oid)).collect(),
+        Action::CancelByCloid { cancels, .. } => cancels.iter().map(|cancel| by_cloid(&cancel.cloid)).collect(),
+        Action::Modify { modify, .. } => vec![target(&modify.target)],
+        Action::BatchModify { modifies, .. } => modifies.iter().map(|modify| target(&modify.target)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn cancel(guard: &mut Guard, oid: Option<u64>) -> Value {
+    match oid {
+        Some(oid) => {
+            guard.paper.cancel(oid);
+            json!("success")
+        }
+        None => json!({"error": "Order was never placed, already canceled, or filled."}),
+    }
+}
+
+fn paper_status(order: &Order, fate: Fate) -> Value {
+    // As at the venue, an order that was named carries its name; names that the guard gave are its own affair.
+    let named = |mut status: Value| {
+        if let Some(cloid) = order.cloid.filter(|cloid| !is_derived(cloid))
+            && let Some(members) = status.as_object_mut()
+        {
+            members.insert("cloid".to_owned(), json!(cloid));
+        }
+        status
+    };
+    match fate {
+        Fate::Resting(oid) => json!({"resting": named(json!({"oid": oid}))}),
+        Fate::Filled(oid, px) => {
+            let filled = json!({"totalSz": to_answer(order.size), "avgPx": to_answer(px), "oid": oid});
+            json!({"filled": named(filled)})
+        }
+        Fate::NoMatch => {
+            let asset = order.asset;
+            json!({"error": format!(
+                "Order could not immediately match against any resting orders. asset={asset}"
+            )})
+        }
+    }
+}

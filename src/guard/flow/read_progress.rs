@@ -1,0 +1,30 @@
+//! Whether account and orders were read late enough to act on what they show.
+
+use crate::guard::flow::guard_actions;
+use crate::guard::state::guard::Guard;
+
+/// A read that should settle a question is waited for this long; then what is known must do.
+const MAX_WAIT_MS: u64 = 3_000;
+
+/// Whether account and orders were read late enough to say whether a market's position is bare: a position seen to
+/// grow may have got its stop with it, and a stop seen gone may have taken the position along.
+pub(crate) fn is_settled(guard: &Guard, asset: u32, now_ms: u64) -> bool {
+    let account_ms = guard.view.account.as_ref().map(|account| account.begun_ms);
+    let known = |read_ms: Option<u64>, since_ms: Option<u64>| {
+        since_ms.is_none_or(|since_ms| read_ms >= Some(since_ms) || now_ms.saturating_sub(since_ms) > MAX_WAIT_MS)
+    };
+    let tried_ms = guard.watch.care(asset).map(|care| care.reads_since_ms);
+    // A young doubt may be settled by the venue's own word in a moment; an old one holds up nothing.
+    known(None, guard_actions::in_doubt_since(guard, asset))
+        && known(guard.view.orders_ms, guard.watch.changed_ms.get(&asset).copied())
+        && known(account_ms, guard.watch.gone_ms.get(&asset).copied())
+        && known(account_ms, tried_ms)
+        && known(guard.view.orders_ms, tried_ms)
+}
+
+/// Whether a read of the account and one of the orders began after `since_ms`, or were waited for long enough.
+pub(crate) fn is_read_since(guard: &Guard, since_ms: u64, now_ms: u64) -> bool {
+    let account_ms = guard.view.account.as_ref().map(|account| account.begun_ms);
+    let late = now_ms.saturating_sub(since_ms) > MAX_WAIT_MS;
+    account_ms >= Some(since_ms) && (guard.view.orders_ms >= Some(since_ms) || late)
+}

@@ -1,0 +1,64 @@
+//! Requests: judged at once, or parked for a moment until the leverage settings that they need are read.
+
+use crate::guard::effects::{Deed, Read};
+use crate::guard::flow::decision;
+use crate::guard::flow::step_context::Step;
+use crate::guard::input::{Request, RequestBody};
+use crate::guard::judge::leverage;
+use crate::guard::state::guard::Parked;
+use crate::venue::info::Leverage;
+use std::collections::BTreeSet;
+
+/// Requests that wait for a leverage setting at most.
+const MAX_PARKED: usize = 64;
+
+/// A request waits this long for a leverage setting; then the setting counts as unknown.
+const MAX_PARKED_MS: u64 = 2_000;
+
+/// Judges a request, unless leverage settings must be read first.
+pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
+    if let RequestBody::Signed { envelope, .. } = &request.body
+        && step.guard.parked.len() < MAX_PARKED
+    {
+        let unknown = leverage::unknown_for(step.guard, &envelope.action, step.now_ms);
+        let wanted: BTreeSet<u32> = unknown.iter().map(|market| market.asset).collect();
+        if !wanted.is_empty() {
+            let is_asked = |asset: u32| step.guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));
+            let reads = unknown.into_iter().filter(|market| !is_asked(market.asset));
+            let reads = reads.map(|market| Read::Leverage { asset: market.asset, coin: market.coin.clone() });
+            step.effects.at_once.extend(reads.map(Deed::Read));
+            step.guard.parked.push(Parked { request, wanted, at_ms: step.now_ms });
+            return;
+        }
+    }
+    decision::decide(step, request);
+}
+
+/// Takes in a market's leverage setting, `None` where it could not be read.
+pub(crate) fn on_leverage(step: &mut Step<'_>, asset: u32, leverage: Option<Leverage>) {
+    if let Some(leverage) = leverage {
+        step.guard.view.leverage.insert(asset, (leverage, step.now_ms));
+    }
+    for waiting in &mut step.guard.parked {
+        waiting.wanted.remove(&asset);
+    }
+    unpark(step, |waiting| waiting.wanted.is_empty());
+}
+
+/// Judges the requests that have waited long enough: the settings that they wait for count as unknown.
+pub(crate) fn unpark_overdue(step: &mut Step<'_>) {
+    let now_ms = step.now_ms;
+    unpark(step, |waiting| now_ms.saturating_sub(waiting.at_ms) >= MAX_PARKED_MS);
+}
+
+/// Judges all requests that wait.
+pub(crate) fn unpark_all(step: &mut Step<'_>) {
+    unpark(step, |_| true);
+}
+
+/// Judges the parked requests that are `ready`.
+fn unpark(step: &mut Step<'_>, is_ready: impl Fn(&Parked) -> bool) {
+    let (ready, parked): (Vec<_>, Vec<_>) = std::mem::take(&mut step.guard.parked).into_iter().partition(is_ready);
+    step.guard.parked = parked;
+    ready.into_iter().for_each(|waiting| decision::decide(step, waiting.request));
+}

@@ -1,0 +1,116 @@
+//! What only reduces, sent on its own where what had to go first for the rest of its request failed.
+//!
+//! An exit must not fall with the leverage update of an entry that came along with it, nor the cancel of an entry with
+//! the stop that another cancel needs.
+
+use crate::guard::effects::{Keys, Urgency};
+use crate::guard::event;
+use crate::guard::flow::close_order::order_action;
+use crate::guard::flow::dispatch;
+use crate::guard::flow::step_context::Step;
+use crate::guard::judge::orders::add_exit;
+use crate::guard::reply::left_out;
+use crate::guard::state::exposure::Book;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
+use crate::guard::state::merged_reply::Merge;
+use crate::guard::state::view::Resting;
+use crate::venue::action::{Action, Grouping, OrderAction, Target};
+use crate::venue::market::FIRST_NON_CORE_ASSET;
+use crate::venue::order::Order;
+use crate::venue::signing::Terms;
+use rust_decimal::Decimal;
+
+/// Sends what only reduces of the intent `of`, whose `pre` at `index` failed for the reason `why`. Takes the waiting
+/// client along, which is told of each of its orders.
+pub(crate) fn resend(step: &mut Step<'_>, (of, index): (u64, usize), intent: &mut Intent, why: &str) {
+    // The rest stays unsent, and stands in the way of nothing.
+    step.guard.pending.never_sent(of, index.saturating_add(1));
+    let Some(planned) = intent.actions.iter().find(|planned| planned.role == Role::Forward).cloned() else {
+        return;
+    };
+    let Some((action, places)) = reducing_part(step.guard, &planned.action) else { return };
+    let Some(node) = action.to_node() else { return };
+    let terms = Terms { nonce: step.guard.next_nonce(step.now_ms), ..planned.terms };
+    let body = event::Intent { of, action: &node, nonces: vec![terms.nonce] };
+    let seq = step.record("intent", &body, Keys { serves: Some(of), ..Keys::default() });
+    let left_out = left_out(&planned.action, why);
+    let waiting = intent.waiting.take().map(|mut waiting| {
+        let before = waiting.merge.take();
+        Waiting { merge: Some(Merge::over(before, left_out, places)), ..waiting }
+    });
+    let planned = Planned { role: Role::Forward, action, node, terms };
+    dispatch::dispatch(step, seq, Intent::new(vec![planned], waiting, Urgency::Exit), &[]);
+}
+
+/// The part of an action that can only reduce, and where its orders stand in the whole; `None` where there is none.
+fn reducing_part(guard: &Guard, action: &Action) -> Option<(Action, Vec<usize>)> {
+    let (part, places) = match action {
+        Action::Order(action) => {
+            let (places, orders): (Vec<_>, Vec<_>) = reducing_orders(guard, action).into_iter().unzip();
+            let part = match action.grouping {
+                // Nothing hangs on it any more.
+                Grouping::NormalTpsl => order_action(orders),
+                _ => Action::Order(OrderAction { orders, ..action.clone() }),
+            };
+            (part, places)
+        }
+        Action::BatchModify { modifies, always } => {
+            let reducing = modifies.iter().enumerate().filter(|(_, modify)| modify.order.reduce_only);
+            let (places, modifies) = reducing.map(|(place, modify)| (place, modify.clone())).unzip();
+            (Action::BatchModify { modifies, always: *always }, places)
+        }
+        Action::Cancel { cancels, fast } => {
+            let free = cancels.iter().enumerate().filter(|(_, cancel)| !may_cover(guard, Target::Oid(cancel.oid)));
+            let (places, cancels) = free.map(|(place, cancel)| (place, *cancel)).unzip();
+            (Action::Cancel { cancels, fast: *fast }, places)
+        }
+        Action::CancelByCloid { cancels, fast } => {
+            let free = cancels.iter().enumerate().filter(|(_, cancel)| !may_cover(guard, Target::Cloid(cancel.cloid)));
+            let (places, cancels) = free.map(|(place, cancel)| (place, *cancel)).unzip();
+            (Action::CancelByCloid { cancels, fast: *fast }, places)
+        }
+        _ => return None,
+    };
+    (!Vec::is_empty(&places)).then_some((part, places))
+}
+
+/// The orders that reduce what is held, and the closing part of those that would flip it, each with its place.
+fn reducing_orders(guard: &Guard, action: &OrderAction) -> Vec<(usize, Order)> {
+    let mut book = Book::of(guard);
+    let hangs = action.grouping == Grouping::NormalTpsl;
+    let orders = || action.orders.iter().enumerate();
+    let mut reducing: Vec<(usize, Order)> = Vec::new();
+    // What is marked first, wherever it stands: what it closes nothing else can count on closing.
+    for (place, order) in orders().filter(|(_, order)| order.reduce_only && !hangs) {
+        // A stop or a take-profit for what is not bought has nothing to reduce, where positions are known.
+        let is_foreign = order.asset >= FIRST_NON_CORE_ASSET;
+        if is_foreign || !book.market(guard, order.asset).held(!order.is_buy).is_zero() {
+            add_exit(guard, &mut book, order);
+            reducing.push((place, order.clone()));
+        }
+    }
+    for (place, order) in orders().filter(|(_, order)| !order.reduce_only && !order.is_trigger()) {
+        let closing = order.size.saturating_sub(book.market(guard, order.asset).entry_part(order));
+        if !closing.is_zero() {
+            let order = Order { size: closing, reduce_only: true, ..order.clone() };
+            add_exit(guard, &mut book, &order);
+            reducing.push((place, order));
+        }
+    }
+    reducing.sort_unstable_by_key(|(place, _)| *place);
+    reducing
+}
+
+/// Whether a cancel of this target could take a position's stop.
+fn may_cover(guard: &Guard, target: Target) -> bool {
+    let covers = |order: &Resting| {
+        let position = guard.view.position(order.asset);
+        let held = if order.is_buy { -position } else { position };
+        order.stop_px.is_some() && held > Decimal::ZERO
+    };
+    match target {
+        Target::Oid(oid) => guard.view.order(oid).is_some_and(covers),
+        Target::Cloid(cloid) => guard.view.orders_by_cloid(cloid).any(covers),
+    }
+}

@@ -1,0 +1,61 @@
+//! Exits that the venue refused for the builder they carry: sent again without it.
+//!
+//! A fee for a third party must not stand between an owner and the way out. Entries are not sent again: they can wait.
+
+use crate::guard::effects::{Keys, Urgency};
+use crate::guard::event;
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
+use crate::guard::state::merged_reply::Merge;
+use crate::guard::state::pending::ToldBy;
+use crate::venue::action::{Action, Grouping, OrderAction};
+use crate::venue::reply::{Reply, Status};
+use crate::venue::signing::Terms;
+use serde_json::Value;
+
+/// Sends the exits that were refused for their builder again. Takes the waiting client along, which is answered
+/// with both replies in one.
+pub(crate) fn resend(
+    step: &mut Step<'_>,
+    of: u64,
+    planned: &Planned,
+    (reply, answer): (&Reply, &Value),
+    waiting: &mut Option<Waiting>,
+) {
+    let Some((action, places)) = refused_exits(&planned.action, reply) else { return };
+    let Some(node) = action.to_node() else { return };
+    let terms = Terms { nonce: step.guard.next_nonce(step.now_ms), ..planned.terms };
+    let body = event::Intent { of, action: &node, nonces: vec![terms.nonce] };
+    let seq = step.record("intent", &body, Keys { serves: Some(of), ..Keys::default() });
+    for (place, order) in action.orders().enumerate() {
+        step.guard.pending.reserve((seq, 0, place), order, None, ToldBy::CloidSince(step.now_ms, Vec::new()));
+    }
+    let waiting = waiting.take().map(|mut waiting| {
+        let before = waiting.merge.take();
+        Waiting { merge: Some(Merge::over(before, answer.clone(), places)), ..waiting }
+    });
+    let intent = Intent::new(vec![Planned { role: Role::Forward, action, node, terms }], waiting, Urgency::Exit);
+    step.effects.after_disk.extend(intent.send(seq, 0));
+    step.guard.intents.insert(seq, intent);
+}
+
+/// The exits of `action` that `reply` refused for their builder, without it, and their places.
+fn refused_exits(action: &Action, reply: &Reply) -> Option<(Action, Vec<usize>)> {
+    let Action::Order(OrderAction { orders, grouping, builder: Some(_) }) = action else { return None };
+    if *grouping == Grouping::NormalTpsl {
+        // What hangs on a refused entry has nothing to protect.
+        return None;
+    }
+    let is_refused = |place: usize| match reply.status(place) {
+        Status::Error(text) => text.to_ascii_lowercase().contains("builder"),
+        _ => false,
+    };
+    let (places, orders): (Vec<_>, Vec<_>) = orders
+        .iter()
+        .enumerate()
+        .filter(|(place, order)| order.reduce_only && is_refused(*place))
+        .map(|(place, order)| (place, order.clone()))
+        .unzip();
+    let again = OrderAction { orders, grouping: *grouping, builder: None };
+    (!places.is_empty()).then_some((Action::Order(again), places))
+}

@@ -1,0 +1,164 @@
+//! Halts: what looks like one, when it is believed, and when it ends.
+
+use crate::base::amount::{percent_of, to_wire};
+use crate::guard::config::Mode;
+use crate::guard::effects::{Deed, Read};
+use crate::guard::flow::risk::records;
+use crate::guard::flow::step_context::Step;
+use crate::guard::flow::{flatten, risk_event};
+use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::risk_state::{RiskFigures, RiskState};
+use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+/// What looks like a loss may be a withdrawal, also one of which only the last part shows: the ledger is given this long
+/// to show it.
+const LEDGER_GRACE_MS: u64 = 2_000;
+
+/// A warning comes at this share of a limit, percent.
+const NEAR_PCT: Decimal = dec!(60);
+
+/// A limit that is reached.
+struct Breach {
+    state: RiskState,
+    details: Value,
+    reason: String,
+}
+
+/// Fires a halt that is believed, ends one that is over, and warns of one that is near.
+pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
+    let Some(figures) = step.guard.risk.figures(equity, &step.guard.config.rules) else { return };
+    warn(step, &figures);
+    end_day_halt(step);
+    let Some(breach) = breach(step.guard, &figures, equity) else {
+        step.guard.risk.unconfirmed = None;
+        return;
+    };
+    let ledger_from_ms = step.now_ms.saturating_add(LEDGER_GRACE_MS);
+    match &mut step.guard.risk.unconfirmed {
+        None => {
+            let cash_before = step.guard.risk.cash_before.clone();
+            let doubt =
+                UnconfirmedLoss { seen_ms: step.now_ms, ledger_from_ms, is_ledger_asked: false, reads: 1, cash_before };
+            step.guard.risk.unconfirmed = Some(doubt);
+            step.effects.at_once.extend([Read::AccountNow, Read::Mode].map(Deed::Read));
+        }
+        Some(doubt) if is_new => {
+            doubt.reads = doubt.reads.saturating_add(1);
+            if step.guard.risk.jumped {
+                // Another withdrawal, perhaps: the ledger must have had time to show this one as well.
+                (doubt.ledger_from_ms, doubt.is_ledger_asked) = (ledger_from_ms, false);
+            }
+        }
+        Some(_) => {}
+    }
+    let sure = match perhaps_withdrawn(step.guard, step.now_ms) {
+        Some(usd) => loss_without(step.guard, usd, equity),
+        None => Some(breach),
+    };
+    if sure.is_none() {
+        extend_doubt(step);
+    }
+    ask_for_explanation(step);
+    if let Some(breach) = sure.filter(|_| is_believed(step.guard, step.now_ms)) {
+        fire(step, breach);
+    }
+}
+
+/// The cash that went with the loss, USDC, while the ledger may still show that it was withdrawn.
+fn perhaps_withdrawn(guard: &Guard, now_ms: u64) -> Option<Decimal> {
+    let doubt = guard.risk.unconfirmed.as_ref().filter(|doubt| doubt.may_go_on(now_ms))?;
+    guard.risk.cash.as_ref()?.gone_since(doubt.cash_before.as_ref()?, guard.risk.traded_ms)
+}
+
+/// The limit that is reached also if `usd` was withdrawn.
+fn loss_without(guard: &Guard, usd: Decimal, equity: Decimal) -> Option<Breach> {
+    let equity = equity.saturating_add(usd);
+    breach(guard, &guard.risk.figures(equity, &guard.config.rules)?, equity)
+}
+
+/// The ledger did not show what went: it is read once more, a while later.
+fn extend_doubt(step: &mut Step<'_>) {
+    let ledger_ms = step.guard.risk.ledger_ms;
+    if let Some(doubt) = step.guard.risk.unconfirmed.as_mut().filter(|doubt| ledger_ms >= doubt.ledger_from_ms) {
+        (doubt.ledger_from_ms, doubt.is_ledger_asked) = (step.now_ms.saturating_add(LEDGER_GRACE_MS), false);
+    }
+}
+
+/// Has the ledger read as soon as it must have shown what moved the balance.
+fn ask_for_explanation(step: &mut Step<'_>) {
+    let since_ms = step.guard.risk.ledger_since_ms();
+    if let Some(doubt) = &mut step.guard.risk.unconfirmed
+        && !doubt.is_ledger_asked
+        && step.now_ms >= doubt.ledger_from_ms
+    {
+        doubt.is_ledger_asked = true;
+        step.effects.at_once.push(Deed::Read(Read::Ledger { since_ms }));
+    }
+}
+
+fn is_believed(guard: &Guard, now_ms: u64) -> bool {
+    guard.risk.unconfirmed.as_ref().is_some_and(|doubt| {
+        let is_explained = guard.risk.ledger_ms >= doubt.ledger_from_ms && guard.risk.mode_ms >= doubt.seen_ms;
+        doubt.reads >= 2 && (is_explained || !doubt.may_go_on(now_ms))
+    })
+}
+
+/// The gravest limit that is reached and has not fired yet.
+fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breach> {
+    let rules = &guard.config.rules;
+    let reached = |loss: Decimal, limit: Decimal| limit > Decimal::ZERO && loss >= limit;
+    if guard.risk.state != RiskState::DrawdownHalt && reached(figures.drawdown, figures.drawdown_limit) {
+        let (down, limit, peak) = (figures.drawdown, figures.drawdown_limit, figures.peak);
+        let details = json!({
+            "cause": "drawdown", "equity": to_wire(equity), "peak_equity": to_wire(peak), "drawdown": to_wire(down),
+            "limit": to_wire(limit), "limit_pct": to_wire(rules.drawdown),
+        });
+        let percent = rules.drawdown;
+        let reason = format!("drawdown halt: {down:.2} below the peak {peak:.2}, limit {limit:.2} ({percent}%)");
+        return Some(Breach { state: RiskState::DrawdownHalt, details, reason });
+    }
+    let loss = -figures.day_pnl;
+    if guard.risk.state == RiskState::Active && reached(loss, figures.daily_loss_limit) {
+        let (limit, start) = (figures.daily_loss_limit, figures.day_start);
+        let details = json!({
+            "cause": "daily_loss", "equity": to_wire(equity), "day": guard.risk.day().map(|day| day.to_string()),
+            "day_start_equity": to_wire(start), "loss": to_wire(loss), "limit": to_wire(limit),
+            "limit_pct": to_wire(rules.daily_loss),
+        });
+        let percent = rules.daily_loss;
+        let reason =
+            format!("daily loss stop: {loss:.2} lost of the day's start {start:.2}, limit {limit:.2} ({percent}%)");
+        return Some(Breach { state: RiskState::HaltedForDay, details, reason });
+    }
+    None
+}
+
+fn fire(step: &mut Step<'_>, breach: Breach) {
+    step.effects.risk.push(records::halt(breach.state, &breach.details, step.now_ms));
+    step.guard.risk.unconfirmed = None;
+    (step.guard.risk.state, step.guard.risk.since_ms) = (breach.state, step.now_ms);
+    step.guard.risk.details = Some(breach.details);
+    step.guard.risk.halted_on = step.guard.risk.day();
+    // Before the flatten event, as it happened.
+    risk_event::record_risk_change(step);
+    step.guard.watch.flatten.want(breach.reason, step.now_ms);
+}
+
+/// The daily loss stop holds until the next UTC day, and until all is flat; paper mode closes nothing to wait for.
+fn end_day_halt(step: &mut Step<'_>) {
+    let is_over = step.guard.risk.state == RiskState::HaltedForDay && step.guard.risk.day() > step.guard.risk.halted_on;
+    if is_over && (step.guard.config.mode == Mode::Paper || flatten::is_flat(step.guard)) {
+        step.guard.reactivate(step.now_ms);
+        step.effects.risk.push(records::halt_ended(step.now_ms));
+    }
+}
+
+fn warn(step: &mut Step<'_>, figures: &RiskFigures) {
+    let is_near = |loss: Decimal, limit: Decimal| limit > Decimal::ZERO && loss >= percent_of(limit, NEAR_PCT);
+    let near = [is_near(-figures.day_pnl, figures.daily_loss_limit), is_near(figures.drawdown, figures.drawdown_limit)];
+    for (since_ms, is_near) in step.guard.risk.near_ms.iter_mut().zip(near) {
+        *since_ms = is_near.then(|| since_ms.unwrap_or(step.now_ms));
+    }
+}

@@ -1,0 +1,5 @@
+//! The risk state at work: reads become figures, figures halts, and each change a record.
+
+pub(crate) mod account;
+pub(crate) mod halt;
+pub(crate) mod records;

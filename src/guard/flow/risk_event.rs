@@ -1,0 +1,27 @@
+//! The `risk` event: one whenever its content has changed.
+
+use crate::guard::effects::Keys;
+use crate::guard::event;
+use crate::guard::flow::step_context::Step;
+
+/// A `risk` event whenever what it tells has changed.
+pub(crate) fn record_risk_change(step: &mut Step<'_>) {
+    let Some(account) = &step.guard.view.account else { return };
+    let (equity, open_positions) = (account.equity, account.positions.len());
+    let journal_error = step.guard.journal_error.clone();
+    let (state, details) = (step.guard.risk.state.name(), step.guard.risk.details.clone());
+    let told = format!("{state} {open_positions} {journal_error:?}");
+    if step.guard.told_risk.as_ref() == Some(&told) {
+        return;
+    }
+    step.guard.told_risk = Some(told);
+    let body = event::Risk {
+        state,
+        details,
+        equity: Some(equity.normalize().to_string()),
+        open_positions,
+        discrepancies: Vec::new(),
+        journal_error: journal_error.as_deref(),
+    };
+    step.record("risk", &body, Keys::default());
+}

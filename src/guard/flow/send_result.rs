@@ -1,0 +1,186 @@
+//! The result of a send: recorded, the client answered, and what comes next sent.
+
+use crate::guard::effects::Answer;
+use crate::guard::effects::Keys;
+use crate::guard::effects::Read;
+use crate::guard::effects::Urgency;
+use crate::guard::effects::{Deed, Effects};
+use crate::guard::event;
+use crate::guard::flow::step_context::Step;
+use crate::guard::flow::{
+    guard_actions, leverage_setting, resend_reducing, resend_without_builder_fee, settlement, signer,
+};
+use crate::guard::input::SendOutcome;
+use crate::guard::reply;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::in_doubt::Proof;
+use crate::guard::state::intent::Planned;
+use crate::guard::state::intent::{Intent, Role, Waiting};
+use crate::guard::state::send_result::Ending;
+use crate::venue::action::{Action, Grouping};
+use crate::venue::reply::{Reply, Status};
+use serde_json::json;
+
+/// Takes in how an action ended: tells of it, answers the client, and sends what comes next.
+pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcome: SendOutcome) {
+    let Some(mut intent) = step.guard.intents.remove(&seq) else { return };
+    if let SendOutcome::Unrecorded(error) = &outcome {
+        // The decision is no more on disk than the action: the client is not told of it.
+        answer_as(&mut step.effects, &mut intent, 503, |_| reply::unrecorded(error));
+    }
+    let Some(planned) = intent.actions.get(index) else { return };
+    let (role, nonce) = (planned.role, planned.terms.nonce);
+    let is_recorded = !matches!(outcome, SendOutcome::Unrecorded(_));
+    let ending = Ending::of(outcome);
+    record_send(step, seq, index, nonce, &ending);
+    step.guard.watch.in_flight.ended(seq, index, &ending, step.now_ms);
+    if ending.may_have_filled() {
+        step.guard.risk.traded(step.now_ms);
+    }
+    if role == Role::Own {
+        guard_actions::on_own_result(step, &planned.action, &ending);
+    }
+    let next = match &ending {
+        Ending::Answered(reply, value) => {
+            signer::on_reply(step, reply);
+            step.guard.pending.answered(seq, index, step.now_ms, |place| reply.status(place));
+            learn_orders(step.guard, &planned.action, reply, step.now_ms);
+            if reply.is_ok() {
+                leverage_setting::learn_leverage(step.guard, &planned.action, step.now_ms);
+            }
+            match role {
+                Role::Pre if !reply.is_ok() => {
+                    let why = format!("what had to go first was refused: {value}");
+                    resend_reducing::resend(step, (seq, index), &mut intent, &why);
+                    let text = format!("what had to go first was refused, so nothing was sent: {value}");
+                    answer(&mut step.effects, &mut intent, |waiting| reply::failed(&text, &waiting.summary));
+                    None
+                }
+                Role::Forward => {
+                    resend_without_builder_fee::resend(step, seq, planned, (reply, value), &mut intent.waiting);
+                    answer(&mut step.effects, &mut intent, |waiting| {
+                        let orders = waiting.orders;
+                        match waiting.merge.take() {
+                            Some(merge) => reply::forwarded(&merge.with(value), orders, &waiting.summary),
+                            None => reply::forwarded(value, orders, &waiting.summary),
+                        }
+                    });
+                    intent.forwarded = Some(reply.clone());
+                    intent.next(index)
+                }
+                Role::Pre | Role::Post(_) | Role::Own => intent.next(index),
+            }
+        }
+        Ending::NotSent(text) => {
+            step.guard.pending.did_not_happen((seq, index));
+            if role == Role::Pre && is_recorded {
+                let why = format!("what had to go first did not reach the venue: {text}");
+                resend_reducing::resend(step, (seq, index), &mut intent, &why);
+            }
+            let text = format!("the venue was not reached, so nothing was sent: {text}");
+            answer(&mut step.effects, &mut intent, |waiting| reply::failed(&text, &waiting.summary));
+            intent.next_after_failure(index)
+        }
+        Ending::Unknown(text) => {
+            if intent.settles.is_none() {
+                settlement::put_in_doubt(step.guard, (seq, index), planned.clone(), Proof::Wanted, step.now_ms);
+            }
+            if role == Role::Pre {
+                let why = format!("what had to go first got no answer: {text}");
+                resend_reducing::resend(step, (seq, index), &mut intent, &why);
+            }
+            let text = format!(
+                "the venue gave no answer and may have acted on it; look at the open orders before sending it \
+                 again: {text}"
+            );
+            answer(&mut step.effects, &mut intent, |waiting| reply::failed(&text, &waiting.summary));
+            intent.next_after_failure(index)
+        }
+    };
+    let is_own = role == Role::Own;
+    let reads = if is_own { [Read::OrdersNow, Read::AccountNow] } else { [Read::Orders, Read::Account] };
+    step.effects.at_once.extend(reads.map(Deed::Read));
+    let next = next.filter(|next| {
+        is_recorded && !is_too_late(step, &mut intent, *next) && !would_bare(step.guard, &intent, *next)
+    });
+    if let Some(key) = intent.settles {
+        let answered = match &ending {
+            Ending::Answered(reply, value) => Some((reply, value)),
+            _ => None,
+        };
+        settlement::on_nonce_burn(step, key, answered);
+    }
+    intent.at = next.unwrap_or_default();
+    match next.and_then(|next| intent.send(seq, next)) {
+        Some(send) => {
+            step.effects.at_once.push(send);
+            step.guard.intents.insert(seq, intent);
+        }
+        None => {
+            step.guard.pending.never_sent(seq, index.saturating_add(1));
+            step.guard.watch.in_flight.never_sent(seq, index.saturating_add(1));
+            let keys = Keys { serves: Some(seq), ..Keys::default() };
+            step.record("done", &event::Done { intent: seq }, keys);
+        }
+    }
+}
+
+/// Whether the next action is an entry that was decided on before everything had to go.
+fn is_too_late(step: &mut Step<'_>, intent: &mut Intent, next: usize) -> bool {
+    let is_forward = intent.actions.get(next).is_some_and(|planned| planned.role == Role::Forward);
+    let too_late = is_forward && intent.urgency == Urgency::Entry && step.guard.must_be_flat();
+    if too_late {
+        let text = "everything is being closed, so the order was not sent";
+        answer(&mut step.effects, intent, |waiting| reply::failed(text, &waiting.summary));
+    }
+    too_late
+}
+
+/// Whether the next action takes the guard's stop away while a client's cancel is about to take the one that was to
+/// stand in its place. Such actions come last.
+fn would_bare(guard: &Guard, intent: &Intent, next: usize) -> bool {
+    let Some(Planned { role: Role::Post(place), action: Action::Cancel { .. }, .. }) = intent.actions.get(next) else {
+        return false;
+    };
+    let forward = intent.actions.iter().find(|planned| planned.role == Role::Forward);
+    let replacing = forward.and_then(|planned| planned.action.orders().nth(*place));
+    replacing.is_some_and(|order| guard.pending.is_unseen_going(order.cloid))
+}
+
+/// Tells of a send; one that surely never went out has no `sent` event.
+fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, ending: &Ending) {
+    let (ok, reply) = match ending {
+        Ending::Answered(reply, value) => (reply.is_ok(), value.clone()),
+        Ending::Unknown(text) => (false, json!({ "error": text })),
+        Ending::NotSent(text) => {
+            let text = format!("action {index} of intent {intent} was not sent: {text}");
+            step.record("error", &event::Trouble { text: &text }, Keys::default());
+            return;
+        }
+    };
+    let keys = Keys { serves: Some(intent), ..Keys::default() };
+    let body = event::Sent { decision: intent, index, nonce, ok, reply: &reply };
+    step.record("sent", &body, keys);
+}
+
+/// Takes note of the orders that rest now, so that the client can name them at once.
+fn learn_orders(guard: &mut Guard, action: &Action, reply: &Reply, now_ms: u64) {
+    let whole = matches!(action, Action::Order(action) if action.grouping == Grouping::PositionTpsl);
+    for (place, order) in action.orders().enumerate() {
+        if let Status::Resting(oid) = reply.status(place) {
+            guard.view.place(order, oid, whole, now_ms);
+        }
+    }
+}
+
+/// Answers the client that waits for this intent, if it still does.
+fn answer(effects: &mut Effects, intent: &mut Intent, body: impl FnOnce(&mut Waiting) -> String) {
+    answer_as(effects, intent, 200, body);
+}
+
+fn answer_as(effects: &mut Effects, intent: &mut Intent, http_status: u16, body: impl FnOnce(&mut Waiting) -> String) {
+    if let Some(mut waiting) = intent.waiting.take() {
+        let body = body(&mut waiting);
+        effects.at_once.push(Deed::Answer(Answer { request: waiting.request, http_status, body }));
+    }
+}

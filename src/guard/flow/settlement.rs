@@ -1,0 +1,192 @@
+//! Settlement: what became of an action that the venue gave no answer to.
+//!
+//! Nothing is sent again. First the action's nonce is burnt with a `noop`: if the venue takes that, the action never
+//! happened and never will. If the nonce is a duplicate, the action or an earlier noop used it up, so that what has not
+//! happened by then never will, and the status of its orders says what did. A noop without an answer is sent again. Any
+//! other answer proves nothing; then only the orders' status can show that it happened, and its expiry that it no longer
+//! can. Until it is settled, what it could have done stays reserved.
+
+use crate::base::address::Cloid;
+use crate::guard::effects::{Deed, Keys, Read, Urgency};
+use crate::guard::event;
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::in_doubt::Resolution;
+use crate::guard::state::in_doubt::{Doubt, MAX_QUESTIONS, Proof, says_duplicate};
+use crate::guard::state::intent::{Intent, Planned, Role};
+use crate::guard::state::view::View;
+use crate::venue::action::{Action, Cancel, CancelByCloid};
+use crate::venue::reply::Reply;
+use crate::venue::signing::Terms;
+use serde_json::{Value, json};
+
+/// Between two questions about the same action.
+const ASK_EVERY_MS: u64 = 1_000;
+
+/// The pause after a noop without an answer doubles so often.
+const MAX_DOUBLINGS: u32 = 5;
+
+/// Doubts an action from now on.
+pub(crate) fn put_in_doubt(guard: &mut Guard, key: (u64, usize), planned: Planned, proof: Proof, now_ms: u64) {
+    guard.doubts.insert(key, Doubt::new(planned, proof, now_ms));
+}
+
+/// Has the intent of an action in doubt be done only once that is settled.
+pub(crate) fn hold_done(guard: &mut Guard, key: (u64, usize)) {
+    if let Some(doubt) = guard.doubts.get_mut(&key) {
+        doubt.holds_done = true;
+    }
+}
+
+/// Takes the next step of every settlement that is due.
+pub(crate) fn settle_due(step: &mut Step<'_>) {
+    let due =
+        step.guard.doubts.iter().filter(|(_, doubt)| doubt.next_ms <= step.now_ms && doubt.proof != Proof::Waiting);
+    let due: Vec<(u64, usize)> = due.map(|(key, _)| *key).collect();
+    for key in due {
+        let Some(doubt) = step.guard.doubts.get_mut(&key) else { continue };
+        doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS);
+        match doubt.proof {
+            Proof::Wanted => burn_nonce(step, key),
+            _ if doubt.has_orders() => {
+                let (intent, index) = key;
+                let questions = doubt.questions().into_iter();
+                let reads = questions.map(|cloid| Deed::Read(Read::OrderStatus { intent, index, cloid }));
+                step.effects.at_once.extend(reads);
+            }
+            proof => settle_by_account(step, key, proof),
+        }
+    }
+}
+
+/// Burns the nonce of an action in doubt.
+fn burn_nonce(step: &mut Step<'_>, key: (u64, usize)) {
+    // Without the name of a sub-account it is refused before its nonce is looked at, which proves nothing.
+    let Some(vault) = step.guard.acts_for else { return };
+    let Some(doubt) = step.guard.doubts.get_mut(&key) else { return };
+    let Some(node) = Action::Noop.to_node() else { return };
+    doubt.proof = Proof::Waiting;
+    // While the venue is away there is less and less use in asking.
+    doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS.saturating_mul(1 << doubt.burns.min(MAX_DOUBLINGS)));
+    doubt.burns = doubt.burns.saturating_add(1);
+    let terms = Terms { expires_after_ms: None, vault, ..doubt.terms };
+    let body = event::Intent { of: key.0, action: &node, nonces: vec![terms.nonce] };
+    let keys = Keys { serves: Some(key.0), ..Keys::default() };
+    let seq = step.record("intent", &body, keys);
+    let planned = Planned { role: Role::Forward, action: Action::Noop, node, terms };
+    let intent = Intent { settles: Some(key), ..Intent::new(vec![planned], None, Urgency::Exit) };
+    step.effects.after_disk.extend(intent.send(seq, 0));
+    step.guard.intents.insert(seq, intent);
+}
+
+/// Takes in what became of the noop: `None` where the venue gave no answer to that either.
+pub(crate) fn on_nonce_burn(step: &mut Step<'_>, key: (u64, usize), answer: Option<(&Reply, &Value)>) {
+    let Some(doubt) = step.guard.doubts.get_mut(&key) else { return };
+    let Some((reply, value)) = answer else {
+        doubt.proof = Proof::Wanted;
+        return;
+    };
+    doubt.note(&json!({"type": "noop", "nonce": doubt.terms.nonce}), value);
+    doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS);
+    match reply {
+        Reply::Refused(text) if says_duplicate(text) => doubt.proof = Proof::Used(step.now_ms),
+        Reply::Refused(_) => doubt.proof = Proof::None,
+        _ => resolve(step, key, Resolution::DidNotHappen),
+    }
+}
+
+/// Takes in the status of an order in doubt: `None` where it could not be read.
+pub(crate) fn on_order_status(step: &mut Step<'_>, key: (u64, usize), cloid: Cloid, answer: Option<&Value>) {
+    let earliest_ms = step.guard.clock.earliest_ms();
+    let (Some(doubt), Some(answer)) = (step.guard.doubts.get_mut(&key), answer) else { return };
+    if let Some(outcome) = doubt.order_status(cloid, answer, earliest_ms) {
+        resolve(step, key, outcome);
+    }
+}
+
+/// Settles what places no order by what the account shows.
+fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
+    let earliest_ms = step.guard.clock.earliest_ms();
+    let Some(doubt) = step.guard.doubts.get_mut(&key) else { return };
+    doubt.questions = doubt.questions.saturating_add(1);
+    // What can no longer happen shows in what is read from now on.
+    let is_over = doubt.is_past(earliest_ms);
+    let (since_ms, used) = match proof {
+        Proof::Used(at_ms) => (at_ms.max(doubt.since_ms), true),
+        _ => (doubt.since_ms, false),
+    };
+    let is_read = step.guard.view.orders_ms.is_some_and(|begun_ms| begun_ms > since_ms);
+    let outcome = match &doubt.action {
+        Action::Cancel { .. } | Action::CancelByCloid { .. } if is_read => {
+            let are_gone = targets_gone(&step.guard.view, &doubt.action);
+            doubt.note(&json!({"type": "frontendOpenOrders"}), &json!({"all_gone": are_gone}));
+            match are_gone {
+                // They may have filled as well.
+                true => Some(Resolution::Moot),
+                false if used || is_over => Some(Resolution::DidNotHappen),
+                false => None,
+            }
+        }
+        // What it did is not to be had: nothing depends on it that is not read anew.
+        Action::Noop | Action::TwapCancel { .. } | Action::UpdateIsolatedMargin { .. } if used => {
+            Some(Resolution::Moot)
+        }
+        Action::UpdateLeverage { asset, leverage, .. } => {
+            let known = step.guard.view.leverage.get(asset).filter(|(_, learnt_ms)| *learnt_ms > since_ms);
+            let is_so = known.map(|(known, _)| known.value == *leverage);
+            if let Some((known, _)) = known {
+                let answer = json!({"leverage": known.value});
+                doubt.note(&json!({"type": "activeAssetData", "asset": asset}), &answer);
+            }
+            match is_so {
+                Some(true) => Some(Resolution::Moot),
+                Some(false) if used || is_over => Some(Resolution::DidNotHappen),
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    if let Some(outcome) = outcome.or_else(|| (doubt.questions >= MAX_QUESTIONS).then_some(Resolution::Unknown)) {
+        return resolve(step, key, outcome);
+    }
+    let read = match &doubt.action {
+        Action::UpdateLeverage { asset, .. } => step.guard.view.market(*asset).map(|market| {
+            let (asset, coin) = (market.asset, market.coin.clone());
+            Read::Leverage { asset, coin }
+        }),
+        _ => Some(Read::Orders),
+    };
+    step.effects.at_once.extend(read.map(Deed::Read));
+}
+
+/// Tells how an action turned out and lets go of what it reserved, as far as that is known.
+fn resolve(step: &mut Step<'_>, key: (u64, usize), outcome: Resolution) {
+    let Some(doubt) = step.guard.doubts.remove(&key) else { return };
+    let (intent, index) = key;
+    let body =
+        event::Recovered { intent, index, action: &doubt.node, outcome: outcome.name(), evidence: &doubt.evidence };
+    let keys = Keys { serves: Some(intent), ..Keys::default() };
+    step.record("recovered", &body, keys);
+    let is_held = step.guard.doubts.iter().any(|((other, _), doubt)| *other == intent && doubt.holds_done);
+    if doubt.holds_done && !is_held {
+        let keys = Keys { serves: Some(intent), ..Keys::default() };
+        step.record("done", &event::Done { intent }, keys);
+    }
+    match outcome {
+        Resolution::DidNotHappen => step.guard.pending.did_not_happen(key),
+        Resolution::Happened | Resolution::Moot => step.guard.pending.accepted(key, step.now_ms),
+        Resolution::Unknown => step.guard.unsettled = step.guard.unsettled.saturating_add(1),
+    }
+    step.effects.at_once.extend([Deed::Read(Read::Orders), Deed::Read(Read::Account)]);
+}
+
+/// Whether none of the orders that a cancel names is open.
+fn targets_gone(view: &View, action: &Action) -> bool {
+    let gone_oid = |cancel: &Cancel| !view.orders.contains_key(&cancel.oid);
+    let gone_cloid = |cancel: &CancelByCloid| !view.shows(&cancel.cloid);
+    match action {
+        Action::Cancel { cancels, .. } => cancels.iter().all(gone_oid),
+        Action::CancelByCloid { cancels, .. } => cancels.iter().all(gone_cloid),
+        _ => false,
+    }
+}

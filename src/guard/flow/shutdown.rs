@@ -1,0 +1,21 @@
+//! The end of the service: no new request, then the `stopped` event once every send has ended.
+
+use crate::guard::effects::{Deed, Keys};
+use crate::guard::event;
+use crate::guard::flow::requests;
+use crate::guard::flow::step_context::Step;
+
+/// No new request is taken from now on; what waits for a leverage setting is judged without it.
+pub(crate) fn on_shutdown(step: &mut Step<'_>, reason: String) {
+    step.guard.stopping.get_or_insert(reason);
+    requests::unpark_all(step);
+}
+
+/// Every send has ended: the last event of this life.
+pub(crate) fn on_sends_ended(step: &mut Step<'_>) {
+    if !std::mem::replace(&mut step.guard.stopped, true) {
+        let reason = step.guard.stopping.clone().unwrap_or_else(|| "unknown".to_owned());
+        step.record("stopped", &event::Reason { reason: &reason }, Keys::default());
+    }
+    step.effects.after_disk.push(Deed::Stopped);
+}

@@ -1,0 +1,46 @@
+//! Whether the venue takes what is signed for the account. Where it does not know the signer there, nothing that the
+//! guard sends has any effect, however well it reads.
+
+use crate::guard::effects::Keys;
+use crate::guard::event;
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::signer::{UnknownSigner, is_of_signer};
+use crate::venue::reply::Reply;
+
+/// Characters kept of the venue's words.
+const KEPT: usize = 200;
+
+/// Takes in what an answer says of the signer. The first refusal is told of; whatever is taken ends it.
+pub(crate) fn on_reply(step: &mut Step<'_>, reply: &Reply) {
+    match reply {
+        Reply::Refused(answer) if is_of_signer(answer) => {
+            if step.guard.unknown_signer.is_none() {
+                step.guard.unknown_signer =
+                    Some(UnknownSigner { since_ms: step.now_ms, answer: answer.chars().take(KEPT).collect() });
+                let text = unknown_signer_text(step.guard).map(|(text, _)| text).unwrap_or_default();
+                step.record("error", &event::Trouble { text: &text }, Keys::default());
+            }
+        }
+        // Refused for what was asked, or for its nonce: that may be looked at first.
+        Reply::Refused(_) => {}
+        Reply::Statuses(_) | Reply::Done => step.guard.unknown_signer = None,
+    }
+}
+
+/// What to tell of an unknown signer, and since when; `None` while none is.
+pub(crate) fn unknown_signer_text(guard: &Guard) -> Option<(String, u64)> {
+    let UnknownSigner { since_ms, answer } = guard.unknown_signer.as_ref()?;
+    let wallet = guard.config.api_wallet.map_or_else(|| "the API wallet".to_owned(), |wallet| wallet.to_string());
+    let account = guard.config.account;
+    let owner = match guard.acts_for.flatten() {
+        Some(_) => "its owner (a sub-account's master, a vault's leader)",
+        None => "the account",
+    };
+    let text = format!(
+        "the venue does not take {wallet} as an API wallet for {account} ({answer}), so nothing can be sent: no \
+         position is covered or closed by this guard; approve that wallet at the venue as {owner}, or give the guard \
+         the key of one that is: `svc-guard init --force`"
+    );
+    Some((text, *since_ms))
+}

@@ -1,0 +1,82 @@
+//! Supervision: what happens whenever something was read, answered or waited for. Everything that moves the account
+//! without a client's asking starts here.
+
+use crate::guard::effects::{Deed, Read};
+use crate::guard::flow::risk::account;
+use crate::guard::flow::step_context::Step;
+use crate::guard::flow::{flatten, guard_actions, protect};
+use crate::guard::state::view::Resting;
+use crate::venue::info::{ClearinghouseState, OpenOrder};
+use rust_decimal::Decimal;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Takes in the mids.
+pub(crate) fn on_mids(step: &mut Step<'_>, mids: &BTreeMap<String, Decimal>, begun_ms: u64) {
+    let guard = &mut *step.guard;
+    guard.view.set_mids(mids, begun_ms);
+    guard.paper.cross(&guard.view);
+}
+
+/// Takes in the account, unless a newer read is held.
+pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Decimal, begun_ms: u64) {
+    let venue_ms = state.time;
+    if let Some(changed) = step.guard.view.set_account(state, equity, begun_ms) {
+        step.guard.clock.read(venue_ms, begun_ms);
+        step.guard.pending.account_read(begun_ms);
+        on_positions_changed(step, changed);
+    }
+}
+
+/// Takes in the open orders, unless a newer read is held.
+pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u64) {
+    if let Some(left) = step.guard.view.set_orders(orders, begun_ms, step.now_ms) {
+        step.guard.watch.in_flight.orders_read(begun_ms);
+        on_orders_vanished(step, &left);
+        let guard = &mut *step.guard;
+        guard.pending.orders_read(&guard.view, left, begun_ms, step.now_ms);
+    }
+}
+
+/// Takes note of positions that a read showed changed.
+fn on_positions_changed(step: &mut Step<'_>, changed: BTreeSet<u32>) {
+    if !changed.is_empty() {
+        step.guard.risk.traded(step.now_ms);
+        step.effects.at_once.push(Deed::Read(Read::OrdersNow));
+    }
+    step.guard.watch.changed_ms.extend(changed.into_iter().map(|asset| (asset, step.now_ms)));
+    let view = &step.guard.view;
+    let is_held = |asset: &u32| !view.position(*asset).is_zero();
+    step.guard.watch.changed_ms.retain(|asset, _| is_held(asset));
+}
+
+/// Takes note of orders that a read no longer showed, and has the account read to see what they did.
+fn on_orders_vanished(step: &mut Step<'_>, vanished: &[Resting]) {
+    if vanished.is_empty() {
+        return;
+    }
+    step.guard.risk.traded(step.now_ms);
+    let view = &step.guard.view;
+    // Only a stop on the losing side can have taken the position along.
+    let covered = |order: &&Resting| {
+        let held = view.position(order.asset);
+        order.stop_px.is_some() && if order.is_buy { held < Decimal::ZERO } else { held > Decimal::ZERO }
+    };
+    let gone: Vec<u32> = vanished.iter().filter(covered).map(|order| order.asset).collect();
+    step.effects.at_once.push(Deed::Read(if gone.is_empty() { Read::Account } else { Read::AccountNow }));
+    step.guard.watch.gone_ms.extend(gone.into_iter().map(|asset| (asset, step.now_ms)));
+    let is_held = |asset: &u32| !view.position(*asset).is_zero();
+    step.guard.watch.gone_ms.retain(|asset, _| is_held(asset));
+}
+
+/// Looks after the account: the risk state first, then flat or covered.
+pub(crate) fn after_step(step: &mut Step<'_>) {
+    account::check(step);
+    if !guard_actions::can_act(step.guard) || step.guard.view.account.is_none() {
+        return;
+    }
+    if step.guard.must_be_flat() {
+        flatten::run(step);
+    } else {
+        protect::run(step);
+    }
+}

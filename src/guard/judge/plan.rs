@@ -1,0 +1,54 @@
+//! A plan: what is sent for a request that passed, and what was altered in it.
+
+use crate::guard::code::Code;
+use crate::guard::state::exposure::StopAt;
+use crate::guard::state::throttle::EntryNote;
+use crate::venue::action::Action;
+
+/// What is sent for a request that passed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Plan {
+    /// Sent first; a failure stops the rest.
+    pub(crate) pre: Vec<Action>,
+    pub(crate) forward: Option<Action>,
+    /// The places of the request that `forward` holds, where some were left out of it.
+    pub(crate) kept: Option<Vec<usize>>,
+    /// Sent after `forward`, each under its condition.
+    pub(crate) post: Vec<Post>,
+    /// What was altered, in words.
+    pub(crate) changes: Vec<String>,
+    /// Where each order of `forward` is stopped out, for the exposure it reserves.
+    pub(crate) stops: Vec<Option<StopAt>>,
+    /// Entries, for the throttles.
+    pub(crate) entries: Vec<EntryNote>,
+    /// Whether any part of it can open or enlarge a position.
+    pub(crate) is_entry: bool,
+    /// Whether it passed because it can only reduce.
+    pub(crate) reduces: bool,
+}
+
+/// An action that follows, and on what.
+#[derive(Debug, Clone)]
+pub(crate) struct Post {
+    pub(crate) action: Action,
+    /// Sent only if the order at this place of `forward` was accepted.
+    pub(crate) after_place: usize,
+}
+
+impl Plan {
+    /// A plan for what can only reduce, sent as it is.
+    pub(crate) fn reducing(forward: Action) -> Self {
+        Self { forward: Some(forward), reduces: true, ..Self::default() }
+    }
+
+    /// The code and text of this plan.
+    pub(crate) fn reason(&self) -> (Code, String) {
+        if !self.changes.is_empty() {
+            (Code::Resized, self.changes.join("; "))
+        } else if self.reduces {
+            (Code::Reduces, "can only reduce risk; forwarded as it came".to_owned())
+        } else {
+            (Code::Allowed, "within every rule; forwarded as it came".to_owned())
+        }
+    }
+}

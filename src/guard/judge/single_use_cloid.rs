@@ -1,0 +1,31 @@
+//! Client order ids that are good for one trade and no more, for clients that may repeat themselves without knowing it:
+//! an agent that asks again after a lost answer, perhaps from a new process.
+//!
+//! The venue and the guard let an id be used again once its order is gone. An id with this prefix is not: after a
+//! request that passed, any other that names it is refused, exits too, for it is no second wish to exit but the first
+//! one again. The guard remembers the last of them; whoever derives such ids asks `/guard/decision` first, which knows
+//! all of them.
+
+use super::veto::Veto;
+use crate::base::address::Cloid;
+use crate::guard::code::Code;
+use crate::guard::state::guard::Guard;
+use crate::venue::order::Order;
+
+/// What such an id starts with.
+pub const ONCE_PREFIX: [u8; 6] = *b"svconc";
+
+/// Refuses orders under an id of this kind that was used.
+pub(crate) fn check(guard: &Guard, orders: &[Order]) -> Result<(), Veto> {
+    let is_used = |cloid: &Cloid| cloid.0.starts_with(&ONCE_PREFIX) && guard.client_cloids.contains(cloid);
+    match orders.iter().filter_map(|order| order.cloid).find(is_used) {
+        Some(cloid) => {
+            let text = format!(
+                "client order id {cloid} is good for one trade, and an earlier request with it passed; look it up at \
+                 /guard/decision?cloid={cloid}, choose another for another trade"
+            );
+            Err(Veto::new(Code::DuplicateOrder, text))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,5 @@
+//! Recovery: the state made again from the journal at a start, and what must be carried over.
+
+pub(crate) mod checkpoint;
+pub(crate) mod open_intents;
+pub(crate) mod risk;

@@ -1,0 +1,46 @@
+//! Alerts that are no ill health: limits that come near, an API wallet that expires, money that moved oddly.
+
+use crate::base::amount::to_wire;
+use crate::guard::state::guard::Guard;
+use serde_json::{Value, json};
+
+/// An API wallet's end is told of this long before.
+const EXPIRY_NOTICE_MS: u64 = 7 * 86_400_000;
+
+/// What a person should look at although the service is well.
+pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Value> {
+    let mut alerts = Vec::new();
+    let mut alert = |code: &str, text: String, since_ms: Option<u64>| {
+        alerts.push(json!({"code": code, "text": text, "since_ms": since_ms}));
+    };
+    let figures = guard.view.equity().and_then(|equity| guard.risk.figures(equity, &guard.config.rules));
+    let near = figures.iter().flat_map(|figures| {
+        [
+            ("daily_loss_near", "the day's loss", -figures.day_pnl, figures.daily_loss_limit),
+            ("drawdown_near", "the drawdown", figures.drawdown, figures.drawdown_limit),
+        ]
+    });
+    for ((code, what, loss, limit), since_ms) in near.zip(guard.risk.near_ms) {
+        if since_ms.is_some() {
+            alert(code, format!("{what} {loss:.2} is over 60% of its limit {limit:.2}"), since_ms);
+        }
+    }
+    for (text, at_ms) in &guard.risk.oddities {
+        alert("ledger_odd", text.clone(), Some(*at_ms));
+    }
+    for coin in guard.view.account.iter().flat_map(|account| &account.unknown) {
+        alert("position_unknown", format!("the position in {coin} is in no market that is known here"), None);
+    }
+    for (asset, size) in guard.watch.dust() {
+        let coin = guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
+        alert("dust", format!("the position of {} {coin} is too small to be closed", to_wire(size)), None);
+    }
+    if let Some(until_ms) = guard.api_wallet_valid_until_ms
+        && until_ms.saturating_sub(now_ms) <= EXPIRY_NOTICE_MS
+    {
+        let hours = until_ms.saturating_sub(now_ms) / 3_600_000;
+        let text = format!("the API wallet's approval ends in {hours} hours; approve a new one");
+        alert("api_wallet_expiring", text, Some(until_ms.saturating_sub(EXPIRY_NOTICE_MS)));
+    }
+    alerts
+}

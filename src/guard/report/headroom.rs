@@ -1,0 +1,51 @@
+//! Headroom: what of each rule is used now, by the counts that the judge itself goes by. Rules that look at one order
+//! alone (collar, stops, one order's value, markets, repeats) have none.
+
+use crate::base::amount::percent_of;
+use crate::guard::judge::throttle::entries_in_last_minute;
+use crate::guard::judge::throttle::open_entries;
+use crate::guard::report::amounts::or_null;
+use crate::guard::state::exposure::Book;
+use crate::guard::state::guard::Guard;
+use rust_decimal::Decimal;
+use serde_json::{Value, json};
+
+/// Each rule with a limit that fills up: its use, its limit, and the market that is nearest to it where there is one.
+pub(crate) fn headroom(guard: &Guard, book: &Book, now_ms: u64) -> Vec<Value> {
+    let rules = &guard.config.rules;
+    let equity = guard.view.equity();
+    let base = equity.map(|equity| guard.config.base_equity(equity));
+    let limit = |percent| base.map(|base| percent_of(base, percent));
+    let figures = equity.and_then(|equity| guard.risk.figures(equity, rules));
+    let lost = figures.map(|figures| (-figures.day_pnl).max(Decimal::ZERO));
+    let known = |amount: Decimal| base.map(|_| amount);
+    let worst_loss = book.worst_market(|figures| figures.loss);
+    let largest = book.worst_market(|figures| figures.notional);
+    let highest = guard.view.account.iter().flat_map(|account| &account.positions);
+    let highest = highest.map(|(asset, position)| (*asset, Decimal::from(position.leverage.value)));
+    let highest = highest.max_by_key(|(asset, leverage)| (*leverage, std::cmp::Reverse(*asset)));
+    let amount = |found: Option<(u32, Decimal)>| found.map_or(Decimal::ZERO, |(_, amount)| amount);
+    let coin = |found: Option<(u32, Decimal)>| {
+        let (asset, _) = found.filter(|(_, amount)| !amount.is_zero())?;
+        guard.view.market(asset).map(|market| market.coin.as_str())
+    };
+    let row = |rule: &str, unit: &str, coin: Option<&str>, used: Option<Decimal>, limit: Option<Decimal>| json!({"rule": rule, "unit": unit, "coin": coin, "used": or_null(used), "limit": or_null(limit)});
+    let count = |count: usize| known(Decimal::from(count));
+    vec![
+        row("daily_loss", "usdc", None, lost, figures.map(|figures| figures.daily_loss_limit)),
+        row("drawdown", "usdc", None, figures.map(|figures| figures.drawdown), figures.map(|f| f.drawdown_limit)),
+        row("open_risk", "usdc", None, known(book.totals().loss), limit(rules.open_risk)),
+        row("loss_per_trade", "usdc", coin(worst_loss), known(amount(worst_loss)), limit(rules.loss_per_trade)),
+        row("exposure", "usdc", None, known(book.totals().notional), limit(rules.exposure)),
+        row("position", "usdc", coin(largest), known(amount(largest)), limit(rules.position)),
+        row("leverage", "times", coin(highest), known(amount(highest)), Some(rules.leverage.into())),
+        row("open_orders", "orders", None, count(open_entries(guard)), Some(rules.open_orders.into())),
+        row(
+            "orders_per_minute",
+            "orders",
+            None,
+            count(entries_in_last_minute(guard, now_ms)),
+            Some(rules.orders_per_minute.into()),
+        ),
+    ]
+}

@@ -1,0 +1,9 @@
+//! Reports: status, figures, alerts. They look at the state and change nothing.
+
+pub(crate) mod alerts;
+pub(crate) mod amounts;
+pub(crate) mod gauges;
+pub(crate) mod headroom;
+pub(crate) mod open_orders;
+pub(crate) mod problems;
+pub(crate) mod status;

@@ -1,0 +1,76 @@
+//! The open orders of the status, with the owner of each.
+
+use crate::guard::report::amounts::{or_null, text};
+use crate::guard::state::guard::Guard;
+use crate::guard::state::own_cloid::is_derived;
+use crate::guard::state::paper_orders::PaperOrder;
+use crate::guard::state::view::Resting;
+use crate::venue::info::OpenOrder;
+use crate::venue::order::Tif;
+use crate::venue::side::Side;
+use serde_json::{Value, json};
+
+pub(crate) fn open_orders(guard: &Guard) -> Vec<Value> {
+    let core = guard.view.orders.values().map(|order| describe(&order.order, owner(guard, order)));
+    // Accepted since the last read: whoever placed it looks for it here at once.
+    let placed = guard.view.placed().filter(|order| !guard.view.orders.contains_key(&order.oid));
+    let core = core.chain(placed.map(|order| describe(&order.order, owner(guard, order))));
+    let foreign = guard.view.foreign_orders.iter().map(|order| describe(order, "other"));
+    let paper = guard.paper.resting_by_id().filter_map(|(oid, order)| {
+        let coin = &guard.view.market(order.asset)?.coin;
+        Some(describe_paper(oid, order, coin))
+    });
+    core.chain(foreign).chain(paper).collect()
+}
+
+/// The owner of each open order.
+pub(crate) fn order_owners(guard: &Guard) -> Vec<&'static str> {
+    let core = guard.view.orders.values();
+    let placed = guard.view.placed().filter(|order| !guard.view.orders.contains_key(&order.oid));
+    let foreign = guard.view.foreign_orders.iter().map(|_| "other");
+    let paper = guard.paper.resting_by_id().map(|_| "bot");
+    core.chain(placed).map(|order| owner(guard, order)).chain(foreign).chain(paper).collect()
+}
+
+fn owner(guard: &Guard, order: &Resting) -> &'static str {
+    match &order.cloid {
+        _ if order.is_guards() => "guard",
+        Some(cloid) if is_derived(cloid) || guard.client_cloids.contains(cloid) => "bot",
+        _ => "other",
+    }
+}
+
+fn describe(order: &OpenOrder, owner: &str) -> Value {
+    json!({
+        "coin": order.coin,
+        "oid": order.oid,
+        "cloid": order.cloid,
+        "side": if order.side == Side::Buy { "buy" } else { "sell" },
+        "size": text(order.sz),
+        "px": text(order.limit_px),
+        "trigger_px": or_null(order.is_trigger.then_some(order.trigger_px)),
+        "is_market_trigger": order.is_trigger && order.order_type.ends_with("Market"),
+        "order_type": order.order_type.to_ascii_lowercase().replace(' ', "_"),
+        "tif": order.tif,
+        "reduce_only": order.reduce_only,
+        "owner": owner,
+    })
+}
+
+/// An order that paper mode pretends to have placed; only clients' orders that are no triggers rest there.
+fn describe_paper(oid: u64, order: &PaperOrder, coin: &str) -> Value {
+    json!({
+        "coin": coin,
+        "oid": oid,
+        "cloid": order.cloid,
+        "side": if order.is_buy { "buy" } else { "sell" },
+        "size": text(order.size),
+        "px": text(order.px),
+        "trigger_px": null,
+        "is_market_trigger": false,
+        "order_type": "limit",
+        "tif": order.tif.map(Tif::name),
+        "reduce_only": order.reduce_only,
+        "owner": "bot",
+    })
+}

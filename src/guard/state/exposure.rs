@@ -1,0 +1,333 @@
+//! Exposure: what the account could come to hold, market by market, and what that could lose.
+//!
+//! A market's worst case on one side is the position there plus everything on that side that may still fill. Orders
+//! that close the opposite position open nothing; what goes beyond is entry.
+
+use crate::base::amount::percent_of;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::view::{Resting, View};
+use crate::venue::order::Order;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// The exposure of the whole account.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Book {
+    markets: BTreeMap<u32, MarketBook>,
+    /// The sum of the markets' worst cases.
+    totals: Figures,
+    /// The loss assumed for what has no stop, percent of its price.
+    stop_pct: Decimal,
+}
+
+/// The exposure of one market.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MarketBook {
+    /// Signed.
+    pub(crate) position: Decimal,
+    pub(crate) mid: Option<Decimal>,
+    buys: OrdersOfSide,
+    sells: OrdersOfSide,
+    /// Market stops that cover a long, and those that cover a short; the nearest, which is hit first, in front.
+    long_stops: Vec<Stop>,
+    short_stops: Vec<Stop>,
+    /// Kept while orders are added.
+    worst: Figures,
+}
+
+#[derive(Debug, Clone, Default)]
+struct OrdersOfSide {
+    reduce_only: Decimal,
+    entries: Vec<EntryLeg>,
+}
+
+/// An order that may open or enlarge a position.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EntryLeg {
+    pub(crate) size: Decimal,
+    pub(crate) px: Decimal,
+    /// Where it is stopped out, as far as is known.
+    pub(crate) stop: Option<StopAt>,
+}
+
+/// Where an entry is stopped out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StopAt {
+    pub(crate) px: Decimal,
+    /// Whether that stop comes with the entry, rather than from cover that already rests.
+    pub(crate) is_own: bool,
+}
+
+/// A market stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stop {
+    pub(crate) px: Decimal,
+    /// `None` covers whatever the position is.
+    pub(crate) size: Option<Decimal>,
+}
+
+/// What one side of a market could come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Figures {
+    /// USDC.
+    pub(crate) notional: Decimal,
+    /// USDC lost if the stops are hit.
+    pub(crate) loss: Decimal,
+}
+
+impl Stop {
+    /// The cover that an open order gives, if it is a market stop.
+    pub(crate) fn of(order: &Resting) -> Option<Self> {
+        let size = if order.is_position_tpsl && order.size.is_zero() { None } else { Some(order.size) };
+        order.stop_px.map(|px| Self { px, size })
+    }
+}
+
+impl Figures {
+    fn worst(self, other: Self) -> Self {
+        Self { notional: self.notional.max(other.notional), loss: self.loss.max(other.loss) }
+    }
+}
+
+impl Book {
+    /// The exposure as the last reads show it. Built once a read; every judgement starts from a copy.
+    pub(crate) fn of_reads(view: &View, stop_pct: Decimal) -> Self {
+        let mut book = Self { stop_pct, ..Self::default() };
+        if let Some(account) = &view.account {
+            for (asset, position) in &account.positions {
+                book.market_mut(view, *asset).position = position.szi;
+            }
+        }
+        for order in view.orders.values() {
+            let market = book.market_mut(view, order.asset);
+            if let Some(stop) = Stop::of(order) {
+                market.add_stop(order.is_buy, stop);
+            } else if !order.is_trigger {
+                let stop = order.child_stop_px.map(|px| StopAt { px, is_own: true });
+                let leg = EntryLeg { size: order.size, px: order.px, stop };
+                market.add(order.is_buy, order.reduce_only, leg);
+            }
+        }
+        let Self { markets, totals, stop_pct } = &mut book;
+        markets.values_mut().for_each(|market| market.refresh(totals, *stop_pct));
+        book
+    }
+
+    /// The exposure with everything that may have changed since the last reads.
+    pub(crate) fn of(guard: &Guard) -> Self {
+        let mut book = guard.read_book.clone();
+        for order in guard.pending.going(&guard.view) {
+            if let Some(stop) = Stop::of(order) {
+                book.remove_stop(order.asset, order.is_buy, stop);
+            }
+        }
+        for order in &guard.pending.orders {
+            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
+            book.add(guard, order.asset, order.is_buy, order.reduce_only, leg);
+        }
+        for order in guard.paper.resting() {
+            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
+            book.add(guard, order.asset, order.is_buy, order.reduce_only, leg);
+        }
+        book
+    }
+
+    fn market_mut(&mut self, view: &View, asset: u32) -> &mut MarketBook {
+        self.markets.entry(asset).or_insert_with(|| MarketBook { mid: view.price(asset), ..MarketBook::default() })
+    }
+
+    /// One market, to look at.
+    pub(crate) fn market(&mut self, guard: &Guard, asset: u32) -> &MarketBook {
+        self.market_mut(&guard.view, asset)
+    }
+
+    /// Adds an order that rests or is about to be sent.
+    pub(crate) fn add(&mut self, guard: &Guard, asset: u32, is_buy: bool, reduce_only: bool, leg: EntryLeg) {
+        self.market_mut(&guard.view, asset).add(is_buy, reduce_only, leg);
+        self.refresh(asset);
+    }
+
+    /// Takes back the entry added last on this side.
+    pub(crate) fn take_back(&mut self, asset: u32, is_buy: bool) {
+        if let Some(market) = self.markets.get_mut(&asset) {
+            if is_buy { &mut market.buys } else { &mut market.sells }.entries.pop();
+        }
+        self.refresh(asset);
+    }
+
+    /// Removes one such stop.
+    pub(crate) fn remove_stop(&mut self, asset: u32, is_buy: bool, stop: Stop) {
+        if let Some(market) = self.markets.get_mut(&asset) {
+            let stops = if is_buy { &mut market.short_stops } else { &mut market.long_stops };
+            if let Some(place) = stops.iter().position(|other| *other == stop) {
+                stops.remove(place);
+            }
+        }
+        self.refresh(asset);
+    }
+
+    fn refresh(&mut self, asset: u32) {
+        if let Some(market) = self.markets.get_mut(&asset) {
+            market.refresh(&mut self.totals, self.stop_pct);
+        }
+    }
+
+    /// The worst case of one market.
+    pub(crate) fn figures(&self, asset: u32) -> Figures {
+        self.markets.get(&asset).map_or_else(Figures::default, |market| market.worst)
+    }
+
+    /// The market whose worst case is the worst by one figure, with that figure; the first one of equals.
+    pub(crate) fn worst_market(&self, pick: fn(&Figures) -> Decimal) -> Option<(u32, Decimal)> {
+        let all = self.markets.iter().map(|(asset, market)| (*asset, pick(&market.worst)));
+        all.max_by_key(|(asset, figure)| (*figure, std::cmp::Reverse(*asset)))
+    }
+
+    /// The worst cases of all markets together.
+    pub(crate) fn totals(&self) -> Figures {
+        self.totals
+    }
+}
+
+impl MarketBook {
+    fn add(&mut self, is_buy: bool, reduce_only: bool, leg: EntryLeg) {
+        let side = if is_buy { &mut self.buys } else { &mut self.sells };
+        if reduce_only {
+            side.reduce_only = side.reduce_only.saturating_add(leg.size);
+        } else {
+            side.entries.push(leg);
+        }
+    }
+
+    fn add_stop(&mut self, is_buy: bool, stop: Stop) {
+        if is_buy {
+            let place = self.short_stops.partition_point(|other| other.px <= stop.px);
+            self.short_stops.insert(place, stop);
+        } else {
+            let place = self.long_stops.partition_point(|other| other.px >= stop.px);
+            self.long_stops.insert(place, stop);
+        }
+    }
+
+    /// Takes the orders added into the worst case, and moves the sum over all markets with it.
+    fn refresh(&mut self, totals: &mut Figures, stop_pct: Decimal) {
+        let now = self.worst_side(stop_pct);
+        let before = std::mem::replace(&mut self.worst, now);
+        let moved = |sum: Decimal, before: Decimal, now: Decimal| sum.saturating_sub(before).saturating_add(now);
+        *totals = Figures {
+            notional: moved(totals.notional, before.notional, now.notional),
+            loss: moved(totals.loss, before.loss, now.loss),
+        };
+    }
+
+    /// How much of `order` can open or enlarge a position.
+    pub(crate) fn entry_part(&self, order: &Order) -> Decimal {
+        if order.reduce_only {
+            return Decimal::ZERO;
+        }
+        let before = self.entry_size(order.is_buy, Decimal::ZERO);
+        self.entry_size(order.is_buy, order.size).saturating_sub(before)
+    }
+
+    /// The size by which entries of one side, with `more` of them, could open or enlarge a position.
+    fn entry_size(&self, is_buy: bool, more: Decimal) -> Decimal {
+        let side = if is_buy { &self.buys } else { &self.sells };
+        let opposite = if is_buy { -self.position } else { self.position }.max(Decimal::ZERO);
+        let closing = opposite.saturating_sub(side.reduce_only.min(opposite));
+        let entries = side.entries.iter().fold(more, |sum, leg| sum.saturating_add(leg.size));
+        entries.saturating_sub(closing).max(Decimal::ZERO)
+    }
+
+    /// The size of the position on one side.
+    pub(crate) fn held(&self, is_long: bool) -> Decimal {
+        if is_long { self.position } else { -self.position }.max(Decimal::ZERO)
+    }
+
+    /// The stops that cover one side.
+    pub(crate) fn stops(&self, is_long: bool) -> &[Stop] {
+        if is_long { &self.long_stops } else { &self.short_stops }
+    }
+
+    /// How much of what is `held` on one side its stops cover.
+    pub(crate) fn covered(&self, is_long: bool, held: Decimal) -> Decimal {
+        let sizes = self.stops(is_long).iter().map(|stop| stop.size.unwrap_or(held));
+        sizes.fold(Decimal::ZERO, Decimal::saturating_add).min(held)
+    }
+
+    /// Cover on one side that nothing held or waiting needs: `None` where a stop covers whatever the position is.
+    pub(crate) fn spare_cover(&self, is_long: bool) -> Option<Decimal> {
+        let stops = self.stops(is_long);
+        let cover = stops.iter().try_fold(Decimal::ZERO, |sum, stop| Some(sum.saturating_add(stop.size?)))?;
+        let side = if is_long { &self.buys } else { &self.sells };
+        let bare = side.entries.iter().filter(|leg| !leg.stop.is_some_and(|stop| stop.is_own));
+        let needed = bare.fold(self.held(is_long), |sum, leg| sum.saturating_add(leg.size));
+        Some(cover.saturating_sub(needed).max(Decimal::ZERO))
+    }
+
+    /// The worst of both sides.
+    fn worst_side(&self, stop_pct: Decimal) -> Figures {
+        self.side(true, stop_pct).worst(self.side(false, stop_pct))
+    }
+
+    fn side(&self, is_long: bool, stop_pct: Decimal) -> Figures {
+        let held = self.position_figures(is_long, stop_pct);
+        let entry = self.entry_size(is_long, Decimal::ZERO);
+        if entry.is_zero() {
+            return held;
+        }
+        let legs = if is_long { &self.buys.entries } else { &self.sells.entries };
+        let loss = |leg: &EntryLeg| unit_loss(is_long, leg.px, leg.stop.map(|stop| stop.px), stop_pct);
+        Figures {
+            notional: held.notional.saturating_add(dearest(legs, entry, |leg| self.unit_value(is_long, leg.px))),
+            loss: held.loss.saturating_add(dearest(legs, entry, loss)),
+        }
+    }
+
+    /// What one unit of an entry is worth when it fills: a buy at most its limit, a sell at the mid if that is higher.
+    pub(crate) fn unit_value(&self, is_buy: bool, px: Decimal) -> Decimal {
+        if is_buy { px } else { self.mid.map_or(px, |mid| mid.max(px)) }
+    }
+
+    /// USDC that the position on one side loses if its stops are hit.
+    pub(crate) fn position_loss(&self, is_long: bool, stop_pct: Decimal) -> Decimal {
+        self.position_figures(is_long, stop_pct).loss
+    }
+
+    fn position_figures(&self, is_long: bool, stop_pct: Decimal) -> Figures {
+        let held = self.held(is_long);
+        let Some(mid) = self.mid.filter(|_| !held.is_zero()) else { return Figures::default() };
+        let (mut left, mut loss) = (held, Decimal::ZERO);
+        for stop in self.stops(is_long) {
+            let part = stop.size.unwrap_or(left).min(left);
+            let unit = unit_loss(is_long, mid, Some(stop.px), stop_pct);
+            loss = loss.saturating_add(unit.saturating_mul(part));
+            left = left.saturating_sub(part);
+        }
+        loss = loss.saturating_add(percent_of(mid, stop_pct).saturating_mul(left));
+        Figures { notional: held.saturating_mul(mid), loss }
+    }
+}
+
+/// The cost of `left` units taken from the costliest orders first: what closes the opposite position is then the
+/// cheapest of them, and no other order of fills is worse.
+fn dearest(legs: &[EntryLeg], mut left: Decimal, unit: impl Fn(&EntryLeg) -> Decimal) -> Decimal {
+    if left == legs.iter().fold(Decimal::ZERO, |sum, leg| sum.saturating_add(leg.size)) {
+        return legs.iter().fold(Decimal::ZERO, |sum, leg| sum.saturating_add(unit(leg).saturating_mul(leg.size)));
+    }
+    let mut costs: Vec<(Decimal, Decimal)> = legs.iter().map(|leg| (unit(leg), leg.size)).collect();
+    costs.sort_unstable_by(|one, other| other.cmp(one));
+    costs.into_iter().fold(Decimal::ZERO, |sum, (unit, size)| {
+        let part = size.min(left);
+        left = left.saturating_sub(part);
+        sum.saturating_add(unit.saturating_mul(part))
+    })
+}
+
+/// What one unit entered at `px` loses when its stop is hit; without a stop the guard's own distance is assumed.
+fn unit_loss(is_long: bool, px: Decimal, stop_px: Option<Decimal>, stop_pct: Decimal) -> Decimal {
+    match stop_px {
+        Some(stop) if is_long => px.saturating_sub(stop).max(Decimal::ZERO),
+        Some(stop) => stop.saturating_sub(px).max(Decimal::ZERO),
+        None => percent_of(px, stop_pct),
+    }
+}

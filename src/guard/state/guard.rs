@@ -1,0 +1,156 @@
+//! The core's whole state, and nothing that decides: flows, judge and report stand above it.
+
+use crate::base::address::Address;
+use crate::guard::config::Config;
+use crate::guard::input::Request;
+use crate::guard::state::client_cloids::ClientCloids;
+use crate::guard::state::exposure::Book;
+use crate::guard::state::in_doubt::Doubt;
+use crate::guard::state::intent::Intent;
+use crate::guard::state::nonces::{OwnNonces, Window};
+use crate::guard::state::open_intents::OpenIntents;
+use crate::guard::state::paper_orders::Paper;
+use crate::guard::state::pending::Pending;
+use crate::guard::state::risk::risk_state::{Risk, RiskState};
+use crate::guard::state::signer::UnknownSigner;
+use crate::guard::state::throttle::Throttle;
+use crate::guard::state::venue_clock::VenueClock;
+use crate::guard::state::view::View;
+use crate::guard::state::watch::Watch;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The guard's whole state.
+pub struct Guard {
+    pub(in crate::guard) config: Config,
+    /// The number of the last event.
+    pub(in crate::guard) seq: u64,
+    pub(in crate::guard) view: View,
+    /// The exposure that `view` shows.
+    pub(in crate::guard) read_book: Book,
+    pub(in crate::guard) pending: Pending,
+    pub(in crate::guard) paper: Paper,
+    /// Intents with actions still to send or to be answered, by the number of their event.
+    pub(in crate::guard) intents: BTreeMap<u64, Intent>,
+    /// Actions without an answer, by intent and place.
+    pub(in crate::guard) doubts: BTreeMap<(u64, usize), Doubt>,
+    /// Actions whose outcome could not be settled in this life.
+    pub(in crate::guard) unsettled: u32,
+    /// What the journal says earlier lives left open; empty once started.
+    pub(in crate::guard) open_intents: OpenIntents,
+    pub(in crate::guard) windows: BTreeMap<Address, Window>,
+    pub(in crate::guard) own_nonces: OwnNonces,
+    pub(in crate::guard) clock: VenueClock,
+    pub(in crate::guard) throttle: Throttle,
+    /// What the guard does of its own accord.
+    pub(in crate::guard) watch: Watch,
+    pub(in crate::guard) risk: Risk,
+    /// Entries that wait for leverage settings to be read.
+    pub(in crate::guard) parked: Vec<Parked>,
+    pub(in crate::guard) client_cloids: ClientCloids,
+    /// The vault or sub-account that actions name; `None` until it is known whether there is one.
+    pub(in crate::guard) acts_for: Option<Option<Address>>,
+    /// The venue refuses whatever is signed for the account.
+    pub(in crate::guard) unknown_signer: Option<UnknownSigner>,
+    pub(in crate::guard) killed: Option<String>,
+    pub(in crate::guard) journal_error: Option<String>,
+    /// The journal's queue is full: the room that is left is for exits.
+    pub(in crate::guard) is_behind: bool,
+    pub(in crate::guard) requests_left: Option<u64>,
+    pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
+    pub(in crate::guard) stopping: Option<String>,
+    pub(in crate::guard) stopped: bool,
+    /// The last `risk` event's content, so that only changes are told.
+    pub(in crate::guard) told_risk: Option<String>,
+    /// The text of the last event, for the status.
+    pub(in crate::guard) last_event: Option<String>,
+}
+
+/// A request that waits for leverage settings.
+pub(crate) struct Parked {
+    pub(crate) request: Request,
+    /// Asset ids of the settings not answered yet.
+    pub(crate) wanted: BTreeSet<u32>,
+    /// When it came.
+    pub(crate) at_ms: u64,
+}
+
+impl Guard {
+    /// A guard that has read nothing yet. `last_seq` is the number of the last event in its journal.
+    #[must_use]
+    pub fn new(config: Config, last_seq: u64) -> Self {
+        Self {
+            config,
+            seq: last_seq,
+            view: View::default(),
+            read_book: Book::default(),
+            pending: Pending::default(),
+            paper: Paper::default(),
+            intents: BTreeMap::new(),
+            doubts: BTreeMap::new(),
+            unsettled: 0,
+            open_intents: OpenIntents::default(),
+            windows: BTreeMap::new(),
+            own_nonces: OwnNonces::default(),
+            clock: VenueClock::default(),
+            throttle: Throttle::default(),
+            watch: Watch::default(),
+            risk: Risk::default(),
+            parked: Vec::new(),
+            client_cloids: ClientCloids::default(),
+            acts_for: None,
+            unknown_signer: None,
+            killed: None,
+            journal_error: None,
+            is_behind: false,
+            requests_left: None,
+            api_wallet_valid_until_ms: None,
+            stopping: None,
+            stopped: false,
+            told_risk: None,
+            last_event: None,
+        }
+    }
+
+    /// The next nonce of the guard's own.
+    pub(in crate::guard) fn next_nonce(&mut self, now_ms: u64) -> u64 {
+        self.own_nonces.next(self.clock.venue_ms(), now_ms)
+    }
+
+    /// The number of the last event.
+    #[must_use]
+    pub fn last_seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// What keeps decisions from being written, as last told.
+    #[must_use]
+    pub fn journal_problem(&self) -> Option<&str> {
+        self.journal_error.as_deref()
+    }
+
+    /// Whether the disk was last said to be behind.
+    #[must_use]
+    pub fn is_behind(&self) -> bool {
+        self.is_behind
+    }
+
+    /// Whether anything sent is still unanswered.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.intents.is_empty()
+    }
+
+    /// Whether the account must hold no position: killed, halted for the day or by drawdown.
+    pub(in crate::guard) fn must_be_flat(&self) -> bool {
+        self.killed.is_some() || self.risk.is_halted()
+    }
+
+    /// Ends a halt.
+    pub(in crate::guard) fn reactivate(&mut self, at_ms: u64) {
+        (self.risk.state, self.risk.details, self.risk.halted_on) = (RiskState::Active, None, None);
+        self.risk.since_ms = at_ms;
+        if self.killed.is_none() {
+            self.watch.flatten.end();
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The ground floor of the core: what it remembers, as types that know neither verdict nor flow.
+//!
+//! Everything above (judge, flow, recovery, report) reads and changes these; none of them may be used here.
+
+pub(crate) mod client_cloids;
+pub(crate) mod exposure;
+pub(crate) mod flatten;
+pub(crate) mod guard;
+pub(crate) mod in_doubt;
+pub(crate) mod intent;
+pub(crate) mod merged_reply;
+pub(crate) mod nonces;
+pub(crate) mod open_intents;
+pub(crate) mod order_attempts;
+pub(crate) mod own_cloid;
+pub(crate) mod paper_orders;
+pub(crate) mod pending;
+pub(crate) mod risk;
+pub(crate) mod send_result;
+pub(crate) mod signer;
+pub(crate) mod stops_in_flight;
+pub(crate) mod throttle;
+pub(crate) mod venue_clock;
+pub(crate) mod view;
+pub(crate) mod watch;

@@ -1,0 +1,108 @@
+//! Per-market retry state for the guard's own stops and closes: refusals, pauses, and how far it went.
+
+use crate::guard::state::signer::is_of_signer;
+use crate::venue::order::Order;
+use rust_decimal::Decimal;
+
+/// The first pause after an effort that came to nothing; each next one is twice as long.
+const FIRST_PAUSE_MS: u64 = 500;
+
+/// The longest pause before a stop is tried again.
+const LONGEST_PAUSE_MS: u64 = 8_000;
+
+/// The longest pause before a refused close is tried again.
+const LONGEST_CLOSE_PAUSE_MS: u64 = 60_000;
+
+/// A stop refused this often in a row, the second time at a new price, will not be had: the position is closed.
+const REFUSALS: u8 = 2;
+
+/// The guard's efforts in one market.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Care {
+    /// The event that they serve.
+    pub(crate) of: Option<u64>,
+    /// Stops tried.
+    tries: u8,
+    /// Stops definitely refused in a row.
+    refusals: u8,
+    /// The position is being closed.
+    pub(crate) closing: bool,
+    /// Closes tried so far: each goes further from the price.
+    pub(crate) closes: usize,
+    /// Nothing is tried before this.
+    pub(crate) not_before_ms: u64,
+    pause_ms: u64,
+    /// Only reads that began since then show what the last effort did.
+    pub(crate) reads_since_ms: u64,
+    /// The position's size for which the venue would take no order: too small to be closed.
+    pub(crate) dust: Option<Decimal>,
+}
+
+/// What became of an order of the guard's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AttemptResult {
+    /// Taken.
+    Accepted,
+    /// Definitely refused, with the venue's text.
+    Refused(String),
+    /// Nothing was decided about it: rate limits, no answer, not sent.
+    Unheard,
+}
+
+impl AttemptResult {
+    /// A refusal, unless its text speaks of rates or of the signer: then nothing was decided about the order.
+    pub(crate) fn refused(text: String) -> Self {
+        let lower = text.to_ascii_lowercase();
+        let of_rates = ["too many", "rate limit", "429"].iter().any(|part| lower.contains(part));
+        if of_rates || is_of_signer(&text) { AttemptResult::Unheard } else { AttemptResult::Refused(text) }
+    }
+}
+
+/// Whether a refusal says that the order is under the venue's smallest value.
+pub(crate) fn is_too_small(text: &str) -> bool {
+    text.contains("minimum value")
+}
+
+impl Care {
+    /// Takes note of how an order of the guard's own fared.
+    pub(crate) fn tried(&mut self, order: &Order, outcome: &AttemptResult, now_ms: u64) {
+        self.reads_since_ms = now_ms;
+        if order.is_trigger() {
+            self.tries = self.tries.saturating_add(1);
+            match outcome {
+                // Taken before and found gone all the same: not as fast as reads come in.
+                AttemptResult::Accepted if self.tries > 2 => self.pause(LONGEST_PAUSE_MS, now_ms),
+                AttemptResult::Accepted => self.refusals = 0,
+                AttemptResult::Refused(_) => {
+                    self.refusals = self.refusals.saturating_add(1);
+                    self.closing = self.closing || self.refusals >= REFUSALS;
+                }
+                AttemptResult::Unheard => self.pause(LONGEST_PAUSE_MS, now_ms),
+            }
+            return;
+        }
+        if let AttemptResult::Refused(text) = outcome
+            && is_too_small(text)
+        {
+            self.dust = Some(order.size);
+        }
+        self.closes = self.closes.saturating_add(1);
+        let longest_ms = if *outcome == AttemptResult::Unheard { LONGEST_PAUSE_MS } else { LONGEST_CLOSE_PAUSE_MS };
+        self.pause(longest_ms, now_ms);
+    }
+
+    fn pause(&mut self, longest_ms: u64, now_ms: u64) {
+        self.pause_ms = self.pause_ms.saturating_mul(2).clamp(FIRST_PAUSE_MS, longest_ms);
+        self.not_before_ms = now_ms.saturating_add(self.pause_ms);
+    }
+
+    /// Forgets everything but the size that was found too small to be closed.
+    pub(crate) fn settle(&mut self) {
+        *self = Self { dust: self.dust, ..Self::default() };
+    }
+
+    /// Whether this size was found too small to be closed.
+    pub(crate) fn is_dust(&self, size: Decimal) -> bool {
+        self.dust == Some(size)
+    }
+}

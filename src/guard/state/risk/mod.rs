@@ -1,0 +1,7 @@
+//! The risk state: what the halts are measured by. Knows no order and no send.
+
+pub(crate) mod cash_balance;
+pub(crate) mod equity_peaks;
+pub(crate) mod risk_state;
+pub(crate) mod transfers;
+pub(crate) mod unconfirmed_loss;

@@ -1,0 +1,162 @@
+//! The risk state: the day's start, the peak, and the figures that halts are measured by.
+//!
+//! Flows move the day's start and the peak with them, so that only profit and loss is measured. No order and no send
+//! may enter here.
+
+use crate::base::amount::{parse_info, percent_of};
+use crate::base::day::{Day, day_of};
+use crate::guard::state::risk::cash_balance::Cash;
+use crate::guard::state::risk::equity_peaks::{Mark, Peaks};
+use crate::guard::state::risk::transfers::{Flow, Taken};
+use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
+use crate::rules::Rules;
+use crate::venue::info::AccountMode;
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+/// An entry may show up in the ledger this long after its time.
+const LEDGER_OVERLAP_MS: u64 = 3_600_000;
+
+/// Whether positions may be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum RiskState {
+    #[default]
+    Active,
+    /// The daily loss stop fired: until the next UTC day.
+    HaltedForDay,
+    /// The drawdown halt fired: until a person resumes.
+    DrawdownHalt,
+}
+
+impl RiskState {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            RiskState::Active => "active",
+            RiskState::HaltedForDay => "halted_for_day",
+            RiskState::DrawdownHalt => "stopped",
+        }
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        [RiskState::Active, RiskState::HaltedForDay, RiskState::DrawdownHalt]
+            .into_iter()
+            .find(|state| state.name() == name)
+    }
+}
+
+/// The risk state and what it is made from.
+#[derive(Debug, Default)]
+pub(crate) struct Risk {
+    pub(crate) state: RiskState,
+    pub(crate) since_ms: u64,
+    pub(crate) details: Option<Value>,
+    pub(crate) day: Option<Day>,
+    pub(crate) halted_on: Option<Day>,
+    pub(crate) day_start: Option<Mark>,
+    pub(crate) peaks: Peaks,
+    /// The peak last written, so that not every new one is.
+    pub(crate) peak_written: Option<Mark>,
+    pub(crate) taken: Taken,
+    /// The newest read of the ledger, also of an earlier life.
+    pub(crate) ledger_ms: u64,
+    pub(crate) ledger_asked_ms: Option<u64>,
+    /// Reads of the ledger still to ask for because of a jump.
+    pub(crate) ledger_wanted: u8,
+    /// The equities of the last two reads are far apart.
+    pub(crate) jumped: bool,
+    pub(crate) mode: Option<AccountMode>,
+    /// The account's mode changed: the next equity is of another kind.
+    pub(crate) mode_changed: bool,
+    pub(crate) mode_ms: u64,
+    /// The equity of the last account read taken in, and when that began.
+    pub(crate) last: Option<(Decimal, u64)>,
+    /// The cash of the last account read taken in, and of the one before.
+    pub(crate) cash: Option<Cash>,
+    pub(crate) cash_before: Option<Cash>,
+    /// When it was last heard that something was traded, or may have been.
+    pub(crate) traded_ms: Option<u64>,
+    pub(crate) unconfirmed: Option<UnconfirmedLoss>,
+    /// Since when the loss of the day and the drawdown are near their limits.
+    pub(crate) near_ms: [Option<u64>; 2],
+    /// What was odd in the ledger, with the time.
+    pub(crate) oddities: Vec<(String, u64)>,
+}
+
+/// The figures that the halts go by, USDC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RiskFigures {
+    pub(crate) day_start: Decimal,
+    pub(crate) day_pnl: Decimal,
+    pub(crate) daily_loss_limit: Decimal,
+    pub(crate) peak: Decimal,
+    pub(crate) drawdown: Decimal,
+    pub(crate) drawdown_limit: Decimal,
+}
+
+impl Risk {
+    pub(crate) fn is_halted(&self) -> bool {
+        self.state != RiskState::Active
+    }
+
+    pub(crate) fn day(&self) -> Option<Day> {
+        self.day
+    }
+
+    /// The figures at this equity; `None` before the account was read.
+    pub(crate) fn figures(&self, equity: Decimal, rules: &Rules) -> Option<RiskFigures> {
+        let (day_start, peak) = (self.day_start?.equity, self.peaks.highest()?.equity);
+        Some(RiskFigures {
+            day_start,
+            day_pnl: equity.saturating_sub(day_start),
+            daily_loss_limit: percent_of(day_start, rules.daily_loss),
+            peak,
+            drawdown: peak.saturating_sub(equity).max(Decimal::ZERO),
+            drawdown_limit: percent_of(peak, rules.drawdown),
+        })
+    }
+
+    /// Something was traded, or may have been: cash that is gone may be lost.
+    pub(crate) fn traded(&mut self, now_ms: u64) {
+        self.traded_ms = Some(now_ms);
+    }
+
+    /// From when on the ledger must be read so that no flow is missed.
+    pub(crate) fn ledger_since_ms(&self) -> u64 {
+        self.ledger_ms.saturating_sub(LEDGER_OVERLAP_MS)
+    }
+
+    /// The ledger may be ahead of the account: what it shows to have moved after the account was read counts as moved.
+    pub(crate) fn with_later_flows(&self, mark: Mark) -> Mark {
+        match self.taken.after(mark.at_ms) {
+            Some((usd, at_ms)) => Mark { at_ms, equity: mark.equity.saturating_add(usd) },
+            None => mark,
+        }
+    }
+
+    /// Moves the day's start and the peak with a flow. What was measured after it contains it already.
+    pub(crate) fn shift(&mut self, flow: &Flow) {
+        if let Some(start) = self.day_start.as_mut().filter(|start| flow.time_ms > start.at_ms) {
+            start.equity = start.equity.saturating_add(flow.usd);
+        }
+        if let Some(written) = self.peak_written.as_mut().filter(|written| flow.time_ms > written.at_ms) {
+            written.equity = written.equity.saturating_add(flow.usd);
+        }
+        self.peaks.shift(flow.time_ms, flow.usd);
+        let doubted = self.unconfirmed.iter_mut().filter_map(UnconfirmedLoss::cash_before);
+        let seen = [&mut self.cash, &mut self.cash_before].into_iter().flatten();
+        doubted.chain(seen).for_each(|cash| cash.shift(flow));
+    }
+
+    pub(crate) fn begin_day(&mut self, mark: Mark) {
+        (self.day, self.day_start) = (Some(day_of(mark.at_ms)), Some(mark));
+        self.peaks.add(mark);
+    }
+
+    pub(crate) fn restore_flow(&mut self, record: &Value, time_ms: u64) {
+        let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let Ok(usd) = parse_info(&text("usd")) else { return };
+        let flow = Flow { time_ms, usd, kind: text("type"), hash: text("hash"), is_known: true };
+        self.taken.remember(&flow);
+        self.shift(&flow);
+    }
+}

@@ -1,0 +1,170 @@
+//! Transfers: what moves the equity without being profit or loss. Deposits, withdrawals and transfers, from the venue's
+//! ledger.
+
+use crate::base::address::Address;
+use crate::base::amount::parse_info;
+use crate::venue::info::{AccountMode, LedgerUpdate};
+use rust_decimal::Decimal;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Entries are remembered for this long behind the newest read, to know them again.
+const REMEMBERED_MS: u64 = 4 * 3_600_000;
+
+/// A flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Flow {
+    /// When the balance moved, UTC ms.
+    pub(crate) time_ms: u64,
+    /// USDC, negative for what left.
+    pub(crate) usd: Decimal,
+    /// The ledger's name for it.
+    pub(crate) kind: String,
+    /// The transaction.
+    pub(crate) hash: String,
+    /// Whether the ledger's name for it is one that is known here.
+    pub(crate) is_known: bool,
+}
+
+/// Whose equity, and where it is kept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Purse {
+    pub(crate) account: Address,
+    pub(crate) mode: AccountMode,
+}
+
+/// The ledger entries taken in so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Taken(BTreeMap<(u64, String, String, Decimal), usize>);
+
+impl Taken {
+    /// The flows of an answer that were not taken in before. Several entries may be the same in everything, so they
+    /// are counted.
+    pub(crate) fn new_ones(&mut self, updates: &[LedgerUpdate], purse: Purse) -> Vec<Flow> {
+        let mut counts: BTreeMap<(u64, String, String, Decimal), (usize, Flow)> = BTreeMap::new();
+        for flow in updates.iter().filter_map(|update| flow(update, purse)) {
+            counts.entry(key(&flow)).or_insert_with(|| (0, flow)).0 += 1;
+        }
+        let mut new = Vec::new();
+        for (key, (count, flow)) in counts {
+            let known = self.0.get(&key).copied().unwrap_or(0);
+            new.extend(std::iter::repeat_n(flow, count.saturating_sub(known)));
+            self.0.insert(key, count.max(known));
+        }
+        new.sort_by_key(|flow| flow.time_ms);
+        new
+    }
+
+    /// Remembers a flow of an earlier life.
+    pub(crate) fn remember(&mut self, flow: &Flow) {
+        *self.0.entry(key(flow)).or_insert(0) += 1;
+    }
+
+    /// What came in after this time, less what went out, and when the last of it moved.
+    pub(crate) fn after(&self, at_ms: u64) -> Option<(Decimal, u64)> {
+        let later = self.0.iter().filter(|((time_ms, ..), _)| *time_ms > at_ms);
+        later.fold(None, |sum, ((time_ms, _, _, usd), count)| {
+            let (sum, newest_ms) = sum.unwrap_or((Decimal::ZERO, *time_ms));
+            let moved = usd.saturating_mul(Decimal::from(*count));
+            Some((sum.saturating_add(moved), newest_ms.max(*time_ms)))
+        })
+    }
+
+    /// Forgets what no later answer will hold.
+    pub(crate) fn forget_before(&mut self, read_ms: u64) {
+        let oldest_ms = read_ms.saturating_sub(REMEMBERED_MS);
+        self.0.retain(|(time_ms, ..), _| *time_ms >= oldest_ms);
+    }
+}
+
+fn key(flow: &Flow) -> (u64, String, String, Decimal) {
+    (flow.time_ms, flow.hash.clone(), flow.kind.clone(), flow.usd)
+}
+
+/// What a ledger entry moved; `None` where the equity did not move by it. Source: the venue's ledger types.
+fn flow(update: &LedgerUpdate, purse: Purse) -> Option<Flow> {
+    let delta = &update.delta;
+    let kind = delta.get("type").and_then(Value::as_str).unwrap_or("unnamed").to_owned();
+    let (usd, is_known) = match moved(&kind, delta, purse) {
+        Some(usd) => (usd, true),
+        None => (unknown(delta, purse), false),
+    };
+    let (time_ms, hash) = (update.time, update.hash.clone());
+    (!usd.is_zero() || !is_known).then_some(Flow { time_ms, usd, kind, hash, is_known })
+}
+
+/// What an entry of a known type moved.
+fn moved(kind: &str, delta: &Value, purse: Purse) -> Option<Decimal> {
+    let is_unified = purse.mode == AccountMode::Unified;
+    let usdc = amount(delta, "usdc");
+    let with_fee = |amount: Option<Decimal>| {
+        let amount = amount?;
+        // A fee is paid in USDC unless another token is named.
+        let in_usdc = matches!(delta.get("feeToken").and_then(Value::as_str), None | Some("" | "USDC"));
+        let fee = self::amount(delta, "fee").filter(|_| in_usdc).unwrap_or_default();
+        Some((amount, fee))
+    };
+    match kind {
+        "deposit" | "vaultDistribution" | "vaultLeaderCommission" => usdc,
+        "withdraw" => with_fee(usdc).map(|(amount, fee)| -amount.saturating_add(fee)),
+        "internalTransfer" | "subAccountTransfer" => {
+            with_fee(usdc).map(|(amount, fee)| between(delta, purse, amount, fee))
+        }
+        "accountClassTransfer" if is_unified => Some(Decimal::ZERO),
+        "accountClassTransfer" => {
+            let to_perp = delta.get("toPerp").and_then(Value::as_bool)?;
+            usdc.map(|usdc| if to_perp { usdc } else { -usdc })
+        }
+        "spotTransfer" if !is_unified || !is_usdc(delta) => Some(Decimal::ZERO),
+        "spotTransfer" => with_fee(amount(delta, "amount")).map(|(amount, fee)| between(delta, purse, amount, fee)),
+        "send" if !is_usdc(delta) => Some(Decimal::ZERO),
+        "send" if is_unified => with_fee(amount(delta, "amount")).map(|(sum, fee)| between(delta, purse, sum, fee)),
+        "send" => with_fee(amount(delta, "amount")).map(|(sum, fee)| between_purses(delta, purse, sum, fee)),
+        "vaultCreate" | "vaultDeposit" => usdc.map(|usdc| if is(delta, "vault", purse) { usdc } else { -usdc }),
+        "vaultWithdraw" => {
+            let net = amount(delta, "netWithdrawnUsd")?;
+            Some(if is(delta, "vault", purse) { -net } else { net })
+        }
+        // A loss like any other, and tokens that are not part of the equity.
+        "liquidation" | "spotGenesis" | "rewardsClaim" | "cStakingTransfer" => Some(Decimal::ZERO),
+        _ => None,
+    }
+}
+
+/// What went out of or came into the account; within it, only the fee.
+fn between(delta: &Value, purse: Purse, amount: Decimal, fee: Decimal) -> Decimal {
+    match (is(delta, "user", purse), is(delta, "destination", purse)) {
+        (true, true) => -fee,
+        (true, false) => -amount.saturating_add(fee),
+        (false, _) => amount,
+    }
+}
+
+/// As [`between`], where only the core perps' purse (named by an empty dex) is the equity.
+fn between_purses(delta: &Value, purse: Purse, amount: Decimal, fee: Decimal) -> Decimal {
+    let is_ours = |who: &str, dex: &str| is(delta, who, purse) && delta.get(dex).and_then(Value::as_str) == Some("");
+    let out = if is_ours("user", "sourceDex") { amount.saturating_add(fee) } else { Decimal::ZERO };
+    let into = if is_ours("destination", "destinationDex") { amount } else { Decimal::ZERO };
+    into.saturating_sub(out)
+}
+
+/// An entry of an unknown type counts by whatever amount and direction it names.
+fn unknown(delta: &Value, purse: Purse) -> Decimal {
+    let amount = ["usdc", "usdcValue", "amount"].into_iter().find_map(|key| amount(delta, key)).unwrap_or_default();
+    let leaves = is(delta, "user", purse)
+        && delta.get("destination").and_then(Value::as_str).is_some_and(|_| !is(delta, "destination", purse));
+    if leaves { -amount } else { amount }
+}
+
+fn amount(delta: &Value, key: &str) -> Option<Decimal> {
+    delta.get(key).and_then(Value::as_str).and_then(|text| parse_info(text).ok())
+}
+
+fn is(delta: &Value, key: &str, purse: Purse) -> bool {
+    let named = delta.get(key).and_then(Value::as_str).and_then(|text| Address::parse_lenient(text).ok());
+    named == Some(purse.account)
+}
+
+fn is_usdc(delta: &Value) -> bool {
+    delta.get("token").and_then(Value::as_str).is_some_and(|token| token == "USDC" || token.starts_with("USDC:"))
+}

@@ -1,0 +1,46 @@
+//! The entries of the last minute, for the rules on how much may be asked.
+
+use crate::base::address::Address;
+use crate::venue::order::Order;
+use rust_decimal::Decimal;
+use std::collections::VecDeque;
+
+pub(crate) const MINUTE_MS: u64 = 60_000;
+
+/// The entries of the last minute. Bounded by the rule on entries a minute.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Throttle {
+    entries: VecDeque<(u64, EntryNote)>,
+}
+
+/// An entry as it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EntryNote {
+    pub(crate) client: Address,
+    pub(crate) asset: u32,
+    pub(crate) is_buy: bool,
+    pub(crate) px: Decimal,
+    pub(crate) size: Decimal,
+}
+
+impl EntryNote {
+    pub(crate) fn of(client: Address, order: &Order) -> Self {
+        Self { client, asset: order.asset, is_buy: order.is_buy, px: order.limit_px, size: order.size }
+    }
+}
+
+impl Throttle {
+    /// Counts the entries of a request that passed.
+    pub(crate) fn note(&mut self, entries: Vec<EntryNote>, window_ms: u64, now_ms: u64) {
+        let kept_ms = MINUTE_MS.max(window_ms);
+        while self.entries.front().is_some_and(|(at_ms, _)| now_ms.saturating_sub(*at_ms) >= kept_ms) {
+            self.entries.pop_front();
+        }
+        self.entries.extend(entries.into_iter().map(|entry| (now_ms, entry)));
+    }
+
+    pub(crate) fn in_last(&self, span_ms: u64, now_ms: u64) -> impl Iterator<Item = &EntryNote> {
+        let recent = move |at_ms: u64| now_ms.saturating_sub(at_ms) < span_ms;
+        self.entries.iter().filter(move |(at_ms, _)| recent(*at_ms)).map(|(_, entry)| entry)
+    }
+}

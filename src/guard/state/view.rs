@@ -1,0 +1,276 @@
+//! The venue as last read: markets, mids, the account and its open orders. Knows no verdict and sends nothing.
+
+use crate::base::address::Cloid;
+use crate::guard::state::own_cloid::is_guard_stop;
+use crate::venue::info::{ClearinghouseState, Leverage, OpenOrder, Position};
+use crate::venue::market::{Market, Universe};
+use crate::venue::order::{Order, OrderKind, Tpsl};
+use crate::venue::side::Side;
+use rust_decimal::Decimal;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Accepted orders remembered between two reads at most; more are known only once they are read.
+const MAX_PLACED: usize = 1000;
+
+/// The venue as last read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct View {
+    pub(crate) universe: Universe,
+    pub(crate) mids: BTreeMap<u32, Decimal>,
+    /// When the read of the mids began.
+    pub(crate) mids_ms: Option<u64>,
+    pub(crate) account: Option<AccountView>,
+    /// Open orders of core perps by order id.
+    pub(crate) orders: BTreeMap<u64, Resting>,
+    /// When the read of the orders began.
+    pub(crate) orders_ms: Option<u64>,
+    /// Orders that the venue accepted, with the time, until a read that began later shows them or not.
+    placed: BTreeMap<u64, (Resting, u64)>,
+    /// Orders of other markets, for the status only.
+    pub(crate) foreign_orders: Vec<OpenOrder>,
+    /// Leverage settings with the time they were learnt.
+    pub(crate) leverage: BTreeMap<u32, (Leverage, u64)>,
+}
+
+/// The account as last read.
+#[derive(Debug, Clone)]
+pub(crate) struct AccountView {
+    pub(crate) equity: Decimal,
+    pub(crate) cross_maintenance: Decimal,
+    pub(crate) positions: BTreeMap<u32, Position>,
+    /// Coins with a position in no market that is known.
+    pub(crate) unknown: Vec<String>,
+    pub(crate) venue_ms: u64,
+    /// When the read began.
+    pub(crate) begun_ms: u64,
+}
+
+/// An open order of a core perp.
+#[derive(Debug, Clone)]
+pub(crate) struct Resting {
+    pub(crate) asset: u32,
+    pub(crate) oid: u64,
+    pub(crate) cloid: Option<Cloid>,
+    pub(crate) is_buy: bool,
+    pub(crate) px: Decimal,
+    pub(crate) size: Decimal,
+    /// Waits for its trigger and so cannot fill now.
+    pub(crate) is_trigger: bool,
+    pub(crate) trigger_px: Decimal,
+    /// Set for a market stop: the only kind that covers.
+    pub(crate) stop_px: Option<Decimal>,
+    pub(crate) is_position_tpsl: bool,
+    pub(crate) reduce_only: bool,
+    /// The stop that comes alive when this order fills.
+    pub(crate) child_stop_px: Option<Decimal>,
+    /// When a read first showed it.
+    pub(crate) seen_ms: u64,
+    pub(crate) order: OpenOrder,
+}
+
+impl Resting {
+    fn of(order: OpenOrder, asset: u32, seen_ms: u64) -> Self {
+        Self {
+            asset,
+            oid: order.oid,
+            cloid: order.cloid,
+            is_buy: order.side == Side::Buy,
+            px: order.limit_px,
+            size: order.sz,
+            is_trigger: order.is_trigger,
+            trigger_px: order.trigger_px,
+            stop_px: order.market_stop_px(),
+            is_position_tpsl: order.is_position_tpsl,
+            reduce_only: order.reduce_only,
+            child_stop_px: order.children.iter().find_map(OpenOrder::market_stop_px),
+            seen_ms,
+            order,
+        }
+    }
+
+    /// An order that the venue has just accepted.
+    fn placed(order: &Order, oid: u64, coin: &str, is_position_tpsl: bool, now_ms: u64) -> Self {
+        let (trigger_px, order_type) = match &order.kind {
+            OrderKind::Limit(_) => (None, "Limit"),
+            OrderKind::Trigger { is_market, trigger_px, tpsl } => {
+                let order_type = match (tpsl, is_market) {
+                    (Tpsl::Sl, true) => "Stop Market",
+                    (Tpsl::Sl, false) => "Stop Limit",
+                    (Tpsl::Tp, true) => "Take Profit Market",
+                    (Tpsl::Tp, false) => "Take Profit Limit",
+                };
+                (Some(*trigger_px), order_type)
+            }
+        };
+        let open = OpenOrder {
+            coin: coin.to_owned(),
+            side: if order.is_buy { Side::Buy } else { Side::Sell },
+            limit_px: order.limit_px,
+            sz: order.size,
+            oid,
+            is_trigger: trigger_px.is_some(),
+            trigger_px: trigger_px.unwrap_or_default(),
+            is_position_tpsl,
+            reduce_only: order.reduce_only,
+            order_type: order_type.to_owned(),
+            tif: order.tif().map(|tif| tif.name().to_owned()),
+            cloid: order.cloid,
+            children: Vec::new(),
+        };
+        Self::of(open, order.asset, now_ms)
+    }
+
+    /// Whether the guard placed this as its own stop.
+    pub(crate) fn is_guards(&self) -> bool {
+        self.cloid.is_some_and(|cloid| is_guard_stop(&cloid))
+    }
+
+    /// Whether this order can open a position when it fills.
+    pub(crate) fn is_entry(&self) -> bool {
+        !self.reduce_only && !self.is_trigger
+    }
+}
+
+impl View {
+    pub(crate) fn market(&self, asset: u32) -> Option<&Market> {
+        self.universe.get(asset)
+    }
+
+    pub(crate) fn equity(&self) -> Option<Decimal> {
+        self.account.as_ref().map(|account| account.equity)
+    }
+
+    /// Signed position size; zero when flat or not read.
+    pub(crate) fn position(&self, asset: u32) -> Decimal {
+        let position = self.account.as_ref().and_then(|account| account.positions.get(&asset));
+        position.map_or(Decimal::ZERO, |position| position.szi)
+    }
+
+    /// The mid, or the mark of the position where no mid is known.
+    pub(crate) fn price(&self, asset: u32) -> Option<Decimal> {
+        self.mids.get(&asset).copied().or_else(|| self.mark(asset))
+    }
+
+    /// The mark price that the position's value implies.
+    pub(crate) fn mark(&self, asset: u32) -> Option<Decimal> {
+        let position = self.account.as_ref()?.positions.get(&asset)?;
+        position.position_value.checked_div(position.szi.abs())
+    }
+
+    pub(crate) fn set_mids(&mut self, mids: &BTreeMap<String, Decimal>, begun_ms: u64) {
+        if self.mids_ms.is_some_and(|held| held > begun_ms) {
+            return;
+        }
+        self.mids = self
+            .universe
+            .iter()
+            .filter_map(|market| Some((market.asset, *mids.get(&market.coin)?)))
+            .filter(|(_, mid)| *mid > Decimal::ZERO)
+            .collect();
+        self.mids_ms = (!self.mids.is_empty()).then_some(begun_ms).or(self.mids_ms);
+    }
+
+    /// Takes an account read unless a newer one is held. Returns the markets whose position changed, or `None` if
+    /// dropped.
+    pub(crate) fn set_account(
+        &mut self,
+        state: ClearinghouseState,
+        equity: Decimal,
+        begun_ms: u64,
+    ) -> Option<BTreeSet<u32>> {
+        if self.universe.is_empty() {
+            // Not one position could be told.
+            return None;
+        }
+        if let Some(held) = &self.account
+            && (held.begun_ms > begun_ms || held.venue_ms > state.time)
+        {
+            return None;
+        }
+        let (mut positions, mut unknown) = (BTreeMap::new(), Vec::new());
+        let elements = state.asset_positions.into_iter().map(|element| element.position);
+        for position in elements.filter(|position| !position.szi.is_zero()) {
+            match self.universe.by_coin(&position.coin) {
+                Some(market) => drop(positions.insert(market.asset, position)),
+                None => unknown.push(position.coin),
+            }
+        }
+        for (asset, position) in &positions {
+            self.leverage.insert(*asset, (position.leverage.clone(), begun_ms));
+        }
+        let none = BTreeMap::new();
+        let held = self.account.as_ref().map_or(&none, |account| &account.positions);
+        let size = |positions: &BTreeMap<u32, Position>, asset: &u32| positions.get(asset).map(|position| position.szi);
+        let assets = held.keys().chain(positions.keys());
+        let changed = assets.filter(|asset| size(held, asset) != size(&positions, asset)).copied().collect();
+        self.account = Some(AccountView {
+            equity,
+            cross_maintenance: state.cross_maintenance_margin_used,
+            positions,
+            unknown,
+            venue_ms: state.time,
+            begun_ms,
+        });
+        Some(changed)
+    }
+
+    /// Takes an orders read unless a newer one is held. Returns what has left the book since the last one, orders and
+    /// parts of orders, or `None` if dropped.
+    pub(crate) fn set_orders(&mut self, orders: Vec<OpenOrder>, begun_ms: u64, now_ms: u64) -> Option<Vec<Resting>> {
+        if self.universe.is_empty() || self.orders_ms.is_some_and(|held| held > begun_ms) {
+            return None;
+        }
+        let mut core = BTreeMap::new();
+        self.foreign_orders.clear();
+        for order in orders {
+            match self.universe.by_coin(&order.coin).map(|market| market.asset) {
+                Some(asset) => {
+                    let seen_ms = self.orders.get(&order.oid).map_or(now_ms, |known| known.seen_ms);
+                    core.insert(order.oid, Resting::of(order, asset, seen_ms));
+                }
+                None => self.foreign_orders.push(order),
+            }
+        }
+        self.placed.retain(|_, (_, accepted_ms)| *accepted_ms > begun_ms);
+        let held = std::mem::replace(&mut self.orders, core);
+        self.orders_ms = Some(begun_ms);
+        let left = held.into_values().filter_map(|mut order| match self.orders.get(&order.oid) {
+            None => Some(order),
+            Some(shown) => {
+                order.size = order.size.saturating_sub(shown.size);
+                (order.size > Decimal::ZERO).then_some(order)
+            }
+        });
+        Some(left.collect())
+    }
+
+    /// Takes note of an order that the venue accepted, so that it can be named before the next read shows it.
+    pub(crate) fn place(&mut self, order: &Order, oid: u64, is_position_tpsl: bool, now_ms: u64) {
+        let Some(market) = self.market(order.asset) else { return };
+        if self.placed.len() < MAX_PLACED {
+            let placed = Resting::placed(order, oid, &market.coin, is_position_tpsl, now_ms);
+            self.placed.insert(oid, (placed, now_ms));
+        }
+    }
+
+    /// Orders that were accepted since the last read.
+    pub(crate) fn placed(&self) -> impl Iterator<Item = &Resting> {
+        self.placed.values().map(|(order, _)| order)
+    }
+
+    /// The open order with this id.
+    pub(crate) fn order(&self, oid: u64) -> Option<&Resting> {
+        self.orders.get(&oid).or_else(|| self.placed.get(&oid).map(|(order, _)| order))
+    }
+
+    /// The open orders with this client order id: an entry and its stop may share one.
+    pub(crate) fn orders_by_cloid(&self, cloid: Cloid) -> impl Iterator<Item = &Resting> {
+        let placed = self.placed.values().map(|(order, _)| order);
+        self.orders.values().chain(placed).filter(move |order| order.cloid == Some(cloid))
+    }
+
+    /// Whether the last read shows an order with this client order id.
+    pub(crate) fn shows(&self, cloid: &Cloid) -> bool {
+        self.orders.values().any(|order| order.cloid.as_ref() == Some(cloid))
+    }
+}
