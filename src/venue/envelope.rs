@@ -34,14 +34,24 @@ impl Envelope {
     /// # Errors
     /// With the action as received, where the body holds one, and what is wrong.
     pub fn parse(body: &[u8]) -> Result<Self, (Option<Value>, ShapeError)> {
-        let node =
+        let mut request =
             json::parse(body).map_err(|error| (None, ShapeError(format!("not JSON the venue reads: {error}"))))?;
-        Self::from_node(&node).map_err(|error| (node.get("action").cloned(), error))
+        let parts = Self::parts(&request);
+        // Taken out, not copied: it is most of the body.
+        let received = request.as_object_mut().and_then(|members| members.remove("action"));
+        match parts {
+            // Without an action there are no parts.
+            Ok((action, terms, signature)) => {
+                Ok(Self { received: received.unwrap_or_default(), action, terms, signature })
+            }
+            Err(error) => Err((received, error)),
+        }
     }
 
-    fn from_node(node: &Value) -> Result<Self, ShapeError> {
+    /// What a request holds besides the action as received.
+    fn parts(request: &Value) -> Result<(Action, Terms, Signature), ShapeError> {
         const KEYS: [&str; 5] = ["action", "nonce", "signature", "vaultAddress", "expiresAfter"];
-        let fields = Fields::of(node, "request", &KEYS)?;
+        let fields = Fields::of(request, "request", &KEYS)?;
         let received = fields.required("action")?;
         let vault = match fields.optional("vaultAddress") {
             None => None,
@@ -54,12 +64,9 @@ impl Envelope {
             None => None,
             Some(_) => Some(fields.u64("expiresAfter")?),
         };
-        Ok(Self {
-            action: Action::parse(received)?,
-            terms: Terms { nonce: fields.u64("nonce")?, vault, expires_after_ms },
-            signature: parse_signature(fields.required("signature")?)?,
-            received: received.clone(),
-        })
+        let action = Action::parse(received)?;
+        let terms = Terms { nonce: fields.u64("nonce")?, vault, expires_after_ms };
+        Ok((action, terms, parse_signature(fields.required("signature")?)?))
     }
 
     /// The client that signed this, and the network it signed for, if `is_client` knows the signer.
