@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rust_decimal::{Decimal, dec};
+use rust_decimal::Decimal;
 
 use super::close::order_action;
 use super::effect::{Deed, Effects, Keys, Read, RiskRecord, Urgency};
@@ -13,6 +13,7 @@ use super::state::Guard;
 use super::view::Resting;
 use super::{Mode, event};
 use crate::venue::action::{Action, Cancel, CancelByCloid};
+use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
 use crate::venue::reply::{Reply, Status};
 
@@ -21,8 +22,6 @@ const BATCH: usize = 100;
 /// Pauses between rounds: the first, doubled up to the longest.
 const FIRST_PAUSE_MS: u64 = 1_000;
 const LONGEST_PAUSE_MS: u64 = 60_000;
-/// The venue may refuse to close less than this, USDC.
-const MIN_NOTIONAL: Decimal = dec!(10);
 /// The open orders are waited for this long before a first round without them.
 const ORDERS_WAIT_MS: u64 = 3_000;
 

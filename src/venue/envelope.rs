@@ -1,4 +1,5 @@
 //! The body of a request: an action, its nonce and its signature.
+//! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint>.
 
 use std::iter::{once, once_with};
 
@@ -110,7 +111,7 @@ impl Envelope {
             return Box::new(once(canonical).chain(received.filter(move |received| *received != canonical)));
         }
         let ordered = in_signing_order(&self.received);
-        // The Python SDK posts its vault with actions that it signs without.
+        // The official Python SDK posts its vault with actions that it signs without (observed).
         let bare = self.terms.vault.is_some().then_some(Terms { vault: None, ..self.terms });
         let mut ids = Vec::new();
         for terms in once(self.terms).chain(bare) {
@@ -150,7 +151,7 @@ fn parse_signature(node: &Value) -> Result<Signature, ShapeError> {
     let fields = Fields::of(node, PLACE, &["r", "s", "v"])?;
     let part = |key: &str| {
         let digits = fields.str(key)?.strip_prefix("0x").unwrap_or_default();
-        // Some clients print the number without its leading zeros.
+        // The official SDKs print the number without its leading zeros (observed).
         let padded = format!("{digits:0>64}");
         let bytes = if digits.is_empty() { None } else { decode_array(&padded).ok() };
         bytes.ok_or_else(|| ShapeError(format!("{PLACE}.{key}: expected 0x and at most 64 hex digits")))

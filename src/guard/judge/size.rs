@@ -9,11 +9,8 @@ use crate::base::amount::to_wire;
 use crate::guard::book::{Book, EntryLeg, StopAt, percent_of};
 use crate::guard::code::Code;
 use crate::guard::state::Guard;
-use crate::venue::market::Market;
+use crate::venue::market::{MIN_NOTIONAL, Market};
 use crate::venue::order::Order;
-
-/// The venue refuses orders of less notional than this, USDC.
-const MIN_NOTIONAL: Decimal = Decimal::TEN;
 
 /// A cap that a size breaks.
 #[derive(Debug)]

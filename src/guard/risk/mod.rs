@@ -26,15 +26,13 @@ use super::effect::{Deed, Effects, Keys, Read, RiskRecord};
 use super::event;
 use super::state::Guard;
 use crate::rules::Rules;
-use crate::venue::info::{AccountMode, LedgerUpdate};
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, LedgerUpdate};
 
 /// An equity that moves by more than this share between two reads, percent, has the ledger read at once.
 const JUMP_PCT: Decimal = Decimal::ONE;
 /// Reads of the ledger asked for by jumps are this far apart, and so many: it may show a flow late.
 const JUMP_PAUSE_MS: u64 = 10_000;
 const JUMP_READS: u8 = 3;
-/// An entry may show up in the ledger this long after its time.
-const LEDGER_OVERLAP_MS: u64 = 3_600_000;
 
 /// Whether positions may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
