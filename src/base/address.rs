@@ -12,6 +12,7 @@ use super::hex::{HexError, decode_array, write_hex};
 pub struct Address(pub [u8; 20]);
 
 /// A 16-byte client order id. Shown as `0x` and 32 lower-case hex digits.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint>, "Client Order ID".
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cloid(pub [u8; 16]);
 

@@ -8,7 +8,8 @@ use std::fmt;
 
 use rust_decimal::{Decimal, dec};
 
-/// Most decimals of an amount on the wire; the venue refuses a ninth that is not zero.
+/// Most decimals of an amount on the wire: the official Python SDK writes so many, and the venue refuses a ninth that
+/// is not zero (observed on its test network).
 pub const MAX_DECIMALS: u32 = 8;
 /// Most digits before the point; far above any price or size, and small enough for exact products of two amounts.
 const MAX_WHOLE_DIGITS: usize = 12;

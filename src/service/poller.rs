@@ -32,8 +32,6 @@ const AGENTS_MS: u64 = 3_600_000;
 /// Between two tries to learn whose the API wallet is.
 const WALLET_MS: u64 = 10_000;
 const LEDGER_MS: u64 = 60_000;
-/// An entry may show up in the ledger this long after its time.
-const LEDGER_OVERLAP_MS: u64 = 3_600_000;
 
 /// How often things are read, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,7 +289,7 @@ impl Poller {
         let updates = info::ledger_updates(&answer)?;
         let extra = info_extra(kind, updates.len());
         lock(&self.ledger).charge(Priority::Read, extra, steady_ms());
-        state.ledger_since_ms = Some(since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS)));
+        state.ledger_since_ms = Some(since_ms.max(begun_ms.saturating_sub(info::LEDGER_OVERLAP_MS)));
         Ok(Some(Input::Ledger { updates, begun_ms }))
     }
 

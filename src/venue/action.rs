@@ -70,7 +70,7 @@ pub enum Action {
     UpdateIsolatedMargin {
         /// Asset id.
         asset: u32,
-        /// Always true at the venue; carried as sent.
+        /// Without effect at the venue; carried as sent.
         is_buy: bool,
         /// Millionths of a USDC; negative takes margin out.
         ntli: i64,
@@ -121,7 +121,8 @@ pub enum Grouping {
     NormalTpsl,
     /// Take profit or stop loss of the position.
     PositionTpsl,
-    /// A bid for priority.
+    /// A bid for priority, in hundred-millionths of the notional.
+    /// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/priority-fees>.
     #[serde(rename = "p")]
     Priority(u64),
 }
@@ -132,7 +133,7 @@ pub struct Builder {
     /// The builder's address.
     #[serde(rename = "b")]
     pub address: Address,
-    /// Tenths of a basis point.
+    /// Tenths of a basis point. Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/trading/builder-codes>.
     #[serde(rename = "f")]
     pub fee: u64,
 }
@@ -208,6 +209,7 @@ impl Action {
     }
 
     /// How many orders, cancels or modifies it holds: the `n` of the venue's rate limits. At least 1.
+    /// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
     #[must_use]
     pub fn batch_len(&self) -> usize {
         match self {
@@ -227,3 +229,6 @@ impl Action {
         serde_json::to_value(self).ok()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,5 @@
 //! The body of a request: an action, its nonce and its signature.
+//! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint>.
 
 use std::iter::{once, once_with};
 
@@ -34,14 +35,24 @@ impl Envelope {
     /// # Errors
     /// With the action as received, where the body holds one, and what is wrong.
     pub fn parse(body: &[u8]) -> Result<Self, (Option<Value>, ShapeError)> {
-        let node =
+        let mut request =
             json::parse(body).map_err(|error| (None, ShapeError(format!("not JSON the venue reads: {error}"))))?;
-        Self::from_node(&node).map_err(|error| (node.get("action").cloned(), error))
+        let parts = Self::parts(&request);
+        // Taken out, not copied: it is most of the body.
+        let received = request.as_object_mut().and_then(|members| members.remove("action"));
+        match parts {
+            // Without an action there are no parts.
+            Ok((action, terms, signature)) => {
+                Ok(Self { received: received.unwrap_or_default(), action, terms, signature })
+            }
+            Err(error) => Err((received, error)),
+        }
     }
 
-    fn from_node(node: &Value) -> Result<Self, ShapeError> {
+    /// What a request holds besides the action as received.
+    fn parts(request: &Value) -> Result<(Action, Terms, Signature), ShapeError> {
         const KEYS: [&str; 5] = ["action", "nonce", "signature", "vaultAddress", "expiresAfter"];
-        let fields = Fields::of(node, "request", &KEYS)?;
+        let fields = Fields::of(request, "request", &KEYS)?;
         let received = fields.required("action")?;
         let vault = match fields.optional("vaultAddress") {
             None => None,
@@ -54,12 +65,9 @@ impl Envelope {
             None => None,
             Some(_) => Some(fields.u64("expiresAfter")?),
         };
-        Ok(Self {
-            action: Action::parse(received)?,
-            terms: Terms { nonce: fields.u64("nonce")?, vault, expires_after_ms },
-            signature: parse_signature(fields.required("signature")?)?,
-            received: received.clone(),
-        })
+        let action = Action::parse(received)?;
+        let terms = Terms { nonce: fields.u64("nonce")?, vault, expires_after_ms };
+        Ok((action, terms, parse_signature(fields.required("signature")?)?))
     }
 
     /// The client that signed this, and the network it signed for, if `is_client` knows the signer.
@@ -103,7 +111,7 @@ impl Envelope {
             return Box::new(once(canonical).chain(received.filter(move |received| *received != canonical)));
         }
         let ordered = in_signing_order(&self.received);
-        // The Python SDK posts its vault with actions that it signs without.
+        // The official Python SDK posts its vault with actions that it signs without (observed).
         let bare = self.terms.vault.is_some().then_some(Terms { vault: None, ..self.terms });
         let mut ids = Vec::new();
         for terms in once(self.terms).chain(bare) {
@@ -143,7 +151,7 @@ fn parse_signature(node: &Value) -> Result<Signature, ShapeError> {
     let fields = Fields::of(node, PLACE, &["r", "s", "v"])?;
     let part = |key: &str| {
         let digits = fields.str(key)?.strip_prefix("0x").unwrap_or_default();
-        // Some clients print the number without its leading zeros.
+        // The official SDKs print the number without its leading zeros (observed).
         let padded = format!("{digits:0>64}");
         let bytes = if digits.is_empty() { None } else { decode_array(&padded).ok() };
         bytes.ok_or_else(|| ShapeError(format!("{PLACE}.{key}: expected 0x and at most 64 hex digits")))

@@ -49,7 +49,9 @@ impl<'a> Fields<'a> {
 
     /// The member, unless absent or null.
     pub(super) fn optional(&self, key: &str) -> Option<&'a Value> {
-        self.members.get(key).filter(|value| !value.is_null())
+        // Few keys, and short: looking at them in turn is quicker than hashing the one that is wanted.
+        let member = self.members.iter().find(|(name, _)| *name == key);
+        member.map(|(_, value)| value).filter(|value| !value.is_null())
     }
 
     pub(super) fn required(&self, key: &str) -> Result<&'a Value, ShapeError> {

@@ -1,5 +1,11 @@
 //! Answers to `/info` questions, as far as the guard relies on them.
 //!
+//! Sources: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint> and its pages
+//! <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint/perpetuals> and
+//! <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint/spot>. `twapHistory` has the entries of the
+//! subscription `userTwapHistory` on <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/subscriptions>.
+//! `extraAgents` is on no page (observed, and in the schema of the SDK `@nktkas/hyperliquid`).
+//!
 //! Unknown keys are ignored: the venue adds some at any time. A key that is relied on and missing is an error, never
 //! a default.
 
@@ -107,7 +113,7 @@ pub struct OpenOrder {
     /// Limit price.
     #[serde(deserialize_with = "decimal")]
     pub limit_px: Decimal,
-    /// Remaining size; 0 for a whole-position stop.
+    /// Remaining size; 0 for a stop that covers whatever the position is (observed).
     #[serde(deserialize_with = "decimal")]
     pub sz: Decimal,
     /// Order id.
@@ -135,6 +141,7 @@ pub struct OpenOrder {
 
 impl OpenOrder {
     /// The trigger price, if this is a reduce-only stop loss that executes at market.
+    /// The name of its type: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/nodes/l1-data-schemas>.
     #[must_use]
     pub fn market_stop_px(&self) -> Option<Decimal> {
         (self.is_trigger && self.reduce_only && self.order_type == "Stop Market").then_some(self.trigger_px)
@@ -142,6 +149,7 @@ impl OpenOrder {
 }
 
 /// Where an account keeps its value (`userAbstraction`).
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/trading/account-abstraction-modes>.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountMode {
     /// Spot and perps apart: the perp account value is the equity.
@@ -237,6 +245,10 @@ impl Role {
         }
     }
 }
+
+/// An entry may show up in the ledger this long after its time, milliseconds. No page says how late: a margin that the
+/// guard keeps.
+pub const LEDGER_OVERLAP_MS: u64 = 3_600_000;
 
 /// One entry of `userNonFundingLedgerUpdates`: something other than trading and funding that moved the account.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -1,4 +1,4 @@
-//! Core perpetual markets: their names, ticks and lots.
+//! Core perpetual markets: their names, ticks, lots and limits.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,22 @@ use serde::Deserialize;
 use crate::base::amount::MAX_DECIMALS;
 
 /// A price has at most this many significant figures, unless it is an integer.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/tick-and-lot-size>.
 const MAX_FIGURES: i32 = 5;
 /// A perpetual's price has at most this many decimals, less its size decimals.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/tick-and-lot-size>.
 const PRICE_DECIMALS: u32 = 6;
 /// Core perps have asset ids below this; spot and builder-deployed markets above.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/asset-ids>.
 pub const FIRST_NON_CORE_ASSET: u32 = 10_000;
+/// Builder-deployed perps have asset ids from this on, below outcomes. The page gives the formula
+/// `100000 + perp_dex_index * 10000 + index_in_meta`. Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/asset-ids>.
+pub const FIRST_BUILDER_PERP: u32 = 100_000;
+/// Outcome markets have asset ids from this on. Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/asset-ids>.
+pub const FIRST_OUTCOME: u32 = 100_000_000;
+/// The venue refuses orders of less notional than this, USDC. Whether it lets a smaller position be closed no page says.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/error-responses>.
+pub const MIN_NOTIONAL: Decimal = Decimal::TEN;
 
 /// A core perpetual market.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,13 +69,13 @@ impl Toward {
 
 impl Market {
     /// Whether `px` stands on the tick: at most five significant figures and `6 - size_decimals` decimals, or an
-    /// integer. Source: the venue's tick and lot page.
+    /// integer. Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/tick-and-lot-size>.
     #[must_use]
     pub fn is_price(&self, px: Decimal) -> bool {
         px > Decimal::ZERO && px.normalize().scale() <= self.price_decimals(px)
     }
 
-    /// Whether `size` stands on the lot.
+    /// Whether `size` stands on the lot. Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/tick-and-lot-size>.
     #[must_use]
     pub fn is_size(&self, size: Decimal) -> bool {
         size > Decimal::ZERO && size.normalize().scale() <= self.size_decimals
@@ -105,6 +116,7 @@ impl Market {
 
     /// The share of a position's notional that is its maintenance margin: half of the margin at the market's highest
     /// leverage, whatever leverage is set (first tier).
+    /// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/trading/margining>.
     #[must_use]
     pub fn maintenance_rate(&self) -> Decimal {
         let twice = Decimal::from(self.max_leverage.max(1)).saturating_mul(Decimal::TWO);
@@ -125,7 +137,8 @@ fn exponent(amount: Decimal) -> i32 {
     digits - i32::try_from(amount.scale()).unwrap_or(0)
 }
 
-/// `meta` as the venue sends it; keys that are false are absent.
+/// `meta` as the venue sends it; keys that are false are absent (observed).
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint/perpetuals>.
 #[derive(Deserialize)]
 struct MetaAnswer {
     universe: Vec<MetaMarket>,

@@ -1,7 +1,8 @@
 //! The venue's language: actions, info answers, amounts and ticks, hashing and signing, client and weight ledger.
 //!
-//! Facts about the venue stand beside the code that relies on them. No rule of the owner may enter this room, and
-//! apart from [`client`] nothing here touches the network or a clock.
+//! Facts about the venue stand beside the code that relies on them, each with the address of the page that says so.
+//! "Observed" marks what no page says: it was seen in recorded answers or in the sources and requests of the SDKs.
+//! No rule of the owner may enter this room, and apart from [`client`] nothing here touches the network or a clock.
 
 pub mod action;
 pub mod client;

@@ -1,4 +1,5 @@
 //! One order as it travels inside an action.
+//! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint>, "Place an order".
 
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
@@ -7,6 +8,11 @@ use serde_json::Value;
 use super::fields::{Fields, ShapeError};
 use crate::base::address::Cloid;
 use crate::base::amount::to_wire;
+
+/// The slippage that the venue tolerates when it fills a triggered market order, percent: the order's limit price stands
+/// this far beyond its trigger.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/trading/take-profit-and-stop-loss-orders-tp-sl>.
+pub const TRIGGER_SLIPPAGE_PCT: Decimal = Decimal::TEN;
 
 /// An order that is to be placed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,7 +26,7 @@ pub struct Order {
     /// Limit price. Market triggers carry one as well.
     #[serde(rename = "p", serialize_with = "wire")]
     pub limit_px: Decimal,
-    /// Size in base units; 0 means the whole position (`positionTpsl` only).
+    /// Size in base units; 0 means the whole position (`positionTpsl` only; observed).
     #[serde(rename = "s", serialize_with = "wire")]
     pub size: Decimal,
     /// May only reduce the position.
@@ -42,6 +48,7 @@ pub enum OrderKind {
     #[serde(serialize_with = "limit")]
     Limit(Tif),
     /// An order that waits for the mark price.
+    /// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/trading/take-profit-and-stop-loss-orders-tp-sl>.
     Trigger {
         /// Executes as a market order once triggered; otherwise as a limit order at its price.
         is_market: bool,
@@ -62,7 +69,9 @@ pub enum Tif {
     Ioc,
     /// Good till cancelled.
     Gtc,
-    /// An immediate-or-cancel order that the venue's own page labels "market".
+    /// An immediate-or-cancel order that the venue's own page labels "market". Answers on
+    /// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint> show it; that it may be sent
+    /// is on no page (observed, and in the schema of the SDK `@nktkas/hyperliquid`).
     FrontendMarket,
 }
 

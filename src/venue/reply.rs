@@ -1,4 +1,6 @@
 //! The venue's answer to an action.
+//! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/exchange-endpoint>. The bare strings `waitingForFill` and
+//! `waitingForTrigger` are on no page (observed).
 
 use rust_decimal::Decimal;
 use serde::Deserialize;
@@ -31,6 +33,7 @@ pub enum Reply {
     /// The whole action was refused.
     Refused(String),
     /// One status an order. A batch that fails before any order is looked at has one error for all.
+    /// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/error-responses>.
     Statuses(Vec<Status>),
     /// Done, without statuses.
     Done,

@@ -1,6 +1,7 @@
 //! Hashing and signing of actions: MessagePack, the phantom agent, and EIP-712 over it.
 //!
-//! The byte layouts are the venue's; every one of them is held to signatures made by the official SDK in the tests.
+//! The byte layouts are on no page: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/signing> refers to the
+//! official Python SDK (`hyperliquid/utils/signing.py`). Every one of them is held to signatures made by it in the tests.
 
 use std::sync::LazyLock;
 
@@ -41,7 +42,7 @@ impl Source {
 /// What the hash of an action covers besides the action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
-    /// Nonce, UTC milliseconds.
+    /// Nonce, UTC milliseconds. Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets>.
     pub nonce: u64,
     /// The vault or sub-account acted for.
     pub vault: Option<Address>,
@@ -76,6 +77,7 @@ pub fn connection_id(action: &impl Serialize, terms: &Terms) -> [u8; 32] {
 #[must_use]
 pub fn agent_digest(connection_id: &[u8; 32], source: Source) -> [u8; 32] {
     static TYPE_HASH: LazyLock<[u8; 32]> = LazyLock::new(|| keccak256(b"Agent(string source,bytes32 connectionId)"));
+    // The same on both networks; `source` tells them apart.
     static DOMAIN: LazyLock<[u8; 32]> = LazyLock::new(|| domain_separator("Exchange", 1337));
     let agent = keccak256_of(&[&*TYPE_HASH, &keccak256(source.letter()), connection_id]);
     typed_data_digest(&DOMAIN, &agent)

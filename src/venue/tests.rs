@@ -73,6 +73,32 @@ fn every_vector_is_signed_to_the_same_bytes() {
 }
 
 #[test]
+fn integers_are_hashed_in_their_shortest_form() {
+    for (number, bytes) in [
+        ("0", "0x00"),
+        ("127", "0x7f"),
+        ("128", "0xcc80"),
+        ("255", "0xccff"),
+        ("256", "0xcd0100"),
+        ("65535", "0xcdffff"),
+        ("65536", "0xce00010000"),
+        ("4294967295", "0xceffffffff"),
+        ("4294967296", "0xcf0000000100000000"),
+        ("18446744073709551615", "0xcfffffffffffffffff"),
+        ("-1", "0xff"),
+        ("-32", "0xe0"),
+        ("-33", "0xd0df"),
+        ("-128", "0xd080"),
+        ("-129", "0xd1ff7f"),
+        ("-32769", "0xd2ffff7fff"),
+        ("-2147483649", "0xd3ffffffff7fffffff"),
+    ] {
+        let number = json::parse(number.as_bytes()).unwrap();
+        assert_eq!(to_hex(&rmp_serde::to_vec_named(&number).unwrap()), bytes, "{number}");
+    }
+}
+
+#[test]
 fn a_changed_byte_names_nobody() {
     for vector in vectors() {
         let mut envelope = Envelope::parse(vector.body.to_string().as_bytes()).unwrap();

@@ -1,5 +1,9 @@
 //! Actions that an account's own key signs over their fields (transfers, approvals).
 //!
+//! Source: the `*_SIGN_TYPES` of the official Python SDK (`hyperliquid/utils/signing.py`), to which
+//! <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/signing> refers, and for types that it lacks the methods of the SDK
+//! `@nktkas/hyperliquid`.
+//!
 //! The guard never forwards one. They are recovered only so that the refusal names the client that sent it: some
 //! libraries send an approval by themselves before every order.
 

@@ -1,5 +1,7 @@
 //! The ledger of the venue's budget per IP address: 1200 weight a rolling minute, times this guard's share of it.
 //!
+//! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
+//!
 //! Everything that goes to the venue is spent here first, by priority. A priority may use what is left once the
 //! unspent reserves of all higher ones are set aside, so nothing a client does can take from a flatten, and
 //! whoever is late in the order waits. Pure: the time comes in, no clock, no lock and no rule may enter.
@@ -92,13 +94,18 @@ impl fmt::Display for Denied {
 
 impl std::error::Error for Denied {}
 
+/// So many items of a batch weigh as much as one request more.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
+const ITEMS_A_WEIGHT: usize = 40;
+
 /// Weight of an `/exchange` request whose batch has `batch` items: `1 + batch/40`, rounded down.
 #[must_use]
 pub fn exchange_weight(batch: usize) -> u32 {
-    u32::try_from(batch / 40).unwrap_or(u32::MAX).saturating_add(1)
+    u32::try_from(batch / ITEMS_A_WEIGHT).unwrap_or(u32::MAX).saturating_add(1)
 }
 
 /// Weight of an `/info` question of this type, without what its answer's length adds.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
 #[must_use]
 pub fn info_weight(kind: &str) -> u32 {
     match kind {
@@ -109,6 +116,8 @@ pub fn info_weight(kind: &str) -> u32 {
 }
 
 /// Weight that the length of an `/info` answer adds: known only once it is here, so [`Ledger::charge`] it then.
+/// `userNonFundingLedgerUpdates` is counted like the page's `nonUserFundingUpdates`, which no question is named.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
 #[must_use]
 pub fn info_extra(kind: &str, items: usize) -> u32 {
     let items_a_weight = match kind {

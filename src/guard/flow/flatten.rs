@@ -15,15 +15,13 @@ use crate::guard::state::flatten::Left;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::view::Resting;
 use crate::venue::action::{Action, Cancel, CancelByCloid};
+use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
-use rust_decimal::{Decimal, dec};
+use rust_decimal::Decimal;
 use std::collections::BTreeSet;
 
 /// Cancels or closes in one action at most.
 const BATCH: usize = 100;
-
-/// The venue may refuse to close less than this, USDC.
-const MIN_NOTIONAL: Decimal = dec!(10);
 
 /// The open orders are waited for this long before a first round without them.
 const ORDERS_WAIT_MS: u64 = 3_000;

@@ -15,12 +15,9 @@ use crate::guard::state::exposure::{Book, EntryLeg};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::{Action, Grouping, OrderAction};
-use crate::venue::market::FIRST_NON_CORE_ASSET;
+use crate::venue::market::{FIRST_BUILDER_PERP, FIRST_NON_CORE_ASSET, FIRST_OUTCOME};
 use crate::venue::order::{Order, OrderKind, Tif};
 
-/// Builder-deployed perps start at this asset id, outcome markets at the next. Source: the venue's asset id page.
-const FIRST_BUILDER_PERP: u32 = 100_000;
-const FIRST_OUTCOME: u32 = 100_000_000;
 /// A `normalTpsl` group with more than these behind its entry is refused whole.
 const MOST_CHILDREN: usize = 2;
 

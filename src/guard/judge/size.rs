@@ -10,11 +10,8 @@ use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::guard::state::exposure::{Book, EntryLeg, StopAt};
 use crate::guard::state::guard::Guard;
-use crate::venue::market::Market;
+use crate::venue::market::{MIN_NOTIONAL, Market};
 use crate::venue::order::Order;
-
-/// The venue refuses orders of less notional than this, USDC.
-const MIN_NOTIONAL: Decimal = Decimal::TEN;
 
 /// A cap that a size breaks.
 #[derive(Debug)]

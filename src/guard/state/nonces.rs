@@ -4,12 +4,15 @@ use crate::guard::code::Code;
 use std::collections::BTreeSet;
 
 /// Nonces remembered for each client, as at the venue.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets>.
 pub(crate) const REMEMBERED: usize = 100;
 
-/// How far back a nonce may lie.
+/// How far back a nonce may lie, as at the venue.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets>.
 const BACK_MS: u64 = 2 * 24 * 60 * 60 * 1000;
 
-/// How far ahead a nonce may lie.
+/// How far ahead a nonce may lie, as at the venue.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets>.
 const AHEAD_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The highest nonces of one client.

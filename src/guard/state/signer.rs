@@ -1,6 +1,7 @@
 //! A signer that the venue does not know for the account, and the words by which it says so.
 
-/// How the venue refuses a signer that may not act for the account, in lower case. Source: the venue's error texts.
+/// How the venue refuses a signer that may not act for the account, in lower case: the first
+/// two by <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/signing>, the others observed.
 const UNKNOWN_SIGNER: [&str; 4] =
     ["user or api wallet", "must deposit before performing actions", "vault not registered", "pending agent removal"];
 

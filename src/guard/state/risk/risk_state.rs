@@ -10,12 +10,9 @@ use crate::guard::state::risk::equity_peaks::{Mark, Peaks};
 use crate::guard::state::risk::transfers::{Flow, Taken};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::rules::Rules;
-use crate::venue::info::AccountMode;
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use rust_decimal::Decimal;
 use serde_json::Value;
-
-/// An entry may show up in the ledger this long after its time.
-const LEDGER_OVERLAP_MS: u64 = 3_600_000;
 
 /// Whether positions may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -81,7 +81,8 @@ fn key(flow: &Flow) -> (u64, String, String, Decimal) {
     (flow.time_ms, flow.hash.clone(), flow.kind.clone(), flow.usd)
 }
 
-/// What a ledger entry moved; `None` where the equity did not move by it. Source: the venue's ledger types.
+/// What a ledger entry moved; `None` where the equity did not move by it. Most types of entries:
+/// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/nodes/l1-data-schemas>, `LedgerDelta`; others observed.
 fn flow(update: &LedgerUpdate, purse: Purse) -> Option<Flow> {
     let delta = &update.delta;
     let kind = delta.get("type").and_then(Value::as_str).unwrap_or("unnamed").to_owned();

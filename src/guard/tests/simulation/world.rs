@@ -16,13 +16,12 @@ use crate::guard::effects::SendAction;
 use crate::guard::{Deed, Effects, Guard, Input, Mode, Read, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::action::Action;
-use crate::venue::info::{AccountMode, Leverage, MarginMode, ledger_updates};
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, Leverage, MarginMode, ledger_updates};
 
 pub(super) const STEP_MS: u64 = 50;
 /// Pictures kept for reads that lag.
 const PICTURES: usize = 60;
 /// Each read of the ledger begins this long before the one before it.
-const LEDGER_OVERLAP_MS: u64 = 3_600_000;
 /// A send without an answer is given up after this.
 const TIME_OUT_MS: u64 = 3_000;
 
