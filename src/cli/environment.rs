@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use super::Refusal;
 use crate::base::address::Address;
-use crate::home::{Mode, parse_address, parse_listen};
+use crate::base::mode::Mode;
+use crate::home::{parse_address, parse_listen};
 use crate::service::Asked;
 
 fn variable(name: &'static str) -> Option<OsString> {

@@ -6,7 +6,8 @@ use super::equity::{self, Measured};
 use super::{Refusal, configured, mainnet, print, values};
 use crate::base::amount::to_wire;
 use crate::base::clock::now_ms;
-use crate::home::{Config, Home, Mode};
+use crate::base::mode::Mode;
+use crate::home::{Config, Home};
 use crate::journal::{self, Options, RiskLine, read_risk};
 
 #[derive(Debug, clap::Args)]

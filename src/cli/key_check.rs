@@ -2,7 +2,8 @@
 //! the config names none. The key itself is neither stored nor shown.
 
 use super::{Refusal, client_add, key_stdin, print, wallet};
-use crate::home::{Home, Mode, set_api_wallet};
+use crate::base::mode::Mode;
+use crate::home::{Home, set_api_wallet};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

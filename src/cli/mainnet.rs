@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{Refusal, environment};
 use crate::base::address::Address;
-use crate::home::{Config, Home, Mode};
+use crate::base::mode::Mode;
+use crate::home::{Config, Home};
 use crate::journal::{OpenError, read_risk};
 
 /// One thing that is missing.

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::{Refusal, say, values};
 use crate::base::address::Address;
 use crate::base::kill_file::KillFile;
-use crate::home::{Home, Loaded, Mode, in_container, load, local_url, parse_address, read_key_file};
+use crate::base::mode::Mode;
+use crate::home::{Home, Loaded, in_container, load, local_url, parse_address, read_key_file};
 use crate::mcp::{GuardUrl, Key, Options, run as serve};
 
 /// Where a guard listens that nobody told otherwise.

@@ -8,8 +8,9 @@ use super::set_up::SetUp;
 use super::{Refusal, environment, key_stdin, mainnet, rules_source, say, values, waiting};
 use crate::base::address::Address;
 use crate::base::key::SecretKey;
+use crate::base::mode::Mode;
 use crate::home::{
-    Config, Deployment, Home, KeyReading, KeyStore, Loaded, Mode, in_container, load, open_sealed, parse_address,
+    Config, Deployment, Home, KeyReading, KeyStore, Loaded, in_container, load, open_sealed, parse_address,
     parse_listen, read_key_file,
 };
 use crate::rules::Rules;

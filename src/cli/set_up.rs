@@ -11,7 +11,8 @@ use super::Refusal;
 use crate::base::clock::now_ms;
 use crate::base::files::FileError;
 use crate::base::key::SecretKey;
-use crate::home::{Config, Home, KeyStore, Loaded, Mode, generate_key, load, write_key_file, write_sealed_key_file};
+use crate::base::mode::Mode;
+use crate::home::{Config, Home, KeyStore, Loaded, generate_key, load, write_key_file, write_sealed_key_file};
 use crate::journal::{self, OpenError};
 
 /// What to set up.

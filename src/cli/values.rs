@@ -3,7 +3,7 @@
 use crate::base::ip_share::IpShare;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::home::{Mode, Network};
+use crate::base::mode::{Mode, Network};
 
 /// A mode by its name.
 pub(super) fn mode() -> impl TypedValueParser<Value = Mode> {

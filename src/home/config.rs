@@ -5,14 +5,14 @@ use crate::base::origin::Origin;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use rust_decimal::Decimal;
-use serde::{Deserialize, Serialize};
 
 use super::parse;
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why, read_trusted};
+use crate::base::mode::{Mode, Network};
+use crate::base::named_enum;
 use crate::rules::{Problems, Rules};
 
 /// Where the service listens unless told otherwise.
@@ -26,96 +26,13 @@ const TESTNET_URL: &str = "https://api.hyperliquid-testnet.xyz";
 /// Largest `guard.toml`: the longest rules code and the longest lists fit many times.
 const MAX_CONFIG_LEN: u64 = 256 * 1024;
 
-/// A plain enum whose values have one name each, on the command line, in the config and in JSON.
-macro_rules! named {
-    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$value_doc])* #[serde(rename = $text)] $value),+
-        }
-
-        impl $name {
-            /// Every name, in order.
-            pub const NAMES: &[&str] = &[$($text),+];
-
-            /// The value's name.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$value => $text),+ }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                match text {
-                    $($text => Ok(Self::$value),)+
-                    _ => Err(format!("must be one of {}", Self::NAMES.join(", "))),
-                }
-            }
-        }
-    };
-}
-
-named! {
-    /// What the service does with what it allows.
-    Mode {
-        /// Records what it would send.
-        Paper = "paper",
-        /// Sends to the venue's test network.
-        Testnet = "testnet",
-        /// Sends to the venue.
-        Mainnet = "mainnet",
-    }
-}
-
-named! {
-    /// A network of the venue.
-    Network {
-        /// Test money.
-        Testnet = "testnet",
-        /// Real money.
-        Mainnet = "mainnet",
-    }
-}
-
-named! {
+named_enum! {
     /// Where the API wallet's key is kept.
     KeyStore {
         /// In the home, readable by its owner only.
         File = "file",
         /// Encrypted for this host and handed to the service by the service manager.
         HostCreds = "host-creds",
-    }
-}
-
-impl Mode {
-    /// The network whose account is read unless the config says otherwise.
-    #[must_use]
-    pub fn default_network(self) -> Network {
-        match self {
-            Self::Testnet => Network::Testnet,
-            Self::Paper | Self::Mainnet => Network::Mainnet,
-        }
-    }
-}
-
-impl Network {
-    /// The venue's API on this network.
-    #[must_use]
-    pub fn url(self) -> &'static str {
-        match self {
-            Self::Testnet => TESTNET_URL,
-            Self::Mainnet => MAINNET_URL,
-        }
     }
 }
 
@@ -208,7 +125,15 @@ impl Config {
     /// Base URL of the venue's API, without a slash at its end.
     #[must_use]
     pub fn venue_url(&self) -> &str {
-        self.deployment.venue_url.as_ref().map_or(self.account_network.url(), Origin::as_str)
+        self.deployment.venue_url.as_ref().map_or(api_url(self.account_network), Origin::as_str)
+    }
+}
+
+/// The venue's own address on a network.
+fn api_url(network: Network) -> &'static str {
+    match network {
+        Network::Testnet => TESTNET_URL,
+        Network::Mainnet => MAINNET_URL,
     }
 }
 

@@ -12,7 +12,7 @@ mod pairing;
 mod parse;
 mod render;
 
-pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, Loaded, Mode, Network, Watch, load};
+pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, Loaded, Watch, load};
 pub use container::in_container;
 pub use edit::{add_client, set_api_wallet};
 pub use host_creds::{CREDENTIAL, open_sealed, seal_for_host};
@@ -24,6 +24,7 @@ pub use pairing::{PAIRING_PREFIX, Pairing};
 pub use parse::{parse_address, parse_listen, parse_usdc};
 
 use crate::base::kill_file::KillFile;
+use crate::base::mode::Mode;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Mode;
 use crate::base::address::Address;
+use crate::base::mode::Mode;
 use crate::base::sealed;
 use crate::base::sealed::CodeError;
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use rust_decimal::Decimal;
 use toml::{Table, Value};
 
-use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, Loaded, Mode, Network, Watch};
+use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, Loaded, Watch};
+use crate::base::mode::{Mode, Network};
 
 use crate::base::address::Address;
 use crate::base::amount::parse_setting;

@@ -2,6 +2,7 @@
 
 use crate::base::files::Why;
 use crate::base::ip_share::IpShare;
+use crate::base::mode::Network;
 use crate::base::origin::Origin;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

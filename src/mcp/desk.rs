@@ -17,7 +17,7 @@ use super::status::Status;
 use crate::base::address::Address;
 use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
-use crate::home::Mode;
+use crate::base::mode::Mode;
 use crate::venue::market::{Market, Universe};
 
 /// What the guard must be.

@@ -9,12 +9,10 @@ use crate::base::address::Cloid;
 use crate::base::amount::to_wire;
 use crate::venue::action::{Grouping, OrderAction};
 use crate::venue::market::{Market, Toward};
-use crate::venue::order::{Order, OrderKind, Tif, Tpsl};
+use crate::venue::order::{Order, OrderKind, TRIGGER_SLIPPAGE_PCT, Tif, Tpsl};
 
 /// How far from the mid a market order that only closes may fill: an exit is not held to the owner's collar.
 pub(super) const EXIT_SLIPPAGE_PCT: Decimal = dec!(5);
-/// A triggered market order's own limit stands this far beyond its trigger.
-const BEYOND_TRIGGER_PCT: Decimal = dec!(10);
 
 /// What `place_order` was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,7 +175,7 @@ pub(super) fn protection(market: &Market, is_buy: bool, trigger_px: Decimal, siz
 
 /// The limit price that a market trigger carries.
 pub(super) fn beyond_trigger(market: &Market, is_buy: bool, trigger_px: Decimal) -> Decimal {
-    through(market, is_buy, trigger_px, BEYOND_TRIGGER_PCT).px
+    through(market, is_buy, trigger_px, TRIGGER_SLIPPAGE_PCT).px
 }
 
 /// Refuses a size that is not on the market's lot.

@@ -24,7 +24,7 @@ use super::wire::{self, INVALID_REQUEST, RpcError};
 use crate::base::address::Address;
 use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
-use crate::home::Mode;
+use crate::base::mode::Mode;
 
 /// Longest line taken; the largest sensible call is under 2 KiB.
 const MAX_LINE: usize = 256 * 1024;

@@ -8,6 +8,10 @@ use super::fields::{Fields, ShapeError};
 use crate::base::address::Cloid;
 use crate::base::amount::to_wire;
 
+/// Percent beyond its trigger within which the venue fills a triggered market order, so its limit price stands there.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/trading/take-profit-and-stop-loss-orders-tp-sl>
+pub const TRIGGER_SLIPPAGE_PCT: Decimal = Decimal::TEN;
+
 /// An order that is to be placed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Order {

@@ -7,7 +7,8 @@ use super::super::terminal::Terminal;
 use super::super::{Refusal, mainnet, wallet};
 use super::{Answers, Given, KeyStoreChoice, rules};
 use crate::base::key::SecretKey;
-use crate::home::{Config, Deployment, Home, Loaded, Mode, Network, parse_address, parse_listen, parse_usdc, read_key};
+use crate::base::mode::{Mode, Network};
+use crate::home::{Config, Deployment, Home, Loaded, parse_address, parse_listen, parse_usdc, read_key};
 
 pub(super) fn answers(
     terminal: &Terminal,

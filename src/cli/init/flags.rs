@@ -2,7 +2,8 @@
 
 use super::super::{Refusal, key_stdin, mainnet, wallet};
 use super::{Answers, Given};
-use crate::home::{Deployment, Home, Mode};
+use crate::base::mode::Mode;
+use crate::home::{Deployment, Home};
 
 pub(super) fn answers(given: Given, deployment: Deployment, home: &Home) -> Result<Answers, Refusal> {
     let mode = given.network.unwrap_or(Mode::Paper);

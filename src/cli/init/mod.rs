@@ -17,9 +17,9 @@ use super::terminal::Terminal;
 use super::{Refusal, environment, rules_source, values};
 use crate::base::address::Address;
 use crate::base::key::SecretKey;
+use crate::base::mode::{Mode, Network};
 use crate::home::{
-    Config, Deployment, Home, KeyStore, Loaded, Mode, Network, load, parse_address, parse_listen, parse_usdc,
-    seal_for_host,
+    Config, Deployment, Home, KeyStore, Loaded, load, parse_address, parse_listen, parse_usdc, seal_for_host,
 };
 use crate::rules::Rules;
 

@@ -7,7 +7,8 @@ use zeroize::Zeroizing;
 
 use super::super::set_up::Done;
 use super::super::{Refusal, print, say};
-use crate::home::{CREDENTIAL, Config, Home, KeyStore, Mode, Pairing};
+use crate::base::mode::Mode;
+use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing};
 
 pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>) -> Result<(), Refusal> {
     let Done { config, client, notes } = done;

@@ -9,12 +9,10 @@ use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
 use crate::venue::info::MarginMode;
 use crate::venue::market::{Market, Toward};
-use crate::venue::order::{Order, OrderKind, Tpsl};
+use crate::venue::order::{Order, OrderKind, TRIGGER_SLIPPAGE_PCT, Tpsl};
 
 /// A stop keeps at least this share of the way to the liquidation price between itself and that price.
 pub(crate) const LIQUIDATION_ROOM_PCT: Decimal = Decimal::TEN;
-/// A market stop's limit price stands this far beyond its trigger: the venue fills a triggered stop within it.
-const LIMIT_BEYOND_PCT: Decimal = Decimal::TEN;
 
 /// The entry that a stop is for.
 pub(crate) struct Entry<'a> {
@@ -164,7 +162,7 @@ pub(crate) fn stop_order(market: &Market, is_long: bool, trigger_px: Decimal, si
 /// The limit price of a market stop with this trigger: a tick beyond it at least, so that there is room to fill in, but
 /// for the lowest price.
 pub(crate) fn limit_beyond(market: &Market, is_long: bool, trigger_px: Decimal) -> Decimal {
-    let room = percent_of(trigger_px, LIMIT_BEYOND_PCT);
+    let room = percent_of(trigger_px, TRIGGER_SLIPPAGE_PCT);
     let (px, next) = if is_long {
         let px = market.round_price(trigger_px.saturating_sub(room), Toward::Up);
         (px, market.next_price(trigger_px, Toward::Down))

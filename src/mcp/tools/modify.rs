@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 
 use super::{TRADE, Tool, read};
 use crate::base::amount::to_wire;
-use crate::guard::is_derived;
+use crate::base::cloid_prefix::is_derived;
 use crate::mcp::answer::Answer;
 use crate::mcp::desk::Desk;
 use crate::mcp::order::{beyond_trigger, price_fits, size_fits};
