@@ -16,12 +16,12 @@ mod key_check;
 mod key_stdin;
 mod kill;
 mod mainnet;
-mod mcp;
 #[cfg(test)]
-mod page;
+mod manual_page;
+mod mcp;
 mod pair;
 mod refusal;
-mod removed;
+mod renamed_commands;
 mod rules_source;
 mod run;
 mod set_up;
@@ -117,7 +117,7 @@ pub fn main() -> ExitCode {
             _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
-        Err(error) => Err(removed::replacement(&error).unwrap_or_else(|| usage::refusal(&error))),
+        Err(error) => Err(renamed_commands::replacement(&error).unwrap_or_else(|| usage::refusal(&error))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

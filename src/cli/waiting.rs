@@ -11,7 +11,7 @@ use super::say;
 const LONG: Duration = Duration::from_secs(2);
 
 /// Does `work`, and says every two seconds that it waits for `what`.
-pub(super) fn telling<T>(what: &str, work: impl FnOnce() -> T) -> T {
+pub(super) fn with_progress<T>(what: &str, work: impl FnOnce() -> T) -> T {
     if !std::io::stderr().is_terminal() {
         return work();
     }

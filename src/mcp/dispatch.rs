@@ -4,12 +4,12 @@ use crate::base::text::visible;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::desk::Desk;
-use super::era::{Era, discovered, initialized};
+use super::context::Context;
 use super::outcome;
+use super::protocol_version::{ProtocolVersion, discovered, initialized};
+use super::texts::INSTRUCTIONS;
 use super::tools::{KILL_NAME, Tool, served};
 use super::wire::{self, INTERNAL_ERROR, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND, Request, RpcError};
-use super::words::INSTRUCTIONS;
 
 /// What is to be done about a line.
 pub(super) enum Step {
@@ -24,7 +24,7 @@ pub(super) enum Step {
 /// A tool call.
 pub(super) struct Call {
     id: Value,
-    era: Era,
+    version: ProtocolVersion,
     tool: &'static Tool,
     arguments: Option<String>,
 }
@@ -42,19 +42,19 @@ pub(super) fn step(line: &[u8], read_only: bool) -> Step {
 
 fn asked(request: Request, read_only: bool) -> Result<Step, RpcError> {
     let Request { id, method, params, arguments } = request;
-    let era = Era::of(&method, &params)?;
+    let version = ProtocolVersion::of(&method, &params)?;
     let reply = |result: Value| Ok(Step::Reply(wire::result(&id, &result)));
-    match (method.as_str(), era) {
+    match (method.as_str(), version) {
         ("initialize", _) => reply(initialized(&params, INSTRUCTIONS)),
-        ("server/discover", Era::Modern) => reply(era.cacheable(discovered(INSTRUCTIONS))),
-        ("ping", Era::Legacy) => reply(json!({})),
+        ("server/discover", ProtocolVersion::Stateless) => reply(version.cacheable(discovered(INSTRUCTIONS))),
+        ("ping", ProtocolVersion::Handshake) => reply(json!({})),
         ("tools/list", _) => {
             // All tools are on one page, so no cursor was ever given out.
             if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
                 return Err(RpcError::new(INVALID_PARAMS, "`cursor` is none that this server gave"));
             }
             let tools: Vec<Value> = served(read_only).map(Tool::listed).collect();
-            reply(era.cacheable(json!({ "tools": tools })))
+            reply(version.cacheable(json!({ "tools": tools })))
         }
         ("tools/call", _) => {
             let name = params.get("name").and_then(Value::as_str);
@@ -65,7 +65,7 @@ fn asked(request: Request, read_only: bool) -> Result<Step, RpcError> {
             if params.get("arguments").is_some_and(|arguments| !arguments.is_object() && !arguments.is_null()) {
                 return Err(RpcError::new(INVALID_PARAMS, "`arguments` must be an object"));
             }
-            Ok(Step::Call(Call { id, era, tool, arguments }))
+            Ok(Step::Call(Call { id, version, tool, arguments }))
         }
         _ => Err(RpcError::new(METHOD_NOT_FOUND, format!("there is no method {}", visible(&method, 64)))),
     }
@@ -78,9 +78,9 @@ impl Call {
     }
 
     /// Runs the tool and gives the line to answer with.
-    pub(super) fn run(self, desk: &Desk) -> String {
+    pub(super) fn run(self, context: &Context) -> String {
         let arguments = self.arguments.as_deref();
-        let run = std::panic::AssertUnwindSafe(|| (self.tool.run)(desk, arguments));
+        let run = std::panic::AssertUnwindSafe(|| (self.tool.run)(context, arguments));
         match std::panic::catch_unwind(run) {
             Ok(done) => self.reply(&done.unwrap_or_else(Answer::from)),
             Err(_) => wire::error(Some(&self.id), &RpcError::new(INTERNAL_ERROR, "a fault of this server's own")),
@@ -94,6 +94,6 @@ impl Call {
     }
 
     fn reply(&self, answer: &Answer) -> String {
-        wire::result(&self.id, &self.era.complete(answer.to_result()))
+        wire::result(&self.id, &self.version.complete(answer.to_result()))
     }
 }

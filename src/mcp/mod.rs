@@ -7,27 +7,27 @@
 
 mod answer;
 mod args;
-mod clean;
 mod client_id;
-mod desk;
+mod context;
 mod dispatch;
-mod era;
-mod fate;
-mod link;
+mod freshness;
+mod guard_client;
 mod order;
 mod outcome;
+mod protocol_version;
 mod records;
-mod run;
+mod sanitize;
 mod schema;
 mod send;
-mod sight;
+mod server;
+mod settlement_view;
 mod status;
+mod texts;
 mod tools;
 mod wire;
-mod words;
 
-pub use link::{GuardUrl, UrlError};
-pub use run::{Key, Options, RunError, run};
+pub use guard_client::{GuardUrl, UrlError};
+pub use server::{Key, Options, RunError, run};
 
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::args::Fault;
-use super::link::LinkError;
+use super::args::ArgumentError;
+use super::guard_client::GuardCallError;
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Outcome {
     }
 
     /// An argument that cannot be read.
-    pub(super) fn fault(fault: &Fault) -> Self {
+    pub(super) fn fault(fault: &ArgumentError) -> Self {
         let rule = Rule {
             id: format!("argument_{}", fault.name),
             limit: Some(fault.expected.clone()),
@@ -140,7 +140,7 @@ impl Outcome {
     }
 
     /// A guard that could not be asked, before anything was sent.
-    pub(super) fn unreachable(error: &LinkError) -> Self {
+    pub(super) fn unreachable(error: &GuardCallError) -> Self {
         let message = format!(
             "Nothing was done: {error}. Try again later; if it stays so, a person must look whether the guard runs."
         );

@@ -3,7 +3,7 @@
 use crate::base::text::visible;
 use serde_json::{Map, Value, json};
 
-use super::clean;
+use super::sanitize;
 use crate::venue::market::Universe;
 
 /// Most bytes of one list; what is left out is said.
@@ -18,7 +18,7 @@ pub(super) fn decision(event: &Value, universe: &Universe) -> Value {
     let mut short = Map::new();
     for key in ["seq", "at_ms", "client", "action", "verdict", "code", "limit", "actual", "text", "changes"] {
         if let Some(member) = event.get(key) {
-            short.insert(key.to_owned(), clean::value(member));
+            short.insert(key.to_owned(), sanitize::value(member));
         }
     }
     let orders: Vec<Value> = orders(event).take(MAX_ORDERS).map(|order| order_line(order, universe)).collect();
@@ -80,7 +80,7 @@ pub(super) fn effects(record: &Value) -> Value {
 
 /// An event of any kind, bounded.
 pub(super) fn event(event: &Value) -> Value {
-    clean::value(event)
+    sanitize::value(event)
 }
 
 /// The list with as many of `items` as fit, and whether some did not.

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-use super::clean;
-use super::desk::Desk;
-use super::fate::{Fate, Record};
-use super::link::LinkError;
+use super::context::Context;
+use super::guard_client::GuardCallError;
 use super::outcome::{Kind, OrderInfo, Outcome, Retry, Rule};
+use super::sanitize;
+use super::settlement_view::{DecisionRecord, Settlement};
 use super::status::Status;
-use super::words::advice;
+use super::texts::advice;
 use crate::base::address::Cloid;
 use crate::base::amount::{parse_info, to_wire};
 use crate::base::clock::now_ms;
@@ -66,9 +66,9 @@ fn verdict(reply: &Value) -> Option<&str> {
 }
 
 /// Signs an action, posts it once, and tells what came of it.
-pub(super) fn carry_out(desk: &Desk, status: &Status, action: &Action, trade: &Trade) -> Outcome {
-    match submit(desk, status, action, trade) {
-        Ok(sent) => conclude(desk, status, trade, &sent),
+pub(super) fn carry_out(context: &Context, status: &Status, action: &Action, trade: &Trade) -> Outcome {
+    match submit(context, status, action, trade) {
+        Ok(sent) => conclude(context, status, trade, &sent),
         Err(outcome) => finish(outcome, status, trade),
     }
 }
@@ -77,19 +77,19 @@ pub(super) fn carry_out(desk: &Desk, status: &Status, action: &Action, trade: &T
 ///
 /// # Errors
 /// The outcome, where no decision came back.
-pub(super) fn submit(desk: &Desk, status: &Status, action: &Action, trade: &Trade) -> Result<Sent, Outcome> {
+pub(super) fn submit(context: &Context, status: &Status, action: &Action, trade: &Trade) -> Result<Sent, Outcome> {
     for _ in 0..NONCE_TRIES {
-        let nonce = desk.nonce();
+        let nonce = context.nonce();
         let terms = Terms { nonce, vault: None, expires_after_ms: Some(now_ms().saturating_add(LIFE_MS)) };
-        let body = signed(desk, action, &terms, status.network())?;
-        let answer = desk.link.exchange(&body);
+        let body = signed(context, action, &terms, status.network())?;
+        let answer = context.guard.exchange(&body);
         // What surely did nothing, or only pretended to, changes nothing that a later call would look for.
         let did_nothing = match &answer {
             Ok(reply) => verdict(reply) == Some("veto"),
             Err(error) => !error.may_have_acted(),
         };
         if !did_nothing && !status.is_paper() {
-            desk.acts.note(action);
+            context.recent.note(action);
         }
         let reply = answer.map_err(|error| undecided(&error, trade))?;
         let sent = Sent { nonce, reply };
@@ -105,8 +105,8 @@ pub(super) fn submit(desk: &Desk, status: &Status, action: &Action, trade: &Trad
 ///
 /// # Errors
 /// `unavailable` where there is no key to sign with.
-pub(super) fn signed(desk: &Desk, action: &Action, terms: &Terms, network: Source) -> Result<String, Outcome> {
-    let signed = desk.key.as_ref().zip(action.to_node()).and_then(|(key, node)| {
+pub(super) fn signed(context: &Context, action: &Action, terms: &Terms, network: Source) -> Result<String, Outcome> {
+    let signed = context.key.as_ref().zip(action.to_node()).and_then(|(key, node)| {
         let signature = signing::sign_action(key, &node, terms, network).ok()?;
         Some(envelope::body(&node, terms, &signature))
     });
@@ -115,7 +115,7 @@ pub(super) fn signed(desk: &Desk, action: &Action, terms: &Terms, network: Sourc
 }
 
 /// No decision came back.
-fn undecided(error: &LinkError, trade: &Trade) -> Outcome {
+fn undecided(error: &GuardCallError, trade: &Trade) -> Outcome {
     if error.may_have_acted() {
         let text =
             format!("The guard's answer was lost, so {} MAY have been done ({error}). {}", trade.what, check(trade));
@@ -134,25 +134,27 @@ fn check(trade: &Trade) -> &'static str {
 }
 
 /// The outcome of a decided request.
-pub(super) fn conclude(desk: &Desk, status: &Status, trade: &Trade, sent: &Sent) -> Outcome {
+pub(super) fn conclude(context: &Context, status: &Status, trade: &Trade, sent: &Sent) -> Outcome {
     let reply = &sent.reply;
     let guard = reply.get("guard").unwrap_or(&Value::Null);
-    let text = |key: &str| guard.get(key).and_then(Value::as_str).map(|text| visible(text, clean::MAX_TEXT));
+    let text = |key: &str| guard.get(key).and_then(Value::as_str).map(|text| visible(text, sanitize::MAX_TEXT));
     let seq = guard.get("seq").and_then(Value::as_u64);
     let changes = guard.get("changes").and_then(Value::as_array).into_iter().flatten();
-    let changes: Vec<String> = changes.filter_map(Value::as_str).map(|text| visible(text, clean::MAX_TEXT)).collect();
+    let changes: Vec<String> =
+        changes.filter_map(Value::as_str).map(|text| visible(text, sanitize::MAX_TEXT)).collect();
     let mut outcome = match (text("verdict").as_deref(), reply.get("status").and_then(Value::as_str)) {
         (Some("veto"), _) => vetoed(guard, &text("code").unwrap_or_default()),
         (Some(_), Some("ok")) => answered(trade, reply, &changes),
         (Some(_), _) => match seq {
-            Some(seq) => of_fate(trade, &trace(desk, sent, seq), &changes),
+            Some(seq) => from_settlement(trade, &trace(context, sent, seq), &changes),
             None => in_doubt(trade),
         },
         (None, _) => in_doubt(trade),
     };
     if let Some(seq) = seq.filter(|_| outcome.unprotected == Some(false) && !status.is_paper() && !changes.is_empty()) {
         // A stop that the guard attached has no place in the client's reply.
-        if let Some(refusal) = told(desk, sent.nonce, seq).and_then(|record| Record(&record).refused_stop()) {
+        if let Some(refusal) = told(context, sent.nonce, seq).and_then(|record| DecisionRecord(&record).refused_stop())
+        {
             outcome = bare(outcome, &refusal);
         }
     }
@@ -161,23 +163,23 @@ pub(super) fn conclude(desk: &Desk, status: &Status, trade: &Trade, sent: &Sent)
     outcome.changes = changes;
     if outcome.rule.as_ref().is_some_and(|rule| rule.id == Code::Killed.as_str()) && status.killed().is_none() {
         // Pulled since the status was read: the veto knows it, and the guard tells why.
-        return finish(outcome, &desk.status().unwrap_or_else(|_| status.clone()), trade);
+        return finish(outcome, &context.status().unwrap_or_else(|_| status.clone()), trade);
     }
     finish(outcome, status, trade)
 }
 
 /// The outcome of a trade that an earlier call under the same name asked for.
-pub(super) fn recall(desk: &Desk, status: &Status, trade: &Trade, record: Record<'_>) -> Outcome {
+pub(super) fn recall(context: &Context, status: &Status, trade: &Trade, record: DecisionRecord<'_>) -> Outcome {
     let changes = record.changes();
-    let mut fate = record.fate();
-    let shown = if status.is_paper() { None } else { order_status(desk, status, trade) };
-    if shown.is_some() && matches!(fate, Fate::InDoubt | Fate::UnderWay | Fate::Lost) {
-        fate = Fate::Happened;
+    let mut settlement = record.settlement();
+    let shown = if status.is_paper() { None } else { order_status(context, status, trade) };
+    if shown.is_some() && matches!(settlement, Settlement::InDoubt | Settlement::InProgress | Settlement::GaveUp) {
+        settlement = Settlement::Done;
     }
     let refused = shown.as_ref().and_then(|order| order.status.clone()).filter(|state| state.ends_with("ejected"));
     let mut outcome = match refused {
-        Some(state) if fate == Fate::Happened => rejected(trade, &state),
-        _ => of_fate(trade, &fate, &changes),
+        Some(state) if settlement == Settlement::Done => rejected(trade, &state),
+        _ => from_settlement(trade, &settlement, &changes),
     };
     if let Some(refusal) = record.refused_stop().filter(|_| outcome.unprotected == Some(false)) {
         outcome = bare(outcome, &refusal);
@@ -257,7 +259,7 @@ fn bare(mut outcome: Outcome, refusal: &str) -> Outcome {
         " WARNING: the venue refused its stop, so the position may be bare until the guard places another, or closes it. Look \
          at get_positions.",
     );
-    outcome.venue_says = Some(visible(refusal, clean::MAX_TEXT));
+    outcome.venue_says = Some(visible(refusal, sanitize::MAX_TEXT));
     outcome.unprotected = Some(true);
     outcome
 }
@@ -268,7 +270,7 @@ fn info(id: Option<u64>, status: &str) -> OrderInfo {
 
 fn rejected(trade: &Trade, text: &str) -> Outcome {
     let message = format!("The venue refused it: {} was not done. venue_says tells why.", trade.what);
-    let says = Some(visible(text, clean::MAX_TEXT));
+    let says = Some(visible(text, sanitize::MAX_TEXT));
     Outcome { venue_says: says, ..Outcome::new(Kind::VenueRejected, Retry::AfterChange, message) }
 }
 
@@ -278,26 +280,26 @@ fn in_doubt(trade: &Trade) -> Outcome {
 }
 
 /// The outcome of what the journal tells.
-fn of_fate(trade: &Trade, fate: &Fate, changes: &[String]) -> Outcome {
-    match fate {
-        Fate::Answered(reply) => answered(trade, reply, changes),
-        Fate::Paper | Fate::Happened => {
+fn from_settlement(trade: &Trade, settlement: &Settlement, changes: &[String]) -> Outcome {
+    match settlement {
+        Settlement::Replied(reply) => answered(trade, reply, changes),
+        Settlement::Paper | Settlement::Done => {
             let text = format!("{}: taken. get_open_orders and get_positions show what is left of it.", trade.what);
             Outcome { order: Some(info(None, "taken")), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
         }
-        Fate::Hindered(reply) => {
+        Settlement::BlockedByRefusal(reply) => {
             let text = match Reply::read(reply).map(|reply| reply.status(0)) {
                 Some(Answered::Error(text)) => text,
                 _ => "what had to go first was refused".to_owned(),
             };
             rejected(trade, &text)
         }
-        Fate::Nothing => {
+        Settlement::NotDone => {
             let text = format!("{} was not done: it did not get to the venue, or had no effect there.", trade.what);
             Outcome::new(Kind::Unavailable, Retry::Later, text)
         }
-        Fate::InDoubt | Fate::UnderWay => in_doubt(trade),
-        Fate::Lost => {
+        Settlement::InDoubt | Settlement::InProgress => in_doubt(trade),
+        Settlement::GaveUp => {
             let text = format!(
                 "The venue gave no answer and the guard could not find out more, so {} MAY have been done. Look at \
                  get_open_orders and get_positions; what you decide then wants a new client_id.",
@@ -309,21 +311,21 @@ fn of_fate(trade: &Trade, fate: &Fate, changes: &[String]) -> Outcome {
 }
 
 /// What the journal tells of a request whose answer was an error: refused, not sent, or in doubt.
-fn trace(desk: &Desk, sent: &Sent, seq: u64) -> Fate {
-    match told(desk, sent.nonce, seq).map(|record| Record(&record).fate()) {
-        Some(fate) if fate != Fate::UnderWay => fate,
+fn trace(context: &Context, sent: &Sent, seq: u64) -> Settlement {
+    match told(context, sent.nonce, seq).map(|record| DecisionRecord(&record).settlement()) {
+        Some(settlement) if settlement != Settlement::InProgress => settlement,
         // The guard answered, so the send is over; what is missing is only its note.
-        _ if is_venues_own(&sent.reply) => Fate::Answered(sent.reply.clone()),
-        _ => Fate::InDoubt,
+        _ if is_venues_own(&sent.reply) => Settlement::Replied(sent.reply.clone()),
+        _ => Settlement::InDoubt,
     }
 }
 
 /// The journal's record of a decision, with what its send came to.
-fn told(desk: &Desk, nonce: u64, seq: u64) -> Option<Value> {
+fn told(context: &Context, nonce: u64, seq: u64) -> Option<Value> {
     once_over(|| {
-        let found = desk.link.get(&format!("/guard/decision?nonce={nonce}")).unwrap_or_default();
+        let found = context.guard.get(&format!("/guard/decision?nonce={nonce}")).unwrap_or_default();
         let mut decisions = found.get("decisions").and_then(Value::as_array).into_iter().flatten();
-        decisions.find(|record| Record(record).seq() == Some(seq)).cloned()
+        decisions.find(|record| DecisionRecord(record).seq() == Some(seq)).cloned()
     })
 }
 
@@ -333,7 +335,8 @@ pub(super) fn once_over(find: impl Fn() -> Option<Value>) -> Option<Value> {
     let begun = Instant::now();
     loop {
         let record = find();
-        let is_over = record.as_ref().is_some_and(|record| Record(record).fate() != Fate::UnderWay);
+        let is_over =
+            record.as_ref().is_some_and(|record| DecisionRecord(record).settlement() != Settlement::InProgress);
         if is_over || begun.elapsed() >= TRACE_PATIENCE {
             return record;
         }
@@ -348,9 +351,9 @@ fn is_venues_own(reply: &Value) -> bool {
 }
 
 /// The order under a trade's client order id, as the venue shows it now.
-fn order_status(desk: &Desk, status: &Status, trade: &Trade) -> Option<OrderInfo> {
+fn order_status(context: &Context, status: &Status, trade: &Trade) -> Option<OrderInfo> {
     let question = json!({"type": "orderStatus", "user": status.account()?, "oid": trade.cloid?});
-    let answer = desk.link.info(&question).ok()?;
+    let answer = context.guard.info(&question).ok()?;
     let order = answer.pointer("/order/order")?;
     let amount = |key: &str| parse_info(order.get(key)?.as_str()?).ok();
     let filled = amount("origSz").zip(amount("sz")).map(|(asked, left)| to_wire(asked.saturating_sub(left)));

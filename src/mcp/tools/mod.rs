@@ -3,20 +3,20 @@
 mod cancel;
 mod close;
 mod history;
+mod idempotency;
 mod kill;
 mod leverage;
-mod look;
 mod markets;
 mod modify;
-mod once;
 mod place;
 mod rules;
+mod status_tools;
 
 use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::args::Args;
-use super::desk::Desk;
+use super::context::Context;
 use super::outcome::Outcome;
 use super::schema;
 
@@ -46,17 +46,17 @@ pub(super) struct Tool {
     pub(super) description: &'static str,
     pub(super) hints: Hints,
     pub(super) input: fn() -> Value,
-    pub(super) run: fn(&Desk, Option<&str>) -> Result<Answer, Outcome>,
+    pub(super) run: fn(&Context, Option<&str>) -> Result<Answer, Outcome>,
 }
 
 /// Every tool, in the order in which they are listed.
 pub(super) const TOOLS: [Tool; 13] = [
-    look::STATUS,
+    status_tools::STATUS,
     rules::RULES,
     history::DECISIONS,
     history::EVENTS,
-    look::POSITIONS,
-    look::ORDERS,
+    status_tools::POSITIONS,
+    status_tools::ORDERS,
     markets::MARKETS,
     place::PLACE,
     modify::MODIFY,
@@ -104,8 +104,8 @@ fn read(text: Option<&str>, known: &[&str]) -> Result<Args, Outcome> {
     Args::parse(text, known).map_err(|fault| Outcome::fault(&fault))
 }
 
-impl From<super::args::Fault> for Outcome {
-    fn from(fault: super::args::Fault) -> Self {
+impl From<super::args::ArgumentError> for Outcome {
+    fn from(fault: super::args::ArgumentError) -> Self {
         Self::fault(&fault)
     }
 }

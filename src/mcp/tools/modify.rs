@@ -8,12 +8,12 @@ use super::{TRADE, Tool, read};
 use crate::base::amount::to_wire;
 use crate::base::cloid_prefix::is_derived;
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
+use crate::mcp::context::Context;
+use crate::mcp::freshness::{PATIENCE, Snapshot};
 use crate::mcp::order::{beyond_trigger, price_fits, size_fits};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::schema;
 use crate::mcp::send::{Trade, carry_out};
-use crate::mcp::sight::{PATIENCE, Picture};
 use crate::mcp::status::{Open, Status};
 use crate::venue::action::{Action, Modify, Target};
 use crate::venue::market::Market;
@@ -40,19 +40,20 @@ pub(super) const MODIFY: Tool = Tool {
     run: modify,
 };
 
-fn modify(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn modify(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["coin", "order_id", "new_price", "new_size"])?;
     let (coin, oid) = (args.coin()?, args.required_whole("order_id", 0..=u64::MAX)?);
     let (px, size) = (args.amount("new_price")?, args.amount("new_size")?);
     if px.is_none() && size.is_none() {
         return Err(Outcome::fault(&args.fault("new_price", "new_price, new_size or both")));
     }
-    let market = desk.market(&coin)?;
+    let market = context.market(&coin)?;
     // Only what is not to be seen yet, or an entry whose size is taken from the picture, is worth a wait for a newer one.
     let is_plain = |old: &Open| size.is_some() || old.reduce_only || old.trigger_px.is_some();
     let as_it_is = |status: &Status| status.open_order(&market.coin, oid).is_some_and(|old| is_plain(&old));
-    let picture = desk
-        .settle(desk.glance(Some(market.asset))?, |status| if as_it_is(status) { Duration::ZERO } else { PATIENCE })?;
+    let picture = context.await_newer(context.snapshot(Some(market.asset))?, |status| {
+        if as_it_is(status) { Duration::ZERO } else { PATIENCE }
+    })?;
     let status = &picture.status;
     let old = status.open_order(&market.coin, oid).ok_or_else(|| not_open(&market, oid, &picture))?;
     let order = changed(&market, &old, px, size)?;
@@ -66,11 +67,11 @@ fn modify(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     // The venue replaces a trigger only if it may place the new one in any case; what only reduces may.
     let always = order.is_trigger();
     let action = Action::BatchModify { modifies: vec![Modify { target: Target::Oid(oid), order }], always };
-    let outcome = carry_out(desk, status, &action, &Trade { what, ..Trade::default() });
+    let outcome = carry_out(context, status, &action, &Trade { what, ..Trade::default() });
     Ok(outcome.with(picture.caution()).into())
 }
 
-fn not_open(market: &Market, oid: u64, picture: &Picture) -> Outcome {
+fn not_open(market: &Market, oid: u64, picture: &Snapshot) -> Outcome {
     if let Some(caution) = picture.caution() {
         let text = format!(
             "Nothing was sent: the guard's picture shows no open order {oid} in {}, and it is old. {caution} Call again.",

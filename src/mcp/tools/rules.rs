@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{GUARD_READ, Tool, noted, read};
 use crate::base::amount::{parse_info, to_wire};
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
+use crate::mcp::context::Context;
 use crate::mcp::outcome::{Kind, Outcome, Retry};
 use crate::mcp::schema;
 use crate::mcp::status::Status;
@@ -22,9 +22,9 @@ pub(super) const RULES: Tool = Tool {
     run: rules,
 };
 
-fn rules(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn rules(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     read(args, &[])?;
-    let picture = desk.settled()?;
+    let picture = context.fresh_snapshot()?;
     let status = &picture.status;
     let Some(rules) = status.rules() else {
         let text = "The guard's rules cannot be read; it may be of another version.";

@@ -22,30 +22,30 @@ const LIST_TTL_MS: u64 = 3_600_000;
 
 /// Which era a request belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Era {
+pub(super) enum ProtocolVersion {
     /// With a handshake.
-    Legacy,
+    Handshake,
     /// Stateless.
-    Modern,
+    Stateless,
 }
 
-impl Era {
+impl ProtocolVersion {
     /// The era of a request.
     ///
     /// # Errors
     /// When it names another revision than the stateless one, or lacks what that one asks for.
     pub(super) fn of(method: &str, params: &Map<String, Value>) -> Result<Self, RpcError> {
         if method == "initialize" {
-            return Ok(Self::Legacy);
+            return Ok(Self::Handshake);
         }
         let meta = params.get("_meta");
         let member = |key: &str| meta.and_then(|meta| meta.get(key));
         let missing =
             |key: &str| RpcError::new(INVALID_PARAMS, format!("`_meta` lacks `{key}`, or it is of another type"));
         match (member(VERSION_KEY), member(CAPABILITIES_KEY)) {
-            (None, None) if method != "server/discover" => Ok(Self::Legacy),
+            (None, None) if method != "server/discover" => Ok(Self::Handshake),
             (Some(Value::String(version)), _) if version != MODERN => Err(unsupported(version)),
-            (Some(Value::String(_)), Some(Value::Object(_))) => Ok(Self::Modern),
+            (Some(Value::String(_)), Some(Value::Object(_))) => Ok(Self::Stateless),
             (Some(Value::String(_)), _) => Err(missing(CAPABILITIES_KEY)),
             _ => Err(missing(VERSION_KEY)),
         }
@@ -53,7 +53,7 @@ impl Era {
 
     /// A result as this era wants it.
     pub(super) fn complete(self, mut result: Value) -> Value {
-        if let (Self::Modern, Some(result)) = (self, result.as_object_mut()) {
+        if let (Self::Stateless, Some(result)) = (self, result.as_object_mut()) {
             result.insert("resultType".to_owned(), json!("complete"));
         }
         result
@@ -61,7 +61,7 @@ impl Era {
 
     /// A result that may be kept, as this era wants it.
     pub(super) fn cacheable(self, mut result: Value) -> Value {
-        if let (Self::Modern, Some(result)) = (self, result.as_object_mut()) {
+        if let (Self::Stateless, Some(result)) = (self, result.as_object_mut()) {
             result.insert("ttlMs".to_owned(), json!(LIST_TTL_MS));
             result.insert("cacheScope".to_owned(), json!("private"));
         }

@@ -65,7 +65,7 @@ impl fmt::Display for GuardUrl {
 
 /// Why the guard gave no good answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum LinkError {
+pub(super) enum GuardCallError {
     /// It was not reached: nothing was asked.
     Away(String),
     /// It was asked and did not answer: it may have acted.
@@ -74,7 +74,7 @@ pub(super) enum LinkError {
     Refused(u16, String, String),
 }
 
-impl LinkError {
+impl GuardCallError {
     /// Whether a request may have been acted on all the same.
     pub(super) fn may_have_acted(&self) -> bool {
         match self {
@@ -86,7 +86,7 @@ impl LinkError {
     }
 }
 
-impl fmt::Display for LinkError {
+impl fmt::Display for GuardCallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Away(reason) => write!(f, "the guard was not reached: {reason}"),
@@ -98,14 +98,14 @@ impl fmt::Display for LinkError {
 
 /// The guard's API.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct GuardClient {
     probes: Client,
     reads: Client,
     decisions: Client,
     kills: Client,
 }
 
-impl Link {
+impl GuardClient {
     /// The API behind a base URL. Opens no connection yet.
     ///
     /// # Errors
@@ -124,60 +124,60 @@ impl Link {
     /// The status, for a first look: given up soon.
     ///
     /// # Errors
-    /// As [`Link::get`].
-    pub(super) fn probe(&self) -> Result<Value, LinkError> {
+    /// As [`GuardClient::get`].
+    pub(super) fn probe(&self) -> Result<Value, GuardCallError> {
         read(self.probes.get_raw("/guard/status"))
     }
 
     /// Gets a path.
     ///
     /// # Errors
-    /// The [`LinkError`]; a read may be asked again.
-    pub(super) fn get(&self, path: &str) -> Result<Value, LinkError> {
+    /// The [`GuardCallError`]; a read may be asked again.
+    pub(super) fn get(&self, path: &str) -> Result<Value, GuardCallError> {
         read(self.reads.get_raw(path))
     }
 
     /// Asks one of the venue's `/info` questions.
     ///
     /// # Errors
-    /// As [`Link::get`].
-    pub(super) fn info(&self, question: &Value) -> Result<Value, LinkError> {
+    /// As [`GuardClient::get`].
+    pub(super) fn info(&self, question: &Value) -> Result<Value, GuardCallError> {
         read(self.reads.post_raw("/info", question.to_string().as_bytes()))
     }
 
     /// Posts a signed request, once.
     ///
     /// # Errors
-    /// See [`LinkError::may_have_acted`].
-    pub(super) fn exchange(&self, body: &str) -> Result<Value, LinkError> {
+    /// See [`GuardCallError::may_have_acted`].
+    pub(super) fn exchange(&self, body: &str) -> Result<Value, GuardCallError> {
         read(self.decisions.post_raw("/exchange", body.as_bytes()))
     }
 
     /// Pulls the kill switch with a signed request.
     ///
     /// # Errors
-    /// As [`Link::get`]; pulling twice does no harm.
-    pub(super) fn kill(&self, body: &str) -> Result<Value, LinkError> {
+    /// As [`GuardClient::get`]; pulling twice does no harm.
+    pub(super) fn kill(&self, body: &str) -> Result<Value, GuardCallError> {
         read(self.kills.post_raw("/guard/kill", body.as_bytes()))
     }
 }
 
-fn read(answer: Result<RawAnswer, CallError>) -> Result<Value, LinkError> {
+fn read(answer: Result<RawAnswer, CallError>) -> Result<Value, GuardCallError> {
     let answer = answer.map_err(|error| match error {
-        CallError::NotSent(reason) => LinkError::Away(reason),
-        other => LinkError::NoAnswer(other.to_string()),
+        CallError::NotSent(reason) => GuardCallError::Away(reason),
+        other => GuardCallError::NoAnswer(other.to_string()),
     })?;
     let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
     match (answer.status, body) {
         (200, Some(body)) => Ok(body),
         // A request that the guard could not read as one is vetoed with a status of its own.
         (400..=499, Some(body)) if body.get("guard").is_some_and(Value::is_object) => Ok(body),
-        (200, None) => Err(LinkError::NoAnswer("its answer is not JSON; is that the guard?".to_owned())),
+        (200, None) => Err(GuardCallError::NoAnswer("its answer is not JSON; is that the guard?".to_owned())),
         (status, body) => {
             let member = |name: &str| body.as_ref().and_then(|body| body.get(name)?.as_str().map(str::to_owned));
             let code = member("code").unwrap_or_else(|| "unknown".to_owned());
             let text = member("msg").unwrap_or_default();
-            Err(LinkError::Refused(status, visible(&code, 40), visible(&text, 200)))
+            Err(GuardCallError::Refused(status, visible(&code, 40), visible(&text, 200)))
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What the tools work with: the way to the guard, the client key, and what the person who set this up demands of the
-//! guard. Who asks for a trade must first have the guard checked against those demands, each time anew.
+//! What the tools work with: the way to the guard, the client key, and what the person who set this up requirements of the
+//! guard. Who asks for a trade must first have the guard checked against those requirements, each time anew.
 
 use crate::base::clock::now_ms;
 use crate::base::sync::lock;
@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::link::Link;
+use super::freshness::RecentActions;
+use super::guard_client::GuardClient;
 use super::outcome::{Kind, Outcome, Retry, Rule};
-use super::sight::Acts;
 use super::status::Status;
 use crate::base::address::Address;
 use crate::base::key::SecretKey;
@@ -22,14 +22,14 @@ use crate::venue::market::{Market, Universe};
 
 /// What the guard must be.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Demands {
+pub(super) struct GuardRequirements {
     /// Its mode.
     pub(super) network: Option<Mode>,
     /// The account that it guards; must be said on mainnet.
     pub(super) account: Option<Address>,
 }
 
-impl Demands {
+impl GuardRequirements {
     /// Checks a guard.
     ///
     /// # Errors
@@ -51,35 +51,40 @@ impl Demands {
     }
 }
 
-/// The tools' desk.
+/// The tools' context.
 #[derive(Debug)]
-pub(super) struct Desk {
-    pub(super) link: Link,
+pub(super) struct Context {
+    pub(super) guard: GuardClient,
     /// `None` for a server that only reads.
     pub(super) key: Option<SecretKey>,
-    pub(super) demands: Demands,
+    pub(super) requirements: GuardRequirements,
     pub(super) kill_file: Option<KillFile>,
     /// The kill file that the guard watches, as it said last.
     watched: Mutex<Option<String>>,
     /// Trades that are under way, by the agent's names for them.
     busy: Mutex<BTreeSet<String>>,
     last_nonce: AtomicU64,
-    pub(super) acts: Acts,
+    pub(super) recent: RecentActions,
     /// Ids of markets never change; new ones are read when asked for.
     universe: Mutex<Option<Arc<Universe>>>,
 }
 
-impl Desk {
-    pub(super) fn new(link: Link, key: Option<SecretKey>, demands: Demands, kill_file: Option<KillFile>) -> Self {
+impl Context {
+    pub(super) fn new(
+        guard: GuardClient,
+        key: Option<SecretKey>,
+        requirements: GuardRequirements,
+        kill_file: Option<KillFile>,
+    ) -> Self {
         Self {
-            link,
+            guard,
             key,
-            demands,
+            requirements,
             kill_file,
             watched: Mutex::default(),
             busy: Mutex::default(),
             last_nonce: AtomicU64::new(0),
-            acts: Acts::default(),
+            recent: RecentActions::default(),
             universe: Mutex::default(),
         }
     }
@@ -99,7 +104,7 @@ impl Desk {
     /// # Errors
     /// `unavailable` where it does not answer.
     pub(super) fn status(&self) -> Result<Status, Outcome> {
-        let status = self.link.get("/guard/status").map_err(|error| Outcome::unreachable(&error))?;
+        let status = self.guard.get("/guard/status").map_err(|error| Outcome::unreachable(&error))?;
         Status::read(status).ok_or_else(|| {
             let text = "Nothing was done: what answers at the guard's address is no guard of this version. A person must \
                         look at --guard-url.";
@@ -110,11 +115,11 @@ impl Desk {
     /// The status of a guard that is as demanded.
     ///
     /// # Errors
-    /// As [`Desk::status`], and where the guard is another than the one that was agreed on.
+    /// As [`Context::status`], and where the guard is another than the one that was agreed on.
     pub(super) fn admit(&self) -> Result<Status, Outcome> {
         let status = self.status()?;
         self.has_seen(&status);
-        self.demands.check(&status).map_err(|why| {
+        self.requirements.check(&status).map_err(|why| {
             let text = format!("Nothing was done: {why}. A person must set this server up anew.");
             Outcome::new(Kind::Unavailable, Retry::Never, text)
         })?;
@@ -143,7 +148,7 @@ impl Desk {
     /// # Errors
     /// `unavailable` where the list cannot be had.
     pub(super) fn universe(&self) -> Result<Arc<Universe>, Outcome> {
-        let meta = self.link.info(&json!({"type": "meta"})).map_err(|error| Outcome::unreachable(&error))?;
+        let meta = self.guard.info(&json!({"type": "meta"})).map_err(|error| Outcome::unreachable(&error))?;
         let universe = Universe::from_meta(&meta).map_err(|why| {
             let text = format!("Nothing was done: the list of markets cannot be read ({}).", visible(&why, 100));
             Outcome::new(Kind::Unavailable, Retry::Later, text)
@@ -156,7 +161,7 @@ impl Desk {
     /// The markets as they were last listed; read now if they never were.
     ///
     /// # Errors
-    /// As [`Desk::universe`].
+    /// As [`Context::universe`].
     pub(super) fn known_universe(&self) -> Result<Arc<Universe>, Outcome> {
         let kept = lock(&self.universe).clone();
         kept.map_or_else(|| self.universe(), Ok)
@@ -167,13 +172,13 @@ impl Desk {
     /// # Errors
     /// `unavailable` where they cannot be had.
     pub(super) fn mids(&self) -> Result<Value, Outcome> {
-        self.link.info(&json!({"type": "allMids"})).map_err(|error| Outcome::unreachable(&error))
+        self.guard.info(&json!({"type": "allMids"})).map_err(|error| Outcome::unreachable(&error))
     }
 
     /// Marks a trade as under way until the mark is dropped; `None` where it is already.
-    pub(super) fn begin(&self, client_id: &str) -> Option<UnderWay<'_>> {
+    pub(super) fn begin(&self, client_id: &str) -> Option<InProgress<'_>> {
         let is_new = lock(&self.busy).insert(client_id.to_owned());
-        is_new.then(|| UnderWay { desk: self, client_id: client_id.to_owned() })
+        is_new.then(|| InProgress { context: self, client_id: client_id.to_owned() })
     }
 
     /// A nonce: the time, and above every other of this process.
@@ -187,14 +192,14 @@ impl Desk {
 
 /// A trade that is under way.
 #[derive(Debug)]
-pub(super) struct UnderWay<'a> {
-    desk: &'a Desk,
+pub(super) struct InProgress<'a> {
+    context: &'a Context,
     client_id: String,
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for InProgress<'_> {
     fn drop(&mut self) {
-        lock(&self.desk.busy).remove(&self.client_id);
+        lock(&self.context.busy).remove(&self.client_id);
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use super::desk::Desk;
+use super::context::Context;
 use super::outcome::Outcome;
 use super::status::Status;
 use crate::venue::action::Action;
@@ -23,16 +23,16 @@ const ACT_SEEN: Duration = Duration::from_secs(15);
 
 /// When this server last changed something. A market has one entry, so there are no more than markets.
 #[derive(Debug, Default)]
-pub(super) struct Acts(Mutex<Last>);
+pub(super) struct RecentActions(Mutex<Last>);
 
 #[derive(Debug, Default)]
 struct Last {
     act: Option<Instant>,
-    /// Acts that may have changed a position, by market.
+    /// RecentActions that may have changed a position, by market.
     trades: BTreeMap<u32, Instant>,
 }
 
-impl Acts {
+impl RecentActions {
     /// Notes that an action was carried out just now, or may have been.
     pub(super) fn note(&self, action: &Action) {
         let now = Instant::now();
@@ -51,7 +51,7 @@ impl Acts {
 
 /// The guard's status, and whether it can be gone by.
 #[derive(Debug, Clone)]
-pub(super) struct Picture {
+pub(super) struct Snapshot {
     pub(super) status: Status,
     asset: Option<u32>,
     /// It does not show what this server did last.
@@ -60,7 +60,7 @@ pub(super) struct Picture {
     may_catch_up: bool,
 }
 
-impl Picture {
+impl Snapshot {
     /// Whether the account may look otherwise by now.
     pub(super) fn is_old(&self) -> bool {
         self.is_behind || self.status.is_stale()
@@ -84,43 +84,43 @@ impl Picture {
     }
 }
 
-impl Desk {
+impl Context {
     /// The status of a guard that is as demanded, held against what this server did in one market, or in all.
     ///
     /// # Errors
-    /// As [`Desk::admit`].
-    pub(super) fn glance(&self, asset: Option<u32>) -> Result<Picture, Outcome> {
+    /// As [`Context::admit`].
+    pub(super) fn snapshot(&self, asset: Option<u32>) -> Result<Snapshot, Outcome> {
         // Taken before the status is asked for, so that a read that began before the act is never taken for a newer one.
-        let since = self.acts.since(asset);
+        let since = self.recent.since(asset);
         let status = self.admit()?;
         let age = status.age_ms().map(Duration::from_millis);
         let is_behind = since.zip(age).is_some_and(|(since, age)| age >= since);
         let may_catch_up = is_behind && !status.is_stale() && since.is_some_and(|since| since < ACT_SEEN);
-        Ok(Picture { status, asset, is_behind, may_catch_up })
+        Ok(Snapshot { status, asset, is_behind, may_catch_up })
     }
 
     /// Waits for a picture that shows what this server did, for as long as one is about to come and `patience` lasts.
     ///
     /// # Errors
-    /// As [`Desk::admit`].
-    pub(super) fn settle(
+    /// As [`Context::admit`].
+    pub(super) fn await_newer(
         &self,
-        mut picture: Picture,
+        mut picture: Snapshot,
         patience: impl Fn(&Status) -> Duration,
-    ) -> Result<Picture, Outcome> {
+    ) -> Result<Snapshot, Outcome> {
         let begun = Instant::now();
         while picture.may_catch_up && begun.elapsed() < patience(&picture.status) {
             std::thread::sleep(LOOK_EVERY);
-            picture = self.glance(picture.asset)?;
+            picture = self.snapshot(picture.asset)?;
         }
         Ok(picture)
     }
 
-    /// As [`Desk::admit`], and in sight of all that this server did, where that can be had.
+    /// As [`Context::admit`], and in sight of all that this server did, where that can be had.
     ///
     /// # Errors
-    /// As [`Desk::admit`].
-    pub(super) fn settled(&self) -> Result<Picture, Outcome> {
-        self.settle(self.glance(None)?, |_| PATIENCE)
+    /// As [`Context::admit`].
+    pub(super) fn fresh_snapshot(&self) -> Result<Snapshot, Outcome> {
+        self.await_newer(self.snapshot(None)?, |_| PATIENCE)
     }
 }

@@ -9,22 +9,22 @@ use crate::base::address::Cloid;
 use crate::base::amount::{parse_wire, to_wire};
 use crate::base::key::SecretKey;
 use crate::mcp::client_id;
-use crate::mcp::desk::{Desk, UnderWay};
-use crate::mcp::fate::Record;
+use crate::mcp::context::{Context, InProgress};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::send::{Trade, conclude, finish, once_over, recall, submit};
+use crate::mcp::settlement_view::DecisionRecord;
 use crate::mcp::status::Status;
 use crate::venue::action::Action;
 
 /// A name that this call has.
-pub(super) struct Once<'a> {
+pub(super) struct IdempotentTrade<'a> {
     pub(super) cloid: Cloid,
-    _under_way: UnderWay<'a>,
+    _in_progress: InProgress<'a>,
 }
 
 /// What a call asks for, to be held against what a first call under the same name asked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct TradeTerms {
     pub(super) asset: u32,
     /// `None` where the call leaves it open, as with the size.
     pub(super) is_buy: Option<bool>,
@@ -32,16 +32,16 @@ pub(super) struct Asked {
     pub(super) size: Option<Decimal>,
 }
 
-impl<'a> Once<'a> {
+impl<'a> IdempotentTrade<'a> {
     /// Takes the name for this call.
     ///
     /// # Errors
     /// `unavailable` while another call of this process has it.
-    pub(super) fn begin(desk: &'a Desk, name: &str) -> Result<Self, Outcome> {
-        let client = desk.key.as_ref().map_or(Address([0; 20]), SecretKey::address);
+    pub(super) fn begin(context: &'a Context, name: &str) -> Result<Self, Outcome> {
+        let client = context.key.as_ref().map_or(Address([0; 20]), SecretKey::address);
         let cloid = client_id::cloid(client, name);
-        match desk.begin(name) {
-            Some(under_way) => Ok(Self { cloid, _under_way: under_way }),
+        match context.begin(name) {
+            Some(in_progress) => Ok(Self { cloid, _in_progress: in_progress }),
             None => {
                 let text = "A call with this client_id is under way; wait for its answer. This one did nothing.";
                 Err(Outcome::new(Kind::Unavailable, Retry::Later, text))
@@ -56,13 +56,13 @@ impl<'a> Once<'a> {
     /// reduce, and the guard itself takes no name twice.
     pub(super) fn recalled(
         &self,
-        desk: &Desk,
+        context: &Context,
         status: &Status,
-        asked: &Asked,
+        asked: &TradeTerms,
         trade: impl Fn(Option<Decimal>) -> Trade,
     ) -> Result<Option<Outcome>, Outcome> {
-        match lookup(desk, &self.cloid.to_string()) {
-            Ok(found) => Ok(self.first(&found).map(|record| self.again(desk, status, asked, &record, trade))),
+        match lookup(context, &self.cloid.to_string()) {
+            Ok(found) => Ok(self.first(&found).map(|record| self.again(context, status, asked, &record, trade))),
             Err(_) if asked.reduce_only => Ok(None),
             Err(error) => Err(Outcome::unreachable(&error)),
         }
@@ -70,16 +70,23 @@ impl<'a> Once<'a> {
 
     /// Sends the action. The guard itself refuses the name a second time, so no other process can come in between: then
     /// this tells what became of the call that was first.
-    pub(super) fn send(&self, desk: &Desk, status: &Status, asked: &Asked, trade: &Trade, action: &Action) -> Outcome {
-        let sent = match submit(desk, status, action, trade) {
+    pub(super) fn send(
+        &self,
+        context: &Context,
+        status: &Status,
+        asked: &TradeTerms,
+        trade: &Trade,
+        action: &Action,
+    ) -> Outcome {
+        let sent = match submit(context, status, action, trade) {
             Ok(sent) => sent,
             Err(outcome) => return finish(outcome, status, trade),
         };
         if sent.is_veto("duplicate_order") {
-            match lookup(desk, &self.cloid.to_string()).map(|found| self.first(&found)) {
+            match lookup(context, &self.cloid.to_string()).map(|found| self.first(&found)) {
                 Ok(Some(record)) => {
                     let words = |size| Trade { size, ..trade.clone() };
-                    return self.again(desk, status, asked, &record, words);
+                    return self.again(context, status, asked, &record, words);
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -91,14 +98,14 @@ impl<'a> Once<'a> {
                 }
             }
         }
-        conclude(desk, status, trade, &sent)
+        conclude(context, status, trade, &sent)
     }
 
     /// The decision that passed under this name.
     fn first(&self, found: &[Value]) -> Option<Value> {
         let cloid = self.cloid.to_string();
         let passed = |record: &&Value| {
-            let record = Record(record);
+            let record = DecisionRecord(record);
             !record.is_veto() && record.asked(&cloid).is_some()
         };
         found.iter().find(passed).cloned()
@@ -106,13 +113,13 @@ impl<'a> Once<'a> {
 
     fn again(
         &self,
-        desk: &Desk,
+        context: &Context,
         status: &Status,
-        asked: &Asked,
+        asked: &TradeTerms,
         record: &Value,
         trade: impl Fn(Option<Decimal>) -> Trade,
     ) -> Outcome {
-        let record = Record(record);
+        let record = DecisionRecord(record);
         let first = record.asked(&self.cloid.to_string()).cloned().unwrap_or_default();
         // What is told is told of the first call: its size counts, not what a call without one would come to now.
         let trade = trade(first.get("s").and_then(Value::as_str).and_then(|size| parse_wire(size).ok()));
@@ -123,8 +130,8 @@ impl<'a> Once<'a> {
             && asked.size.is_none_or(|size| is("s", to_wire(size).into()));
         if is_same {
             let cloid = self.cloid.to_string();
-            let told = once_over(|| lookup(desk, &cloid).ok().and_then(|found| self.first(&found)));
-            return recall(desk, status, &trade, told.as_ref().map_or(record, Record));
+            let told = once_over(|| lookup(context, &cloid).ok().and_then(|found| self.first(&found)));
+            return recall(context, status, &trade, told.as_ref().map_or(record, DecisionRecord));
         }
         let rule = Rule { id: "client_id_used".to_owned(), limit: None, observed: trade.client_id };
         let text = "This client_id was used before for another trade, so nothing was sent. list_decisions with this client_id \

@@ -15,10 +15,10 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use zeroize::Zeroizing;
 
-use super::clean;
-use super::desk::{Demands, Desk};
+use super::context::{Context, GuardRequirements};
 use super::dispatch::{Call, Step, step};
-use super::link::{GuardUrl, KILL_MS, Link, LinkError, UrlError};
+use super::guard_client::{GuardCallError, GuardClient, GuardUrl, KILL_MS, UrlError};
+use super::sanitize;
 use super::status::Status;
 use super::wire::{self, INVALID_REQUEST, RpcError};
 use crate::base::address::Address;
@@ -114,19 +114,19 @@ pub fn run(options: Options) -> Result<(), RunError> {
         Key::Given(key) => Some(key),
         Key::FirstLine => Some(first_line(&mut input)?),
     };
-    let link = Link::new(&options.guard).map_err(RunError::Url)?;
-    let demands = Demands { network: options.network, account: options.account };
-    let desk = Desk::new(link, key, demands, options.kill_file);
-    check_guard(&desk)?;
-    serve(BufReader::new(input), desk)
+    let link = GuardClient::new(&options.guard).map_err(RunError::Url)?;
+    let requirements = GuardRequirements { network: options.network, account: options.account };
+    let context = Context::new(link, key, requirements, options.kill_file);
+    check_guard(&context)?;
+    serve(BufReader::new(input), context)
 }
 
 /// Refuses a guard that is another than asked for. One that does not answer may come later, and is checked then.
-fn check_guard(desk: &Desk) -> Result<(), RunError> {
+fn check_guard(context: &Context) -> Result<(), RunError> {
     let other = |why: String| Err(RunError::OtherGuard(why));
-    let found = match desk.link.probe() {
+    let found = match context.guard.probe() {
         Ok(found) => found,
-        Err(error @ LinkError::Refused(400..=499, ..)) => {
+        Err(error @ GuardCallError::Refused(400..=499, ..)) => {
             return other(format!("what answers at the guard's address is no guard: {error}"));
         }
         Err(error) => {
@@ -137,12 +137,12 @@ fn check_guard(desk: &Desk) -> Result<(), RunError> {
     let Some(status) = Status::read(found) else {
         return other("what answers at the guard's address is no guard of this version".to_owned());
     };
-    desk.demands.check(&status).or_else(other)?;
-    desk.has_seen(&status);
-    if let (Some(named), Some(own)) = (&desk.kill_file, status.kill_file())
+    context.requirements.check(&status).or_else(other)?;
+    context.has_seen(&status);
+    if let (Some(named), Some(own)) = (&context.kill_file, status.kill_file())
         && named.path() != Path::new(own)
     {
-        let (named, own) = (named.path().display(), visible(own, clean::MAX_TEXT));
+        let (named, own) = (named.path().display(), visible(own, sanitize::MAX_TEXT));
         log(&format!("warning: --kill-file is {named}, and the guard watches {own}"));
     }
     Ok(())
@@ -168,7 +168,7 @@ fn first_line(input: &mut impl Read) -> Result<SecretKey, RunError> {
 
 /// What the reader and the workers share.
 struct Shared {
-    desk: Desk,
+    context: Context,
     /// Set when nobody listens any more.
     deaf: AtomicBool,
     /// To the thread that writes; nothing at all is the last.
@@ -177,11 +177,11 @@ struct Shared {
     kills: AtomicUsize,
 }
 
-fn serve(mut input: BufReader<File>, desk: Desk) -> Result<(), RunError> {
-    let read_only = desk.key.is_none();
+fn serve(mut input: BufReader<File>, context: Context) -> Result<(), RunError> {
+    let read_only = context.key.is_none();
     let (answers, unread) = bounded(MAX_UNREAD);
     let (calls, kills) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let shared = Arc::new(Shared { desk, deaf: AtomicBool::new(false), answers, calls, kills });
+    let shared = Arc::new(Shared { context, deaf: AtomicBool::new(false), answers, calls, kills });
     // Each worker holds an end; when the last one is gone, all have answered. The writer has one of its own.
     let (working, ended) = bounded::<()>(0);
     let (writing, written) = bounded::<()>(0);
@@ -248,7 +248,7 @@ fn start(shared: &Arc<Shared>, call: Call, working: Sender<()>) {
     let worker = Arc::clone(shared);
     let run = move || {
         let _working = working;
-        let reply = call.run(&worker.desk);
+        let reply = call.run(&worker.context);
         let count = if is_kill { &worker.kills } else { &worker.calls };
         count.fetch_sub(1, Ordering::SeqCst);
         worker.say(reply);

@@ -4,35 +4,35 @@
 use crate::base::text::visible;
 use serde_json::Value;
 
-use super::clean;
+use super::sanitize;
 use crate::venue::reply::{Reply, Status as Answered};
 
 /// What became of a request that passed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Fate {
-    /// The guard only pretended.
+pub(super) enum Settlement {
+    /// Paper mode: the guard only recorded it.
     Paper,
-    /// The venue answered so.
-    Answered(Value),
-    /// What had to go first was refused by the venue, so it was not sent.
-    Hindered(Value),
-    /// It was surely not sent, or surely had no effect.
-    Nothing,
-    /// It was sent, and an answer never came; settled as done.
-    Happened,
-    /// It was sent, and whether it was done is not known.
+    /// The venue's reply.
+    Replied(Value),
+    /// Not sent, because the venue refused an action that had to go first (its reply).
+    BlockedByRefusal(Value),
+    /// Surely not sent, or surely without effect.
+    NotDone,
+    /// Sent without a reply, and settled as done.
+    Done,
+    /// Sent without a reply, and not settled yet.
     InDoubt,
-    /// It was sent, and the guard has given up to find out whether it was done.
-    Lost,
-    /// It is on its way.
-    UnderWay,
+    /// Sent without a reply, and the guard has given up settling it.
+    GaveUp,
+    /// On its way.
+    InProgress,
 }
 
 /// One decision with all that was done for it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Record<'a>(pub(super) &'a Value);
+pub(super) struct DecisionRecord<'a>(pub(super) &'a Value);
 
-impl<'a> Record<'a> {
+impl<'a> DecisionRecord<'a> {
     pub(super) fn decision(self) -> &'a Value {
         self.0.get("decision").unwrap_or(&Value::Null)
     }
@@ -48,7 +48,7 @@ impl<'a> Record<'a> {
     /// What the guard changed.
     pub(super) fn changes(self) -> Vec<String> {
         let changes = self.decision().get("changes").and_then(Value::as_array).into_iter().flatten();
-        changes.filter_map(Value::as_str).map(|text| visible(text, clean::MAX_TEXT)).collect()
+        changes.filter_map(Value::as_str).map(|text| visible(text, sanitize::MAX_TEXT)).collect()
     }
 
     /// The first order that was asked for under this client order id.
@@ -59,7 +59,7 @@ impl<'a> Record<'a> {
 
     /// The venue's words on a stop that went with an entry, its own or one of the guard's, and was refused.
     pub(super) fn refused_stop(self) -> Option<String> {
-        let Fate::Answered(reply) = self.fate() else { return None };
+        let Settlement::Replied(reply) = self.settlement() else { return None };
         let reply = Reply::read(&reply)?;
         let orders = self.decision().pointer("/forward/orders")?.as_array()?;
         let is_stop = |order: &Value| order.pointer("/t/trigger/tpsl").and_then(Value::as_str) == Some("sl");
@@ -80,33 +80,37 @@ impl<'a> Record<'a> {
     }
 
     /// What became of the action that was forwarded.
-    pub(super) fn fate(self) -> Fate {
+    pub(super) fn settlement(self) -> Settlement {
         let decision = self.decision();
         if decision.get("nonces").is_none() {
-            return Fate::Paper;
+            return Settlement::Paper;
         }
         let forward = decision.get("pre").and_then(Value::as_array).map_or(0, Vec::len);
         if let Some(settled) = self.events("recovered", forward).last() {
             return match settled.get("outcome").and_then(Value::as_str) {
                 // Moot: it is as the action would have it, whoever did it.
-                Some("happened" | "moot") => Fate::Happened,
-                Some("did_not_happen") => Fate::Nothing,
-                _ => Fate::Lost,
+                Some("happened" | "moot") => Settlement::Done,
+                Some("did_not_happen") => Settlement::NotDone,
+                _ => Settlement::GaveUp,
             };
         }
         if let Some(reply) = self.events("sent", forward).last().and_then(|sent| sent.get("reply")) {
             // The guard's own note of a send without an answer; the venue's answers have a `status`.
-            return if reply.get("status").is_none() { Fate::InDoubt } else { Fate::Answered(reply.clone()) };
+            return if reply.get("status").is_none() {
+                Settlement::InDoubt
+            } else {
+                Settlement::Replied(reply.clone())
+            };
         }
         if self.0.get("done").is_none_or(Value::is_null) {
-            return Fate::UnderWay;
+            return Settlement::InProgress;
         }
         let refused = (0..forward).flat_map(|index| self.events("sent", index)).find(|sent| {
             sent.get("ok").and_then(Value::as_bool) == Some(false) && sent.pointer("/reply/status").is_some()
         });
         match refused.and_then(|sent| sent.get("reply")) {
-            Some(reply) => Fate::Hindered(reply.clone()),
-            None => Fate::Nothing,
+            Some(reply) => Settlement::BlockedByRefusal(reply.clone()),
+            None => Settlement::NotDone,
         }
     }
 }
