@@ -7,7 +7,7 @@ use super::{Refusal, say, values};
 use crate::base::address::Address;
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
-use crate::home::{Home, Loaded, in_container, load, local_url, parse_address, read_key_file};
+use crate::home::{Home, LoadedConfig, in_container, load, local_url, parse_address, read_key_file};
 use crate::mcp::{GuardUrl, Key, Options, run as serve};
 
 /// Where a guard listens that nobody told otherwise.
@@ -56,8 +56,8 @@ fn guard_url(named: Option<&str>, home: &Home) -> Result<GuardUrl, Refusal> {
         Some(url) => url.to_owned(),
         None if !home.config_file().exists() => DEFAULT_URL.to_owned(),
         None => match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
-            Loaded::Config(config) => local_url(config.listen),
-            Loaded::Empty(_) => DEFAULT_URL.to_owned(),
+            LoadedConfig::SetUp(config) => local_url(config.listen),
+            LoadedConfig::NotSetUp(_) => DEFAULT_URL.to_owned(),
         },
     };
     GuardUrl::parse(&url).map_err(|error| Refusal::GuardUrl(url, error))

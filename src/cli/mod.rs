@@ -37,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::home::{Config, Home, Loaded, load};
+use crate::home::{Config, Home, LoadedConfig, load};
 use refusal::Refusal;
 
 /// A guard between a trading bot and its venue: judges every request against its owner's rules.
@@ -159,8 +159,8 @@ impl Cli {
 /// The config of a home that is set up.
 fn configured(home: &Home) -> Result<Config, Refusal> {
     match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
-        Loaded::Config(config) => Ok(*config),
-        Loaded::Empty(_) => Err(Refusal::NotSetUp(home.config_file())),
+        LoadedConfig::SetUp(config) => Ok(*config),
+        LoadedConfig::NotSetUp(_) => Err(Refusal::NotSetUp(home.config_file())),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::base::address::Address;
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{
-    Config, Deployment, Home, KeyReading, KeyStore, Loaded, in_container, load, open_sealed, parse_address,
+    Config, Deployment, Home, KeyReading, KeyStore, LoadedConfig, in_container, load, open_sealed, parse_address,
     parse_listen, read_key_file,
 };
 use crate::rules::Rules;
@@ -116,7 +116,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 /// The home's config; an empty home is set up for paper mode first where the rules and the account are given.
 fn config(requested: &Requested, home: &Home, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
     match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
-        Loaded::Config(config) => {
+        LoadedConfig::SetUp(config) => {
             if requested.rules.as_ref().is_some_and(|rules| *rules != config.rules) {
                 return Err(Refusal::OtherRules(home.config_file()));
             }
@@ -125,7 +125,7 @@ fn config(requested: &Requested, home: &Home, warnings: &mut Vec<String>) -> Res
                 None => Ok(*config),
             }
         }
-        Loaded::Empty(deployment) => set_up(requested, home, deployment, warnings),
+        LoadedConfig::NotSetUp(deployment) => set_up(requested, home, deployment, warnings),
     }
 }
 
@@ -145,7 +145,7 @@ fn set_up(
         ));
     };
     let client_key = home.client_key_file();
-    let found = Loaded::Empty(deployment.clone());
+    let found = LoadedConfig::NotSetUp(deployment.clone());
     let config = Config::new(Mode::Paper, account, rules, deployment);
     let out = Some(client_key.clone());
     let done = SetUp { home, config, found, stored: None, client_key_out: out, force: false }.run()?;

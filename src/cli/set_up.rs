@@ -12,7 +12,7 @@ use crate::base::clock::now_ms;
 use crate::base::files::FileError;
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
-use crate::home::{Config, Home, KeyStore, Loaded, generate_key, load, write_key_file, write_sealed_key_file};
+use crate::home::{Config, Home, KeyStore, LoadedConfig, generate_key, load, write_key_file, write_sealed_key_file};
 use crate::journal::{self, OpenError};
 
 /// What to set up.
@@ -21,7 +21,7 @@ pub(super) struct SetUp<'a> {
     /// The config without the new client.
     pub(super) config: Config,
     /// What the config file held when the answers were taken.
-    pub(super) found: Loaded,
+    pub(super) found: LoadedConfig,
     /// The API wallet's key to store.
     pub(super) stored: Option<Stored>,
     /// File for the client key.
@@ -111,7 +111,7 @@ impl SetUp<'_> {
     /// Clients of an earlier set-up that this one no longer accepts.
     fn earlier_clients(&self) -> Vec<String> {
         match &self.found {
-            Loaded::Config(config) if !config.auth.clients.is_empty() => {
+            LoadedConfig::SetUp(config) if !config.auth.clients.is_empty() => {
                 vec![format!("{} earlier client keys are no longer accepted", config.auth.clients.len())]
             }
             _ => Vec::new(),

@@ -1,30 +1,25 @@
 //! `guard.toml` as typed values.
 
-use crate::base::ip_share::IpShare;
-use crate::base::origin::Origin;
-use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rust_decimal::Decimal;
 
-use super::parse;
 use crate::base::address::Address;
-use crate::base::files::{FileError, Why, read_trusted};
+use crate::base::files::FileError;
+use crate::base::ip_share::IpShare;
 use crate::base::mode::{Mode, Network};
 use crate::base::named_enum;
+use crate::base::origin::Origin;
 use crate::rules::{Problems, Rules};
 
-/// Where the service listens unless told otherwise.
+/// The listen address of a config that names none.
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8547);
 
 /// The venue's API (its documentation, "API").
 const MAINNET_URL: &str = "https://api.hyperliquid.xyz";
 /// The venue's test network API (its documentation, "API").
 const TESTNET_URL: &str = "https://api.hyperliquid-testnet.xyz";
-
-/// Largest `guard.toml`: the longest rules code and the longest lists fit many times.
-const MAX_CONFIG_LEN: u64 = 256 * 1024;
 
 named_enum! {
     /// Where the API wallet's key is kept.
@@ -65,7 +60,7 @@ pub struct Config {
     pub journal_fallback: Option<PathBuf>,
     /// Who may send requests.
     pub auth: Auth,
-    /// What the place of deployment settles.
+    /// Keys of the place of deployment.
     pub deployment: Deployment,
 }
 
@@ -78,7 +73,8 @@ pub struct Auth {
     pub require_network: bool,
 }
 
-/// What the place of deployment settles before any set-up; a `guard.toml` with nothing else is an empty home.
+/// Keys that belong to the place of deployment and stand before any set-up: a `guard.toml` with nothing else is an empty
+/// home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deployment {
     /// `[venue] url`: another address than the network's own.
@@ -137,46 +133,25 @@ fn api_url(network: Network) -> &'static str {
     }
 }
 
-/// What a `guard.toml` holds.
+/// The content of a `guard.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Loaded {
+pub enum LoadedConfig {
     /// No set-up yet: no file, or one with the deployment's keys only.
-    Empty(Deployment),
+    NotSetUp(Deployment),
     /// A set-up.
-    Config(Box<Config>),
+    SetUp(Box<Config>),
 }
 
 /// Why a config is refused.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file is refused.
+    #[error("{0}")]
     File(FileError),
     /// The file is not TOML (the parser's message and the line).
+    #[error("{0} is not valid TOML: {1}")]
     Toml(PathBuf, String),
     /// These keys cannot stand.
+    #[error("{0}: {1}")]
     Problems(PathBuf, Problems),
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::Toml(path, message) => write!(f, "{} is not valid TOML: {message}", path.display()),
-            Self::Problems(path, problems) => write!(f, "{}: {problems}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-/// Reads a config of one of the trusted users. No file is an empty home.
-///
-/// # Errors
-/// When the file is refused, is not TOML, or holds keys that cannot stand (all named at once).
-pub fn load(path: &Path, trusted: &[u32]) -> Result<Loaded, ConfigError> {
-    match read_trusted(path, trusted, MAX_CONFIG_LEN) {
-        Ok(text) => parse::parse(&text).map_err(|fault| fault.at(path)),
-        Err(FileError { why: Why::Missing, .. }) => Ok(Loaded::Empty(Deployment::default())),
-        Err(error) => Err(ConfigError::File(error)),
-    }
 }

@@ -19,7 +19,7 @@ use crate::base::address::Address;
 use crate::base::key::SecretKey;
 use crate::base::mode::{Mode, Network};
 use crate::home::{
-    Config, Deployment, Home, KeyStore, Loaded, load, parse_address, parse_listen, parse_usdc, seal_for_host,
+    Config, Deployment, Home, KeyStore, LoadedConfig, load, parse_address, parse_listen, parse_usdc, seal_for_host,
 };
 use crate::rules::Rules;
 
@@ -115,14 +115,14 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let terminal = if args.non_interactive { None } else { Some(terminal(&args)?) };
     let (force, key_store) = (args.force, args.key_store);
     let found = load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)?;
-    if matches!(found, Loaded::Config(_)) && !force {
+    if matches!(found, LoadedConfig::SetUp(_)) && !force {
         return Err(Refusal::SetUpAlready(home.config_file()));
     }
     let mut given = Given::from(args)?;
     given.refuse_mainnet = given.refuse_mainnet.or_else(|| earlier_refusal(&found));
     let deployment = match &found {
-        Loaded::Config(config) => config.deployment.clone(),
-        Loaded::Empty(deployment) => deployment.clone(),
+        LoadedConfig::SetUp(config) => config.deployment.clone(),
+        LoadedConfig::NotSetUp(deployment) => deployment.clone(),
     };
     let answers = match &terminal {
         Some(terminal) => ask::answers(terminal, given, deployment, home, &found)?,
@@ -154,10 +154,10 @@ fn terminal(args: &Args) -> Result<Terminal, Refusal> {
 }
 
 /// Why an earlier set-up refused mainnet: setting up anew is no way around that.
-fn earlier_refusal(found: &Loaded) -> Option<String> {
+fn earlier_refusal(found: &LoadedConfig) -> Option<String> {
     match found {
-        Loaded::Config(config) => config.refuse_mainnet.clone(),
-        Loaded::Empty(_) => None,
+        LoadedConfig::SetUp(config) => config.refuse_mainnet.clone(),
+        LoadedConfig::NotSetUp(_) => None,
     }
 }
 
