@@ -3,14 +3,16 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use super::{Refusal, say, values};
+use super::output::say;
+use super::refusal::Refusal;
+use super::values;
 use crate::base::address::Address;
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
 use crate::home::{Home, LoadedConfig, in_container, load, local_url, parse_address, read_key_file};
 use crate::mcp::{GuardUrl, Key, Options, run as serve};
 
-/// Where a guard listens that nobody told otherwise.
+/// The address of a guard with the default listen address.
 const DEFAULT_URL: &str = "http://127.0.0.1:8547";
 
 #[derive(Debug, clap::Args)]

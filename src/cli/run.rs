@@ -1,12 +1,14 @@
-//! `run`: what was requested for, whether it may start, and the key; then the service.
+//! `run`: reads the flags, decides whether the service may start, takes the key in, and starts it.
 
-use crate::base::ip_share::IpShare;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use super::output::say;
+use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{Refusal, environment, key_stdin, mainnet, rules_source, say, values, waiting};
+use super::{environment, key_stdin, mainnet, rules_source, values, waiting};
 use crate::base::address::Address;
+use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{
@@ -51,7 +53,7 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-/// What flags and variables ask for together.
+/// The settings from flags and variables together.
 struct Requested {
     network: Option<Mode>,
     listen: Option<SocketAddr>,
@@ -90,9 +92,10 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let mut warnings = Vec::new();
     let mut config = config(&requested, home, &mut warnings)?;
     home.require_own().map_err(Refusal::Home)?;
-    let network = requested.network.unwrap_or(Mode::Paper);
-    if network != config.mode {
-        return Err(Refusal::OtherMode(requested.network, config.mode));
+    match requested.network {
+        None if config.mode != Mode::Paper => return Err(Refusal::ModeNotNamed(config.mode)),
+        Some(network) if network != config.mode => return Err(Refusal::OtherMode(network, config.mode)),
+        _ => {}
     }
     config.listen = requested.listen.unwrap_or(config.listen);
     config.ip_share = requested.ip_share.unwrap_or(config.ip_share);

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use serde_json::json;
 
-use nix::sys::signal::{SigSet, SigmaskHow, Signal};
-
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::base::clock::now_ms;
 use crate::base::files::FileError;
 use crate::base::key::SecretKey;
@@ -15,12 +14,12 @@ use crate::base::mode::Mode;
 use crate::home::{Config, Home, KeyStore, LoadedConfig, generate_key, load, write_key_file, write_sealed_key_file};
 use crate::journal::{self, OpenError};
 
-/// What to set up.
+/// A set-up to be made.
 pub(super) struct SetUp<'a> {
     pub(super) home: &'a Home,
     /// The config without the new client.
     pub(super) config: Config,
-    /// What the config file held when the answers were taken.
+    /// The config file's content when the answers were taken.
     pub(super) found: LoadedConfig,
     /// The API wallet's key to store.
     pub(super) stored: Option<Stored>,
@@ -61,12 +60,12 @@ impl Stored {
     }
 }
 
-/// What was set up.
+/// A set-up that was made.
 pub(super) struct Done {
     pub(super) config: Config,
     /// The client's key.
     pub(super) client: SecretKey,
-    /// What a person should know about things that were there before.
+    /// Notes for the person about keys, clients and journals that were there before.
     pub(super) notes: Vec<String>,
 }
 
@@ -197,7 +196,7 @@ impl Drop for SignalsBlocked {
     }
 }
 
-/// What to take back when a set-up is refused half-way, unless it is kept.
+/// Changes that are taken back when a set-up is refused half-way, unless it is kept.
 #[derive(Default)]
 struct Rollback {
     /// Files and folders made, in order.

@@ -10,7 +10,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use super::Refusal;
+use super::refusal::Refusal;
 
 /// Longest answer in bytes, the most a terminal takes for one line.
 const MAX_ANSWER: usize = 4096;

@@ -1,6 +1,8 @@
 //! The API wallet's key checked with the venue while a person waits.
 
-use super::{Refusal, say, waiting};
+use super::output::say;
+use super::refusal::Refusal;
+use super::waiting;
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
 use crate::base::day::day_of;

@@ -1,11 +1,13 @@
 //! Answers from a person: each question says what it is about and what its default is.
 
-use crate::base::ip_share::IpShare;
 use std::path::PathBuf;
 
+use super::super::refusal::Refusal;
 use super::super::terminal::Terminal;
-use super::super::{Refusal, mainnet, wallet};
-use super::{Answers, Given, KeyStoreChoice, rules};
+use super::super::{mainnet, wallet};
+use super::answers::{Answers, Given, KeyStoreChoice};
+use super::rules;
+use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::{Mode, Network};
 use crate::home::{Config, Deployment, Home, LoadedConfig, parse_address, parse_listen, parse_usdc, read_key};

@@ -1,7 +1,8 @@
 //! Answers from flags and variables alone.
 
-use super::super::{Refusal, key_stdin, mainnet, wallet};
-use super::{Answers, Given};
+use super::super::refusal::Refusal;
+use super::super::{key_stdin, mainnet, wallet};
+use super::answers::{Answers, Given};
 use crate::base::mode::Mode;
 use crate::home::{Deployment, Home};
 

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use super::super::refusal::Refusal;
+use super::super::rules_source;
 use super::super::terminal::Terminal;
-use super::super::{Refusal, rules_source};
 use crate::base::mode::Mode;
 use crate::rules::{Described, Rules};
 
