@@ -2,7 +2,6 @@
 //!
 //! Numbers are read from their own digits, never through a floating-point number, so nothing is rounded on the way.
 
-use crate::base::text::visible;
 use std::fmt;
 
 use rust_decimal::Decimal;
@@ -10,25 +9,20 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::base::amount::parse_wire;
+use crate::base::text::visible;
 
 /// Most characters of a wrong value repeated.
 const MAX_SHOWN: usize = 60;
 /// Most arguments; no tool has near so many.
 const MAX_MEMBERS: usize = 32;
 
-/// An argument that cannot stand.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An argument that is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("argument `{name}`: expected {expected}, found {found}")]
 pub(super) struct ArgumentError {
-    /// Which one.
     pub(super) name: String,
     pub(super) expected: String,
     pub(super) found: String,
-}
-
-impl fmt::Display for ArgumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "argument `{}`: expected {}, found {}", self.name, self.expected, self.found)
-    }
 }
 
 /// The arguments of one call, each as its own JSON text.

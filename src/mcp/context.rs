@@ -1,23 +1,24 @@
 //! What the tools work with: the way to the guard, the client key, and what the person who set this up requirements of the
 //! guard. Who asks for a trade must first have the guard checked against those requirements, each time anew.
 
-use crate::base::clock::now_ms;
-use crate::base::sync::lock;
-use crate::base::text::visible;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::freshness::RecentActions;
 use super::guard_client::GuardClient;
 use super::outcome::{Kind, Outcome, Retry, Rule};
+use super::owner_rules::{OwnerRules, ReadRules};
+use super::recent_actions::RecentActions;
 use super::status::Status;
 use crate::base::address::Address;
+use crate::base::clock::now_ms;
 use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
+use crate::base::sync::lock;
+use crate::base::text::visible;
 use crate::venue::market::{Market, Universe};
 
 /// What the guard must be.
@@ -59,6 +60,7 @@ pub(super) struct Context {
     pub(super) key: Option<SecretKey>,
     pub(super) requirements: GuardRequirements,
     pub(super) kill_file: Option<KillFile>,
+    read_rules: ReadRules,
     /// The kill file that the guard watches, as it said last.
     watched: Mutex<Option<String>>,
     /// Trades that are under way, by the agent's names for them.
@@ -75,12 +77,14 @@ impl Context {
         key: Option<SecretKey>,
         requirements: GuardRequirements,
         kill_file: Option<KillFile>,
+        read_rules: ReadRules,
     ) -> Self {
         Self {
             guard,
             key,
             requirements,
             kill_file,
+            read_rules,
             watched: Mutex::default(),
             busy: Mutex::default(),
             last_nonce: AtomicU64::new(0),
@@ -124,6 +128,11 @@ impl Context {
             Outcome::new(Kind::Unavailable, Retry::Never, text)
         })?;
         Ok(status)
+    }
+
+    /// The owner's rules, as the status has them; `None` where they cannot be read.
+    pub(super) fn rules(&self, status: &Status) -> Option<OwnerRules> {
+        (self.read_rules)(status.rules_code()?)
     }
 
     /// A market by its name, in any case of letters where that names one only.

@@ -1,6 +1,5 @@
 //! What a line asks for: answered at once, or a tool call for a worker. Pure but for the calls.
 
-use crate::base::text::visible;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
@@ -10,6 +9,7 @@ use super::protocol_version::{ProtocolVersion, discovered, initialized};
 use super::texts::INSTRUCTIONS;
 use super::tools::{KILL_NAME, Tool, served};
 use super::wire::{self, INTERNAL_ERROR, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND, Request, RpcError};
+use crate::base::text::visible;
 
 /// What is to be done about a line.
 pub(super) enum Step {

@@ -2,15 +2,11 @@
 //! and an agent that has just bought must find what it holds; so a tool may wait for a newer one. It waits only where one
 //! is about to come: not once the reads are known to fail, and for an exit no longer than it must.
 
-use crate::base::sync::lock;
-use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::context::Context;
 use super::outcome::Outcome;
 use super::status::Status;
-use crate::venue::action::Action;
 
 /// How long a newer picture is waited for; past that the guard itself calls its own stale.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
@@ -20,34 +16,6 @@ pub(super) const EXIT_PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// For what was done longer ago than this no newer picture is waited for: the guard has other troubles.
 const ACT_SEEN: Duration = Duration::from_secs(15);
-
-/// When this server last changed something. A market has one entry, so there are no more than markets.
-#[derive(Debug, Default)]
-pub(super) struct RecentActions(Mutex<Last>);
-
-#[derive(Debug, Default)]
-struct Last {
-    act: Option<Instant>,
-    /// RecentActions that may have changed a position, by market.
-    trades: BTreeMap<u32, Instant>,
-}
-
-impl RecentActions {
-    /// Notes that an action was carried out just now, or may have been.
-    pub(super) fn note(&self, action: &Action) {
-        let now = Instant::now();
-        let mut last = lock(&self.0);
-        last.act = Some(now);
-        last.trades.extend(action.orders().map(|order| (order.asset, now)));
-    }
-
-    /// How long ago the last trade in a market was, or the last act of any kind where none is named.
-    fn since(&self, asset: Option<u32>) -> Option<Duration> {
-        let last = lock(&self.0);
-        let at = asset.map_or(last.act, |asset| last.trades.get(&asset).copied());
-        at.map(|at| at.elapsed())
-    }
-}
 
 /// The guard's status, and whether it can be gone by.
 #[derive(Debug, Clone)]

@@ -1,12 +1,12 @@
 //! The way to the guard: its HTTP API on this machine, every call with a hard time-out, nothing sent twice.
 
-use crate::base::text::visible;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use serde_json::Value;
 
 use crate::base::origin::Origin;
+use crate::base::text::visible;
 use crate::venue::client::{CallError, Client, RawAnswer, Timeouts};
 
 /// A read. The guard answers from memory; a question to the venue takes at most the venue's own time-out.
@@ -25,24 +25,16 @@ const CONNECT_MS: u64 = 2_000;
 pub struct GuardUrl(String);
 
 /// Why a base URL is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// Not of the form wanted.
+    #[error("must be http://HOST:PORT without user, path or query")]
     Form,
     /// The host is not this machine.
+    #[error(
+        "must name a loopback address such as http://127.0.0.1:8547; agents trade only through a guard on this machine"
+    )]
     NotLoopback,
-}
-
-impl fmt::Display for UrlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Form => "must be http://HOST:PORT without user, path or query",
-            Self::NotLoopback => {
-                "must name a loopback address such as http://127.0.0.1:8547; agents trade only through a guard on this \
-                 machine"
-            }
-        })
-    }
 }
 
 impl GuardUrl {
@@ -64,13 +56,16 @@ impl fmt::Display for GuardUrl {
 }
 
 /// Why the guard gave no good answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum GuardCallError {
     /// It was not reached: nothing was asked.
+    #[error("the guard was not reached: {0}")]
     Away(String),
     /// It was asked and did not answer: it may have acted.
+    #[error("the guard did not answer: {0}")]
     NoAnswer(String),
     /// It answered with another status than 200: status, its code, its text.
+    #[error("the guard answered with HTTP {0} ({1}): {2}")]
     Refused(u16, String, String),
 }
 
@@ -82,16 +77,6 @@ impl GuardCallError {
             Self::NoAnswer(_) => true,
             // A 504 is the guard's own "no decision in time", or the gate's. What is no refusal is none of its answers.
             Self::Refused(status, code, _) => !(400..500).contains(status) && code != "busy",
-        }
-    }
-}
-
-impl fmt::Display for GuardCallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Away(reason) => write!(f, "the guard was not reached: {reason}"),
-            Self::NoAnswer(reason) => write!(f, "the guard did not answer: {reason}"),
-            Self::Refused(status, code, text) => write!(f, "the guard answered with HTTP {status} ({code}): {text}"),
         }
     }
 }

@@ -12,22 +12,30 @@ mod context;
 mod dispatch;
 mod freshness;
 mod guard_client;
+mod lines;
+mod log;
 mod order;
 mod outcome;
+mod owner_rules;
 mod protocol_version;
+mod recent_actions;
 mod records;
+mod run_error;
 mod sanitize;
 mod schema;
 mod send;
 mod server;
 mod settlement_view;
+mod start;
 mod status;
 mod texts;
 mod tools;
 mod wire;
 
 pub use guard_client::{GuardUrl, UrlError};
-pub use server::{Key, Options, RunError, run};
+pub use owner_rules::{OwnerRules, ReadRules, RuleInWords};
+pub use run_error::RunError;
+pub use start::{Key, Options, run};
 
 #[cfg(test)]
 mod tests;

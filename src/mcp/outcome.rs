@@ -184,6 +184,12 @@ impl Outcome {
     }
 }
 
+impl From<ArgumentError> for Outcome {
+    fn from(error: ArgumentError) -> Self {
+        Self::fault(&error)
+    }
+}
+
 impl Rule {
     /// A rule with a limit and what was found.
     pub(super) fn of(id: &str, limit: &impl ToString, observed: &impl ToString) -> Self {

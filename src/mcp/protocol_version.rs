@@ -1,10 +1,10 @@
 //! The protocol's two eras, told apart request by request: the stateless one names its revision in every request, the
 //! older ones shake hands once with `initialize`. Pure.
 
-use crate::base::text::visible;
 use serde_json::{Map, Value, json};
 
 use super::wire::{INVALID_PARAMS, RpcError, UNSUPPORTED_VERSION};
+use crate::base::text::visible;
 
 /// The stateless revision.
 pub(super) const MODERN: &str = "2026-07-28";

@@ -1,9 +1,9 @@
 //! Decisions and events as an agent gets to see them: short, bounded, and with coins by name. Pure.
 
-use crate::base::text::visible;
 use serde_json::{Map, Value, json};
 
 use super::sanitize;
+use crate::base::text::visible;
 use crate::venue::market::Universe;
 
 /// Most bytes of one list; what is left out is said.

@@ -1,7 +1,5 @@
 //! A signed action on its way: sent once, and its answer or its trace in the guard's journal turned into an outcome.
 
-use crate::base::text::visible;
-use crate::venue::signing;
 use std::time::{Duration, Instant};
 
 use rust_decimal::Decimal;
@@ -17,12 +15,15 @@ use super::texts::advice;
 use crate::base::address::Cloid;
 use crate::base::amount::{parse_info, to_wire};
 use crate::base::clock::now_ms;
-use crate::guard::Code;
+use crate::base::text::visible;
 use crate::venue::action::Action;
 use crate::venue::envelope;
 use crate::venue::reply::{Reply, Status as Answered};
+use crate::venue::signing;
 use crate::venue::signing::{Source, Terms};
 
+/// The code of a veto while the kill switch is pulled.
+const KILLED: &str = "killed";
 /// A request that is still on its way after this is refused by the guard, so that nothing lands late.
 const LIFE_MS: u64 = 20_000;
 /// Two servers with one key may choose the same nonce in the same millisecond; the guard then judged nothing.
@@ -137,11 +138,10 @@ fn check(trade: &Trade) -> &'static str {
 pub(super) fn conclude(context: &Context, status: &Status, trade: &Trade, sent: &Sent) -> Outcome {
     let reply = &sent.reply;
     let guard = reply.get("guard").unwrap_or(&Value::Null);
-    let text = |key: &str| guard.get(key).and_then(Value::as_str).map(|text| visible(text, sanitize::MAX_TEXT));
+    let text = |key: &str| guard.get(key).and_then(Value::as_str).map(sanitize::text);
     let seq = guard.get("seq").and_then(Value::as_u64);
     let changes = guard.get("changes").and_then(Value::as_array).into_iter().flatten();
-    let changes: Vec<String> =
-        changes.filter_map(Value::as_str).map(|text| visible(text, sanitize::MAX_TEXT)).collect();
+    let changes: Vec<String> = changes.filter_map(Value::as_str).map(sanitize::text).collect();
     let mut outcome = match (text("verdict").as_deref(), reply.get("status").and_then(Value::as_str)) {
         (Some("veto"), _) => vetoed(guard, &text("code").unwrap_or_default()),
         (Some(_), Some("ok")) => answered(trade, reply, &changes),
@@ -161,7 +161,7 @@ pub(super) fn conclude(context: &Context, status: &Status, trade: &Trade, sent: 
     outcome.guard_says = text("text").filter(|_| outcome.kind != Kind::Accepted || !changes.is_empty());
     outcome.decision_id = seq;
     outcome.changes = changes;
-    if outcome.rule.as_ref().is_some_and(|rule| rule.id == Code::Killed.as_str()) && status.killed().is_none() {
+    if outcome.rule.as_ref().is_some_and(|rule| rule.id == KILLED) && status.killed().is_none() {
         // Pulled since the status was read: the veto knows it, and the guard tells why.
         return finish(outcome, &context.status().unwrap_or_else(|_| status.clone()), trade);
     }
@@ -259,7 +259,7 @@ fn bare(mut outcome: Outcome, refusal: &str) -> Outcome {
         " WARNING: the venue refused its stop, so the position may be bare until the guard places another, or closes it. Look \
          at get_positions.",
     );
-    outcome.venue_says = Some(visible(refusal, sanitize::MAX_TEXT));
+    outcome.venue_says = Some(sanitize::text(refusal));
     outcome.unprotected = Some(true);
     outcome
 }
@@ -270,7 +270,7 @@ fn info(id: Option<u64>, status: &str) -> OrderInfo {
 
 fn rejected(trade: &Trade, text: &str) -> Outcome {
     let message = format!("The venue refused it: {} was not done. venue_says tells why.", trade.what);
-    let says = Some(visible(text, sanitize::MAX_TEXT));
+    let says = Some(sanitize::text(text));
     Outcome { venue_says: says, ..Outcome::new(Kind::VenueRejected, Retry::AfterChange, message) }
 }
 

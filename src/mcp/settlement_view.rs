@@ -1,7 +1,6 @@
 //! What became of a request, read from the guard's journal: `/guard/decision` tells what was decided, what was sent for
 //! it and what came back. Pure.
 
-use crate::base::text::visible;
 use serde_json::Value;
 
 use super::sanitize;
@@ -48,7 +47,7 @@ impl<'a> DecisionRecord<'a> {
     /// What the guard changed.
     pub(super) fn changes(self) -> Vec<String> {
         let changes = self.decision().get("changes").and_then(Value::as_array).into_iter().flatten();
-        changes.filter_map(Value::as_str).map(|text| visible(text, sanitize::MAX_TEXT)).collect()
+        changes.filter_map(Value::as_str).map(sanitize::text).collect()
     }
 
     /// The first order that was asked for under this client order id.

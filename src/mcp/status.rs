@@ -1,6 +1,5 @@
 //! The guard's status, read: who it guards, in which mode, and what the account holds. Pure.
 
-use crate::base::text::visible;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
@@ -8,10 +7,12 @@ use crate::base::address::Address;
 use crate::base::address::Cloid;
 use crate::base::amount::parse_info;
 use crate::base::mode::Mode;
-use crate::guard::Code;
-use crate::rules::Rules;
+use crate::base::text::visible;
 use crate::venue::order::Tif;
 use crate::venue::signing::Source;
+
+/// The alert of a guard whose last read of the account is too old.
+const ACCOUNT_STALE: &str = "account_stale";
 
 /// A status as the guard gave it.
 #[derive(Debug, Clone)]
@@ -91,8 +92,9 @@ impl Status {
         self.text("/kill_file")
     }
 
-    pub(super) fn rules(&self) -> Option<Rules> {
-        Rules::from_code(self.text("/rules")?).ok()
+    /// The code of the owner's rules.
+    pub(super) fn rules_code(&self) -> Option<&str> {
+        self.text("/rules")
     }
 
     /// How old the account is that it shows, in milliseconds.
@@ -102,7 +104,7 @@ impl Status {
 
     /// Whether the guard itself says that its picture of the account is too old to go by.
     pub(super) fn is_stale(&self) -> bool {
-        let is = |alert: &Value| alert.get("code").and_then(Value::as_str) == Some(Code::AccountStale.as_str());
+        let is = |alert: &Value| alert.get("code").and_then(Value::as_str) == Some(ACCOUNT_STALE);
         self.list("/alerts").any(is)
     }
 

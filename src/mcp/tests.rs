@@ -1,6 +1,5 @@
 //! The pure parts: lines, eras, arguments, orders, names, records.
 
-use crate::base::text::visible;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Map, Value, json};
 
@@ -13,6 +12,7 @@ use super::settlement_view::{DecisionRecord, Settlement};
 use super::wire::{Incoming, read};
 use super::{client_id, sanitize, texts, tools};
 use crate::base::address::Address;
+use crate::base::text::visible;
 use crate::guard::Code;
 use crate::venue::action::Grouping;
 use crate::venue::market::Market;
@@ -261,8 +261,9 @@ fn a_server_that_only_reads_has_no_tool_that_writes() {
 #[test]
 fn every_code_has_advice_and_only_what_is_taken_is_no_error() {
     for code in Code::ALL {
-        assert!(!texts::advice(code.as_str()).1.is_empty());
+        assert_ne!(texts::advice(code.as_str()), texts::UNKNOWN_CODE, "{code}");
     }
+    assert_eq!(texts::advice("another_code"), texts::UNKNOWN_CODE);
     for kind in Kind::ALL {
         let outcome = super::outcome::Outcome::new(kind, super::outcome::Retry::Never, "x");
         assert_eq!(outcome.is_error(), kind != Kind::Accepted);

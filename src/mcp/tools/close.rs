@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 
 use super::idempotency::{IdempotentTrade, TradeTerms};
-use super::{TRADE, Tool, read};
+use super::tool::{TRADE, Tool, read};
 use crate::base::amount::{parse_info, to_wire};
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{GUARD_READ, Tool, noted, read};
+use super::tool::{GUARD_READ, Tool, noted, read};
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
 use crate::mcp::guard_client::GuardCallError;

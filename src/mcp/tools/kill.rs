@@ -1,11 +1,11 @@
 //! `pull_kill_switch`: waits for nobody, asks nothing first, and takes the kill file where the guard does not answer.
 
-use crate::base::text::visible;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::{KILL_NAME, SETTING, Tool, read};
+use super::tool::{SETTING, Tool, read};
+use crate::base::text::visible;
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
 use crate::mcp::guard_client::GuardCallError;
@@ -14,6 +14,9 @@ use crate::mcp::schema;
 use crate::mcp::send::signed;
 use crate::venue::action::Action;
 use crate::venue::signing::{Source, Terms};
+
+/// The name of the tool that is always served at once.
+pub(in crate::mcp) const KILL_NAME: &str = "pull_kill_switch";
 
 pub(super) const KILL: Tool = Tool {
     name: KILL_NAME,

@@ -1,6 +1,6 @@
 //! `set_leverage`.
 
-use super::{SETTING, Tool, read};
+use super::tool::{SETTING, Tool, read};
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;

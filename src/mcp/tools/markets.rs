@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Tool, VENUE_READ, noted, read};
+use super::tool::{Tool, VENUE_READ, noted, read};
 use crate::base::amount::to_wire;
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
@@ -31,11 +31,11 @@ fn markets(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let status = context.admit()?;
     context.universe()?;
     let mids = context.mids()?;
-    let rules = status.rules();
+    let rules = context.rules(&status);
     let mut found = Vec::new();
     for coin in &coins {
         let market = context.market(coin)?;
-        let allowed = rules.as_ref().map(|rules| rules.markets.allows(&market.coin) && !market.is_delisted);
+        let allowed = rules.as_ref().map(|rules| rules.allows(&market.coin) && !market.is_delisted);
         found.push(json!({
             "coin": market.coin,
             "mid": mids.get(&market.coin).map(sanitize::value),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rust_decimal::Decimal;
 
-use super::{TRADE, Tool, read};
+use super::tool::{TRADE, Tool, read};
 use crate::base::amount::to_wire;
 use crate::base::cloid_prefix::is_derived;
 use crate::mcp::answer::Answer;

@@ -2,14 +2,15 @@
 
 use super::close::{exit_price, mid};
 use super::idempotency::{IdempotentTrade, TradeTerms};
-use super::{TRADE, Tool, read};
+use super::tool::{TRADE, Tool, read};
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
+use crate::mcp::log::log;
 use crate::mcp::order::{EXIT_SLIPPAGE_PCT, LimitTerms, OrderRequest, OrderType, limit_through};
 use crate::mcp::outcome::Outcome;
+use crate::mcp::schema;
 use crate::mcp::send::Trade;
 use crate::mcp::status::Status;
-use crate::mcp::{schema, server};
 use crate::venue::action::Action;
 use crate::venue::market::Market;
 
@@ -51,7 +52,7 @@ pub(super) const PLACE: Tool = Tool {
 fn place(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let request = OrderRequest::read(&read(args, &OrderRequest::NAMES)?)?;
     if let Some(reason) = &request.reason {
-        server::log(&format!("place_order {}: {} because: {reason}", request.client_id, request.words()));
+        log(&format!("place_order {}: {} because: {reason}", request.client_id, request.words()));
     }
     let once = IdempotentTrade::begin(context, &request.client_id)?;
     let status = context.admit()?;
@@ -92,6 +93,6 @@ fn at_market(
         let px = exit_price(context, market, status.position(&market.coin).as_ref())?;
         return Ok(limit_through(market, request.is_buy, px, EXIT_SLIPPAGE_PCT));
     }
-    let collar = status.rules().map_or(EXIT_SLIPPAGE_PCT, |rules| rules.collar);
+    let collar = context.rules(status).map_or(EXIT_SLIPPAGE_PCT, |rules| rules.collar);
     Ok(limit_through(market, request.is_buy, mid(context, market)?, collar.min(EXIT_SLIPPAGE_PCT)))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{GUARD_READ, Tool, VENUE_READ, noted, read};
+use super::tool::{GUARD_READ, Tool, VENUE_READ, noted, read};
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;
