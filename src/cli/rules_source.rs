@@ -5,8 +5,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use super::refusal::Refusal;
-use crate::base::files::FileError;
-use crate::base::files::Why;
+use crate::base::files::{FileError, Why};
 use crate::rules::Rules;
 
 /// Largest file of rules: a full list of the longest coins fits many times.

@@ -9,9 +9,10 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::base::amount::parse_wire;
+use crate::base::kill_file::MAX_REASON_LEN;
 use crate::base::text::visible;
 
-/// Most characters of a wrong value repeated.
+/// Most characters of a wrong value that are repeated.
 const MAX_SHOWN: usize = 60;
 /// Most arguments; no tool has near so many.
 const MAX_MEMBERS: usize = 32;
@@ -35,7 +36,7 @@ impl Args {
     /// Reads the object of arguments; absent counts as empty. Only the names in `known` may stand in it, each once.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The argument that is refused.
     pub(super) fn parse(text: Option<&str>, known: &[&str]) -> Result<Self, ArgumentError> {
         let whole =
             |found: String| ArgumentError { name: "arguments".to_owned(), expected: "an object".to_owned(), found };
@@ -43,8 +44,8 @@ impl Args {
             None | Some("null") => Vec::new(),
             Some(text) => members(text).map_err(|error| whole(visible(&error.to_string(), MAX_SHOWN)))?,
         };
-        for (place, (name, _)) in members.iter().enumerate() {
-            let twice = members.iter().take(place).any(|(other, _)| other == name);
+        for (index, (name, _)) in members.iter().enumerate() {
+            let twice = members.iter().take(index).any(|(other, _)| other == name);
             if twice || !known.contains(&name.as_str()) {
                 let expected = if known.is_empty() { "no arguments".to_owned() } else { known.join(", ") };
                 let found = if twice { "it twice" } else { "a name that this tool does not take" };
@@ -135,7 +136,7 @@ impl Args {
         self.required(name, &expected, number)
     }
 
-    /// How many records are wanted: 1 to `most`, `default` when nothing is said.
+    /// The number of records wanted: 1 to `most`, `default` where none is given.
     pub(super) fn limit(&self, default: usize, most: usize) -> Result<usize, ArgumentError> {
         let expected = format!("a whole number from 1 to {most}");
         match self.whole("limit", &expected)? {
@@ -172,13 +173,13 @@ impl Args {
         self.required(name, &format!("one of {}", names.join(", ")), chosen)
     }
 
-    /// The agent's own name for one trade.
+    /// The agent's name for one trade.
     pub(super) fn client_id(&self) -> Result<String, ArgumentError> {
         let id = self.optional_client_id()?;
         self.required("client_id", CLIENT_ID, id)
     }
 
-    /// The agent's own name for one trade, where one is given.
+    /// The agent's name for one trade, where one is given.
     pub(super) fn optional_client_id(&self) -> Result<Option<String>, ArgumentError> {
         let Some(id) = self.text("client_id", CLIENT_ID)? else { return Ok(None) };
         let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
@@ -188,20 +189,20 @@ impl Args {
 
     /// A reason of 1 to 200 characters.
     pub(super) fn reason(&self) -> Result<Option<String>, ArgumentError> {
-        let expected = "a text of 1 to 200 characters";
-        let Some(reason) = self.text("reason", expected)? else { return Ok(None) };
-        let reason_shown = visible(&reason, 200);
-        let fits = reason.chars().count() <= 200 && !reason_shown.trim().is_empty();
-        if fits { Ok(Some(reason_shown.trim().to_owned())) } else { Err(self.fault("reason", expected)) }
+        let Some(reason) = self.text("reason", REASON)? else { return Ok(None) };
+        let shown = visible(&reason, MAX_REASON_LEN);
+        let fits = reason.chars().count() <= MAX_REASON_LEN && !shown.trim().is_empty();
+        if fits { Ok(Some(shown.trim().to_owned())) } else { Err(self.fault("reason", REASON)) }
     }
 
     /// A reason that must be given.
     pub(super) fn required_reason(&self) -> Result<String, ArgumentError> {
         let reason = self.reason()?;
-        self.required("reason", "a text of 1 to 200 characters", reason)
+        self.required("reason", REASON, reason)
     }
 }
 
+const REASON: &str = "a text of 1 to 200 characters";
 const COIN: &str = "a market name such as \"BTC\"";
 const CLIENT_ID: &str = "1 to 64 of the characters A-Z a-z 0-9 . _ : -";
 

@@ -1,7 +1,6 @@
-//! The agent's name for one trade, turned into the client order id that the guard takes once and never again. Pure.
+//! From an agent's name for a trade to a client order id that the guard takes once and never again. Pure.
 
-use crate::base::address::Address;
-use crate::base::address::Cloid;
+use crate::base::address::{Address, Cloid};
 use crate::base::cloid_prefix::{SINGLE_USE, with_prefix};
 use crate::base::keccak::keccak256_of;
 

@@ -1,5 +1,6 @@
-//! What the tools work with: the way to the guard, the client key, and what the person who set this up requirements of the
-//! guard. Who asks for a trade must first have the guard checked against those requirements, each time anew.
+//! The context of every tool call: the client of the guard, the client key, and the requirements that the guard must meet.
+//!
+//! Before each trade the guard is checked against those requirements anew: another one may listen there by now.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,12 +22,12 @@ use crate::base::sync::lock;
 use crate::base::text::visible;
 use crate::venue::market::{Market, Universe};
 
-/// What the guard must be.
+/// Requirements that the guard must meet, set by the person who starts this server.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct GuardRequirements {
-    /// Its mode.
+    /// The mode it must run in.
     pub(super) network: Option<Mode>,
-    /// The account that it guards; must be said on mainnet.
+    /// The account it must guard; required on mainnet.
     pub(super) account: Option<Address>,
 }
 
@@ -34,7 +35,7 @@ impl GuardRequirements {
     /// Checks a guard.
     ///
     /// # Errors
-    /// What is not as demanded, in words.
+    /// The requirement that is not met, in words.
     pub(super) fn check(&self, status: &Status) -> Result<(), String> {
         let (mode, account) = (status.mode().unwrap_or(Mode::Mainnet), status.account());
         if let Some(wanted) = self.network.filter(|wanted| *wanted != mode) {
@@ -52,7 +53,7 @@ impl GuardRequirements {
     }
 }
 
-/// The tools' context.
+/// The state that tool calls share.
 #[derive(Debug)]
 pub(super) struct Context {
     pub(super) guard: GuardClient,
@@ -61,9 +62,9 @@ pub(super) struct Context {
     pub(super) requirements: GuardRequirements,
     pub(super) kill_file: Option<KillFile>,
     read_rules: ReadRules,
-    /// The kill file that the guard watches, as it said last.
+    /// The kill file that the guard watches, by its last status.
     watched: Mutex<Option<String>>,
-    /// Trades that are under way, by the agent's names for them.
+    /// Trades in progress, by the agent's names for them.
     busy: Mutex<BTreeSet<String>>,
     last_nonce: AtomicU64,
     pub(super) recent: RecentActions,
@@ -93,8 +94,8 @@ impl Context {
         }
     }
 
-    /// Remembers what may have to be known when the guard does not answer.
-    pub(super) fn has_seen(&self, status: &Status) {
+    /// Remembers what is needed when the guard does not answer.
+    pub(super) fn remember(&self, status: &Status) {
         *lock(&self.watched) = status.kill_file().map(str::to_owned);
     }
 
@@ -116,13 +117,13 @@ impl Context {
         })
     }
 
-    /// The status of a guard that is as demanded.
+    /// The status of a guard that meets the requirements.
     ///
     /// # Errors
-    /// As [`Context::status`], and where the guard is another than the one that was agreed on.
+    /// As [`Context::status`], and where the guard does not meet the requirements.
     pub(super) fn admit(&self) -> Result<Status, Outcome> {
         let status = self.status()?;
-        self.has_seen(&status);
+        self.remember(&status);
         self.requirements.check(&status).map_err(|why| {
             let text = format!("Nothing was done: {why}. A person must set this server up anew.");
             Outcome::new(Kind::Unavailable, Retry::Never, text)
@@ -184,7 +185,7 @@ impl Context {
         self.guard.info(&json!({"type": "allMids"})).map_err(|error| Outcome::unreachable(&error))
     }
 
-    /// Marks a trade as under way until the mark is dropped; `None` where it is already.
+    /// Marks a trade as in progress until the mark is dropped; `None` where it is already.
     pub(super) fn begin(&self, client_id: &str) -> Option<InProgress<'_>> {
         let is_new = lock(&self.busy).insert(client_id.to_owned());
         is_new.then(|| InProgress { context: self, client_id: client_id.to_owned() })
@@ -199,7 +200,7 @@ impl Context {
     }
 }
 
-/// A trade that is under way.
+/// The mark of a trade in progress.
 #[derive(Debug)]
 pub(super) struct InProgress<'a> {
     context: &'a Context,

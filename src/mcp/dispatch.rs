@@ -1,4 +1,4 @@
-//! What a line asks for: answered at once, or a tool call for a worker. Pure but for the calls.
+//! From a line to its answer: given at once, or by a tool call that a worker runs. Pure but for the calls.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use super::tools::{KILL_NAME, Tool, served};
 use super::wire::{self, INTERNAL_ERROR, INVALID_PARAMS, Incoming, METHOD_NOT_FOUND, Request, RpcError};
 use crate::base::text::visible;
 
-/// What is to be done about a line.
+/// The next step for a line.
 pub(super) enum Step {
     /// Nothing.
     Nothing,
@@ -29,7 +29,7 @@ pub(super) struct Call {
     arguments: Option<String>,
 }
 
-/// Reads a line and says what is to be done about it.
+/// Reads a line.
 pub(super) fn step(line: &[u8], read_only: bool) -> Step {
     let request = match wire::read(line) {
         Incoming::Ignored => return Step::Nothing,
@@ -37,10 +37,11 @@ pub(super) fn step(line: &[u8], read_only: bool) -> Step {
         Incoming::Request(request) => request,
     };
     let id = request.id.clone();
-    asked(request, read_only).unwrap_or_else(|error| Step::Reply(wire::error(Some(&id), &error)))
+    route(request, read_only).unwrap_or_else(|error| Step::Reply(wire::error(Some(&id), &error)))
 }
 
-fn asked(request: Request, read_only: bool) -> Result<Step, RpcError> {
+/// The step for a request.
+fn route(request: Request, read_only: bool) -> Result<Step, RpcError> {
     let Request { id, method, params, arguments } = request;
     let version = ProtocolVersion::of(&method, &params)?;
     let reply = |result: Value| Ok(Step::Reply(wire::result(&id, &result)));
@@ -72,7 +73,7 @@ fn asked(request: Request, read_only: bool) -> Result<Step, RpcError> {
 }
 
 impl Call {
-    /// Whether this call must not wait for room.
+    /// Whether this call pulls the kill switch, and so must not wait for room.
     pub(super) fn is_kill(&self) -> bool {
         self.tool.name == KILL_NAME
     }

@@ -1,6 +1,6 @@
-//! How the guard's picture of the account stands to what this server did. The picture is as old as the guard's last read,
-//! and an agent that has just bought must find what it holds; so a tool may wait for a newer one. It waits only where one
-//! is about to come: not once the reads are known to fail, and for an exit no longer than it must.
+//! Whether the guard's picture of the account shows the last actions of this server yet. The picture is as old as the
+//! guard's last read, and an agent that has just bought must find its position in it; so a tool may wait for a newer one.
+//! It waits only where one is about to come: not once the reads are known to fail, and for an exit no longer than it must.
 
 use std::time::{Duration, Instant};
 
@@ -8,33 +8,34 @@ use super::context::Context;
 use super::outcome::Outcome;
 use super::status::Status;
 
-/// How long a newer picture is waited for; past that the guard itself calls its own stale.
+/// Longest wait for a newer picture; past that the guard itself calls its picture stale.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-/// How long an exit waits that could go as it is. The guard reads the account at once after each send, so what takes
+/// Longest wait of an exit that could go as it is. The guard reads the account at once after each send, so what takes
 /// longer is a read that fails.
 pub(super) const EXIT_PATIENCE: Duration = Duration::from_secs(2);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// For what was done longer ago than this no newer picture is waited for: the guard has other troubles.
-const ACT_SEEN: Duration = Duration::from_secs(15);
+/// Between two reads of the status.
+const POLL: Duration = Duration::from_millis(50);
+/// An action longer ago than this is not waited for: the guard has other troubles then.
+const MAX_ACTION_AGE: Duration = Duration::from_secs(15);
 
-/// The guard's status, and whether it can be gone by.
+/// The guard's status, and whether it shows this server's last actions.
 #[derive(Debug, Clone)]
 pub(super) struct Snapshot {
     pub(super) status: Status,
     asset: Option<u32>,
-    /// It does not show what this server did last.
+    /// It does not show the last action yet.
     is_behind: bool,
-    /// A newer one may come soon.
+    /// A newer one is about to come.
     may_catch_up: bool,
 }
 
 impl Snapshot {
-    /// Whether the account may look otherwise by now.
+    /// Whether the account may look different by now.
     pub(super) fn is_old(&self) -> bool {
         self.is_behind || self.status.is_stale()
     }
 
-    /// What is to be said about an old picture.
+    /// The caution that goes with an old picture.
     pub(super) fn caution(&self) -> Option<String> {
         if !self.is_old() {
             return None;
@@ -53,7 +54,7 @@ impl Snapshot {
 }
 
 impl Context {
-    /// The status of a guard that is as demanded, held against what this server did in one market, or in all.
+    /// The guard's status, compared with this server's last action in one market, or in all.
     ///
     /// # Errors
     /// As [`Context::admit`].
@@ -63,28 +64,28 @@ impl Context {
         let status = self.admit()?;
         let age = status.age_ms().map(Duration::from_millis);
         let is_behind = since.zip(age).is_some_and(|(since, age)| age >= since);
-        let may_catch_up = is_behind && !status.is_stale() && since.is_some_and(|since| since < ACT_SEEN);
+        let may_catch_up = is_behind && !status.is_stale() && since.is_some_and(|since| since < MAX_ACTION_AGE);
         Ok(Snapshot { status, asset, is_behind, may_catch_up })
     }
 
-    /// Waits for a picture that shows what this server did, for as long as one is about to come and `patience` lasts.
+    /// Waits for a picture that shows the last action, as long as one is about to come and `patience` lasts.
     ///
     /// # Errors
     /// As [`Context::admit`].
     pub(super) fn await_newer(
         &self,
-        mut picture: Snapshot,
+        mut snapshot: Snapshot,
         patience: impl Fn(&Status) -> Duration,
     ) -> Result<Snapshot, Outcome> {
         let begun = Instant::now();
-        while picture.may_catch_up && begun.elapsed() < patience(&picture.status) {
-            std::thread::sleep(LOOK_EVERY);
-            picture = self.snapshot(picture.asset)?;
+        while snapshot.may_catch_up && begun.elapsed() < patience(&snapshot.status) {
+            std::thread::sleep(POLL);
+            snapshot = self.snapshot(snapshot.asset)?;
         }
-        Ok(picture)
+        Ok(snapshot)
     }
 
-    /// As [`Context::admit`], and in sight of all that this server did, where that can be had.
+    /// As [`Context::admit`], with a picture that shows all actions of this server where one can be had.
     ///
     /// # Errors
     /// As [`Context::admit`].

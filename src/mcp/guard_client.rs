@@ -1,4 +1,4 @@
-//! The way to the guard: its HTTP API on this machine, every call with a hard time-out, nothing sent twice.
+//! Client of the guard's HTTP API on this machine: every call has a hard time-out, and nothing is sent twice.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -9,15 +9,15 @@ use crate::base::origin::Origin;
 use crate::base::text::visible;
 use crate::venue::client::{CallError, Client, RawAnswer, Timeouts};
 
-/// A read. The guard answers from memory; a question to the venue takes at most the venue's own time-out.
+/// Time-out of a read. The guard answers from memory; a question to the venue takes at most the venue's time-out.
 const READ_MS: u64 = 12_000;
-/// A decision. The guard itself gives up after 25 s and says so.
+/// Time-out of a decision. The guard itself gives up after 25 s and says so.
 const DECIDE_MS: u64 = 30_000;
-/// Pulling the kill switch: past this the kill file is tried.
+/// Time-out of pulling the kill switch: past this the kill file is tried.
 pub(super) const KILL_MS: u64 = 5_000;
-/// The first look at the guard, before anything is served.
+/// Time-out of the first look at the guard, before anything is served.
 const PROBE_MS: u64 = 2_000;
-/// Connecting to this machine.
+/// Time-out of connecting to this machine.
 const CONNECT_MS: u64 = 2_000;
 
 /// A guard's base URL: plain HTTP to a loopback address, so that orders never leave this machine unencrypted.
@@ -27,7 +27,7 @@ pub struct GuardUrl(String);
 /// Why a base URL is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Not of the form wanted.
+    /// It has another form.
     #[error("must be http://HOST:PORT without user, path or query")]
     Form,
     /// The host is not this machine.
@@ -75,7 +75,7 @@ impl GuardCallError {
         match self {
             Self::Away(_) => false,
             Self::NoAnswer(_) => true,
-            // A 504 is the guard's own "no decision in time", or the gate's. What is no refusal is none of its answers.
+            // A 504 is the guard's "no decision in time". A status that is no refusal does not come from the guard.
             Self::Refused(status, code, _) => !(400..500).contains(status) && code != "busy",
         }
     }
@@ -155,7 +155,7 @@ fn read(answer: Result<RawAnswer, CallError>) -> Result<Value, GuardCallError> {
     let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
     match (answer.status, body) {
         (200, Some(body)) => Ok(body),
-        // A request that the guard could not read as one is vetoed with a status of its own.
+        // A request that the guard could not read is vetoed, with an HTTP status of 4xx.
         (400..=499, Some(body)) if body.get("guard").is_some_and(Value::is_object) => Ok(body),
         (200, None) => Err(GuardCallError::NoAnswer("its answer is not JSON; is that the guard?".to_owned())),
         (status, body) => {

@@ -9,7 +9,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 /// Longest line taken; the largest sensible call is under 2 KiB.
 pub(super) const MAX_LINE: usize = 256 * 1024;
 
-/// Whether something was written that is not read yet.
+/// Whether input is waiting to be read.
 pub(super) fn is_more(input: &BufReader<File>) -> bool {
     let mut watched = [PollFd::new(input.get_ref().as_fd(), PollFlags::POLLIN)];
     !input.buffer().is_empty() || poll(&mut watched, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)

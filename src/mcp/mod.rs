@@ -2,7 +2,7 @@
 //!
 //! It holds a client key and speaks the guard's HTTP API, so it can do what a bot can do and nothing more: rules,
 //! clients, journals and the release of a kill are out of its reach, not merely unlisted. It knows no rule and judges
-//! nothing; it says what was asked, what the guard and the venue made of it, and what to do next. It reads no
+//! nothing; it reports the request, the answers of guard and venue, and the next step. It reads no
 //! environment variable. Standard output carries protocol only.
 
 mod answer;
@@ -30,6 +30,7 @@ mod start;
 mod status;
 mod texts;
 mod tools;
+mod trade_outcome;
 mod wire;
 
 pub use guard_client::{GuardUrl, UrlError};

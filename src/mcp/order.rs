@@ -11,10 +11,10 @@ use crate::venue::action::{Grouping, OrderAction};
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::{Order, OrderKind, TRIGGER_SLIPPAGE_PCT, Tif, Tpsl};
 
-/// How far from the mid a market order that only closes may fill: an exit is not held to the owner's collar.
+/// Percent from the mid within which a market order that only closes may fill: exits are not held to the owner's collar.
 pub(super) const EXIT_SLIPPAGE_PCT: Decimal = dec!(5);
 
-/// What `place_order` was asked.
+/// The order that `place_order` was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OrderRequest {
     pub(super) coin: String,

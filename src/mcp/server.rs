@@ -1,5 +1,5 @@
-//! The server: one thread reads lines, a worker each runs a tool call, one thread writes the answers, and nobody waits for
-//! anybody. So neither a call that hangs nor a client that reads no answers holds up the kill switch.
+//! The server's threads: one reads lines, a worker runs each tool call, one writes the answers, and none waits for another.
+//! So neither a call that hangs nor a client that reads no answers holds up the kill switch.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -22,21 +22,21 @@ const MAX_CALLS: usize = 16;
 const MAX_KILLS: usize = 4;
 /// Answers that wait for the client to read them.
 const MAX_UNREAD: usize = 256;
-/// How long a client may read nothing while that many wait; after that it counts as gone.
+/// Time that a client may read nothing while that many wait; after that it counts as gone.
 const UNREAD_PATIENCE: Duration = Duration::from_secs(5);
-/// How long answers may still take when the client has closed its side.
+/// Time that answers may still take when the client has closed its side.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long a kill under way may: asked of a guard that hangs, and then written as a file.
+/// Time that a kill in progress may still take: asked of a guard that hangs, and then written as a file.
 const KILL_GRACE: Duration = Duration::from_millis(KILL_MS + 1_000);
-/// Lines that are still looked through for a kill once nobody reads answers any more.
+/// Lines that are still searched for a kill once nobody reads answers any more.
 const LAST_LINES: usize = 4096;
 
-/// What the reader and the workers share.
+/// The state that the reader and the workers share.
 struct Shared {
     context: Context,
-    /// Set when nobody listens any more.
-    deaf: AtomicBool,
-    /// To the thread that writes; nothing at all is the last.
+    /// Set when nobody reads the answers any more.
+    unread: AtomicBool,
+    /// To the thread that writes; `None` ends it.
     answers: Sender<Option<String>>,
     calls: AtomicUsize,
     kills: AtomicUsize,
@@ -48,20 +48,20 @@ struct Shared {
 /// When standard input cannot be read, or no thread can be had that writes the answers.
 pub(super) fn serve(mut input: BufReader<File>, context: Context) -> Result<(), RunError> {
     let read_only = context.key.is_none();
-    let (answers, unread) = bounded(MAX_UNREAD);
+    let (answers, waiting) = bounded(MAX_UNREAD);
     let (calls, kills) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let shared = Arc::new(Shared { context, deaf: AtomicBool::new(false), answers, calls, kills });
+    let shared = Arc::new(Shared { context, unread: AtomicBool::new(false), answers, calls, kills });
     // Each worker holds an end; when the last one is gone, all have answered. The writer has one of its own.
     let (working, ended) = bounded::<()>(0);
     let (writing, written) = bounded::<()>(0);
     let writer = move || {
         let _writing = writing;
-        write_answers(&unread);
+        write_answers(&waiting);
     };
     std::thread::Builder::new().name("answers".to_owned()).spawn(writer).map_err(RunError::Thread)?;
     let mut last_lines = LAST_LINES;
     loop {
-        if shared.is_deaf() {
+        if shared.is_unread() {
             // A kill that is written already is still pulled; nothing else is begun, and nothing new is waited for.
             last_lines = last_lines.saturating_sub(1);
             if last_lines == 0 || !is_more(&input) {
@@ -78,7 +78,7 @@ pub(super) fn serve(mut input: BufReader<File>, context: Context) -> Result<(), 
             Line::Whole(line) => line,
         };
         match step(&line, read_only) {
-            Step::Call(call) if call.is_kill() || !shared.is_deaf() => start(&shared, call, working.clone()),
+            Step::Call(call) if call.is_kill() || !shared.is_unread() => start(&shared, call, working.clone()),
             Step::Reply(reply) => shared.say(reply),
             Step::Call(_) | Step::Nothing => {}
         }
@@ -93,8 +93,8 @@ pub(super) fn serve(mut input: BufReader<File>, context: Context) -> Result<(), 
 }
 
 /// Writes answers as they come. One that cannot be written ends it: nobody is there to hear.
-fn write_answers(unread: &Receiver<Option<String>>) {
-    while let Ok(Some(mut line)) = unread.recv() {
+fn write_answers(waiting: &Receiver<Option<String>>) {
+    while let Ok(Some(mut line)) = waiting.recv() {
         line.push('\n');
         let mut out = io::stdout().lock();
         if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
@@ -131,16 +131,16 @@ fn start(shared: &Arc<Shared>, call: Call, working: Sender<()>) {
 impl Shared {
     /// Hands a line to the writer. Where it takes none nobody is there to hear, and nothing more is begun.
     fn say(&self, line: String) {
-        if self.is_deaf() {
+        if self.is_unread() {
             return;
         }
         if self.answers.send_timeout(Some(line), UNREAD_PATIENCE).is_err() {
-            self.deaf.store(true, Ordering::SeqCst);
+            self.unread.store(true, Ordering::SeqCst);
         }
     }
 
-    fn is_deaf(&self) -> bool {
-        self.deaf.load(Ordering::SeqCst)
+    fn is_unread(&self) -> bool {
+        self.unread.load(Ordering::SeqCst)
     }
 
     /// An agent that goes away in the middle of pulling the kill switch has pulled it.

@@ -1,12 +1,11 @@
-//! What became of a request, read from the guard's journal: `/guard/decision` tells what was decided, what was sent for
-//! it and what came back. Pure.
+//! The state of a trade in the guard's journal: `/guard/decision` gives a decision, the sends for it and the replies. Pure.
 
 use serde_json::Value;
 
 use super::sanitize;
 use crate::venue::reply::{Reply, Status as Answered};
 
-/// What became of a request that passed.
+/// The state of an action that passed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Settlement {
     /// Paper mode: the guard only recorded it.
@@ -27,7 +26,7 @@ pub(super) enum Settlement {
     InProgress,
 }
 
-/// One decision with all that was done for it.
+/// One decision with the sends, replies and settlements that belong to it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DecisionRecord<'a>(pub(super) &'a Value);
 
@@ -44,26 +43,26 @@ impl<'a> DecisionRecord<'a> {
         self.decision().get("verdict").and_then(Value::as_str) == Some("veto")
     }
 
-    /// What the guard changed.
+    /// Changes that the guard made.
     pub(super) fn changes(self) -> Vec<String> {
         let changes = self.decision().get("changes").and_then(Value::as_array).into_iter().flatten();
         changes.filter_map(Value::as_str).map(sanitize::text).collect()
     }
 
     /// The first order that was asked for under this client order id.
-    pub(super) fn asked(self, cloid: &str) -> Option<&'a Value> {
+    pub(super) fn asked_order(self, cloid: &str) -> Option<&'a Value> {
         let orders = self.decision().pointer("/request/orders")?.as_array()?;
         orders.iter().find(|order| order.get("c").and_then(Value::as_str) == Some(cloid))
     }
 
-    /// The venue's words on a stop that went with an entry, its own or one of the guard's, and was refused.
+    /// The venue's text on a refused stop that went with an entry, the client's or the guard's.
     pub(super) fn refused_stop(self) -> Option<String> {
         let Settlement::Replied(reply) = self.settlement() else { return None };
         let reply = Reply::read(&reply)?;
         let orders = self.decision().pointer("/forward/orders")?.as_array()?;
         let is_stop = |order: &Value| order.pointer("/t/trigger/tpsl").and_then(Value::as_str) == Some("sl");
         let stops = (0..).zip(orders).filter(|(_, order)| is_stop(order));
-        stops.into_iter().find_map(|(place, _)| match reply.status(place) {
+        stops.into_iter().find_map(|(index, _)| match reply.status(index) {
             Answered::Error(text) => Some(text),
             _ => None,
         })
@@ -78,7 +77,7 @@ impl<'a> DecisionRecord<'a> {
         })
     }
 
-    /// What became of the action that was forwarded.
+    /// The state of the action that was forwarded.
     pub(super) fn settlement(self) -> Settlement {
         let decision = self.decision();
         if decision.get("nonces").is_none() {
@@ -94,7 +93,7 @@ impl<'a> DecisionRecord<'a> {
             };
         }
         if let Some(reply) = self.events("sent", forward).last().and_then(|sent| sent.get("reply")) {
-            // The guard's own note of a send without an answer; the venue's answers have a `status`.
+            // The venue's replies have a `status`; the guard's note of a send without one has none.
             return if reply.get("status").is_none() {
                 Settlement::InDoubt
             } else {

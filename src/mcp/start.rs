@@ -26,7 +26,7 @@ const MAX_KEY_LINE: usize = 200;
 /// The settings of a server.
 #[derive(Debug)]
 pub struct Options {
-    /// Where the guard is.
+    /// The guard's base URL.
     pub guard: GuardUrl,
     /// The client key; with none the server only reads.
     pub key: Key,
@@ -40,7 +40,7 @@ pub struct Options {
     pub read_rules: ReadRules,
 }
 
-/// Where the client key comes from.
+/// The source of the client key.
 #[derive(Debug)]
 pub enum Key {
     /// There is none: nothing that writes is served.
@@ -87,7 +87,7 @@ fn check_guard(context: &Context) -> Result<(), RunError> {
         return other("what answers at the guard's address is no guard of this version".to_owned());
     };
     context.requirements.check(&status).or_else(other)?;
-    context.has_seen(&status);
+    context.remember(&status);
     if let (Some(named), Some(own)) = (&context.kill_file, status.kill_file())
         && named.path() != Path::new(own)
     {

@@ -5,7 +5,8 @@ use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;
 use crate::mcp::schema;
-use crate::mcp::send::{Trade, carry_out};
+use crate::mcp::send::execute;
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::{Action, Cancel};
 
 pub(super) const CANCEL: Tool = Tool {
@@ -25,5 +26,5 @@ fn cancel(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let market = context.market(&coin)?;
     let action = Action::Cancel { cancels: vec![Cancel { asset: market.asset, oid }], fast: false };
     let trade = Trade { what: format!("cancel of order {oid} in {}", market.coin), ..Trade::default() };
-    Ok(carry_out(context, &status, &action, &trade).into())
+    Ok(execute(context, &status, &action, &trade).into())
 }

@@ -11,8 +11,8 @@ use crate::mcp::freshness::{EXIT_PATIENCE, PATIENCE, Snapshot};
 use crate::mcp::order::{EXIT_SLIPPAGE_PCT, LimitTerms, limit_through, size_fits};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::schema;
-use crate::mcp::send::Trade;
 use crate::mcp::status::{Position, Status};
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::market::Market;
 use crate::venue::order::{Order, OrderKind};
@@ -33,29 +33,29 @@ pub(super) const CLOSE: Tool = Tool {
 fn close(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["coin", "client_id", "size"])?;
     let (coin, size, client_id) = (args.coin()?, args.amount("size")?, args.client_id()?);
-    let once = IdempotentTrade::begin(context, &client_id)?;
+    let trade_once = IdempotentTrade::begin(context, &client_id)?;
     let market = context.market(&coin)?;
-    let picture = context.snapshot(Some(market.asset))?;
+    let snapshot = context.snapshot(Some(market.asset))?;
     let trade = |size: Option<Decimal>| {
         let much = size.map_or_else(|| "the position".to_owned(), to_wire);
         Trade {
             what: format!("close {much} of {}", market.coin),
             client_id: Some(client_id.clone()),
-            cloid: Some(once.cloid),
+            cloid: Some(trade_once.cloid),
             size,
             ..Trade::default()
         }
     };
-    let asked = TradeTerms { asset: market.asset, is_buy: None, reduce_only: true, size };
-    if let Some(outcome) = once.recalled(context, &picture.status, &asked, trade)? {
+    let terms = TradeTerms { asset: market.asset, is_buy: None, reduce_only: true, size };
+    if let Some(outcome) = trade_once.earlier_outcome(context, &snapshot.status, &terms, trade)? {
         return Ok(outcome.into());
     }
-    // A position that was just enlarged is to be closed as it is now. Where there is none to be seen only a newer picture
-    // can help; where there is one, what is known of it goes soon.
+    // A position that was just enlarged is to be closed as it is now. Where none shows only a newer picture can help;
+    // where one does, the wait is short and the exit goes by what shows.
     let holds = |status: &Status| status.position(&market.coin).is_some();
-    let picture = context.await_newer(picture, |status| if holds(status) { EXIT_PATIENCE } else { PATIENCE })?;
-    let held = picture.status.position(&market.coin).ok_or_else(|| nothing_held(&market, &picture))?;
-    let size = part(&market, &held, size, &picture)?;
+    let snapshot = context.await_newer(snapshot, |status| if holds(status) { EXIT_PATIENCE } else { PATIENCE })?;
+    let held = snapshot.status.position(&market.coin).ok_or_else(|| nothing_held(&market, &snapshot))?;
+    let size = part(&market, &held, size, &snapshot)?;
     let is_buy = !held.is_long;
     let LimitTerms { px, tif } =
         limit_through(&market, is_buy, exit_price(context, &market, Some(&held))?, EXIT_SLIPPAGE_PCT);
@@ -66,15 +66,15 @@ fn close(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
         size,
         reduce_only: true,
         kind: OrderKind::Limit(tif),
-        cloid: Some(once.cloid),
+        cloid: Some(trade_once.cloid),
     };
     let action = Action::Order(OrderAction { orders: vec![order], grouping: Grouping::Na, builder: None });
-    let outcome = once.send(context, &picture.status, &asked, &trade(Some(size)), &action);
-    Ok(outcome.with(picture.caution()).into())
+    let outcome = trade_once.send(context, &snapshot.status, &terms, &trade(Some(size)), &action);
+    Ok(outcome.with(snapshot.caution()).into())
 }
 
-fn nothing_held(market: &Market, picture: &Snapshot) -> Outcome {
-    if let Some(caution) = picture.caution() {
+fn nothing_held(market: &Market, snapshot: &Snapshot) -> Outcome {
+    if let Some(caution) = snapshot.caution() {
         let text = format!(
             "Nothing was sent: the guard's picture shows no position in {}, and it is old. {caution} Call again with \
              the same client_id; or close what you know to be held by place_order with reduce_only, which \
@@ -87,11 +87,11 @@ fn nothing_held(market: &Market, picture: &Snapshot) -> Outcome {
     Outcome::invalid(rule, format!("There is no open position in {}. Nothing was sent.", market.coin))
 }
 
-/// How much is to be closed: no more than there is, as far as that is known. The venue cuts what is too much.
-fn part(market: &Market, held: &Position, size: Option<Decimal>, picture: &Snapshot) -> Result<Decimal, Outcome> {
+/// The size to close: at most the size held, as far as that is known. The venue cuts a larger one.
+fn part(market: &Market, held: &Position, size: Option<Decimal>, snapshot: &Snapshot) -> Result<Decimal, Outcome> {
     let Some(size) = size else { return Ok(held.size) };
     size_fits(market, size)?;
-    if size <= held.size || picture.is_old() {
+    if size <= held.size || snapshot.is_old() {
         return Ok(size);
     }
     let (size, held) = (to_wire(size), to_wire(held.size));

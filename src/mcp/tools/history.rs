@@ -1,4 +1,4 @@
-//! `list_decisions`, `list_events`: what the guard did.
+//! `list_decisions`, `list_events`: the guard's record of its decisions and events.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::mcp::outcome::{Kind, Outcome, Retry};
 use crate::mcp::settlement_view::DecisionRecord;
 use crate::mcp::{client_id, records, schema};
 
-/// Records given where nothing is said.
+/// Records given where no number is named.
 const DEFAULT: usize = 20;
 /// Most records given.
 const MOST: usize = 100;
@@ -108,7 +108,7 @@ const PART: usize = 100;
 const PARTS: usize = 64;
 
 /// The newest of the events that the guard keeps in memory, at most `limit`, newest first, in short. They are read oldest
-/// first and part by part: what comes or goes meanwhile is told once or not at all.
+/// first and part by part: an event that comes or goes meanwhile is listed once or not at all.
 fn newest(
     context: &Context,
     limit: usize,

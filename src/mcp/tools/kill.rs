@@ -1,10 +1,11 @@
-//! `pull_kill_switch`: waits for nobody, asks nothing first, and takes the kill file where the guard does not answer.
+//! `pull_kill_switch`: sent without any check first, and written as the kill file where the guard does not answer.
 
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::tool::{SETTING, Tool, read};
+use crate::base::kill_file::MAX_REASON_LEN;
 use crate::base::text::visible;
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
@@ -35,14 +36,14 @@ fn kill(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     // The guard takes it signed for either network.
     let body = signed(context, &action, &terms, Source::Mainnet)?;
     let answer = context.guard.kill(&body).and_then(|answer| {
-        let told = answer.get("killed").and_then(Value::as_str).map(str::to_owned);
-        told.ok_or_else(|| GuardCallError::NoAnswer("its answer names no kill; is that the guard?".to_owned()))
+        let reason_given = answer.get("killed").and_then(Value::as_str).map(str::to_owned);
+        reason_given.ok_or_else(|| GuardCallError::NoAnswer("its answer names no kill; is that the guard?".to_owned()))
     });
     match answer {
-        Ok(told) => {
+        Ok(reason_given) => {
             let text = "The kill switch is pulled: the guard opens nothing any more and closes everything. Only a person can \
                         release it. Tell your user now.";
-            Ok(pulled(text.to_owned(), &told).into())
+            Ok(pulled(text.to_owned(), &reason_given).into())
         }
         Err(error) => by_file(context, &reason, &error),
     }
@@ -73,7 +74,7 @@ fn by_file(context: &Context, reason: &str, error: &GuardCallError) -> Result<An
 }
 
 fn pulled(text: String, reason: &str) -> Outcome {
-    Outcome { kill: Some(Some(visible(reason, 200))), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
+    Outcome { kill: Some(Some(visible(reason, MAX_REASON_LEN))), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
 }
 
 fn not_pulled(may_be: bool, error: &GuardCallError, why: &str) -> Outcome {

@@ -5,7 +5,8 @@ use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;
 use crate::mcp::schema;
-use crate::mcp::send::{Trade, carry_out};
+use crate::mcp::send::execute;
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::Action;
 
 pub(super) const LEVERAGE: Tool = Tool {
@@ -34,5 +35,5 @@ fn set(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let action = Action::UpdateLeverage { asset: market.asset, is_cross, leverage };
     let mode = if is_cross { "cross" } else { "isolated" };
     let trade = Trade { what: format!("leverage {leverage} ({mode}) for {}", market.coin), ..Trade::default() };
-    Ok(carry_out(context, &status, &action, &trade).into())
+    Ok(execute(context, &status, &action, &trade).into())
 }

@@ -1,4 +1,4 @@
-//! The tools: one table, and one file a family. A tool reads its arguments, asks the guard, and says what came of it.
+//! The tools: one table, and one file a family. A tool reads its arguments, calls the guard, and reports the result.
 
 mod cancel;
 mod close;

@@ -13,8 +13,9 @@ use crate::mcp::freshness::{PATIENCE, Snapshot};
 use crate::mcp::order::{beyond_trigger, price_fits, size_fits};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::schema;
-use crate::mcp::send::{Trade, carry_out};
+use crate::mcp::send::execute;
 use crate::mcp::status::{Open, Status};
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::{Action, Modify, Target};
 use crate::venue::market::Market;
 use crate::venue::order::{Order, OrderKind, Tif, Tpsl};
@@ -48,14 +49,14 @@ fn modify(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
         return Err(Outcome::fault(&args.fault("new_price", "new_price, new_size or both")));
     }
     let market = context.market(&coin)?;
-    // Only what is not to be seen yet, or an entry whose size is taken from the picture, is worth a wait for a newer one.
+    // Worth a wait for a newer picture: an order that does not show yet, and an entry whose size is taken from the picture.
     let is_plain = |old: &Open| size.is_some() || old.reduce_only || old.trigger_px.is_some();
     let as_it_is = |status: &Status| status.open_order(&market.coin, oid).is_some_and(|old| is_plain(&old));
-    let picture = context.await_newer(context.snapshot(Some(market.asset))?, |status| {
+    let snapshot = context.await_newer(context.snapshot(Some(market.asset))?, |status| {
         if as_it_is(status) { Duration::ZERO } else { PATIENCE }
     })?;
-    let status = &picture.status;
-    let old = status.open_order(&market.coin, oid).ok_or_else(|| not_open(&market, oid, &picture))?;
+    let status = &snapshot.status;
+    let old = status.open_order(&market.coin, oid).ok_or_else(|| not_open(&market, oid, &snapshot))?;
     let order = changed(&market, &old, px, size)?;
     let what = format!(
         "change of order {oid} to {} {} {} at {}",
@@ -67,12 +68,12 @@ fn modify(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     // The venue replaces a trigger only if it may place the new one in any case; what only reduces may.
     let always = order.is_trigger();
     let action = Action::BatchModify { modifies: vec![Modify { target: Target::Oid(oid), order }], always };
-    let outcome = carry_out(context, status, &action, &Trade { what, ..Trade::default() });
-    Ok(outcome.with(picture.caution()).into())
+    let outcome = execute(context, status, &action, &Trade { what, ..Trade::default() });
+    Ok(outcome.with(snapshot.caution()).into())
 }
 
-fn not_open(market: &Market, oid: u64, picture: &Snapshot) -> Outcome {
-    if let Some(caution) = picture.caution() {
+fn not_open(market: &Market, oid: u64, snapshot: &Snapshot) -> Outcome {
+    if let Some(caution) = snapshot.caution() {
         let text = format!(
             "Nothing was sent: the guard's picture shows no open order {oid} in {}, and it is old. {caution} Call again.",
             market.coin
@@ -112,7 +113,7 @@ fn changed(market: &Market, old: &Open, px: Option<Decimal>, size: Option<Decima
             )
         }
     };
-    // Ids that the guard derived are its own to give; names that the agent gave stay with their order.
+    // The guard derives its ids anew; names that the agent gave stay with their order.
     let cloid = old.cloid.filter(|cloid| !is_derived(cloid));
     Ok(Order {
         asset: market.asset,

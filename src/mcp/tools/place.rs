@@ -9,8 +9,8 @@ use crate::mcp::log::log;
 use crate::mcp::order::{EXIT_SLIPPAGE_PCT, LimitTerms, OrderRequest, OrderType, limit_through};
 use crate::mcp::outcome::Outcome;
 use crate::mcp::schema;
-use crate::mcp::send::Trade;
 use crate::mcp::status::Status;
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::Action;
 use crate::venue::market::Market;
 
@@ -54,32 +54,32 @@ fn place(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     if let Some(reason) = &request.reason {
         log(&format!("place_order {}: {} because: {reason}", request.client_id, request.words()));
     }
-    let once = IdempotentTrade::begin(context, &request.client_id)?;
+    let trade_once = IdempotentTrade::begin(context, &request.client_id)?;
     let status = context.admit()?;
     let market = context.market(&request.coin)?;
     let trade = Trade {
         what: request.words(),
         client_id: Some(request.client_id.clone()),
-        cloid: Some(once.cloid),
+        cloid: Some(trade_once.cloid),
         size: Some(request.size),
-        stop_place: request.stop_px.map(|_| 1 + usize::from(request.take_px.is_some())),
+        stop_index: request.stop_px.map(|_| 1 + usize::from(request.take_px.is_some())),
         is_entry: !request.reduce_only,
     };
-    let asked = TradeTerms {
+    let terms = TradeTerms {
         asset: market.asset,
         is_buy: Some(request.is_buy),
         reduce_only: request.reduce_only,
         size: Some(request.size),
     };
-    if let Some(outcome) = once.recalled(context, &status, &asked, |_| trade.clone())? {
+    if let Some(outcome) = trade_once.earlier_outcome(context, &status, &terms, |_| trade.clone())? {
         return Ok(outcome.into());
     }
     let main = match request.kind {
         OrderType::Limit(px, tif) => LimitTerms { px, tif },
         OrderType::Market => at_market(context, &status, &market, &request)?,
     };
-    let action = request.orders(&market, main, once.cloid).map(Action::Order)?;
-    Ok(once.send(context, &status, &asked, &trade, &action).into())
+    let action = request.orders(&market, main, trade_once.cloid).map(Action::Order)?;
+    Ok(trade_once.send(context, &status, &terms, &trade, &action).into())
 }
 
 /// The limit of a market order: as far through the price as the owner's collar lets an entry go.

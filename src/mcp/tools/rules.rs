@@ -1,4 +1,4 @@
-//! `get_rules`: the owner's rules in words and numbers, with what is left of each.
+//! `get_rules`: the owner's rules in words and numbers, with the room that each leaves.
 
 use rust_decimal::{Decimal, dec};
 use serde_json::{Map, Value, json};
@@ -24,8 +24,8 @@ pub(super) const RULES: Tool = Tool {
 
 fn rules(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     read(args, &[])?;
-    let picture = context.fresh_snapshot()?;
-    let status = &picture.status;
+    let snapshot = context.fresh_snapshot()?;
+    let status = &snapshot.status;
     let Some(rules) = context.rules(status) else {
         let text = "The guard's rules cannot be read; it may be of another version.";
         return Err(Outcome::new(Kind::Unavailable, Retry::Never, text));
@@ -40,11 +40,11 @@ fn rules(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
             json!({"rule": rule.key, "value": value, "words": rule.words, "usdc": rule.percent_of_equity.and_then(worth)})
         })
         .collect();
-    let mut told = Map::from_iter([("rules".to_owned(), json!(list)), ("headroom".to_owned(), headroom(status))]);
-    told.insert("percent_of_usdc".to_owned(), json!(base.map(usdc)));
-    told.insert("equity".to_owned(), json!(status.amount("/equity").map(usdc)));
-    told.insert("caution".to_owned(), json!(picture.caution()));
-    Ok(noted(told))
+    let mut shown = Map::from_iter([("rules".to_owned(), json!(list)), ("headroom".to_owned(), headroom(status))]);
+    shown.insert("percent_of_usdc".to_owned(), json!(base.map(usdc)));
+    shown.insert("equity".to_owned(), json!(status.amount("/equity").map(usdc)));
+    shown.insert("caution".to_owned(), json!(snapshot.caution()));
+    Ok(noted(shown))
 }
 
 /// The equity that the rules' percentages are of: the account's, or the owner's cap on it. The guard gives it only
@@ -53,11 +53,11 @@ fn base(status: &Status, exposure_pct: Decimal) -> Option<Decimal> {
     status.amount("/risk/exposure_limit")?.checked_mul(dec!(100))?.checked_div(exposure_pct)
 }
 
-/// Used, limit and left of every rule that fills up, by the guard's own count: USDC, or a number of orders. Where each
+/// Used, limit and left of every rule that fills up, by the guard's count: USDC, or a number of orders. Where each
 /// market has a limit of its own, the market that is nearest to it.
 pub(super) fn headroom(status: &Status) -> Value {
     let rows = status.raw().get("headroom").and_then(Value::as_array).into_iter().flatten();
-    let told = rows.filter_map(|row| {
+    let shown = rows.filter_map(|row| {
         let text = |name: &str| row.get(name).and_then(Value::as_str);
         let amount = |name: &str| parse_info(text(name)?).ok();
         let shown: fn(Decimal) -> String = match text("unit")? {
@@ -74,10 +74,10 @@ pub(super) fn headroom(status: &Status) -> Value {
         }
         Some((visible(text("rule")?, 40), figure))
     });
-    Value::Object(told.collect())
+    Value::Object(shown.collect())
 }
 
-/// Cents; what is less is not told as more.
+/// USDC with two decimals, rounded down: never more than there is.
 fn usdc(amount: Decimal) -> String {
     format!("{:.2}", amount.trunc_with_scale(2))
 }
