@@ -6,6 +6,7 @@
 pub mod address;
 pub mod amount;
 pub mod clock;
+pub mod cloid_prefix;
 pub mod day;
 pub mod files;
 pub mod hex;
@@ -13,8 +14,12 @@ pub mod ip_share;
 pub mod keccak;
 pub mod key;
 pub mod kill_file;
+pub mod mode;
+mod named_enum;
 pub mod origin;
 pub mod sealed;
 pub mod signature;
 pub mod sync;
 pub mod text;
+
+pub(crate) use named_enum::named_enum;

@@ -1,6 +1,8 @@
 //! `check-config`: validates the config and prints its rules; reads no key and connects to nothing.
 
-use super::{Refusal, configured, print};
+use super::configured::configured;
+use super::output::print;
+use super::refusal::Refusal;
 use crate::home::Home;
 
 pub(super) fn run(home: &Home) -> Result<(), Refusal> {

@@ -1,9 +1,10 @@
 //! `completions`: a shell's completions of this command line, for those who package it.
 
-use clap::{CommandFactory, ValueEnum};
+use clap::{Command, ValueEnum};
 use clap_complete::{Shell, generate};
 
-use super::{Cli, Refusal, print};
+use super::output::print;
+use super::refusal::Refusal;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -21,13 +22,14 @@ enum Wanted {
     Fish,
 }
 
-pub(super) fn run(args: &Args) -> Result<(), Refusal> {
+/// Prints the completions of `command`.
+pub(super) fn run(args: &Args, command: &mut Command) -> Result<(), Refusal> {
     let shell = match args.shell {
         Wanted::Bash => Shell::Bash,
         Wanted::Zsh => Shell::Zsh,
         Wanted::Fish => Shell::Fish,
     };
     let mut script = Vec::new();
-    generate(shell, &mut Cli::command(), "svc-guard", &mut script);
+    generate(shell, command, "svc-guard", &mut script);
     print(&String::from_utf8_lossy(&script))
 }

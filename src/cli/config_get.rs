@@ -2,7 +2,9 @@
 
 use clap::ValueEnum;
 
-use super::{Refusal, configured, print};
+use super::configured::configured;
+use super::output::print;
+use super::refusal::Refusal;
 use crate::home::Home;
 
 #[derive(Debug, clap::Args)]

@@ -2,15 +2,16 @@
 //!
 //! A flag wins over its variable; an empty variable counts as unset.
 
-use crate::base::ip_share::IpShare;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::base::address::Address;
-use crate::home::{Mode, parse_address, parse_listen};
+use crate::base::ip_share::IpShare;
+use crate::base::mode::Mode;
+use crate::home::{parse_address, parse_listen};
 use crate::service::Asked;
 
 fn variable(name: &'static str) -> Option<OsString> {
@@ -82,8 +83,8 @@ pub(super) fn mainnet_confirm() -> Result<Option<Address>, Refusal> {
     parsed(None, "SVC_MAINNET_CONFIRM", parse_address)
 }
 
-/// What the service manager asked for, in its own variables: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` where `WATCHDOG_PID`
-/// means this process. What cannot be read was not meant for this program.
+/// The service manager's own variables: `NOTIFY_SOCKET`, and `WATCHDOG_USEC` where `WATCHDOG_PID` means
+/// this process. A value that cannot be read was not meant for this program.
 pub(super) fn service_manager() -> Asked {
     let number = |name| variable(name).and_then(|value| value.to_str()?.parse::<u64>().ok());
     let is_ours = variable("WATCHDOG_PID").is_none() || number("WATCHDOG_PID") == Some(std::process::id().into());

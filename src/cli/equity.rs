@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::home::Config;
 use crate::venue::client::{Client, Timeouts};
 use crate::venue::info::{AccountMode, ClearinghouseState, unified_equity};

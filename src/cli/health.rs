@@ -2,7 +2,6 @@
 //!
 //! Never 2: container health checks keep that number for themselves, so here even a bad setting is ill health.
 
-use crate::base::text::printable;
 use std::io::Read;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -10,8 +9,11 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::Agent;
 
-use super::{Refusal, configured, environment};
+use super::configured::configured;
+use super::environment;
+use super::refusal::Refusal;
 use crate::base::origin::Origin;
+use crate::base::text::printable;
 use crate::home::{Home, local_url, parse_listen};
 
 #[derive(Debug, clap::Args)]

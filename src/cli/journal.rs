@@ -2,11 +2,15 @@
 
 use serde_json::{Value, json};
 
+use super::configured::configured;
 use super::equity::{self, Measured};
-use super::{Refusal, configured, mainnet, print, values};
+use super::output::print;
+use super::refusal::Refusal;
+use super::{mainnet, values};
 use crate::base::amount::to_wire;
 use crate::base::clock::now_ms;
-use crate::home::{Config, Home, Mode};
+use crate::base::mode::Mode;
+use crate::home::{Config, Home};
 use crate::journal::{self, Options, RiskLine, read_risk};
 
 #[derive(Debug, clap::Args)]
@@ -65,10 +69,10 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let options = Options { fallback: config.journal_fallback.clone(), owner, ..Options::default() };
     let dir = home.journal_dir(args.mode, config.account);
     // Looked at before it is opened, so that a refusal leaves nothing behind.
-    let told: Result<Vec<String>, _> = read_risk(&dir).map_err(Refusal::Journal)?.collect();
-    let told = told.map_err(Refusal::Journal)?;
-    refuse_unless_stopped(&told.iter().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>())?;
-    // Locked from here on: a service that runs, or starts meanwhile, is told.
+    let lines: Result<Vec<String>, _> = read_risk(&dir).map_err(Refusal::Journal)?.collect();
+    let lines = lines.map_err(Refusal::Journal)?;
+    refuse_unless_stopped(&lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>())?;
+    // Locked from here on: a service that runs, or starts meanwhile, is noticed.
     let (mut store, opened) = journal::open(&dir, &options).map_err(Refusal::Journal)?;
     refuse_unless_stopped(&opened.risk)?;
     let Measured { equity, venue_ms } = equity::now(&config)?;

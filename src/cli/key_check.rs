@@ -1,8 +1,12 @@
 //! `key check`: checks with the venue that a key is an API wallet of the configured account, and records its address when
 //! the config names none. The key itself is neither stored nor shown.
 
-use super::{Refusal, client_add, key_stdin, print, wallet};
-use crate::home::{Home, Mode, set_api_wallet};
+use super::configured::LockedConfig;
+use super::output::print;
+use super::refusal::Refusal;
+use super::{key_stdin, wallet};
+use crate::base::mode::Mode;
+use crate::home::{Home, set_api_wallet};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -12,8 +16,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
-    let opened = client_add::open(home)?;
-    let config = &opened.config;
+    let locked = LockedConfig::open(home)?;
+    let config = &locked.config;
     if config.mode == Mode::Paper {
         return Err(Refusal::Flags(
             "paper mode uses no API wallet key; set testnet or mainnet up with `svc-guard init`",
@@ -27,7 +31,7 @@ pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
         }
         Some(_) => "",
         None => {
-            set_api_wallet(&opened.path, &opened.text, key.address()).map_err(Refusal::Config)?;
+            set_api_wallet(&locked.path, &locked.text, key.address()).map_err(Refusal::Config)?;
             "; recorded as api_wallet in the config"
         }
     };

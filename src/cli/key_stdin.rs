@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::base::key::SecretKey;
 use crate::home::read_key;
 

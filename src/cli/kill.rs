@@ -1,6 +1,7 @@
 //! `kill`: pulls the kill switch.
 
-use super::{Refusal, print};
+use super::output::print;
+use super::refusal::Refusal;
 use crate::base::kill_file::Pulled;
 use crate::home::Home;
 

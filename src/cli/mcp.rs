@@ -3,13 +3,17 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use super::{Refusal, say, values};
+use super::output::say;
+use super::refusal::Refusal;
+use super::values;
 use crate::base::address::Address;
 use crate::base::kill_file::KillFile;
-use crate::home::{Home, Loaded, Mode, in_container, load, local_url, parse_address, read_key_file};
-use crate::mcp::{GuardUrl, Key, Options, run as serve};
+use crate::base::mode::Mode;
+use crate::home::{Home, LoadedConfig, in_container, load, local_url, parse_address, read_key_file};
+use crate::mcp::{GuardUrl, Key, Options, OwnerRules, RuleInWords, run as serve};
+use crate::rules::{Described, Markets, Rules};
 
-/// Where a guard listens that nobody told otherwise.
+/// The address of a guard with the default listen address.
 const DEFAULT_URL: &str = "http://127.0.0.1:8547";
 
 #[derive(Debug, clap::Args)]
@@ -45,8 +49,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let key = key(args)?;
     let kill_file = args.kill_file.as_deref().map(std::path::absolute).transpose();
     let kill_file = kill_file.map_err(|error| Refusal::Io("resolve --kill-file", error))?.map(KillFile::new);
-    let options = Options { guard, key, network: args.network, account: args.confirm_account, kill_file };
-    serve(options).map_err(Refusal::Mcp)
+    let (network, account) = (args.network, args.confirm_account);
+    serve(Options { guard, key, network, account, kill_file, read_rules }).map_err(Refusal::Mcp)
 }
 
 /// The URL named, or the one that the home's config says, or the default.
@@ -55,8 +59,8 @@ fn guard_url(named: Option<&str>, home: &Home) -> Result<GuardUrl, Refusal> {
         Some(url) => url.to_owned(),
         None if !home.config_file().exists() => DEFAULT_URL.to_owned(),
         None => match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
-            Loaded::Config(config) => local_url(config.listen),
-            Loaded::Empty(_) => DEFAULT_URL.to_owned(),
+            LoadedConfig::SetUp(config) => local_url(config.listen),
+            LoadedConfig::NotSetUp(_) => DEFAULT_URL.to_owned(),
         },
     };
     GuardUrl::parse(&url).map_err(|error| Refusal::GuardUrl(url, error))
@@ -78,4 +82,28 @@ fn key(args: &Args) -> Result<Key, Refusal> {
         }
         None => Ok(Key::FirstLine),
     }
+}
+
+/// The owner's rules from their code, in the form that agents are shown.
+fn read_rules(code: &str) -> Option<OwnerRules> {
+    let rules = Rules::from_code(code).ok()?;
+    let percent_of_equity = |key: &str| match key {
+        "loss_per_trade" => Some(rules.loss_per_trade),
+        "open_risk" => Some(rules.open_risk),
+        "position" => Some(rules.position),
+        "exposure" => Some(rules.exposure),
+        _ => None,
+    };
+    let in_words = |rule: Described| RuleInWords {
+        key: rule.key,
+        value: rule.value,
+        words: rule.words,
+        percent_of_equity: percent_of_equity(rule.key),
+    };
+    let markets = match &rules.markets {
+        Markets::All => None,
+        Markets::List(coins) => Some(coins.iter().map(ToString::to_string).collect()),
+    };
+    let list = rules.describe().into_iter().map(in_words).collect();
+    Some(OwnerRules { list, markets, collar: rules.collar, exposure: rules.exposure })
 }

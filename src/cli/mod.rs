@@ -1,12 +1,13 @@
 //! The command line: one file a command; every refusal exits with 2 and its reason on standard error.
 //!
-//! What is decided here is what the person asked for and whether it may start. Rules, files and the service itself
-//! live in their own rooms.
+//! A command reads its flags and variables, decides whether it may start, and calls the room that does the work: rules,
+//! files and the service stand in rooms of their own.
 
 mod check_config;
 mod client_add;
 mod completions;
 mod config_get;
+mod configured;
 mod environment;
 mod equity;
 mod health;
@@ -16,12 +17,14 @@ mod key_check;
 mod key_stdin;
 mod kill;
 mod mainnet;
-mod mcp;
+mod mainnet_gap;
 #[cfg(test)]
-mod page;
+mod manual_page;
+mod mcp;
+mod output;
 mod pair;
 mod refusal;
-mod removed;
+mod renamed_commands;
 mod rules_source;
 mod run;
 mod set_up;
@@ -31,14 +34,14 @@ mod values;
 mod waiting;
 mod wallet;
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-
-use crate::home::{Config, Home, Loaded, load};
+use clap::{CommandFactory, Parser, Subcommand};
+use output::say;
 use refusal::Refusal;
+
+use crate::home::Home;
 
 /// A guard between a trading bot and its venue: judges every request against its owner's rules.
 #[derive(Debug, Parser)]
@@ -117,12 +120,12 @@ pub fn main() -> ExitCode {
             _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
-        Err(error) => Err(removed::replacement(&error).unwrap_or_else(|| usage::refusal(&error))),
+        Err(error) => Err(renamed_commands::replacement(&error).unwrap_or_else(|| usage::refusal(&error))),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(refusal) => {
-            // What failed while running stands in the log, whose reader must not hold up the end.
+            // A failure while running is in the log already; writing it again could block on a reader.
             if !refusal.is_logged() {
                 say(&usage::shown(&refusal.to_string()));
             }
@@ -151,35 +154,13 @@ impl Cli {
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig => check_config::run(&home),
             Command::Mcp(args) => mcp::run(&args, &home),
-            Command::Completions(args) => completions::run(&args),
+            Command::Completions(args) => completions::run(&args, &mut Cli::command()),
         }
     }
 }
 
-/// The config of a home that is set up.
-fn configured(home: &Home) -> Result<Config, Refusal> {
-    match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
-        Loaded::Config(config) => Ok(*config),
-        Loaded::Empty(_) => Err(Refusal::NotSetUp(home.config_file())),
-    }
-}
-
-/// Prints a command's result.
-fn print(text: &str) -> Result<(), Refusal> {
-    let mut out = std::io::stdout().lock();
-    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    printed.map_err(|error| Refusal::Io("write to standard output", error))
-}
-
-/// Says something to the person on standard error; a closed one is nobody to tell.
-fn say(text: &str) {
-    _ = writeln!(std::io::stderr(), "svc-guard: {text}");
-}
-
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

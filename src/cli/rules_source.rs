@@ -1,18 +1,17 @@
-//! Where rules come from: a code, or `@FILE` with a TOML table.
+//! Rules from the command line: a code, or `@FILE` with a TOML table.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
-use super::Refusal;
-use crate::base::files::FileError;
-use crate::base::files::Why;
+use super::refusal::Refusal;
+use crate::base::files::{FileError, Why};
 use crate::rules::Rules;
 
 /// Largest file of rules: a full list of the longest coins fits many times.
 const MAX_FILE_LEN: u64 = 64 * 1024;
 
-/// Reads what `--rules` gives.
+/// Reads the value of `--rules`.
 pub(super) fn read(given: &str) -> Result<Rules, Refusal> {
     match given.strip_prefix('@') {
         Some(path) => Rules::from_toml(&read_text(path.into())?).map_err(Refusal::Rules),

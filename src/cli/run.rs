@@ -1,15 +1,18 @@
-//! `run`: what was asked for, whether it may start, and the key; then the service.
+//! `run`: reads the flags, decides whether the service may start, takes the key in, and starts it.
 
-use crate::base::ip_share::IpShare;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use super::output::say;
+use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{Refusal, environment, key_stdin, mainnet, rules_source, say, values, waiting};
+use super::{environment, key_stdin, mainnet, rules_source, values, waiting};
 use crate::base::address::Address;
+use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
+use crate::base::mode::Mode;
 use crate::home::{
-    Config, Deployment, Home, KeyReading, KeyStore, Loaded, Mode, in_container, load, open_sealed, parse_address,
+    Config, Deployment, Home, KeyReading, KeyStore, LoadedConfig, in_container, load, open_sealed, parse_address,
     parse_listen, read_key_file,
 };
 use crate::rules::Rules;
@@ -50,8 +53,8 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-/// What flags and variables ask for together.
-struct Asked {
+/// The settings from flags and variables together.
+struct Requested {
     network: Option<Mode>,
     listen: Option<SocketAddr>,
     ip_share: Option<IpShare>,
@@ -62,7 +65,7 @@ struct Asked {
     account: Option<Address>,
 }
 
-impl Asked {
+impl Requested {
     fn from(args: Args) -> Result<Self, Refusal> {
         let rules = environment::rules(args.rules)?;
         Ok(Self {
@@ -85,60 +88,67 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         (_, true) => Level::Warning,
         _ => Level::Info,
     };
-    let asked = Asked::from(args)?;
+    let requested = Requested::from(args)?;
     let mut warnings = Vec::new();
-    let mut config = config(&asked, home, &mut warnings)?;
+    let mut config = config(&requested, home, &mut warnings)?;
     home.require_own().map_err(Refusal::Home)?;
-    let network = asked.network.unwrap_or(Mode::Paper);
-    if network != config.mode {
-        return Err(Refusal::OtherMode(asked.network, config.mode));
+    match requested.network {
+        None if config.mode != Mode::Paper => return Err(Refusal::ModeNotNamed(config.mode)),
+        Some(network) if network != config.mode => return Err(Refusal::OtherMode(network, config.mode)),
+        _ => {}
     }
-    config.listen = asked.listen.unwrap_or(config.listen);
-    config.ip_share = asked.ip_share.unwrap_or(config.ip_share);
+    config.listen = requested.listen.unwrap_or(config.listen);
+    config.ip_share = requested.ip_share.unwrap_or(config.ip_share);
     if !config.listen.ip().is_loopback() {
         warnings.push(format!("listening on {}, which other machines may reach", config.listen));
     }
     if config.mode == Mode::Mainnet {
-        mainnet::check(&config, home, asked.key_stdin)?;
+        mainnet::check(&config, home, requested.key_stdin)?;
     }
     // A key on standard input is gone once read: what can be refused without it is refused before. A file can be read
     // again, and one that is refused leaves nothing behind when it comes first.
-    let from_file = if asked.key_stdin { None } else { api_wallet(&asked, &config, home, &mut warnings)? };
+    let from_file = if requested.key_stdin { None } else { api_wallet(&requested, &config, home, &mut warnings)? };
     let prepared = Prepared::new(home.clone(), config).map_err(Refusal::Run)?;
-    let key = if asked.key_stdin { api_wallet(&asked, prepared.config(), home, &mut warnings)? } else { from_file };
+    let key =
+        if requested.key_stdin { api_wallet(&requested, prepared.config(), home, &mut warnings)? } else { from_file };
     let api_wallet = key.map(|key| known_to_the_venue(key, &prepared, &mut warnings)).transpose()?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     prepared.run(api_wallet, most, &environment::service_manager()).map_err(Refusal::Run)
 }
 
 /// The home's config; an empty home is set up for paper mode first where the rules and the account are given.
-fn config(asked: &Asked, home: &Home, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
+fn config(requested: &Requested, home: &Home, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
     match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
-        Loaded::Config(config) => {
-            if asked.rules.as_ref().is_some_and(|rules| *rules != config.rules) {
+        LoadedConfig::SetUp(config) => {
+            if requested.rules.as_ref().is_some_and(|rules| *rules != config.rules) {
                 return Err(Refusal::OtherRules(home.config_file()));
             }
-            match asked.account.filter(|account| *account != config.account) {
+            match requested.account.filter(|account| *account != config.account) {
                 Some(account) => Err(Refusal::OtherAccount(config.account, account)),
                 None => Ok(*config),
             }
         }
-        Loaded::Empty(deployment) => set_up(asked, home, deployment, warnings),
+        LoadedConfig::NotSetUp(deployment) => set_up(requested, home, deployment, warnings),
     }
 }
 
-fn set_up(asked: &Asked, home: &Home, deployment: Deployment, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
-    if matches!(asked.network, Some(Mode::Testnet | Mode::Mainnet)) {
+fn set_up(
+    requested: &Requested,
+    home: &Home,
+    deployment: Deployment,
+    warnings: &mut Vec<String>,
+) -> Result<Config, Refusal> {
+    if matches!(requested.network, Some(Mode::Testnet | Mode::Mainnet)) {
         return Err(Refusal::Flags("this home is empty, and testnet and mainnet need `svc-guard init` first"));
     }
-    let (Some(rules), Some(account)) = (asked.rules.clone(), asked.account) else {
+    let (Some(rules), Some(account)) = (requested.rules.clone(), requested.account) else {
         return Err(Refusal::Flags(
             "this home is empty: run `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
              (SVC_GUARD_ACCOUNT) to set paper mode up now",
         ));
     };
     let client_key = home.client_key_file();
-    let found = Loaded::Empty(deployment.clone());
+    let found = LoadedConfig::NotSetUp(deployment.clone());
     let config = Config::new(Mode::Paper, account, rules, deployment);
     let out = Some(client_key.clone());
     let done = SetUp { home, config, found, stored: None, client_key_out: out, force: false }.run()?;
@@ -149,25 +159,25 @@ fn set_up(asked: &Asked, home: &Home, deployment: Deployment, warnings: &mut Vec
 
 /// The API wallet's key, from where it was said to be. Paper mode reads none.
 fn api_wallet(
-    asked: &Asked,
+    requested: &Requested,
     config: &Config,
     home: &Home,
     warnings: &mut Vec<String>,
 ) -> Result<Option<SecretKey>, Refusal> {
     if config.mode == Mode::Paper {
-        if asked.key_stdin || asked.key_file.is_some() {
+        if requested.key_stdin || requested.key_file.is_some() {
             warnings.push("paper mode reads no key; the one given is left unread".to_owned());
         }
         return Ok(None);
     }
-    let key = if asked.key_stdin {
-        waiting::telling("the API wallet's key on standard input", key_stdin::read)?
-    } else if asked.key_file.is_none() && config.key_store == KeyStore::HostCreds {
+    let key = if requested.key_stdin {
+        waiting::with_progress("the API wallet's key on standard input", key_stdin::read)?
+    } else if requested.key_file.is_none() && config.key_store == KeyStore::HostCreds {
         let sealed = home.sealed_key_file();
         open_sealed(&sealed).map_err(|why| Refusal::Sealed(sealed, config.mode, why))?
     } else {
-        let path = asked.key_file.clone().unwrap_or_else(|| home.key_file());
-        let KeyReading { key, warning } = read_key_file(&path, asked.container).map_err(Refusal::Key)?;
+        let path = requested.key_file.clone().unwrap_or_else(|| home.key_file());
+        let KeyReading { key, warning } = read_key_file(&path, requested.container).map_err(Refusal::Key)?;
         warnings.extend(warning);
         key
     };
@@ -185,7 +195,7 @@ fn api_wallet(
 fn known_to_the_venue(key: SecretKey, prepared: &Prepared, warnings: &mut Vec<String>) -> Result<ApiWallet, Refusal> {
     let (wallet, config) = (key.address(), prepared.config());
     let venue = format!("the venue at {}", config.venue_url());
-    match waiting::telling(&venue, || prepared.check_wallet(wallet)) {
+    match waiting::with_progress(&venue, || prepared.check_wallet(wallet)) {
         Ok(owner) => {
             warnings.extend(owner.doubt(config.account, wallet));
             Ok(ApiWallet { key, master: Some(owner.master) })

@@ -3,24 +3,24 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 use serde_json::json;
 
-use nix::sys::signal::{SigSet, SigmaskHow, Signal};
-
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::base::clock::now_ms;
 use crate::base::files::FileError;
 use crate::base::key::SecretKey;
-use crate::home::{Config, Home, KeyStore, Loaded, Mode, generate_key, load, write_key_file, write_sealed_key_file};
+use crate::base::mode::Mode;
+use crate::home::{Config, Home, KeyStore, LoadedConfig, generate_key, load, write_key_file, write_sealed_key_file};
 use crate::journal::{self, OpenError};
 
-/// What to set up.
+/// A set-up to be made.
 pub(super) struct SetUp<'a> {
     pub(super) home: &'a Home,
     /// The config without the new client.
     pub(super) config: Config,
-    /// What the config file held when the answers were taken.
-    pub(super) found: Loaded,
+    /// The config file's content when the answers were taken.
+    pub(super) found: LoadedConfig,
     /// The API wallet's key to store.
     pub(super) stored: Option<Stored>,
     /// File for the client key.
@@ -60,12 +60,12 @@ impl Stored {
     }
 }
 
-/// What was set up.
+/// A set-up that was made.
 pub(super) struct Done {
     pub(super) config: Config,
     /// The client's key.
     pub(super) client: SecretKey,
-    /// What a person should know about things that were there before.
+    /// Notes for the person about keys, clients and journals that were there before.
     pub(super) notes: Vec<String>,
 }
 
@@ -77,28 +77,29 @@ impl SetUp<'_> {
         self.config.auth.clients.push(client.address());
         self.config.check(&path).map_err(Refusal::Config)?;
 
-        let _whole = Undisturbed::new();
-        let mut undo = Undo::default();
-        undo.home = fs::metadata(self.home.dir()).ok().map(|found| (self.home.dir().to_owned(), found.permissions()));
-        undo.made.extend(self.home.create().map_err(Refusal::Home)?);
+        let _whole = SignalsBlocked::new();
+        let mut rollback = Rollback::default();
+        rollback.home =
+            fs::metadata(self.home.dir()).ok().map(|found| (self.home.dir().to_owned(), found.permissions()));
+        rollback.made.extend(self.home.create().map_err(Refusal::Home)?);
         let _lock = self.home.lock().map_err(Refusal::Home)?;
         if load(&path, &self.home.trusted()).map_err(Refusal::Config)? != self.found {
             return Err(Refusal::SetUpAlready(path));
         }
         let mut notes = self.earlier_clients();
         if let Some(stored) = &self.stored {
-            notes.extend(store_key(self.home, stored, self.force, &mut undo)?);
+            notes.extend(store_key(self.home, stored, self.force, &mut rollback)?);
         }
         if let Some(out) = &self.client_key_out {
             write_key_file(out, &client).map_err(Refusal::File)?;
-            undo.made.push(out.clone());
+            rollback.made.push(out.clone());
         }
         // Mainnet's is a person's to start, with a word for it.
         if self.config.mode != Mode::Mainnet {
-            notes.extend(start_journal(self.home, &self.config, &mut undo)?);
+            notes.extend(start_journal(self.home, &self.config, &mut rollback)?);
         }
         self.config.write(&path).map_err(Refusal::Config)?;
-        undo.keep();
+        rollback.keep();
         // Without the ready-made file the switch still works, unless the disk is full.
         if let Err(error) = self.home.kill_file().make_ready() {
             notes.push(format!("the kill file could not be made ready for a full disk: {error}"));
@@ -109,7 +110,7 @@ impl SetUp<'_> {
     /// Clients of an earlier set-up that this one no longer accepts.
     fn earlier_clients(&self) -> Vec<String> {
         match &self.found {
-            Loaded::Config(config) if !config.auth.clients.is_empty() => {
+            LoadedConfig::SetUp(config) if !config.auth.clients.is_empty() => {
                 vec![format!("{} earlier client keys are no longer accepted", config.auth.clients.len())]
             }
             _ => Vec::new(),
@@ -118,11 +119,11 @@ impl SetUp<'_> {
 }
 
 /// Starts the risk journal of the config's mode and account, in its folder. One that is there is never replaced.
-fn start_journal(home: &Home, config: &Config, undo: &mut Undo) -> Result<Option<String>, Refusal> {
+fn start_journal(home: &Home, config: &Config, rollback: &mut Rollback) -> Result<Option<String>, Refusal> {
     let dir = home.journal_dir(config.mode, config.account);
     let files = [dir.join("lock"), dir.join("risk.jsonl")];
     let new = [&dir].into_iter().chain(&files).filter(|path| fs::symlink_metadata(path).is_err()).cloned();
-    undo.made.extend(new.collect::<Vec<_>>());
+    rollback.made.extend(new.collect::<Vec<_>>());
     match journal::create_risk(&dir, &first_record(config)) {
         Ok(()) => Ok(None),
         Err(OpenError::Exists(_)) => Ok(Some(format!("the risk journal in {} goes on as it is", dir.display()))),
@@ -146,7 +147,7 @@ fn first_record(config: &Config) -> String {
 
 /// Stores the API wallet's key; an earlier one, in whichever form, gives way only by `force`, and is kept under another
 /// name.
-fn store_key(home: &Home, stored: &Stored, force: bool, undo: &mut Undo) -> Result<Vec<String>, Refusal> {
+fn store_key(home: &Home, stored: &Stored, force: bool, rollback: &mut Rollback) -> Result<Vec<String>, Refusal> {
     let mut notes = Vec::new();
     for earlier in [home.key_file(), home.sealed_key_file()] {
         if fs::symlink_metadata(&earlier).is_err() {
@@ -158,11 +159,11 @@ fn store_key(home: &Home, stored: &Stored, force: bool, undo: &mut Undo) -> Resu
         let aside = free_name(&earlier);
         fs::rename(&earlier, &aside).map_err(|error| Refusal::Io("put the earlier key aside", error))?;
         notes.push(format!("the earlier API wallet key is kept in {}", aside.display()));
-        undo.moved.push((aside, earlier));
+        rollback.moved.push((aside, earlier));
     }
     let path = stored.path(home);
     stored.write(&path).map_err(Refusal::File)?;
-    undo.made.push(path);
+    rollback.made.push(path);
     Ok(notes)
 }
 
@@ -177,9 +178,9 @@ fn free_name(path: &Path) -> PathBuf {
 }
 
 /// While this lives, the signals that would end the program wait, so that none leaves half of a set-up.
-struct Undisturbed(Option<SigSet>);
+struct SignalsBlocked(Option<SigSet>);
 
-impl Undisturbed {
+impl SignalsBlocked {
     fn new() -> Self {
         let mut held = SigSet::empty();
         [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().for_each(|signal| held.add(signal));
@@ -187,7 +188,7 @@ impl Undisturbed {
     }
 }
 
-impl Drop for Undisturbed {
+impl Drop for SignalsBlocked {
     fn drop(&mut self) {
         if let Some(before) = self.0.take() {
             _ = before.thread_set_mask();
@@ -195,9 +196,9 @@ impl Drop for Undisturbed {
     }
 }
 
-/// What to take back when a set-up is refused half-way, unless it is kept.
+/// Changes that are taken back when a set-up is refused half-way, unless it is kept.
 #[derive(Default)]
-struct Undo {
+struct Rollback {
     /// Files and folders made, in order.
     made: Vec<PathBuf>,
     /// Files moved: where they are, where they were.
@@ -206,7 +207,7 @@ struct Undo {
     home: Option<(PathBuf, fs::Permissions)>,
 }
 
-impl Undo {
+impl Rollback {
     fn keep(&mut self) {
         self.made.clear();
         self.moved.clear();
@@ -214,7 +215,7 @@ impl Undo {
     }
 }
 
-impl Drop for Undo {
+impl Drop for Rollback {
     fn drop(&mut self) {
         // Best effort on the way out of a refusal: a folder that holds something else stays.
         for path in self.made.iter().rev() {

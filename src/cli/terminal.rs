@@ -10,7 +10,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use super::Refusal;
+use super::refusal::Refusal;
 
 /// Longest answer in bytes, the most a terminal takes for one line.
 const MAX_ANSWER: usize = 4096;
@@ -108,7 +108,7 @@ impl Terminal {
 
     /// Asks for a line that is not shown as it is typed.
     pub(super) fn ask_hidden(&self, question: &str) -> Result<Zeroizing<Vec<u8>>, Refusal> {
-        let _quiet = Quiet::new(&self.input).map_err(failed)?;
+        let _quiet = NoEcho::new(&self.input).map_err(failed)?;
         self.say(&format!("{question}: "))?;
         // Of full size from the start: a buffer that grows leaves copies behind.
         let mut line = Zeroizing::new(Vec::with_capacity(MAX_ANSWER));
@@ -145,13 +145,13 @@ impl Terminal {
 
 /// A terminal that neither echoes nor interrupts. It is put back as it was when this is dropped; signals that would end
 /// the program before that wait.
-struct Quiet<'a> {
+struct NoEcho<'a> {
     terminal: &'a File,
     before: Termios,
     signals: SigSet,
 }
 
-impl<'a> Quiet<'a> {
+impl<'a> NoEcho<'a> {
     fn new(terminal: &'a File) -> nix::Result<Self> {
         let before = tcgetattr(terminal)?;
         let mut quiet = before.clone();
@@ -169,7 +169,7 @@ impl<'a> Quiet<'a> {
     }
 }
 
-impl Drop for Quiet<'_> {
+impl Drop for NoEcho<'_> {
     fn drop(&mut self) {
         // Nothing better can be done for a terminal that is gone.
         _ = tcsetattr(self.terminal, SetArg::TCSADRAIN, &self.before);

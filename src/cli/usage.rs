@@ -2,7 +2,7 @@
 
 use clap::error::ErrorKind;
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::base::text::visible;
 
 /// Longest word of a refusal: a path is shorter, and what is behind a longer one must still be seen.
@@ -31,10 +31,10 @@ pub(super) fn shown(text: &str) -> String {
 
 /// The parser's message in one line: its reason and its tips, without the usage that the help text shows better.
 fn one_line(message: &str) -> String {
-    let told = message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let told = told.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
+    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
     let mut line = String::new();
-    for part in told {
+    for part in lines {
         let joint = match line.chars().last() {
             None => "",
             Some(':') => " ",

@@ -1,9 +1,9 @@
-//! How flags' values are read, so that help names what is allowed and a refusal says what is expected.
+//! Parsers of flags' values: help names the values allowed, and a refusal says which are expected.
 
-use crate::base::ip_share::IpShare;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::home::{Mode, Network};
+use crate::base::ip_share::IpShare;
+use crate::base::mode::{Mode, Network};
 
 /// A mode by its name.
 pub(super) fn mode() -> impl TypedValueParser<Value = Mode> {

@@ -5,13 +5,13 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use super::say;
+use super::output::say;
 
-/// A wait shorter than this is not worth a word; longer ones are told of again as often.
+/// A wait shorter than this is not worth a word; longer ones are reported again as often.
 const LONG: Duration = Duration::from_secs(2);
 
 /// Does `work`, and says every two seconds that it waits for `what`.
-pub(super) fn telling<T>(what: &str, work: impl FnOnce() -> T) -> T {
+pub(super) fn with_progress<T>(what: &str, work: impl FnOnce() -> T) -> T {
     if !std::io::stderr().is_terminal() {
         return work();
     }
@@ -24,7 +24,7 @@ pub(super) fn telling<T>(what: &str, work: impl FnOnce() -> T) -> T {
                 say(&format!("waiting for {what} ({} s)", waited.as_secs()));
             }
         };
-        // Without a thread nothing is told, and the work is done all the same.
+        // Without a thread nothing is reported, and the work is done all the same.
         _ = thread::Builder::new().spawn_scoped(scope, teller);
         let result = work();
         drop(done);

@@ -1,6 +1,8 @@
 //! The API wallet's key checked with the venue while a person waits.
 
-use super::{Refusal, say, waiting};
+use super::output::say;
+use super::refusal::Refusal;
+use super::waiting;
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
 use crate::base::day::day_of;
@@ -12,7 +14,7 @@ const SHORT_MS: u64 = 7 * 86_400_000;
 
 /// Checks that the venue knows the key of address `wallet` as an API wallet of the config's account.
 pub(super) fn check(config: &Config, wallet: Address) -> Result<(), Refusal> {
-    let asked = waiting::telling(&format!("the venue at {}", config.venue_url()), || {
+    let asked = waiting::with_progress(&format!("the venue at {}", config.venue_url()), || {
         agent::check(&agent::client(config.venue_url())?, config.account, wallet, now_ms())
     });
     let Approved { owner, until_ms } = asked.map_err(|refused: NotTheAgent| Refusal::Agent(refused))?;

@@ -28,8 +28,6 @@ pub use config::{Config, Mode};
 pub use effects::{Answer, Decided, Deed, Effects, Keys, Read, Record, RiskRecord, SendAction, Urgency};
 pub use event::KINDS;
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
-pub use judge::single_use_cloid::ONCE_PREFIX;
 pub use reply::{Verdict, unrecorded};
 pub use report::gauges::{ALERTS, Gauges, Money, OWNERS, RISK_STATES};
 pub use state::guard::Guard;
-pub use state::own_cloid::is_derived;

@@ -1,21 +1,19 @@
 //! `guard.toml` as typed values.
 
-use crate::base::ip_share::IpShare;
-use crate::base::origin::Origin;
-use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::PathBuf;
 
 use rust_decimal::Decimal;
-use serde::{Deserialize, Serialize};
 
-use super::parse;
 use crate::base::address::Address;
-use crate::base::files::{FileError, Why, read_trusted};
+use crate::base::files::FileError;
+use crate::base::ip_share::IpShare;
+use crate::base::mode::{Mode, Network};
+use crate::base::named_enum;
+use crate::base::origin::Origin;
 use crate::rules::{Problems, Rules};
 
-/// Where the service listens unless told otherwise.
+/// The listen address of a config that names none.
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8547);
 
 /// The venue's API (its documentation, "API").
@@ -23,99 +21,13 @@ const MAINNET_URL: &str = "https://api.hyperliquid.xyz";
 /// The venue's test network API (its documentation, "API").
 const TESTNET_URL: &str = "https://api.hyperliquid-testnet.xyz";
 
-/// Largest `guard.toml`: the longest rules code and the longest lists fit many times.
-const MAX_CONFIG_LEN: u64 = 256 * 1024;
-
-/// A plain enum whose values have one name each, on the command line, in the config and in JSON.
-macro_rules! named {
-    ($(#[$doc:meta])* $name:ident { $($(#[$value_doc:meta])* $value:ident = $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$value_doc])* #[serde(rename = $text)] $value),+
-        }
-
-        impl $name {
-            /// Every name, in order.
-            pub const NAMES: &[&str] = &[$($text),+];
-
-            /// The value's name.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$value => $text),+ }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                match text {
-                    $($text => Ok(Self::$value),)+
-                    _ => Err(format!("must be one of {}", Self::NAMES.join(", "))),
-                }
-            }
-        }
-    };
-}
-
-named! {
-    /// What the service does with what it allows.
-    Mode {
-        /// Records what it would send.
-        Paper = "paper",
-        /// Sends to the venue's test network.
-        Testnet = "testnet",
-        /// Sends to the venue.
-        Mainnet = "mainnet",
-    }
-}
-
-named! {
-    /// A network of the venue.
-    Network {
-        /// Test money.
-        Testnet = "testnet",
-        /// Real money.
-        Mainnet = "mainnet",
-    }
-}
-
-named! {
+named_enum! {
     /// Where the API wallet's key is kept.
     KeyStore {
         /// In the home, readable by its owner only.
         File = "file",
         /// Encrypted for this host and handed to the service by the service manager.
         HostCreds = "host-creds",
-    }
-}
-
-impl Mode {
-    /// The network whose account is read unless the config says otherwise.
-    #[must_use]
-    pub fn default_network(self) -> Network {
-        match self {
-            Self::Testnet => Network::Testnet,
-            Self::Paper | Self::Mainnet => Network::Mainnet,
-        }
-    }
-}
-
-impl Network {
-    /// The venue's API on this network.
-    #[must_use]
-    pub fn url(self) -> &'static str {
-        match self {
-            Self::Testnet => TESTNET_URL,
-            Self::Mainnet => MAINNET_URL,
-        }
     }
 }
 
@@ -148,7 +60,7 @@ pub struct Config {
     pub journal_fallback: Option<PathBuf>,
     /// Who may send requests.
     pub auth: Auth,
-    /// What the place of deployment settles.
+    /// Keys of the place of deployment.
     pub deployment: Deployment,
 }
 
@@ -161,7 +73,8 @@ pub struct Auth {
     pub require_network: bool,
 }
 
-/// What the place of deployment settles before any set-up; a `guard.toml` with nothing else is an empty home.
+/// Keys that belong to the place of deployment and stand before any set-up: a `guard.toml` with nothing else is an empty
+/// home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deployment {
     /// `[venue] url`: another address than the network's own.
@@ -208,50 +121,37 @@ impl Config {
     /// Base URL of the venue's API, without a slash at its end.
     #[must_use]
     pub fn venue_url(&self) -> &str {
-        self.deployment.venue_url.as_ref().map_or(self.account_network.url(), Origin::as_str)
+        self.deployment.venue_url.as_ref().map_or(api_url(self.account_network), Origin::as_str)
     }
 }
 
-/// What a `guard.toml` holds.
+/// The venue's own address on a network.
+fn api_url(network: Network) -> &'static str {
+    match network {
+        Network::Testnet => TESTNET_URL,
+        Network::Mainnet => MAINNET_URL,
+    }
+}
+
+/// The content of a `guard.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Loaded {
+pub enum LoadedConfig {
     /// No set-up yet: no file, or one with the deployment's keys only.
-    Empty(Deployment),
+    NotSetUp(Deployment),
     /// A set-up.
-    Config(Box<Config>),
+    SetUp(Box<Config>),
 }
 
 /// Why a config is refused.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file is refused.
+    #[error("{0}")]
     File(FileError),
     /// The file is not TOML (the parser's message and the line).
+    #[error("{0} is not valid TOML: {1}")]
     Toml(PathBuf, String),
     /// These keys cannot stand.
+    #[error("{0}: {1}")]
     Problems(PathBuf, Problems),
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::Toml(path, message) => write!(f, "{} is not valid TOML: {message}", path.display()),
-            Self::Problems(path, problems) => write!(f, "{}: {problems}", path.display()),
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}
-
-/// Reads a config of one of the trusted users. No file is an empty home.
-///
-/// # Errors
-/// When the file is refused, is not TOML, or holds keys that cannot stand (all named at once).
-pub fn load(path: &Path, trusted: &[u32]) -> Result<Loaded, ConfigError> {
-    match read_trusted(path, trusted, MAX_CONFIG_LEN) {
-        Ok(text) => parse::parse(&text).map_err(|fault| fault.at(path)),
-        Err(FileError { why: Why::Missing, .. }) => Ok(Loaded::Empty(Deployment::default())),
-        Err(error) => Err(ConfigError::File(error)),
-    }
 }

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::config::{Config, ConfigError, Loaded};
-use super::parse::{Fault, parse};
+use super::config::{Config, ConfigError, LoadedConfig};
+use super::parse::{ParseError, parse};
 use super::render::{list, quoted, render};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Replace, write_whole};
@@ -32,9 +32,9 @@ impl Config {
     /// When keys disagree with each other.
     pub fn check(&self, path: &Path) -> Result<(), ConfigError> {
         match parse(&render(self)) {
-            Ok(Loaded::Config(read)) if *read == *self => Ok(()),
+            Ok(LoadedConfig::SetUp(read)) if *read == *self => Ok(()),
             Ok(_) => Err(not_kept().at(path)),
-            Err(fault) => Err(fault.at(path)),
+            Err(error) => Err(error.at(path)),
         }
     }
 }
@@ -80,14 +80,14 @@ fn edit(
     change: impl FnOnce(&mut Config),
     write: impl FnOnce(&Config) -> String,
 ) -> Result<(), ConfigError> {
-    let mut config = match parse(text).map_err(|fault| fault.at(path))? {
-        Loaded::Config(config) => config,
-        Loaded::Empty(_) => return Err(not_kept().at(path)),
+    let mut config = match parse(text).map_err(|error| error.at(path))? {
+        LoadedConfig::SetUp(config) => config,
+        LoadedConfig::NotSetUp(_) => return Err(not_kept().at(path)),
     };
     change(&mut config);
     config.check(path)?;
     let changed = write(&config);
-    let kept = matches!(parse(&changed), Ok(Loaded::Config(read)) if read == config);
+    let kept = matches!(parse(&changed), Ok(LoadedConfig::SetUp(read)) if read == config);
     store(path, &if kept { changed } else { render(&config) }).map_err(ConfigError::File)
 }
 
@@ -114,7 +114,7 @@ fn replaced(text: &str, span: Range<usize>, with: &str) -> String {
     format!("{before}{with}{after}")
 }
 
-fn not_kept() -> Fault {
+fn not_kept() -> ParseError {
     let allowed = "cannot be written so that it reads back the same; write the file by hand".to_owned();
-    Fault::Problems(Problems(vec![Problem { key: "guard.toml".to_owned(), value: String::new(), allowed }]))
+    ParseError::Problems(Problems(vec![Problem { key: "guard.toml".to_owned(), value: String::new(), allowed }]))
 }

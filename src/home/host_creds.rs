@@ -2,7 +2,6 @@
 //!
 //! The key travels through pipes only, never through an argument or a plain file.
 
-use crate::base::text::printable;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,6 +12,7 @@ use zeroize::Zeroizing;
 use super::keys::read_key;
 use crate::base::files::read_trusted;
 use crate::base::key::SecretKey;
+use crate::base::text::printable;
 
 /// The credential's name, which is sealed in with it and which the unit must use.
 pub const CREDENTIAL: &str = "api-wallet-key";

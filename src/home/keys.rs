@@ -2,7 +2,6 @@
 //!
 //! No key text leaves this file except into the file or the stream it was asked for; buffers are wiped when dropped.
 
-use std::fmt;
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -20,34 +19,25 @@ const MAX_KEY_TEXT: usize = 200;
 const KEY_MODE: u32 = 0o600;
 
 /// Why a key cannot be read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
     /// The file is refused.
+    #[error("{0}")]
     File(FileError),
     /// The text is no key. Nothing of it is repeated. (Where it was read.)
+    #[error("{0} holds no key: one line of 0x and 64 hex digits is expected")]
     NotAKey(String),
     /// The stream could not be read (where).
+    #[error("cannot read the key from {0}: {1}")]
     Io(String, io::Error),
 }
-
-impl fmt::Display for KeyFileError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(error) => error.fmt(f),
-            Self::NotAKey(place) => write!(f, "{place} holds no key: one line of 0x and 64 hex digits is expected"),
-            Self::Io(place, error) => write!(f, "cannot read the key from {place}: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for KeyFileError {}
 
 /// A key read from a file.
 #[derive(Debug)]
 pub struct KeyReading {
     /// The key.
     pub key: SecretKey,
-    /// What the owner should know about the file (readable by others, in a container).
+    /// A warning about the file, for its owner (readable by others, in a container).
     pub warning: Option<String>,
 }
 

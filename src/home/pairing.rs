@@ -1,15 +1,15 @@
-//! The pairing code: what a bot needs to know that it talks to the guard it was paired with. It holds no secret.
+//! The pairing code: address, mode and account by which a bot recognises its guard. It holds no secret.
 
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Mode;
 use crate::base::address::Address;
+use crate::base::mode::Mode;
 use crate::base::sealed;
 use crate::base::sealed::CodeError;
 
-/// What every pairing code starts with.
+/// First characters of every pairing code.
 pub const PAIRING_PREFIX: &str = "sp1_";
 
 /// The content of a pairing code. Field order is the canonical (alphabetical) order of its JSON.

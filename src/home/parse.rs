@@ -1,17 +1,17 @@
 //! Reading `guard.toml`: every key by name, every problem at once.
 
-use crate::base::ip_share::IpShare;
-use crate::base::origin::{Origin, OriginError};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use rust_decimal::Decimal;
 use toml::{Table, Value};
 
-use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, Loaded, Mode, Network, Watch};
-
+use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
 use crate::base::address::Address;
 use crate::base::amount::parse_setting;
+use crate::base::ip_share::IpShare;
+use crate::base::mode::{Mode, Network};
+use crate::base::origin::{Origin, OriginError};
 use crate::rules::{Problem, Problems, Rules, toml_fault};
 
 /// Most entries of a list.
@@ -48,14 +48,14 @@ const KEYS: &[(&str, &[&str])] = &[
     ("watch", &["prices_ms", "account_ms", "open_orders_ms"]),
 ];
 
-/// What is wrong with a config's text, before its path is known.
+/// Why a config's text is refused, before its path is known.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum ParseError {
     Toml(String),
     Problems(Problems),
 }
 
-impl Fault {
+impl ParseError {
     pub(super) fn at(self, path: &Path) -> ConfigError {
         match self {
             Self::Toml(message) => ConfigError::Toml(path.to_owned(), message),
@@ -96,8 +96,8 @@ pub fn parse_usdc(text: &str) -> Result<Decimal, String> {
 }
 
 /// Reads a config's text.
-pub(super) fn parse(text: &str) -> Result<Loaded, Fault> {
-    let table: Table = toml::from_str(text).map_err(|error| Fault::Toml(toml_fault(&error, text)))?;
+pub(super) fn parse(text: &str) -> Result<LoadedConfig, ParseError> {
+    let table: Table = toml::from_str(text).map_err(|error| ParseError::Toml(toml_fault(&error, text)))?;
     let empty = table.keys().all(|key| ["venue", "watch", "allowed_hosts"].contains(&key.as_str()));
     let mut problems = Vec::new();
     let mut top = Section { name: "", table, problems: &mut problems };
@@ -105,9 +105,9 @@ pub(super) fn parse(text: &str) -> Result<Loaded, Fault> {
     let config = if empty { None } else { set_up(&mut top, deployment.clone()) };
     top.finish();
     match config {
-        _ if !problems.is_empty() => Err(Fault::Problems(Problems(problems))),
-        Some(config) => Ok(Loaded::Config(Box::new(config))),
-        None => Ok(Loaded::Empty(deployment)),
+        _ if !problems.is_empty() => Err(ParseError::Problems(Problems(problems))),
+        Some(config) => Ok(LoadedConfig::SetUp(Box::new(config))),
+        None => Ok(LoadedConfig::NotSetUp(deployment)),
     }
 }
 
@@ -372,7 +372,7 @@ mod tests {
                 let head = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
                 // No key takes a date, and an unknown one would be called so.
                 let said = match parse(&format!("{head}{key} = 2026-01-01\n")) {
-                    Err(Fault::Problems(problems)) => problems.to_string(),
+                    Err(ParseError::Problems(problems)) => problems.to_string(),
                     other => panic!("{key}: {other:?}"),
                 };
                 assert!(said.contains(key) && !said.contains("is not a key"), "{said}");

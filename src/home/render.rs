@@ -6,7 +6,7 @@ use toml::Value;
 
 use super::config::{Config, Deployment};
 
-/// What stands at the top of a config this program wrote.
+/// First line of a config that this program wrote.
 const HEADER: &str = "# Read at start; a change takes effect after a restart. `svc-guard check-config` checks it.\n";
 
 /// The config as text; [`super::parse::parse`] reads it back to an equal value.

@@ -1,17 +1,21 @@
 //! The config both ways, and the home's permissions.
 
-use crate::base::files::Why;
-use crate::base::ip_share::IpShare;
-use crate::base::origin::Origin;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
+use nix::unistd::Uid;
 use proptest::prelude::*;
 use rust_decimal::Decimal;
 
-use super::parse::{Fault, parse};
+use super::parse::{ParseError, parse};
 use super::render::render;
 use super::*;
+use crate::base::address::Address;
+use crate::base::files::Why;
+use crate::base::ip_share::IpShare;
+use crate::base::mode::{Mode, Network};
+use crate::base::origin::Origin;
 use crate::rules::Rules;
 
 const ACCOUNT: &str = "0x1111111111111111111111111111111111111111";
@@ -22,14 +26,14 @@ fn minimal(more: &str) -> String {
 
 fn config(text: &str) -> Config {
     match parse(text) {
-        Ok(Loaded::Config(config)) => *config,
+        Ok(LoadedConfig::SetUp(config)) => *config,
         other => panic!("expected a config, got {other:?}"),
     }
 }
 
 fn problems(text: &str) -> Vec<String> {
     match parse(text) {
-        Err(Fault::Problems(list)) => list.0.iter().map(ToString::to_string).collect(),
+        Err(ParseError::Problems(list)) => list.0.iter().map(ToString::to_string).collect(),
         other => panic!("expected problems, got {other:?}"),
     }
 }
@@ -109,7 +113,7 @@ fn every_problem_is_named_at_once() {
         "speed",
     ];
     assert_eq!(keys, expected);
-    assert!(matches!(parse("mode = "), Err(Fault::Toml(_))));
+    assert!(matches!(parse("mode = "), Err(ParseError::Toml(_))));
     assert!(problems(&minimal("auth = 1"))[0].starts_with("auth = 1: must be a table"));
 }
 
@@ -127,9 +131,9 @@ fn keys_that_disagree_are_refused() {
 
 #[test]
 fn a_file_with_the_deployment_alone_is_an_empty_home() {
-    assert_eq!(parse("").unwrap(), Loaded::Empty(Deployment::default()));
+    assert_eq!(parse("").unwrap(), LoadedConfig::NotSetUp(Deployment::default()));
     let text = "allowed_hosts = ['guard']\n[venue]\nurl = 'http://127.0.0.1:1'\n[watch]\naccount_ms = 100\n";
-    let Ok(Loaded::Empty(deployment)) = parse(text) else { panic!("not empty") };
+    let Ok(LoadedConfig::NotSetUp(deployment)) = parse(text) else { panic!("not empty") };
     assert_eq!(deployment.venue_url.as_ref().map(Origin::as_str), Some("http://127.0.0.1:1"));
     assert_eq!(deployment.watch.account_ms, Some(100));
     let set_up = Config::new(Mode::Paper, Address([0x11; 20]), Rules::default(), deployment.clone());
@@ -193,10 +197,10 @@ fn a_config_of_someone_else_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("guard.toml");
     let mine = [Uid::effective().as_raw()];
-    assert_eq!(load(&path, &mine).unwrap(), Loaded::Empty(Deployment::default()));
+    assert_eq!(load(&path, &mine).unwrap(), LoadedConfig::NotSetUp(Deployment::default()));
     fs::write(&path, minimal("")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-    assert!(matches!(load(&path, &mine), Ok(Loaded::Config(_))));
+    assert!(matches!(load(&path, &mine), Ok(LoadedConfig::SetUp(_))));
     let why = |trusted: &[u32], path: &Path| match load(path, trusted) {
         Err(ConfigError::File(error)) => error.why,
         other => panic!("expected a refused file, got {other:?}"),

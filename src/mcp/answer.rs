@@ -1,4 +1,4 @@
-//! What a tool call gives back, as the protocol carries it. Pure.
+//! The answer of a tool call, in the protocol's form. Pure.
 
 use serde_json::{Value, json};
 
@@ -7,9 +7,9 @@ use super::outcome::Outcome;
 /// A tool's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answer {
-    /// What was asked for.
+    /// The data asked for.
     Data(Value),
-    /// How a writing call ended, or why a reading one gave nothing.
+    /// The outcome of a writing call, or the reason for no data.
     Outcome(Box<Outcome>),
 }
 

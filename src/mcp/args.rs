@@ -2,7 +2,6 @@
 //!
 //! Numbers are read from their own digits, never through a floating-point number, so nothing is rounded on the way.
 
-use crate::base::text::visible;
 use std::fmt;
 
 use rust_decimal::Decimal;
@@ -10,25 +9,21 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::base::amount::parse_wire;
+use crate::base::kill_file::MAX_REASON_LEN;
+use crate::base::text::visible;
 
-/// Most characters of a wrong value repeated.
+/// Most characters of a wrong value that are repeated.
 const MAX_SHOWN: usize = 60;
 /// Most arguments; no tool has near so many.
 const MAX_MEMBERS: usize = 32;
 
-/// An argument that cannot stand.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fault {
-    /// Which one.
+/// An argument that is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("argument `{name}`: expected {expected}, found {found}")]
+pub(super) struct ArgumentError {
     pub(super) name: String,
     pub(super) expected: String,
     pub(super) found: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "argument `{}`: expected {}, found {}", self.name, self.expected, self.found)
-    }
 }
 
 /// The arguments of one call, each as its own JSON text.
@@ -41,20 +36,21 @@ impl Args {
     /// Reads the object of arguments; absent counts as empty. Only the names in `known` may stand in it, each once.
     ///
     /// # Errors
-    /// What is wrong with it.
-    pub(super) fn parse(text: Option<&str>, known: &[&str]) -> Result<Self, Fault> {
-        let whole = |found: String| Fault { name: "arguments".to_owned(), expected: "an object".to_owned(), found };
+    /// The argument that is refused.
+    pub(super) fn parse(text: Option<&str>, known: &[&str]) -> Result<Self, ArgumentError> {
+        let whole =
+            |found: String| ArgumentError { name: "arguments".to_owned(), expected: "an object".to_owned(), found };
         let members = match text {
             None | Some("null") => Vec::new(),
             Some(text) => members(text).map_err(|error| whole(visible(&error.to_string(), MAX_SHOWN)))?,
         };
-        for (place, (name, _)) in members.iter().enumerate() {
-            let twice = members.iter().take(place).any(|(other, _)| other == name);
+        for (index, (name, _)) in members.iter().enumerate() {
+            let twice = members.iter().take(index).any(|(other, _)| other == name);
             if twice || !known.contains(&name.as_str()) {
                 let expected = if known.is_empty() { "no arguments".to_owned() } else { known.join(", ") };
                 let found = if twice { "it twice" } else { "a name that this tool does not take" };
                 let expected = if twice { "it once".to_owned() } else { format!("one of {expected}") };
-                return Err(Fault { name: visible(name, MAX_SHOWN), expected, found: found.to_owned() });
+                return Err(ArgumentError { name: visible(name, MAX_SHOWN), expected, found: found.to_owned() });
             }
         }
         Ok(Self { members })
@@ -66,36 +62,36 @@ impl Args {
         found.map(|(_, raw)| raw.get()).filter(|raw| *raw != "null")
     }
 
-    fn required<T>(&self, name: &str, expected: &str, value: Option<T>) -> Result<T, Fault> {
+    fn required<T>(&self, name: &str, expected: &str, value: Option<T>) -> Result<T, ArgumentError> {
         value.ok_or_else(|| self.fault(name, expected))
     }
 
     /// The refusal of an argument.
-    pub(super) fn fault(&self, name: &str, expected: impl Into<String>) -> Fault {
+    pub(super) fn fault(&self, name: &str, expected: impl Into<String>) -> ArgumentError {
         let found = self.raw(name).map_or_else(|| "nothing".to_owned(), |raw| visible(raw, MAX_SHOWN));
-        Fault { name: name.to_owned(), expected: expected.into(), found }
+        ArgumentError { name: name.to_owned(), expected: expected.into(), found }
     }
 
     /// A text.
-    pub(super) fn text(&self, name: &str, expected: &str) -> Result<Option<String>, Fault> {
+    pub(super) fn text(&self, name: &str, expected: &str) -> Result<Option<String>, ArgumentError> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         serde_json::from_str(raw).map(Some).map_err(|_| self.fault(name, expected))
     }
 
     /// A market's name.
-    pub(super) fn coin(&self) -> Result<String, Fault> {
+    pub(super) fn coin(&self) -> Result<String, ArgumentError> {
         let coin = self.optional_coin("coin")?;
         self.required("coin", COIN, coin)
     }
 
     /// A market's name, where one is given.
-    pub(super) fn optional_coin(&self, name: &str) -> Result<Option<String>, Fault> {
+    pub(super) fn optional_coin(&self, name: &str) -> Result<Option<String>, ArgumentError> {
         let Some(coin) = self.text(name, COIN)? else { return Ok(None) };
         if is_coin(&coin) { Ok(Some(coin)) } else { Err(self.fault(name, COIN)) }
     }
 
     /// Market names, at most `most`.
-    pub(super) fn coins(&self, name: &str, most: usize) -> Result<Vec<String>, Fault> {
+    pub(super) fn coins(&self, name: &str, most: usize) -> Result<Vec<String>, ArgumentError> {
         let expected = format!("a list of 1 to {most} market names such as [\"BTC\"]");
         let coins: Option<Vec<String>> = self.raw(name).and_then(|raw| serde_json::from_str(raw).ok());
         let coins = coins.filter(|coins| (1..=most).contains(&coins.len()) && coins.iter().all(|coin| is_coin(coin)));
@@ -103,7 +99,7 @@ impl Args {
     }
 
     /// An amount above zero: a decimal string, or a number written out.
-    pub(super) fn amount(&self, name: &str) -> Result<Option<Decimal>, Fault> {
+    pub(super) fn amount(&self, name: &str) -> Result<Option<Decimal>, ArgumentError> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         let expected = "a decimal above 0 in quotes such as \"0.5\"";
         let text = if raw.starts_with('"') { serde_json::from_str(raw).unwrap_or_default() } else { raw.to_owned() };
@@ -115,13 +111,13 @@ impl Args {
     }
 
     /// An amount that must be given.
-    pub(super) fn required_amount(&self, name: &str) -> Result<Decimal, Fault> {
+    pub(super) fn required_amount(&self, name: &str) -> Result<Decimal, ArgumentError> {
         let amount = self.amount(name)?;
         self.required(name, "a decimal above 0 in quotes such as \"0.5\"", amount)
     }
 
     /// A whole number that is not negative; its digits may stand in quotes.
-    pub(super) fn whole(&self, name: &str, expected: &str) -> Result<Option<u64>, Fault> {
+    pub(super) fn whole(&self, name: &str, expected: &str) -> Result<Option<u64>, ArgumentError> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         let text = if raw.starts_with('"') { serde_json::from_str(raw).unwrap_or_default() } else { raw.to_owned() };
         let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -130,14 +126,18 @@ impl Args {
     }
 
     /// A whole number in a range that must be given.
-    pub(super) fn required_whole(&self, name: &str, range: std::ops::RangeInclusive<u64>) -> Result<u64, Fault> {
+    pub(super) fn required_whole(
+        &self,
+        name: &str,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<u64, ArgumentError> {
         let expected = format!("a whole number from {} to {}", range.start(), range.end());
         let number = self.whole(name, &expected)?.filter(|number| range.contains(number));
         self.required(name, &expected, number)
     }
 
-    /// How many records are wanted: 1 to `most`, `default` when nothing is said.
-    pub(super) fn limit(&self, default: usize, most: usize) -> Result<usize, Fault> {
+    /// The number of records wanted: 1 to `most`, `default` where none is given.
+    pub(super) fn limit(&self, default: usize, most: usize) -> Result<usize, ArgumentError> {
         let expected = format!("a whole number from 1 to {most}");
         match self.whole("limit", &expected)? {
             None => Ok(default),
@@ -149,7 +149,7 @@ impl Args {
     }
 
     /// True or false; absent is false.
-    pub(super) fn flag(&self, name: &str) -> Result<bool, Fault> {
+    pub(super) fn flag(&self, name: &str) -> Result<bool, ArgumentError> {
         match self.raw(name) {
             None | Some("false") => Ok(false),
             Some("true") => Ok(true),
@@ -158,7 +158,7 @@ impl Args {
     }
 
     /// One of a few words.
-    pub(super) fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>, Fault> {
+    pub(super) fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>, ArgumentError> {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let expected = format!("one of {}", names.join(", "));
         let Some(text) = self.text(name, &expected)? else { return Ok(None) };
@@ -167,20 +167,20 @@ impl Args {
     }
 
     /// One of a few words that must be given.
-    pub(super) fn required_choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<T, Fault> {
+    pub(super) fn required_choice<T: Copy>(&self, name: &str, choices: &[(&str, T)]) -> Result<T, ArgumentError> {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let chosen = self.choice(name, choices)?;
         self.required(name, &format!("one of {}", names.join(", ")), chosen)
     }
 
-    /// The agent's own name for one trade.
-    pub(super) fn client_id(&self) -> Result<String, Fault> {
+    /// The agent's name for one trade.
+    pub(super) fn client_id(&self) -> Result<String, ArgumentError> {
         let id = self.optional_client_id()?;
         self.required("client_id", CLIENT_ID, id)
     }
 
-    /// The agent's own name for one trade, where one is given.
-    pub(super) fn optional_client_id(&self) -> Result<Option<String>, Fault> {
+    /// The agent's name for one trade, where one is given.
+    pub(super) fn optional_client_id(&self) -> Result<Option<String>, ArgumentError> {
         let Some(id) = self.text("client_id", CLIENT_ID)? else { return Ok(None) };
         let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
         let fits = (1..=64).contains(&id.len()) && id.bytes().all(letter);
@@ -188,21 +188,21 @@ impl Args {
     }
 
     /// A reason of 1 to 200 characters.
-    pub(super) fn reason(&self) -> Result<Option<String>, Fault> {
-        let expected = "a text of 1 to 200 characters";
-        let Some(reason) = self.text("reason", expected)? else { return Ok(None) };
-        let reason_shown = visible(&reason, 200);
-        let fits = reason.chars().count() <= 200 && !reason_shown.trim().is_empty();
-        if fits { Ok(Some(reason_shown.trim().to_owned())) } else { Err(self.fault("reason", expected)) }
+    pub(super) fn reason(&self) -> Result<Option<String>, ArgumentError> {
+        let Some(reason) = self.text("reason", REASON)? else { return Ok(None) };
+        let shown = visible(&reason, MAX_REASON_LEN);
+        let fits = reason.chars().count() <= MAX_REASON_LEN && !shown.trim().is_empty();
+        if fits { Ok(Some(shown.trim().to_owned())) } else { Err(self.fault("reason", REASON)) }
     }
 
     /// A reason that must be given.
-    pub(super) fn required_reason(&self) -> Result<String, Fault> {
+    pub(super) fn required_reason(&self) -> Result<String, ArgumentError> {
         let reason = self.reason()?;
-        self.required("reason", "a text of 1 to 200 characters", reason)
+        self.required("reason", REASON, reason)
     }
 }
 
+const REASON: &str = "a text of 1 to 200 characters";
 const COIN: &str = "a market name such as \"BTC\"";
 const CLIENT_ID: &str = "1 to 64 of the characters A-Z a-z 0-9 . _ : -";
 

@@ -3,7 +3,7 @@
 
 use rust_decimal::{Decimal, dec};
 
-use super::args::{Args, Fault};
+use super::args::{Args, ArgumentError};
 use super::outcome::{Outcome, Rule};
 use crate::base::address::Cloid;
 use crate::base::amount::to_wire;
@@ -11,16 +11,16 @@ use crate::venue::action::{Grouping, OrderAction};
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::{Order, OrderKind, TRIGGER_SLIPPAGE_PCT, Tif, Tpsl};
 
-/// How far from the mid a market order that only closes may fill: an exit is not held to the owner's collar.
+/// Percent from the mid within which a market order that only closes may fill: exits are not held to the owner's collar.
 pub(super) const EXIT_SLIPPAGE_PCT: Decimal = dec!(5);
 
-/// What `place_order` was asked.
+/// The order that `place_order` was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wish {
+pub(super) struct OrderRequest {
     pub(super) coin: String,
     pub(super) is_buy: bool,
     pub(super) size: Decimal,
-    pub(super) kind: WishKind,
+    pub(super) kind: OrderType,
     pub(super) reduce_only: bool,
     pub(super) stop_px: Option<Decimal>,
     pub(super) take_px: Option<Decimal>,
@@ -30,12 +30,12 @@ pub(super) struct Wish {
 
 /// Market, or limit with its price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WishKind {
+pub(super) enum OrderType {
     Market,
     Limit(Decimal, Tif),
 }
 
-impl Wish {
+impl OrderRequest {
     /// The names of the arguments.
     pub(super) const NAMES: [&str; 11] = [
         "coin",
@@ -52,15 +52,15 @@ impl Wish {
     ];
 
     /// Reads the arguments, those that belong together too.
-    pub(super) fn read(args: &Args) -> Result<Self, Fault> {
+    pub(super) fn read(args: &Args) -> Result<Self, ArgumentError> {
         let is_market = args.required_choice("type", &[("market", true), ("limit", false)])?;
         let tif = args.choice("tif", &[("gtc", Tif::Gtc), ("ioc", Tif::Ioc), ("alo", Tif::Alo)])?;
         let limit_px = args.amount("limit_price")?;
         let kind = match (is_market, limit_px) {
             (true, None) if tif.is_some() => return Err(args.fault("tif", "nothing with type market")),
-            (true, None) => WishKind::Market,
+            (true, None) => OrderType::Market,
             (true, Some(_)) => return Err(args.fault("limit_price", "nothing with type market")),
-            (false, Some(px)) => WishKind::Limit(px, tif.unwrap_or(Tif::Gtc)),
+            (false, Some(px)) => OrderType::Limit(px, tif.unwrap_or(Tif::Gtc)),
             (false, None) => return Err(args.fault("limit_price", "a price with type limit")),
         };
         let reduce_only = args.flag("reduce_only")?;
@@ -83,23 +83,23 @@ impl Wish {
         })
     }
 
-    /// The wish in words.
+    /// The request in words.
     pub(super) fn words(&self) -> String {
         let side = if self.is_buy { "buy" } else { "sell" };
         let price = match self.kind {
-            WishKind::Market => "at market".to_owned(),
-            WishKind::Limit(px, _) => format!("at {}", to_wire(px)),
+            OrderType::Market => "at market".to_owned(),
+            OrderType::Limit(px, _) => format!("at {}", to_wire(px)),
         };
         format!("{side} {} {} {price}", to_wire(self.size), self.coin)
     }
 
-    /// The venue's orders: the wish, and under it what protects it.
+    /// The venue's orders: the request, and under it what protects it.
     ///
     /// # Errors
     /// `invalid` where a price or size is not on the market's steps, or a trigger is on the wrong side.
-    pub(super) fn orders(&self, market: &Market, entry: Main, cloid: Cloid) -> Result<OrderAction, Outcome> {
+    pub(super) fn orders(&self, market: &Market, entry: LimitTerms, cloid: Cloid) -> Result<OrderAction, Outcome> {
         size_fits(market, self.size)?;
-        let Main { px, tif } = entry;
+        let LimitTerms { px, tif } = entry;
         price_fits(market, px, "limit_price")?;
         let kind = OrderKind::Limit(tif);
         let main = Order {
@@ -144,20 +144,20 @@ impl Wish {
 
 /// The price that the main order goes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Main {
+pub(super) struct LimitTerms {
     pub(super) px: Decimal,
     pub(super) tif: Tif,
 }
 
 /// The limit of a market order: so many percent through the mid, on the tick, rounded toward the mid.
-pub(super) fn through(market: &Market, is_buy: bool, mid: Decimal, percent: Decimal) -> Main {
+pub(super) fn limit_through(market: &Market, is_buy: bool, mid: Decimal, percent: Decimal) -> LimitTerms {
     let width = mid.saturating_mul(percent).checked_div(dec!(100)).unwrap_or_default();
     let px = if is_buy {
         market.round_price(mid.saturating_add(width), Toward::Down)
     } else {
         market.round_price(mid.saturating_sub(width), Toward::Up)
     };
-    Main { px, tif: Tif::Ioc }
+    LimitTerms { px, tif: Tif::Ioc }
 }
 
 /// A reduce-only order that executes at market once the mark price reaches its trigger.
@@ -175,7 +175,7 @@ pub(super) fn protection(market: &Market, is_buy: bool, trigger_px: Decimal, siz
 
 /// The limit price that a market trigger carries.
 pub(super) fn beyond_trigger(market: &Market, is_buy: bool, trigger_px: Decimal) -> Decimal {
-    through(market, is_buy, trigger_px, TRIGGER_SLIPPAGE_PCT).px
+    limit_through(market, is_buy, trigger_px, TRIGGER_SLIPPAGE_PCT).px
 }
 
 /// Refuses a size that is not on the market's lot.

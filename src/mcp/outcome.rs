@@ -1,11 +1,11 @@
-//! What a writing tool tells: one of six outcomes, in one shape. Only `accepted` is no error. Pure.
+//! The answer of a writing tool: one of six outcomes, in one shape. Only `accepted` is no error. Pure.
 
 use serde_json::{Map, Value, json};
 
-use super::args::Fault;
-use super::link::LinkError;
+use super::args::ArgumentError;
+use super::guard_client::GuardCallError;
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The venue took it (on paper: would have).
@@ -38,7 +38,7 @@ impl Kind {
     }
 }
 
-/// What to do about it.
+/// Whether the agent may try again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Retry {
     /// Not again.
@@ -64,7 +64,7 @@ impl Retry {
     }
 }
 
-/// The rule that a call met, with its limit and what was found.
+/// The rule that stopped a call, with its limit and the value found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) id: String,
@@ -92,9 +92,9 @@ pub(super) struct Outcome {
     pub(super) rule: Option<Rule>,
     pub(super) order: Option<OrderInfo>,
     pub(super) decision_id: Option<u64>,
-    /// What the guard changed before it passed the order on.
+    /// Changes that the guard made before it passed the order on.
     pub(super) changes: Vec<String>,
-    /// Whether the kill switch is pulled and why; `None` where that is not known.
+    /// The reason of a pulled kill switch; the outer `None` where its state is not known.
     pub(super) kill: Option<Option<String>>,
     /// Set for an entry that was taken: whether a stop of it was refused.
     pub(super) unprotected: Option<bool>,
@@ -130,7 +130,7 @@ impl Outcome {
     }
 
     /// An argument that cannot be read.
-    pub(super) fn fault(fault: &Fault) -> Self {
+    pub(super) fn fault(fault: &ArgumentError) -> Self {
         let rule = Rule {
             id: format!("argument_{}", fault.name),
             limit: Some(fault.expected.clone()),
@@ -140,7 +140,7 @@ impl Outcome {
     }
 
     /// A guard that could not be asked, before anything was sent.
-    pub(super) fn unreachable(error: &LinkError) -> Self {
+    pub(super) fn unreachable(error: &GuardCallError) -> Self {
         let message = format!(
             "Nothing was done: {error}. Try again later; if it stays so, a person must look whether the guard runs."
         );
@@ -181,6 +181,12 @@ impl Outcome {
         };
         put("kill", Some(json!({"pulled": pulled, "reason": reason})));
         Value::Object(object)
+    }
+}
+
+impl From<ArgumentError> for Outcome {
+    fn from(error: ArgumentError) -> Self {
+        Self::fault(&error)
     }
 }
 

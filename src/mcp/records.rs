@@ -1,16 +1,16 @@
 //! Decisions and events as an agent gets to see them: short, bounded, and with coins by name. Pure.
 
-use crate::base::text::visible;
 use serde_json::{Map, Value, json};
 
-use super::clean;
+use super::sanitize;
+use crate::base::text::visible;
 use crate::venue::market::Universe;
 
-/// Most bytes of one list; what is left out is said.
+/// Most bytes of one list; a longer one says that it is truncated.
 const MAX_BYTES: usize = 96 * 1024;
-/// Most bytes of one of its items. Of a longer one only what it is is told, so that it hides nothing but itself.
+/// Most bytes of one of its items. A longer one is cut to its head, so that it hides nothing but itself.
 const MAX_ITEM_BYTES: usize = 16 * 1024;
-/// Most orders of one decision that are told of.
+/// Most orders of one decision that are shown.
 const MAX_ORDERS: usize = 16;
 
 /// A decision event, in short.
@@ -18,7 +18,7 @@ pub(super) fn decision(event: &Value, universe: &Universe) -> Value {
     let mut short = Map::new();
     for key in ["seq", "at_ms", "client", "action", "verdict", "code", "limit", "actual", "text", "changes"] {
         if let Some(member) = event.get(key) {
-            short.insert(key.to_owned(), clean::value(member));
+            short.insert(key.to_owned(), sanitize::value(member));
         }
     }
     let orders: Vec<Value> = orders(event).take(MAX_ORDERS).map(|order| order_line(order, universe)).collect();
@@ -65,7 +65,7 @@ pub(super) fn is_about(event: &Value, coin: &str, universe: &Universe) -> bool {
     orders(event).chain(asked).any(|order| coin_of(order, universe) == Some(coin))
 }
 
-/// What was sent for a decision and how it ended, in short.
+/// The sends for a decision and their results, in short.
 pub(super) fn effects(record: &Value) -> Value {
     let events = |list: &str| {
         let events = record.get(list).and_then(Value::as_array).into_iter().flatten().take(16);
@@ -80,7 +80,7 @@ pub(super) fn effects(record: &Value) -> Value {
 
 /// An event of any kind, bounded.
 pub(super) fn event(event: &Value) -> Value {
-    clean::value(event)
+    sanitize::value(event)
 }
 
 /// The list with as many of `items` as fit, and whether some did not.
@@ -99,7 +99,7 @@ pub(super) fn list(name: &str, items: Vec<Value>) -> Map<String, Value> {
     Map::from_iter([(name.to_owned(), json!(kept)), ("truncated".to_owned(), json!(truncated))])
 }
 
-/// What an item is, without all that it holds.
+/// The fields that identify an item, without the rest.
 fn head(item: &Value) -> Value {
     let names = ["seq", "at_ms", "kind", "client", "action", "verdict", "code", "coin", "oid", "side", "size"];
     let known = |name: &str| item.get(name).filter(|member| !member.is_array() && !member.is_object()).cloned();

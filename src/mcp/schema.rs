@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::outcome::{Kind, Retry};
+use crate::base::kill_file::MAX_REASON_LEN;
 
 /// An object with these members, of which the first `required` must be there.
 pub(super) fn object(required: usize, members: &[(&str, Value)]) -> Value {
@@ -54,7 +55,7 @@ pub(super) fn client_id() -> Value {
 
 /// A reason.
 pub(super) fn reason(description: &str) -> Value {
-    json!({"type": "string", "minLength": 1, "maxLength": 200, "description": description})
+    json!({"type": "string", "minLength": 1, "maxLength": MAX_REASON_LEN, "description": description})
 }
 
 /// The shape of what every writing tool answers, whatever came of it.

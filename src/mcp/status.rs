@@ -1,17 +1,18 @@
-//! The guard's status, read: who it guards, in which mode, and what the account holds. Pure.
+//! The guard's status, read: its mode and account, positions and open orders. Pure.
 
-use crate::base::text::visible;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use crate::base::address::Address;
-use crate::base::address::Cloid;
+use crate::base::address::{Address, Cloid};
 use crate::base::amount::parse_info;
-use crate::guard::Code;
-use crate::home::Mode;
-use crate::rules::Rules;
+use crate::base::kill_file::MAX_REASON_LEN;
+use crate::base::mode::Mode;
+use crate::base::text::visible;
 use crate::venue::order::Tif;
 use crate::venue::signing::Source;
+
+/// The alert of a guard whose last read of the account is too old.
+const ACCOUNT_STALE: &str = "account_stale";
 
 /// A status as the guard gave it.
 #[derive(Debug, Clone)]
@@ -84,25 +85,26 @@ impl Status {
 
     /// Why the kill switch is pulled, if it is.
     pub(super) fn killed(&self) -> Option<String> {
-        self.text("/killed").map(|reason| visible(reason, 200))
+        self.text("/killed").map(|reason| visible(reason, MAX_REASON_LEN))
     }
 
     pub(super) fn kill_file(&self) -> Option<&str> {
         self.text("/kill_file")
     }
 
-    pub(super) fn rules(&self) -> Option<Rules> {
-        Rules::from_code(self.text("/rules")?).ok()
+    /// The code of the owner's rules.
+    pub(super) fn rules_code(&self) -> Option<&str> {
+        self.text("/rules")
     }
 
-    /// How old the account is that it shows, in milliseconds.
+    /// Age of the last read of the account, in milliseconds.
     pub(super) fn age_ms(&self) -> Option<u64> {
         self.0.pointer("/venue/account_age_ms")?.as_u64()
     }
 
-    /// Whether the guard itself says that its picture of the account is too old to go by.
+    /// Whether the guard itself calls its last read of the account too old.
     pub(super) fn is_stale(&self) -> bool {
-        let is = |alert: &Value| alert.get("code").and_then(Value::as_str) == Some(Code::AccountStale.as_str());
+        let is = |alert: &Value| alert.get("code").and_then(Value::as_str) == Some(ACCOUNT_STALE);
         self.list("/alerts").any(is)
     }
 

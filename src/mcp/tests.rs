@@ -1,18 +1,18 @@
 //! The pure parts: lines, eras, arguments, orders, names, records.
 
-use crate::base::text::visible;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Map, Value, json};
 
 use super::args::Args;
-use super::era::Era;
-use super::fate::{Fate, Record};
-use super::link::{GuardUrl, UrlError};
-use super::order::{Wish, WishKind, through};
+use super::guard_client::{GuardUrl, UrlError};
+use super::order::{OrderRequest, OrderType, limit_through};
 use super::outcome::Kind;
+use super::protocol_version::ProtocolVersion;
+use super::settlement_view::{DecisionRecord, Settlement};
 use super::wire::{Incoming, read};
-use super::{clean, client_id, tools, words};
+use super::{client_id, sanitize, texts, tools};
 use crate::base::address::Address;
+use crate::base::text::visible;
 use crate::guard::Code;
 use crate::venue::action::Grouping;
 use crate::venue::market::Market;
@@ -60,14 +60,17 @@ fn the_era_is_chosen_by_what_the_request_names() {
     let params = |meta: Value| Map::from_iter([("_meta".to_owned(), meta)]);
     let (version, capabilities) =
         ("io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities");
-    let of = |meta: Value| Era::of("tools/list", &params(meta)).map_err(|error| error.code);
-    assert_eq!(of(json!({"progressToken": 1})), Ok(Era::Legacy));
-    assert_eq!(of(json!({version: "2026-07-28", capabilities: {}})), Ok(Era::Modern));
+    let of = |meta: Value| ProtocolVersion::of("tools/list", &params(meta)).map_err(|error| error.code);
+    assert_eq!(of(json!({"progressToken": 1})), Ok(ProtocolVersion::Handshake));
+    assert_eq!(of(json!({version: "2026-07-28", capabilities: {}})), Ok(ProtocolVersion::Stateless));
     assert_eq!(of(json!({version: "2026-07-28"})), Err(-32_602));
     assert_eq!(of(json!({capabilities: {}})), Err(-32_602));
     assert_eq!(of(json!({version: "2025-11-25", capabilities: {}})), Err(-32_022));
-    assert_eq!(Era::of("initialize", &params(json!({version: "2026-07-28", capabilities: {}}))), Ok(Era::Legacy));
-    assert_eq!(Era::of("server/discover", &Map::new()).map_err(|error| error.code), Err(-32_602));
+    assert_eq!(
+        ProtocolVersion::of("initialize", &params(json!({version: "2026-07-28", capabilities: {}}))),
+        Ok(ProtocolVersion::Handshake)
+    );
+    assert_eq!(ProtocolVersion::of("server/discover", &Map::new()).map_err(|error| error.code), Err(-32_602));
 }
 
 fn amount(json: &str) -> Result<Option<Decimal>, String> {
@@ -111,19 +114,19 @@ fn arguments_are_known_and_given_once() {
     assert!(args(r#"{"reason":"\u200b"}"#).required_reason().is_err());
 }
 
-fn wish(more: &Value) -> Result<Wish, String> {
+fn wish(more: &Value) -> Result<OrderRequest, String> {
     let mut args =
         json!({"coin": "ETH", "side": "buy", "type": "limit", "size": "0.1", "limit_price": "2400", "client_id": "x"});
     let changed = more.as_object().unwrap().clone();
     args.as_object_mut().unwrap().extend(changed);
-    let args = Args::parse(Some(&args.to_string()), &Wish::NAMES).map_err(|fault| fault.name)?;
-    Wish::read(&args).map_err(|fault| fault.name)
+    let args = Args::parse(Some(&args.to_string()), &OrderRequest::NAMES).map_err(|fault| fault.name)?;
+    OrderRequest::read(&args).map_err(|fault| fault.name)
 }
 
 #[test]
 fn arguments_that_belong_together_are_held_together() {
-    assert_eq!(wish(&json!({})).unwrap().kind, WishKind::Limit(dec!(2400), Tif::Gtc));
-    assert_eq!(wish(&json!({"type": "market", "limit_price": null})).unwrap().kind, WishKind::Market);
+    assert_eq!(wish(&json!({})).unwrap().kind, OrderType::Limit(dec!(2400), Tif::Gtc));
+    assert_eq!(wish(&json!({"type": "market", "limit_price": null})).unwrap().kind, OrderType::Market);
     for (more, fault) in [
         (json!({"type": "market"}), "limit_price"),
         (json!({"type": "market", "limit_price": null, "tif": "ioc"}), "tif"),
@@ -140,8 +143,8 @@ fn nothing_is_rounded_and_protection_hangs_under_the_order() {
     let cloid = client_id::cloid(Address([1; 20]), "x");
     let build = |more: Value| {
         let wish = wish(&more).unwrap();
-        let WishKind::Limit(px, tif) = wish.kind else { panic!() };
-        wish.orders(&market(), super::order::Main { px, tif }, cloid).map_err(|outcome| outcome.rule.unwrap().id)
+        let OrderType::Limit(px, tif) = wish.kind else { panic!() };
+        wish.orders(&market(), super::order::LimitTerms { px, tif }, cloid).map_err(|outcome| outcome.rule.unwrap().id)
     };
     let action = build(json!({"stop_loss_price": "2350", "take_profit_price": "2500"})).unwrap();
     assert_eq!((action.grouping, action.orders.len()), (Grouping::NormalTpsl, 3));
@@ -157,8 +160,8 @@ fn nothing_is_rounded_and_protection_hangs_under_the_order() {
     ] {
         assert_eq!(build(more).unwrap_err(), rule);
     }
-    assert_eq!(through(&market(), true, dec!(2500), dec!(0.5)).px, dec!(2512.5));
-    assert_eq!(through(&market(), false, dec!(2500.03), dec!(0.5)).px, dec!(2487.6), "toward the mid");
+    assert_eq!(limit_through(&market(), true, dec!(2500), dec!(0.5)).px, dec!(2512.5));
+    assert_eq!(limit_through(&market(), false, dec!(2500.03), dec!(0.5)).px, dec!(2487.6), "toward the mid");
 }
 
 #[test]
@@ -176,8 +179,8 @@ fn what_others_wrote_is_bounded_and_shows_all_that_it_holds() {
     assert_eq!(visible("a\u{3164}\u{2800}\u{34f}\u{ffa0}b", 20), "ab", "letters that show nothing");
     assert_eq!(visible(&"x".repeat(30), 5), "xxxxx…");
     let deep = (0..40).fold(json!("x"), |inner, _| json!([inner]));
-    assert!(clean::value(&deep).to_string().len() < 60);
-    assert_eq!(clean::value(&json!(vec![0; 1000])).as_array().unwrap().len(), 64);
+    assert!(sanitize::value(&deep).to_string().len() < 60);
+    assert_eq!(sanitize::value(&json!(vec![0; 1000])).as_array().unwrap().len(), 64);
 }
 
 #[test]
@@ -189,24 +192,24 @@ fn what_became_of_a_request_is_read_from_its_record() {
     let sent = |index: u64, reply: Value, ok: bool| json!({"decision": 3, "index": index, "reply": reply, "ok": ok});
     let (good, lost) = (json!({"status": "ok"}), json!({"error": "no answer"}));
     let refused = json!({"status": "err", "response": "no"});
-    for (record, fate) in [
-        (record(json!([]), json!([]), false), Fate::UnderWay),
-        (record(json!([sent(0, good.clone(), true)]), json!([]), true), Fate::Nothing),
+    for (record, settlement) in [
+        (record(json!([]), json!([]), false), Settlement::InProgress),
+        (record(json!([sent(0, good.clone(), true)]), json!([]), true), Settlement::NotDone),
         (
             record(json!([sent(0, good.clone(), true), sent(1, good.clone(), true)]), json!([]), true),
-            Fate::Answered(good),
+            Settlement::Replied(good),
         ),
-        (record(json!([sent(1, lost.clone(), false)]), json!([]), true), Fate::InDoubt),
-        (record(json!([sent(0, lost, false)]), json!([]), true), Fate::Nothing),
-        (record(json!([sent(0, refused.clone(), false)]), json!([]), true), Fate::Hindered(refused)),
-        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "happened"}]), true), Fate::Happened),
-        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "did_not_happen"}]), true), Fate::Nothing),
-        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "moot"}]), true), Fate::Happened),
-        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "unknown"}]), true), Fate::Lost),
-        (record(json!([]), json!([{"intent": 9, "index": 1, "outcome": "happened"}]), false), Fate::UnderWay),
-        (json!({"decision": {"seq": 3, "verdict": "allow"}}), Fate::Paper),
+        (record(json!([sent(1, lost.clone(), false)]), json!([]), true), Settlement::InDoubt),
+        (record(json!([sent(0, lost, false)]), json!([]), true), Settlement::NotDone),
+        (record(json!([sent(0, refused.clone(), false)]), json!([]), true), Settlement::BlockedByRefusal(refused)),
+        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "happened"}]), true), Settlement::Done),
+        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "did_not_happen"}]), true), Settlement::NotDone),
+        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "moot"}]), true), Settlement::Done),
+        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "unknown"}]), true), Settlement::GaveUp),
+        (record(json!([]), json!([{"intent": 9, "index": 1, "outcome": "happened"}]), false), Settlement::InProgress),
+        (json!({"decision": {"seq": 3, "verdict": "allow"}}), Settlement::Paper),
     ] {
-        assert_eq!(Record(&record).fate(), fate, "{record}");
+        assert_eq!(DecisionRecord(&record).settlement(), settlement, "{record}");
     }
 }
 
@@ -258,8 +261,9 @@ fn a_server_that_only_reads_has_no_tool_that_writes() {
 #[test]
 fn every_code_has_advice_and_only_what_is_taken_is_no_error() {
     for code in Code::ALL {
-        assert!(!words::advice(code.as_str()).1.is_empty());
+        assert_ne!(texts::advice(code.as_str()), texts::UNKNOWN_CODE, "{code}");
     }
+    assert_eq!(texts::advice("another_code"), texts::UNKNOWN_CODE);
     for kind in Kind::ALL {
         let outcome = super::outcome::Outcome::new(kind, super::outcome::Retry::Never, "x");
         assert_eq!(outcome.is_error(), kind != Kind::Accepted);

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use super::poller::Intervals;
 use super::ring::Ring;
+use crate::base::mode::{Mode, Network};
 use crate::guard::{self, Guard};
-use crate::home::{Config, Home, Mode, Network};
+use crate::home::{Config, Home};
 use crate::journal::Opened;
 use crate::venue::signing::Source;
 

@@ -3,7 +3,8 @@
 use std::fs;
 
 use svc_guard::base::key::SecretKey;
-use svc_guard::home::{Mode, Pairing};
+use svc_guard::base::mode::Mode;
+use svc_guard::home::Pairing;
 
 use crate::place::*;
 

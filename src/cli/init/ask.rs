@@ -1,20 +1,23 @@
 //! Answers from a person: each question says what it is about and what its default is.
 
-use crate::base::ip_share::IpShare;
 use std::path::PathBuf;
 
+use super::super::refusal::Refusal;
 use super::super::terminal::Terminal;
-use super::super::{Refusal, mainnet, wallet};
-use super::{Answers, Given, KeyStoreChoice, rules};
+use super::super::{mainnet, wallet};
+use super::answers::{Answers, Given, KeyStoreChoice};
+use super::rules;
+use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
-use crate::home::{Config, Deployment, Home, Loaded, Mode, Network, parse_address, parse_listen, parse_usdc, read_key};
+use crate::base::mode::{Mode, Network};
+use crate::home::{Config, Deployment, Home, LoadedConfig, parse_address, parse_listen, parse_usdc, read_key};
 
 pub(super) fn answers(
     terminal: &Terminal,
     mut given: Given,
     deployment: Deployment,
     home: &Home,
-    found: &Loaded,
+    found: &LoadedConfig,
 ) -> Result<Answers, Refusal> {
     terminal.say(&format!(
         "Setting svc-guard up in {}.\nEnter takes the answer in brackets; Ctrl-D leaves, and nothing is set up then.\n",
@@ -56,8 +59,8 @@ pub(super) fn answers(
 }
 
 /// Setting up anew is said in full and has to be wanted.
-fn over_an_earlier_one(terminal: &Terminal, home: &Home, found: &Loaded) -> Result<(), Refusal> {
-    let Loaded::Config(config) = found else { return Ok(()) };
+fn over_an_earlier_one(terminal: &Terminal, home: &Home, found: &LoadedConfig) -> Result<(), Refusal> {
+    let LoadedConfig::SetUp(config) = found else { return Ok(()) };
     terminal.say(&format!(
         "\n{} holds a set-up for {} of {}.\nSetting up anew writes a new config: its {} clients are no longer accepted. A \
          stored API wallet key is kept aside under another name, and journals go on as they are.\n",

@@ -1,8 +1,10 @@
 //! Answers from flags and variables alone.
 
-use super::super::{Refusal, key_stdin, mainnet, wallet};
-use super::{Answers, Given};
-use crate::home::{Deployment, Home, Mode};
+use super::super::refusal::Refusal;
+use super::super::{key_stdin, mainnet, wallet};
+use super::answers::{Answers, Given};
+use crate::base::mode::Mode;
+use crate::home::{Deployment, Home};
 
 pub(super) fn answers(given: Given, deployment: Deployment, home: &Home) -> Result<Answers, Refusal> {
     let mode = given.network.unwrap_or(Mode::Paper);

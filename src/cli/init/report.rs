@@ -1,13 +1,15 @@
-//! What was set up, and what to do next; the one place where a client key is shown.
+//! The report after a set-up, with the next steps; the one place where a client key is shown.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
+use super::super::output::{print, say};
+use super::super::refusal::Refusal;
 use super::super::set_up::Done;
-use super::super::{Refusal, print, say};
-use crate::home::{CREDENTIAL, Config, Home, KeyStore, Mode, Pairing};
+use crate::base::mode::Mode;
+use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing};
 
 pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>) -> Result<(), Refusal> {
     let Done { config, client, notes } = done;

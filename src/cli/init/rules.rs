@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use super::super::refusal::Refusal;
+use super::super::rules_source;
 use super::super::terminal::Terminal;
-use super::super::{Refusal, rules_source};
-use crate::home::Mode;
+use crate::base::mode::Mode;
 use crate::rules::{Described, Rules};
 
 /// Asks until the rules are as they are wanted.

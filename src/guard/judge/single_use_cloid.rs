@@ -8,16 +8,14 @@
 
 use super::veto::Veto;
 use crate::base::address::Cloid;
+use crate::base::cloid_prefix::SINGLE_USE;
 use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
 use crate::venue::order::Order;
 
-/// What such an id starts with.
-pub const ONCE_PREFIX: [u8; 6] = *b"svconc";
-
 /// Refuses orders under an id of this kind that was used.
 pub(crate) fn check(guard: &Guard, orders: &[Order]) -> Result<(), Veto> {
-    let is_used = |cloid: &Cloid| cloid.0.starts_with(&ONCE_PREFIX) && guard.client_cloids.contains(cloid);
+    let is_used = |cloid: &Cloid| cloid.0.starts_with(&SINGLE_USE) && guard.client_cloids.contains(cloid);
     match orders.iter().filter_map(|order| order.cloid).find(is_used) {
         Some(cloid) => {
             let text = format!(

@@ -1,11 +1,12 @@
 //! `cancel_order`.
 
-use super::{SETTING, Tool, read};
+use super::tool::{SETTING, Tool, read};
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
+use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;
 use crate::mcp::schema;
-use crate::mcp::send::{Trade, carry_out};
+use crate::mcp::send::execute;
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::{Action, Cancel};
 
 pub(super) const CANCEL: Tool = Tool {
@@ -18,12 +19,12 @@ pub(super) const CANCEL: Tool = Tool {
     run: cancel,
 };
 
-fn cancel(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn cancel(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["coin", "order_id"])?;
     let (coin, oid) = (args.coin()?, args.required_whole("order_id", 0..=u64::MAX)?);
-    let status = desk.admit()?;
-    let market = desk.market(&coin)?;
+    let status = context.admit()?;
+    let market = context.market(&coin)?;
     let action = Action::Cancel { cancels: vec![Cancel { asset: market.asset, oid }], fast: false };
     let trade = Trade { what: format!("cancel of order {oid} in {}", market.coin), ..Trade::default() };
-    Ok(carry_out(desk, &status, &action, &trade).into())
+    Ok(execute(context, &status, &action, &trade).into())
 }

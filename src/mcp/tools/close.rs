@@ -2,17 +2,17 @@
 
 use rust_decimal::Decimal;
 
-use super::once::{Asked, Once};
-use super::{TRADE, Tool, read};
+use super::idempotency::{IdempotentTrade, TradeTerms};
+use super::tool::{TRADE, Tool, read};
 use crate::base::amount::{parse_info, to_wire};
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
-use crate::mcp::order::{EXIT_SLIPPAGE_PCT, Main, size_fits, through};
+use crate::mcp::context::Context;
+use crate::mcp::freshness::{EXIT_PATIENCE, PATIENCE, Snapshot};
+use crate::mcp::order::{EXIT_SLIPPAGE_PCT, LimitTerms, limit_through, size_fits};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::schema;
-use crate::mcp::send::Trade;
-use crate::mcp::sight::{EXIT_PATIENCE, PATIENCE, Picture};
 use crate::mcp::status::{Position, Status};
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::market::Market;
 use crate::venue::order::{Order, OrderKind};
@@ -30,34 +30,35 @@ pub(super) const CLOSE: Tool = Tool {
     run: close,
 };
 
-fn close(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn close(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["coin", "client_id", "size"])?;
     let (coin, size, client_id) = (args.coin()?, args.amount("size")?, args.client_id()?);
-    let once = Once::begin(desk, &client_id)?;
-    let market = desk.market(&coin)?;
-    let picture = desk.glance(Some(market.asset))?;
+    let trade_once = IdempotentTrade::begin(context, &client_id)?;
+    let market = context.market(&coin)?;
+    let snapshot = context.snapshot(Some(market.asset))?;
     let trade = |size: Option<Decimal>| {
         let much = size.map_or_else(|| "the position".to_owned(), to_wire);
         Trade {
             what: format!("close {much} of {}", market.coin),
             client_id: Some(client_id.clone()),
-            cloid: Some(once.cloid),
+            cloid: Some(trade_once.cloid),
             size,
             ..Trade::default()
         }
     };
-    let asked = Asked { asset: market.asset, is_buy: None, reduce_only: true, size };
-    if let Some(outcome) = once.recalled(desk, &picture.status, &asked, trade)? {
+    let terms = TradeTerms { asset: market.asset, is_buy: None, reduce_only: true, size };
+    if let Some(outcome) = trade_once.earlier_outcome(context, &snapshot.status, &terms, trade)? {
         return Ok(outcome.into());
     }
-    // A position that was just enlarged is to be closed as it is now. Where there is none to be seen only a newer picture
-    // can help; where there is one, what is known of it goes soon.
+    // A position that was just enlarged is to be closed as it is now. Where none shows only a newer picture can help;
+    // where one does, the wait is short and the exit goes by what shows.
     let holds = |status: &Status| status.position(&market.coin).is_some();
-    let picture = desk.settle(picture, |status| if holds(status) { EXIT_PATIENCE } else { PATIENCE })?;
-    let held = picture.status.position(&market.coin).ok_or_else(|| nothing_held(&market, &picture))?;
-    let size = part(&market, &held, size, &picture)?;
+    let snapshot = context.await_newer(snapshot, |status| if holds(status) { EXIT_PATIENCE } else { PATIENCE })?;
+    let held = snapshot.status.position(&market.coin).ok_or_else(|| nothing_held(&market, &snapshot))?;
+    let size = part(&market, &held, size, &snapshot)?;
     let is_buy = !held.is_long;
-    let Main { px, tif } = through(&market, is_buy, exit_price(desk, &market, Some(&held))?, EXIT_SLIPPAGE_PCT);
+    let LimitTerms { px, tif } =
+        limit_through(&market, is_buy, exit_price(context, &market, Some(&held))?, EXIT_SLIPPAGE_PCT);
     let order = Order {
         asset: market.asset,
         is_buy,
@@ -65,15 +66,15 @@ fn close(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
         size,
         reduce_only: true,
         kind: OrderKind::Limit(tif),
-        cloid: Some(once.cloid),
+        cloid: Some(trade_once.cloid),
     };
     let action = Action::Order(OrderAction { orders: vec![order], grouping: Grouping::Na, builder: None });
-    let outcome = once.send(desk, &picture.status, &asked, &trade(Some(size)), &action);
-    Ok(outcome.with(picture.caution()).into())
+    let outcome = trade_once.send(context, &snapshot.status, &terms, &trade(Some(size)), &action);
+    Ok(outcome.with(snapshot.caution()).into())
 }
 
-fn nothing_held(market: &Market, picture: &Picture) -> Outcome {
-    if let Some(caution) = picture.caution() {
+fn nothing_held(market: &Market, snapshot: &Snapshot) -> Outcome {
+    if let Some(caution) = snapshot.caution() {
         let text = format!(
             "Nothing was sent: the guard's picture shows no position in {}, and it is old. {caution} Call again with \
              the same client_id; or close what you know to be held by place_order with reduce_only, which \
@@ -86,11 +87,11 @@ fn nothing_held(market: &Market, picture: &Picture) -> Outcome {
     Outcome::invalid(rule, format!("There is no open position in {}. Nothing was sent.", market.coin))
 }
 
-/// How much is to be closed: no more than there is, as far as that is known. The venue cuts what is too much.
-fn part(market: &Market, held: &Position, size: Option<Decimal>, picture: &Picture) -> Result<Decimal, Outcome> {
+/// The size to close: at most the size held, as far as that is known. The venue cuts a larger one.
+fn part(market: &Market, held: &Position, size: Option<Decimal>, snapshot: &Snapshot) -> Result<Decimal, Outcome> {
     let Some(size) = size else { return Ok(held.size) };
     size_fits(market, size)?;
-    if size <= held.size || picture.is_old() {
+    if size <= held.size || snapshot.is_old() {
         return Ok(size);
     }
     let (size, held) = (to_wire(size), to_wire(held.size));
@@ -102,13 +103,13 @@ fn part(market: &Market, held: &Position, size: Option<Decimal>, picture: &Pictu
 }
 
 /// The price that an exit goes by: the mark that the guard has, so that it hangs on no other question.
-pub(super) fn exit_price(desk: &Desk, market: &Market, held: Option<&Position>) -> Result<Decimal, Outcome> {
-    held.and_then(|held| held.mark_px).map_or_else(|| mid(desk, market), Ok)
+pub(super) fn exit_price(context: &Context, market: &Market, held: Option<&Position>) -> Result<Decimal, Outcome> {
+    held.and_then(|held| held.mark_px).map_or_else(|| mid(context, market), Ok)
 }
 
 /// The middle of a market's book.
-pub(super) fn mid(desk: &Desk, market: &Market) -> Result<Decimal, Outcome> {
-    let mid = desk.mids()?.get(&market.coin).and_then(|mid| parse_info(mid.as_str()?).ok());
+pub(super) fn mid(context: &Context, market: &Market) -> Result<Decimal, Outcome> {
+    let mid = context.mids()?.get(&market.coin).and_then(|mid| parse_info(mid.as_str()?).ok());
     mid.ok_or_else(|| {
         let text = format!("Nothing was sent: no price for {} is to be had right now. Try again later.", market.coin);
         Outcome::new(Kind::Unavailable, Retry::Later, text)

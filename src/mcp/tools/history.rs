@@ -1,19 +1,19 @@
-//! `list_decisions`, `list_events`: what the guard did.
+//! `list_decisions`, `list_events`: the guard's record of its decisions and events.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{GUARD_READ, Tool, noted, read};
+use super::tool::{GUARD_READ, Tool, noted, read};
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
-use crate::mcp::fate::Record;
-use crate::mcp::link::LinkError;
+use crate::mcp::context::Context;
+use crate::mcp::guard_client::GuardCallError;
 use crate::mcp::outcome::{Kind, Outcome, Retry};
+use crate::mcp::settlement_view::DecisionRecord;
 use crate::mcp::{client_id, records, schema};
 
-/// Records given where nothing is said.
+/// Records given where no number is named.
 const DEFAULT: usize = 20;
 /// Most records given.
 const MOST: usize = 100;
@@ -53,31 +53,31 @@ fn page() -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn decisions(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn decisions(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["limit", "before", "coin", "client_id"])?;
     let (limit, before) = (args.limit(DEFAULT, MOST)?, args.whole("before", "a seq")?);
     let (coin, client_id) = (args.optional_coin("coin")?, args.optional_client_id()?);
-    desk.admit()?;
-    let universe = match (&coin, desk.known_universe()) {
+    context.admit()?;
+    let universe = match (&coin, context.known_universe()) {
         (_, Ok(universe)) => universe,
         (Some(_), Err(outcome)) => return Err(outcome),
         // Without the list coins stay unnamed, and nothing else is missing.
         (None, Err(_)) => Arc::default(),
     };
-    let coin = coin.map(|coin| desk.market(&coin)).transpose()?.map(|market| market.coin);
+    let coin = coin.map(|coin| context.market(&coin)).transpose()?.map(|market| market.coin);
     let is_wanted = |event: &Value| {
         let seq = event.get("seq").and_then(Value::as_u64).unwrap_or_default();
         before.is_none_or(|before| seq < before)
             && coin.as_ref().is_none_or(|coin| records::is_about(event, coin, &universe))
     };
     let found: Vec<Value> = match client_id {
-        Some(client_id) => of_trade(desk, &client_id)?
+        Some(client_id) => of_trade(context, &client_id)?
             .iter()
             .rev()
-            .filter(|record| is_wanted(Record(record).decision()))
+            .filter(|record| is_wanted(DecisionRecord(record).decision()))
             .take(limit)
             .map(|record| {
-                let mut short = records::decision(Record(record).decision(), &universe);
+                let mut short = records::decision(DecisionRecord(record).decision(), &universe);
                 if let Some(short) = short.as_object_mut() {
                     short.insert("effects".to_owned(), records::effects(record));
                 }
@@ -86,7 +86,7 @@ fn decisions(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
             .collect(),
         None => {
             let is_decision = |event: &Value| event.get("kind").and_then(Value::as_str) == Some("decision");
-            newest(desk, limit, before, |event| {
+            newest(context, limit, before, |event| {
                 (is_decision(event) && is_wanted(event)).then(|| records::decision(event, &universe))
             })?
         }
@@ -94,11 +94,11 @@ fn decisions(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     Ok(noted(records::list("decisions", found)))
 }
 
-fn events(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn events(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["limit", "before"])?;
     let (limit, before) = (args.limit(DEFAULT, MOST)?, args.whole("before", "a seq")?);
-    desk.admit()?;
-    let found = newest(desk, limit, before, |event| Some(records::event(event)))?;
+    context.admit()?;
+    let found = newest(context, limit, before, |event| Some(records::event(event)))?;
     Ok(noted(records::list("events", found)))
 }
 
@@ -108,9 +108,9 @@ const PART: usize = 100;
 const PARTS: usize = 64;
 
 /// The newest of the events that the guard keeps in memory, at most `limit`, newest first, in short. They are read oldest
-/// first and part by part: what comes or goes meanwhile is told once or not at all.
+/// first and part by part: an event that comes or goes meanwhile is listed once or not at all.
 fn newest(
-    desk: &Desk,
+    context: &Context,
     limit: usize,
     before: Option<u64>,
     short: impl Fn(&Value) -> Option<Value>,
@@ -119,7 +119,7 @@ fn newest(
     let (mut found, mut since) = (VecDeque::new(), 0);
     for _ in 0..PARTS {
         let path = format!("/guard/events?since={since}&limit={PART}");
-        let mut answer = desk.link.get(&path).map_err(|error| Outcome::unreachable(&error))?;
+        let mut answer = context.guard.get(&path).map_err(|error| Outcome::unreachable(&error))?;
         let Some(Value::Array(part)) = answer.get_mut("events").map(Value::take) else { break };
         let (begun, last) = (since, answer.get("last").and_then(Value::as_u64));
         for event in &part {
@@ -141,23 +141,23 @@ fn newest(
 }
 
 /// Every decision on a trade of this server's key, oldest first.
-fn of_trade(desk: &Desk, name: &str) -> Result<Vec<Value>, Outcome> {
-    let Some(key) = &desk.key else {
+fn of_trade(context: &Context, name: &str) -> Result<Vec<Value>, Outcome> {
+    let Some(key) = &context.key else {
         let text =
             "This server has no client key, so it cannot tell which trades have this client_id. Leave client_id out.";
         return Err(Outcome::new(Kind::Unavailable, Retry::Never, text));
     };
-    lookup(desk, &client_id::cloid(key.address(), name).to_string()).map_err(|error| Outcome::unreachable(&error))
+    lookup(context, &client_id::cloid(key.address(), name).to_string()).map_err(|error| Outcome::unreachable(&error))
 }
 
 /// Every decision on a client order id, oldest first.
-pub(super) fn lookup(desk: &Desk, cloid: &str) -> Result<Vec<Value>, LinkError> {
-    match desk.link.get(&format!("/guard/decision?cloid={cloid}")) {
+pub(super) fn lookup(context: &Context, cloid: &str) -> Result<Vec<Value>, GuardCallError> {
+    match context.guard.get(&format!("/guard/decision?cloid={cloid}")) {
         Ok(mut found) => Ok(match found.get_mut("decisions").map(Value::take) {
             Some(Value::Array(decisions)) => decisions,
             _ => Vec::new(),
         }),
-        Err(LinkError::Refused(404, ..)) => Ok(Vec::new()),
+        Err(GuardCallError::Refused(404, ..)) => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }

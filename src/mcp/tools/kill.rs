@@ -1,19 +1,23 @@
-//! `pull_kill_switch`: waits for nobody, asks nothing first, and takes the kill file where the guard does not answer.
+//! `pull_kill_switch`: sent without any check first, and written as the kill file where the guard does not answer.
 
-use crate::base::text::visible;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::{KILL_NAME, SETTING, Tool, read};
+use super::tool::{SETTING, Tool, read};
+use crate::base::kill_file::MAX_REASON_LEN;
+use crate::base::text::visible;
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
-use crate::mcp::link::LinkError;
+use crate::mcp::context::Context;
+use crate::mcp::guard_client::GuardCallError;
 use crate::mcp::outcome::{Kind, Outcome, Retry};
 use crate::mcp::schema;
 use crate::mcp::send::signed;
 use crate::venue::action::Action;
 use crate::venue::signing::{Source, Terms};
+
+/// The name of the tool that is always served at once.
+pub(in crate::mcp) const KILL_NAME: &str = "pull_kill_switch";
 
 pub(super) const KILL: Tool = Tool {
     name: KILL_NAME,
@@ -25,31 +29,31 @@ pub(super) const KILL: Tool = Tool {
     run: kill,
 };
 
-fn kill(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn kill(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let reason = read(args, &["reason"])?.required_reason()?;
     let action = Action::GuardKill { reason: reason.clone() };
-    let terms = Terms { nonce: desk.nonce(), vault: None, expires_after_ms: None };
+    let terms = Terms { nonce: context.nonce(), vault: None, expires_after_ms: None };
     // The guard takes it signed for either network.
-    let body = signed(desk, &action, &terms, Source::Mainnet)?;
-    let answer = desk.link.kill(&body).and_then(|answer| {
-        let told = answer.get("killed").and_then(Value::as_str).map(str::to_owned);
-        told.ok_or_else(|| LinkError::NoAnswer("its answer names no kill; is that the guard?".to_owned()))
+    let body = signed(context, &action, &terms, Source::Mainnet)?;
+    let answer = context.guard.kill(&body).and_then(|answer| {
+        let reason_given = answer.get("killed").and_then(Value::as_str).map(str::to_owned);
+        reason_given.ok_or_else(|| GuardCallError::NoAnswer("its answer names no kill; is that the guard?".to_owned()))
     });
     match answer {
-        Ok(told) => {
+        Ok(reason_given) => {
             let text = "The kill switch is pulled: the guard opens nothing any more and closes everything. Only a person can \
                         release it. Tell your user now.";
-            Ok(pulled(text.to_owned(), &told).into())
+            Ok(pulled(text.to_owned(), &reason_given).into())
         }
-        Err(error) => by_file(desk, &reason, &error),
+        Err(error) => by_file(context, &reason, &error),
     }
 }
 
-fn by_file(desk: &Desk, reason: &str, error: &LinkError) -> Result<Answer, Outcome> {
-    let tried = desk.kill_file.as_ref().map(|file| (file, file.pull(reason)));
+fn by_file(context: &Context, reason: &str, error: &GuardCallError) -> Result<Answer, Outcome> {
+    let tried = context.kill_file.as_ref().map(|file| (file, file.pull(reason)));
     match tried {
         Some((file, Ok(_))) => {
-            if let Some(own) = desk.watched_kill_file().filter(|own| Path::new(own) != file.path()) {
+            if let Some(own) = context.watched_kill_file().filter(|own| Path::new(own) != file.path()) {
                 let (named, own) = (file.path().display(), visible(&own, 200));
                 let why =
                     format!("and the kill file that was written is {named}, while the guard named {own} as its own");
@@ -70,10 +74,10 @@ fn by_file(desk: &Desk, reason: &str, error: &LinkError) -> Result<Answer, Outco
 }
 
 fn pulled(text: String, reason: &str) -> Outcome {
-    Outcome { kill: Some(Some(visible(reason, 200))), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
+    Outcome { kill: Some(Some(visible(reason, MAX_REASON_LEN))), ..Outcome::new(Kind::Accepted, Retry::Never, text) }
 }
 
-fn not_pulled(may_be: bool, error: &LinkError, why: &str) -> Outcome {
+fn not_pulled(may_be: bool, error: &GuardCallError, why: &str) -> Outcome {
     let last = "Tell your user to run `svc-guard kill --reason ...` at once, and try again.";
     if may_be {
         let text = format!("The kill switch MAY be pulled: {error}, {why}. {last} Pulling it twice does no harm.");

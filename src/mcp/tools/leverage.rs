@@ -1,11 +1,12 @@
 //! `set_leverage`.
 
-use super::{SETTING, Tool, read};
+use super::tool::{SETTING, Tool, read};
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
+use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;
 use crate::mcp::schema;
-use crate::mcp::send::{Trade, carry_out};
+use crate::mcp::send::execute;
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::Action;
 
 pub(super) const LEVERAGE: Tool = Tool {
@@ -23,16 +24,16 @@ pub(super) const LEVERAGE: Tool = Tool {
     run: set,
 };
 
-fn set(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn set(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["coin", "leverage", "margin_mode"])?;
     let (coin, leverage) = (args.coin()?, args.required_whole("leverage", 1..=100)?);
     let is_cross = args.required_choice("margin_mode", &[("cross", true), ("isolated", false)])?;
-    let status = desk.admit()?;
-    let market = desk.market(&coin)?;
+    let status = context.admit()?;
+    let market = context.market(&coin)?;
     // In range by the check above.
     let leverage = u32::try_from(leverage).unwrap_or(1);
     let action = Action::UpdateLeverage { asset: market.asset, is_cross, leverage };
     let mode = if is_cross { "cross" } else { "isolated" };
     let trade = Trade { what: format!("leverage {leverage} ({mode}) for {}", market.coin), ..Trade::default() };
-    Ok(carry_out(desk, &status, &action, &trade).into())
+    Ok(execute(context, &status, &action, &trade).into())
 }

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Tool, VENUE_READ, noted, read};
+use super::tool::{Tool, VENUE_READ, noted, read};
 use crate::base::amount::to_wire;
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
+use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;
-use crate::mcp::{clean, schema};
+use crate::mcp::{sanitize, schema};
 
 /// Most markets asked for at once.
 const MAX_COINS: usize = 20;
@@ -26,19 +26,19 @@ pub(super) const MARKETS: Tool = Tool {
     run: markets,
 };
 
-fn markets(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn markets(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let coins = read(args, &["coins"])?.coins("coins", MAX_COINS)?;
-    let status = desk.admit()?;
-    desk.universe()?;
-    let mids = desk.mids()?;
-    let rules = status.rules();
+    let status = context.admit()?;
+    context.universe()?;
+    let mids = context.mids()?;
+    let rules = context.rules(&status);
     let mut found = Vec::new();
     for coin in &coins {
-        let market = desk.market(coin)?;
-        let allowed = rules.as_ref().map(|rules| rules.markets.allows(&market.coin) && !market.is_delisted);
+        let market = context.market(coin)?;
+        let allowed = rules.as_ref().map(|rules| rules.allows(&market.coin) && !market.is_delisted);
         found.push(json!({
             "coin": market.coin,
-            "mid": mids.get(&market.coin).map(clean::value),
+            "mid": mids.get(&market.coin).map(sanitize::value),
             "szDecimals": market.size_decimals,
             "size_step": to_wire(market.lot()),
             "maxLeverage": market.max_leverage,

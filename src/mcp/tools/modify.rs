@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use rust_decimal::Decimal;
 
-use super::{TRADE, Tool, read};
+use super::tool::{TRADE, Tool, read};
 use crate::base::amount::to_wire;
-use crate::guard::is_derived;
+use crate::base::cloid_prefix::is_derived;
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
+use crate::mcp::context::Context;
+use crate::mcp::freshness::{PATIENCE, Snapshot};
 use crate::mcp::order::{beyond_trigger, price_fits, size_fits};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::schema;
-use crate::mcp::send::{Trade, carry_out};
-use crate::mcp::sight::{PATIENCE, Picture};
+use crate::mcp::send::execute;
 use crate::mcp::status::{Open, Status};
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::{Action, Modify, Target};
 use crate::venue::market::Market;
 use crate::venue::order::{Order, OrderKind, Tif, Tpsl};
@@ -40,21 +41,22 @@ pub(super) const MODIFY: Tool = Tool {
     run: modify,
 };
 
-fn modify(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn modify(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["coin", "order_id", "new_price", "new_size"])?;
     let (coin, oid) = (args.coin()?, args.required_whole("order_id", 0..=u64::MAX)?);
     let (px, size) = (args.amount("new_price")?, args.amount("new_size")?);
     if px.is_none() && size.is_none() {
         return Err(Outcome::fault(&args.fault("new_price", "new_price, new_size or both")));
     }
-    let market = desk.market(&coin)?;
-    // Only what is not to be seen yet, or an entry whose size is taken from the picture, is worth a wait for a newer one.
+    let market = context.market(&coin)?;
+    // Worth a wait for a newer picture: an order that does not show yet, and an entry whose size is taken from the picture.
     let is_plain = |old: &Open| size.is_some() || old.reduce_only || old.trigger_px.is_some();
     let as_it_is = |status: &Status| status.open_order(&market.coin, oid).is_some_and(|old| is_plain(&old));
-    let picture = desk
-        .settle(desk.glance(Some(market.asset))?, |status| if as_it_is(status) { Duration::ZERO } else { PATIENCE })?;
-    let status = &picture.status;
-    let old = status.open_order(&market.coin, oid).ok_or_else(|| not_open(&market, oid, &picture))?;
+    let snapshot = context.await_newer(context.snapshot(Some(market.asset))?, |status| {
+        if as_it_is(status) { Duration::ZERO } else { PATIENCE }
+    })?;
+    let status = &snapshot.status;
+    let old = status.open_order(&market.coin, oid).ok_or_else(|| not_open(&market, oid, &snapshot))?;
     let order = changed(&market, &old, px, size)?;
     let what = format!(
         "change of order {oid} to {} {} {} at {}",
@@ -66,12 +68,12 @@ fn modify(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
     // The venue replaces a trigger only if it may place the new one in any case; what only reduces may.
     let always = order.is_trigger();
     let action = Action::BatchModify { modifies: vec![Modify { target: Target::Oid(oid), order }], always };
-    let outcome = carry_out(desk, status, &action, &Trade { what, ..Trade::default() });
-    Ok(outcome.with(picture.caution()).into())
+    let outcome = execute(context, status, &action, &Trade { what, ..Trade::default() });
+    Ok(outcome.with(snapshot.caution()).into())
 }
 
-fn not_open(market: &Market, oid: u64, picture: &Picture) -> Outcome {
-    if let Some(caution) = picture.caution() {
+fn not_open(market: &Market, oid: u64, snapshot: &Snapshot) -> Outcome {
+    if let Some(caution) = snapshot.caution() {
         let text = format!(
             "Nothing was sent: the guard's picture shows no open order {oid} in {}, and it is old. {caution} Call again.",
             market.coin
@@ -111,7 +113,7 @@ fn changed(market: &Market, old: &Open, px: Option<Decimal>, size: Option<Decima
             )
         }
     };
-    // Ids that the guard derived are its own to give; names that the agent gave stay with their order.
+    // The guard derives its ids anew; names that the agent gave stay with their order.
     let cloid = old.cloid.filter(|cloid| !is_derived(cloid));
     Ok(Order {
         asset: market.asset,

@@ -1,15 +1,16 @@
 //! `place_order`.
 
 use super::close::{exit_price, mid};
-use super::once::{Asked, Once};
-use super::{TRADE, Tool, read};
+use super::idempotency::{IdempotentTrade, TradeTerms};
+use super::tool::{TRADE, Tool, read};
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
-use crate::mcp::order::{EXIT_SLIPPAGE_PCT, Main, Wish, WishKind, through};
+use crate::mcp::context::Context;
+use crate::mcp::log::log;
+use crate::mcp::order::{EXIT_SLIPPAGE_PCT, LimitTerms, OrderRequest, OrderType, limit_through};
 use crate::mcp::outcome::Outcome;
-use crate::mcp::send::Trade;
+use crate::mcp::schema;
 use crate::mcp::status::Status;
-use crate::mcp::{run, schema};
+use crate::mcp::trade_outcome::Trade;
 use crate::venue::action::Action;
 use crate::venue::market::Market;
 
@@ -48,41 +49,50 @@ pub(super) const PLACE: Tool = Tool {
     run: place,
 };
 
-fn place(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
-    let wish = Wish::read(&read(args, &Wish::NAMES)?)?;
-    if let Some(reason) = &wish.reason {
-        run::log(&format!("place_order {}: {} because: {reason}", wish.client_id, wish.words()));
+fn place(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
+    let request = OrderRequest::read(&read(args, &OrderRequest::NAMES)?)?;
+    if let Some(reason) = &request.reason {
+        log(&format!("place_order {}: {} because: {reason}", request.client_id, request.words()));
     }
-    let once = Once::begin(desk, &wish.client_id)?;
-    let status = desk.admit()?;
-    let market = desk.market(&wish.coin)?;
+    let trade_once = IdempotentTrade::begin(context, &request.client_id)?;
+    let status = context.admit()?;
+    let market = context.market(&request.coin)?;
     let trade = Trade {
-        what: wish.words(),
-        client_id: Some(wish.client_id.clone()),
-        cloid: Some(once.cloid),
-        size: Some(wish.size),
-        stop_place: wish.stop_px.map(|_| 1 + usize::from(wish.take_px.is_some())),
-        is_entry: !wish.reduce_only,
+        what: request.words(),
+        client_id: Some(request.client_id.clone()),
+        cloid: Some(trade_once.cloid),
+        size: Some(request.size),
+        stop_index: request.stop_px.map(|_| 1 + usize::from(request.take_px.is_some())),
+        is_entry: !request.reduce_only,
     };
-    let asked =
-        Asked { asset: market.asset, is_buy: Some(wish.is_buy), reduce_only: wish.reduce_only, size: Some(wish.size) };
-    if let Some(outcome) = once.recalled(desk, &status, &asked, |_| trade.clone())? {
+    let terms = TradeTerms {
+        asset: market.asset,
+        is_buy: Some(request.is_buy),
+        reduce_only: request.reduce_only,
+        size: Some(request.size),
+    };
+    if let Some(outcome) = trade_once.earlier_outcome(context, &status, &terms, |_| trade.clone())? {
         return Ok(outcome.into());
     }
-    let main = match wish.kind {
-        WishKind::Limit(px, tif) => Main { px, tif },
-        WishKind::Market => at_market(desk, &status, &market, &wish)?,
+    let main = match request.kind {
+        OrderType::Limit(px, tif) => LimitTerms { px, tif },
+        OrderType::Market => at_market(context, &status, &market, &request)?,
     };
-    let action = wish.orders(&market, main, once.cloid).map(Action::Order)?;
-    Ok(once.send(desk, &status, &asked, &trade, &action).into())
+    let action = request.orders(&market, main, trade_once.cloid).map(Action::Order)?;
+    Ok(trade_once.send(context, &status, &terms, &trade, &action).into())
 }
 
 /// The limit of a market order: as far through the price as the owner's collar lets an entry go.
-fn at_market(desk: &Desk, status: &Status, market: &Market, wish: &Wish) -> Result<Main, Outcome> {
-    if wish.reduce_only {
-        let px = exit_price(desk, market, status.position(&market.coin).as_ref())?;
-        return Ok(through(market, wish.is_buy, px, EXIT_SLIPPAGE_PCT));
+fn at_market(
+    context: &Context,
+    status: &Status,
+    market: &Market,
+    request: &OrderRequest,
+) -> Result<LimitTerms, Outcome> {
+    if request.reduce_only {
+        let px = exit_price(context, market, status.position(&market.coin).as_ref())?;
+        return Ok(limit_through(market, request.is_buy, px, EXIT_SLIPPAGE_PCT));
     }
-    let collar = status.rules().map_or(EXIT_SLIPPAGE_PCT, |rules| rules.collar);
-    Ok(through(market, wish.is_buy, mid(desk, market)?, collar.min(EXIT_SLIPPAGE_PCT)))
+    let collar = context.rules(status).map_or(EXIT_SLIPPAGE_PCT, |rules| rules.collar);
+    Ok(limit_through(market, request.is_buy, mid(context, market)?, collar.min(EXIT_SLIPPAGE_PCT)))
 }

@@ -1,13 +1,13 @@
-//! `get_rules`: the owner's rules in words and numbers, with what is left of each.
+//! `get_rules`: the owner's rules in words and numbers, with the room that each leaves.
 
-use crate::base::text::visible;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Map, Value, json};
 
-use super::{GUARD_READ, Tool, noted, read};
+use super::tool::{GUARD_READ, Tool, noted, read};
 use crate::base::amount::{parse_info, to_wire};
+use crate::base::text::visible;
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
+use crate::mcp::context::Context;
 use crate::mcp::outcome::{Kind, Outcome, Retry};
 use crate::mcp::schema;
 use crate::mcp::status::Status;
@@ -22,49 +22,42 @@ pub(super) const RULES: Tool = Tool {
     run: rules,
 };
 
-fn rules(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn rules(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     read(args, &[])?;
-    let picture = desk.settled()?;
-    let status = &picture.status;
-    let Some(rules) = status.rules() else {
+    let snapshot = context.fresh_snapshot()?;
+    let status = &snapshot.status;
+    let Some(rules) = context.rules(status) else {
         let text = "The guard's rules cannot be read; it may be of another version.";
         return Err(Outcome::new(Kind::Unavailable, Retry::Never, text));
     };
-    let base = base(status);
+    let base = base(status, rules.exposure);
     let worth = |percent: Decimal| base.and_then(|base| base.checked_mul(percent)?.checked_div(dec!(100))).map(usdc);
     let list: Vec<Value> = rules
-        .describe()
-        .into_iter()
+        .list
+        .iter()
         .map(|rule| {
             let value: Value = serde_json::from_str(&rule.value).unwrap_or_default();
-            let percent = match rule.key {
-                "loss_per_trade" => Some(rules.loss_per_trade),
-                "open_risk" => Some(rules.open_risk),
-                "position" => Some(rules.position),
-                "exposure" => Some(rules.exposure),
-                _ => None,
-            };
-            json!({"rule": rule.key, "value": value, "words": rule.words, "usdc": percent.and_then(worth)})
+            json!({"rule": rule.key, "value": value, "words": rule.words, "usdc": rule.percent_of_equity.and_then(worth)})
         })
         .collect();
-    let mut told = Map::from_iter([("rules".to_owned(), json!(list)), ("headroom".to_owned(), headroom(status))]);
-    told.insert("percent_of_usdc".to_owned(), json!(base.map(usdc)));
-    told.insert("equity".to_owned(), json!(status.amount("/equity").map(usdc)));
-    told.insert("caution".to_owned(), json!(picture.caution()));
-    Ok(noted(told))
+    let mut shown = Map::from_iter([("rules".to_owned(), json!(list)), ("headroom".to_owned(), headroom(status))]);
+    shown.insert("percent_of_usdc".to_owned(), json!(base.map(usdc)));
+    shown.insert("equity".to_owned(), json!(status.amount("/equity").map(usdc)));
+    shown.insert("caution".to_owned(), json!(snapshot.caution()));
+    Ok(noted(shown))
 }
 
-/// What the rules' percentages are of: equity, or the owner's cap on it.
-fn base(status: &Status) -> Option<Decimal> {
-    let percent = status.rules()?.exposure;
-    status.amount("/risk/exposure_limit")?.checked_mul(dec!(100))?.checked_div(percent)
+/// The equity that the rules' percentages are of: the account's, or the owner's cap on it. The guard gives it only
+/// through the limit that it comes to.
+fn base(status: &Status, exposure_pct: Decimal) -> Option<Decimal> {
+    status.amount("/risk/exposure_limit")?.checked_mul(dec!(100))?.checked_div(exposure_pct)
 }
 
-/// Used, limit and left of every rule that fills up, by the guard's own count: USDC, or a number of orders. Where each
+/// Used, limit and left of every rule that fills up, by the guard's count: USDC, or a number of orders. Where each
 /// market has a limit of its own, the market that is nearest to it.
 pub(super) fn headroom(status: &Status) -> Value {
     let rows = status.raw().get("headroom").and_then(Value::as_array).into_iter().flatten();
-    let told = rows.filter_map(|row| {
+    let shown = rows.filter_map(|row| {
         let text = |name: &str| row.get(name).and_then(Value::as_str);
         let amount = |name: &str| parse_info(text(name)?).ok();
         let shown: fn(Decimal) -> String = match text("unit")? {
@@ -81,10 +74,10 @@ pub(super) fn headroom(status: &Status) -> Value {
         }
         Some((visible(text("rule")?, 40), figure))
     });
-    Value::Object(told.collect())
+    Value::Object(shown.collect())
 }
 
-/// Cents; what is less is not told as more.
+/// USDC with two decimals, rounded down: never more than there is.
 fn usdc(amount: Decimal) -> String {
     format!("{:.2}", amount.trunc_with_scale(2))
 }

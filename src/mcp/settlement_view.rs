@@ -1,38 +1,36 @@
-//! What became of a request, read from the guard's journal: `/guard/decision` tells what was decided, what was sent for
-//! it and what came back. Pure.
+//! The state of a trade in the guard's journal: `/guard/decision` gives a decision, the sends for it and the replies. Pure.
 
-use crate::base::text::visible;
 use serde_json::Value;
 
-use super::clean;
+use super::sanitize;
 use crate::venue::reply::{Reply, Status as Answered};
 
-/// What became of a request that passed.
+/// The state of an action that passed.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Fate {
-    /// The guard only pretended.
+pub(super) enum Settlement {
+    /// Paper mode: the guard only recorded it.
     Paper,
-    /// The venue answered so.
-    Answered(Value),
-    /// What had to go first was refused by the venue, so it was not sent.
-    Hindered(Value),
-    /// It was surely not sent, or surely had no effect.
-    Nothing,
-    /// It was sent, and an answer never came; settled as done.
-    Happened,
-    /// It was sent, and whether it was done is not known.
+    /// The venue's reply.
+    Replied(Value),
+    /// Not sent, because the venue refused an action that had to go first (its reply).
+    BlockedByRefusal(Value),
+    /// Surely not sent, or surely without effect.
+    NotDone,
+    /// Sent without a reply, and settled as done.
+    Done,
+    /// Sent without a reply, and not settled yet.
     InDoubt,
-    /// It was sent, and the guard has given up to find out whether it was done.
-    Lost,
-    /// It is on its way.
-    UnderWay,
+    /// Sent without a reply, and the guard has given up settling it.
+    GaveUp,
+    /// On its way.
+    InProgress,
 }
 
-/// One decision with all that was done for it.
+/// One decision with the sends, replies and settlements that belong to it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Record<'a>(pub(super) &'a Value);
+pub(super) struct DecisionRecord<'a>(pub(super) &'a Value);
 
-impl<'a> Record<'a> {
+impl<'a> DecisionRecord<'a> {
     pub(super) fn decision(self) -> &'a Value {
         self.0.get("decision").unwrap_or(&Value::Null)
     }
@@ -45,26 +43,26 @@ impl<'a> Record<'a> {
         self.decision().get("verdict").and_then(Value::as_str) == Some("veto")
     }
 
-    /// What the guard changed.
+    /// Changes that the guard made.
     pub(super) fn changes(self) -> Vec<String> {
         let changes = self.decision().get("changes").and_then(Value::as_array).into_iter().flatten();
-        changes.filter_map(Value::as_str).map(|text| visible(text, clean::MAX_TEXT)).collect()
+        changes.filter_map(Value::as_str).map(sanitize::text).collect()
     }
 
     /// The first order that was asked for under this client order id.
-    pub(super) fn asked(self, cloid: &str) -> Option<&'a Value> {
+    pub(super) fn asked_order(self, cloid: &str) -> Option<&'a Value> {
         let orders = self.decision().pointer("/request/orders")?.as_array()?;
         orders.iter().find(|order| order.get("c").and_then(Value::as_str) == Some(cloid))
     }
 
-    /// The venue's words on a stop that went with an entry, its own or one of the guard's, and was refused.
+    /// The venue's text on a refused stop that went with an entry, the client's or the guard's.
     pub(super) fn refused_stop(self) -> Option<String> {
-        let Fate::Answered(reply) = self.fate() else { return None };
+        let Settlement::Replied(reply) = self.settlement() else { return None };
         let reply = Reply::read(&reply)?;
         let orders = self.decision().pointer("/forward/orders")?.as_array()?;
         let is_stop = |order: &Value| order.pointer("/t/trigger/tpsl").and_then(Value::as_str) == Some("sl");
         let stops = (0..).zip(orders).filter(|(_, order)| is_stop(order));
-        stops.into_iter().find_map(|(place, _)| match reply.status(place) {
+        stops.into_iter().find_map(|(index, _)| match reply.status(index) {
             Answered::Error(text) => Some(text),
             _ => None,
         })
@@ -79,34 +77,38 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// What became of the action that was forwarded.
-    pub(super) fn fate(self) -> Fate {
+    /// The state of the action that was forwarded.
+    pub(super) fn settlement(self) -> Settlement {
         let decision = self.decision();
         if decision.get("nonces").is_none() {
-            return Fate::Paper;
+            return Settlement::Paper;
         }
         let forward = decision.get("pre").and_then(Value::as_array).map_or(0, Vec::len);
         if let Some(settled) = self.events("recovered", forward).last() {
             return match settled.get("outcome").and_then(Value::as_str) {
                 // Moot: it is as the action would have it, whoever did it.
-                Some("happened" | "moot") => Fate::Happened,
-                Some("did_not_happen") => Fate::Nothing,
-                _ => Fate::Lost,
+                Some("happened" | "moot") => Settlement::Done,
+                Some("did_not_happen") => Settlement::NotDone,
+                _ => Settlement::GaveUp,
             };
         }
         if let Some(reply) = self.events("sent", forward).last().and_then(|sent| sent.get("reply")) {
-            // The guard's own note of a send without an answer; the venue's answers have a `status`.
-            return if reply.get("status").is_none() { Fate::InDoubt } else { Fate::Answered(reply.clone()) };
+            // The venue's replies have a `status`; the guard's note of a send without one has none.
+            return if reply.get("status").is_none() {
+                Settlement::InDoubt
+            } else {
+                Settlement::Replied(reply.clone())
+            };
         }
         if self.0.get("done").is_none_or(Value::is_null) {
-            return Fate::UnderWay;
+            return Settlement::InProgress;
         }
         let refused = (0..forward).flat_map(|index| self.events("sent", index)).find(|sent| {
             sent.get("ok").and_then(Value::as_bool) == Some(false) && sent.pointer("/reply/status").is_some()
         });
         match refused.and_then(|sent| sent.get("reply")) {
-            Some(reply) => Fate::Hindered(reply.clone()),
-            None => Fate::Nothing,
+            Some(reply) => Settlement::BlockedByRefusal(reply.clone()),
+            None => Settlement::NotDone,
         }
     }
 }

@@ -1,30 +1,30 @@
-//! A trade that happens once under the agent's name for it, however often it is asked for.
+//! A trade that is done at most once under the agent's name for it, however often it is asked for.
 
 use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::history::lookup;
-use crate::base::address::Address;
-use crate::base::address::Cloid;
+use crate::base::address::{Address, Cloid};
 use crate::base::amount::{parse_wire, to_wire};
 use crate::base::key::SecretKey;
 use crate::mcp::client_id;
-use crate::mcp::desk::{Desk, UnderWay};
-use crate::mcp::fate::Record;
+use crate::mcp::context::{Context, InProgress};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
-use crate::mcp::send::{Trade, conclude, finish, once_over, recall, submit};
+use crate::mcp::send::{await_settlement, conclude, recall, submit};
+use crate::mcp::settlement_view::DecisionRecord;
 use crate::mcp::status::Status;
+use crate::mcp::trade_outcome::{Trade, finish};
 use crate::venue::action::Action;
 
-/// A name that this call has.
-pub(super) struct Once<'a> {
+/// The right of one call to trade under a name.
+pub(super) struct IdempotentTrade<'a> {
     pub(super) cloid: Cloid,
-    _under_way: UnderWay<'a>,
+    _in_progress: InProgress<'a>,
 }
 
-/// What a call asks for, to be held against what a first call under the same name asked for.
+/// The terms of a call, compared with those of an earlier call under the same name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct TradeTerms {
     pub(super) asset: u32,
     /// `None` where the call leaves it open, as with the size.
     pub(super) is_buy: Option<bool>,
@@ -32,16 +32,16 @@ pub(super) struct Asked {
     pub(super) size: Option<Decimal>,
 }
 
-impl<'a> Once<'a> {
+impl<'a> IdempotentTrade<'a> {
     /// Takes the name for this call.
     ///
     /// # Errors
     /// `unavailable` while another call of this process has it.
-    pub(super) fn begin(desk: &'a Desk, name: &str) -> Result<Self, Outcome> {
-        let client = desk.key.as_ref().map_or(Address([0; 20]), SecretKey::address);
+    pub(super) fn begin(context: &'a Context, name: &str) -> Result<Self, Outcome> {
+        let client = context.key.as_ref().map_or(Address([0; 20]), SecretKey::address);
         let cloid = client_id::cloid(client, name);
-        match desk.begin(name) {
-            Some(under_way) => Ok(Self { cloid, _under_way: under_way }),
+        match context.begin(name) {
+            Some(in_progress) => Ok(Self { cloid, _in_progress: in_progress }),
             None => {
                 let text = "A call with this client_id is under way; wait for its answer. This one did nothing.";
                 Err(Outcome::new(Kind::Unavailable, Retry::Later, text))
@@ -49,37 +49,46 @@ impl<'a> Once<'a> {
         }
     }
 
-    /// What became of an earlier call under this name, if there was one; `trade` puts a trade of a size into words.
+    /// The outcome of an earlier call under this name, if there was one; `trade` puts a trade of a size into words.
     ///
     /// # Errors
     /// `unavailable` where that cannot be found out, unless it is an exit: that goes all the same, for it can only
     /// reduce, and the guard itself takes no name twice.
-    pub(super) fn recalled(
+    pub(super) fn earlier_outcome(
         &self,
-        desk: &Desk,
+        context: &Context,
         status: &Status,
-        asked: &Asked,
+        terms: &TradeTerms,
         trade: impl Fn(Option<Decimal>) -> Trade,
     ) -> Result<Option<Outcome>, Outcome> {
-        match lookup(desk, &self.cloid.to_string()) {
-            Ok(found) => Ok(self.first(&found).map(|record| self.again(desk, status, asked, &record, trade))),
-            Err(_) if asked.reduce_only => Ok(None),
+        match lookup(context, &self.cloid.to_string()) {
+            Ok(found) => Ok(self
+                .first_passed(&found)
+                .map(|record| self.outcome_of_repeat(context, status, terms, &record, trade))),
+            Err(_) if terms.reduce_only => Ok(None),
             Err(error) => Err(Outcome::unreachable(&error)),
         }
     }
 
     /// Sends the action. The guard itself refuses the name a second time, so no other process can come in between: then
-    /// this tells what became of the call that was first.
-    pub(super) fn send(&self, desk: &Desk, status: &Status, asked: &Asked, trade: &Trade, action: &Action) -> Outcome {
-        let sent = match submit(desk, status, action, trade) {
+    /// the outcome is that of the first call.
+    pub(super) fn send(
+        &self,
+        context: &Context,
+        status: &Status,
+        terms: &TradeTerms,
+        trade: &Trade,
+        action: &Action,
+    ) -> Outcome {
+        let sent = match submit(context, status, action, trade) {
             Ok(sent) => sent,
             Err(outcome) => return finish(outcome, status, trade),
         };
         if sent.is_veto("duplicate_order") {
-            match lookup(desk, &self.cloid.to_string()).map(|found| self.first(&found)) {
+            match lookup(context, &self.cloid.to_string()).map(|found| self.first_passed(&found)) {
                 Ok(Some(record)) => {
                     let words = |size| Trade { size, ..trade.clone() };
-                    return self.again(desk, status, asked, &record, words);
+                    return self.outcome_of_repeat(context, status, terms, &record, words);
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -91,40 +100,40 @@ impl<'a> Once<'a> {
                 }
             }
         }
-        conclude(desk, status, trade, &sent)
+        conclude(context, status, trade, &sent)
     }
 
     /// The decision that passed under this name.
-    fn first(&self, found: &[Value]) -> Option<Value> {
+    fn first_passed(&self, found: &[Value]) -> Option<Value> {
         let cloid = self.cloid.to_string();
         let passed = |record: &&Value| {
-            let record = Record(record);
-            !record.is_veto() && record.asked(&cloid).is_some()
+            let record = DecisionRecord(record);
+            !record.is_veto() && record.asked_order(&cloid).is_some()
         };
         found.iter().find(passed).cloned()
     }
 
-    fn again(
+    fn outcome_of_repeat(
         &self,
-        desk: &Desk,
+        context: &Context,
         status: &Status,
-        asked: &Asked,
+        terms: &TradeTerms,
         record: &Value,
         trade: impl Fn(Option<Decimal>) -> Trade,
     ) -> Outcome {
-        let record = Record(record);
-        let first = record.asked(&self.cloid.to_string()).cloned().unwrap_or_default();
-        // What is told is told of the first call: its size counts, not what a call without one would come to now.
+        let record = DecisionRecord(record);
+        let first = record.asked_order(&self.cloid.to_string()).cloned().unwrap_or_default();
+        // The outcome is that of the first call: its size counts, not the size that this call would come to now.
         let trade = trade(first.get("s").and_then(Value::as_str).and_then(|size| parse_wire(size).ok()));
         let is = |key: &str, wanted: Value| first.get(key) == Some(&wanted);
-        let is_same = is("a", asked.asset.into())
-            && asked.is_buy.is_none_or(|is_buy| is("b", is_buy.into()))
-            && is("r", asked.reduce_only.into())
-            && asked.size.is_none_or(|size| is("s", to_wire(size).into()));
+        let is_same = is("a", terms.asset.into())
+            && terms.is_buy.is_none_or(|is_buy| is("b", is_buy.into()))
+            && is("r", terms.reduce_only.into())
+            && terms.size.is_none_or(|size| is("s", to_wire(size).into()));
         if is_same {
             let cloid = self.cloid.to_string();
-            let told = once_over(|| lookup(desk, &cloid).ok().and_then(|found| self.first(&found)));
-            return recall(desk, status, &trade, told.as_ref().map_or(record, Record));
+            let settled = await_settlement(|| lookup(context, &cloid).ok().and_then(|found| self.first_passed(&found)));
+            return recall(context, status, &trade, settled.as_ref().map_or(record, DecisionRecord));
         }
         let rule = Rule { id: "client_id_used".to_owned(), limit: None, observed: trade.client_id };
         let text = "This client_id was used before for another trade, so nothing was sent. list_decisions with this client_id \

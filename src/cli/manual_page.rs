@@ -63,7 +63,7 @@ fn flags(command: &Command) -> Vec<(String, String)> {
     .collect()
 }
 
-/// What stands between `[name: ` and `]` in a flag's help.
+/// The text between `[name: ` and `]` in a flag's help.
 fn said<'a>(help: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = help.split_once(&format!("[{name}: "))?;
     Some(rest.split_once(']').unwrap().0)

@@ -1,39 +1,41 @@
-//! What the tools work with: the way to the guard, the client key, and what the person who set this up demands of the
-//! guard. Who asks for a trade must first have the guard checked against those demands, each time anew.
+//! The context of every tool call: the client of the guard, the client key, and the requirements that the guard must meet.
+//!
+//! Before each trade the guard is checked against those requirements anew: another one may listen there by now.
 
-use crate::base::clock::now_ms;
-use crate::base::sync::lock;
-use crate::base::text::visible;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::link::Link;
+use super::guard_client::GuardClient;
 use super::outcome::{Kind, Outcome, Retry, Rule};
-use super::sight::Acts;
+use super::owner_rules::{OwnerRules, ReadRules};
+use super::recent_actions::RecentActions;
 use super::status::Status;
 use crate::base::address::Address;
+use crate::base::clock::now_ms;
 use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
-use crate::home::Mode;
+use crate::base::mode::Mode;
+use crate::base::sync::lock;
+use crate::base::text::visible;
 use crate::venue::market::{Market, Universe};
 
-/// What the guard must be.
+/// Requirements that the guard must meet, set by the person who starts this server.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Demands {
-    /// Its mode.
+pub(super) struct GuardRequirements {
+    /// The mode it must run in.
     pub(super) network: Option<Mode>,
-    /// The account that it guards; must be said on mainnet.
+    /// The account it must guard; required on mainnet.
     pub(super) account: Option<Address>,
 }
 
-impl Demands {
+impl GuardRequirements {
     /// Checks a guard.
     ///
     /// # Errors
-    /// What is not as demanded, in words.
+    /// The requirement that is not met, in words.
     pub(super) fn check(&self, status: &Status) -> Result<(), String> {
         let (mode, account) = (status.mode().unwrap_or(Mode::Mainnet), status.account());
         if let Some(wanted) = self.network.filter(|wanted| *wanted != mode) {
@@ -51,41 +53,49 @@ impl Demands {
     }
 }
 
-/// The tools' desk.
+/// The state that tool calls share.
 #[derive(Debug)]
-pub(super) struct Desk {
-    pub(super) link: Link,
+pub(super) struct Context {
+    pub(super) guard: GuardClient,
     /// `None` for a server that only reads.
     pub(super) key: Option<SecretKey>,
-    pub(super) demands: Demands,
+    pub(super) requirements: GuardRequirements,
     pub(super) kill_file: Option<KillFile>,
-    /// The kill file that the guard watches, as it said last.
+    read_rules: ReadRules,
+    /// The kill file that the guard watches, by its last status.
     watched: Mutex<Option<String>>,
-    /// Trades that are under way, by the agent's names for them.
+    /// Trades in progress, by the agent's names for them.
     busy: Mutex<BTreeSet<String>>,
     last_nonce: AtomicU64,
-    pub(super) acts: Acts,
+    pub(super) recent: RecentActions,
     /// Ids of markets never change; new ones are read when asked for.
     universe: Mutex<Option<Arc<Universe>>>,
 }
 
-impl Desk {
-    pub(super) fn new(link: Link, key: Option<SecretKey>, demands: Demands, kill_file: Option<KillFile>) -> Self {
+impl Context {
+    pub(super) fn new(
+        guard: GuardClient,
+        key: Option<SecretKey>,
+        requirements: GuardRequirements,
+        kill_file: Option<KillFile>,
+        read_rules: ReadRules,
+    ) -> Self {
         Self {
-            link,
+            guard,
             key,
-            demands,
+            requirements,
             kill_file,
+            read_rules,
             watched: Mutex::default(),
             busy: Mutex::default(),
             last_nonce: AtomicU64::new(0),
-            acts: Acts::default(),
+            recent: RecentActions::default(),
             universe: Mutex::default(),
         }
     }
 
-    /// Remembers what may have to be known when the guard does not answer.
-    pub(super) fn has_seen(&self, status: &Status) {
+    /// Remembers what is needed when the guard does not answer.
+    pub(super) fn remember(&self, status: &Status) {
         *lock(&self.watched) = status.kill_file().map(str::to_owned);
     }
 
@@ -99,7 +109,7 @@ impl Desk {
     /// # Errors
     /// `unavailable` where it does not answer.
     pub(super) fn status(&self) -> Result<Status, Outcome> {
-        let status = self.link.get("/guard/status").map_err(|error| Outcome::unreachable(&error))?;
+        let status = self.guard.get("/guard/status").map_err(|error| Outcome::unreachable(&error))?;
         Status::read(status).ok_or_else(|| {
             let text = "Nothing was done: what answers at the guard's address is no guard of this version. A person must \
                         look at --guard-url.";
@@ -107,18 +117,23 @@ impl Desk {
         })
     }
 
-    /// The status of a guard that is as demanded.
+    /// The status of a guard that meets the requirements.
     ///
     /// # Errors
-    /// As [`Desk::status`], and where the guard is another than the one that was agreed on.
+    /// As [`Context::status`], and where the guard does not meet the requirements.
     pub(super) fn admit(&self) -> Result<Status, Outcome> {
         let status = self.status()?;
-        self.has_seen(&status);
-        self.demands.check(&status).map_err(|why| {
+        self.remember(&status);
+        self.requirements.check(&status).map_err(|why| {
             let text = format!("Nothing was done: {why}. A person must set this server up anew.");
             Outcome::new(Kind::Unavailable, Retry::Never, text)
         })?;
         Ok(status)
+    }
+
+    /// The owner's rules, as the status has them; `None` where they cannot be read.
+    pub(super) fn rules(&self, status: &Status) -> Option<OwnerRules> {
+        (self.read_rules)(status.rules_code()?)
     }
 
     /// A market by its name, in any case of letters where that names one only.
@@ -143,7 +158,7 @@ impl Desk {
     /// # Errors
     /// `unavailable` where the list cannot be had.
     pub(super) fn universe(&self) -> Result<Arc<Universe>, Outcome> {
-        let meta = self.link.info(&json!({"type": "meta"})).map_err(|error| Outcome::unreachable(&error))?;
+        let meta = self.guard.info(&json!({"type": "meta"})).map_err(|error| Outcome::unreachable(&error))?;
         let universe = Universe::from_meta(&meta).map_err(|why| {
             let text = format!("Nothing was done: the list of markets cannot be read ({}).", visible(&why, 100));
             Outcome::new(Kind::Unavailable, Retry::Later, text)
@@ -156,7 +171,7 @@ impl Desk {
     /// The markets as they were last listed; read now if they never were.
     ///
     /// # Errors
-    /// As [`Desk::universe`].
+    /// As [`Context::universe`].
     pub(super) fn known_universe(&self) -> Result<Arc<Universe>, Outcome> {
         let kept = lock(&self.universe).clone();
         kept.map_or_else(|| self.universe(), Ok)
@@ -167,13 +182,13 @@ impl Desk {
     /// # Errors
     /// `unavailable` where they cannot be had.
     pub(super) fn mids(&self) -> Result<Value, Outcome> {
-        self.link.info(&json!({"type": "allMids"})).map_err(|error| Outcome::unreachable(&error))
+        self.guard.info(&json!({"type": "allMids"})).map_err(|error| Outcome::unreachable(&error))
     }
 
-    /// Marks a trade as under way until the mark is dropped; `None` where it is already.
-    pub(super) fn begin(&self, client_id: &str) -> Option<UnderWay<'_>> {
+    /// Marks a trade as in progress until the mark is dropped; `None` where it is already.
+    pub(super) fn begin(&self, client_id: &str) -> Option<InProgress<'_>> {
         let is_new = lock(&self.busy).insert(client_id.to_owned());
-        is_new.then(|| UnderWay { desk: self, client_id: client_id.to_owned() })
+        is_new.then(|| InProgress { context: self, client_id: client_id.to_owned() })
     }
 
     /// A nonce: the time, and above every other of this process.
@@ -185,16 +200,16 @@ impl Desk {
     }
 }
 
-/// A trade that is under way.
+/// The mark of a trade in progress.
 #[derive(Debug)]
-pub(super) struct UnderWay<'a> {
-    desk: &'a Desk,
+pub(super) struct InProgress<'a> {
+    context: &'a Context,
     client_id: String,
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for InProgress<'_> {
     fn drop(&mut self) {
-        lock(&self.desk.busy).remove(&self.client_id);
+        lock(&self.context.busy).remove(&self.client_id);
     }
 }
 

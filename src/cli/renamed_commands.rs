@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::Refusal;
+use super::refusal::Refusal;
 
 /// The refusal for a name that does not exist, when it is one that a person may look for.
 pub(super) fn replacement(error: &clap::Error) -> Option<Refusal> {

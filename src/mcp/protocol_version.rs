@@ -1,17 +1,17 @@
-//! The protocol's two eras, told apart request by request: the stateless one names its revision in every request, the
-//! older ones shake hands once with `initialize`. Pure.
+//! The two kinds of protocol revisions, recognised request by request: the stateless one is named in every request, the
+//! older ones begin with a handshake, `initialize`. Pure.
 
-use crate::base::text::visible;
 use serde_json::{Map, Value, json};
 
 use super::wire::{INVALID_PARAMS, RpcError, UNSUPPORTED_VERSION};
+use crate::base::text::visible;
 
 /// The stateless revision.
-pub(super) const MODERN: &str = "2026-07-28";
+pub(super) const STATELESS: &str = "2026-07-28";
 /// The revisions with a handshake, oldest first.
-pub(super) const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-/// What a client is offered that asks for a revision with a handshake not known here.
-const NEWEST_LEGACY: &str = "2025-11-25";
+pub(super) const WITH_HANDSHAKE: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+/// The revision offered to a client whose own is not known here.
+const NEWEST_WITH_HANDSHAKE: &str = "2025-11-25";
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -20,48 +20,48 @@ const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// How long a client may keep the list of tools: it does not change while the server lives.
 const LIST_TTL_MS: u64 = 3_600_000;
 
-/// Which era a request belongs to.
+/// The kind of revision that a request is made in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Era {
-    /// With a handshake.
-    Legacy,
+pub(super) enum ProtocolVersion {
+    /// One with a handshake.
+    Handshake,
     /// Stateless.
-    Modern,
+    Stateless,
 }
 
-impl Era {
-    /// The era of a request.
+impl ProtocolVersion {
+    /// The kind of a request's revision.
     ///
     /// # Errors
     /// When it names another revision than the stateless one, or lacks what that one asks for.
     pub(super) fn of(method: &str, params: &Map<String, Value>) -> Result<Self, RpcError> {
         if method == "initialize" {
-            return Ok(Self::Legacy);
+            return Ok(Self::Handshake);
         }
         let meta = params.get("_meta");
         let member = |key: &str| meta.and_then(|meta| meta.get(key));
         let missing =
             |key: &str| RpcError::new(INVALID_PARAMS, format!("`_meta` lacks `{key}`, or it is of another type"));
         match (member(VERSION_KEY), member(CAPABILITIES_KEY)) {
-            (None, None) if method != "server/discover" => Ok(Self::Legacy),
-            (Some(Value::String(version)), _) if version != MODERN => Err(unsupported(version)),
-            (Some(Value::String(_)), Some(Value::Object(_))) => Ok(Self::Modern),
+            (None, None) if method != "server/discover" => Ok(Self::Handshake),
+            (Some(Value::String(version)), _) if version != STATELESS => Err(unsupported(version)),
+            (Some(Value::String(_)), Some(Value::Object(_))) => Ok(Self::Stateless),
             (Some(Value::String(_)), _) => Err(missing(CAPABILITIES_KEY)),
             _ => Err(missing(VERSION_KEY)),
         }
     }
 
-    /// A result as this era wants it.
+    /// A result in this revision's form.
     pub(super) fn complete(self, mut result: Value) -> Value {
-        if let (Self::Modern, Some(result)) = (self, result.as_object_mut()) {
+        if let (Self::Stateless, Some(result)) = (self, result.as_object_mut()) {
             result.insert("resultType".to_owned(), json!("complete"));
         }
         result
     }
 
-    /// A result that may be kept, as this era wants it.
+    /// A result that may be cached, in this revision's form.
     pub(super) fn cacheable(self, mut result: Value) -> Value {
-        if let (Self::Modern, Some(result)) = (self, result.as_object_mut()) {
+        if let (Self::Stateless, Some(result)) = (self, result.as_object_mut()) {
             result.insert("ttlMs".to_owned(), json!(LIST_TTL_MS));
             result.insert("cacheScope".to_owned(), json!("private"));
         }
@@ -71,14 +71,14 @@ impl Era {
 
 fn unsupported(requested: &str) -> RpcError {
     let requested = visible(requested, 40);
-    let data = json!({"supported": [MODERN], "requested": requested});
+    let data = json!({"supported": [STATELESS], "requested": requested});
     RpcError { data: Some(data), ..RpcError::new(UNSUPPORTED_VERSION, "unsupported protocol version") }
 }
 
 /// The answer to `initialize`.
 pub(super) fn initialized(params: &Map<String, Value>, instructions: &str) -> Value {
     let asked = params.get("protocolVersion").and_then(Value::as_str);
-    let version = asked.filter(|asked| LEGACY.contains(asked)).unwrap_or(NEWEST_LEGACY);
+    let version = asked.filter(|asked| WITH_HANDSHAKE.contains(asked)).unwrap_or(NEWEST_WITH_HANDSHAKE);
     json!({
         "protocolVersion": version,
         "capabilities": {"tools": {}},
@@ -90,7 +90,7 @@ pub(super) fn initialized(params: &Map<String, Value>, instructions: &str) -> Va
 /// The answer to `server/discover`.
 pub(super) fn discovered(instructions: &str) -> Value {
     json!({
-        "supportedVersions": [MODERN],
+        "supportedVersions": [STATELESS],
         "capabilities": {"tools": {}},
         "instructions": instructions,
         "_meta": {SERVER_KEY: server_info()},

@@ -1,12 +1,12 @@
-//! `get_status`, `get_positions`, `get_open_orders`: what the guard's status tells.
+//! `get_status`, `get_positions`, `get_open_orders`: parts of the guard's status.
 
 use serde_json::{Map, Value, json};
 
-use super::{GUARD_READ, Tool, VENUE_READ, noted, read};
+use super::tool::{GUARD_READ, Tool, VENUE_READ, noted, read};
 use crate::mcp::answer::Answer;
-use crate::mcp::desk::Desk;
+use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;
-use crate::mcp::{clean, records, schema};
+use crate::mcp::{records, sanitize, schema};
 
 pub(super) const STATUS: Tool = Tool {
     name: "get_status",
@@ -39,51 +39,51 @@ pub(super) const ORDERS: Tool = Tool {
     run: orders,
 };
 
-fn status(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
+fn status(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     read(args, &[])?;
-    let picture = desk.settled()?;
-    let status = &picture.status;
+    let snapshot = context.fresh_snapshot()?;
+    let status = &snapshot.status;
     // An ill guard answers 503 with the problems, which the alerts tell as well.
-    let healthy = desk.link.get("/healthz").is_ok();
-    let mut told = Map::new();
+    let healthy = context.guard.get("/healthz").is_ok();
+    let mut shown = Map::new();
     for key in ["mode", "account", "account_network", "version", "at_ms", "equity", "risk", "alerts", "venue"] {
-        let member = status.raw().get(key).map_or(Value::Null, clean::value);
-        told.insert(key.to_owned(), member);
+        let member = status.raw().get(key).map_or(Value::Null, sanitize::value);
+        shown.insert(key.to_owned(), member);
     }
     let reason = status.killed();
-    told.insert("kill".to_owned(), json!({"pulled": reason.is_some(), "reason": reason}));
-    told.insert("headroom".to_owned(), super::rules::headroom(status));
-    told.insert("healthy".to_owned(), json!(healthy));
-    told.insert("read_only".to_owned(), json!(desk.key.is_none()));
+    shown.insert("kill".to_owned(), json!({"pulled": reason.is_some(), "reason": reason}));
+    shown.insert("headroom".to_owned(), super::rules::headroom(status));
+    shown.insert("healthy".to_owned(), json!(healthy));
+    shown.insert("read_only".to_owned(), json!(context.key.is_none()));
     for list in ["positions", "open_orders"] {
         let count = status.raw().get(list).and_then(Value::as_array).map_or(0, Vec::len);
-        told.insert(format!("{list}_count"), json!(count));
+        shown.insert(format!("{list}_count"), json!(count));
     }
-    told.insert("caution".to_owned(), json!(picture.caution()));
-    Ok(noted(told))
+    shown.insert("caution".to_owned(), json!(snapshot.caution()));
+    Ok(noted(shown))
 }
 
-fn positions(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
-    of_coin(desk, args, "positions")
+fn positions(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
+    of_coin(context, args, "positions")
 }
 
-fn orders(desk: &Desk, args: Option<&str>) -> Result<Answer, Outcome> {
-    of_coin(desk, args, "open_orders")
+fn orders(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
+    of_coin(context, args, "open_orders")
 }
 
 /// A list of the status, of one coin where one is named.
-fn of_coin(desk: &Desk, args: Option<&str>, name: &str) -> Result<Answer, Outcome> {
+fn of_coin(context: &Context, args: Option<&str>, name: &str) -> Result<Answer, Outcome> {
     let coin = read(args, &["coin"])?.optional_coin("coin")?;
-    let picture = desk.settled()?;
-    let status = &picture.status;
+    let snapshot = context.fresh_snapshot()?;
+    let status = &snapshot.status;
     let items = status.raw().get(name).and_then(Value::as_array).into_iter().flatten();
     let of_coin = |item: &&Value| {
         let named = item.get("coin").and_then(Value::as_str).unwrap_or_default();
         coin.as_ref().is_none_or(|coin| coin.eq_ignore_ascii_case(named))
     };
-    let mut told = records::list(name, items.filter(of_coin).map(clean::value).collect());
+    let mut shown = records::list(name, items.filter(of_coin).map(sanitize::value).collect());
     let age = status.raw().pointer("/venue/account_age_ms").cloned().unwrap_or_default();
-    told.insert("account_age_ms".to_owned(), age);
-    told.insert("caution".to_owned(), json!(picture.caution()));
-    Ok(noted(told))
+    shown.insert("account_age_ms".to_owned(), age);
+    shown.insert("caution".to_owned(), json!(snapshot.caution()));
+    Ok(noted(shown))
 }

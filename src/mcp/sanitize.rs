@@ -1,16 +1,21 @@
-//! What others wrote, made harmless for an agent: bounded, without control characters and without characters that
-//! hide or reorder text. Pure.
+//! Foreign values made harmless for an agent: bounded, without control characters and without characters that hide or
+//! reorder text. Pure.
 
 use serde_json::{Map, Value};
 
 use crate::base::text::visible;
 
-/// Most characters of a text of the guard's or the venue's.
-pub(super) const MAX_TEXT: usize = 400;
+/// Most characters of a text.
+const MAX_TEXT: usize = 400;
 /// Most items of a list inside a foreign value, most members of an object.
 const MAX_ITEMS: usize = 64;
 /// Deepest nesting of a foreign value: an action's deepest order lies seven levels down in an event.
 const MAX_DEPTH: usize = 10;
+
+/// A foreign text, cleaned and bounded.
+pub(super) fn text(text: &str) -> String {
+    visible(text, MAX_TEXT)
+}
 
 /// A foreign value with every text cleaned and every list bounded.
 pub(super) fn value(value: &Value) -> Value {
@@ -19,7 +24,7 @@ pub(super) fn value(value: &Value) -> Value {
 
 fn at_depth(value: &Value, depth: usize) -> Value {
     match value {
-        Value::String(inner) => Value::String(visible(inner, MAX_TEXT)),
+        Value::String(inner) => Value::String(text(inner)),
         Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => Value::String("…".to_owned()),
         Value::Array(items) => items.iter().take(MAX_ITEMS).map(|item| at_depth(item, depth + 1)).collect(),
         Value::Object(members) => {

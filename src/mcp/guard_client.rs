@@ -1,23 +1,23 @@
-//! The way to the guard: its HTTP API on this machine, every call with a hard time-out, nothing sent twice.
+//! Client of the guard's HTTP API on this machine: every call has a hard time-out, and nothing is sent twice.
 
-use crate::base::text::visible;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 use serde_json::Value;
 
 use crate::base::origin::Origin;
+use crate::base::text::visible;
 use crate::venue::client::{CallError, Client, RawAnswer, Timeouts};
 
-/// A read. The guard answers from memory; a question to the venue takes at most the venue's own time-out.
+/// Time-out of a read. The guard answers from memory; a question to the venue takes at most the venue's time-out.
 const READ_MS: u64 = 12_000;
-/// A decision. The guard itself gives up after 25 s and says so.
+/// Time-out of a decision. The guard itself gives up after 25 s and says so.
 const DECIDE_MS: u64 = 30_000;
-/// Pulling the kill switch: past this the kill file is tried.
+/// Time-out of pulling the kill switch: past this the kill file is tried.
 pub(super) const KILL_MS: u64 = 5_000;
-/// The first look at the guard, before anything is served.
+/// Time-out of the first look at the guard, before anything is served.
 const PROBE_MS: u64 = 2_000;
-/// Connecting to this machine.
+/// Time-out of connecting to this machine.
 const CONNECT_MS: u64 = 2_000;
 
 /// A guard's base URL: plain HTTP to a loopback address, so that orders never leave this machine unencrypted.
@@ -25,24 +25,16 @@ const CONNECT_MS: u64 = 2_000;
 pub struct GuardUrl(String);
 
 /// Why a base URL is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Not of the form wanted.
+    /// It has another form.
+    #[error("must be http://HOST:PORT without user, path or query")]
     Form,
     /// The host is not this machine.
+    #[error(
+        "must name a loopback address such as http://127.0.0.1:8547; agents trade only through a guard on this machine"
+    )]
     NotLoopback,
-}
-
-impl fmt::Display for UrlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Form => "must be http://HOST:PORT without user, path or query",
-            Self::NotLoopback => {
-                "must name a loopback address such as http://127.0.0.1:8547; agents trade only through a guard on this \
-                 machine"
-            }
-        })
-    }
 }
 
 impl GuardUrl {
@@ -64,48 +56,41 @@ impl fmt::Display for GuardUrl {
 }
 
 /// Why the guard gave no good answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum LinkError {
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum GuardCallError {
     /// It was not reached: nothing was asked.
+    #[error("the guard was not reached: {0}")]
     Away(String),
     /// It was asked and did not answer: it may have acted.
+    #[error("the guard did not answer: {0}")]
     NoAnswer(String),
     /// It answered with another status than 200: status, its code, its text.
+    #[error("the guard answered with HTTP {0} ({1}): {2}")]
     Refused(u16, String, String),
 }
 
-impl LinkError {
+impl GuardCallError {
     /// Whether a request may have been acted on all the same.
     pub(super) fn may_have_acted(&self) -> bool {
         match self {
             Self::Away(_) => false,
             Self::NoAnswer(_) => true,
-            // A 504 is the guard's own "no decision in time", or the gate's. What is no refusal is none of its answers.
+            // A 504 is the guard's "no decision in time". A status that is no refusal does not come from the guard.
             Self::Refused(status, code, _) => !(400..500).contains(status) && code != "busy",
-        }
-    }
-}
-
-impl fmt::Display for LinkError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Away(reason) => write!(f, "the guard was not reached: {reason}"),
-            Self::NoAnswer(reason) => write!(f, "the guard did not answer: {reason}"),
-            Self::Refused(status, code, text) => write!(f, "the guard answered with HTTP {status} ({code}): {text}"),
         }
     }
 }
 
 /// The guard's API.
 #[derive(Debug)]
-pub(super) struct Link {
+pub(super) struct GuardClient {
     probes: Client,
     reads: Client,
     decisions: Client,
     kills: Client,
 }
 
-impl Link {
+impl GuardClient {
     /// The API behind a base URL. Opens no connection yet.
     ///
     /// # Errors
@@ -124,60 +109,60 @@ impl Link {
     /// The status, for a first look: given up soon.
     ///
     /// # Errors
-    /// As [`Link::get`].
-    pub(super) fn probe(&self) -> Result<Value, LinkError> {
+    /// As [`GuardClient::get`].
+    pub(super) fn probe(&self) -> Result<Value, GuardCallError> {
         read(self.probes.get_raw("/guard/status"))
     }
 
     /// Gets a path.
     ///
     /// # Errors
-    /// The [`LinkError`]; a read may be asked again.
-    pub(super) fn get(&self, path: &str) -> Result<Value, LinkError> {
+    /// The [`GuardCallError`]; a read may be asked again.
+    pub(super) fn get(&self, path: &str) -> Result<Value, GuardCallError> {
         read(self.reads.get_raw(path))
     }
 
     /// Asks one of the venue's `/info` questions.
     ///
     /// # Errors
-    /// As [`Link::get`].
-    pub(super) fn info(&self, question: &Value) -> Result<Value, LinkError> {
+    /// As [`GuardClient::get`].
+    pub(super) fn info(&self, question: &Value) -> Result<Value, GuardCallError> {
         read(self.reads.post_raw("/info", question.to_string().as_bytes()))
     }
 
     /// Posts a signed request, once.
     ///
     /// # Errors
-    /// See [`LinkError::may_have_acted`].
-    pub(super) fn exchange(&self, body: &str) -> Result<Value, LinkError> {
+    /// See [`GuardCallError::may_have_acted`].
+    pub(super) fn exchange(&self, body: &str) -> Result<Value, GuardCallError> {
         read(self.decisions.post_raw("/exchange", body.as_bytes()))
     }
 
     /// Pulls the kill switch with a signed request.
     ///
     /// # Errors
-    /// As [`Link::get`]; pulling twice does no harm.
-    pub(super) fn kill(&self, body: &str) -> Result<Value, LinkError> {
+    /// As [`GuardClient::get`]; pulling twice does no harm.
+    pub(super) fn kill(&self, body: &str) -> Result<Value, GuardCallError> {
         read(self.kills.post_raw("/guard/kill", body.as_bytes()))
     }
 }
 
-fn read(answer: Result<RawAnswer, CallError>) -> Result<Value, LinkError> {
+fn read(answer: Result<RawAnswer, CallError>) -> Result<Value, GuardCallError> {
     let answer = answer.map_err(|error| match error {
-        CallError::NotSent(reason) => LinkError::Away(reason),
-        other => LinkError::NoAnswer(other.to_string()),
+        CallError::NotSent(reason) => GuardCallError::Away(reason),
+        other => GuardCallError::NoAnswer(other.to_string()),
     })?;
     let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
     match (answer.status, body) {
         (200, Some(body)) => Ok(body),
-        // A request that the guard could not read as one is vetoed with a status of its own.
+        // A request that the guard could not read is vetoed, with an HTTP status of 4xx.
         (400..=499, Some(body)) if body.get("guard").is_some_and(Value::is_object) => Ok(body),
-        (200, None) => Err(LinkError::NoAnswer("its answer is not JSON; is that the guard?".to_owned())),
+        (200, None) => Err(GuardCallError::NoAnswer("its answer is not JSON; is that the guard?".to_owned())),
         (status, body) => {
             let member = |name: &str| body.as_ref().and_then(|body| body.get(name)?.as_str().map(str::to_owned));
             let code = member("code").unwrap_or_else(|| "unknown".to_owned());
             let text = member("msg").unwrap_or_default();
-            Err(LinkError::Refused(status, visible(&code, 40), visible(&text, 200)))
+            Err(GuardCallError::Refused(status, visible(&code, 40), visible(&text, 200)))
         }
     }
 }

@@ -1,0 +1,59 @@
+//! Requirements of mainnet mode that are not met, each with what to give.
+
+use crate::base::address::Address;
+
+/// One requirement that is not met.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum MainnetGap {
+    /// The owner has said that mainnet must not start, and why.
+    #[error("mainnet is refused here ({0})")]
+    Refused(String),
+    /// The config does not allow it.
+    #[error("allow_mainnet = true in the config")]
+    NotAllowed,
+    /// The config has no equity cap.
+    #[error("equity_cap in the config")]
+    NoEquityCap,
+    /// The set-up is given no equity cap.
+    #[error("--equity-cap USDC: equity beyond it enlarges no limit")]
+    CapNotGiven,
+    /// The set-up is not confirmed (the account).
+    #[error("--confirm-mainnet {0}: the account's address once more")]
+    SetUpNotConfirmed(Address),
+    /// The set-up is confirmed for something else (the account, what was said instead).
+    #[error("--confirm-mainnet must be the account {0}, not {1}")]
+    SetUpConfirmedOther(Address, Address),
+    /// The config names no API wallet.
+    #[error("api_wallet in the config")]
+    NoApiWallet,
+    /// These rules are looser than the defaults.
+    #[error("rules no looser than the defaults (looser: {})", .0.join(", "))]
+    LooserRules(Vec<&'static str>),
+    /// No person has confirmed the account at this start (the account).
+    #[error("SVC_MAINNET_CONFIRM={0}, set by a person at this start")]
+    NotConfirmed(Address),
+    /// Another account was confirmed at this start (the account, what was said instead).
+    #[error("SVC_MAINNET_CONFIRM must be the account {0}, not {1}")]
+    ConfirmedOther(Address, Address),
+    /// There is no risk journal for mainnet and this account.
+    #[error("a risk journal for mainnet and {0} (`svc-guard journal-init --mode mainnet`)")]
+    NoJournal(Address),
+    /// The risk journal that stands there was started for something else (the account, what it says).
+    #[error("a risk journal for mainnet and {0}: the one there was started for {1}")]
+    OtherJournal(Address, String),
+    /// The key does not come on standard input.
+    #[error("--key-stdin: on mainnet the key comes on standard input only")]
+    KeyNotOnStdin,
+}
+
+impl MainnetGap {
+    /// A start that is not confirmed for the account, but perhaps for another.
+    pub(super) fn not_confirmed(account: Address, said: Option<Address>) -> Self {
+        said.map_or(Self::NotConfirmed(account), |said| Self::ConfirmedOther(account, said))
+    }
+
+    /// A set-up that is not confirmed for the account, but perhaps for another.
+    pub(super) fn set_up_not_confirmed(account: Address, said: Option<Address>) -> Self {
+        said.map_or(Self::SetUpNotConfirmed(account), |said| Self::SetUpConfirmedOther(account, said))
+    }
+}
