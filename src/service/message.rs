@@ -1,4 +1,4 @@
-//! What the other threads say to the decision loop.
+//! Messages of the other threads to the decision loop, and the way back to a waiting client.
 
 use std::fmt;
 use std::time::Instant;
@@ -6,9 +6,9 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::json;
 
-use super::metrics::Now;
 use crate::base::address::Address;
 use crate::guard::{Input, RequestBody, Via};
+use crate::service::metrics::Now;
 
 /// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for those who have a
 /// client waiting, who answer `busy` instead.
@@ -23,7 +23,7 @@ pub(super) enum Message {
     Exchange {
         /// Transport.
         via: Via,
-        /// What came.
+        /// The request as it was read.
         body: RequestBody,
         /// Where its answer goes.
         reply: Responder,
@@ -39,7 +39,7 @@ pub(super) enum Message {
     },
     /// Somebody asks for the status.
     Status(Sender<String>),
-    /// Somebody asks what keeps the service from being healthy.
+    /// Somebody asks for the problems that keep the service from being healthy.
     Health(Sender<Vec<String>>),
     /// Somebody asks for the figures of the moment.
     Now(Sender<Box<Now>>),
