@@ -39,7 +39,7 @@ pub(super) struct Surroundings {
     /// Reads that the poller should do soon.
     pub(super) reads: Sender<Read>,
     /// The request budget, for the status.
-    pub(super) ledger: Arc<Mutex<Ledger>>,
+    pub(super) budget: Arc<Mutex<Ledger>>,
     /// The kill file.
     pub(super) kill_file: KillFile,
     /// Reports problems.
@@ -152,8 +152,8 @@ impl DecisionLoop {
             }
             Message::Status(reply) => {
                 let weight = {
-                    let ledger = lock(&self.around.ledger);
-                    (ledger.budget(), ledger.used(steady_ms()))
+                    let budget = lock(&self.around.budget);
+                    (budget.budget(), budget.used(steady_ms()))
                 };
                 let _ = reply.try_send(self.guard.status(now_ms(), weight).to_string());
             }
@@ -167,8 +167,8 @@ impl DecisionLoop {
     /// The figures of the moment, for a scrape.
     fn now(&self) -> Now {
         let (weight, spent) = {
-            let ledger = lock(&self.around.ledger);
-            ((ledger.budget(), ledger.used(steady_ms())), ledger.totals().collect())
+            let budget = lock(&self.around.budget);
+            ((budget.budget(), budget.used(steady_ms())), budget.totals().collect())
         };
         let (waiting, room) = self.backlog.queue();
         let reads = ("reads", self.around.reads.len(), self.around.reads.capacity().unwrap_or_default());

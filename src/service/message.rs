@@ -91,19 +91,28 @@ pub(super) struct Reply {
 }
 
 impl Reply {
+    /// A refusal that is no decision, in the shape of an exchange's answer and of all errors at once.
+    pub(super) fn refusal(http_status: u16, code: &str, text: &str) -> Self {
+        let text = format!("svc-guard: {text}");
+        let body = json!({"code": code, "msg": text, "data": null, "status": "err", "response": text});
+        Self { http_status, body: body.to_string() }
+    }
+
     /// For a request without a client of which too many wait already.
     pub(super) fn unsigned() -> Self {
-        let text =
-            "svc-guard: too many requests whose signature does not check out; sign with a client key of this guard";
-        let body = json!({"code": "rate_limited", "msg": text, "data": null, "status": "err", "response": text});
-        Self { http_status: 429, body: body.to_string() }
+        let text = "too many requests whose signature does not check out; sign with a client key of this guard";
+        Self::refusal(429, "rate_limited", text)
     }
 
     /// For a request that was not judged because too much waits already.
-    #[must_use]
     pub(super) fn busy() -> Self {
-        let text = "svc-guard: too many requests wait to be judged or written; nothing was judged, send it again soon";
-        let body = json!({"code": "busy", "msg": text, "data": null, "status": "err", "response": text});
-        Self { http_status: 503, body: body.to_string() }
+        let text = "too many requests wait to be judged or written; nothing was judged, send it again soon";
+        Self::refusal(503, "busy", text)
+    }
+
+    /// For a request whose decision did not come in time.
+    pub(super) fn unanswered() -> Self {
+        let text = "no decision came in time; look it up at /guard/decision by its nonce before sending it again";
+        Self::refusal(504, "no_answer", text)
     }
 }

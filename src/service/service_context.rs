@@ -25,16 +25,15 @@ use super::server::info_proxy::InfoProxy;
 use super::thread::{DEATHS, Death, spawn};
 use super::triggers;
 use super::venue_io::api_wallet_check;
-use super::venue_io::info_cache::InfoCache;
 use super::venue_io::poller;
 use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
 use super::venue_io::sender::{self, SENDERS, Sending};
+use super::venue_io::venue_access::VenueAccess;
 use super::venue_io::venue_reads::VenueReader;
 use crate::base::address::Address;
-use crate::base::clock::{now_ms, steady_ms};
+use crate::base::clock::now_ms;
 use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
-use crate::base::sync::lock;
 use crate::faults::Faults;
 use crate::guard::{Input, Read};
 use crate::home::Config;
@@ -47,9 +46,7 @@ const JOURNAL_QUEUE: usize = 1024;
 
 /// Shared state, and the ends of channels that many send on.
 pub(super) struct ServiceContext {
-    pub(super) client: Arc<Client>,
-    pub(super) ledger: Arc<Mutex<Ledger>>,
-    pub(super) cache: Arc<InfoCache>,
+    venue: VenueAccess,
     pub(super) recent_events: Arc<RecentEvents>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) inbox: Sender<Message>,
@@ -83,19 +80,16 @@ impl ServiceContext {
         let (reads, wanted) = bounded(poller::QUEUE);
         let (shut_down, shut_down_end) = bounded(1);
         let (deaths, deaths_end) = bounded(DEATHS);
-        let context = Self {
+        let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()));
+        let venue = VenueAccess {
             client: Arc::new(client),
-            ledger: Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute()))),
+            budget: Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute()))),
             cache: Arc::default(),
-            recent_events: Arc::default(),
-            metrics: Arc::new(Metrics::new(now_ms(), config.mode.name())),
-            inbox,
-            sends,
-            reads,
-            shut_down,
-            deaths,
-            faults,
+            metrics: Arc::clone(&metrics),
+            faults: faults.clone(),
         };
+        let recent_events = Arc::default();
+        let context = Self { venue, recent_events, metrics, inbox, sends, reads, shut_down, deaths, faults };
         let ends = Ends { shut_down: shut_down_end, deaths: deaths_end };
         (context, ends, WorkEnds { messages, queued_sends, wanted })
     }
@@ -123,32 +117,25 @@ impl ServiceContext {
             inbox,
             commit_handler: self.commit_handler(),
             reads: self.reads.clone(),
-            ledger: Arc::clone(&self.ledger),
+            budget: Arc::clone(&self.venue.budget),
             kill_file,
             health_report: HealthReport::new(notify.clone()),
             watchdog: notify.watchdog(),
         }
     }
 
-    /// Takes over the answer of the start's check of the API wallet, and books its weight, which the ledger has not seen.
+    /// Takes over the answer of the start's check of the API wallet, and books its weight, which was spent without the budget.
     pub(super) fn vouched_for(&self, account: Address, master: Address) {
         let weight = api_wallet_check::check_weight(account, master);
-        lock(&self.ledger).charge(Priority::Read, weight, steady_ms());
+        self.venue.charge(Priority::Read, weight);
         // The first message of all; the decision loop takes it in before any request.
         let acts_for = Input::ActsFor(api_wallet_check::acts_for(account, master));
         let _is_there_room = self.inbox.try_send(Message::Input(acts_for));
     }
 
     pub(super) fn venue_reader(&self, account: Address, api_wallet: Option<&ApiWallet>) -> VenueReader {
-        VenueReader {
-            client: Arc::clone(&self.client),
-            ledger: Arc::clone(&self.ledger),
-            cache: Arc::clone(&self.cache),
-            account,
-            api_wallet: api_wallet.map(|wallet| wallet.key.address()),
-            metrics: Arc::clone(&self.metrics),
-            faults: self.faults.clone(),
-        }
+        let api_wallet = api_wallet.map(|wallet| wallet.key.address());
+        VenueReader { venue: self.venue.clone(), account, api_wallet }
     }
 
     pub(super) fn watch_kill_file(&self, kill_file: KillFile) -> io::Result<()> {
@@ -157,15 +144,8 @@ impl ServiceContext {
     }
 
     pub(super) fn start_senders(&self, key: SecretKey, config: &Config, queue: &QueuedSends) -> io::Result<()> {
-        let sending = Arc::new(Sending {
-            key,
-            source: source(config.account_network),
-            client: Arc::clone(&self.client),
-            cache: Arc::clone(&self.cache),
-            ledger: Arc::clone(&self.ledger),
-            metrics: Arc::clone(&self.metrics),
-            faults: self.faults.clone(),
-        });
+        let (source, venue) = (source(config.account_network), self.venue.clone());
+        let sending = Arc::new(Sending { key, source, venue });
         for number in 0..SENDERS {
             let (sending, queue, inbox) = (Arc::clone(&sending), queue.clone(), self.inbox.clone());
             // The first is kept for the guard's own: clients' slow sends can hold up all others.
@@ -199,14 +179,7 @@ impl ServiceContext {
     }
 
     pub(super) fn info_proxy(&self, config: &Config) -> InfoProxy {
-        InfoProxy {
-            client: Arc::clone(&self.client),
-            ledger: Arc::clone(&self.ledger),
-            account: config.account,
-            clients: config.auth.clients.clone(),
-            cache: Arc::clone(&self.cache),
-            metrics: Arc::clone(&self.metrics),
-        }
+        InfoProxy { venue: self.venue.clone(), account: config.account, clients: config.auth.clients.clone() }
     }
 
     pub(super) fn wait_for_signals(&self, mut signals: Signals) -> io::Result<Receiver<Option<&'static str>>> {

@@ -5,7 +5,6 @@
 //! missing must not look alive. A thread that ends as it should reports nothing. What a thread does may not enter.
 
 use std::any::Any;
-use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, JoinHandle};
@@ -13,18 +12,13 @@ use std::thread::{Builder, JoinHandle};
 use crossbeam_channel::Sender;
 
 /// The end of a thread that should have gone on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("thread {thread} died: {reason}")]
 pub(super) struct Death {
     /// Name of the thread.
     pub(super) thread: String,
     /// What it died of.
     pub(super) reason: String,
-}
-
-impl fmt::Display for Death {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "thread {} died: {}", self.thread, self.reason)
-    }
 }
 
 /// Room for this many deaths is enough: the first one ends the service.

@@ -22,6 +22,7 @@ use crate::service::reporting::recent_events::RecentEvents;
 const DECISION_WAIT: Duration = Duration::from_secs(25);
 /// A decision loop that does not answer within this is not healthy.
 const HEALTH_WAIT: Duration = Duration::from_secs(1);
+const SILENT_LOOP: &str = "the decision loop does not answer within a second";
 
 /// The sources of the answers.
 pub(in crate::service) struct Handlers {
@@ -92,7 +93,7 @@ impl Handlers {
 
     fn ask(&self, message: Message, answer: &Receiver<Reply>) -> Response {
         let reply = match self.inbox.try_send(message) {
-            Ok(()) => answer.recv_timeout(DECISION_WAIT).unwrap_or_else(|_| unanswered()),
+            Ok(()) => answer.recv_timeout(DECISION_WAIT).unwrap_or_else(|_| Reply::unanswered()),
             Err(_) => {
                 self.metrics.busy.add();
                 Reply::busy()
@@ -142,31 +143,29 @@ impl Handlers {
         }
     }
 
-    fn status(&self) -> Response {
+    /// Asks the decision loop; none where it does not answer within [`HEALTH_WAIT`].
+    fn ask_loop<T>(&self, question: impl FnOnce(Sender<T>) -> Message) -> Option<T> {
         let (reply, answer) = bounded(1);
-        let asked = self.inbox.try_send(Message::Status(reply)).is_ok();
-        match answer.recv_timeout(HEALTH_WAIT) {
-            Ok(status) if asked => Response::json(200, status.into_bytes()),
-            _ => Response::error(503, "busy", "the decision loop does not answer within a second"),
+        self.inbox.try_send(question(reply)).ok()?;
+        answer.recv_timeout(HEALTH_WAIT).ok()
+    }
+
+    fn status(&self) -> Response {
+        match self.ask_loop(Message::Status) {
+            Some(status) => Response::json(200, status.into_bytes()),
+            None => Response::error(503, "busy", SILENT_LOOP),
         }
     }
 
     /// Where the decision loop does not answer its part is left out: the rest still shows that.
     fn metrics(&self) -> Response {
-        let (reply, answer) = bounded(1);
-        let asked = self.inbox.try_send(Message::Now(reply)).is_ok();
-        let now = answer.recv_timeout(HEALTH_WAIT).ok().filter(|_| asked);
+        let now = self.ask_loop(Message::Now);
         let body = self.metrics.page(now.as_deref(), self.slots.taken(), self.slots.most());
         Response { content_type: CONTENT_TYPE.to_owned(), ..Response::json(200, body) }
     }
 
     fn health(&self) -> Response {
-        let (reply, answer) = bounded(1);
-        let asked = self.inbox.try_send(Message::Health(reply)).is_ok();
-        let problems = match answer.recv_timeout(HEALTH_WAIT) {
-            Ok(problems) if asked => problems,
-            _ => vec!["the decision loop does not answer within a second".to_owned()],
-        };
+        let problems = self.ask_loop(Message::Health).unwrap_or_else(|| vec![SILENT_LOOP.to_owned()]);
         if problems.is_empty() {
             return Response::json(200, br#"{"ok":true}"#.to_vec());
         }
@@ -188,13 +187,6 @@ fn page(asset: &monitor::Asset) -> Response {
         headers: monitor::HEADERS.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
         body: asset.body.into(),
     }
-}
-
-fn unanswered() -> Reply {
-    let text =
-        "svc-guard: no decision came in time; look it up at /guard/decision by its nonce before sending it again";
-    let body = json!({"code": "no_answer", "msg": text, "data": null, "status": "err", "response": text});
-    Reply { http_status: 504, body: body.to_string() }
 }
 
 /// The value of a query's parameter; none of those here needs decoding.

@@ -1,36 +1,25 @@
 //! `/info`, passed through: within the budget that is left for clients' questions, and from the cache where an answer still
 //! holds.
 
-use std::sync::{Arc, Mutex};
-
 use serde_json::{Value, json};
 
 use super::types::Response;
 use crate::base::address::Address;
-use crate::base::clock::{now_ms, steady_ms};
-use crate::base::sync::lock;
-use crate::service::metrics::Metrics;
-use crate::service::venue_io::info_cache::{self, InfoCache, lasting_ms};
-use crate::venue::client::{CallError, Client, RawAnswer};
-use crate::venue::weight::{Ledger, Priority, info_extra, info_weight};
+use crate::base::clock::now_ms;
+use crate::service::venue_io::info_cache::{self, lasting_ms};
+use crate::service::venue_io::venue_access::VenueAccess;
+use crate::venue::client::{CallError, RawAnswer};
+use crate::venue::weight::{Priority, info_extra, info_weight};
 
 /// Most bytes that are passed on of a refusal's body.
 const REFUSAL_BYTES: usize = 512;
 
 /// Answers clients' questions.
 pub(in crate::service) struct InfoProxy {
-    /// The venue.
-    pub(in crate::service) client: Arc<Client>,
-    /// The request budget.
-    pub(in crate::service) ledger: Arc<Mutex<Ledger>>,
-    /// The account that is guarded.
+    pub(in crate::service) venue: VenueAccess,
     pub(in crate::service) account: Address,
     /// The addresses of the clients' keys.
     pub(in crate::service) clients: Vec<Address>,
-    /// Answers that still hold.
-    pub(in crate::service) cache: Arc<InfoCache>,
-    /// Counts and times questions.
-    pub(in crate::service) metrics: Arc<Metrics>,
 }
 
 /// A question that was read.
@@ -60,7 +49,7 @@ impl InfoProxy {
 
     /// The answer that needs no venue, if there is one.
     pub(super) fn recall(&self, question: &Question) -> Option<Response> {
-        self.cache.fresh(&question.kind, &question.key).map(|body| Response::json(200, body.to_vec()))
+        self.venue.cache.fresh(&question.kind, &question.key).map(|body| Response::json(200, body.to_vec()))
     }
 
     /// Answers a question, from the cache or by asking the venue: may take as long as a call to it.
@@ -70,19 +59,15 @@ impl InfoProxy {
         if let Some(response) = self.recall(&question) {
             return response;
         }
-        let spent = {
-            let mut ledger = lock(&self.ledger);
-            ledger.try_spend(Priority::PassThrough, info_weight(&question.kind), steady_ms())
-        };
-        if let Err(denied) = spent {
+        if let Err(denied) = self.venue.try_spend(Priority::PassThrough, info_weight(&question.kind)) {
             let text = format!("{denied}; the rest is kept for the guard's own reads");
             return self.last_known(&question).unwrap_or_else(|| Response::error(429, "rate_limited", &text));
         }
-        match self.metrics.pass_through(|| self.client.info_raw(question.text.as_bytes())) {
+        match self.venue.metrics.pass_through(|| self.venue.client.info_raw(question.text.as_bytes())) {
             Ok(answer) if answer.status == 200 => {
                 self.charge_items(&question.kind, &answer.body);
                 if lasting_ms(&question.kind) > 0 {
-                    self.cache.keep(question.key, answer.body.clone(), begun_ms);
+                    self.venue.cache.keep(question.key, answer.body.clone(), begun_ms);
                 }
                 Response::json(200, answer.body)
             }
@@ -96,7 +81,7 @@ impl InfoProxy {
     }
 
     fn last_known(&self, question: &Question) -> Option<Response> {
-        let body = self.cache.last_of_markets(&question.kind, &question.key);
+        let body = self.venue.cache.last_of_markets(&question.kind, &question.key);
         body.map(|body| Response::json(200, body.to_vec()))
     }
 
@@ -116,8 +101,7 @@ impl InfoProxy {
             return;
         }
         let items = serde_json::from_slice::<Value>(body).ok().and_then(|answer| answer.as_array().map(Vec::len));
-        let extra = info_extra(kind, items.unwrap_or_default());
-        lock(&self.ledger).charge(Priority::PassThrough, extra, steady_ms());
+        self.venue.charge(Priority::PassThrough, info_extra(kind, items.unwrap_or_default()));
     }
 }
 
@@ -134,19 +118,24 @@ fn venue_away(failed: Result<RawAnswer, CallError>) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
-    use crate::venue::client::Timeouts;
+    use crate::faults::Faults;
+    use crate::service::metrics::Metrics;
+    use crate::venue::client::{Client, Timeouts};
+    use crate::venue::weight::Ledger;
 
     /// A proxy for a venue at this address.
     fn proxy(url: &str) -> InfoProxy {
-        InfoProxy {
+        let venue = VenueAccess {
             client: Arc::new(Client::new(url, Timeouts::default()).unwrap()),
-            ledger: Arc::new(Mutex::new(Ledger::new(1_200))),
-            account: Address([0x11; 20]),
-            clients: Vec::new(),
+            budget: Arc::new(Mutex::new(Ledger::new(1_200))),
             cache: Arc::default(),
             metrics: Arc::new(Metrics::new(0, "paper")),
-        }
+            faults: Faults::default(),
+        };
+        InfoProxy { venue, account: Address([0x11; 20]), clients: Vec::new() }
     }
 
     fn answer(proxy: &InfoProxy, question: &Value) -> Response {
@@ -161,7 +150,11 @@ mod tests {
         for (kind, is_answered) in [("meta", true), ("allMids", false)] {
             let question = json!({"type": kind});
             assert_eq!(answer(&proxy, &question).status, 502, "{kind}");
-            proxy.cache.keep(info_cache::key(&question), json!({"kept": kind}).to_string().into_bytes(), long_ago);
+            proxy.venue.cache.keep(
+                info_cache::key(&question),
+                json!({"kept": kind}).to_string().into_bytes(),
+                long_ago,
+            );
             assert_eq!(answer(&proxy, &question).status, if is_answered { 200 } else { 502 }, "{kind}");
         }
     }

@@ -37,20 +37,14 @@ pub(super) struct InfoQueue {
     jobs: Sender<InfoJob>,
 }
 
-/// The queues of both kinds.
-pub(super) struct InfoQueues {
-    pub(super) http: InfoQueue,
-    pub(super) websockets: InfoQueue,
-}
-
-/// Starts all threads.
+/// Starts all threads; the queues for questions over HTTP and over WebSockets.
 ///
 /// # Errors
 /// The system's, when it grants no thread.
-pub(super) fn start(proxy: &Arc<InfoProxy>, deaths: &Sender<Death>) -> io::Result<InfoQueues> {
+pub(super) fn start(proxy: &Arc<InfoProxy>, deaths: &Sender<Death>) -> io::Result<(InfoQueue, InfoQueue)> {
     let http = start_some(proxy, 0, HTTP_THREADS, deaths)?;
     let websockets = start_some(proxy, HTTP_THREADS, WEBSOCKET_THREADS, deaths)?;
-    Ok(InfoQueues { http, websockets })
+    Ok((http, websockets))
 }
 
 fn start_some(proxy: &Arc<InfoProxy>, first: usize, count: usize, deaths: &Sender<Death>) -> io::Result<InfoQueue> {

@@ -25,8 +25,7 @@ use crossbeam_channel::Sender;
 use self::gate::{Gate, Hosts, Limits, Setup, Upgrade};
 use self::handlers::Handlers;
 use self::info_proxy::InfoProxy;
-use self::info_threads::{Full, InfoQueue, InfoQueues, TOO_MANY};
-use self::routes::ROUTES;
+use self::info_threads::{Full, InfoQueue, TOO_MANY};
 use self::types::{Handler, Request, Response};
 use self::websocket::Sockets;
 use self::workers::{WORKERS, WorkerHandler, WorkerResponder, Workers};
@@ -66,7 +65,7 @@ impl Server {
     pub(super) fn open(setup: ServerSetup<'_>, deaths: &Sender<Death>) -> io::Result<Self> {
         let ServerSetup { listener, allowed_hosts, run_dir, limits, handlers, info } = setup;
         let (socket, folder) = workers::socket_path(run_dir, "http.sock")?;
-        let InfoQueues { http, websockets } = info_threads::start(&Arc::new(info), deaths)?;
+        let (http, websockets) = info_threads::start(&Arc::new(info), deaths)?;
         let (slots, handlers) = (Arc::clone(&handlers.slots), Arc::new(handlers));
         let workers = workers::serve(&socket, WORKERS, &worker_handler(&handlers, http), deaths)?;
         let shutting_down = Arc::new(AtomicBool::new(false));
@@ -75,7 +74,7 @@ impl Server {
         let handler: Handler = Arc::new(move |request: Request| handlers.answer(&request));
         let upgrades = Arc::new(move |upgrade: Upgrade| websocket::serve(&sockets, upgrade));
         let hosts = Hosts::new(allowed_hosts);
-        let setup = Setup { limits, routes: ROUTES, hosts, slots, handler, workers: socket, upgrades };
+        let setup = Setup { limits, hosts, slots, handler, workers: socket, upgrades };
         let gate = Gate::open(listener, setup, deaths)?;
         Ok(Self { gate, workers, shutting_down, _run_dir: folder })
     }

@@ -30,7 +30,7 @@ const GET: Route = Route { path: "", get: true, post: false, upgrade: false, ans
 const POST: Route = Route { get: false, post: true, ..GET };
 
 /// Every path of the service.
-pub(super) const ROUTES: &[Route] = &[
+const ROUTES: &[Route] = &[
     Route { path: "/exchange", upgrade: true, answered_by: AnsweredBy::ConnectionAsDecision, ..POST },
     Route { path: "/ws", post: false, upgrade: true, ..POST },
     Route { path: "/info", ..POST },
@@ -51,6 +51,11 @@ pub(super) const ROUTES: &[Route] = &[
     Route { path: "/monitor/stream.js", ..GET },
     Route { path: "/monitor/text.js", ..GET },
 ];
+
+/// The path's route, if there is one.
+pub(super) fn route_of(path: &str) -> Option<&'static Route> {
+    ROUTES.iter().find(|route| route.path == path)
+}
 
 impl Route {
     /// The value of `Allow` when another method was used.

@@ -10,4 +10,5 @@ mod schedule;
 pub(super) mod send_queue;
 pub(super) mod sender;
 mod token_bucket;
+pub(super) mod venue_access;
 pub(super) mod venue_reads;

@@ -57,7 +57,7 @@ impl Poller {
     pub(in crate::service) fn run(&self) -> Result<(), String> {
         let mut state = self.begin();
         loop {
-            self.reader.faults.pass(Step::Poll).map_err(|error| error.to_string())?;
+            self.reader.venue.faults.pass(Step::Poll).map_err(|error| error.to_string())?;
             self.run_due(&mut state)?;
             let wait = Duration::from_millis(state.schedule.next_steady_ms().saturating_sub(steady_ms()).min(1_000));
             match self.wanted.recv_timeout(wait) {
@@ -81,7 +81,7 @@ impl Poller {
         }
         // The core says when these are wanted first.
         let on_demand = [Task::Ledger, Task::Twaps];
-        let budget = lock(&self.reader.ledger).budget();
+        let budget = lock(&self.reader.venue.budget).budget();
         let schedule = Schedule::new(&at_once, &on_demand, self.intervals, budget);
         State { schedule, mode: None, ledger_since_ms: None, failing: BTreeSet::new() }
     }

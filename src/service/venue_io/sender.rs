@@ -3,26 +3,23 @@
 //! The guard's own actions have a queue and a sender to themselves, and every other sender looks there first: a stop or a
 //! flatten never waits behind clients' orders.
 
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
 use serde_json::json;
 
-use super::info_cache::InfoCache;
 use super::send_queue::QueuedSends;
+use super::venue_access::VenueAccess;
 use crate::base::clock::steady_ms;
 use crate::base::key::SecretKey;
-use crate::base::sync::lock;
-use crate::faults::{Faults, Step};
+use crate::faults::Step;
 use crate::guard::{Input, SendAction, SendOutcome, Urgency};
 use crate::service::message::Message;
-use crate::service::metrics::Metrics;
-use crate::venue::client::{CallError, Client};
+use crate::venue::client::CallError;
 use crate::venue::envelope;
 use crate::venue::json::Node;
 use crate::venue::signing::{self, Source};
-use crate::venue::weight::{Denied, Ledger, Priority, exchange_weight};
+use crate::venue::weight::{Denied, Priority, exchange_weight};
 
 /// Sender threads: a slow answer holds up none of the next few actions. The first sends the guard's own only.
 pub(in crate::service) const SENDERS: usize = 5;
@@ -31,20 +28,10 @@ const EXIT_PATIENCE_MS: u64 = 2_000;
 
 /// Shared by all senders.
 pub(in crate::service) struct Sending {
-    /// The API wallet.
     pub(in crate::service) key: SecretKey,
-    /// The network it signs for.
+    /// The network that it signs for.
     pub(in crate::service) source: Source,
-    /// The venue.
-    pub(in crate::service) client: Arc<Client>,
-    /// Answers about the account are out of date after each send.
-    pub(in crate::service) cache: Arc<InfoCache>,
-    /// The request budget.
-    pub(in crate::service) ledger: Arc<Mutex<Ledger>>,
-    /// Counts and times sends.
-    pub(in crate::service) metrics: Arc<Metrics>,
-    /// Makes sends fail, in builds that can.
-    pub(in crate::service) faults: Faults,
+    pub(in crate::service) venue: VenueAccess,
 }
 
 /// Sends until the queues are closed; with `only_own`, nothing but the guard's own actions.
@@ -59,7 +46,7 @@ pub(in crate::service) fn run(
 ) -> Result<(), String> {
     while let Some((action, queued)) = queue.next(only_own) {
         let outcome = send(sending, &action, queued);
-        sending.cache.account_changed();
+        sending.venue.cache.account_changed();
         let input = Input::Sent { intent: action.intent, index: action.index, outcome };
         inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned())?;
     }
@@ -67,12 +54,12 @@ pub(in crate::service) fn run(
 }
 
 fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome {
-    let faults = &sending.faults;
+    let faults = &sending.venue.faults;
     faults.about(action.action.get("type").and_then(Node::as_str).unwrap_or_default());
     if let Err(error) = faults.pass(Step::SendTaken) {
         return SendOutcome::NotSent(error.to_string());
     }
-    if let Err(denied) = spend(&sending.ledger, action) {
+    if let Err(denied) = spend(&sending.venue, action) {
         return SendOutcome::NotSent(denied.to_string());
     }
     let signature = match signing::sign_action(&sending.key, &action.action, &action.terms, sending.source) {
@@ -83,8 +70,8 @@ fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome 
     if let Err(error) = faults.pass(Step::SendSigned) {
         return SendOutcome::NotSent(error.to_string());
     }
-    let answer = sending.client.exchange(body.as_bytes());
-    sending.metrics.sent(queued, &answer);
+    let answer = sending.venue.client.exchange(body.as_bytes());
+    sending.venue.metrics.sent(queued, &answer);
     if let Err(error) = faults.pass(Step::SendAnswered) {
         return SendOutcome::NoAnswer(error.to_string());
     }
@@ -100,21 +87,20 @@ fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome 
 }
 
 /// Spends the request's weight; an exit waits for it and then goes out regardless.
-fn spend(ledger: &Mutex<Ledger>, action: &SendAction) -> Result<(), Denied> {
+fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
     let weight = exchange_weight(action.batch_len);
     let priority = match action.urgency {
         Urgency::Own => Priority::Flatten,
         Urgency::Exit => Priority::ClientExit,
         Urgency::Entry => Priority::ClientEntry,
     };
-    let try_spend = |now_ms| lock(ledger).try_spend(priority, weight, now_ms);
     let until_ms = steady_ms().saturating_add(EXIT_PATIENCE_MS);
     loop {
-        match try_spend(steady_ms()) {
+        match venue.try_spend(priority, weight) {
             Ok(()) => return Ok(()),
             Err(denied) if action.urgency == Urgency::Entry => return Err(denied),
             Err(_) if steady_ms() >= until_ms => {
-                lock(ledger).charge(priority, weight, steady_ms());
+                venue.charge(priority, weight);
                 return Ok(());
             }
             Err(_) => std::thread::sleep(Duration::from_millis(50)),

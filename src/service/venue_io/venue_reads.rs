@@ -1,44 +1,29 @@
 //! The guard's own reads of the venue: each question, its price, and the input that its answer makes.
 
-use std::sync::{Arc, Mutex};
-
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::api_wallet_check::{self, NotTheAgent};
-use super::info_cache::{self, InfoCache};
+use super::info_cache;
+use super::venue_access::VenueAccess;
 use crate::base::address::{Address, Cloid};
-use crate::base::clock::{now_ms, steady_ms};
-use crate::base::sync::lock;
-use crate::faults::Faults;
+use crate::base::clock::now_ms;
 use crate::guard::Input;
-use crate::service::metrics::Metrics;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
-use crate::venue::client::Client;
 use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
 use crate::venue::market::Universe;
-use crate::venue::weight::{Ledger, Priority, info_extra, info_weight};
+use crate::venue::weight::{Priority, info_extra, info_weight};
 
 /// Reads for one account.
 pub(in crate::service) struct VenueReader {
-    /// The venue.
-    pub(in crate::service) client: Arc<Client>,
-    /// The request budget.
-    pub(in crate::service) ledger: Arc<Mutex<Ledger>>,
-    /// Keeps answers for clients that ask the same.
-    pub(in crate::service) cache: Arc<InfoCache>,
-    /// The account.
+    pub(in crate::service) venue: VenueAccess,
     pub(in crate::service) account: Address,
-    /// The API wallet; none in paper mode.
+    /// None in paper mode.
     pub(in crate::service) api_wallet: Option<Address>,
-    /// Counts and times reads.
-    pub(in crate::service) metrics: Arc<Metrics>,
-    /// Makes reads fail, in builds that can.
-    pub(in crate::service) faults: Faults,
 }
 
-/// What a read brings to the core, if anything; an error is a read that failed.
+/// The input that a read makes, if any, or why the read failed.
 pub(super) type Answer = Result<Option<Input>, String>;
 
 impl VenueReader {
@@ -49,10 +34,9 @@ impl VenueReader {
     pub(super) fn wallet(&self) -> Result<Answer, String> {
         let Some(api_wallet) = self.api_wallet else { return Ok(Ok(None)) };
         let ask = |question: &Value| {
-            self.faults.about("userRole");
-            let answer = self.client.info(question).map_err(|error| error.to_string())?;
-            let mut ledger = lock(&self.ledger);
-            ledger.charge(Priority::Read, info_weight("userRole"), steady_ms());
+            self.venue.faults.about("userRole");
+            let answer = self.venue.client.info(question).map_err(|error| error.to_string())?;
+            self.venue.charge(Priority::Read, info_weight("userRole"));
             Ok(answer)
         };
         match api_wallet_check::check_role(&ask, self.account, api_wallet) {
@@ -71,12 +55,9 @@ impl VenueReader {
     pub(super) fn role(&self) -> Answer {
         let answer = self.ask(&json!({"type": "userRole", "user": self.account}))?;
         match Role::from_answer(&answer)? {
-            Role::User => Ok(Some(Input::ActsFor(None))),
+            // One that is missing has no deposit; it can hold nothing, and becomes a plain one.
+            Role::User | Role::Missing => Ok(Some(Input::ActsFor(None))),
             Role::SubAccount(_) | Role::Vault => Ok(Some(Input::ActsFor(Some(self.account)))),
-            Role::Missing => {
-                // An account without a deposit; it can hold nothing, and becomes a plain one.
-                Ok(Some(Input::ActsFor(None)))
-            }
             Role::Agent(master) => Err(format!("the account {} is an API wallet of {master}", self.account)),
         }
     }
@@ -137,8 +118,7 @@ impl VenueReader {
         let kind = "userNonFundingLedgerUpdates";
         let answer = self.ask(&json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
         let updates = info::ledger_updates(&answer)?;
-        let extra = info_extra(kind, updates.len());
-        lock(&self.ledger).charge(Priority::Read, extra, steady_ms());
+        self.venue.charge(Priority::Read, info_extra(kind, updates.len()));
         Ok((Input::Ledger { updates, begun_ms }, begun_ms))
     }
 
@@ -170,7 +150,7 @@ impl VenueReader {
     }
 
     fn keep(&self, question: &Value, answer: &Value, begun_ms: u64) {
-        self.cache.keep(info_cache::key(question), answer.to_string().into_bytes(), begun_ms);
+        self.venue.cache.keep(info_cache::key(question), answer.to_string().into_bytes(), begun_ms);
     }
 
     fn ask(&self, question: &Value) -> Result<Value, String> {
@@ -192,16 +172,14 @@ impl VenueReader {
     }
 
     fn call(&self, question: &Value) -> Result<Value, String> {
-        let asked = self.metrics.read(kind_of(question), || self.client.info(question));
+        let asked = self.venue.metrics.read(kind_of(question), || self.venue.client.info(question));
         asked.map_err(|error| error.to_string())
     }
 
     fn spend(&self, priority: Priority, question: &Value) -> Result<(), String> {
         let kind = kind_of(question);
-        self.faults.about(kind);
-        let weight = info_weight(kind);
-        let mut ledger = lock(&self.ledger);
-        ledger.try_spend(priority, weight, steady_ms()).map_err(|denied| denied.to_string())
+        self.venue.faults.about(kind);
+        self.venue.try_spend(priority, info_weight(kind)).map_err(|denied| denied.to_string())
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::head::{Head, Length, Verb};
 use super::refusal::Refusal;
 use crate::base::origin::split_port;
-use crate::service::server::routes::{AnsweredBy, Route};
+use crate::service::server::routes::{AnsweredBy, Route, route_of};
 use crate::service::server::types::{BadBody, JSON, Method};
 
 /// The most bytes of one body.
@@ -24,15 +24,14 @@ pub(super) enum Admitted {
 }
 
 /// Checks a head that came in on the local address `local`.
-pub(super) fn admit(head: &Head, routes: &[Route], hosts: &Hosts, local: IpAddr) -> Result<Admitted, Refusal> {
+pub(super) fn admit(head: &Head, hosts: &Hosts, local: IpAddr) -> Result<Admitted, Refusal> {
     if let Some(host) = head.host.as_deref().filter(|host| !hosts.allow(host, local)) {
         let msg = format!(
             "host {host:.100} is neither a loopback name nor the address of this guard; name it in allowed_hosts"
         );
         return Err(Refusal::new(403, "host_not_allowed", &msg));
     }
-    let route = routes.iter().find(|route| route.path == head.path());
-    let route = route.ok_or_else(|| Refusal::new(404, "not_found", "there is nothing at this path"))?;
+    let route = route_of(head.path()).ok_or_else(|| Refusal::new(404, "not_found", "there is nothing at this path"))?;
     let upgrade = head.upgrade.as_ref().filter(|_| route.upgrade && head.verb == Verb::Get);
     let method = match (head.verb, upgrade) {
         (_, Some(_)) => Method::Get,
@@ -127,15 +126,13 @@ impl Hosts {
 mod tests {
     use super::super::head::parse;
     use super::*;
-    use crate::service::server::routes::ROUTES;
 
     type Refused = (u16, Vec<(&'static str, String)>);
 
     fn admitted(text: &str) -> Result<Admitted, Refused> {
         let (head, _) = parse(text.as_bytes()).unwrap().unwrap();
         let hosts = Hosts::new(&["guard.lan".to_owned(), "Port.lan:99".to_owned()]);
-        admit(&head, ROUTES, &hosts, "192.168.7.1".parse().unwrap())
-            .map_err(|refusal| (refusal.0.status, refusal.0.headers))
+        admit(&head, &hosts, "192.168.7.1".parse().unwrap()).map_err(|refusal| (refusal.0.status, refusal.0.headers))
     }
 
     fn status(text: &str) -> u16 {

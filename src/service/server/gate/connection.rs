@@ -14,7 +14,7 @@ use super::refusal::Refusal;
 use super::slots::Slot;
 use super::upgrade::Upgrade;
 use super::worker_client::{Failure, Outgoing};
-use crate::service::server::routes::AnsweredBy;
+use crate::service::server::routes::{AnsweredBy, route_of};
 use crate::service::server::types::{BadBody, EXCERPT_BYTES, Method, Request};
 
 /// How much of what a client still sends is thrown away before its connection is cut: cut at once, it would not
@@ -60,9 +60,9 @@ impl Connection {
             match self.serve_one() {
                 Ok(Next::Again) => {}
                 Ok(Next::Upgrade { path, key }) => {
-                    let write_timeout = self.context.limits.write;
+                    let write_timeout = self.context.setup.limits.write;
                     let Self { slot, stream, buffer, context, .. } = self;
-                    return (context.upgrades)(Upgrade { path, slot, stream, key, rest: buffer, write_timeout });
+                    return (context.setup.upgrades)(Upgrade { path, slot, stream, key, rest: buffer, write_timeout });
                 }
                 Ok(Next::Linger) => return self.linger(),
                 Ok(Next::Close) | Err(_) => return,
@@ -72,14 +72,14 @@ impl Connection {
 
     fn serve_one(&mut self) -> Result<Next, End> {
         self.await_first_byte()?;
-        let limits = &self.context.limits;
+        let limits = &self.context.setup.limits;
         let until = Instant::now() + if self.slot.is_reserved() { limits.receive_reserved } else { limits.receive };
         let head = match self.read_head(until)? {
             Ok(head) => head,
             Err(refusal) => return self.refuse(&refusal, Next::Linger),
         };
         let keep = head.keep_alive && !self.slot.is_reserved();
-        let admitted = admit(&head, self.context.routes, &self.context.hosts, self.local);
+        let admitted = admit(&head, &self.context.setup.hosts, self.local);
         let after = if keep { Next::Again } else { Next::Close };
         match admitted {
             Err(refusal) if head.may_have_body() => self.refuse(&refusal, Next::Linger),
@@ -109,7 +109,7 @@ impl Connection {
         if self.buffer.capacity() > KEPT_BUFFER {
             self.buffer = Vec::new();
         }
-        let limits = &self.context.limits;
+        let limits = &self.context.setup.limits;
         let until = Instant::now() + if self.slot.is_reserved() { limits.receive_reserved } else { limits.idle };
         self.fill(until)
     }
@@ -165,13 +165,8 @@ impl Connection {
         excerpt
     }
 
-    fn answered_by(&self, head: &Head) -> AnsweredBy {
-        let route = self.context.routes.iter().find(|route| route.path == head.path());
-        route.map_or(AnsweredBy::Workers, |route| route.answered_by)
-    }
-
     fn answer(&mut self, head: &Head, method: Method, body: Vec<u8>, then: Next) -> Result<Next, End> {
-        match self.answered_by(head) {
+        match answered_by(head) {
             AnsweredBy::Workers => self.answer_by_worker(head, method, &body, then),
             _ => self.answer_here(head, request(head, method, body, None), then),
         }
@@ -180,12 +175,12 @@ impl Connection {
     /// Answers on this thread.
     fn answer_here(&mut self, head: &Head, request: Request, then: Next) -> Result<Next, End> {
         let context = Arc::clone(&self.context);
-        let Some(_at_work) = context.slots.begin() else {
+        let Some(_at_work) = context.setup.slots.begin() else {
             return self.refuse(&Refusal::shutting_down(), Next::Close);
         };
-        let response = (context.handler)(request);
+        let response = (context.setup.handler)(request);
         let close = !matches!(then, Next::Again);
-        let answer = match self.answered_by(head) {
+        let answer = match answered_by(head) {
             AnsweredBy::ConnectionAsDecision => Answer::of(&response, close),
             _ => Answer::dated(&response, close),
         };
@@ -195,12 +190,12 @@ impl Connection {
     /// Has the request answered by a worker.
     fn answer_by_worker(&mut self, head: &Head, method: Method, body: &[u8], then: Next) -> Result<Next, End> {
         let context = Arc::clone(&self.context);
-        let Some(_at_work) = context.slots.begin() else {
+        let Some(_at_work) = context.setup.slots.begin() else {
             return self.refuse(&Refusal::shutting_down(), Next::Close);
         };
         let request = Outgoing { method, target: &head.target, body };
         let close = !matches!(then, Next::Again);
-        let answer = context.workers.call(&request, close, Instant::now() + context.limits.answer);
+        let answer = context.workers.call(&request, close, Instant::now() + context.setup.limits.answer);
         let (refusal, then) = match answer {
             Ok(answer) => return self.write(&answer, head.verb == Verb::Head, then),
             Err(Failure::Gone) => {
@@ -225,13 +220,13 @@ impl Connection {
 
     fn write(&mut self, answer: &Answer, head_only: bool, then: Next) -> Result<Next, End> {
         let bytes = if head_only { answer.head() } else { &answer.bytes };
-        write_all(&mut self.stream, bytes, Instant::now() + self.context.limits.write)?;
+        write_all(&mut self.stream, bytes, Instant::now() + self.context.setup.limits.write)?;
         Ok(then)
     }
 
     /// Lets the client finish sending, within bounds, so that it gets to read the answer.
     fn linger(mut self) {
-        let until = Instant::now() + self.context.limits.linger;
+        let until = Instant::now() + self.context.setup.limits.linger;
         let mut discarded = self.stream.shutdown(Shutdown::Write).map_or(MOST_DISCARDED, |()| 0);
         let mut chunk = [0_u8; CHUNK];
         while discarded < MOST_DISCARDED && Instant::now() < until {
@@ -250,4 +245,8 @@ impl Connection {
 fn request(head: &Head, method: Method, body: Vec<u8>, bad_body: Option<BadBody>) -> Request {
     let (path, query) = head.target.split_once('?').unwrap_or((head.target.as_str(), ""));
     Request { method, path: path.to_owned(), query: query.to_owned(), body, bad_body }
+}
+
+fn answered_by(head: &Head) -> AnsweredBy {
+    route_of(head.path()).map_or(AnsweredBy::Workers, |route| route.answered_by)
 }

@@ -3,26 +3,18 @@
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::admission::Hosts;
 use super::answer::Answer;
 use super::connection::Connection;
-use super::context::GateContext;
-use super::limits::Limits;
+use super::context::{GateContext, Setup};
 use super::refusal::Refusal;
-use super::slots::Slots;
-use super::upgrade::Upgrades;
-use super::worker_client::WorkerClient;
-use crate::service::server::routes::Route;
-use crate::service::server::types::Handler;
 use crate::service::thread::{Death, spawn, spawn_small};
 
 /// Stack of a connection's thread.
@@ -30,25 +22,6 @@ const STACK_BYTES: usize = 256 * 1024;
 
 /// After an accept that failed, for want of descriptors most likely, there is this pause.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-
-/// What the gate serves, and for whom.
-pub(in crate::service::server) struct Setup {
-    /// The bounds of a connection.
-    pub(in crate::service::server) limits: Limits,
-    /// The paths that exist.
-    pub(in crate::service::server) routes: &'static [Route],
-    /// The names that this guard answers to.
-    pub(in crate::service::server) hosts: Hosts,
-    /// The places there are for connections, as the limits say.
-    pub(in crate::service::server) slots: Arc<Slots>,
-    /// Answers requests on the threads that they came in on: a client waits for each decision, and handing it over to a
-    /// worker and back would cost about as much as all that must be done for it.
-    pub(in crate::service::server) handler: Handler,
-    /// The HTTP workers' socket, for all other paths.
-    pub(in crate::service::server) workers: PathBuf,
-    /// Serves upgraded connections.
-    pub(in crate::service::server) upgrades: Upgrades,
-}
 
 /// The open gate.
 pub(in crate::service::server) struct Gate {
@@ -69,20 +42,10 @@ impl Gate {
     ) -> std::io::Result<Self> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let Setup { limits, routes, hosts, slots, handler, workers, upgrades } = setup;
-        let context = Arc::new(GateContext {
-            limits,
-            routes,
-            hosts,
-            handler,
-            workers: WorkerClient::new(workers, limits.tick),
-            upgrades,
-            slots,
-            shutting_down: AtomicBool::new(false),
-            workers_gone: AtomicBool::new(false),
-        });
+        let tick = setup.limits.tick;
+        let context = Arc::new(GateContext::new(setup));
         let (accepting, heard) = (Arc::clone(&context), deaths.clone());
-        let accept = move || accept_all(&accepting, &heard, || next_of(&listener, limits.tick));
+        let accept = move || accept_all(&accepting, &heard, || next_of(&listener, tick));
         let acceptor = spawn("gate", deaths, accept)?;
         Ok(Self { context, address, acceptor })
     }
@@ -99,7 +62,7 @@ impl Gate {
         self.context.shutting_down.store(true, Ordering::SeqCst);
         // Its death, if it died, has been heard of by its own channel.
         let _ = self.acceptor.join();
-        self.context.slots.shut_down(grace)
+        self.context.setup.slots.shut_down(grace)
     }
 }
 
@@ -135,7 +98,7 @@ pub(super) fn accept_all(
 
 /// Gives a new connection its thread. One that cannot be served now is closed, with a word where that cannot block.
 fn receive(stream: TcpStream, context: &Arc<GateContext>, deaths: &Sender<Death>) {
-    let tick = Some(context.limits.tick);
+    let tick = Some(context.setup.limits.tick);
     let set = stream
         .set_nodelay(true)
         .and_then(|()| stream.set_read_timeout(tick))
@@ -143,7 +106,7 @@ fn receive(stream: TcpStream, context: &Arc<GateContext>, deaths: &Sender<Death>
     if set.is_err() {
         return;
     }
-    let Some(slot) = context.slots.enter() else {
+    let Some(slot) = context.setup.slots.enter() else {
         return turn_away(stream);
     };
     let connection = Connection::new(stream, slot, Arc::clone(context));

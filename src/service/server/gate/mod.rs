@@ -22,8 +22,9 @@ mod upgrade;
 mod worker_client;
 
 pub(super) use admission::Hosts;
+pub(super) use context::Setup;
 pub(in crate::service) use limits::Limits;
-pub(super) use listener::{Gate, Setup};
+pub(super) use listener::Gate;
 pub(in crate::service) use slots::Slots;
 pub(super) use upgrade::Upgrade;
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::super::context::Setup;
 use super::super::limits::Limits;
-use super::super::listener::{Gate, Setup};
+use super::super::listener::Gate;
 use super::super::slots::Slots;
 use super::super::upgrade::{Upgrade, Upgrades};
 use crate::service::server::gate::Hosts;
-use crate::service::server::routes::ROUTES;
 use crate::service::server::types::{Handler, Request, Response};
 use crate::service::server::workers::{WorkerResponder, Workers, serve};
 use crate::service::thread::Death;
@@ -56,7 +56,7 @@ pub(super) fn open_with(limits: Limits, workers: usize, handler: &Handler, upgra
     let workers = serve(&path, workers, &(Arc::new(answer) as _), &deaths).unwrap();
     let slots = Arc::new(Slots::new(limits.connections, limits.reserved));
     let (hosts, handler) = (Hosts::default(), Arc::clone(handler));
-    let setup = Setup { limits, routes: ROUTES, hosts, slots, handler, workers: path, upgrades };
+    let setup = Setup { limits, hosts, slots, handler, workers: path, upgrades };
     let gate = Gate::open(TcpListener::bind("127.0.0.1:0").unwrap(), setup, &deaths).unwrap();
     let address = gate.address();
     TestServer { gate: Some(gate), workers: Some(workers), address, deaths, heard, _folder: folder }
