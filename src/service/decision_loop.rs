@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// How long sends may take to end once the shutdown was asked for.
 const SHUTDOWN_GRACE_MS: u64 = 5_000;
 
-/// What others keep of the loop's surroundings, and its ends of channels.
+/// The loop's channels, and what it shares with other threads.
 pub(super) struct Surroundings {
     /// Messages to the loop.
     pub(super) inbox: Receiver<Message>,
@@ -69,7 +69,7 @@ pub(super) struct DecisionLoop {
 }
 
 impl DecisionLoop {
-    /// A loop for this core, of whose events a checkpoint covers those up to `checkpoint_seq`.
+    /// A loop for this core; a checkpoint covers its events up to `checkpoint_seq`.
     pub(super) fn new(
         guard: Guard,
         queue: Sender<Batch<AfterCommit>>,

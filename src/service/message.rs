@@ -19,7 +19,7 @@ pub(super) const INBOX: usize = 1024;
 pub(super) enum Message {
     /// An input of the core.
     Input(Input),
-    /// A request to judge.
+    /// A request for a decision.
     Exchange {
         /// Transport.
         via: Via,
@@ -104,7 +104,7 @@ impl Reply {
         Self::refusal(429, "rate_limited", text)
     }
 
-    /// For a request that was not judged because too much waits already.
+    /// For a request that was not decided on because too much waits already.
     pub(super) fn busy() -> Self {
         let text = "too many requests wait to be judged or written; nothing was judged, send it again soon";
         Self::refusal(503, "busy", text)

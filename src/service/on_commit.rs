@@ -1,5 +1,5 @@
-//! What waits for records to be on disk, released on the journal's own thread: events become visible, clients are answered,
-//! sends go out. Where the disk failed none of it happens, and everyone is told so.
+//! The effects that wait for records to be on disk, released on the journal's own thread: events become visible, clients are
+//! answered, sends go out. Where the disk failed none of it happens, and everyone hears of it.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -71,7 +71,7 @@ pub(super) struct CommitHandler {
 }
 
 impl CommitHandler {
-    /// Releases the outputs of a batch, or what is left of them where it was not written.
+    /// Releases the outputs of a batch, or refuses them where it was not written.
     pub(super) fn on_commit(&self, after: AfterCommit, written: &Result<(), Arc<JournalError>>) {
         let mut refused = lock(&self.refused);
         let mut lines = Vec::new();

@@ -31,7 +31,7 @@ pub enum RunError {
 pub struct ApiWallet {
     /// Its key.
     pub key: SecretKey,
-    /// Whose API wallet the venue has said that it is, the account's or its owner's; none where it has not said yet.
+    /// The address that approved it, as the venue says: the account or its owner; none where it has not answered yet.
     pub master: Option<Address>,
 }
 
@@ -77,7 +77,7 @@ impl PreflightedService {
         Ok(Self { home, config, store, opened, listener, client, faults })
     }
 
-    /// Asks the venue whether `wallet` is an API wallet of the account, or of its owner; whose it is.
+    /// Asks the venue whether `wallet` is an API wallet of the account or of its owner, and of which.
     ///
     /// # Errors
     /// [`NotTheAgent`].

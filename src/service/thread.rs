@@ -17,7 +17,7 @@ use crossbeam_channel::Sender;
 pub(super) struct Death {
     /// Name of the thread.
     pub(super) thread: String,
-    /// What it died of.
+    /// The cause.
     pub(super) reason: String,
 }
 

@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(told, ["4", "400", "1", "1"]);
     }
 
-    /// The rest of the page tells that the decision loop does not answer.
+    /// The rest of the page shows that the decision loop does not answer.
     #[test]
     fn a_page_without_the_loop_has_its_counters() {
         let metrics = metrics();

@@ -212,7 +212,7 @@ fn usual(code: Code) -> Verdict {
     }
 }
 
-/// `None` where the system does not tell.
+/// `None` where the system does not say.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

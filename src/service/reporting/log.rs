@@ -108,7 +108,7 @@ fn write(most: Level, entries: &Receiver<Entry>) {
                     put(level, &text);
                 }
             }
-            // Whoever asked may have stopped waiting.
+            // Nobody may be waiting any more.
             Entry::Flush(done) => drop(done.try_send(())),
         }
     }

@@ -22,7 +22,7 @@ const READY_PAUSE: Duration = Duration::from_millis(20);
 /// Most characters of a status line.
 const MAX_STATUS: usize = 200;
 
-/// What the service manager asked for when it started the program.
+/// The wishes of the service manager that started the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     /// The socket it listens on: a path, or `@` and an abstract name.
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// A manager that has stopped reading must not stop the decision loop.
+    /// A manager that no longer reads must not hold up the decision loop.
     #[test]
     fn a_manager_that_does_not_read_holds_nobody_up() {
         let (_folder, socket, notify) = manager(Some(Duration::from_secs(10)));

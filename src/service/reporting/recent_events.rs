@@ -91,7 +91,7 @@ mod tests {
         many.push((1..=1000).map(small));
         assert!(many.after(0, 1000).len() <= ANSWER_BYTES);
         assert_eq!(told(31)["events"].as_array().unwrap().len(), 2);
-        // One that is longer than an answer should be is told all the same.
+        // One that is longer than an answer should be is shown all the same.
         recent.push([(34, format!("\"{}\"", "x".repeat(9 * 1024 * 1024)))]);
         assert_eq!(told(33)["events"].as_array().unwrap().len(), 1);
         recent.push((35..=2000).map(|seq| (seq, seq.to_string())));

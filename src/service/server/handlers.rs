@@ -18,7 +18,7 @@ use crate::service::message::{Message, Reply, Responder};
 use crate::service::metrics::{CONTENT_TYPE, Metrics};
 use crate::service::reporting::recent_events::RecentEvents;
 
-/// A decision takes at most the venue's time-out; past this the client is told to look for itself.
+/// A decision takes at most the venue's time-out; past this the client is asked to look it up.
 const DECISION_WAIT: Duration = Duration::from_secs(25);
 /// A decision loop that does not answer within this is not healthy.
 const HEALTH_WAIT: Duration = Duration::from_secs(1);

@@ -36,7 +36,7 @@ impl WorkerResponder {
         let (status, length) = (StatusCode(response.status), response.body.len());
         let outgoing = tiny_http::Response::new(status, headers, Cursor::new(response.body), Some(length), None)
             .with_chunked_threshold(usize::MAX);
-        // The gate gave up waiting: its client has been told so.
+        // An error means that the gate gave up waiting; it has answered its client.
         let _ = self.0.respond(outgoing);
     }
 }

@@ -1,4 +1,6 @@
 //! Whether a key is an API wallet of the account, asked of the venue (which calls API wallets agents).
+//!
+//! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets>
 
 use serde_json::{Value, json};
 
@@ -36,7 +38,7 @@ pub enum NotTheAgent {
 /// How the venue is asked: a question of `/info`, its answer or what happened instead.
 pub(in crate::service) type Ask<'a> = &'a dyn Fn(&Value) -> Result<Value, String>;
 
-/// Whom an API wallet belongs to that may act for the account.
+/// The owner of an API wallet that may act for the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     /// The account itself, or its master or leader.
@@ -46,7 +48,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// What a person should know where the venue could not vouch for the API wallet.
+    /// The warning for a person where the venue could not vouch for the API wallet.
     #[must_use]
     pub fn doubt(&self, account: Address, wallet: Address) -> Option<String> {
         self.is_unsure.then(|| {
@@ -63,9 +65,9 @@ impl Owner {
 /// An API wallet that the venue knows as the account's.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Approved {
-    /// Whom it is an API wallet of.
+    /// Its owner.
     pub owner: Owner,
-    /// When the approval ends, UTC ms; none for a wallet without a name, whose end the venue does not tell.
+    /// When the approval ends, UTC ms; none for a wallet without a name: the venue does not say when that one ends.
     pub until_ms: Option<u64>,
 }
 
@@ -115,7 +117,7 @@ pub(in crate::service) fn check_role(ask: Ask, account: Address, wallet: Address
     }
 }
 
-/// Whom the wallet of `master` acts for by its sends: none for the master itself.
+/// The account that sends of the wallet of `master` must name: none for the master itself.
 pub(in crate::service) fn acts_for(account: Address, master: Address) -> Option<Address> {
     (account != master).then_some(account)
 }

@@ -1,6 +1,6 @@
 //! The guard's own traffic with the venue: reads on a schedule, sends with the API wallet's key, and the check of that key.
 //!
-//! What is read or answered goes to the decision loop as it is. What follows from it may not enter: the core decides.
+//! Answers go to the decision loop as they are. Their consequences may not enter: the core decides.
 
 pub mod api_wallet_check;
 pub(super) mod info_cache;

@@ -22,7 +22,7 @@ pub(in crate::service) const QUEUE: usize = 64;
 const UNIVERSE_MS: u64 = 60_000;
 const LIMITS_MS: u64 = 60_000;
 const APPROVAL_MS: u64 = 3_600_000;
-/// Between two tries to learn whose the API wallet is.
+/// Between two tries to check the API wallet's role.
 const WALLET_MS: u64 = 10_000;
 const LEDGER_MS: u64 = 60_000;
 
@@ -40,7 +40,7 @@ pub(in crate::service) struct Poller {
     pub(in crate::service) inbox: Sender<Message>,
 }
 
-/// What the poller remembers between reads.
+/// The poller's memory between reads.
 struct State {
     schedule: Schedule,
     mode: Option<AccountMode>,
@@ -72,7 +72,7 @@ impl Poller {
     }
 
     fn begin(&self) -> State {
-        // What a small budget may put off by a minute comes last.
+        // The reads that a small budget may put off by a minute come last.
         let mut at_once = vec![Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
         match self.reader.api_wallet {
             None => at_once.push(Task::Role),

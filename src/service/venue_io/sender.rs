@@ -1,6 +1,6 @@
 //! The senders: the only threads that reach the API wallet's key. Each signs an action and sends it, once.
 //!
-//! The guard's own actions have a queue and a sender to themselves, and every other sender looks there first: a stop or a
+//! The guard's own actions have a queue and a sender to themselves, and every other sender looks there first: a stop order or a
 //! flatten never waits behind clients' orders.
 
 use std::time::{Duration, Instant};

@@ -11,8 +11,7 @@ const MINUTE_MS: u64 = 60_000;
 pub(super) struct TokenBucket {
     /// Weight that flows in within a minute.
     per_minute: u64,
-    /// What it may hold and what it holds, in parts of which a minute's milliseconds make one weight: so no time that
-    /// passed between two calls is rounded away.
+    /// The weight that it may hold and holds, in units of 1/60000: so no time between two calls is rounded away.
     capacity: u64,
     level: u64,
     /// When it was filled last, on the steady clock.

@@ -73,42 +73,37 @@ impl VenueReader {
     }
 
     pub(super) fn universe(&self) -> Answer {
-        let (question, begun_ms) = (json!({"type": "meta", "dex": ""}), now_ms());
-        let answer = self.ask(&question)?;
-        let universe = Universe::from_meta(&answer)?;
-        self.keep(&question, &answer, begun_ms);
+        let (universe, _) = self.read(false, &json!({"type": "meta", "dex": ""}), Universe::from_meta)?;
         Ok(Some(Input::Universe(universe)))
     }
 
     pub(super) fn mids(&self) -> Answer {
-        let (question, begun_ms) = (json!({"type": "allMids", "dex": ""}), now_ms());
-        let answer = self.ask(&question)?;
-        let mids = info::mids(&answer)?;
-        self.keep(&question, &answer, begun_ms);
+        let (mids, begun_ms) = self.read(false, &json!({"type": "allMids", "dex": ""}), info::mids)?;
         Ok(Some(Input::Mids { mids, begun_ms }))
     }
 
     pub(super) fn account(&self, mode: AccountMode, is_urgent: bool) -> Answer {
-        let (question, begun_ms) = (json!({"type": "clearinghouseState", "user": self.account, "dex": ""}), now_ms());
-        let answer = self.ask_now(is_urgent, &question)?;
-        let state = ClearinghouseState::deserialize(&answer).map_err(|error| format!("clearinghouseState: {error}"))?;
-        let equity = match mode {
-            AccountMode::Standard => state.margin_summary.account_value,
-            AccountMode::Unified => {
-                let spot = json!({"type": "spotClearinghouseState", "user": self.account});
-                let answer = self.ask_now(is_urgent, &spot)?;
-                info::unified_equity(&answer)?
-            }
-        };
-        self.keep(&question, &answer, begun_ms);
+        let question = json!({"type": "clearinghouseState", "user": self.account, "dex": ""});
+        let ((state, equity), begun_ms) = self.read(is_urgent, &question, |answer| {
+            let state =
+                ClearinghouseState::deserialize(answer).map_err(|error| format!("clearinghouseState: {error}"))?;
+            let equity = match mode {
+                AccountMode::Standard => state.margin_summary.account_value,
+                AccountMode::Unified => {
+                    let spot = json!({"type": "spotClearinghouseState", "user": self.account});
+                    info::unified_equity(&self.ask_now(is_urgent, &spot)?)?
+                }
+            };
+            Ok((state, equity))
+        })?;
         Ok(Some(Input::Account { state, equity, begun_ms }))
     }
 
     pub(super) fn orders(&self, is_urgent: bool) -> Answer {
-        let (question, begun_ms) = (json!({"type": "frontendOpenOrders", "user": self.account, "dex": ""}), now_ms());
-        let answer = self.ask_now(is_urgent, &question)?;
-        let orders = Vec::<OpenOrder>::deserialize(&answer).map_err(|error| format!("frontendOpenOrders: {error}"))?;
-        self.keep(&question, &answer, begun_ms);
+        let question = json!({"type": "frontendOpenOrders", "user": self.account, "dex": ""});
+        let (orders, begun_ms) = self.read(is_urgent, &question, |answer| {
+            Vec::<OpenOrder>::deserialize(answer).map_err(|error| format!("frontendOpenOrders: {error}"))
+        })?;
         Ok(Some(Input::Orders { orders, begun_ms }))
     }
 
@@ -149,8 +144,18 @@ impl VenueReader {
         info::active_leverage(&answer)
     }
 
-    fn keep(&self, question: &Value, answer: &Value, begun_ms: u64) {
+    /// Asks and parses, and keeps a good answer for clients; with the time when it was asked.
+    fn read<T>(
+        &self,
+        is_urgent: bool,
+        question: &Value,
+        parse: impl FnOnce(&Value) -> Result<T, String>,
+    ) -> Result<(T, u64), String> {
+        let begun_ms = now_ms();
+        let answer = self.ask_now(is_urgent, question)?;
+        let parsed = parse(&answer)?;
         self.venue.cache.keep(info_cache::key(question), answer.to_string().into_bytes(), begun_ms);
+        Ok((parsed, begun_ms))
     }
 
     fn ask(&self, question: &Value) -> Result<Value, String> {

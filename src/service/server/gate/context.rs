@@ -11,7 +11,7 @@ use super::upgrade::Upgrades;
 use super::worker_client::WorkerClient;
 use crate::service::server::types::Handler;
 
-/// What the gate serves, and for whom.
+/// The parts that a gate is opened with.
 pub(in crate::service::server) struct Setup {
     /// The bounds of a connection.
     pub(in crate::service::server) limits: Limits,

@@ -1,4 +1,4 @@
-//! Reads a request's head. Strict where two readers could disagree: what stands twice or means two things is refused.
+//! Reads a request's head. Strict where two readers could disagree: a header that comes twice or means two things is refused.
 
 use super::refusal::Refusal;
 
@@ -6,7 +6,7 @@ use super::refusal::Refusal;
 pub(super) const MAX_HEAD: usize = 16 * 1024;
 const MAX_HEADERS: usize = 64;
 
-/// The methods that are told apart.
+/// The methods that are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verb {
     Get,

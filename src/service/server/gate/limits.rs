@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What a connection may take.
+/// The bounds of connections, in number and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::service) struct Limits {
     /// Connections at one moment, upgraded ones included.

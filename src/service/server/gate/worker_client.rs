@@ -67,7 +67,7 @@ impl WorkerClient {
         Self { path, tick, idle: Mutex::default(), opening: Mutex::default(), large: Arc::default() }
     }
 
-    /// Has a worker answer. Never tries twice: the first may have been judged.
+    /// Has a worker answer. Never tries twice: the first may have had its effect.
     pub(super) fn call(&self, request: &Outgoing, close: bool, until: Instant) -> Result<Answer, Failure> {
         let pooled = lock(&self.idle).pop();
         let mut stream = pooled.map_or_else(|| self.open(), Ok)?;

@@ -25,13 +25,14 @@ use crate::service::server::types::BadBody;
 
 /// A frame holds one exchange body and little around it.
 const MAX_FRAME: usize = 256 * 1024 + 1024;
-/// Posts of one connection at work at once, as at the venue.
+/// Posts of one connection at work at once, as at the venue. Source:
+/// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>
 const MAX_AT_WORK: usize = 100;
 /// A connection on which no frame came for so long is closed; SDKs ping every 50 s at least.
 const IDLE: Duration = Duration::from_secs(75);
 /// A client that takes none of its answers for so long is cut off.
 const STUCK: Duration = Duration::from_secs(5);
-/// What may wait to be written.
+/// Bytes that may wait to be written.
 const MAX_UNWRITTEN: usize = 4 * 1024 * 1024;
 /// How late a shutdown may be noticed.
 const TICK_MS: u16 = 250;

@@ -1,4 +1,6 @@
 //! The frames of the venue's WebSocket protocol, as text.
+//!
+//! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/post-requests>
 
 use serde::Deserialize;
 use serde_json::json;
@@ -6,10 +8,10 @@ use serde_json::value::RawValue;
 
 use crate::base::text::short;
 
-/// What a client's frame asks for.
+/// A client's frame, by its kind.
 #[derive(Debug)]
 pub(super) enum Frame<'a> {
-    /// An action, to be judged: its number and its body as sent.
+    /// An action: its number and its body as sent.
     Action(u64, &'a str),
     /// An info question: its number and its body as sent.
     Info(u64, &'a str),
