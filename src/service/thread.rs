@@ -11,6 +11,8 @@ use std::thread::{Builder, JoinHandle};
 
 use crossbeam_channel::Sender;
 
+use crate::base::text::cut;
+
 /// The end of a thread that should have gone on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("thread {thread} died: {reason}")]
@@ -62,9 +64,8 @@ where
     builder.name(name.to_owned()).spawn(move || {
         let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
         if let Err(reason) = ended {
-            let reason = reason.chars().take(REASON_CHARS).collect();
             // A full channel means that the service is ending over an earlier death already.
-            let _ = deaths.try_send(Death { thread, reason });
+            let _ = deaths.try_send(Death { thread, reason: cut(&reason, REASON_CHARS) });
         }
     })
 }

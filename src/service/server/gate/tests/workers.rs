@@ -98,6 +98,8 @@ fn kills_and_health_checks_are_answered_while_every_worker_is_stuck() {
         Response::json(200, request.path.into_bytes())
     };
     let server = open_with(limits(), WORKERS, &handler(stuck), no_upgrades());
+    // Dropped before the server where this fails, so that its workers end.
+    let release = release;
     let mut waiting: Vec<TcpStream> = (0..WORKERS).map(|_| server.connect()).collect();
     for stream in &mut waiting {
         stream.write_all(b"GET /guard/status HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
