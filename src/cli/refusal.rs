@@ -13,7 +13,7 @@ use crate::journal::{JournalError, OpenError};
 use crate::mcp::UrlError;
 use crate::rules::RulesError;
 use crate::service::RunError;
-use crate::service::agent::NotTheAgent;
+use crate::service::api_wallet_check::NotTheAgent;
 
 /// A refusal of a command.
 #[derive(Debug, thiserror::Error)]

@@ -16,8 +16,8 @@ use crate::home::{
     parse_listen, read_key_file,
 };
 use crate::rules::Rules;
-use crate::service::agent::NotTheAgent;
-use crate::service::{ApiWallet, Level, Prepared};
+use crate::service::api_wallet_check::NotTheAgent;
+use crate::service::{ApiWallet, Level, PreflightedService};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -108,7 +108,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     // A key on standard input is gone once read: what can be refused without it is refused before. A file can be read
     // again, and one that is refused leaves nothing behind when it comes first.
     let from_file = if requested.key_stdin { None } else { api_wallet(&requested, &config, home, &mut warnings)? };
-    let prepared = Prepared::new(home.clone(), config).map_err(Refusal::Run)?;
+    let prepared = PreflightedService::new(home.clone(), config).map_err(Refusal::Run)?;
     let key =
         if requested.key_stdin { api_wallet(&requested, prepared.config(), home, &mut warnings)? } else { from_file };
     let api_wallet = key.map(|key| known_to_the_venue(key, &prepared, &mut warnings)).transpose()?;
@@ -192,7 +192,11 @@ fn api_wallet(
 
 /// The key, when the venue knows it as the account's API wallet. A venue that does not answer must not keep a guard from
 /// coming back to the positions it guards: then the config's word counts, and the service goes on asking.
-fn known_to_the_venue(key: SecretKey, prepared: &Prepared, warnings: &mut Vec<String>) -> Result<ApiWallet, Refusal> {
+fn known_to_the_venue(
+    key: SecretKey,
+    prepared: &PreflightedService,
+    warnings: &mut Vec<String>,
+) -> Result<ApiWallet, Refusal> {
     let (wallet, config) = (key.address(), prepared.config());
     let venue = format!("the venue at {}", config.venue_url());
     match waiting::with_progress(&venue, || prepared.check_wallet(wallet)) {

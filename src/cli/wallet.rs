@@ -7,7 +7,7 @@ use crate::base::address::Address;
 use crate::base::clock::now_ms;
 use crate::base::day::day_of;
 use crate::home::Config;
-use crate::service::agent::{self, Approved, NotTheAgent};
+use crate::service::api_wallet_check::{self, Approved, NotTheAgent};
 
 /// From this long before its end an approval is called short.
 const SHORT_MS: u64 = 7 * 86_400_000;
@@ -15,7 +15,7 @@ const SHORT_MS: u64 = 7 * 86_400_000;
 /// Checks that the venue knows the key of address `wallet` as an API wallet of the config's account.
 pub(super) fn check(config: &Config, wallet: Address) -> Result<(), Refusal> {
     let asked = waiting::with_progress(&format!("the venue at {}", config.venue_url()), || {
-        agent::check(&agent::client(config.venue_url())?, config.account, wallet, now_ms())
+        api_wallet_check::check(&api_wallet_check::client(config.venue_url())?, config.account, wallet, now_ms())
     });
     let Approved { owner, until_ms } = asked.map_err(|refused: NotTheAgent| Refusal::Agent(refused))?;
     if let Some(doubt) = owner.doubt(config.account, wallet) {

@@ -1,4 +1,4 @@
-//! What the other threads say to the decision loop.
+//! Messages of the other threads to the decision loop, and the way back to a waiting client.
 
 use std::fmt;
 use std::time::Instant;
@@ -6,9 +6,9 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::json;
 
-use super::metrics::Now;
 use crate::base::address::Address;
 use crate::guard::{Input, RequestBody, Via};
+use crate::service::metrics::Now;
 
 /// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for those who have a
 /// client waiting, who answer `busy` instead.
@@ -19,11 +19,11 @@ pub(super) const INBOX: usize = 1024;
 pub(super) enum Message {
     /// An input of the core.
     Input(Input),
-    /// A request to judge.
+    /// A request for a decision.
     Exchange {
         /// Transport.
         via: Via,
-        /// What came.
+        /// The request as it was read.
         body: RequestBody,
         /// Where its answer goes.
         reply: Responder,
@@ -39,7 +39,7 @@ pub(super) enum Message {
     },
     /// Somebody asks for the status.
     Status(Sender<String>),
-    /// Somebody asks what keeps the service from being healthy.
+    /// Somebody asks for the problems that keep the service from being healthy.
     Health(Sender<Vec<String>>),
     /// Somebody asks for the figures of the moment.
     Now(Sender<Box<Now>>),
@@ -91,19 +91,28 @@ pub(super) struct Reply {
 }
 
 impl Reply {
-    /// For a request without a client of which too many wait already.
-    pub(super) fn unsigned() -> Self {
-        let text =
-            "svc-guard: too many requests whose signature does not check out; sign with a client key of this guard";
-        let body = json!({"code": "rate_limited", "msg": text, "data": null, "status": "err", "response": text});
-        Self { http_status: 429, body: body.to_string() }
+    /// A refusal that is no decision, in the shape of an exchange's answer and of all errors at once.
+    pub(super) fn refusal(http_status: u16, code: &str, text: &str) -> Self {
+        let text = format!("svc-guard: {text}");
+        let body = json!({"code": code, "msg": text, "data": null, "status": "err", "response": text});
+        Self { http_status, body: body.to_string() }
     }
 
-    /// For a request that was not judged because too much waits already.
-    #[must_use]
+    /// For a request without a client of which too many wait already.
+    pub(super) fn unsigned() -> Self {
+        let text = "too many requests whose signature does not check out; sign with a client key of this guard";
+        Self::refusal(429, "rate_limited", text)
+    }
+
+    /// For a request that was not decided on because too much waits already.
     pub(super) fn busy() -> Self {
-        let text = "svc-guard: too many requests wait to be judged or written; nothing was judged, send it again soon";
-        let body = json!({"code": "busy", "msg": text, "data": null, "status": "err", "response": text});
-        Self { http_status: 503, body: body.to_string() }
+        let text = "too many requests wait to be judged or written; nothing was judged, send it again soon";
+        Self::refusal(503, "busy", text)
+    }
+
+    /// For a request whose decision did not come in time.
+    pub(super) fn unanswered() -> Self {
+        let text = "no decision came in time; look it up at /guard/decision by its nonce before sending it again";
+        Self::refusal(504, "no_answer", text)
     }
 }

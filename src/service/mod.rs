@@ -2,33 +2,21 @@
 //!
 //! ARCHITECTURE.md holds their map. What is decided about a request may not enter: that is the core's alone.
 
-pub mod agent;
-mod desk;
-mod door;
-pub mod gate;
-pub mod http;
-mod intake;
-mod log;
+mod bootstrap;
+mod decision_loop;
 mod message;
 mod metrics;
-mod notify;
-mod plan;
-mod poller;
-mod questions;
-mod release;
-mod ring;
-mod routes;
+mod on_commit;
+mod preflight;
+mod reporting;
 mod run;
-mod schedule;
-mod sender;
-mod shared;
-pub mod thread;
-mod told;
-mod waits;
-mod wake;
-mod watch;
-mod ws;
+mod server;
+mod service_context;
+mod thread;
+mod triggers;
+mod venue_io;
 
-pub use log::Level;
-pub use notify::Asked;
-pub use plan::{ApiWallet, Prepared, RunError, journal_owner};
+pub use preflight::{ApiWallet, PreflightedService, RunError, journal_owner};
+pub use reporting::level::Level;
+pub use reporting::notify::Asked;
+pub use venue_io::api_wallet_check;

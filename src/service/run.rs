@@ -1,4 +1,4 @@
-//! A service's life: its threads started, the door opened; then a signal or a death, and the way down.
+//! A service's life: its threads started, the server opened; then a signal or a death, and the shutdown.
 
 use std::fmt::Display;
 use std::net::TcpListener;
@@ -7,35 +7,37 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, select};
 use signal_hook::iterator::Signals;
 
-use super::door::Door;
-use super::gate::Limits;
-use super::log::{self, Level};
+use super::bootstrap::{checkpoint_seq, intervals, restored_guard};
+use super::decision_loop::DecisionLoop;
 use super::message::Message;
-use super::notify::{Asked, Notify};
-use super::plan::{ApiWallet, Prepared, RunError};
-use super::poller::Intervals;
-use super::release::Release;
-use super::sender::ToSend;
-use super::shared::{Ends, Shared};
+use super::on_commit::AfterCommit;
+use super::preflight::{ApiWallet, PreflightedService, RunError};
+use super::reporting::level::Level;
+use super::reporting::log;
+use super::reporting::notify::{Asked, Notify};
+use super::server::gate::Limits;
+use super::server::{Server, ServerSetup};
+use super::service_context::{Ends, ServiceContext, WorkEnds};
 use super::thread::{Death, spawn};
-use super::wake::{checkpoint_seq, intervals, wake};
-use super::watch;
-use crate::guard::{Guard, Input, Read};
+use super::triggers;
+use super::venue_io::intervals::Intervals;
+use super::venue_io::poller::Poller;
+use crate::guard::{Guard, Input};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal};
 
-/// How long requests at work may take after a stop.
+/// How long requests at work may take once the shutdown has begun.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often it is looked whether the journal's thread lives.
-const LOOK: Duration = Duration::from_millis(250);
+/// How often it is checked whether the journal's thread lives.
+const CHECK: Duration = Duration::from_millis(250);
 
-impl Prepared {
+impl PreflightedService {
     /// Runs the service until a signal ends it, signing with the API wallet's key (paper mode has none), logging lines of
-    /// up to `most`, and telling the service manager what it asked for.
+    /// up to `most`, and sending the service manager the messages that it asked for.
     ///
     /// # Errors
-    /// [`RunError::Refused`] when it does not start, [`RunError::Failed`] when it ends otherwise than by a signal; of that
-    /// the log was told.
+    /// [`RunError::Refused`] when it does not start, [`RunError::Failed`] when it ends otherwise than by a signal, which is
+    /// logged.
     pub fn run(self, api_wallet: Option<ApiWallet>, most: Level, manager: &Asked) -> Result<(), RunError> {
         let notify = Notify::open(manager);
         let ended = self.run_logged(api_wallet, most, &notify);
@@ -51,29 +53,29 @@ impl Prepared {
         // A config may leave the wallet to the key.
         config.api_wallet = api_wallet.as_ref().map(|wallet| wallet.key.address()).or(config.api_wallet);
         let signals =
-            watch::signals().map_err(|error| RunError::Refused(format!("signals cannot be taken: {error}")))?;
+            triggers::signals().map_err(|error| RunError::Refused(format!("signals cannot be taken: {error}")))?;
         let intervals = intervals(&config);
-        let (shared, ends) = Shared::new(&config, client, faults);
-        shared.metrics.begin_at(opened.last_seq);
-        log::start(most, &shared.deaths).map_err(failed)?;
+        let (context, ends, work_ends) = ServiceContext::new(&config, client, faults);
+        context.metrics.begin_at(opened.last_seq);
+        log::start(most, &context.deaths).map_err(failed)?;
         if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
-            shared.vouched_for(config.account, master);
+            context.vouched_for(config.account, master);
         }
-        let guard = wake(&home, &config, intervals, &opened, &shared.ring);
-
-        let journal = shared.start_journal(store).map_err(failed)?;
-        let seq = checkpoint_seq(&opened);
+        let guard = restored_guard(&home, &config, intervals, &opened, &context.recent_events);
+        let journal = context.start_journal(store).map_err(failed)?;
         let start = Start {
             home: &home,
             config: &config,
             api_wallet,
             intervals,
             guard,
-            seq,
+            checkpoint_seq: checkpoint_seq(&opened),
             history: opened.history,
             listener,
+            work_ends,
+            notify,
         };
-        let ended = shared.serve(start, &journal, ends, signals, notify);
+        let ended = context.serve(start, &journal, &ends, signals);
         if ended.is_err() {
             // Its thread waits for the decision loop's end, and that may never come.
             journal.leave();
@@ -82,7 +84,7 @@ impl Prepared {
     }
 }
 
-/// What a start has in hand once the journal's thread is there.
+/// The parts of a service that are there once the journal's thread is.
 struct Start<'a> {
     home: &'a Home,
     config: &'a Config,
@@ -90,16 +92,18 @@ struct Start<'a> {
     intervals: Intervals,
     guard: Guard,
     /// The last event that a checkpoint covers.
-    seq: u64,
+    checkpoint_seq: u64,
     history: History,
     listener: TcpListener,
+    work_ends: WorkEnds,
+    notify: &'a Notify,
 }
 
 fn failed(error: impl Display) -> RunError {
     RunError::Failed(format!("a thread or listener was refused: {error}"))
 }
 
-/// Waits for a signal, or for the first thread that dies. The journal's own speaks to nobody: it is looked at.
+/// Waits for a signal, or for the first thread that dies. The journal's own reports to nobody: it is checked.
 fn wait(
     signal: &Receiver<Option<&'static str>>,
     deaths: &Receiver<Death>,
@@ -111,102 +115,101 @@ fn wait(
             recv(deaths) -> death => {
                 return Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string()));
             }
-            default(LOOK) => if !is_journal_alive() {
+            default(CHECK) => if !is_journal_alive() {
                 return Err("thread journal died".to_owned());
             },
         }
     }
 }
 
-impl Shared {
-    /// Opens the door, and serves until a signal or a death.
+impl ServiceContext {
+    /// Opens the server, and serves until a signal or a death.
     fn serve(
         &self,
         start: Start<'_>,
-        journal: &Journal<Release>,
-        ends: Ends,
+        journal: &Journal<AfterCommit>,
+        ends: &Ends,
         signals: Signals,
-        notify: &Notify,
     ) -> Result<(), RunError> {
-        let Ends { messages, to_send, wanted, stopped, deaths } = ends;
-        let (mode, account) = (start.config.mode, start.config.account);
-        let opened = self.open(start, journal, messages, &to_send, wanted, notify);
-        let ready = opened.and_then(|door| Ok((door, self.wait_for_signals(signals).map_err(failed)?)));
-        let (door, signal) = ready.inspect_err(|error| {
-            notify.stopping(&error.to_string());
-            self.give_up(&error.to_string(), &stopped);
+        let (mode, account, notify) = (start.config.mode, start.config.account, start.notify);
+        let opened = self.open(start, journal);
+        let ready = opened.and_then(|server| Ok((server, self.wait_for_signals(signals).map_err(failed)?)));
+        let (server, signal) = ready.inspect_err(|error| {
+            notify.shutting_down(&error.to_string());
+            self.give_up(&error.to_string(), ends);
         })?;
         let version = env!("CARGO_PKG_VERSION");
-        let text = format!("{version} {mode} for account {account} listening on http://{}", door.address());
+        let text = format!("{version} {mode} for account {account} listening on http://{}", server.address());
         log::line(Level::Info, &text);
         notify.ready(&text);
-        let end = wait(&signal, &deaths, || journal.is_alive());
-        notify.stopping(end.as_ref().map_or_else(String::as_str, |_| "what is on its way is waited for"));
-        self.end(end, door, &stopped, &deaths)
+        let end = wait(&signal, &ends.deaths, || journal.is_alive());
+        notify.shutting_down(end.as_ref().map_or_else(String::as_str, |_| "what is on its way is waited for"));
+        self.end(end, server, ends)
     }
 
-    /// Starts every thread, the door's last.
-    fn open(
-        &self,
-        start: Start<'_>,
-        journal: &Journal<Release>,
-        messages: Receiver<Message>,
-        to_send: &ToSend,
-        wanted: Receiver<Read>,
-        notify: &Notify,
-    ) -> Result<Door, RunError> {
-        let Start { home, config, api_wallet, intervals, guard, seq, history, listener } = start;
-        let desk = self.desk(guard, journal, home, seq, messages, notify)?;
-        spawn("decide", &self.deaths, move || desk.run()).map_err(failed)?;
-        let poller = self.poller(config, api_wallet.as_ref(), intervals, wanted);
+    /// Starts every thread, the server's last.
+    fn open(&self, start: Start<'_>, journal: &Journal<AfterCommit>) -> Result<Server, RunError> {
+        let Start { home, config, api_wallet, intervals, guard, checkpoint_seq, history, listener, .. } = start;
+        let WorkEnds { messages, queued_sends, wanted } = start.work_ends;
+        let queue = journal.queue().ok_or_else(|| RunError::Failed("the journal's thread ended at once".to_owned()))?;
+        let surroundings = self.surroundings(messages, home.kill_file(), start.notify);
+        let decision_loop = DecisionLoop::new(guard, queue, journal.health(), checkpoint_seq, surroundings);
+        spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
+        let poller = Poller {
+            reader: self.venue_reader(config.account, api_wallet.as_ref()),
+            wallet_unchecked: api_wallet.as_ref().is_some_and(|wallet| wallet.master.is_none()),
+            intervals,
+            wanted,
+            inbox: self.inbox.clone(),
+        };
         spawn("poll", &self.deaths, move || poller.run()).map_err(failed)?;
-        self.watch_kill_file(home).map_err(failed)?;
+        self.watch_kill_file(home.kill_file()).map_err(failed)?;
         if let Some(wallet) = api_wallet {
-            self.start_senders(wallet.key, config, to_send).map_err(failed)?;
+            self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;
         }
         self.verify_history(history).map_err(failed)?;
         let limits = Limits::default();
-        let routes = self.routes(config, journal, limits);
-        let hosts = &config.deployment.allowed_hosts;
-        Door::open(listener, hosts, &home.run_dir(), limits, routes, &self.deaths).map_err(failed)
+        let setup = ServerSetup {
+            listener,
+            allowed_hosts: &config.deployment.allowed_hosts,
+            run_dir: &home.run_dir(),
+            limits,
+            handlers: self.handlers(config, journal.lookup(), limits),
+            info: self.info_proxy(config),
+        };
+        Server::open(setup, &self.deaths).map_err(failed)
     }
 
     /// Comes down as the end asks for: in order on a signal, as far as it goes on a death.
-    fn end(
-        &self,
-        end: Result<&'static str, String>,
-        door: Door,
-        stopped: &Receiver<()>,
-        deaths: &Receiver<Death>,
-    ) -> Result<(), RunError> {
+    fn end(&self, end: Result<&'static str, String>, server: Server, ends: &Ends) -> Result<(), RunError> {
         match end {
             Ok(signal) => {
-                self.stop(signal, stopped, deaths)?;
-                door.close(GRACE);
+                self.shut_down(signal, ends)?;
+                server.close(GRACE);
                 Ok(())
             }
             Err(death) => {
-                self.give_up(&death, stopped);
+                self.give_up(&death, ends);
                 Err(RunError::Failed(death))
             }
         }
     }
 
-    /// The way down when something is broken: the last event is written if it can be.
-    fn give_up(&self, reason: &str, stopped: &Receiver<()>) {
-        let stop = Message::Input(Input::Stop { reason: reason.to_owned() });
-        let _ = self.inbox.send_timeout(stop, Duration::from_secs(1));
-        let _ = stopped.recv_timeout(Duration::from_secs(1));
+    /// The shutdown when something is broken: the last event is written if it can be.
+    fn give_up(&self, reason: &str, ends: &Ends) {
+        let shutdown = Message::Input(Input::Stop { reason: reason.to_owned() });
+        let _ = self.inbox.send_timeout(shutdown, Duration::from_secs(1));
+        let _ = ends.shut_down.recv_timeout(Duration::from_secs(1));
     }
 
-    /// The way down: nothing new, what is at work ends, the last event goes to disk.
-    fn stop(&self, signal: &str, stopped: &Receiver<()>, deaths: &Receiver<Death>) -> Result<(), RunError> {
+    /// The shutdown in order: nothing new, requests and sends at work end, the last event goes to disk.
+    fn shut_down(&self, signal: &str, ends: &Ends) -> Result<(), RunError> {
         log::line(Level::Info, format_args!("stopping on {signal}: what is on its way is waited for"));
         let asked = self.inbox.send_timeout(Message::Input(Input::Stop { reason: signal.to_owned() }), GRACE);
-        if asked.is_ok() && stopped.recv_timeout(GRACE + Duration::from_secs(1)).is_ok() {
+        if asked.is_ok() && ends.shut_down.recv_timeout(GRACE + Duration::from_secs(1)).is_ok() {
             return Ok(());
         }
-        let died = deaths.try_recv().ok().map(|death| death.to_string());
+        let died = ends.deaths.try_recv().ok().map(|death| death.to_string());
         Err(RunError::Failed(died.unwrap_or_else(|| "the last event was not written in time".to_owned())))
     }
 }

@@ -1,33 +1,30 @@
 //! Named threads whose death is heard.
 //!
-//! Every thread of the service is started here. One that panics or ends with an error says so on a bounded
-//! channel, and the service stops: a guard with a part missing must not look alive. A thread that ends as it
-//! should reports nothing. What a thread does may not enter.
+//! Every thread of the service is started here, those of other rooms too: they hand out the work, and the service gives it a
+//! thread. One that panics or ends with an error says so on a bounded channel, and the service ends: a guard with a part
+//! missing must not look alive. A thread that ends as it should reports nothing. What a thread does may not enter.
 
-use crossbeam_channel::Sender;
 use std::any::Any;
-use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, JoinHandle};
 
-/// The end of a thread that should have gone on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Death {
-    /// Name of the thread.
-    pub thread: String,
-    /// What it died of.
-    pub reason: String,
-}
+use crossbeam_channel::Sender;
 
-impl fmt::Display for Death {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "thread {} died: {}", self.thread, self.reason)
-    }
+use crate::base::text::cut;
+
+/// The end of a thread that should have gone on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("thread {thread} died: {reason}")]
+pub(super) struct Death {
+    /// Name of the thread.
+    pub(super) thread: String,
+    /// The cause.
+    pub(super) reason: String,
 }
 
 /// Room for this many deaths is enough: the first one ends the service.
-pub const DEATHS: usize = 16;
+pub(super) const DEATHS: usize = 16;
 
 const REASON_CHARS: usize = 200;
 
@@ -35,7 +32,7 @@ const REASON_CHARS: usize = 200;
 ///
 /// # Errors
 /// The system's reason when it grants no thread.
-pub fn spawn<F>(name: &str, deaths: &Sender<Death>, work: F) -> io::Result<JoinHandle<()>>
+pub(super) fn spawn<F>(name: &str, deaths: &Sender<Death>, work: F) -> io::Result<JoinHandle<()>>
 where
     F: FnOnce() -> Result<(), String> + Send + 'static,
 {
@@ -46,7 +43,12 @@ where
 ///
 /// # Errors
 /// The system's reason when it grants no thread.
-pub fn spawn_small<F>(name: &str, stack_bytes: usize, deaths: &Sender<Death>, work: F) -> io::Result<JoinHandle<()>>
+pub(super) fn spawn_small<F>(
+    name: &str,
+    stack_bytes: usize,
+    deaths: &Sender<Death>,
+    work: F,
+) -> io::Result<JoinHandle<()>>
 where
     F: FnOnce() -> Result<(), String> + Send + 'static,
 {
@@ -62,9 +64,8 @@ where
     builder.name(name.to_owned()).spawn(move || {
         let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
         if let Err(reason) = ended {
-            let reason = reason.chars().take(REASON_CHARS).collect();
-            // A full channel means that the service is stopping over an earlier death already.
-            let _ = deaths.try_send(Death { thread, reason });
+            // A full channel means that the service is ending over an earlier death already.
+            let _ = deaths.try_send(Death { thread, reason: cut(&reason, REASON_CHARS) });
         }
     })
 }

@@ -28,6 +28,7 @@ mod reads;
 mod resume;
 mod signers;
 mod signing;
+mod silent_venue;
 #[allow(dead_code, reason = "each program uses its own part of it")]
 mod stand;
 mod start;

@@ -20,7 +20,7 @@ impl Counter {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// What was counted.
+    /// The count.
     pub(super) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

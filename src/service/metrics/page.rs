@@ -3,19 +3,20 @@
 use std::fmt::Display;
 use std::sync::atomic::Ordering;
 
+use super::counts::{CALLS, Metrics, Outcome};
+use super::histogram::Histogram;
 use super::text::{Family, Kind, Page, seconds_of_ms};
-use super::{CALLS, Histogram, Metrics, Outcome};
 use crate::guard::{ALERTS, Code, Gauges, KINDS, Money, OWNERS, RISK_STATES, Verdict};
 use crate::journal::Condition;
 use crate::venue::weight::Priority;
 use Kind::{Counter, Gauge};
 
-/// What the decision loop knows of the moment.
+/// The figures of the moment, from the decision loop.
 #[derive(Debug)]
 pub(in crate::service) struct Now {
-    /// What the core knows.
+    /// The core's.
     pub(in crate::service) guard: Gauges,
-    /// How the journal stands.
+    /// The journal's condition.
     pub(in crate::service) journal: Condition,
     /// Batches that the journal's queue has no room for.
     pub(in crate::service) backlog: usize,
@@ -28,7 +29,7 @@ pub(in crate::service) struct Now {
 }
 
 impl Metrics {
-    /// The page. Where the decision loop told nothing its part has no samples. Of the `most` connections there may be some
+    /// The page. Where the decision loop did not answer its part has no samples. Of the `most` connections there may be some
     /// are open, and so many requests are at work.
     pub(in crate::service) fn page(&self, now: Option<&Now>, taken: (usize, usize), most: usize) -> Vec<u8> {
         let mut page = Page::default();
@@ -211,7 +212,7 @@ fn usual(code: Code) -> Verdict {
     }
 }
 
-/// `None` where the system does not tell.
+/// `None` where the system does not say.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -66,8 +66,8 @@ impl Family<'_> {
     /// A sample of a histogram's parts.
     pub(super) fn suffixed(&mut self, suffix: &str, labels: &[(&str, &str)], value: impl Display) {
         _ = write!(self.text, "{}{suffix}", self.name);
-        for (place, (name, value)) in labels.iter().enumerate() {
-            let before = if place == 0 { '{' } else { ',' };
+        for (index, (name, value)) in labels.iter().enumerate() {
+            let before = if index == 0 { '{' } else { ',' };
             _ = write!(self.text, "{before}{name}=\"{}\"", escaped(value, true));
         }
         let end = if labels.is_empty() { "" } else { "}" };

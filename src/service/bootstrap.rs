@@ -1,0 +1,84 @@
+//! The core at start: its settings from the config, its memory from the journal.
+
+use serde_json::Value;
+
+use super::reporting::recent_events::RecentEvents;
+use super::venue_io::intervals::Intervals;
+use crate::base::mode::{Mode, Network};
+use crate::guard::{self, Guard};
+use crate::home::{Config, Home};
+use crate::journal::Opened;
+use crate::venue::signing::Source;
+
+/// A read is stale after so many of its intervals, but not before [`LEAST_AGE_MS`].
+const STALE_INTERVALS: u64 = 3;
+const LEAST_AGE_MS: u64 = 5_000;
+
+/// The core with its journal replayed. The events of before become the first of the recent ones.
+pub(super) fn restored_guard(
+    home: &Home,
+    config: &Config,
+    intervals: Intervals,
+    opened: &Opened,
+    recent_events: &RecentEvents,
+) -> Guard {
+    let mut guard = Guard::new(settings(home, config, intervals), opened.last_seq);
+    opened.risk.iter().for_each(|record| guard.restore_risk(record));
+    if let Some(checkpoint) = last_checkpoint(opened) {
+        guard.restore_checkpoint(checkpoint);
+    }
+    opened.events.iter().for_each(|event| guard.restore(event));
+    let texts = opened.events.iter().filter_map(|event| Some((event.get("seq")?.as_u64()?, event.to_string())));
+    recent_events.push(texts);
+    guard
+}
+
+fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config {
+    let max_age = |interval_ms: u64| interval_ms.saturating_mul(STALE_INTERVALS).max(LEAST_AGE_MS);
+    guard::Config {
+        mode: match config.mode {
+            Mode::Paper => guard::Mode::Paper,
+            Mode::Testnet => guard::Mode::Testnet,
+            Mode::Mainnet => guard::Mode::Mainnet,
+        },
+        account: config.account,
+        account_network: source(config.account_network),
+        api_wallet: config.api_wallet,
+        clients: config.auth.clients.iter().copied().collect(),
+        require_network: config.auth.require_network,
+        rules: config.rules.clone(),
+        equity_cap: config.equity_cap,
+        account_max_age_ms: max_age(intervals.account_ms),
+        prices_max_age_ms: max_age(intervals.prices_ms),
+        kill_file: home.kill_file().path().display().to_string(),
+        venue_url: config.venue_url().to_owned(),
+    }
+}
+
+fn last_checkpoint(opened: &Opened) -> Option<&Value> {
+    opened.risk.iter().rev().find(|record| record.get("kind").is_some_and(|kind| kind == "checkpoint"))
+}
+
+/// The last event that a checkpoint covers.
+pub(super) fn checkpoint_seq(opened: &Opened) -> u64 {
+    last_checkpoint(opened).and_then(|record| record.get("seq")?.as_u64()).unwrap_or_default()
+}
+
+/// How often things are read: as the config says, else as often as the budget affords.
+pub(super) fn intervals(config: &Config) -> Intervals {
+    let afforded = Intervals::for_budget(config.ip_share.budget_per_minute());
+    let watch = &config.deployment.watch;
+    Intervals {
+        prices_ms: watch.prices_ms.map_or(afforded.prices_ms, u64::from),
+        account_ms: watch.account_ms.map_or(afforded.account_ms, u64::from),
+        orders_ms: watch.open_orders_ms.map_or(afforded.orders_ms, u64::from),
+    }
+}
+
+/// The network that a signature is for.
+pub(super) fn source(network: Network) -> Source {
+    match network {
+        Network::Testnet => Source::Testnet,
+        Network::Mainnet => Source::Mainnet,
+    }
+}

@@ -1,0 +1,320 @@
+//! The decision loop: one thread that owns the core and serializes everything. It never waits for network or disk.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+
+use self::backlog::Backlog;
+use super::message::{INBOX, Message, Reply, Responder};
+use super::metrics::Now;
+use super::on_commit::{AfterCommit, CommitHandler, Event, Output};
+use super::reporting::health_report::HealthReport;
+use super::reporting::level::Level;
+use super::reporting::log;
+use super::reporting::notify::Watchdog;
+use super::venue_io::send_queue::QUEUE;
+use crate::base::clock::{now_ms, steady_ms};
+use crate::base::kill_file::KillFile;
+use crate::base::sync::lock;
+use crate::faults::Step;
+use crate::guard::{self, Deed, Effects, Guard, Input, Read, Request, SendAction};
+use crate::journal::{Batch, Condition, Health, Keys, Line, RiskLine};
+use crate::venue::weight::Ledger;
+
+mod backlog;
+
+/// How often the core is given the time while nothing else happens.
+const TICK: Duration = Duration::from_millis(100);
+/// How long sends may take to end once the shutdown was asked for.
+const SHUTDOWN_GRACE_MS: u64 = 5_000;
+
+/// The loop's channels, and what it shares with other threads.
+pub(super) struct Surroundings {
+    /// Messages to the loop.
+    pub(super) inbox: Receiver<Message>,
+    /// Takes what needs no disk.
+    pub(super) commit_handler: CommitHandler,
+    /// Reads that the poller should do soon.
+    pub(super) reads: Sender<Read>,
+    /// The request budget, for the status.
+    pub(super) budget: Arc<Mutex<Ledger>>,
+    /// The kill file.
+    pub(super) kill_file: KillFile,
+    /// Reports problems.
+    pub(super) health_report: HealthReport,
+    /// Is fed each time the loop turns.
+    pub(super) watchdog: Watchdog,
+}
+
+/// The decision loop.
+pub(super) struct DecisionLoop {
+    guard: Guard,
+    around: Surroundings,
+    /// Batches for the journal.
+    backlog: Backlog,
+    /// The journal's condition.
+    health: Arc<Health>,
+    /// Clients that wait, by the number of their request.
+    waiting: HashMap<u64, Responder>,
+    /// The number of the last request.
+    last_request: u64,
+    /// The last event that a checkpoint covers.
+    checkpoint_seq: u64,
+    /// When the core was last given the time.
+    ticked_ms: u64,
+    /// When sends are no longer waited for, once the shutdown was asked for.
+    shutdown_by_ms: Option<u64>,
+}
+
+impl DecisionLoop {
+    /// A loop for this core; a checkpoint covers its events up to `checkpoint_seq`.
+    pub(super) fn new(
+        guard: Guard,
+        queue: Sender<Batch<AfterCommit>>,
+        health: Arc<Health>,
+        checkpoint_seq: u64,
+        around: Surroundings,
+    ) -> Self {
+        Self {
+            guard,
+            around,
+            backlog: Backlog::new(queue),
+            health,
+            waiting: HashMap::new(),
+            last_request: 0,
+            checkpoint_seq,
+            ticked_ms: 0,
+            shutdown_by_ms: None,
+        }
+    }
+
+    /// Runs until the last event of a shutdown is handed to the journal.
+    ///
+    /// # Errors
+    /// When the journal's thread is gone.
+    pub(super) fn run(mut self) -> Result<(), String> {
+        let started = self.guard.start(now_ms());
+        self.carry_out(started);
+        loop {
+            self.around.commit_handler.faults.pass(Step::Decide).map_err(|error| error.to_string())?;
+            self.around.watchdog.turn(steady_ms());
+            let patience = if self.backlog.is_empty() { TICK } else { Duration::from_millis(1) };
+            match self.around.inbox.recv_timeout(patience) {
+                Ok(message) => self.take(message),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err("everyone who speaks to the decision loop is gone".to_owned());
+                }
+            }
+            self.tick_if_due();
+            self.journal_health();
+            self.backlog.flush()?;
+            self.journal_room();
+            if self.shutdown_by_ms.is_some_and(|by_ms| self.guard.is_idle() || now_ms() >= by_ms) {
+                self.step(Input::Stopped);
+                return self.flush_all();
+            }
+        }
+    }
+
+    /// Gives the core the time also while messages come without a pause.
+    fn tick_if_due(&mut self) {
+        if now_ms().saturating_sub(self.ticked_ms) >= u64::try_from(TICK.as_millis()).unwrap_or_default() {
+            self.ticked_ms = now_ms();
+            self.step(Input::Tick);
+            let problems = || self.guard.problems(self.ticked_ms);
+            self.around.health_report.report_if_due(self.ticked_ms, problems);
+        }
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Input(input) => {
+                if let Input::Stop { .. } = &input {
+                    self.shutdown_by_ms.get_or_insert(now_ms().saturating_add(SHUTDOWN_GRACE_MS));
+                }
+                self.step(input);
+            }
+            // The batches that wait must get to the disk before more is taken in.
+            Message::Exchange { reply, .. } if self.backlog.is_full() => {
+                self.around.commit_handler.metrics.busy.add();
+                reply.answer(Reply::busy());
+            }
+            Message::Exchange { via, body, reply } => {
+                let id = self.wait(reply);
+                self.step(Input::Request(Request { id, via, body }));
+            }
+            Message::Kill { reason, by, reply } => {
+                let id = self.wait(reply);
+                self.step(Input::Kill { reason, by: Some(by), write_file: true, request: Some(id) });
+            }
+            Message::Status(reply) => {
+                let weight = {
+                    let budget = lock(&self.around.budget);
+                    (budget.budget(), budget.used(steady_ms()))
+                };
+                let _ = reply.try_send(self.guard.status(now_ms(), weight).to_string());
+            }
+            Message::Now(reply) => drop(reply.try_send(Box::new(self.now()))),
+            Message::Health(reply) => {
+                let _ = reply.try_send(self.guard.problems(now_ms()));
+            }
+        }
+    }
+
+    /// The figures of the moment, for a scrape.
+    fn now(&self) -> Now {
+        let (weight, spent) = {
+            let budget = lock(&self.around.budget);
+            ((budget.budget(), budget.used(steady_ms())), budget.totals().collect())
+        };
+        let (waiting, room) = self.backlog.queue();
+        let reads = ("reads", self.around.reads.len(), self.around.reads.capacity().unwrap_or_default());
+        let [own, clients] = self.around.commit_handler.sends.lengths();
+        Now {
+            guard: self.guard.gauges(now_ms()),
+            journal: self.health.condition(),
+            backlog: self.backlog.len(),
+            queues: [
+                ("inbox", self.around.inbox.len(), INBOX),
+                ("journal", waiting, room),
+                reads,
+                ("own_sends", own, QUEUE),
+                ("client_sends", clients, QUEUE),
+            ],
+            weight,
+            spent,
+        }
+    }
+
+    fn wait(&mut self, reply: Responder) -> u64 {
+        self.last_request = self.last_request.saturating_add(1);
+        self.waiting.insert(self.last_request, reply);
+        self.last_request
+    }
+
+    fn step(&mut self, input: Input) {
+        let effects = self.guard.step(input, now_ms());
+        self.carry_out(effects);
+    }
+
+    /// Hands effects to those who carry them out.
+    fn carry_out(&mut self, effects: Effects) {
+        if effects.is_empty() {
+            return;
+        }
+        for deed in effects.at_once {
+            match self.output(deed) {
+                Some(Output::Answer(client, reply)) => self.around.commit_handler.answer(client, reply),
+                Some(Output::Send(action)) => self.send(action),
+                Some(Output::ShutDown) | None => {}
+            }
+        }
+        let events = effects.records.iter().map(|record| self.event(record)).collect();
+        let outputs = effects.after_disk.into_iter().filter_map(|deed| self.output(deed)).collect::<Vec<_>>();
+        if effects.records.is_empty() && effects.risk.is_empty() && outputs.is_empty() {
+            return;
+        }
+        let lines = effects.records.into_iter().map(line).collect();
+        let records = effects.risk.into_iter().map(|record| RiskLine { text: record.text, checkpoint: false });
+        let risk = records.chain(self.checkpoint_if_due()).collect();
+        self.backlog.push(Batch { at_ms: now_ms(), events: lines, risk, after: AfterCommit { events, outputs } });
+    }
+
+    /// An event for clients that poll, with the figures that are counted of it. Called while its client still waits.
+    fn event(&self, record: &guard::Record) -> Event {
+        let decided = record.decided.map(|decided| (decided, self.waiting.get(&decided.request)));
+        let decided = decided.map(|(decided, waiting)| (decided, waiting.map(Responder::received)));
+        Event { seq: record.keys.seq, kind: record.kind, text: record.text.clone(), decided }
+    }
+
+    /// A checkpoint every so many events, so that a start never reads many.
+    fn checkpoint_if_due(&mut self) -> Option<RiskLine> {
+        let seq = self.guard.last_seq();
+        if seq.saturating_sub(self.checkpoint_seq) < CHECKPOINT_EVERY {
+            return None;
+        }
+        self.checkpoint_seq = seq;
+        Some(RiskLine { text: self.guard.checkpoint(now_ms()), checkpoint: true })
+    }
+
+    /// Sends an action that an earlier event already names.
+    fn send(&mut self, action: SendAction) {
+        // The core would hear of a full queue by a message, which this thread, its only reader, must not wait for.
+        if self.around.commit_handler.sends.is_full(action.urgency) {
+            let outcome = guard::SendOutcome::NotSent("too many actions wait to be sent".to_owned());
+            return self.step(Input::Sent { intent: action.intent, index: action.index, outcome });
+        }
+        self.around.commit_handler.send(action);
+    }
+
+    fn output(&mut self, deed: Deed) -> Option<Output> {
+        match deed {
+            Deed::Answer(guard::Answer { request, http_status, body }) => {
+                let client = self.waiting.remove(&request)?;
+                Some(Output::Answer(client, Reply { http_status, body }))
+            }
+            Deed::Send(action) => Some(Output::Send(action)),
+            Deed::Read(read) => {
+                // A poller with a full queue reads all of it soon anyway.
+                let _ = self.around.reads.try_send(read);
+                None
+            }
+            Deed::WriteKillFile(reason) => {
+                let asked = self.around.commit_handler.faults.pass(Step::KillFileWrite);
+                if let Err(error) = asked.and_then(|()| self.around.kill_file.pull(&reason)) {
+                    let text =
+                        format_args!("the kill file could not be written, the switch is pulled all the same: {error}");
+                    log::line(Level::Error, text);
+                }
+                None
+            }
+            Deed::Stopped => Some(Output::ShutDown),
+        }
+    }
+
+    /// Gives the journal all that is left, as long as a shutdown may take: a slow disk must not cost the last events.
+    fn flush_all(&mut self) -> Result<(), String> {
+        let until_ms = now_ms().saturating_add(SHUTDOWN_GRACE_MS);
+        loop {
+            self.backlog.flush()?;
+            if self.backlog.is_empty() || now_ms() >= until_ms {
+                return Ok(());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Tells the core when the journal's condition changed.
+    fn journal_health(&mut self) {
+        let problem = match self.health.condition() {
+            Condition::Good => None,
+            Condition::Degraded | Condition::Failing => {
+                Some(self.health.error().unwrap_or_else(|| "the journal is failing".to_owned()))
+            }
+        };
+        if self.guard.journal_problem() != problem.as_deref() {
+            self.step(Input::Journal(problem));
+        }
+    }
+
+    /// Tells the core when the journal's queue became full, or has room again.
+    fn journal_room(&mut self) {
+        let is_behind = !self.backlog.is_empty();
+        if self.guard.is_behind() != is_behind {
+            self.step(Input::Behind(is_behind));
+        }
+    }
+}
+
+/// Events between two checkpoints.
+const CHECKPOINT_EVERY: u64 = 5_000;
+fn line(record: guard::Record) -> Line {
+    let cloids = record.keys.cloids.iter().map(|cloid| u128::from_be_bytes(cloid.0)).collect();
+    Line { text: record.text, keys: Keys { nonce: record.keys.nonce, cloids, serves: record.keys.serves } }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! The decision loop without the rest of the service.
+
+use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::bounded;
+
+use super::*;
+use crate::base::address::Address;
+use crate::faults::Faults;
+use crate::guard::{Config, Mode};
+use crate::rules::Rules;
+use crate::service::metrics::Metrics;
+use crate::service::reporting::notify::Notify;
+use crate::service::reporting::recent_events::RecentEvents;
+use crate::service::venue_io::send_queue;
+use crate::venue::signing::Source;
+
+fn config() -> Config {
+    Config {
+        mode: Mode::Paper,
+        account: Address([0xac; 20]),
+        account_network: Source::Testnet,
+        api_wallet: None,
+        clients: BTreeSet::new(),
+        require_network: false,
+        rules: Rules::default(),
+        equity_cap: None,
+        account_max_age_ms: 5_000,
+        prices_max_age_ms: 5_000,
+        kill_file: "/nowhere/kill".to_owned(),
+        venue_url: "http://127.0.0.1:1".to_owned(),
+    }
+}
+
+/// A loop whose journal has room for one batch, with its own ends.
+fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit>>) {
+    let ((inbox, messages), (journal, batches)) = (bounded(INBOX), bounded(1));
+    let ((sends, _), (reads, _), (shut_down, _)) = (send_queue::queues(), bounded(64), bounded(1));
+    let commit_handler = CommitHandler {
+        recent_events: Arc::new(RecentEvents::default()),
+        sends,
+        inbox: inbox.clone(),
+        shut_down,
+        refused: Mutex::default(),
+        metrics: Arc::new(Metrics::new(0, "paper")),
+        faults: Faults::default(),
+    };
+    let around = Surroundings {
+        inbox: messages,
+        commit_handler,
+        reads,
+        budget: Arc::new(Mutex::new(Ledger::new(1_200))),
+        kill_file: KillFile::new("/nowhere/kill".into()),
+        health_report: HealthReport::default(),
+        watchdog: Notify::default().watchdog(),
+    };
+    let decision_loop = DecisionLoop::new(Guard::new(config(), 0), journal, Arc::default(), 0, around);
+    (decision_loop, inbox, batches)
+}
+
+/// The disk takes nothing until its queue has been full for a while.
+#[test]
+fn a_slow_disk_does_not_cost_the_last_events_of_a_shutdown() {
+    let (decision_loop, inbox, batches) = decision_loop();
+    let disk = thread::spawn(move || {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !batches.is_full() && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(Duration::from_millis(200));
+        let kinds = batches.iter().flat_map(|batch| batch.after.events).map(|event| event.kind);
+        kinds.collect::<Vec<_>>()
+    });
+    inbox.send(Message::Input(Input::Stop { reason: "SIGTERM".to_owned() })).unwrap();
+    decision_loop.run().unwrap();
+    assert_eq!(disk.join().unwrap().last(), Some(&"stopped"));
+}

@@ -1,0 +1,182 @@
+//! The effects that wait for records to be on disk, released on the journal's own thread: events become visible, clients are
+//! answered, sends go out. Where the disk failed none of it happens, and everyone hears of it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use crossbeam_channel::Sender;
+
+use super::message::{Message, Reply, Responder};
+use super::metrics::Metrics;
+use super::reporting::log;
+use super::reporting::recent_events::RecentEvents;
+use super::venue_io::send_queue::SendQueue;
+use crate::base::sync::lock;
+use crate::faults::{Faults, Step};
+use crate::guard::{self, Decided, Input, SendAction, SendOutcome};
+use crate::journal::JournalError;
+
+/// Refused events kept at most; the journal itself bounds what it keeps by size.
+const MAX_REFUSED: usize = 1000;
+
+/// Travels with a batch of records.
+#[derive(Debug, Default)]
+pub(super) struct AfterCommit {
+    /// The events written.
+    pub(super) events: Vec<Event>,
+    /// Released by them, in order.
+    pub(super) outputs: Vec<Output>,
+}
+
+/// An event, with the figures that are counted of it.
+#[derive(Debug)]
+pub(super) struct Event {
+    /// Its number.
+    pub(super) seq: u64,
+    /// Its kind.
+    pub(super) kind: &'static str,
+    /// The event as one line of JSON.
+    pub(super) text: String,
+    /// How a request was decided, and when that was received.
+    pub(super) decided: Option<(Decided, Option<Instant>)>,
+}
+
+/// One thing that waits for its records.
+#[derive(Debug)]
+pub(super) enum Output {
+    /// A waiting client is answered.
+    Answer(Responder, Reply),
+    /// An action goes to the senders.
+    Send(SendAction),
+    /// The last event is on disk.
+    ShutDown,
+}
+
+/// Releases outputs.
+pub(super) struct CommitHandler {
+    /// The last events.
+    pub(super) recent_events: Arc<RecentEvents>,
+    /// The senders' queue.
+    pub(super) sends: SendQueue,
+    /// The decision loop.
+    pub(super) inbox: Sender<Message>,
+    /// Is sent a word when the last event is on disk.
+    pub(super) shut_down: Sender<()>,
+    /// Events that the disk refused: they are written ahead of the next ones.
+    pub(super) refused: Mutex<Vec<Event>>,
+    /// Counts events and decisions.
+    pub(super) metrics: Arc<Metrics>,
+    /// Makes answers fail, in builds that can.
+    pub(super) faults: Faults,
+}
+
+impl CommitHandler {
+    /// Releases the outputs of a batch, or refuses them where it was not written.
+    pub(super) fn on_commit(&self, after: AfterCommit, written: &Result<(), Arc<JournalError>>) {
+        let mut refused = lock(&self.refused);
+        let mut lines = Vec::new();
+        match written.as_ref().map_err(AsRef::as_ref) {
+            // Events that the disk refused before went ahead of these.
+            Ok(()) => {
+                let written: Vec<Event> = refused.drain(..).chain(after.events).collect();
+                lines.extend(written.iter().map(|event| event.text.clone()));
+                self.recent_events.push(written.into_iter().map(|event| self.count(event)));
+            }
+            Err(JournalError::Disk { .. }) => {
+                refused.extend(after.events);
+                refused.truncate(MAX_REFUSED);
+            }
+            // Never to be written.
+            Err(JournalError::Line(_) | JournalError::TooLarge { .. }) => {}
+        }
+        drop(refused);
+        let mut is_last = false;
+        for output in after.outputs {
+            match (output, written) {
+                (Output::Answer(client, reply), Ok(())) => self.answer(client, reply),
+                (Output::Answer(client, _), Err(error)) => {
+                    let body = guard::unrecorded(&error.to_string());
+                    self.answer(client, Reply { http_status: 503, body });
+                }
+                (Output::Send(action), Ok(())) => self.send(action),
+                (Output::Send(action), Err(error)) => {
+                    self.report(&action, SendOutcome::Unrecorded(error.to_string()));
+                }
+                // Without a disk there is no last event to wait for.
+                (Output::ShutDown, _) => is_last = true,
+            }
+        }
+        // Clients wait for their answers, and nobody for the log, but at the end, when it is written out.
+        lines.into_iter().for_each(log::event);
+        if is_last {
+            // Nobody waits for it where the service goes down over a death.
+            _ = self.shut_down.try_send(());
+        }
+    }
+
+    /// Counts an event that is on disk; its number and text are for clients that poll.
+    fn count(&self, event: Event) -> (u64, String) {
+        self.metrics.event(event.seq, event.kind);
+        if let Some((decided, received)) = event.decided {
+            self.metrics.decision(decided, received);
+        }
+        (event.seq, event.text)
+    }
+
+    /// Answers a client; one that cannot be answered will look its decision up.
+    pub(super) fn answer(&self, client: Responder, reply: Reply) {
+        if self.faults.pass(Step::Answer).is_ok() {
+            client.answer(reply);
+        }
+    }
+
+    /// Hands an action to the senders.
+    pub(super) fn send(&self, action: SendAction) {
+        if let Err(action) = self.sends.push(action) {
+            self.report(&action, SendOutcome::NotSent("too many actions wait to be sent".to_owned()));
+        }
+    }
+
+    fn report(&self, action: &SendAction, outcome: SendOutcome) {
+        let input = Input::Sent { intent: action.intent, index: action.index, outcome };
+        // The loop never waits for this thread, so this cannot lock both up.
+        let _ = self.inbox.send(Message::Input(input));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel::bounded;
+
+    use super::*;
+    use crate::service::venue_io::send_queue;
+
+    /// A disk that fails for a moment leaves no gap for those who poll.
+    #[test]
+    fn events_that_were_refused_show_up_with_the_next_ones() {
+        let recent_events = Arc::new(RecentEvents::default());
+        let ((sends, _queued), (inbox, _messages), (shut_down, _done)) = (send_queue::queues(), bounded(1), bounded(1));
+        let handler = CommitHandler {
+            recent_events: Arc::clone(&recent_events),
+            sends,
+            inbox,
+            shut_down,
+            refused: Mutex::default(),
+            metrics: Arc::new(Metrics::new(0, "paper")),
+            faults: Faults::default(),
+        };
+        let commit = |seq: u64, written| {
+            let events = vec![Event { seq, kind: "done", text: seq.to_string(), decided: None }];
+            handler.on_commit(AfterCommit { events, outputs: Vec::new() }, &written);
+        };
+        let shown = || recent_events.after(0, 9);
+        let disk = || JournalError::Disk { path: "events".into(), error: std::io::Error::other("full") };
+        let failed = || Err(Arc::new(disk()));
+        commit(1, Ok(()));
+        commit(2, failed());
+        commit(3, failed());
+        assert!(shown().ends_with("[1]}"), "{}", shown());
+        commit(4, Ok(()));
+        assert!(shown().ends_with("[1,2,3,4]}"), "{}", shown());
+    }
+}

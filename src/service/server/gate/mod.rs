@@ -1,0 +1,32 @@
+//! The gate: the public listener, and everything that must be true of a request before a handler sees it.
+//!
+//! It bounds connections, heads, bodies and time, reads each request whole, refuses what comes from where it must not, and
+//! passes the rest on: orders, kills and health checks to their handler on the connection's own thread, other requests to
+//! the HTTP workers, WebSocket handshakes to the service that speaks with them. What a request means may not enter: the gate
+//! reads no body.
+//!
+//! Connections are bounded, and the last few places are reserved: one request each, soon, then closed. So whoever leaks or
+//! hoards connections cannot keep a kill or an exit out for longer than such a request may take.
+
+mod admission;
+mod answer;
+mod connection;
+mod context;
+mod head;
+mod io;
+mod limits;
+mod listener;
+mod refusal;
+mod slots;
+mod upgrade;
+mod worker_client;
+
+pub(super) use admission::Hosts;
+pub(super) use context::Setup;
+pub(in crate::service) use limits::Limits;
+pub(super) use listener::Gate;
+pub(in crate::service) use slots::Slots;
+pub(super) use upgrade::Upgrade;
+
+#[cfg(test)]
+mod tests;

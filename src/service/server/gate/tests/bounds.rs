@@ -1,0 +1,164 @@
+//! Connections that are hoarded, silent or slow hold up nobody else.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crossbeam_channel::bounded;
+
+use super::super::answer::{LARGE_ANSWERS, SMALL_ANSWER};
+use super::super::limits::Limits;
+use super::super::listener::accept_all;
+use super::test_server::{handler, limits, no_upgrades, open, open_with, read_all, read_one};
+use crate::service::server::types::{Request, Response};
+
+const JSON_POST: &str = "HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+
+#[test]
+fn a_client_that_stops_halfway_is_told_and_holds_nobody() {
+    let short = Duration::from_millis(100);
+    let server = open(Limits { receive: short, linger: short, ..limits() });
+    let halves = ["GET /heal", &format!("POST /exchange {JSON_POST}Content-Length: 100\r\n\r\n{{\"action\"")];
+    let mut waiting: Vec<TcpStream> = halves
+        .iter()
+        .cycle()
+        .take(20)
+        .map(|half| {
+            let mut stream = server.connect();
+            stream.write_all(half.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    assert!(server.serves());
+    for stream in &mut waiting {
+        assert!(read_all(stream).starts_with("HTTP/1.1 408 "));
+    }
+    let mut trickle = server.connect();
+    trickle.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ").unwrap();
+    let mut sending = trickle.try_clone().unwrap();
+    let drip = std::thread::spawn(move || {
+        while sending.write_all(b"x").is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    assert!(read_all(&mut trickle).starts_with("HTTP/1.1 408 "));
+    drip.join().unwrap();
+}
+
+#[test]
+fn hoarded_connections_leave_the_reserved_places() {
+    let server = open(Limits { connections: 6, reserved: 2, receive_reserved: Duration::from_millis(200), ..limits() });
+    let ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut hoard: Vec<TcpStream> = (0..4).map(|_| server.connect()).collect();
+    for stream in &mut hoard {
+        stream.write_all(ask).unwrap();
+        assert!(!read_one(stream).0.contains("Connection: close"));
+    }
+    for _ in 0..10 {
+        let mut brief = server.connect();
+        brief.write_all(ask).unwrap();
+        assert!(read_all(&mut brief).contains("\r\nConnection: close\r\n"));
+    }
+    // Connections there that send nothing go by themselves; until then the next one is turned away with a reason.
+    let silent: Vec<TcpStream> = (0..2).map(|_| server.connect()).collect();
+    let mut refused = 0;
+    while !server.serves() {
+        refused += 1;
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(refused > 0);
+    drop(silent);
+    for stream in &mut hoard {
+        stream.write_all(ask).unwrap();
+        assert!(read_one(stream).0.starts_with("HTTP/1.1 200 "));
+    }
+}
+
+#[test]
+fn a_full_gate_says_busy() {
+    let server = open(Limits { connections: 1, reserved: 0, ..limits() });
+    let mut only = server.connect();
+    only.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    read_one(&mut only);
+    assert!(read_all(&mut server.connect()).starts_with("HTTP/1.1 503 "));
+}
+
+#[test]
+fn clients_that_do_not_read_hold_no_worker_and_little_memory() {
+    let long = |request: Request| {
+        let bytes = match request.query.as_str() {
+            "small" => SMALL_ANSWER,
+            "large" => 8 * 1024 * 1024,
+            _ => 2,
+        };
+        Response::json(200, vec![b' '; bytes])
+    };
+    let server = open_with(limits(), 1, &handler(long), no_upgrades());
+    let unread = |kind: &str| {
+        let mut stream = server.connect();
+        stream.write_all(format!("GET /guard/events?{kind} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).unwrap();
+        stream
+    };
+    let mut held: Vec<TcpStream> = (0..10).map(|_| unread("small")).collect();
+    assert!(server.serves());
+    held.extend((0..LARGE_ANSWERS).map(|_| {
+        let mut stream = unread("large");
+        stream.read_exact(&mut [0; 9]).unwrap();
+        stream
+    }));
+    let mut over = unread("large");
+    assert!(read_one(&mut over).0.starts_with("HTTP/1.1 503 "));
+    assert!(server.serves());
+    let mut last = held.pop().unwrap();
+    assert_eq!(read_one(&mut last).1.len(), 8 * 1024 * 1024);
+    let mut again = unread("large");
+    assert_eq!(read_one(&mut again).1.len(), 8 * 1024 * 1024);
+}
+
+#[test]
+fn many_requests_are_at_work_at_once() {
+    const MANY: usize = 40;
+    let (arrive, arrived) = bounded(MANY);
+    let (release, released) = bounded::<()>(MANY);
+    let together = move |_: Request| {
+        arrive.send(()).unwrap();
+        released.recv().unwrap();
+        Response::json(200, Vec::new())
+    };
+    let server = open_with(limits(), MANY, &handler(together), no_upgrades());
+    let mut streams: Vec<TcpStream> = (0..MANY).map(|_| server.connect()).collect();
+    for stream in &mut streams {
+        stream.write_all(b"GET /guard/status HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    }
+    for number in 0..MANY {
+        assert!(arrived.recv_timeout(Duration::from_secs(20)).is_ok(), "only {number} are at work");
+    }
+    (0..MANY).for_each(|_| release.send(()).unwrap());
+    for stream in &mut streams {
+        assert!(read_one(stream).0.starts_with("HTTP/1.1 200 "));
+    }
+}
+
+#[test]
+fn accept_errors_are_survived() {
+    let server = open(limits());
+    let context = Arc::clone(&server.gate.as_ref().unwrap().context);
+    let calls = AtomicUsize::new(0);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut client = TcpStream::connect(address).unwrap();
+    client.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let next = || match calls.fetch_add(1, Ordering::SeqCst) {
+        0 => Err(std::io::Error::from(nix::errno::Errno::EMFILE)),
+        1 => Err(std::io::Error::from(nix::errno::Errno::ECONNABORTED)),
+        2 => listener.accept().map(|(stream, _)| Some(stream)),
+        _ => {
+            assert!(read_all(&mut client.try_clone().unwrap()).starts_with("HTTP/1.1 200 "));
+            context.shutting_down.store(true, Ordering::SeqCst);
+            Ok(None)
+        }
+    };
+    assert_eq!(accept_all(&context, &server.deaths, next), Ok(()));
+}

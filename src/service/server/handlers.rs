@@ -1,0 +1,195 @@
+//! The answer of each path. Requests for decisions, kills and health checks are answered on the threads of their connections:
+//! bodies are parsed and signers recovered there, in parallel. Other paths are answered on the HTTP workers.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde_json::json;
+
+use super::authenticate::Authenticator;
+use super::gate::Slots;
+use super::types::{Method, Request, Response};
+use crate::faults::{Faults, Step};
+use crate::guard::Via;
+use crate::journal::{Lookup, LookupError};
+use crate::monitor;
+use crate::service::message::{Message, Reply, Responder};
+use crate::service::metrics::{CONTENT_TYPE, Metrics};
+use crate::service::reporting::recent_events::RecentEvents;
+
+/// A decision takes at most the venue's time-out; past this the client is asked to look it up.
+const DECISION_WAIT: Duration = Duration::from_secs(25);
+/// A decision loop that does not answer within this is not healthy.
+const HEALTH_WAIT: Duration = Duration::from_secs(1);
+const SILENT_LOOP: &str = "the decision loop does not answer within a second";
+
+/// The sources of the answers.
+pub(in crate::service) struct Handlers {
+    /// Reads requests and recovers signers.
+    pub(in crate::service) authenticator: Authenticator,
+    /// The decision loop.
+    pub(in crate::service) inbox: Sender<Message>,
+    /// The last events.
+    pub(in crate::service) recent_events: Arc<RecentEvents>,
+    /// Decisions on disk.
+    pub(in crate::service) lookup: Lookup,
+    /// The counters.
+    pub(in crate::service) metrics: Arc<Metrics>,
+    /// The places for connections.
+    pub(in crate::service) slots: Arc<Slots>,
+    /// Makes requests fail, in builds that can.
+    pub(in crate::service) faults: Faults,
+}
+
+impl Handlers {
+    /// Answers a request that passed the gate; `/info` is answered elsewhere.
+    #[must_use]
+    pub(in crate::service) fn answer(&self, request: &Request) -> Response {
+        if let Err(refusal) = self.pass() {
+            return refusal;
+        }
+        match (request.method, request.path.as_str()) {
+            (Method::Post, "/exchange") => self.exchange(request),
+            (Method::Post, "/guard/kill") => self.kill(&request.body),
+            (Method::Get, "/guard/events") => self.events(&request.query),
+            (Method::Get, "/guard/decision") => self.decision(&request.query),
+            (Method::Get, "/guard/status") => self.status(),
+            (Method::Get, "/healthz") => self.health(),
+            (Method::Get, "/metrics") => self.metrics(),
+            (Method::Get, path) => monitor::asset(path).map_or_else(not_found, page),
+            _ => not_found(),
+        }
+    }
+
+    /// The step of every request, which builds for tests can make fail.
+    ///
+    /// # Errors
+    /// The refusal to answer with.
+    pub(super) fn pass(&self) -> Result<(), Response> {
+        self.faults.pass(Step::Request).map_err(|error| Response::error(503, "busy", &error.to_string()))
+    }
+
+    fn exchange(&self, request: &Request) -> Response {
+        let received = Instant::now();
+        let Some(body) = self.authenticator.authenticate(&request.body, request.bad_body) else {
+            self.metrics.unsigned.add();
+            let reply = Reply::unsigned();
+            return Response::json(reply.http_status, reply.body.into_bytes());
+        };
+        let (reply, answer) = Responder::channel(received);
+        self.ask(Message::Exchange { via: Via::Http, body, reply }, &answer)
+    }
+
+    fn kill(&self, body: &[u8]) -> Response {
+        match self.authenticator.authenticate_kill(body) {
+            Ok((reason, by)) => {
+                let (reply, answer) = Responder::channel(Instant::now());
+                self.ask(Message::Kill { reason, by, reply }, &answer)
+            }
+            Err(refusal) => refusal,
+        }
+    }
+
+    fn ask(&self, message: Message, answer: &Receiver<Reply>) -> Response {
+        let reply = match self.inbox.try_send(message) {
+            Ok(()) => answer.recv_timeout(DECISION_WAIT).unwrap_or_else(|_| Reply::unanswered()),
+            Err(_) => {
+                self.metrics.busy.add();
+                Reply::busy()
+            }
+        };
+        Response::json(reply.http_status, reply.body.into_bytes())
+    }
+
+    fn events(&self, query: &str) -> Response {
+        let number = |name: &str| match parameter(query, name) {
+            None => Ok(None),
+            Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
+                Response::error(400, "bad_request", &format!("`{name}` must be an integer that is not negative"))
+            }),
+        };
+        match (number("since"), number("limit")) {
+            (Ok(since), Ok(limit)) => {
+                let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+                Response::json(200, self.recent_events.after(since.unwrap_or(0), limit).into_bytes())
+            }
+            (Err(refusal), _) | (_, Err(refusal)) => refusal,
+        }
+    }
+
+    fn decision(&self, query: &str) -> Response {
+        let (found, nonce) = match (parameter(query, "nonce"), parameter(query, "cloid")) {
+            (Some(nonce), None) => match nonce.parse::<u64>() {
+                Ok(nonce) => (self.lookup.by_nonce(nonce), Some(nonce)),
+                Err(_) => {
+                    return Response::error(400, "bad_request", "`nonce` must be an integer that is not negative");
+                }
+            },
+            (None, Some(cloid)) => (self.lookup.by_cloid(cloid), None),
+            _ => return Response::error(400, "bad_request", "ask with one of ?nonce=N and ?cloid=0x…"),
+        };
+        match found {
+            Ok(decisions) if decisions.is_empty() => {
+                Response::error(404, "not_found", "no decision on it is in the journal")
+            }
+            Ok(decisions) => {
+                let first = decisions.first().and_then(|found| found.pointer("/decision/nonce")).cloned();
+                let nonce = nonce.map_or(first, |nonce| Some(json!(nonce)));
+                Response::json(200, json!({"nonce": nonce, "decisions": decisions}).to_string().into_bytes())
+            }
+            Err(error @ LookupError::NotACloid) => Response::error(400, "bad_request", &error.to_string()),
+            Err(error) => Response::error(500, "journal_error", &error.to_string()),
+        }
+    }
+
+    /// Asks the decision loop; none where it does not answer within [`HEALTH_WAIT`].
+    fn ask_loop<T>(&self, question: impl FnOnce(Sender<T>) -> Message) -> Option<T> {
+        let (reply, answer) = bounded(1);
+        self.inbox.try_send(question(reply)).ok()?;
+        answer.recv_timeout(HEALTH_WAIT).ok()
+    }
+
+    fn status(&self) -> Response {
+        match self.ask_loop(Message::Status) {
+            Some(status) => Response::json(200, status.into_bytes()),
+            None => Response::error(503, "busy", SILENT_LOOP),
+        }
+    }
+
+    /// Where the decision loop does not answer its part is left out: the rest still shows that.
+    fn metrics(&self) -> Response {
+        let now = self.ask_loop(Message::Now);
+        let body = self.metrics.page(now.as_deref(), self.slots.taken(), self.slots.most());
+        Response { content_type: CONTENT_TYPE.to_owned(), ..Response::json(200, body) }
+    }
+
+    fn health(&self) -> Response {
+        let problems = self.ask_loop(Message::Health).unwrap_or_else(|| vec![SILENT_LOOP.to_owned()]);
+        if problems.is_empty() {
+            return Response::json(200, br#"{"ok":true}"#.to_vec());
+        }
+        let text = problems.join("; ");
+        let body = json!({"ok": false, "problems": problems, "code": "unhealthy", "msg": text, "data": null});
+        Response::json(503, body.to_string().into_bytes())
+    }
+}
+
+fn not_found() -> Response {
+    Response::error(404, "not_found", "there is nothing at this path")
+}
+
+/// A file of the monitor page, under the page's own headers.
+fn page(asset: &monitor::Asset) -> Response {
+    Response {
+        status: 200,
+        content_type: asset.content_type.to_owned(),
+        headers: monitor::HEADERS.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
+        body: asset.body.into(),
+    }
+}
+
+/// The value of a query's parameter; none of those here needs decoding.
+fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
+    query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
+}

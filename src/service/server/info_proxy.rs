@@ -1,0 +1,161 @@
+//! `/info`, passed through: within the budget that is left for clients' questions, and from the cache where an answer still
+//! holds.
+
+use serde_json::{Value, json};
+
+use super::types::Response;
+use crate::base::address::Address;
+use crate::base::clock::now_ms;
+use crate::service::venue_io::info_cache::{self, lasting_ms};
+use crate::service::venue_io::venue_access::VenueAccess;
+use crate::venue::client::{CallError, RawAnswer};
+use crate::venue::weight::{Priority, info_extra, info_weight};
+
+/// Most bytes that are passed on of a refusal's body.
+const REFUSAL_BYTES: usize = 512;
+
+/// Answers clients' questions.
+pub(in crate::service) struct InfoProxy {
+    pub(in crate::service) venue: VenueAccess,
+    pub(in crate::service) account: Address,
+    /// The addresses of the clients' keys.
+    pub(in crate::service) clients: Vec<Address>,
+}
+
+/// A question that was read.
+pub(super) struct Question {
+    text: String,
+    kind: String,
+    key: String,
+}
+
+impl InfoProxy {
+    /// Reads a question.
+    ///
+    /// # Errors
+    /// The refusal to answer with.
+    pub(super) fn read(&self, body: &[u8]) -> Result<Question, Response> {
+        let mut question = match serde_json::from_slice::<Value>(body) {
+            Ok(question) if question.get("type").and_then(Value::as_str).is_some() => question,
+            Ok(_) => return Err(Response::error(422, "malformed", "an info question is a JSON object with a `type`")),
+            Err(error) => {
+                return Err(Response::error(400, "malformed", &format!("the body is not JSON: {error}")));
+            }
+        };
+        self.ask_for_the_account(&mut question);
+        let kind = question.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(Question { text: question.to_string(), kind, key: info_cache::key(&question) })
+    }
+
+    /// The answer that needs no venue, if there is one.
+    pub(super) fn recall(&self, question: &Question) -> Option<Response> {
+        self.venue.cache.fresh(&question.kind, &question.key).map(|body| Response::json(200, body.to_vec()))
+    }
+
+    /// Answers a question, from the cache or by asking the venue: may take as long as a call to it.
+    #[must_use]
+    pub(super) fn answer(&self, question: Question) -> Response {
+        let begun_ms = now_ms();
+        if let Some(response) = self.recall(&question) {
+            return response;
+        }
+        if let Err(denied) = self.venue.try_spend(Priority::PassThrough, info_weight(&question.kind)) {
+            let text = format!("{denied}; the rest is kept for the guard's own reads");
+            return self.last_known(&question).unwrap_or_else(|| Response::error(429, "rate_limited", &text));
+        }
+        match self.venue.metrics.pass_through(|| self.venue.client.info_raw(question.text.as_bytes())) {
+            Ok(answer) if answer.status == 200 => {
+                self.charge_items(&question.kind, &answer.body);
+                if lasting_ms(&question.kind) > 0 {
+                    self.venue.cache.keep(question.key, answer.body.clone(), begun_ms);
+                }
+                Response::json(200, answer.body)
+            }
+            // The venue's own refusal of this question: nothing older is right either.
+            Ok(answer) if answer.status != 429 && (400..500).contains(&answer.status) => {
+                let text = String::from_utf8_lossy(answer.body.get(..REFUSAL_BYTES).unwrap_or(&answer.body));
+                Response::error(answer.status, "venue_refused", &text)
+            }
+            failed => self.last_known(&question).unwrap_or_else(|| venue_away(failed)),
+        }
+    }
+
+    fn last_known(&self, question: &Question) -> Option<Response> {
+        let body = self.venue.cache.last_of_markets(&question.kind, &question.key);
+        body.map(|body| Response::json(200, body.to_vec()))
+    }
+
+    /// A bot that knows only its own key asks about its own address; the account is meant.
+    fn ask_for_the_account(&self, question: &mut Value) {
+        let user = question.get("user").and_then(Value::as_str).and_then(|text| Address::parse_lenient(text).ok());
+        if user.is_some_and(|user| user == self.account || self.clients.contains(&user))
+            && let Some(members) = question.as_object_mut()
+        {
+            members.insert("user".to_owned(), json!(self.account));
+        }
+    }
+
+    /// Some answers cost by their length, which is known only now.
+    fn charge_items(&self, kind: &str, body: &[u8]) {
+        if info_extra(kind, usize::MAX) == 0 {
+            return;
+        }
+        let items = serde_json::from_slice::<Value>(body).ok().and_then(|answer| answer.as_array().map(Vec::len));
+        self.venue.charge(Priority::PassThrough, info_extra(kind, items.unwrap_or_default()));
+    }
+}
+
+/// The refusal where the venue did not answer the question.
+fn venue_away(failed: Result<RawAnswer, CallError>) -> Response {
+    match failed {
+        Ok(answer) if answer.status == 429 => {
+            Response::error(429, "rate_limited", "the venue answered 429: too many requests from this address")
+        }
+        Ok(answer) => Response::error(502, "venue_away", &format!("the venue answered HTTP {}", answer.status)),
+        Err(error) => Response::error(502, "venue_away", &error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::faults::Faults;
+    use crate::service::metrics::Metrics;
+    use crate::venue::client::{Client, Timeouts};
+    use crate::venue::weight::Ledger;
+
+    /// A proxy for a venue at this address.
+    fn proxy(url: &str) -> InfoProxy {
+        let venue = VenueAccess {
+            client: Arc::new(Client::new(url, Timeouts::default()).unwrap()),
+            budget: Arc::new(Mutex::new(Ledger::new(1_200))),
+            cache: Arc::default(),
+            metrics: Arc::new(Metrics::new(0, "paper")),
+            faults: Faults::default(),
+        };
+        InfoProxy { venue, account: Address([0x11; 20]), clients: Vec::new() }
+    }
+
+    fn answer(proxy: &InfoProxy, question: &Value) -> Response {
+        proxy.answer(proxy.read(question.to_string().as_bytes()).unwrap_or_else(|_| panic!("refused")))
+    }
+
+    #[test]
+    fn markets_are_answered_while_the_venue_is_away() {
+        let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let proxy = proxy(&format!("http://{nobody}"));
+        let long_ago = now_ms() - 600_000;
+        for (kind, is_answered) in [("meta", true), ("allMids", false)] {
+            let question = json!({"type": kind});
+            assert_eq!(answer(&proxy, &question).status, 502, "{kind}");
+            proxy.venue.cache.keep(
+                info_cache::key(&question),
+                json!({"kept": kind}).to_string().into_bytes(),
+                long_ago,
+            );
+            assert_eq!(answer(&proxy, &question).status, if is_answered { 200 } else { 502 }, "{kind}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! One connection: reads frames, has them answered, writes the answers as they come.
+
+use std::io;
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::TrySendError;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use tungstenite::error::CapacityError;
+use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::protocol::{CloseFrame, WebSocket, WebSocketConfig};
+use tungstenite::{Error, Message as Packet, Utf8Bytes};
+
+use super::frame::{self, Frame};
+use super::outbox::Outbox;
+use crate::guard::Via;
+use crate::service::message::{Message, Reply};
+use crate::service::server::gate::Upgrade;
+use crate::service::server::handlers::Handlers;
+use crate::service::server::info_threads::{InfoQueue, TOO_MANY};
+use crate::service::server::types::BadBody;
+
+/// A frame holds one exchange body and little around it.
+const MAX_FRAME: usize = 256 * 1024 + 1024;
+/// Posts of one connection at work at once, as at the venue. Source:
+/// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>
+const MAX_AT_WORK: usize = 100;
+/// A connection on which no frame came for so long is closed; SDKs ping every 50 s at least.
+const IDLE: Duration = Duration::from_secs(75);
+/// A client that takes none of its answers for so long is cut off.
+const STUCK: Duration = Duration::from_secs(5);
+/// Bytes that may wait to be written.
+const MAX_UNWRITTEN: usize = 4 * 1024 * 1024;
+/// How late a shutdown may be noticed.
+const TICK_MS: u16 = 250;
+
+/// Shared by all connections.
+pub(in crate::service::server) struct Sockets {
+    /// The handlers' parts: a WebSocket's requests go the same way.
+    pub(in crate::service::server) handlers: Arc<Handlers>,
+    /// Questions go to threads of their own: the venue may be slow.
+    pub(in crate::service::server) info: InfoQueue,
+    /// Set when the service shuts down.
+    pub(in crate::service::server) shutting_down: Arc<AtomicBool>,
+}
+
+/// Serves an upgraded connection until it ends.
+pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
+    let is_exchange = upgrade.path == "/exchange";
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MAX_FRAME))
+        .max_frame_size(Some(MAX_FRAME))
+        .max_write_buffer_size(MAX_UNWRITTEN);
+    // A connection that cannot be set up is closed by being dropped.
+    let Ok((socket, _slot)) = upgrade.accept(config) else { return };
+    let Ok(outbox) = Outbox::new(MAX_AT_WORK) else { return };
+    if socket.get_ref().set_nonblocking(true).is_err() {
+        return;
+    }
+    let now = Instant::now();
+    let mut connection =
+        Connection { sockets, socket, outbox, is_exchange, at_work: 0, heard: now, unwritten_since: None };
+    let end = connection.run();
+    connection.close(end);
+}
+
+struct Connection<'a> {
+    sockets: &'a Sockets,
+    socket: WebSocket<TcpStream>,
+    outbox: Outbox,
+    /// On this path every frame that is none of the protocol's is a request that cannot be read.
+    is_exchange: bool,
+    at_work: usize,
+    heard: Instant,
+    unwritten_since: Option<Instant>,
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy)]
+enum End {
+    Gone,
+    Close(CloseCode, &'static str),
+}
+
+impl Connection<'_> {
+    fn run(&mut self) -> End {
+        loop {
+            if let Err(end) = self.read_all().and_then(|()| self.write_all()) {
+                return end;
+            }
+            if self.sockets.shutting_down.load(Ordering::SeqCst) && self.at_work == 0 {
+                return End::Close(CloseCode::Away, "the guard is stopping");
+            }
+            if self.heard.elapsed() > IDLE {
+                return End::Close(CloseCode::Policy, "no frame came for 75 s; send a ping every 50");
+            }
+            if self.unwritten_since.is_some_and(|since| since.elapsed() > STUCK) {
+                return End::Gone;
+            }
+            if self.wait().is_err() {
+                return End::Gone;
+            }
+        }
+    }
+
+    /// Waits for the socket or an answer, one tick at most.
+    fn wait(&self) -> nix::Result<()> {
+        let mut wanted = PollFlags::POLLIN;
+        if self.unwritten_since.is_some() {
+            wanted |= PollFlags::POLLOUT;
+        }
+        let socket = PollFd::new(self.socket.get_ref().as_fd(), wanted);
+        let wakeup = PollFd::new(self.outbox.wakeup(), PollFlags::POLLIN);
+        match poll(&mut [socket, wakeup], PollTimeout::from(TICK_MS)) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes in all frames that are there.
+    fn read_all(&mut self) -> Result<(), End> {
+        loop {
+            match self.socket.read() {
+                Ok(Packet::Text(text)) => {
+                    self.heard = Instant::now();
+                    self.take(&text)?;
+                }
+                Ok(Packet::Binary(_)) => return Err(End::Close(CloseCode::Unsupported, "frames are JSON text")),
+                Ok(_) => self.heard = Instant::now(),
+                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(Error::Capacity(CapacityError::MessageTooLong { .. })) => {
+                    if self.is_exchange {
+                        self.request_decision(&[], Some(BadBody::TooLarge), |reply| reply.body.clone())?;
+                    }
+                    return Err(End::Close(CloseCode::Size, "a frame has at most 257 KiB"));
+                }
+                Err(_) => return Err(End::Gone),
+            }
+        }
+    }
+
+    fn take(&mut self, text: &Utf8Bytes) -> Result<(), End> {
+        let text = text.as_str();
+        match Frame::read(text) {
+            Frame::Action(id, _) | Frame::Info(id, _) if self.at_work >= MAX_AT_WORK => {
+                self.write(frame::post_error(id, 429, "too many posts are at work on this connection"))
+            }
+            Frame::Bare(_) | Frame::Unknown if self.at_work >= MAX_AT_WORK => self.write(Reply::busy().body),
+            Frame::Action(id, body) => {
+                self.request_decision(body.as_bytes(), None, move |reply| frame::action_answer(id, &reply.body))
+            }
+            Frame::Info(id, question) => self.ask(id, question),
+            Frame::Bare(body) => self.request_decision(body.as_bytes(), None, |reply| reply.body.clone()),
+            Frame::Ping => self.write(frame::pong()),
+            Frame::Subscribe(what) => self.write(frame::no_subscriptions(what)),
+            Frame::Unsubscribe(what) => self.write(frame::not_subscribed(what)),
+            Frame::Unknown if self.is_exchange => {
+                self.request_decision(text.as_bytes(), None, |reply| reply.body.clone())
+            }
+            Frame::Unknown => self.write(frame::unknown(text)),
+        }
+    }
+
+    /// Has a body decided on; its answer comes through the outbox.
+    fn request_decision(
+        &mut self,
+        body: &[u8],
+        bad_body: Option<BadBody>,
+        shape: impl Fn(&Reply) -> String + Send + 'static,
+    ) -> Result<(), End> {
+        let handlers = &self.sockets.handlers;
+        let received = Instant::now();
+        let Some(body) = handlers.authenticator.authenticate(body, bad_body) else {
+            handlers.metrics.unsigned.add();
+            return self.write(shape(&Reply::unsigned()));
+        };
+        let reply = self.outbox.reply_sender().responder(received, shape);
+        self.at_work = self.at_work.saturating_add(1);
+        let message = Message::Exchange { via: Via::WebSocket, body, reply };
+        match handlers.inbox.try_send(message) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(Message::Exchange { reply, .. })) => {
+                handlers.metrics.busy.add();
+                reply.answer(Reply::busy());
+                Ok(())
+            }
+            Err(_) => Err(End::Close(CloseCode::Away, "the guard is stopping")),
+        }
+    }
+
+    fn ask(&mut self, id: u64, question: &str) -> Result<(), End> {
+        let (reply_sender, kind) = (self.outbox.reply_sender(), kind_of(question));
+        self.at_work = self.at_work.saturating_add(1);
+        let asked = self.sockets.info.ask(question.as_bytes(), move |response| {
+            let text = String::from_utf8_lossy(&response.body);
+            reply_sender.put(match response.status {
+                200 => frame::info_answer(id, &kind, &text),
+                status => frame::post_error(id, status, &text),
+            });
+        });
+        match asked {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                self.at_work = self.at_work.saturating_sub(1);
+                self.write(frame::post_error(id, 429, TOO_MANY))
+            }
+        }
+    }
+
+    /// Writes the answers that are there and what is left of earlier ones.
+    fn write_all(&mut self) -> Result<(), End> {
+        for answer in self.outbox.take() {
+            self.at_work = self.at_work.saturating_sub(1);
+            self.write(answer)?;
+        }
+        match self.socket.flush() {
+            Ok(()) => self.unwritten_since = None,
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.unwritten_since.get_or_insert_with(Instant::now);
+            }
+            Err(_) => return Err(End::Gone),
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, text: String) -> Result<(), End> {
+        match self.socket.write(Packet::text(text)) {
+            Ok(()) => Ok(()),
+            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(_) => Err(End::Gone),
+        }
+    }
+
+    /// Says goodbye where somebody may still hear it.
+    fn close(&mut self, end: End) {
+        if let End::Close(code, reason) = end {
+            let _ = self.write_all();
+            let _ = self.socket.close(Some(CloseFrame { code, reason: reason.into() }));
+            let _ = self.socket.flush();
+        }
+    }
+}
+
+/// The `type` of a question, for its answer.
+fn kind_of(question: &str) -> String {
+    let question: Option<serde_json::Value> = serde_json::from_str(question).ok();
+    let kind = question.as_ref().and_then(|question| question.get("type")?.as_str());
+    kind.unwrap_or("unknown").to_owned()
+}

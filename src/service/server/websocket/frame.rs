@@ -1,0 +1,128 @@
+//! The frames of the venue's WebSocket protocol, as text.
+//!
+//! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/post-requests>
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use crate::base::text::short;
+
+/// A client's frame, by its kind.
+#[derive(Debug)]
+pub(super) enum Frame<'a> {
+    /// An action: its number and its body as sent.
+    Action(u64, &'a str),
+    /// An info question: its number and its body as sent.
+    Info(u64, &'a str),
+    /// An exchange body without a frame around it.
+    Bare(&'a str),
+    /// Are you there?
+    Ping,
+    /// Market data, which is not had here: the subscription as sent.
+    Subscribe(&'a str),
+    /// The end of a subscription that never began: the subscription as sent.
+    Unsubscribe(&'a str),
+    /// None of these.
+    Unknown,
+}
+
+#[derive(Deserialize)]
+struct Text<'a> {
+    method: Option<&'a str>,
+    id: Option<u64>,
+    #[serde(borrow)]
+    request: Option<Request<'a>>,
+    #[serde(borrow)]
+    subscription: Option<&'a RawValue>,
+    #[serde(borrow)]
+    action: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Request<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+impl<'a> Frame<'a> {
+    /// Reads a frame.
+    pub(super) fn read(text: &'a str) -> Self {
+        let Ok(read) = serde_json::from_str::<Text<'a>>(text) else { return Frame::Unknown };
+        match (read.method, read.id, read.request) {
+            (Some("post"), Some(id), Some(Request { kind: "action", payload })) => Frame::Action(id, payload.get()),
+            (Some("post"), Some(id), Some(Request { kind: "info", payload })) => Frame::Info(id, payload.get()),
+            (Some("ping"), ..) => Frame::Ping,
+            (Some("subscribe"), ..) => read.subscription.map_or(Frame::Unknown, |what| Frame::Subscribe(what.get())),
+            (Some("unsubscribe"), ..) => {
+                read.subscription.map_or(Frame::Unknown, |what| Frame::Unsubscribe(what.get()))
+            }
+            (None, ..) if read.action.is_some() => Frame::Bare(text),
+            _ => Frame::Unknown,
+        }
+    }
+}
+
+/// The answer to an action: `reply` is JSON.
+pub(super) fn action_answer(id: u64, reply: &str) -> String {
+    format!(r#"{{"channel":"post","data":{{"id":{id},"response":{{"type":"action","payload":{reply}}}}}}}"#)
+}
+
+/// The answer to a question of this kind: `answer` is JSON.
+pub(super) fn info_answer(id: u64, kind: &str, answer: &str) -> String {
+    let kind = json!(kind);
+    format!(
+        r#"{{"channel":"post","data":{{"id":{id},"response":{{"type":"info","payload":{{"type":{kind},"data":{answer}}}}}}}}}"#
+    )
+}
+
+/// A post that could not be taken or answered, as the venue says it: a status and a text.
+pub(super) fn post_error(id: u64, http_status: u16, text: &str) -> String {
+    let payload = format!("{http_status} {text}");
+    json!({"channel": "post", "data": {"id": id, "response": {"type": "error", "payload": payload}}}).to_string()
+}
+
+pub(super) fn pong() -> String {
+    r#"{"channel":"pong"}"#.to_owned()
+}
+
+/// The refusal of a subscription; clients find theirs by the JSON in it.
+pub(super) fn no_subscriptions(subscription: &str) -> String {
+    let text =
+        format!("Invalid subscription {subscription}: the guard serves no market data; subscribe at the venue itself");
+    error(&text)
+}
+
+pub(super) fn not_subscribed(subscription: &str) -> String {
+    error(&format!("Already unsubscribed: {subscription}"))
+}
+
+pub(super) fn unknown(text: &str) -> String {
+    error(&format!("Error parsing JSON into valid websocket request: {}", short(text)))
+}
+
+fn error(text: &str) -> String {
+    json!({"channel": "error", "data": text}).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_told_apart_and_keep_their_bytes() {
+        let body = r#"{"action": {"type":"noop"}, "nonce": 1}"#;
+        let post = |kind: &str| format!(r#"{{"method":"post","id":7,"request":{{"type":"{kind}","payload":{body}}}}}"#);
+        assert!(matches!(Frame::read(&post("action")), Frame::Action(7, got) if got == body));
+        assert!(matches!(Frame::read(&post("info")), Frame::Info(7, got) if got == body));
+        assert!(matches!(Frame::read(body), Frame::Bare(got) if got == body));
+        assert!(matches!(Frame::read(r#"{"method":"ping"}"#), Frame::Ping));
+        let subscribe = r#"{"method":"subscribe","subscription":{"type":"allMids"}}"#;
+        assert!(matches!(Frame::read(subscribe), Frame::Subscribe(r#"{"type":"allMids"}"#)));
+        for text in ["", "[]", "7", "{}", r#"{"method":"post"}"#, r#"{"method":"post","id":-1}"#, &post("other")] {
+            assert!(matches!(Frame::read(text), Frame::Unknown), "{text}");
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Shared by the threads of a service, and how each of them is made from it.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use signal_hook::iterator::Signals;
+
+use super::bootstrap::source;
+use super::decision_loop::Surroundings;
+use super::message::{INBOX, Message};
+use super::metrics::Metrics;
+use super::on_commit::{AfterCommit, CommitHandler};
+use super::preflight::ApiWallet;
+use super::reporting::health_report::HealthReport;
+use super::reporting::level::Level;
+use super::reporting::log;
+use super::reporting::notify::Notify;
+use super::reporting::recent_events::RecentEvents;
+use super::server::authenticate::Authenticator;
+use super::server::gate::{Limits, Slots};
+use super::server::handlers::Handlers;
+use super::server::info_proxy::InfoProxy;
+use super::thread::{DEATHS, Death, spawn};
+use super::triggers;
+use super::venue_io::api_wallet_check;
+use super::venue_io::poller;
+use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
+use super::venue_io::sender::{self, SENDERS, Sending};
+use super::venue_io::venue_access::VenueAccess;
+use super::venue_io::venue_reads::VenueReader;
+use crate::base::address::Address;
+use crate::base::clock::now_ms;
+use crate::base::key::SecretKey;
+use crate::base::kill_file::KillFile;
+use crate::faults::Faults;
+use crate::guard::{Input, Read};
+use crate::home::Config;
+use crate::journal::{History, Journal, Lookup, Store};
+use crate::venue::client::Client;
+use crate::venue::weight::{Ledger, Priority};
+
+/// Batches that wait for the journal's thread at most.
+const JOURNAL_QUEUE: usize = 1024;
+
+/// Shared state, and the ends of channels that many send on.
+pub(super) struct ServiceContext {
+    venue: VenueAccess,
+    pub(super) recent_events: Arc<RecentEvents>,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) inbox: Sender<Message>,
+    pub(super) sends: SendQueue,
+    pub(super) reads: Sender<Read>,
+    pub(super) shut_down: Sender<()>,
+    pub(super) deaths: Sender<Death>,
+    /// Makes steps fail, in builds that can.
+    pub(super) faults: Faults,
+}
+
+/// The ends of channels that the main thread receives on.
+pub(super) struct Ends {
+    /// The last event is on disk.
+    pub(super) shut_down: Receiver<()>,
+    pub(super) deaths: Receiver<Death>,
+}
+
+/// The ends of channels that one thread or kind of thread receives on. Whoever sends learns that it is gone from its end
+/// being dropped, so nobody else may keep one.
+pub(super) struct WorkEnds {
+    pub(super) messages: Receiver<Message>,
+    pub(super) queued_sends: QueuedSends,
+    pub(super) wanted: Receiver<Read>,
+}
+
+impl ServiceContext {
+    pub(super) fn new(config: &Config, client: Client, faults: Faults) -> (Self, Ends, WorkEnds) {
+        let (inbox, messages) = bounded(INBOX);
+        let (sends, queued_sends) = send_queue::queues();
+        let (reads, wanted) = bounded(poller::QUEUE);
+        let (shut_down, shut_down_end) = bounded(1);
+        let (deaths, deaths_end) = bounded(DEATHS);
+        let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()));
+        let venue = VenueAccess {
+            client: Arc::new(client),
+            budget: Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute()))),
+            cache: Arc::default(),
+            metrics: Arc::clone(&metrics),
+            faults: faults.clone(),
+        };
+        let recent_events = Arc::default();
+        let context = Self { venue, recent_events, metrics, inbox, sends, reads, shut_down, deaths, faults };
+        let ends = Ends { shut_down: shut_down_end, deaths: deaths_end };
+        (context, ends, WorkEnds { messages, queued_sends, wanted })
+    }
+
+    fn commit_handler(&self) -> CommitHandler {
+        CommitHandler {
+            recent_events: Arc::clone(&self.recent_events),
+            sends: self.sends.clone(),
+            inbox: self.inbox.clone(),
+            shut_down: self.shut_down.clone(),
+            refused: Mutex::default(),
+            metrics: Arc::clone(&self.metrics),
+            faults: self.faults.clone(),
+        }
+    }
+
+    pub(super) fn start_journal(&self, mut store: Store) -> io::Result<Journal<AfterCommit>> {
+        let (handler, metrics) = (self.commit_handler(), Arc::clone(&self.metrics));
+        store.on_commit(move |commit| metrics.commit(commit));
+        store.start(JOURNAL_QUEUE, move |after: AfterCommit, written| handler.on_commit(after, &written))
+    }
+
+    pub(super) fn surroundings(&self, inbox: Receiver<Message>, kill_file: KillFile, notify: &Notify) -> Surroundings {
+        Surroundings {
+            inbox,
+            commit_handler: self.commit_handler(),
+            reads: self.reads.clone(),
+            budget: Arc::clone(&self.venue.budget),
+            kill_file,
+            health_report: HealthReport::new(notify.clone()),
+            watchdog: notify.watchdog(),
+        }
+    }
+
+    /// Takes over the answer of the start's check of the API wallet, and books its weight, which was spent without the budget.
+    pub(super) fn vouched_for(&self, account: Address, master: Address) {
+        let weight = api_wallet_check::check_weight(account, master);
+        self.venue.charge(Priority::Read, weight);
+        // The first message of all; the decision loop takes it in before any request.
+        let acts_for = Input::ActsFor(api_wallet_check::acts_for(account, master));
+        let _is_there_room = self.inbox.try_send(Message::Input(acts_for));
+    }
+
+    pub(super) fn venue_reader(&self, account: Address, api_wallet: Option<&ApiWallet>) -> VenueReader {
+        let api_wallet = api_wallet.map(|wallet| wallet.key.address());
+        VenueReader { venue: self.venue.clone(), account, api_wallet }
+    }
+
+    pub(super) fn watch_kill_file(&self, kill_file: KillFile) -> io::Result<()> {
+        let (inbox, faults) = (self.inbox.clone(), self.faults.clone());
+        spawn("kill-file", &self.deaths, move || triggers::kill_file(&kill_file, &inbox, &faults)).map(drop)
+    }
+
+    pub(super) fn start_senders(&self, key: SecretKey, config: &Config, queue: &QueuedSends) -> io::Result<()> {
+        let (source, venue) = (source(config.account_network), self.venue.clone());
+        let sending = Arc::new(Sending { key, source, venue });
+        for number in 0..SENDERS {
+            let (sending, queue, inbox) = (Arc::clone(&sending), queue.clone(), self.inbox.clone());
+            // The first is kept for the guard's own: clients' slow sends can hold up all others.
+            let only_own = number == 0;
+            spawn(&format!("send-{number}"), &self.deaths, move || sender::run(&sending, &queue, only_own, &inbox))?;
+        }
+        Ok(())
+    }
+
+    /// Days behind the last checkpoint are verified beside the work.
+    pub(super) fn verify_history(&self, history: History) -> io::Result<()> {
+        let verify = move || {
+            history.verify(&AtomicBool::new(false)).or_else(|error| {
+                log::line(Level::Error, format_args!("an older day of the journal is damaged: {error}"));
+                Ok(())
+            })
+        };
+        spawn("history", &self.deaths, verify).map(drop)
+    }
+
+    pub(super) fn handlers(&self, config: &Config, lookup: Lookup, limits: Limits) -> Handlers {
+        Handlers {
+            authenticator: Authenticator::new(config.auth.clients.iter().copied().collect()),
+            inbox: self.inbox.clone(),
+            recent_events: Arc::clone(&self.recent_events),
+            lookup,
+            metrics: Arc::clone(&self.metrics),
+            slots: Arc::new(Slots::new(limits.connections, limits.reserved)),
+            faults: self.faults.clone(),
+        }
+    }
+
+    pub(super) fn info_proxy(&self, config: &Config) -> InfoProxy {
+        InfoProxy { venue: self.venue.clone(), account: config.account, clients: config.auth.clients.clone() }
+    }
+
+    pub(super) fn wait_for_signals(&self, mut signals: Signals) -> io::Result<Receiver<Option<&'static str>>> {
+        let (received, signal) = bounded(1);
+        let wait = move || {
+            // The main thread may be on its way down already.
+            let _ = received.try_send(triggers::wait_for(&mut signals));
+            Ok(())
+        };
+        spawn("signals", &self.deaths, wait).map(|_| signal)
+    }
+}

@@ -1,0 +1,14 @@
+//! The guard's own traffic with the venue: reads on a schedule, sends with the API wallet's key, and the check of that key.
+//!
+//! Answers go to the decision loop as they are. Their consequences may not enter: the core decides.
+
+pub mod api_wallet_check;
+pub(super) mod info_cache;
+pub(super) mod intervals;
+pub(super) mod poller;
+mod schedule;
+pub(super) mod send_queue;
+pub(super) mod sender;
+mod token_bucket;
+pub(super) mod venue_access;
+pub(super) mod venue_reads;

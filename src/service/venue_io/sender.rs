@@ -1,0 +1,109 @@
+//! The senders: the only threads that reach the API wallet's key. Each signs an action and sends it, once.
+//!
+//! The guard's own actions have a queue and a sender to themselves, and every other sender looks there first: a stop order or a
+//! flatten never waits behind clients' orders.
+
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use serde_json::json;
+
+use super::send_queue::QueuedSends;
+use super::venue_access::VenueAccess;
+use crate::base::clock::steady_ms;
+use crate::base::key::SecretKey;
+use crate::faults::Step;
+use crate::guard::{Input, SendAction, SendOutcome, Urgency};
+use crate::service::message::Message;
+use crate::venue::client::CallError;
+use crate::venue::envelope;
+use crate::venue::json::Node;
+use crate::venue::signing::{self, Source};
+use crate::venue::weight::{Denied, Priority, exchange_weight};
+
+/// Sender threads: a slow answer holds up none of the next few actions. The first sends the guard's own only.
+pub(in crate::service) const SENDERS: usize = 5;
+/// An exit waits this long for the request budget, and then goes out over it: the venue's own limit decides.
+const EXIT_PATIENCE_MS: u64 = 2_000;
+
+/// Shared by all senders.
+pub(in crate::service) struct Sending {
+    pub(in crate::service) key: SecretKey,
+    /// The network that it signs for.
+    pub(in crate::service) source: Source,
+    pub(in crate::service) venue: VenueAccess,
+}
+
+/// Sends until the queues are closed; with `only_own`, nothing but the guard's own actions.
+///
+/// # Errors
+/// When the decision loop is gone.
+pub(in crate::service) fn run(
+    sending: &Sending,
+    queue: &QueuedSends,
+    only_own: bool,
+    inbox: &Sender<Message>,
+) -> Result<(), String> {
+    while let Some((action, queued)) = queue.next(only_own) {
+        let outcome = send(sending, &action, queued);
+        sending.venue.cache.account_changed();
+        let input = Input::Sent { intent: action.intent, index: action.index, outcome };
+        inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned())?;
+    }
+    Ok(())
+}
+
+fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome {
+    let faults = &sending.venue.faults;
+    faults.about(action.action.get("type").and_then(Node::as_str).unwrap_or_default());
+    if let Err(error) = faults.pass(Step::SendTaken) {
+        return SendOutcome::NotSent(error.to_string());
+    }
+    if let Err(denied) = spend(&sending.venue, action) {
+        return SendOutcome::NotSent(denied.to_string());
+    }
+    let signature = match signing::sign_action(&sending.key, &action.action, &action.terms, sending.source) {
+        Ok(signature) => signature,
+        Err(error) => return SendOutcome::NotSent(error.to_string()),
+    };
+    let body = envelope::body(&action.action, &action.terms, &signature);
+    if let Err(error) = faults.pass(Step::SendSigned) {
+        return SendOutcome::NotSent(error.to_string());
+    }
+    let answer = sending.venue.client.exchange(body.as_bytes());
+    sending.venue.metrics.sent(queued, &answer);
+    if let Err(error) = faults.pass(Step::SendAnswered) {
+        return SendOutcome::NoAnswer(error.to_string());
+    }
+    match answer {
+        Ok(answer) => SendOutcome::Answered(answer),
+        // The venue read the request and refused it whole: an answer, though not in an action's shape.
+        Err(CallError::Refused { status, body }) if (400..500).contains(&status) && status != 408 => {
+            SendOutcome::Answered(json!({"status": "err", "response": format!("HTTP {status}: {body}")}))
+        }
+        Err(error) if error.may_have_happened() => SendOutcome::NoAnswer(error.to_string()),
+        Err(error) => SendOutcome::NotSent(error.to_string()),
+    }
+}
+
+/// Spends the request's weight; an exit waits for it and then goes out regardless.
+fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
+    let weight = exchange_weight(action.batch_len);
+    let priority = match action.urgency {
+        Urgency::Own => Priority::Flatten,
+        Urgency::Exit => Priority::ClientExit,
+        Urgency::Entry => Priority::ClientEntry,
+    };
+    let until_ms = steady_ms().saturating_add(EXIT_PATIENCE_MS);
+    loop {
+        match venue.try_spend(priority, weight) {
+            Ok(()) => return Ok(()),
+            Err(denied) if action.urgency == Urgency::Entry => return Err(denied),
+            Err(_) if steady_ms() >= until_ms => {
+                venue.charge(priority, weight);
+                return Ok(());
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+}

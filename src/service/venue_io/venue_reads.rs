@@ -1,0 +1,193 @@
+//! The guard's own reads of the venue: each question, its price, and the input that its answer makes.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::api_wallet_check::{self, NotTheAgent};
+use super::info_cache;
+use super::venue_access::VenueAccess;
+use crate::base::address::{Address, Cloid};
+use crate::base::clock::now_ms;
+use crate::guard::Input;
+use crate::service::reporting::level::Level;
+use crate::service::reporting::log;
+use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
+use crate::venue::market::Universe;
+use crate::venue::weight::{Priority, info_extra, info_weight};
+
+/// Reads for one account.
+pub(in crate::service) struct VenueReader {
+    pub(in crate::service) venue: VenueAccess,
+    pub(in crate::service) account: Address,
+    /// None in paper mode.
+    pub(in crate::service) api_wallet: Option<Address>,
+}
+
+/// The input that a read makes, if any, or why the read failed.
+pub(super) type Answer = Result<Option<Input>, String>;
+
+impl VenueReader {
+    /// Nothing can be sent before it is known whom the wallet acts for, so this waits for no budget: beside the steady
+    /// reads of a small share it would not fit into any minute. Its weight is booked once it is answered.
+    ///
+    /// The outer error ends the service: a key that is not the account's own API wallet's can act for another account.
+    pub(super) fn wallet(&self) -> Result<Answer, String> {
+        let Some(api_wallet) = self.api_wallet else { return Ok(Ok(None)) };
+        let ask = |question: &Value| {
+            self.venue.faults.about("userRole");
+            let answer = self.venue.client.info(question).map_err(|error| error.to_string())?;
+            self.venue.charge(Priority::Read, info_weight("userRole"));
+            Ok(answer)
+        };
+        match api_wallet_check::check_role(&ask, self.account, api_wallet) {
+            Ok(owner) => {
+                if let Some(doubt) = owner.doubt(self.account, api_wallet) {
+                    log::line(Level::Warning, doubt);
+                }
+                Ok(Ok(Some(Input::ActsFor(api_wallet_check::acts_for(self.account, owner.master)))))
+            }
+            Err(NotTheAgent::NoAnswer(text)) => Ok(Err(text)),
+            Err(refused) => Err(refused.to_string()),
+        }
+    }
+
+    /// Whether the account is one that its owner acts for by naming it.
+    pub(super) fn role(&self) -> Answer {
+        let answer = self.ask(&json!({"type": "userRole", "user": self.account}))?;
+        match Role::from_answer(&answer)? {
+            // One that is missing has no deposit; it can hold nothing, and becomes a plain one.
+            Role::User | Role::Missing => Ok(Some(Input::ActsFor(None))),
+            Role::SubAccount(_) | Role::Vault => Ok(Some(Input::ActsFor(Some(self.account)))),
+            Role::Agent(master) => Err(format!("the account {} is an API wallet of {master}", self.account)),
+        }
+    }
+
+    /// How the account's balances are kept, and when that was asked. The outer error ends the service: limits from the
+    /// wrong equity are worse than none.
+    pub(super) fn mode(&self) -> Result<Result<(AccountMode, u64), String>, String> {
+        let begun_ms = now_ms();
+        match self.ask(&json!({"type": "userAbstraction", "user": self.account})) {
+            Ok(answer) => Ok(Ok((AccountMode::from_answer(&answer)?, begun_ms))),
+            Err(text) => Ok(Err(text)),
+        }
+    }
+
+    pub(super) fn universe(&self) -> Answer {
+        let (universe, _) = self.read(false, &json!({"type": "meta", "dex": ""}), Universe::from_meta)?;
+        Ok(Some(Input::Universe(universe)))
+    }
+
+    pub(super) fn mids(&self) -> Answer {
+        let (mids, begun_ms) = self.read(false, &json!({"type": "allMids", "dex": ""}), info::mids)?;
+        Ok(Some(Input::Mids { mids, begun_ms }))
+    }
+
+    pub(super) fn account(&self, mode: AccountMode, is_urgent: bool) -> Answer {
+        let question = json!({"type": "clearinghouseState", "user": self.account, "dex": ""});
+        let ((state, equity), begun_ms) = self.read(is_urgent, &question, |answer| {
+            let state =
+                ClearinghouseState::deserialize(answer).map_err(|error| format!("clearinghouseState: {error}"))?;
+            let equity = match mode {
+                AccountMode::Standard => state.margin_summary.account_value,
+                AccountMode::Unified => {
+                    let spot = json!({"type": "spotClearinghouseState", "user": self.account});
+                    info::unified_equity(&self.ask_now(is_urgent, &spot)?)?
+                }
+            };
+            Ok((state, equity))
+        })?;
+        Ok(Some(Input::Account { state, equity, begun_ms }))
+    }
+
+    pub(super) fn orders(&self, is_urgent: bool) -> Answer {
+        let question = json!({"type": "frontendOpenOrders", "user": self.account, "dex": ""});
+        let (orders, begun_ms) = self.read(is_urgent, &question, |answer| {
+            Vec::<OpenOrder>::deserialize(answer).map_err(|error| format!("frontendOpenOrders: {error}"))
+        })?;
+        Ok(Some(Input::Orders { orders, begun_ms }))
+    }
+
+    /// The ledger from `since_ms` on, and when that was asked.
+    pub(super) fn ledger(&self, since_ms: u64) -> Result<(Input, u64), String> {
+        let begun_ms = now_ms();
+        let kind = "userNonFundingLedgerUpdates";
+        let answer = self.ask(&json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
+        let updates = info::ledger_updates(&answer)?;
+        self.venue.charge(Priority::Read, info_extra(kind, updates.len()));
+        Ok((Input::Ledger { updates, begun_ms }, begun_ms))
+    }
+
+    /// A failure goes to the core too: a TWAP order that cannot be read cannot be ended either.
+    pub(super) fn twaps(&self) -> Answer {
+        let answer = self.ask_as(Priority::Flatten, &json!({"type": "twapHistory", "user": self.account}));
+        Ok(Some(Input::Twaps(answer.and_then(|answer| info::running_twaps(&answer)))))
+    }
+
+    pub(super) fn limits(&self) -> Answer {
+        let answer = self.ask(&json!({"type": "userRateLimit", "user": self.account}))?;
+        Ok(Some(Input::RequestsLeft(info::requests_left(&answer)?)))
+    }
+
+    /// When the approval of the API wallet ends.
+    pub(super) fn approval(&self) -> Answer {
+        let Some(api_wallet) = &self.api_wallet else { return Ok(None) };
+        let answer = self.ask(&json!({"type": "extraAgents", "user": self.account}))?;
+        Ok(info::valid_until_ms(&answer, api_wallet).map(Input::ApiWalletValidUntil))
+    }
+
+    pub(super) fn order_status(&self, cloid: Cloid) -> Result<Value, String> {
+        self.ask(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}))
+    }
+
+    pub(super) fn leverage(&self, coin: &str) -> Result<info::Leverage, String> {
+        let answer = self.ask(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}))?;
+        info::active_leverage(&answer)
+    }
+
+    /// Asks and parses, and keeps a good answer for clients; with the time when it was asked.
+    fn read<T>(
+        &self,
+        is_urgent: bool,
+        question: &Value,
+        parse: impl FnOnce(&Value) -> Result<T, String>,
+    ) -> Result<(T, u64), String> {
+        let begun_ms = now_ms();
+        let answer = self.ask_now(is_urgent, question)?;
+        let parsed = parse(&answer)?;
+        self.venue.cache.keep(info_cache::key(question), answer.to_string().into_bytes(), begun_ms);
+        Ok((parsed, begun_ms))
+    }
+
+    fn ask(&self, question: &Value) -> Result<Value, String> {
+        self.ask_as(Priority::Read, question)
+    }
+
+    /// A read for cover or a flatten spends their budget where its own is spent.
+    fn ask_now(&self, is_urgent: bool, question: &Value) -> Result<Value, String> {
+        match self.spend(Priority::Read, question) {
+            Err(_) if is_urgent => self.ask_as(Priority::Flatten, question),
+            Err(text) => Err(text),
+            Ok(()) => self.call(question),
+        }
+    }
+
+    fn ask_as(&self, priority: Priority, question: &Value) -> Result<Value, String> {
+        self.spend(priority, question)?;
+        self.call(question)
+    }
+
+    fn call(&self, question: &Value) -> Result<Value, String> {
+        let asked = self.venue.metrics.read(kind_of(question), || self.venue.client.info(question));
+        asked.map_err(|error| error.to_string())
+    }
+
+    fn spend(&self, priority: Priority, question: &Value) -> Result<(), String> {
+        let kind = kind_of(question);
+        self.venue.faults.about(kind);
+        self.venue.try_spend(priority, info_weight(kind)).map_err(|denied| denied.to_string())
+    }
+}
+
+fn kind_of(question: &Value) -> &str {
+    question.get("type").and_then(Value::as_str).unwrap_or_default()
+}
