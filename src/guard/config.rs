@@ -45,7 +45,7 @@ pub struct Config {
     pub mode: Mode,
     /// The account guarded.
     pub account: Address,
-    /// Whose account is read, and whose markets apply.
+    /// OrderOwner account is read, and whose markets apply.
     pub account_network: Source,
     /// The API wallet's address; none in paper mode.
     pub api_wallet: Option<Address>,

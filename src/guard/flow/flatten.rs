@@ -10,6 +10,7 @@ use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::risk::records::flatten_record;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{close_order, guard_actions, read_progress};
+use crate::guard::state::cover;
 use crate::guard::state::flatten::FIRST_PAUSE_MS;
 use crate::guard::state::flatten::Left;
 use crate::guard::state::guard::Guard;
@@ -17,7 +18,6 @@ use crate::guard::state::view::Resting;
 use crate::venue::action::{Action, Cancel, CancelByCloid};
 use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
-use rust_decimal::Decimal;
 use std::collections::BTreeSet;
 
 /// Cancels or closes in one action at most.
@@ -96,7 +96,7 @@ fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut problem = |coin: &str, text: String| problems.push(Problem { coin: coin.to_owned(), text });
     let covers = cover_ids(guard);
-    let seen = guard.view.orders.values().chain(guard.view.placed());
+    let seen = guard.view.orders.values().chain(guard.sent.resting());
     let doomed = seen.filter(|order| !covers.contains(&order.oid)).copied_ids();
     let mut actions = cancels(&doomed);
     actions.extend(cancels_in_flight(guard));
@@ -130,18 +130,15 @@ fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
 
 /// The market stops that stand for a position: they go last.
 fn cover_ids(guard: &Guard) -> BTreeSet<u64> {
-    let covers = |order: &&Resting| {
-        let held = guard.view.position(order.asset);
-        order.stop_px.is_some() && if order.is_buy { held < Decimal::ZERO } else { held > Decimal::ZERO }
-    };
+    let covers = |order: &&Resting| cover::covers(order, guard.view.position(order.asset));
     // One that was just accepted counts as well, though no read has shown it yet.
-    guard.view.orders.values().chain(guard.view.placed()).filter(covers).map(|order| order.oid).collect()
+    guard.view.orders.values().chain(guard.sent.resting()).filter(covers).map(|order| order.oid).collect()
 }
 
 /// Cancels, by client order id, for entries that were sent and that nothing has shown yet.
 fn cancels_in_flight(guard: &Guard) -> Vec<Action> {
-    let known = |cloid: &crate::base::address::Cloid| guard.view.orders_by_cloid(*cloid).next().is_some();
-    let entries = guard.pending.alive().filter(|order| !order.reduce_only && order.intent != 0);
+    let known = |cloid: &crate::base::address::Cloid| guard.orders_by_cloid(*cloid).next().is_some();
+    let entries = guard.sent.open().filter(|order| !order.reduce_only && order.key.intent != 0);
     let cancels: Vec<CancelByCloid> = entries
         .filter_map(|order| Some(CancelByCloid { asset: order.asset, cloid: order.cloid? }))
         .filter(|cancel| !known(&cancel.cloid))

@@ -10,7 +10,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::order_attempts::AttemptResult;
-use crate::guard::state::send_result::Ending;
+use crate::guard::state::send_result::SendResult;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
 use crate::venue::reply::Status;
@@ -88,15 +88,15 @@ pub(crate) fn in_doubt_since(guard: &Guard, asset: u32) -> Option<u64> {
 }
 
 /// Takes in how an action of the guard's own ended.
-pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &Ending) {
+pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendResult) {
     let mut refused = Vec::new();
     for (place, order) in action.orders().enumerate() {
         let outcome = match ending {
-            Ending::Answered(reply, _) => match reply.status(place) {
+            SendResult::Answered(reply, _) => match reply.status(place) {
                 Status::Error(text) => AttemptResult::refused(text),
                 _ => AttemptResult::Accepted,
             },
-            Ending::NotSent(_) | Ending::Unknown(_) => AttemptResult::Unheard,
+            SendResult::NotSent(_) | SendResult::Unknown(_) => AttemptResult::Unheard,
         };
         if let (AttemptResult::Refused(text), false) = (&outcome, order.is_trigger()) {
             refused.push((order.asset, text.clone()));

@@ -9,6 +9,7 @@ pub(crate) mod decision;
 pub(crate) mod dispatch;
 pub(crate) mod flatten;
 pub(crate) mod guard_actions;
+pub(crate) mod held_position;
 pub(crate) mod kill_switch;
 pub(crate) mod leverage_setting;
 pub(crate) mod paper_reply;

@@ -90,9 +90,9 @@ fn place_all(
 
 /// The orders that an action cancels or replaces, by id; `None` where there is none.
 fn targets(guard: &Guard, action: &Action) -> Vec<Option<u64>> {
-    let known = |oid: u64| (guard.paper.get(oid).is_some() || guard.view.order(oid).is_some()).then_some(oid);
+    let known = |oid: u64| (guard.paper.get(oid).is_some() || guard.order(oid).is_some()).then_some(oid);
     let by_cloid = |cloid: &Cloid| {
-        guard.paper.by_cloid(cloid).or_else(|| guard.view.orders_by_cloid(*cloid).next().map(|order| order.oid))
+        guard.paper.by_cloid(cloid).or_else(|| guard.orders_by_cloid(*cloid).next().map(|order| order.oid))
     };
     let target = |target: &Target| match target {
         Target::Oid(oid) => known(*oid),

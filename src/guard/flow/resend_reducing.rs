@@ -10,6 +10,7 @@ use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
 use crate::guard::judge::orders::add_exit;
 use crate::guard::reply::left_out;
+use crate::guard::state::cover;
 use crate::guard::state::exposure::Book;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
@@ -19,13 +20,12 @@ use crate::venue::action::{Action, Grouping, OrderAction, Target};
 use crate::venue::market::FIRST_NON_CORE_ASSET;
 use crate::venue::order::Order;
 use crate::venue::signing::Terms;
-use rust_decimal::Decimal;
 
 /// Sends what only reduces of the intent `of`, whose `pre` at `index` failed for the reason `why`. Takes the waiting
 /// client along, which is told of each of its orders.
 pub(crate) fn resend(step: &mut Step<'_>, (of, index): (u64, usize), intent: &mut Intent, why: &str) {
     // The rest stays unsent, and stands in the way of nothing.
-    step.guard.pending.never_sent(of, index.saturating_add(1));
+    step.guard.sent.never_sent(of, index.saturating_add(1));
     let Some(planned) = intent.actions.iter().find(|planned| planned.role == Role::Forward).cloned() else {
         return;
     };
@@ -104,13 +104,9 @@ fn reducing_orders(guard: &Guard, action: &OrderAction) -> Vec<(usize, Order)> {
 
 /// Whether a cancel of this target could take a position's stop.
 fn may_cover(guard: &Guard, target: Target) -> bool {
-    let covers = |order: &Resting| {
-        let position = guard.view.position(order.asset);
-        let held = if order.is_buy { -position } else { position };
-        order.stop_px.is_some() && held > Decimal::ZERO
-    };
+    let covers = |order: &Resting| cover::covers(order, guard.view.position(order.asset));
     match target {
-        Target::Oid(oid) => guard.view.order(oid).is_some_and(covers),
-        Target::Cloid(cloid) => guard.view.orders_by_cloid(cloid).any(covers),
+        Target::Oid(oid) => guard.order(oid).is_some_and(covers),
+        Target::Cloid(cloid) => guard.orders_by_cloid(cloid).any(covers),
     }
 }

@@ -4,10 +4,10 @@
 
 use crate::guard::effects::{Keys, Urgency};
 use crate::guard::event;
+use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
 use crate::guard::state::merged_reply::Merge;
-use crate::guard::state::pending::ToldBy;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::reply::{Reply, Status};
 use crate::venue::signing::Terms;
@@ -27,16 +27,12 @@ pub(crate) fn resend(
     let terms = Terms { nonce: step.guard.next_nonce(step.now_ms), ..planned.terms };
     let body = event::Intent { of, action: &node, nonces: vec![terms.nonce] };
     let seq = step.record("intent", &body, Keys { serves: Some(of), ..Keys::default() });
-    for (place, order) in action.orders().enumerate() {
-        step.guard.pending.reserve((seq, 0, place), order, None, ToldBy::CloidSince(step.now_ms, Vec::new()));
-    }
     let waiting = waiting.take().map(|mut waiting| {
         let before = waiting.merge.take();
         Waiting { merge: Some(Merge::over(before, answer.clone(), places)), ..waiting }
     });
     let intent = Intent::new(vec![Planned { role: Role::Forward, action, node, terms }], waiting, Urgency::Exit);
-    step.effects.after_disk.extend(intent.send(seq, 0));
-    step.guard.intents.insert(seq, intent);
+    dispatch::dispatch(step, seq, intent, &[]);
 }
 
 /// The exits of `action` that `reply` refused for their builder, without it, and their places.

@@ -16,9 +16,8 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Proof;
 use crate::guard::state::intent::Planned;
 use crate::guard::state::intent::{Intent, Role, Waiting};
-use crate::guard::state::send_result::Ending;
-use crate::venue::action::{Action, Grouping};
-use crate::venue::reply::{Reply, Status};
+use crate::guard::state::send_result::SendResult;
+use crate::venue::action::Action;
 use serde_json::json;
 
 /// Takes in how an action ended: tells of it, answers the client, and sends what comes next.
@@ -31,9 +30,10 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
     let Some(planned) = intent.actions.get(index) else { return };
     let (role, nonce) = (planned.role, planned.terms.nonce);
     let is_recorded = !matches!(outcome, SendOutcome::Unrecorded(_));
-    let ending = Ending::of(outcome);
+    let ending = SendResult::of(outcome);
     record_send(step, seq, index, nonce, &ending);
-    step.guard.watch.in_flight.ended(seq, index, &ending, step.now_ms);
+    let Guard { sent, view, .. } = &mut *step.guard;
+    sent.on_result((seq, index), &planned.action, &ending, view, step.now_ms);
     if ending.may_have_filled() {
         step.guard.risk.traded(step.now_ms);
     }
@@ -41,10 +41,8 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
         guard_actions::on_own_result(step, &planned.action, &ending);
     }
     let next = match &ending {
-        Ending::Answered(reply, value) => {
+        SendResult::Answered(reply, value) => {
             signer::on_reply(step, reply);
-            step.guard.pending.answered(seq, index, step.now_ms, |place| reply.status(place));
-            learn_orders(step.guard, &planned.action, reply, step.now_ms);
             if reply.is_ok() {
                 leverage_setting::learn_leverage(step.guard, &planned.action, step.now_ms);
             }
@@ -71,8 +69,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
                 Role::Pre | Role::Post(_) | Role::Own => intent.next(index),
             }
         }
-        Ending::NotSent(text) => {
-            step.guard.pending.did_not_happen((seq, index));
+        SendResult::NotSent(text) => {
             if role == Role::Pre && is_recorded {
                 let why = format!("what had to go first did not reach the venue: {text}");
                 resend_reducing::resend(step, (seq, index), &mut intent, &why);
@@ -81,7 +78,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
             answer(&mut step.effects, &mut intent, |waiting| reply::failed(&text, &waiting.summary));
             intent.next_after_failure(index)
         }
-        Ending::Unknown(text) => {
+        SendResult::Unknown(text) => {
             if intent.settles.is_none() {
                 settlement::put_in_doubt(step.guard, (seq, index), planned.clone(), Proof::Wanted, step.now_ms);
             }
@@ -105,7 +102,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
     });
     if let Some(key) = intent.settles {
         let answered = match &ending {
-            Ending::Answered(reply, value) => Some((reply, value)),
+            SendResult::Answered(reply, value) => Some((reply, value)),
             _ => None,
         };
         settlement::on_nonce_burn(step, key, answered);
@@ -117,8 +114,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
             step.guard.intents.insert(seq, intent);
         }
         None => {
-            step.guard.pending.never_sent(seq, index.saturating_add(1));
-            step.guard.watch.in_flight.never_sent(seq, index.saturating_add(1));
+            step.guard.sent.never_sent(seq, index.saturating_add(1));
             let keys = Keys { serves: Some(seq), ..Keys::default() };
             step.record("done", &event::Done { intent: seq }, keys);
         }
@@ -144,15 +140,15 @@ fn would_bare(guard: &Guard, intent: &Intent, next: usize) -> bool {
     };
     let forward = intent.actions.iter().find(|planned| planned.role == Role::Forward);
     let replacing = forward.and_then(|planned| planned.action.orders().nth(*place));
-    replacing.is_some_and(|order| guard.pending.is_unseen_going(order.cloid))
+    replacing.is_some_and(|order| guard.sent.is_cloid_being_cancelled(order.cloid))
 }
 
 /// Tells of a send; one that surely never went out has no `sent` event.
-fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, ending: &Ending) {
+fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, ending: &SendResult) {
     let (ok, reply) = match ending {
-        Ending::Answered(reply, value) => (reply.is_ok(), value.clone()),
-        Ending::Unknown(text) => (false, json!({ "error": text })),
-        Ending::NotSent(text) => {
+        SendResult::Answered(reply, value) => (reply.is_ok(), value.clone()),
+        SendResult::Unknown(text) => (false, json!({ "error": text })),
+        SendResult::NotSent(text) => {
             let text = format!("action {index} of intent {intent} was not sent: {text}");
             step.record("error", &event::Trouble { text: &text }, Keys::default());
             return;
@@ -161,16 +157,6 @@ fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, endin
     let keys = Keys { serves: Some(intent), ..Keys::default() };
     let body = event::Sent { decision: intent, index, nonce, ok, reply: &reply };
     step.record("sent", &body, keys);
-}
-
-/// Takes note of the orders that rest now, so that the client can name them at once.
-fn learn_orders(guard: &mut Guard, action: &Action, reply: &Reply, now_ms: u64) {
-    let whole = matches!(action, Action::Order(action) if action.grouping == Grouping::PositionTpsl);
-    for (place, order) in action.orders().enumerate() {
-        if let Status::Resting(oid) = reply.status(place) {
-            guard.view.place(order, oid, whole, now_ms);
-        }
-    }
 }
 
 /// Answers the client that waits for this intent, if it still does.

@@ -9,6 +9,7 @@
 use crate::base::address::Cloid;
 use crate::guard::effects::{Deed, Keys, Read, Urgency};
 use crate::guard::event;
+use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Resolution;
@@ -75,8 +76,7 @@ fn burn_nonce(step: &mut Step<'_>, key: (u64, usize)) {
     let seq = step.record("intent", &body, keys);
     let planned = Planned { role: Role::Forward, action: Action::Noop, node, terms };
     let intent = Intent { settles: Some(key), ..Intent::new(vec![planned], None, Urgency::Exit) };
-    step.effects.after_disk.extend(intent.send(seq, 0));
-    step.guard.intents.insert(seq, intent);
+    dispatch::dispatch(step, seq, intent, &[]);
 }
 
 /// Takes in what became of the noop: `None` where the venue gave no answer to that either.
@@ -173,8 +173,8 @@ fn resolve(step: &mut Step<'_>, key: (u64, usize), outcome: Resolution) {
         step.record("done", &event::Done { intent }, keys);
     }
     match outcome {
-        Resolution::DidNotHappen => step.guard.pending.did_not_happen(key),
-        Resolution::Happened | Resolution::Moot => step.guard.pending.accepted(key, step.now_ms),
+        Resolution::DidNotHappen => step.guard.sent.did_not_happen(key),
+        Resolution::Happened | Resolution::Moot => step.guard.sent.accepted(key, step.now_ms),
         Resolution::Unknown => step.guard.unsettled = step.guard.unsettled.saturating_add(1),
     }
     step.effects.at_once.extend([Deed::Read(Read::Orders), Deed::Read(Read::Account)]);

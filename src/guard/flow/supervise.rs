@@ -5,6 +5,7 @@ use crate::guard::effects::{Deed, Read};
 use crate::guard::flow::risk::account;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, guard_actions, protect};
+use crate::guard::state::cover;
 use crate::guard::state::view::Resting;
 use crate::venue::info::{ClearinghouseState, OpenOrder};
 use rust_decimal::Decimal;
@@ -22,7 +23,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
     let venue_ms = state.time;
     if let Some(changed) = step.guard.view.set_account(state, equity, begun_ms) {
         step.guard.clock.read(venue_ms, begun_ms);
-        step.guard.pending.account_read(begun_ms);
+        step.guard.sent.on_account_read(begun_ms);
         on_positions_changed(step, changed);
     }
 }
@@ -30,10 +31,9 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
 /// Takes in the open orders, unless a newer read is held.
 pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u64) {
     if let Some(left) = step.guard.view.set_orders(orders, begun_ms, step.now_ms) {
-        step.guard.watch.in_flight.orders_read(begun_ms);
         on_orders_vanished(step, &left);
         let guard = &mut *step.guard;
-        guard.pending.orders_read(&guard.view, left, begun_ms, step.now_ms);
+        guard.sent.on_orders_read(&guard.view, &left, begun_ms, step.now_ms);
     }
 }
 
@@ -57,10 +57,7 @@ fn on_orders_vanished(step: &mut Step<'_>, vanished: &[Resting]) {
     step.guard.risk.traded(step.now_ms);
     let view = &step.guard.view;
     // Only a stop on the losing side can have taken the position along.
-    let covered = |order: &&Resting| {
-        let held = view.position(order.asset);
-        order.stop_px.is_some() && if order.is_buy { held < Decimal::ZERO } else { held > Decimal::ZERO }
-    };
+    let covered = |order: &&Resting| cover::covers(order, view.position(order.asset));
     let gone: Vec<u32> = vanished.iter().filter(covered).map(|order| order.asset).collect();
     step.effects.at_once.push(Deed::Read(if gone.is_empty() { Read::Account } else { Read::AccountNow }));
     step.guard.watch.gone_ms.extend(gone.into_iter().map(|asset| (asset, step.now_ms)));

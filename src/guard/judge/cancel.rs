@@ -9,10 +9,12 @@ use super::plan::Plan;
 use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
+use crate::guard::state::cover;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
+use crate::venue::side::PositionSide;
 
 /// Why a guard's own stop stays.
 pub(crate) const GUARDS_OWN: &str =
@@ -40,10 +42,10 @@ pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
 fn named<'a>(guard: &'a Guard, action: &Action) -> Vec<Vec<&'a Resting>> {
     match action {
         Action::Cancel { cancels, .. } => {
-            cancels.iter().map(|cancel| guard.view.order(cancel.oid).into_iter().collect()).collect()
+            cancels.iter().map(|cancel| guard.order(cancel.oid).into_iter().collect()).collect()
         }
         Action::CancelByCloid { cancels, .. } => {
-            cancels.iter().map(|cancel| guard.view.orders_by_cloid(cancel.cloid).collect()).collect()
+            cancels.iter().map(|cancel| guard.orders_by_cloid(cancel.cloid).collect()).collect()
         }
         _ => Vec::new(),
     }
@@ -83,23 +85,22 @@ pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan)
         by_market.entry(order.asset).or_default().push(order);
     }
     for (asset, stops) in by_market {
-        let position = guard.view.position(asset);
-        let is_long = position > Decimal::ZERO;
-        let covers = |order: &Resting| order.asset == asset && order.is_buy != is_long && order.stop_px.is_some();
-        let size_of = |order: &Resting| if order.is_position_tpsl { position.abs() } else { order.size };
-        let kept = guard.view.orders.values().filter(|order| covers(order));
+        let szi = guard.view.position(asset);
+        let Some(side) = PositionSide::of(szi) else { continue };
         let is_named = |order: &Resting| stops.iter().any(|stop| stop.oid == order.oid);
-        let kept = kept.filter(|order| !is_named(order) && !guard.pending.is_going(order.oid, order.cloid));
-        let kept = kept.map(size_of).fold(Decimal::ZERO, Decimal::saturating_add);
-        let mut missing = position.abs().saturating_sub(kept).max(Decimal::ZERO);
-        let mut going: Vec<&&Resting> = stops.iter().filter(|order| covers(order)).collect();
-        going.sort_unstable_by_key(|order| if is_long { -order.trigger_px } else { order.trigger_px });
+        let is_going = |order: &Resting| guard.sent.is_being_cancelled(order.oid, order.cloid);
+        let kept = guard.view.orders.values().filter(|order| order.asset == asset && cover::covers(order, szi));
+        let kept = kept.filter(|order| !is_named(order) && !is_going(order)).filter_map(cover::of_resting);
+        let mut missing = szi.abs().saturating_sub(cover::total(kept, szi.abs())).max(Decimal::ZERO);
+        let mut going: Vec<&&Resting> = stops.iter().filter(|order| cover::covers(order, szi)).collect();
+        going.sort_unstable_by_key(|order| -order.trigger_px.saturating_mul(side.sign()));
         for stop in going {
-            let size = size_of(stop).min(missing);
+            let closes = cover::of_resting(stop).map_or(Decimal::ZERO, |size| size.of(szi.abs()));
+            let size = closes.min(missing);
             if size.is_zero() {
                 continue;
             }
-            let Some(action) = orders::own_stop(guard, asset, is_long, stop.trigger_px, size) else { continue };
+            let Some(action) = orders::own_stop(guard, asset, side, stop.trigger_px, size) else { continue };
             plan.pre.push(action);
             plan.changes.push(format!(
                 "the guard's own stop for {} of {} goes to {} first, so that the position keeps its cover",

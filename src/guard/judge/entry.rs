@@ -9,6 +9,7 @@ use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::guard::state::exposure::{Book, StopAt};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::stop_geometry::stop_order;
 use crate::venue::action::Action;
 use crate::venue::order::Order;
 
@@ -73,7 +74,7 @@ pub(crate) fn judge(
     let mut cover = if requested.is_empty() {
         match resting_cover(guard, book, &entry, part) {
             Some(px) => Cover::Resting(px),
-            None => Cover::Attached(stop::stop_order(market, order.is_buy, entry.attached_px(guard)?, part)),
+            None => Cover::Attached(stop_order(market, entry.side(), entry.attached_px(guard)?, part)),
         }
     } else {
         requested.iter_mut().try_for_each(|stop| stop::judge(guard, &entry, stop))?;
@@ -120,8 +121,7 @@ pub(crate) fn judge(
 }
 
 fn farthest(entry: &Entry<'_>, stops: &[&mut Order]) -> Decimal {
-    let triggers = stops.iter().filter_map(|stop| stop.market_stop_px());
-    if entry.is_long { triggers.min() } else { triggers.max() }.unwrap_or_default()
+    entry.side().furthest(stops.iter().filter_map(|stop| stop.market_stop_px())).unwrap_or_default()
 }
 
 fn attached_text(guard: &Guard, entry: &Entry<'_>, px: Decimal) -> String {
@@ -141,7 +141,6 @@ fn resting_cover(guard: &Guard, book: &mut Book, entry: &Entry<'_>, part: Decima
     if market_book.spare_cover(entry.is_long).is_some_and(|spare| spare < part) {
         return None;
     }
-    let triggers = market_book.stops(entry.is_long).iter().map(|stop| stop.px);
-    let farthest = if entry.is_long { triggers.min() } else { triggers.max() }?;
+    let farthest = entry.side().furthest(market_book.stops(entry.is_long).iter().map(|stop| stop.px))?;
     entry.accepts(guard, farthest, part).then_some(farthest)
 }

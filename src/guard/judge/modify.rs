@@ -11,6 +11,7 @@ use crate::base::address::Address;
 use crate::base::address::Cloid;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
+use crate::guard::state::cover::{self, CoverSize, side_covered};
 use crate::guard::state::exposure::{Book, Stop};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
@@ -85,10 +86,10 @@ pub(crate) fn judge(guard: &Guard, client: Address, modifies: &[Modify], now_ms:
 /// The order that is to be replaced, where a read shows it, and its client order id.
 fn find(guard: &Guard, target: Target) -> Result<(Option<&Resting>, Option<Cloid>), Veto> {
     let (resting, paper) = match target {
-        Target::Oid(oid) => (guard.view.order(oid), guard.paper.get(oid)),
+        Target::Oid(oid) => (guard.order(oid), guard.paper.get(oid)),
         Target::Cloid(cloid) => {
             let paper = guard.paper.by_cloid(&cloid).and_then(|oid| guard.paper.get(oid));
-            (guard.view.orders_by_cloid(cloid).next(), paper)
+            (guard.orders_by_cloid(cloid).next(), paper)
         }
     };
     if let Some(old) = resting {
@@ -99,7 +100,7 @@ fn find(guard: &Guard, target: Target) -> Result<(Option<&Resting>, Option<Cloid
         Target::Cloid(wanted) => cloid == Some(wanted),
     };
     // Accepted, and not shown by a read yet.
-    let in_flight = guard.pending.alive().find(|order| is_target(order.oid, order.cloid));
+    let in_flight = guard.sent.open().find(|order| is_target(order.oid, order.cloid));
     match paper.map(|order| order.cloid).or(in_flight.map(|order| order.cloid)) {
         Some(cloid) => Ok((None, cloid)),
         None => {
@@ -112,10 +113,10 @@ fn find(guard: &Guard, target: Target) -> Result<(Option<&Resting>, Option<Cloid
 /// Refuses a change that leaves the position with a wider, smaller or no stop.
 fn keeps_cover(guard: &Guard, book: &mut Book, old: &Resting, new: &Order) -> Result<(), Veto> {
     let Some(old_px) = old.stop_px else { return Ok(()) };
-    let is_long = !old.is_buy;
+    let side = side_covered(old.is_buy);
     // Before the account is read any stop may cover.
     let held = match &guard.view.account {
-        Some(_) => book.market(guard, old.asset).held(is_long),
+        Some(_) => book.market(guard, old.asset).held(side.is_long()),
         None => Decimal::MAX,
     };
     if held.is_zero() {
@@ -124,13 +125,13 @@ fn keeps_cover(guard: &Guard, book: &mut Book, old: &Resting, new: &Order) -> Re
     let is_stop = new.market_stop_px().filter(|_| new.asset == old.asset && new.is_buy == old.is_buy);
     let looser = match is_stop {
         None => Some("anything but a market stop of the same side".to_owned()),
-        Some(px) if if is_long { px < old_px } else { px > old_px } => {
+        Some(px) if side.nearer(old_px, px) => {
             Some(format!("a trigger at {}, further from the price than {}", to_wire(px), to_wire(old_px)))
         }
         Some(_) => {
-            let whole = old.is_position_tpsl && old.size.is_zero();
-            let needed = if whole { held } else { old.size.min(held) };
-            let smaller = new.size < needed && !(whole && new.size.is_zero());
+            let closed = cover::of_resting(old).unwrap_or(CoverSize::Whole);
+            let needed = closed.of(held).min(held);
+            let smaller = new.size < needed && !(closed == CoverSize::Whole && new.size.is_zero());
             smaller.then(|| format!("size {}, smaller than the {} it covers", to_wire(new.size), to_wire(needed)))
         }
     };

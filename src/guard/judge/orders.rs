@@ -13,10 +13,12 @@ use crate::base::address::Address;
 use crate::base::amount::to_wire;
 use crate::guard::state::exposure::{Book, EntryLeg};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::stop_geometry::stop_order;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::market::{FIRST_BUILDER_PERP, FIRST_NON_CORE_ASSET, FIRST_OUTCOME};
 use crate::venue::order::{Order, OrderKind, Tif};
+use crate::venue::side::PositionSide;
 
 /// A `normalTpsl` group with more than these behind its entry is refused whole.
 const MOST_CHILDREN: usize = 2;
@@ -80,7 +82,7 @@ pub(crate) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms
 
     let is_entry = !notes.is_empty();
     let stops = judged.iter().map(|judged| judged.as_ref().map(|judged| judged.cover.stop_at())).collect();
-    let own_stops = redundant_stops::own_stops(guard, &orders);
+    let own_stops = redundant_stops::own_stops(guard, &orders, action.grouping);
     let (grouping, mut post) = hang_attached(guard, action, &mut orders, judged);
     post.extend(own_stops);
     Ok(Plan {
@@ -231,8 +233,14 @@ pub(crate) fn fills_at_once(guard: &Guard, order: &Order) -> bool {
 }
 
 /// The guard's own stop for `size` of one side at `trigger_px`.
-pub(crate) fn own_stop(guard: &Guard, asset: u32, is_long: bool, trigger_px: Decimal, size: Decimal) -> Option<Action> {
+pub(crate) fn own_stop(
+    guard: &Guard,
+    asset: u32,
+    side: PositionSide,
+    trigger_px: Decimal,
+    size: Decimal,
+) -> Option<Action> {
     let market = guard.view.market(asset)?;
-    let orders = vec![stop::stop_order(market, is_long, trigger_px, size)];
+    let orders = vec![stop_order(market, side, trigger_px, size)];
     Some(Action::Order(OrderAction { orders, grouping: Grouping::Na, builder: None }))
 }

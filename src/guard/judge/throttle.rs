@@ -58,7 +58,7 @@ pub(crate) fn entries_in_last_minute(guard: &Guard, now_ms: u64) -> usize {
 /// Entries that are open or may come to be.
 pub(crate) fn open_entries(guard: &Guard) -> usize {
     let resting = guard.view.orders.values().filter(|order| order.is_entry()).count();
-    let in_flight = guard.pending.alive().filter(|order| !order.reduce_only && !order.is_immediate).count();
+    let in_flight = guard.sent.open().filter(|order| !order.reduce_only && !order.is_immediate).count();
     let in_paper = guard.paper.resting().filter(|order| !order.reduce_only).count();
     resting.saturating_add(in_flight).saturating_add(in_paper)
 }
@@ -91,7 +91,7 @@ fn live_cloids(guard: &Guard, cloids: &[Cloid]) -> Result<(), Veto> {
         return Err(Veto::new(Code::DuplicateOrder, text));
     }
     let resting = guard.view.orders.values().filter_map(|order| order.cloid);
-    let in_flight = guard.pending.alive().filter_map(|order| order.cloid);
+    let in_flight = guard.sent.open().filter_map(|order| order.cloid);
     let in_paper = guard.paper.cloids();
     match resting.chain(in_flight).chain(in_paper).find(|cloid| asked.contains(cloid)) {
         Some(cloid) => {

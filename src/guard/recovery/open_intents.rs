@@ -9,7 +9,6 @@ use crate::guard::state::in_doubt::Proof;
 use crate::guard::state::in_doubt::Resolution;
 use crate::guard::state::intent::{Planned, Role};
 use crate::guard::state::open_intents::OpenAction;
-use crate::guard::state::pending::ToldBy;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
 use crate::venue::signing::Terms;
@@ -27,14 +26,7 @@ pub(crate) fn reopen(step: &mut Step<'_>) {
                 continue;
             }
             let terms = Terms { nonce, vault: None, expires_after_ms: expires_ms };
-            // What a modify replaces carries the same id, and nobody remembers what the open orders showed before.
-            let told_by = match &action {
-                Action::Modify { .. } | Action::BatchModify { .. } => ToldBy::Nothing,
-                _ => ToldBy::CloidSince(0, Vec::new()),
-            };
-            for (place, order) in action.orders().enumerate() {
-                step.guard.pending.reserve((intent, index, place), order, None, told_by.clone());
-            }
+            step.guard.sent.reserve_recovered((intent, index), &action);
             let planned = Planned { role: Role::Forward, action, node, terms };
             let proof = used_ms.map_or(Proof::Wanted, Proof::Used);
             settlement::put_in_doubt(step.guard, (intent, index), planned, proof, step.now_ms);

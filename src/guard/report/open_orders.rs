@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub(crate) fn open_orders(guard: &Guard) -> Vec<Value> {
     let core = guard.view.orders.values().map(|order| describe(&order.order, owner(guard, order)));
     // Accepted since the last read: whoever placed it looks for it here at once.
-    let placed = guard.view.placed().filter(|order| !guard.view.orders.contains_key(&order.oid));
+    let placed = guard.sent.resting().filter(|order| !guard.view.orders.contains_key(&order.oid));
     let core = core.chain(placed.map(|order| describe(&order.order, owner(guard, order))));
     let foreign = guard.view.foreign_orders.iter().map(|order| describe(order, "other"));
     let paper = guard.paper.resting_by_id().filter_map(|(oid, order)| {
@@ -26,7 +26,7 @@ pub(crate) fn open_orders(guard: &Guard) -> Vec<Value> {
 /// The owner of each open order.
 pub(crate) fn order_owners(guard: &Guard) -> Vec<&'static str> {
     let core = guard.view.orders.values();
-    let placed = guard.view.placed().filter(|order| !guard.view.orders.contains_key(&order.oid));
+    let placed = guard.sent.resting().filter(|order| !guard.view.orders.contains_key(&order.oid));
     let foreign = guard.view.foreign_orders.iter().map(|_| "other");
     let paper = guard.paper.resting_by_id().map(|_| "bot");
     core.chain(placed).map(|order| owner(guard, order)).chain(foreign).chain(paper).collect()

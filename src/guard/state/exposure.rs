@@ -4,6 +4,7 @@
 //! that close the opposite position open nothing; what goes beyond is entry.
 
 use crate::base::amount::percent_of;
+use crate::guard::state::cover::{self, CoverSize};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::Order;
@@ -62,8 +63,7 @@ pub(crate) struct StopAt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stop {
     pub(crate) px: Decimal,
-    /// `None` covers whatever the position is.
-    pub(crate) size: Option<Decimal>,
+    pub(crate) size: CoverSize,
 }
 
 /// What one side of a market could come to.
@@ -78,8 +78,7 @@ pub(crate) struct Figures {
 impl Stop {
     /// The cover that an open order gives, if it is a market stop.
     pub(crate) fn of(order: &Resting) -> Option<Self> {
-        let size = if order.is_position_tpsl && order.size.is_zero() { None } else { Some(order.size) };
-        order.stop_px.map(|px| Self { px, size })
+        Some(Self { px: order.stop_px?, size: cover::of_resting(order)? })
     }
 }
 
@@ -116,12 +115,12 @@ impl Book {
     /// The exposure with everything that may have changed since the last reads.
     pub(crate) fn of(guard: &Guard) -> Self {
         let mut book = guard.read_book.clone();
-        for order in guard.pending.going(&guard.view) {
+        for order in guard.sent.being_cancelled(&guard.view) {
             if let Some(stop) = Stop::of(order) {
                 book.remove_stop(order.asset, order.is_buy, stop);
             }
         }
-        for order in &guard.pending.orders {
+        for order in &guard.sent.orders {
             let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
             book.add(guard, order.asset, order.is_buy, order.reduce_only, leg);
         }
@@ -250,14 +249,16 @@ impl MarketBook {
 
     /// How much of what is `held` on one side its stops cover.
     pub(crate) fn covered(&self, is_long: bool, held: Decimal) -> Decimal {
-        let sizes = self.stops(is_long).iter().map(|stop| stop.size.unwrap_or(held));
-        sizes.fold(Decimal::ZERO, Decimal::saturating_add).min(held)
+        cover::total(self.stops(is_long).iter().map(|stop| stop.size), held).min(held)
     }
 
     /// Cover on one side that nothing held or waiting needs: `None` where a stop covers whatever the position is.
     pub(crate) fn spare_cover(&self, is_long: bool) -> Option<Decimal> {
         let stops = self.stops(is_long);
-        let cover = stops.iter().try_fold(Decimal::ZERO, |sum, stop| Some(sum.saturating_add(stop.size?)))?;
+        if stops.iter().any(|stop| stop.size == CoverSize::Whole) {
+            return None;
+        }
+        let cover = cover::total(stops.iter().map(|stop| stop.size), Decimal::ZERO);
         let side = if is_long { &self.buys } else { &self.sells };
         let bare = side.entries.iter().filter(|leg| !leg.stop.is_some_and(|stop| stop.is_own));
         let needed = bare.fold(self.held(is_long), |sum, leg| sum.saturating_add(leg.size));
@@ -298,7 +299,7 @@ impl MarketBook {
         let Some(mid) = self.mid.filter(|_| !held.is_zero()) else { return Figures::default() };
         let (mut left, mut loss) = (held, Decimal::ZERO);
         for stop in self.stops(is_long) {
-            let part = stop.size.unwrap_or(left).min(left);
+            let part = stop.size.of(left).min(left);
             let unit = unit_loss(is_long, mid, Some(stop.px), stop_pct);
             loss = loss.saturating_add(unit.saturating_mul(part));
             left = left.saturating_sub(part);

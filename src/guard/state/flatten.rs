@@ -1,6 +1,6 @@
 //! How far closing everything has come: its event, its rounds and the pauses between them.
 
-use crate::guard::state::send_result::Ending;
+use crate::guard::state::send_result::SendResult;
 use crate::venue::action::Action;
 use crate::venue::reply::{Reply, Status};
 use rust_decimal::Decimal;
@@ -50,9 +50,9 @@ impl Flatten {
     }
 
     /// Takes in how one of its actions ended.
-    pub(crate) fn ended(&mut self, action: &Action, ending: &Ending, now_ms: u64) {
+    pub(crate) fn ended(&mut self, action: &Action, ending: &SendResult, now_ms: u64) {
         self.reads_since_ms = now_ms;
-        if let Ending::Answered(reply, _) = ending
+        if let SendResult::Answered(reply, _) = ending
             && action.batch_len() > 1
         {
             let is_one = matches!(reply, Reply::Refused(_))

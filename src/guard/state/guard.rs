@@ -1,6 +1,7 @@
 //! The core's whole state, and nothing that decides: flows, judge and report stand above it.
 
 use crate::base::address::Address;
+use crate::base::address::Cloid;
 use crate::guard::config::Config;
 use crate::guard::input::Request;
 use crate::guard::state::client_cloids::ClientCloids;
@@ -10,12 +11,12 @@ use crate::guard::state::intent::Intent;
 use crate::guard::state::nonces::{OwnNonces, Window};
 use crate::guard::state::open_intents::OpenIntents;
 use crate::guard::state::paper_orders::Paper;
-use crate::guard::state::pending::Pending;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
+use crate::guard::state::sent::ledger::SentOrders;
 use crate::guard::state::signer::UnknownSigner;
 use crate::guard::state::throttle::Throttle;
 use crate::guard::state::venue_clock::VenueClock;
-use crate::guard::state::view::View;
+use crate::guard::state::view::{Resting, View};
 use crate::guard::state::watch::Watch;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +28,8 @@ pub struct Guard {
     pub(in crate::guard) view: View,
     /// The exposure that `view` shows.
     pub(in crate::guard) read_book: Book,
-    pub(in crate::guard) pending: Pending,
+    /// What was sent and is not shown yet.
+    pub(in crate::guard) sent: SentOrders,
     pub(in crate::guard) paper: Paper,
     /// Intents with actions still to send or to be answered, by the number of their event.
     pub(in crate::guard) intents: BTreeMap<u64, Intent>,
@@ -83,7 +85,7 @@ impl Guard {
             seq: last_seq,
             view: View::default(),
             read_book: Book::default(),
-            pending: Pending::default(),
+            sent: SentOrders::default(),
             paper: Paper::default(),
             intents: BTreeMap::new(),
             doubts: BTreeMap::new(),
@@ -138,6 +140,16 @@ impl Guard {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.intents.is_empty()
+    }
+
+    /// The open order with this id, as read or as just accepted.
+    pub(in crate::guard) fn order(&self, oid: u64) -> Option<&Resting> {
+        self.view.orders.get(&oid).or_else(|| self.sent.resting().find(|order| order.oid == oid))
+    }
+
+    /// The open orders with this client order id: an entry and its stop may share one.
+    pub(in crate::guard) fn orders_by_cloid(&self, cloid: Cloid) -> impl Iterator<Item = &Resting> {
+        self.view.orders.values().chain(self.sent.resting()).filter(move |order| order.cloid == Some(cloid))
     }
 
     /// Whether the account must hold no position: killed, halted for the day or by drawdown.

@@ -3,6 +3,7 @@
 //! Everything above (judge, flow, recovery, report) reads and changes these; none of them may be used here.
 
 pub(crate) mod client_cloids;
+pub(crate) mod cover;
 pub(crate) mod exposure;
 pub(crate) mod flatten;
 pub(crate) mod guard;
@@ -14,11 +15,12 @@ pub(crate) mod open_intents;
 pub(crate) mod order_attempts;
 pub(crate) mod own_cloid;
 pub(crate) mod paper_orders;
-pub(crate) mod pending;
+
 pub(crate) mod risk;
 pub(crate) mod send_result;
+pub(crate) mod sent;
 pub(crate) mod signer;
-pub(crate) mod stops_in_flight;
+pub(crate) mod stop_geometry;
 pub(crate) mod throttle;
 pub(crate) mod venue_clock;
 pub(crate) mod view;

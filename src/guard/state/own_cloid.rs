@@ -4,9 +4,9 @@ use crate::base::address::Cloid;
 use crate::base::cloid_prefix;
 pub(crate) use crate::base::cloid_prefix::is_derived;
 
-/// Whose order a derived client order id names.
+/// OrderOwner order a derived client order id names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum OrderOwner {
     /// A client's order that came without an id.
     Client,
     /// A stop or close of the guard's own.
@@ -14,11 +14,11 @@ pub(crate) enum Whose {
 }
 
 /// The client order id for the order at `place` of the intent `seq`.
-pub(crate) fn derived_cloid(whose: Whose, seq: u64, place: u16) -> Cloid {
+pub(crate) fn derived_cloid(whose: OrderOwner, seq: u64, place: u16) -> Cloid {
     let [high, low] = place.to_be_bytes();
     // Seven bytes hold any number of events; the eighth of the sequence number is always zero.
     let [_, seq @ ..] = seq.to_be_bytes();
-    let tail = [[u8::from(whose == Whose::Guard), high, low].as_slice(), &seq].concat();
+    let tail = [[u8::from(whose == OrderOwner::Guard), high, low].as_slice(), &seq].concat();
     cloid_prefix::with_prefix(cloid_prefix::GUARD, &tail)
 }
 

@@ -9,9 +9,6 @@ use crate::venue::side::Side;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Accepted orders remembered between two reads at most; more are known only once they are read.
-const MAX_PLACED: usize = 1000;
-
 /// The venue as last read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
@@ -24,8 +21,6 @@ pub(crate) struct View {
     pub(crate) orders: BTreeMap<u64, Resting>,
     /// When the read of the orders began.
     pub(crate) orders_ms: Option<u64>,
-    /// Orders that the venue accepted, with the time, until a read that began later shows them or not.
-    placed: BTreeMap<u64, (Resting, u64)>,
     /// Orders of other markets, for the status only.
     pub(crate) foreign_orders: Vec<OpenOrder>,
     /// Leverage settings with the time they were learnt.
@@ -89,7 +84,7 @@ impl Resting {
     }
 
     /// An order that the venue has just accepted.
-    fn placed(order: &Order, oid: u64, coin: &str, is_position_tpsl: bool, now_ms: u64) -> Self {
+    pub(crate) fn accepted(order: &Order, oid: u64, coin: &str, is_position_tpsl: bool, now_ms: u64) -> Self {
         let (trigger_px, order_type) = match &order.kind {
             OrderKind::Limit(_) => (None, "Limit"),
             OrderKind::Trigger { is_market, trigger_px, tpsl } => {
@@ -231,7 +226,6 @@ impl View {
                 None => self.foreign_orders.push(order),
             }
         }
-        self.placed.retain(|_, (_, accepted_ms)| *accepted_ms > begun_ms);
         let held = std::mem::replace(&mut self.orders, core);
         self.orders_ms = Some(begun_ms);
         let left = held.into_values().filter_map(|mut order| match self.orders.get(&order.oid) {
@@ -242,31 +236,6 @@ impl View {
             }
         });
         Some(left.collect())
-    }
-
-    /// Takes note of an order that the venue accepted, so that it can be named before the next read shows it.
-    pub(crate) fn place(&mut self, order: &Order, oid: u64, is_position_tpsl: bool, now_ms: u64) {
-        let Some(market) = self.market(order.asset) else { return };
-        if self.placed.len() < MAX_PLACED {
-            let placed = Resting::placed(order, oid, &market.coin, is_position_tpsl, now_ms);
-            self.placed.insert(oid, (placed, now_ms));
-        }
-    }
-
-    /// Orders that were accepted since the last read.
-    pub(crate) fn placed(&self) -> impl Iterator<Item = &Resting> {
-        self.placed.values().map(|(order, _)| order)
-    }
-
-    /// The open order with this id.
-    pub(crate) fn order(&self, oid: u64) -> Option<&Resting> {
-        self.orders.get(&oid).or_else(|| self.placed.get(&oid).map(|(order, _)| order))
-    }
-
-    /// The open orders with this client order id: an entry and its stop may share one.
-    pub(crate) fn orders_by_cloid(&self, cloid: Cloid) -> impl Iterator<Item = &Resting> {
-        let placed = self.placed.values().map(|(order, _)| order);
-        self.orders.values().chain(placed).filter(move |order| order.cloid == Some(cloid))
     }
 
     /// Whether the last read shows an order with this client order id.

@@ -2,14 +2,12 @@
 
 use crate::guard::state::flatten::Flatten;
 use crate::guard::state::order_attempts::Care;
-use crate::guard::state::stops_in_flight::InFlight;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the watch keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    pub(crate) in_flight: InFlight,
     pub(crate) flatten: Flatten,
     /// The bare positions last told of in paper mode.
     pub(crate) told_bare: BTreeSet<(u32, bool)>,

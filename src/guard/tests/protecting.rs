@@ -241,7 +241,11 @@ fn a_stop_without_a_position_goes_once_the_account_was_read_after_it() {
     let mut desk = Desk::live();
     desk.now += 1_000;
     let guards = OpenOrder {
-        cloid: Some(crate::guard::state::own_cloid::derived_cloid(crate::guard::state::own_cloid::Whose::Guard, 9, 0)),
+        cloid: Some(crate::guard::state::own_cloid::derived_cloid(
+            crate::guard::state::own_cloid::OrderOwner::Guard,
+            9,
+            0,
+        )),
         ..open_stop("ETH", "A", "1960", "1", 500)
     };
     desk.orders = vec![guards];

@@ -39,7 +39,7 @@ fn whatever_may_have_gone_out_is_in_doubt() {
     let mut guard = reborn(&desk, None, std::slice::from_ref(&decided.event));
     assert!(kind(&guard.start(desk.now), "done").is_empty());
     assert_eq!(doubts(&guard), [(decided.seq(), 0), (decided.seq(), 1)]);
-    assert_eq!(guard.pending.orders.len(), 1, "the entry is reserved");
+    assert_eq!(guard.sent.orders.len(), 1, "the entry is reserved");
     guard.step(Input::ActsFor(None), desk.now);
     assert_eq!(json!(burnt(&guard.step(Input::Tick, desk.now))), decided.event["nonces"]);
 }

@@ -59,7 +59,7 @@ fn asks_for_status(effects: &Effects) -> bool {
 }
 
 fn reserved(desk: &Desk) -> usize {
-    desk.guard.pending.orders.len()
+    desk.guard.sent.orders.len()
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub(crate) struct Flow {
     pub(crate) is_known: bool,
 }
 
-/// Whose equity, and where it is kept.
+/// OrderOwner equity, and where it is kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Purse {
     pub(crate) account: Address,

@@ -1,0 +1,47 @@
+//! Where an order or cancel stands among what was sent, and how much is known of it.
+
+/// Where an order or cancel stands among what was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SentKey {
+    /// The event that names it; 0 for an order that vanished from the open orders.
+    pub(crate) intent: u64,
+    /// The action in the event.
+    pub(crate) index: usize,
+    /// The order or cancel in the action.
+    pub(crate) slot: usize,
+}
+
+impl SentKey {
+    /// Whether it belongs to this action of this event.
+    pub(crate) fn is_of(&self, (intent, index): (u64, usize)) -> bool {
+        (self.intent, self.index) == (intent, index)
+    }
+
+    /// Whether it belongs to an action of this event from `from_index` on.
+    pub(crate) fn is_from(&self, intent: u64, from_index: usize) -> bool {
+        self.intent == intent && self.index >= from_index
+    }
+}
+
+/// How much is known of an order that was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// No answer yet, or none that says anything.
+    Unanswered,
+    /// Accepted at this time: an orders read begun since shows it, or shows that it is gone.
+    Accepted(u64),
+    /// Filled or gone by this time: an account read begun since shows what it did.
+    Closed(u64),
+}
+
+impl Phase {
+    /// Whether the order may still be open.
+    pub(crate) fn is_open(self) -> bool {
+        !matches!(self, Phase::Closed(_))
+    }
+
+    /// Whether an orders read that began at `begun_ms` tells the truth about it.
+    pub(crate) fn is_answered_by(self, begun_ms: u64) -> bool {
+        matches!(self, Phase::Accepted(at_ms) if begun_ms >= at_ms)
+    }
+}

@@ -1,0 +1,267 @@
+//! The ledger: one entry point for each event of a send, so that orders, triggers and cancels never drift apart.
+
+use super::cancel::{SentCancel, targets};
+use super::key::{Phase, SentKey};
+use super::order::{MatchedBy, SentOrder};
+use super::trigger::SentTrigger;
+use crate::base::address::Cloid;
+use crate::guard::state::cover;
+use crate::guard::state::exposure::StopAt;
+use crate::guard::state::send_result::SendResult;
+use crate::guard::state::view::{Resting, View};
+use crate::venue::action::{Action, Grouping, Target};
+use crate::venue::reply::{Reply, Status};
+use rust_decimal::Decimal;
+
+/// Accepted orders remembered as resting between two reads at most; more are known only once they are read.
+const MAX_RESTING: usize = 1000;
+
+/// What was sent and is not shown yet.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SentOrders {
+    /// Orders that may fill: their exposure counts.
+    pub(crate) orders: Vec<SentOrder>,
+    triggers: Vec<SentTrigger>,
+    cancels: Vec<SentCancel>,
+}
+
+impl SentOrders {
+    /// Reserves what an action could do, before it is sent. `stops` are where its orders are stopped out.
+    pub(crate) fn reserve(
+        &mut self,
+        (intent, index): (u64, usize),
+        action: &Action,
+        stops: &[Option<StopAt>],
+        now_ms: u64,
+    ) {
+        let grouping = grouping_of(action);
+        for (slot, order) in action.orders().enumerate() {
+            let key = SentKey { intent, index, slot };
+            if order.is_trigger() {
+                let stop = cover::of_order(order, grouping).and_then(|size| Some((order.market_stop_px()?, size)));
+                self.triggers.push(SentTrigger::new(key, order, stop));
+            } else {
+                let others = self.orders.iter().filter(|other| other.cloid == order.cloid);
+                let matched_by = MatchedBy::CloidSince(now_ms, others.filter_map(|other| other.oid).collect());
+                let stop = stops.get(slot).copied().flatten();
+                self.orders.push(SentOrder::new(key, order, stop, matched_by));
+            }
+        }
+        let cancels = targets(action).into_iter().enumerate();
+        self.cancels.extend(cancels.map(|(slot, target)| SentCancel {
+            key: SentKey { intent, index, slot },
+            target,
+            accepted_ms: None,
+        }));
+    }
+
+    /// Reserves what an action of an earlier life could still fill. Its stops and cancels are in the first reads or
+    /// nowhere: counted here, they would keep a position bare.
+    pub(crate) fn reserve_recovered(&mut self, (intent, index): (u64, usize), action: &Action) {
+        // What a modify replaces carries the same id, and nobody remembers what the open orders showed before.
+        let is_modify = matches!(action, Action::Modify { .. } | Action::BatchModify { .. });
+        for (slot, order) in action.orders().enumerate().filter(|(_, order)| !order.is_trigger()) {
+            let others = self.orders.iter().filter(|other| other.cloid == order.cloid);
+            let others = others.filter_map(|other| other.oid).collect();
+            let matched_by = if is_modify { MatchedBy::Nothing } else { MatchedBy::CloidSince(0, others) };
+            self.orders.push(SentOrder::new(SentKey { intent, index, slot }, order, None, matched_by));
+        }
+    }
+
+    /// Takes in how an action ended.
+    pub(crate) fn on_result(
+        &mut self,
+        key: (u64, usize),
+        action: &Action,
+        result: &SendResult,
+        view: &View,
+        now_ms: u64,
+    ) {
+        match result {
+            SendResult::Answered(reply, _) => {
+                self.on_reply(key, reply, now_ms);
+                self.learn_resting(key, action, reply, view, now_ms);
+            }
+            SendResult::NotSent(_) => self.did_not_happen(key),
+            // The orders wait for settlement; of a trigger the next read of the orders tells.
+            SendResult::Unknown(_) => self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(now_ms)),
+        }
+    }
+
+    fn on_reply(&mut self, key: (u64, usize), reply: &Reply, now_ms: u64) {
+        let mut named = Vec::new();
+        self.orders.retain_mut(|order| {
+            if !order.key.is_of(key) {
+                return true;
+            }
+            let is_kept = order.on_status(&reply.status(order.key.slot), now_ms);
+            named.extend(order.oid.map(|oid| (oid, order.cloid)));
+            is_kept
+        });
+        for (oid, cloid) in named {
+            let others = self.orders.iter_mut().filter(|order| order.oid.is_none() && order.cloid == cloid);
+            others.for_each(|order| order.is_not(oid));
+        }
+        let is_refused = |key: SentKey| matches!(reply.status(key.slot), Status::Error(_));
+        self.triggers.retain(|trigger| !trigger.key.is_of(key) || !is_refused(trigger.key));
+        self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(now_ms));
+        let mut cancelled = Vec::new();
+        self.cancels.retain_mut(|cancel| {
+            if !cancel.key.is_of(key) {
+                return true;
+            }
+            cancel.accepted_ms = Some(now_ms);
+            let status = reply.status(cancel.key.slot);
+            if let (Status::Success, Target::Oid(oid)) = (&status, cancel.target) {
+                cancelled.push(oid);
+            }
+            !matches!(status, Status::Error(_))
+        });
+        // What the venue says is cancelled is open no more; what it filled before that the next account read tells.
+        let gone = self.orders.iter_mut().filter(|order| order.oid.is_some_and(|oid| cancelled.contains(&oid)));
+        gone.filter(|order| order.phase.is_open()).for_each(|order| order.phase = Phase::Closed(now_ms));
+    }
+
+    /// Takes note of the orders that rest now, so that they can be named before the next read shows them.
+    fn learn_resting(&mut self, key: (u64, usize), action: &Action, reply: &Reply, view: &View, now_ms: u64) {
+        let is_position_tpsl = grouping_of(action) == Grouping::PositionTpsl;
+        for (slot, order) in action.orders().enumerate() {
+            let (Status::Resting(oid), Some(market)) = (reply.status(slot), view.market(order.asset)) else { continue };
+            if self.resting().count() >= MAX_RESTING {
+                return;
+            }
+            let resting = Some(Resting::accepted(order, oid, &market.coin, is_position_tpsl, now_ms));
+            let is_it = |other: SentKey| other.is_of(key) && other.slot == slot;
+            if let Some(sent) = self.orders.iter_mut().find(|sent| is_it(sent.key) && sent.phase.is_open()) {
+                sent.resting = resting;
+            } else if let Some(sent) = self.triggers.iter_mut().find(|sent| is_it(sent.key)) {
+                sent.resting = resting;
+            }
+        }
+    }
+
+    /// Drops what the actions of an intent from this one on had reserved: they were surely never sent.
+    pub(crate) fn never_sent(&mut self, intent: u64, from_index: usize) {
+        self.retain(|key| !key.is_from(intent, from_index));
+    }
+
+    /// Drops what an action had reserved: it never happened.
+    pub(crate) fn did_not_happen(&mut self, key: (u64, usize)) {
+        self.retain(|other| !other.is_of(key));
+    }
+
+    fn retain(&mut self, is_kept: impl Fn(SentKey) -> bool) {
+        self.orders.retain(|order| is_kept(order.key));
+        self.triggers.retain(|trigger| is_kept(trigger.key));
+        self.cancels.retain(|cancel| is_kept(cancel.key));
+    }
+
+    /// Takes an action without an answer for accepted by now: reads that begin from here on tell the truth about it.
+    pub(crate) fn accepted(&mut self, key: (u64, usize), now_ms: u64) {
+        let orders = self.orders.iter_mut().filter(|order| order.key.is_of(key));
+        orders.for_each(|order| order.phase = Phase::Accepted(now_ms));
+        self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(now_ms));
+        let cancels = self.cancels.iter_mut().filter(|cancel| cancel.key.is_of(key));
+        cancels.for_each(|cancel| cancel.accepted_ms = Some(now_ms));
+    }
+
+    /// Settles against an orders read that began at `begun_ms` and was taken in at `now_ms`. `left` is what has left
+    /// the open orders since the read before it.
+    pub(crate) fn on_orders_read(&mut self, view: &View, left: &[Resting], begun_ms: u64, now_ms: u64) {
+        let mut shown = self.shown(view).into_iter();
+        self.orders.retain_mut(|order| order.on_orders_read(shown.next().unwrap_or_default(), begun_ms, now_ms));
+        self.triggers.retain(|trigger| !trigger.phase.is_answered_by(begun_ms));
+        self.cancels.retain(|cancel| {
+            let may_take = match cancel.target {
+                Target::Oid(oid) => view.orders.contains_key(&oid),
+                Target::Cloid(_) => true,
+            };
+            may_take && cancel.accepted_ms.is_none_or(|at_ms| begun_ms < at_ms)
+        });
+        let orders = left.iter().filter(|order| !order.is_trigger);
+        self.orders.extend(orders.map(|order| SentOrder::vanished(order, now_ms)));
+    }
+
+    /// Settles against an account read that began at `begun_ms`.
+    pub(crate) fn on_account_read(&mut self, begun_ms: u64) {
+        self.orders.retain(|order| !matches!(order.phase, Phase::Closed(at_ms) if begun_ms >= at_ms));
+    }
+
+    /// How much of each order rests, as far as the open orders show. Of two that look alike neither is taken to be the
+    /// one shown: both stay reserved beside it.
+    fn shown(&mut self, view: &View) -> Vec<Decimal> {
+        let mut sizes = Vec::with_capacity(self.orders.len());
+        let mut unclear = Vec::new();
+        for (slot, order) in self.orders.iter().enumerate() {
+            let mut candidates = order.candidates(view);
+            let is_waiting = |order: &SentOrder| order.oid.is_none() && order.phase.is_open();
+            let has_double = || {
+                let mut others = self.orders.iter().enumerate().filter(|(other, _)| *other != slot);
+                others.any(|(_, other)| is_waiting(other) && other.looks_like(order))
+            };
+            let size = match candidates.next() {
+                Some(found) if order.oid.is_some() || !has_double() => found.size,
+                Some(found) => {
+                    unclear.push(found.oid);
+                    Decimal::ZERO
+                }
+                None => Decimal::ZERO,
+            };
+            unclear.extend(candidates.map(|order| order.oid));
+            sizes.push(size);
+        }
+        for oid in unclear {
+            self.orders.iter_mut().for_each(|order| order.is_not(oid));
+        }
+        sizes
+    }
+
+    /// The orders that may still be open.
+    pub(crate) fn open(&self) -> impl Iterator<Item = &SentOrder> {
+        self.orders.iter().filter(|order| order.phase.is_open())
+    }
+
+    /// The triggers that may rest, but for those that a cancel is taking away.
+    pub(crate) fn standing_triggers(&self) -> impl Iterator<Item = &SentTrigger> {
+        self.triggers.iter().filter(|trigger| match &trigger.resting {
+            Some(resting) => !self.is_being_cancelled(resting.oid, trigger.cloid),
+            None => !self.is_cloid_being_cancelled(trigger.cloid),
+        })
+    }
+
+    /// Orders and triggers of which the venue said that they rest, and that no read has told of yet.
+    pub(crate) fn resting(&self) -> impl Iterator<Item = &Resting> {
+        let triggers = self.triggers.iter().filter_map(|trigger| trigger.resting.as_ref());
+        self.orders.iter().filter_map(|order| order.resting.as_ref()).chain(triggers)
+    }
+
+    /// Whether a cancel of this order is on its way, or was taken since the orders were read.
+    pub(crate) fn is_being_cancelled(&self, oid: u64, cloid: Option<Cloid>) -> bool {
+        self.cancels.iter().any(|cancel| cancel.takes(oid, cloid))
+    }
+
+    /// The same for an order whose id is not known yet.
+    pub(crate) fn is_cloid_being_cancelled(&self, cloid: Option<Cloid>) -> bool {
+        let names = |cancel: &SentCancel| matches!(cancel.target, Target::Cloid(target) if Some(target) == cloid);
+        self.cancels.iter().any(names)
+    }
+
+    /// The open orders of which [`Self::is_being_cancelled`] holds.
+    pub(crate) fn being_cancelled<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Resting> {
+        let is_any = !self.cancels.is_empty();
+        let orders = is_any.then(|| view.orders.values()).into_iter().flatten();
+        orders.filter(|order| self.is_being_cancelled(order.oid, order.cloid))
+    }
+
+    fn triggers_of(&mut self, key: (u64, usize)) -> impl Iterator<Item = &mut SentTrigger> {
+        self.triggers.iter_mut().filter(move |trigger| trigger.key.is_of(key))
+    }
+}
+
+/// How the orders of an action hang together; those of a modify stand alone.
+fn grouping_of(action: &Action) -> Grouping {
+    match action {
+        Action::Order(orders) => orders.grouping,
+        _ => Grouping::Na,
+    }
+}

@@ -1,0 +1,11 @@
+//! The one ledger of what was sent and is not shown yet: orders, triggers and cancels.
+//!
+//! From the moment a decision is taken its orders count, until reads that began late enough show them or their
+//! absence. A read that began before the venue answered proves nothing. Every event of a send (reserved, answered, never
+//! sent, settled, read) reaches the ledger once, and the ledger all three kinds.
+
+pub(crate) mod cancel;
+pub(crate) mod key;
+pub(crate) mod ledger;
+pub(crate) mod order;
+pub(crate) mod trigger;

@@ -1,0 +1,150 @@
+//! An order that was sent and may exist, although the last reads do not show it: its exposure counts.
+
+use super::key::{Phase, SentKey};
+use crate::base::address::Cloid;
+use crate::guard::state::exposure::StopAt;
+use crate::guard::state::view::{Resting, View};
+use crate::venue::order::{Order, Tif};
+use crate::venue::reply::Status;
+use rust_decimal::Decimal;
+
+/// An order that may exist.
+#[derive(Debug, Clone)]
+pub(crate) struct SentOrder {
+    pub(crate) key: SentKey,
+    pub(crate) asset: u32,
+    pub(crate) is_buy: bool,
+    pub(crate) size: Decimal,
+    pub(crate) px: Decimal,
+    pub(crate) stop: Option<StopAt>,
+    pub(crate) reduce_only: bool,
+    /// What does not fill at once is cancelled.
+    pub(crate) is_immediate: bool,
+    pub(crate) cloid: Option<Cloid>,
+    /// The venue's id, once it was told.
+    pub(crate) oid: Option<u64>,
+    pub(crate) matched_by: MatchedBy,
+    pub(crate) phase: Phase,
+    /// As it rests, once the venue has said so and until a read tells.
+    pub(crate) resting: Option<Resting>,
+}
+
+/// How to match a sent order to an open order before the venue has returned its oid.
+///
+/// A modified order keeps its client order id, and so does what it replaces: the id alone tells nothing.
+#[derive(Debug, Clone)]
+pub(crate) enum MatchedBy {
+    /// By its client order id, on an order that was first shown after this time and is none of these.
+    CloidSince(u64, Vec<u64>),
+    /// Not at all.
+    Nothing,
+}
+
+impl SentOrder {
+    /// An order that is about to be sent.
+    pub(crate) fn new(key: SentKey, order: &Order, stop: Option<StopAt>, matched_by: MatchedBy) -> Self {
+        Self {
+            key,
+            asset: order.asset,
+            is_buy: order.is_buy,
+            size: order.size,
+            px: order.limit_px,
+            stop,
+            reduce_only: order.reduce_only,
+            is_immediate: order.tif().is_some_and(Tif::is_immediate),
+            cloid: order.cloid,
+            oid: None,
+            matched_by,
+            phase: Phase::Unanswered,
+            resting: None,
+        }
+    }
+
+    /// An order, or a part of one, that has left the open orders: the next account read tells what it did.
+    pub(crate) fn vanished(order: &Resting, now_ms: u64) -> Self {
+        Self {
+            key: SentKey { intent: 0, index: 0, slot: 0 },
+            asset: order.asset,
+            is_buy: order.is_buy,
+            size: order.size,
+            px: order.px,
+            stop: order.child_stop_px.map(|px| StopAt { px, is_own: true }),
+            reduce_only: order.reduce_only,
+            is_immediate: false,
+            cloid: order.cloid,
+            oid: Some(order.oid),
+            matched_by: MatchedBy::Nothing,
+            phase: Phase::Closed(now_ms),
+            resting: None,
+        }
+    }
+
+    /// Takes the venue's status of it; `false` where it was refused.
+    pub(crate) fn on_status(&mut self, status: &Status, now_ms: u64) -> bool {
+        if let Status::Resting(oid) | Status::Filled(_, oid) = status {
+            self.oid = Some(*oid);
+        }
+        match status {
+            // Seen before its answer came: what is left of it here has filled or gone already.
+            _ if !self.phase.is_open() => {}
+            Status::Error(_) => return false,
+            Status::Filled(filled, _) if self.is_immediate || *filled >= self.size => {
+                self.size = (*filled).min(self.size);
+                self.phase = Phase::Closed(now_ms);
+            }
+            _ => self.phase = Phase::Accepted(now_ms),
+        }
+        true
+    }
+
+    /// Takes in an orders read that shows `shown` of it; `false` where nothing of it is left to wait for.
+    pub(crate) fn on_orders_read(&mut self, shown: Decimal, begun_ms: u64, now_ms: u64) -> bool {
+        let is_told = match self.phase {
+            Phase::Accepted(_) => self.phase.is_answered_by(begun_ms),
+            // Seen without an answer: what is shown counts as an open order from now on.
+            Phase::Unanswered => shown > Decimal::ZERO,
+            Phase::Closed(_) => false,
+        };
+        if is_told {
+            // What the read does not show has filled or gone: the next account read tells which.
+            self.size = self.size.saturating_sub(shown);
+            self.phase = Phase::Closed(now_ms);
+            self.resting = None;
+        }
+        self.size > Decimal::ZERO
+    }
+
+    /// Whether both would look the same among the open orders as long as neither's id is told.
+    pub(crate) fn looks_like(&self, other: &SentOrder) -> bool {
+        let looks = |order: &SentOrder| (order.cloid, order.asset, order.is_buy, order.reduce_only);
+        looks(self) == looks(other)
+    }
+
+    /// The open orders that may be this one. A stop or an exit may carry the same client order id.
+    pub(crate) fn candidates<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Resting> {
+        let unnamed = match (&self.matched_by, self.oid) {
+            (MatchedBy::CloidSince(since_ms, others), None) => self.cloid.map(|cloid| (cloid, *since_ms, others)),
+            _ => None,
+        };
+        let named = self.oid.and_then(|oid| view.orders.get(&oid));
+        let alike = unnamed.into_iter().flat_map(move |(cloid, since_ms, others)| {
+            view.orders.values().filter(move |order| {
+                order.cloid == Some(cloid)
+                    && (order.asset, order.is_buy, order.is_trigger) == (self.asset, self.is_buy, false)
+                    && order.reduce_only == self.reduce_only
+                    && order.seen_ms > since_ms
+                    && !others.contains(&order.oid)
+            })
+        });
+        named.into_iter().chain(alike)
+    }
+
+    /// Learns that an order that looks like this one is another.
+    pub(crate) fn is_not(&mut self, oid: u64) {
+        if let MatchedBy::CloidSince(_, others) = &mut self.matched_by
+            && !others.contains(&oid)
+        {
+            others.push(oid);
+        }
+    }
+}

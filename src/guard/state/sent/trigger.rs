@@ -1,0 +1,31 @@
+//! A trigger order that was sent: it can fill only once its trigger is hit, so it reserves no exposure, but a market stop
+//! counts as cover from here on.
+
+use super::key::{Phase, SentKey};
+use crate::base::address::Cloid;
+use crate::guard::state::cover::CoverSize;
+use crate::guard::state::view::Resting;
+use crate::venue::order::Order;
+use rust_decimal::Decimal;
+
+/// A trigger order that no read has shown or missed yet.
+#[derive(Debug, Clone)]
+pub(crate) struct SentTrigger {
+    pub(crate) key: SentKey,
+    pub(crate) asset: u32,
+    pub(crate) is_buy: bool,
+    /// Trigger and size of a market stop; none where it covers nothing: a take profit, or the child of an entry, which
+    /// waits for that to fill.
+    pub(crate) stop: Option<(Decimal, CoverSize)>,
+    pub(crate) cloid: Option<Cloid>,
+    pub(crate) phase: Phase,
+    /// As it rests, once the venue has said so.
+    pub(crate) resting: Option<Resting>,
+}
+
+impl SentTrigger {
+    pub(crate) fn new(key: SentKey, order: &Order, stop: Option<(Decimal, CoverSize)>) -> Self {
+        let (asset, is_buy, cloid) = (order.asset, order.is_buy, order.cloid);
+        Self { key, asset, is_buy, stop, cloid, phase: Phase::Unanswered, resting: None }
+    }
+}
