@@ -3,7 +3,7 @@
 use super::chain::{LineFault, MAX_LINE, fits};
 use super::error::JournalError;
 use super::index::entry::Keys;
-use super::segment::{HEADER, Mark};
+use super::segment::{HEADER, Position};
 
 /// The largest batch (bytes of text).
 pub const MAX_BATCH: usize = 16 * 1024 * 1024;
@@ -62,13 +62,13 @@ pub(super) fn check(events: &[Line], risk: &[RiskLine]) -> Result<(), JournalErr
 }
 
 /// A checkpoint's text with the place of the events that it stands for.
-pub(super) fn with_place(text: &str, place: Option<&Mark>) -> String {
-    match (place, text.strip_suffix('}')) {
-        (Some(mark), Some(inner)) => format!(
+pub(super) fn with_position(text: &str, position: Option<&Position>) -> String {
+    match (position, text.strip_suffix('}')) {
+        (Some(position), Some(inner)) => format!(
             "{inner},\"events_file\":\"{}\",\"events_offset\":{},\"events_chain\":\"{}\"}}",
-            mark.segment.name(),
-            mark.offset,
-            mark.chain
+            position.segment.name(),
+            position.offset,
+            position.chain
         ),
         _ => text.to_owned(),
     }

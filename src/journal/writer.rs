@@ -23,7 +23,7 @@ const GROUP: usize = 256;
 const GROUP_BYTES: usize = 4 * 1024 * 1024;
 
 /// How long the thread waits for a batch while something is wrong with the disk.
-const TEND: Duration = Duration::from_secs(1);
+const RETRY: Duration = Duration::from_secs(1);
 
 /// A journal with its writer thread. Dropping it waits until all batches are released.
 pub struct Journal<T> {
@@ -102,27 +102,27 @@ impl<T, R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, R> {
         loop {
             let first = match next.take() {
                 Some(batch) => batch,
-                None if !self.store.needs_tending() => match batches.recv() {
+                None if !self.store.needs_retry() => match batches.recv() {
                     Ok(batch) => batch,
                     Err(_) => return,
                 },
-                None => match batches.recv_timeout(TEND) {
+                None => match batches.recv_timeout(RETRY) {
                     Ok(batch) => batch,
                     Err(RecvTimeoutError::Timeout) => {
-                        self.store.tend();
+                        self.store.retry_backlog();
                         continue;
                     }
                     Err(RecvTimeoutError::Disconnected) => return,
                 },
             };
             next = self.group(first, batches);
-            self.store.tend();
+            self.store.retry_backlog();
         }
     }
 
     /// Writes one batch and those that wait behind it; gives back the first that belongs to another day's file.
     fn group(&mut self, first: Batch<T>, batches: &Receiver<Batch<T>>) -> Option<Batch<T>> {
-        let (day, kept) = (day_of(first.at_ms), self.store.kept());
+        let (day, unwritten) = (day_of(first.at_ms), self.store.unwritten());
         let (mut bytes, mut next) = (0, Some(first));
         while let Some(batch) = next.take() {
             if day_of(batch.at_ms) != day {
@@ -141,7 +141,7 @@ impl<T, R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, R> {
             }
             next = batches.try_recv().ok();
         }
-        let written = if bytes > 0 { self.store.commit(day, kept) } else { Ok(()) };
+        let written = if bytes > 0 { self.store.commit(day, unwritten) } else { Ok(()) };
         // Nothing but a kill can be asked for here: the group is on disk.
         let _passed = self.store.faults().pass(Step::Release);
         for (after, checked) in self.held.drain(..) {

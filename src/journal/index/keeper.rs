@@ -9,16 +9,16 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
-use super::entry::{Entry, Keys, Place};
+use super::entry::{Entry, Keys, Location};
 use super::run::{Run, Span};
 use super::{Index, SPILL, Stretch};
 use crate::journal::chain::LineFault;
 use crate::journal::error::{OpenError, What};
 use crate::journal::folder::Folders;
-use crate::journal::segment::{Mark, Newest, Segment, Stream, Walk};
+use crate::journal::segment::{Position, Scanner, Segment, SegmentsNewestFirst, Stream};
 
 /// Before every event.
-pub(crate) const BEGINNING: Place = Place { segment: Segment { day: None, n: 0 }, offset: 0 };
+pub(crate) const BEGINNING: Location = Location { segment: Segment { day: None, n: 0 }, offset: 0 };
 
 /// Runs of one level that become one run of the next.
 const MERGE: usize = 8;
@@ -89,7 +89,7 @@ impl Work {
         OpenError::Io { path: self.index.folder.path().to_owned(), error }
     }
 
-    fn gap(&self) -> Option<(Option<Mark>, Mark)> {
+    fn gap(&self) -> Option<(Option<Position>, Position)> {
         let state = self.index.read();
         let (covered, begins) = (state.covered(), state.in_memory());
         begins.filter(|_| covered != begins).map(|begins| (covered, begins))
@@ -98,22 +98,24 @@ impl Work {
     /// Makes runs of what lies between the runs and the entries in memory, from the journal.
     fn fill(&self) -> Result<(), OpenError> {
         while let Some((covered, until)) = self.gap() {
-            let mut files = Newest::of(&self.folders, Stream::Events)?.all()?;
+            let mut files = SegmentsNewestFirst::of(&self.folders, Stream::Events)?.all()?;
             if let Some(covered) = covered {
                 files.retain(|file| file.segment >= covered.segment);
             }
-            let mut walk = Walk::new(&self.folders, files, covered);
+            let mut scanner = Scanner::new(&self.folders, files, covered);
             let mut stretch = Stretch { from: covered, to: covered, entries: BTreeSet::new() };
             while stretch.to != Some(until) {
-                if self.stopped() || !walk.advance()? {
+                if self.stopped() || !scanner.advance()? {
                     return Ok(());
                 }
-                let (Some((segment, offset, body)), Some(to)) = (walk.record(), walk.mark()) else { return Ok(()) };
-                if (Place { segment, offset }) >= Place::from(&until) {
+                let (Some((segment, offset, body)), Some(to)) = (scanner.record(), scanner.position()) else {
+                    return Ok(());
+                };
+                if (Location { segment, offset }) >= Location::from(&until) {
                     break;
                 }
-                let event = serde_json::from_slice(body).map_err(|_| walk.refuse(What::Line(LineFault::NotJson)))?;
-                stretch.entries.extend(Keys::of(&event).entries(Place { segment, offset }));
+                let event = serde_json::from_slice(body).map_err(|_| scanner.refuse(What::Line(LineFault::NotJson)))?;
+                stretch.entries.extend(Keys::of(&event).entries(Location { segment, offset }));
                 stretch.to = Some(to);
                 if stretch.entries.len() >= SPILL && stretch.to != Some(until) {
                     let from = stretch.to;
@@ -143,7 +145,7 @@ impl Work {
     /// Makes a stretch the next run, and takes it out of memory if it waited there.
     fn publish(&self, stretch: &Stretch, waited: bool) -> Result<(), OpenError> {
         let Some(to) = stretch.to else { return Ok(()) };
-        let span = Span { from: stretch.from.as_ref().map_or(BEGINNING, Place::from), to, level: 0 };
+        let span = Span { from: stretch.from.as_ref().map_or(BEGINNING, Location::from), to, level: 0 };
         let entries = stretch.entries.iter().map(|entry| Ok(*entry));
         let run = Run::write(&self.index.folder, span, entries, || false, &self.index.faults)
             .map_err(|error| self.failed(error))?;

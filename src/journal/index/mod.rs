@@ -13,13 +13,13 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use entry::{Entry, Place, Tag, range};
+use entry::{Entry, Location, Tag, range};
 pub(crate) use keeper::Keeper;
 use run::Run;
 
 use super::error::OpenError;
 use super::folder::{Folder, Folders, remove};
-use super::segment::{Mark, stated_chain};
+use super::segment::{Position, stated_chain};
 use crate::faults::Faults;
 
 /// Entries in memory before they become a run.
@@ -45,22 +45,22 @@ struct State {
     fresh: Stretch,
 }
 
-/// The entries of a stretch of the journal. A mark of `None` is the journal's beginning.
+/// The entries of a stretch of the journal. A position of `None` is the journal's beginning.
 #[derive(Default)]
 struct Stretch {
-    from: Option<Mark>,
-    to: Option<Mark>,
+    from: Option<Position>,
+    to: Option<Position>,
     entries: BTreeSet<Entry>,
 }
 
 impl State {
     /// How far the runs reach.
-    fn covered(&self) -> Option<Mark> {
+    fn covered(&self) -> Option<Position> {
         self.runs.last().map(|run| run.span.to)
     }
 
     /// Where the entries in memory begin.
-    fn in_memory(&self) -> Option<Mark> {
+    fn in_memory(&self) -> Option<Position> {
         self.waiting.first().map_or(self.fresh.from, |first| first.from)
     }
 }
@@ -68,7 +68,7 @@ impl State {
 /// What a search found.
 pub(crate) struct Hits {
     /// In the journal's order.
-    pub(crate) places: Vec<Place>,
+    pub(crate) locations: Vec<Location>,
     /// False while a part of the journal is not covered: there may be more.
     pub(crate) complete: bool,
 }
@@ -93,16 +93,16 @@ impl Index {
     }
 
     /// From where on [`Index::add`] will be told of the events: `from`, or where the runs end if that is later.
-    pub(crate) fn begin(&self, from: Option<Mark>) -> Option<Mark> {
+    pub(crate) fn begin(&self, from: Option<Position>) -> Option<Position> {
         let mut state = self.write();
-        let place = |mark: &Option<Mark>| mark.as_ref().map(Place::from);
-        let begin = if place(&state.covered()) > place(&from) { state.covered() } else { from };
+        let location = |position: &Option<Position>| position.as_ref().map(Location::from);
+        let begin = if location(&state.covered()) > location(&from) { state.covered() } else { from };
         state.fresh = Stretch { from: begin, to: begin, entries: BTreeSet::new() };
         begin
     }
 
     /// Adds the entries of events up to `to`. True when there is work for the keeper.
-    pub(crate) fn add(&self, entries: impl Iterator<Item = Entry>, to: Mark) -> bool {
+    pub(crate) fn add(&self, entries: impl Iterator<Item = Entry>, to: Position) -> bool {
         let mut state = self.write();
         state.fresh.entries.extend(entries);
         state.fresh.to = Some(to);
@@ -124,7 +124,7 @@ impl Index {
     }
 
     /// At most `limit` places under a key, the oldest, not before `after`.
-    pub(crate) fn search(&self, tag: Tag, key: u64, after: Option<Place>, limit: usize) -> io::Result<Hits> {
+    pub(crate) fn search(&self, tag: Tag, key: u64, after: Option<Location>, limit: usize) -> io::Result<Hits> {
         let (mut first, last) = range(tag, key);
         if let Some(after) = after {
             first = entry::entry(tag, key, after);
@@ -136,19 +136,19 @@ impl Index {
                 memory.flat_map(|entries| entries.range(first..=last)).take(limit).copied().collect();
             (state.runs.clone(), recent, state.covered() == state.in_memory())
         };
-        let mut places = Vec::new();
-        for run in runs.iter().filter(|run| after.is_none_or(|after| Place::from(&run.span.to) > after)) {
+        let mut locations = Vec::new();
+        for run in runs.iter().filter(|run| after.is_none_or(|after| Location::from(&run.span.to) > after)) {
             run.search(tag, key, &first, &last, &mut |found| {
-                places.push(entry::place(&found));
-                places.len() < limit
+                locations.push(entry::location(&found));
+                locations.len() < limit
             })?;
-            if places.len() >= limit {
+            if locations.len() >= limit {
                 break;
             }
         }
-        places.extend(recent.iter().map(entry::place));
-        places.truncate(limit);
-        Ok(Hits { places, complete })
+        locations.extend(recent.iter().map(entry::location));
+        locations.truncate(limit);
+        Ok(Hits { locations, complete })
     }
 
     fn read(&self) -> RwLockReadGuard<'_, State> {
@@ -170,10 +170,10 @@ fn belongs(folders: &Folders, run: &Run) -> bool {
 /// Of all runs, those that join from the journal's beginning on, the longest first; the others are removed: they
 /// were merged, or stand behind a gap. None, if the last does not belong to the journal.
 fn joined(mut found: Vec<Run>, belongs: impl Fn(&Run) -> bool) -> io::Result<Vec<Run>> {
-    found.sort_by_key(|run| (run.span.from, std::cmp::Reverse(Place::from(&run.span.to))));
+    found.sort_by_key(|run| (run.span.from, std::cmp::Reverse(Location::from(&run.span.to))));
     let (mut runs, mut useless) = (Vec::<Run>::new(), Vec::new());
     for run in found {
-        let reached = runs.last().map_or(keeper::BEGINNING, |last| Place::from(&last.span.to));
+        let reached = runs.last().map_or(keeper::BEGINNING, |last| Location::from(&last.span.to));
         if run.span.from == reached { runs.push(run) } else { useless.push(run) }
     }
     if !runs.last().is_none_or(belongs) {

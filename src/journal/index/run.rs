@@ -5,11 +5,11 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::entry::{Entry, Place, SIZE, Tag};
+use super::entry::{Entry, Location, SIZE, Tag};
 use crate::faults::{Faults, Step};
 use crate::journal::chain::Chain;
 use crate::journal::folder::{Folder, remove};
-use crate::journal::segment::Mark;
+use crate::journal::segment::Position;
 
 const MAGIC: &[u8; 8] = b"sg-idx-1";
 
@@ -22,9 +22,9 @@ const SIZE_U64: u64 = SIZE as u64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     /// Where the first event covered may start.
-    pub(crate) from: Place,
+    pub(crate) from: Location,
     /// After the last event covered.
-    pub(crate) to: Mark,
+    pub(crate) to: Position,
     /// 0 as spilled, one more than its parts when merged.
     pub(crate) level: u8,
 }
@@ -32,8 +32,8 @@ pub(crate) struct Span {
 impl Span {
     /// The file's name: unique, and telling which stretch it covers.
     pub(crate) fn name(&self) -> String {
-        let hex = |place: Place| place.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        format!("{}-{}.run", hex(self.from), hex(Place::from(&self.to)))
+        let hex = |location: Location| location.to_bytes().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        format!("{}-{}.run", hex(self.from), hex(Location::from(&self.to)))
     }
 }
 
@@ -157,7 +157,7 @@ fn head(span: &Span, count: u64, keys: &[(u64, u64)]) -> Vec<u8> {
     head.extend_from_slice(MAGIC);
     head.push(span.level);
     head.extend_from_slice(&span.from.to_bytes());
-    head.extend_from_slice(&Place::from(&span.to).to_bytes());
+    head.extend_from_slice(&Location::from(&span.to).to_bytes());
     head.extend_from_slice(&span.to.chain.to_bytes());
     head.extend_from_slice(&count.to_be_bytes());
     for (first, last) in keys {
@@ -183,7 +183,7 @@ fn parse(bytes: &[u8]) -> Option<Head> {
         *pair = (u64::from_be_bytes(*first), u64::from_be_bytes(*last));
         rest = after;
     }
-    let to = Place::from_bytes(*to);
-    let to = Mark { segment: to.segment, offset: to.offset, chain: Chain::from_bytes(*chain) };
-    Some((Span { from: Place::from_bytes(*from), to, level: *level }, u64::from_be_bytes(*count), keys))
+    let to = Location::from_bytes(*to);
+    let to = Position { segment: to.segment, offset: to.offset, chain: Chain::from_bytes(*chain) };
+    Some((Span { from: Location::from_bytes(*from), to, level: *level }, u64::from_be_bytes(*count), keys))
 }

@@ -110,11 +110,11 @@ fn a_full_disk_is_bridged_by_the_reserve() {
     assert!(!place.file("reserve").exists());
     store.append(NOON, vec![event(2)], vec![]).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1100));
-    store.tend();
+    store.retry_backlog();
     assert_eq!(store.health().condition(), Condition::Degraded);
     full.store(false, SeqCst);
     std::thread::sleep(std::time::Duration::from_millis(1100));
-    store.tend();
+    store.retry_backlog();
     assert_eq!(store.health().condition(), Condition::Good);
     assert!(place.file("reserve").exists());
     drop(store);
