@@ -54,16 +54,6 @@ impl Chain {
         }
         digits
     }
-
-    /// The value as stored in binary files.
-    pub(crate) fn to_bytes(self) -> [u8; 8] {
-        self.0
-    }
-
-    /// The value from [`Chain::to_bytes`].
-    pub(crate) fn from_bytes(bytes: [u8; 8]) -> Chain {
-        Chain(bytes)
-    }
 }
 
 impl fmt::Display for Chain {

@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -15,6 +14,7 @@ use serde_json::Value;
 use super::chain::{Chain, LineFault, seal};
 use super::error::{OpenError, What};
 use super::folder::{Folder, Folders};
+use super::history::History;
 use super::index::Index;
 use super::index::entry::{Keys, Location};
 use super::redo;
@@ -69,7 +69,7 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     redo::complete(&folders, &options.faults)?;
 
     let risk = read_risk(&folders, &options.owner)?;
-    let index = Index::open(&folders, options.faults.clone())?;
+    let index = Arc::new(Index::open(&folders, options.faults.clone())?);
     let events = read_events(&folders, risk.checkpoint.as_ref(), &index, &options.owner)?;
     let seq = |value: Option<&Value>| value.and_then(|value| value.get("seq")).and_then(Value::as_u64);
     let checkpoint_seq = risk.last_checkpoint.and_then(|at| seq(risk.records.get(at)));
@@ -80,10 +80,10 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
         risk: resume(&folders, Stream::Risk, risk.end)?,
         folders: folders.clone(),
         faults: options.faults.clone(),
-        index: Arc::new(index),
+        index: Arc::clone(&index),
         lock,
     };
-    let history = History { folders, until: events.from };
+    let history = History::new(folders, index, events.from);
     Ok((Store::new(parts)?, Opened { risk: risk.records, events: events.records, last_seq, history }))
 }
 
@@ -200,7 +200,7 @@ fn read_events(
     owner: &Owner,
 ) -> Result<Events, OpenError> {
     let (files, from) = recent(folders, checkpoint)?;
-    let begin = index.begin(from);
+    let begin = index.begin(from).map_err(OpenError::io(folders.main.path()))?;
     let begin = begin.as_ref().map(Location::from);
     let mut events = Events { records: Vec::new(), from, end: from };
     let mut scanner = Scanner::new(folders, files, from);
@@ -266,38 +266,4 @@ fn recent(
         }
     }
     Ok((files, None))
-}
-
-/// The part of a journal that lies before what was verified when it was opened.
-#[derive(Clone, Debug)]
-pub struct History {
-    folders: Folders,
-    until: Option<Position>,
-}
-
-impl History {
-    /// Verifies it, from the first day on, one line in memory at a time; for a background thread. Ends early, without
-    /// complaint, when `stop` is set.
-    pub fn verify(&self, stop: &AtomicBool) -> Result<(), OpenError> {
-        let Some(until) = self.until else { return Ok(()) };
-        let mut files = SegmentsNewestFirst::of(&self.folders, Stream::Events)?.all()?;
-        files.retain(|file| file.segment <= until.segment);
-        let mut scanner = Scanner::new(&self.folders, files, None);
-        let mut reached = None;
-        while !stop.load(Ordering::Relaxed) {
-            if !scanner.advance()? {
-                let path = self.folders.main.join(&until.segment.name());
-                let what = What::Short { reached: until.offset, says: "the start of the service" };
-                return Err(damage(&path, reached.map_or(0, |position: Position| position.offset), what).into());
-            }
-            reached = scanner.position();
-            if reached == Some(until) {
-                break;
-            }
-            if reached.is_some_and(|position| Location::from(&position) >= Location::from(&until)) {
-                return Err(scanner.refuse(What::NotTheCheckpoint));
-            }
-        }
-        Ok(())
-    }
 }

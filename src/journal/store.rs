@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 use nix::fcntl::Flock;
 use nix::libc::{EDQUOT, ENOSPC};
 
-use super::batch::{Line, RiskLine, check, size, with_position};
+use super::backlog::{Backlog, Unwritten};
+use super::batch::{Line, RiskLine, check, with_position};
 use super::error::{JournalError, OpenError};
 use super::folder::{Folder, Folders};
 use super::health::{Condition, Health};
+use super::index::Index;
 use super::index::entry::Location;
-use super::index::{Index, Keeper};
 use super::lookup::Lookup;
 use super::redo::{Part, Redo};
 use super::reserve::Reserve;
@@ -23,9 +24,6 @@ use super::segment::Position;
 use super::tail::{Encoded, Plan, Tail};
 use crate::base::day::{Day, day_of};
 use crate::faults::Faults;
-
-/// What was refused by the disk is kept up to this (bytes of text) and written ahead of what comes later.
-const MAX_UNWRITTEN: usize = 4 * 1024 * 1024;
 
 /// New files begun for one batch in one folder after a failure.
 const TRIES: u8 = 2;
@@ -63,32 +61,17 @@ pub struct Store {
     active: usize,
     events: Tail,
     risk: Tail,
-    pending: Pending,
+    backlog: Backlog,
     day: Day,
     retried: Instant,
     faults: Faults,
     health: Arc<Health>,
     index: Arc<Index>,
-    keeper: Option<Keeper>,
     on_commit: Option<OnCommit>,
     written: Commit,
     event_lines: Encoded,
     risk_lines: Encoded,
     _lock: Flock<File>,
-}
-
-/// What is to be written next, in order.
-#[derive(Default)]
-struct Pending {
-    events: Vec<Line>,
-    risk: Vec<Record>,
-    size: usize,
-}
-
-struct Record {
-    text: String,
-    /// For a checkpoint whose place is still open: how many of the pending events come before it.
-    after: Option<usize>,
 }
 
 /// What a start leaves to write on.
@@ -117,13 +100,12 @@ impl Store {
             active: 0,
             events,
             risk,
-            pending: Pending::default(),
+            backlog: Backlog::default(),
             day: day_of(0),
             retried: Instant::now(),
             faults,
             health: Arc::default(),
             index,
-            keeper: None,
             on_commit: None,
             written: Commit::default(),
             event_lines: Encoded::default(),
@@ -153,12 +135,6 @@ impl Store {
         &self.faults
     }
 
-    /// Starts the thread that keeps the index on disk.
-    pub(super) fn keep_index(&mut self) -> io::Result<()> {
-        self.keeper = Some(Keeper::start(Arc::clone(&self.index), self.folders.clone())?);
-        Ok(())
-    }
-
     /// Writes records and waits until they are on disk. `at_ms`: the time now (epoch milliseconds).
     pub fn append(&mut self, at_ms: u64, events: Vec<Line>, risk: Vec<RiskLine>) -> Result<(), Arc<JournalError>> {
         check(&events, &risk)?;
@@ -167,27 +143,21 @@ impl Store {
         self.commit(day_of(at_ms), before)
     }
 
-    /// What is already waiting, before a group is taken.
+    /// The records waiting already, before a group is taken.
     pub(super) fn unwritten(&self) -> Unwritten {
-        Unwritten { events: self.pending.events.len(), risk: self.pending.risk.len(), size: self.pending.size }
+        self.backlog.unwritten()
     }
 
     /// Takes records that were checked, to be written by the next commit.
     pub(super) fn take(&mut self, events: Vec<Line>, risk: Vec<RiskLine>) {
-        let pending = &mut self.pending;
-        pending.size += size(&events, &risk);
-        pending.events.extend(events);
-        let after = pending.events.len();
-        pending
-            .risk
-            .extend(risk.into_iter().map(|line| Record { text: line.text, after: line.checkpoint.then_some(after) }));
+        self.backlog.take(events, risk);
     }
 
     /// Writes all that was taken. On failure it is kept for the next commit, unless it is too much: then what was
-    /// taken since `unwritten` is dropped.
-    pub(super) fn commit(&mut self, day: Day, unwritten: Unwritten) -> Result<(), Arc<JournalError>> {
+    /// taken since `before` is dropped.
+    pub(super) fn commit(&mut self, day: Day, before: Unwritten) -> Result<(), Arc<JournalError>> {
         let begun = Instant::now();
-        let done = self.try_commit(day, unwritten);
+        let done = self.try_commit(day, before);
         let commit = Commit { took: begun.elapsed(), is_whole: done.is_ok(), ..std::mem::take(&mut self.written) };
         if let Some(tell) = &mut self.on_commit {
             tell(commit);
@@ -195,23 +165,19 @@ impl Store {
         done
     }
 
-    fn try_commit(&mut self, day: Day, unwritten: Unwritten) -> Result<(), Arc<JournalError>> {
+    fn try_commit(&mut self, day: Day, before: Unwritten) -> Result<(), Arc<JournalError>> {
         self.day = self.day.max(day);
         let mut tries = TRIES;
         while let Err(failure) = self.attempt() {
             if self.remedy(&failure.error, &mut tries) {
                 continue;
             }
-            if self.pending.size > MAX_UNWRITTEN {
-                self.pending.events.truncate(unwritten.events);
-                self.pending.risk.truncate(unwritten.risk);
-                self.pending.size = unwritten.size;
-            }
+            self.backlog.refused(before);
             let error = JournalError::Disk { path: failure.path, error: failure.error };
             self.health.set(Condition::Failing, Some(error.to_string()));
             return Err(Arc::new(error));
         }
-        self.pending.size = 0;
+        self.backlog.written();
         self.show_health();
         Ok(())
     }
@@ -273,17 +239,17 @@ impl Store {
             let failed = |error| Failure { path: volume.folder.join(&plan.segment.name()), error };
             self.risk.append(&plan, &self.risk_lines, &volume.folder, &self.faults).map_err(failed)?;
             self.written.count(&self.risk_lines);
-            self.pending.risk.clear();
+            self.backlog.risk.clear();
         }
         Ok(())
     }
 
     fn plan_events(&mut self) -> Result<Option<Plan>, Failure> {
-        if self.pending.events.is_empty() {
+        if self.backlog.events.is_empty() {
             return Ok(None);
         }
         let plan = self.events.plan(self.day).map_err(|error| self.failure(error))?;
-        let texts = self.pending.events.iter().map(|line| line.text.as_str());
+        let texts = self.backlog.events.iter().map(|line| line.text.as_str());
         let encoded = plan.encode(texts, &mut self.event_lines);
         encoded.map_err(|fault| self.failure(io::Error::other(fault)))?;
         Ok(Some(plan))
@@ -291,7 +257,7 @@ impl Store {
 
     /// Checkpoints get the places that the events will have when they are written as planned.
     fn plan_risk(&mut self, events: Option<&Plan>) -> Result<Option<Plan>, Failure> {
-        if self.pending.risk.is_empty() {
+        if self.backlog.risk.is_empty() {
             return Ok(None);
         }
         let position_after = |after: usize| {
@@ -304,7 +270,7 @@ impl Store {
             }
         };
         let texts: Vec<String> = self
-            .pending
+            .backlog
             .risk
             .iter()
             .map(|record| with_position(&record.text, record.after.and_then(position_after).as_ref()))
@@ -315,26 +281,18 @@ impl Store {
         Ok(Some(plan))
     }
 
-    /// Indexes the events now on disk, and settles the places of checkpoints should their own write fail.
+    /// Indexes the events now on disk.
     fn events_written(&mut self, plan: &Plan, before: Option<&Position>) {
-        let positions = self.event_lines.records.iter();
-        let positions: Vec<Position> = positions
-            .map(|(_, offset, chain)| Position { segment: plan.segment, offset: *offset, chain: *chain })
-            .collect();
-        for record in &mut self.pending.risk {
-            if let Some(after) = record.after.take() {
-                let position = after.checked_sub(1).map_or(before, |last| positions.get(last));
-                record.text = with_position(&record.text, position);
-            }
+        let segment = plan.segment;
+        let records = &self.event_lines.records;
+        let positions: Vec<Position> =
+            records.iter().map(|(_, offset, chain)| Position { segment, offset: *offset, chain: *chain }).collect();
+        let starts = records.iter().map(|(start, ..)| Location { segment, offset: *start });
+        if let Some(last) = positions.last() {
+            let lines = self.backlog.events.iter().zip(starts);
+            self.index.add(lines.flat_map(|(line, start)| line.keys.entries(start)), *last);
         }
-        let starts =
-            self.event_lines.records.iter().map(|(start, ..)| Location { segment: plan.segment, offset: *start });
-        let entries = self.pending.events.iter().zip(starts).flat_map(|(line, start)| line.keys.entries(start));
-        let full = positions.last().is_some_and(|last| self.index.add(entries, *last));
-        if let Some(keeper) = self.keeper.as_ref().filter(|_| full) {
-            keeper.wake();
-        }
-        self.pending.events.clear();
+        self.backlog.events_written(&positions, before);
     }
 
     fn failure(&self, error: io::Error) -> Failure {
@@ -352,15 +310,15 @@ impl Store {
             return;
         }
         self.retried = Instant::now();
-        if self.pending.size > 0 {
-            let unwritten = self.unwritten();
+        if !self.backlog.is_empty() {
+            let before = self.unwritten();
             // Its failure is in the health; nobody waits for these records any more.
-            let _shown = self.commit(self.day, unwritten);
+            let _shown = self.commit(self.day, before);
         }
         if let Some(volume) = self.volumes.get_mut(self.active) {
             let _shown_below = volume.reserve.refill(&volume.folder, &self.faults);
         }
-        if self.pending.size == 0 {
+        if self.backlog.is_empty() {
             self.show_health();
         }
     }
@@ -389,6 +347,12 @@ impl Store {
     }
 }
 
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.index.close();
+    }
+}
+
 impl Commit {
     fn count(&mut self, written: &Encoded) {
         self.lines += written.records.len();
@@ -399,12 +363,4 @@ impl Commit {
 struct Failure {
     path: PathBuf,
     error: io::Error,
-}
-
-/// What was waiting at some moment.
-#[derive(Clone, Copy)]
-pub(super) struct Unwritten {
-    events: usize,
-    risk: usize,
-    size: usize,
 }

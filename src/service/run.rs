@@ -26,8 +26,6 @@ use crate::journal::{History, Journal};
 
 /// How long requests at work may take after a stop.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often it is looked whether the journal's thread lives.
-const LOOK: Duration = Duration::from_millis(250);
 
 impl Prepared {
     /// Runs the service until a signal ends it, signing with the API wallet's key (paper mode has none), logging lines of
@@ -61,7 +59,7 @@ impl Prepared {
         }
         let guard = wake(&home, &config, intervals, &opened, &shared.ring);
 
-        let journal = shared.start_journal(store).map_err(failed)?;
+        let (journal, writer) = shared.start_journal(store).map_err(failed)?;
         let seq = checkpoint_seq(&opened);
         let start = Start {
             home: &home,
@@ -74,9 +72,10 @@ impl Prepared {
             listener,
         };
         let ended = shared.serve(start, &journal, ends, signals, notify);
-        if ended.is_err() {
-            // Its thread waits for the decision loop's end, and that may never come.
-            journal.leave();
+        drop(journal);
+        if ended.is_ok() {
+            // Not after a death: the writer ends after the decision loop, and that may never come.
+            let _its_death_was_heard = writer.join();
         }
         ended
     }
@@ -99,22 +98,11 @@ fn failed(error: impl Display) -> RunError {
     RunError::Failed(format!("a thread or listener was refused: {error}"))
 }
 
-/// Waits for a signal, or for the first thread that dies. The journal's own speaks to nobody: it is looked at.
-fn wait(
-    signal: &Receiver<Option<&'static str>>,
-    deaths: &Receiver<Death>,
-    is_journal_alive: impl Fn() -> bool,
-) -> Result<&'static str, String> {
-    loop {
-        select! {
-            recv(signal) -> name => return Ok(name.ok().flatten().unwrap_or("a signal")),
-            recv(deaths) -> death => {
-                return Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string()));
-            }
-            default(LOOK) => if !is_journal_alive() {
-                return Err("thread journal died".to_owned());
-            },
-        }
+/// Waits for a signal, or for the first thread that dies.
+fn wait(signal: &Receiver<Option<&'static str>>, deaths: &Receiver<Death>) -> Result<&'static str, String> {
+    select! {
+        recv(signal) -> name => Ok(name.ok().flatten().unwrap_or("a signal")),
+        recv(deaths) -> death => Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string())),
     }
 }
 
@@ -140,7 +128,7 @@ impl Shared {
         let text = format!("{version} {mode} for account {account} listening on http://{}", door.address());
         log::line(Level::Info, &text);
         notify.ready(&text);
-        let end = wait(&signal, &deaths, || journal.is_alive());
+        let end = wait(&signal, &deaths);
         notify.stopping(end.as_ref().map_or_else(String::as_str, |_| "what is on its way is waited for"));
         self.end(end, door, &stopped, &deaths)
     }
@@ -156,7 +144,7 @@ impl Shared {
         notify: &Notify,
     ) -> Result<Door, RunError> {
         let Start { home, config, api_wallet, intervals, guard, seq, history, listener } = start;
-        let desk = self.desk(guard, journal, home, seq, messages, notify)?;
+        let desk = self.desk(guard, journal, home, seq, messages, notify);
         spawn("decide", &self.deaths, move || desk.run()).map_err(failed)?;
         let poller = self.poller(config, api_wallet.as_ref(), intervals, wanted);
         spawn("poll", &self.deaths, move || poller.run()).map_err(failed)?;
@@ -164,7 +152,7 @@ impl Shared {
         if let Some(wallet) = api_wallet {
             self.start_senders(wallet.key, config, to_send).map_err(failed)?;
         }
-        self.verify_history(history).map_err(failed)?;
+        self.start_history(history).map_err(failed)?;
         let limits = Limits::default();
         let routes = self.routes(config, journal, limits);
         let hosts = &config.deployment.allowed_hosts;

@@ -3,8 +3,8 @@
 use crate::base::sync::lock;
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::iterator::Signals;
@@ -17,7 +17,7 @@ use super::log::{self, Level};
 use super::message::{INBOX, Message};
 use super::metrics::Metrics;
 use super::notify::Notify;
-use super::plan::{ApiWallet, RunError};
+use super::plan::ApiWallet;
 use super::poller::{self, Intervals, Poller};
 use super::questions::Questions;
 use super::release::{Release, Releaser};
@@ -107,10 +107,16 @@ impl Shared {
         }
     }
 
-    pub(super) fn start_journal(&self, mut store: Store) -> io::Result<Journal<Release>> {
+    pub(super) fn start_journal(&self, mut store: Store) -> io::Result<(Journal<Release>, JoinHandle<()>)> {
         let (on_disk, metrics) = (self.releaser(), Arc::clone(&self.metrics));
         store.on_commit(move |commit| metrics.commit(commit));
-        store.start(JOURNAL_QUEUE, move |release: Release, written| on_disk.release(release, &written))
+        let release = move |release: Release, written| on_disk.release(release, &written);
+        let (journal, writer) = store.writer(JOURNAL_QUEUE, release);
+        let thread = spawn("journal", &self.deaths, move || {
+            writer.run();
+            Ok(())
+        })?;
+        Ok((journal, thread))
     }
 
     pub(super) fn desk(
@@ -121,12 +127,11 @@ impl Shared {
         checkpoint_seq: u64,
         messages: Receiver<Message>,
         notify: &Notify,
-    ) -> Result<Desk, RunError> {
-        let queue = journal.queue().ok_or_else(|| RunError::Failed("the journal's thread ended at once".to_owned()))?;
-        Ok(Desk {
+    ) -> Desk {
+        Desk {
             guard,
             inbox: messages,
-            journal: queue,
+            journal: journal.queue(),
             health: journal.health(),
             releaser: self.releaser(),
             reads: self.reads.clone(),
@@ -140,7 +145,7 @@ impl Shared {
             waits: Waits::new(notify.clone()),
             watchdog: notify.watchdog(),
             stop_by_ms: None,
-        })
+        }
     }
 
     /// The venue has said at the start whose the API wallet is: that was paid for, and need not be asked again.
@@ -197,15 +202,15 @@ impl Shared {
         Ok(())
     }
 
-    /// Days behind the last checkpoint are verified beside the work.
-    pub(super) fn verify_history(&self, history: History) -> io::Result<()> {
-        let verify = move || {
-            history.verify(&AtomicBool::new(false)).or_else(|error| {
+    /// Verifies the days behind the last checkpoint, and keeps the journal's index whole, beside the work.
+    pub(super) fn start_history(&self, history: History) -> io::Result<()> {
+        let work = move || {
+            history.run(|error| {
                 log::line(Level::Error, format_args!("an older day of the journal is damaged: {error}"));
-                Ok(())
-            })
+            });
+            Ok(())
         };
-        spawn("history", &self.deaths, verify).map(drop)
+        spawn("history", &self.deaths, work).map(drop)
     }
 
     pub(super) fn routes(&self, config: &Config, journal: &Journal<Release>, limits: Limits) -> Routes {

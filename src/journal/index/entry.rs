@@ -88,6 +88,12 @@ pub(crate) fn location(entry: &Entry) -> Location {
     Location::from_bytes(bytes)
 }
 
+/// The tag and the key of an entry.
+pub(crate) fn tag_and_key(entry: &Entry) -> (u8, u64) {
+    let [tag, a, b, c, d, e, f, g, h, ..] = *entry;
+    (tag, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+}
+
 /// What one event can be found by, besides its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {

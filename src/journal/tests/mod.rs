@@ -3,12 +3,13 @@
 mod chain;
 mod crash;
 mod disk;
+mod figures;
 mod lookup;
 mod start;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -65,6 +66,49 @@ impl Place {
     }
 }
 
+/// A journal with its threads, until it is dropped.
+pub(super) struct Running<T> {
+    journal: Option<Journal<T>>,
+    writer: Option<JoinHandle<()>>,
+    history: Option<JoinHandle<()>>,
+}
+
+/// Starts the threads that a service would: the writer, and the one behind it if there is something for it.
+pub(super) fn start<T: Send + 'static>(
+    store: Store,
+    history: Option<History>,
+    capacity: usize,
+    release: impl FnMut(T, Result<(), Arc<JournalError>>) + Send + 'static,
+) -> Running<T> {
+    let (journal, writer) = store.writer(capacity, release);
+    let writer = std::thread::spawn(move || writer.run());
+    let history = history.map(|history| std::thread::spawn(move || history.run(|damage| panic!("{damage}"))));
+    Running { journal: Some(journal), writer: Some(writer), history }
+}
+
+impl<T> Running<T> {
+    pub(super) fn is_alive(&self) -> bool {
+        self.writer.as_ref().is_some_and(|writer| !writer.is_finished())
+    }
+}
+
+impl<T> std::ops::Deref for Running<T> {
+    type Target = Journal<T>;
+
+    fn deref(&self) -> &Journal<T> {
+        self.journal.as_ref().unwrap()
+    }
+}
+
+impl<T> Drop for Running<T> {
+    fn drop(&mut self) {
+        drop(self.journal.take());
+        for thread in self.writer.take().into_iter().chain(self.history.take()) {
+            assert!(thread.join().is_ok() || std::thread::panicking());
+        }
+    }
+}
+
 pub(super) fn line(event: &Value) -> Line {
     Line { text: event.to_string(), keys: Keys::of(event) }
 }
@@ -91,7 +135,7 @@ pub(super) fn numbers(risk: &[Value]) -> Vec<u64> {
 }
 
 pub(super) fn verify(opened: &Opened) {
-    opened.history.verify(&AtomicBool::new(false)).unwrap();
+    opened.history.verify().unwrap();
 }
 
 /// A switch that fires once, at the `nth` time (from 0) a step is met.
