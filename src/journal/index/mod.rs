@@ -121,9 +121,12 @@ impl Index {
         if state.live.is_complete_before(&to) {
             let next = MemTable::after(state.live.to);
             let complete = std::mem::replace(&mut state.live, next);
-            match Run::write(&self.folder, &complete, &self.faults) {
-                Ok(run) => state.runs.extend(run.map(Arc::new)),
-                Err(_) => self.wake(),
+            // Behind a gap it is read again with the gap, so that its day becomes one run.
+            let joins = state.runs.last().map(|last| last.to) == complete.from;
+            let run = if joins { Run::write(&self.folder, &complete, &self.faults) } else { Ok(None) };
+            match run {
+                Ok(Some(run)) => state.runs.push(Arc::new(run)),
+                _ => self.wake(),
             }
         }
         state.live.add(entries, to);

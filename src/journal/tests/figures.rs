@@ -1,4 +1,4 @@
-//! The journal's figures at a million events of one day: printed, never asserted. By hand, in a release build:
+//! The journal's figures at a million events: printed, never asserted. By hand, in a release build:
 //! `cargo test --release --lib journal::tests::figures -- --ignored --nocapture`.
 
 use std::time::{Duration, Instant};
@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::*;
 
 const EVENTS: u64 = 1_000_000;
+const BATCH: u64 = 500;
 
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -62,22 +63,21 @@ fn catch_up(lookup: &Lookup, what: &str) {
     println!("{what}: look-ups answer after {:?}", begun.elapsed());
 }
 
-#[test]
-#[ignore = "writes half a gigabyte, to print figures"]
-fn a_million_events_of_one_day() {
+/// Writes the events over so many days, and prints the figures of look-ups then, after a restart, and after a rebuild.
+fn print_figures(days: u64) {
     let place = Place::new();
     let before = resident_kib();
     let (mut store, _) = place.open();
-    let commits = std::sync::Arc::new(Mutex::new(Vec::new()));
-    let told = std::sync::Arc::clone(&commits);
+    let commits = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&commits);
     store.on_commit(move |commit| told.lock().unwrap().push(commit.took));
     let lookup = store.lookup();
     let journal = start(store, None, 8, |(), result| assert!(result.is_ok()));
     let queue = journal.queue();
-    for part in 0..EVENTS / 500 {
-        let events = (1..=500).map(|n| event_of(part * 500 + n)).collect();
-        let risk = vec![checkpoint(part * 500 + 500)];
-        queue.send(Batch { at_ms: NOON, events, risk, after: () }).unwrap();
+    for part in 0..EVENTS / BATCH {
+        let events = (1..=BATCH).map(|n| event_of(part * BATCH + n)).collect();
+        let risk = vec![checkpoint(part * BATCH + BATCH)];
+        queue.send(Batch { at_ms: NOON + part * days / (EVENTS / BATCH) * DAY, events, risk, after: () }).unwrap();
     }
     drop((queue, journal));
     println!("resident: {before} KiB before, {} KiB after", resident_kib());
@@ -92,9 +92,20 @@ fn a_million_events_of_one_day() {
         catch_up(&lookup, what);
         look_up(&lookup, what);
         drop(journal);
-        let runs = std::fs::read_dir(place.file("index")).unwrap();
-        let sizes: Vec<_> = runs.map(|run| run.unwrap().metadata().unwrap().len()).collect();
+        let sizes: Vec<_> = place.runs().iter().map(|run| run.metadata().unwrap().len()).collect();
         println!("{what}: {} runs, {} bytes, resident {} KiB", sizes.len(), sizes.iter().sum::<u64>(), resident_kib());
         std::fs::remove_dir_all(place.file("index")).unwrap();
     }
+}
+
+#[test]
+#[ignore = "writes half a gigabyte, to print figures"]
+fn one_busy_day() {
+    print_figures(1);
+}
+
+#[test]
+#[ignore = "writes half a gigabyte, to print figures"]
+fn three_years_of_quiet_days() {
+    print_figures(1000);
 }

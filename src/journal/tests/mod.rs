@@ -4,6 +4,7 @@ mod chain;
 mod crash;
 mod disk;
 mod figures;
+mod index;
 mod lookup;
 mod start;
 
@@ -54,6 +55,14 @@ impl Place {
 
     pub(super) fn read(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.file(name)).unwrap()
+    }
+
+    /// The files of the index.
+    pub(super) fn runs(&self) -> Vec<PathBuf> {
+        let mut runs: Vec<_> =
+            std::fs::read_dir(self.file("index")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        runs.sort();
+        runs
     }
 
     /// The names of the events' files, in order.
