@@ -99,11 +99,9 @@ impl History {
                 break;
             }
             let event = serde_json::from_slice(body).map_err(|_| scanner.refuse(What::Line(LineFault::NotJson)))?;
-            if table.is_complete_before(&end) {
-                let next = MemTable::after(table.to);
-                self.index.insert(std::mem::replace(&mut table, next)).map_err(&unwritten)?;
+            if let Some(full) = table.add(Keys::of(&event).entries(start), end) {
+                self.index.insert(full).map_err(&unwritten)?;
             }
-            table.add(Keys::of(&event).entries(start), end);
         }
         table.to = Some(to);
         self.index.insert(table).map_err(&unwritten)?;

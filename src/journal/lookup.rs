@@ -104,12 +104,12 @@ impl Lookup {
     ) -> Result<Vec<Location>, LookupError> {
         let began = Instant::now();
         loop {
-            let hits = self.index.search(tag, key, after, limit).map_err(|error| LookupError::Unreadable {
+            let found = self.index.search(tag, key, after, limit).map_err(|error| LookupError::Unreadable {
                 path: self.folders.main.join("index"),
                 why: error.to_string(),
             })?;
-            if hits.complete {
-                return Ok(hits.locations);
+            if let Some(locations) = found {
+                return Ok(locations);
             }
             if began.elapsed() >= PATIENCE {
                 return Err(LookupError::Rebuilding);

@@ -284,13 +284,11 @@ impl Store {
     /// Indexes the events now on disk.
     fn events_written(&mut self, plan: &Plan, before: Option<&Position>) {
         let segment = plan.segment;
-        let records = &self.event_lines.records;
-        let positions: Vec<Position> =
-            records.iter().map(|(_, offset, chain)| Position { segment, offset: *offset, chain: *chain }).collect();
-        let starts = records.iter().map(|(start, ..)| Location { segment, offset: *start });
-        if let Some(last) = positions.last() {
-            let lines = self.backlog.events.iter().zip(starts);
-            self.index.add(lines.flat_map(|(line, start)| line.keys.entries(start)), *last);
+        let mut positions = Vec::with_capacity(self.event_lines.records.len());
+        for (line, (start, end, chain)) in self.backlog.events.iter().zip(&self.event_lines.records) {
+            let position = Position { segment, offset: *end, chain: *chain };
+            self.index.add(line.keys.entries(Location { segment, offset: *start }), position);
+            positions.push(position);
         }
         self.backlog.events_written(&positions, before);
     }

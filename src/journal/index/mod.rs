@@ -1,9 +1,10 @@
 //! Where in the journal a nonce, a client order id or what serves an event is found.
 //!
 //! The journal alone is the truth: the index is never synced with it, is made again from it wherever it is missing or
-//! spoiled, and the events that it names are read and compared before anyone sees them. The live day is kept in memory; a
-//! day that is over, or 65,536 entries of a busy one, is one sorted [`run`] on disk that never changes. A stretch of the
-//! journal that neither covers is a *gap*: look-ups wait until it is filled from the journal.
+//! spoiled, and the events that it names are read and compared before anyone sees them. New entries are kept in memory; each
+//! 65,536 of them become one sorted [`run`] on disk, which never changes and is never merged: event numbers and most nonces
+//! grow with time, so that a run's bounds tell whether it is worth opening. A stretch of the journal that is covered neither
+//! in memory nor by a run is a *gap*: look-ups wait until it is filled from the journal.
 
 pub(crate) mod entry;
 mod run;
@@ -56,14 +57,6 @@ impl State {
     }
 }
 
-/// What a search found.
-pub(crate) struct Hits {
-    /// In the journal's order.
-    pub(crate) locations: Vec<Location>,
-    /// False while a part of the journal is not covered: there may be more.
-    pub(crate) complete: bool,
-}
-
 impl Index {
     /// Takes up the runs on disk that belong to this journal, and removes all other files.
     pub(crate) fn open(folders: &Folders, faults: Faults) -> Result<Index, OpenError> {
@@ -94,57 +87,57 @@ impl Index {
         Ok(Index { folder, faults, state, closed: AtomicBool::new(false), gaps: bounded(1) })
     }
 
-    /// From where on [`Index::add`] will be told of the events: `from`, or where the index ends if that is later. The run
-    /// of a day that is not over goes on in memory, so that restarts leave no trail of small runs.
+    /// From where on [`Index::add`] expects the events: `from`, or where the index ends if that is later. A last run that is
+    /// not full goes on in memory, so that restarts leave no trail of small runs; if it ends before `from`, it is read again.
     pub(crate) fn begin(&self, from: Option<Position>) -> io::Result<Option<Position>> {
-        let location = |position: &Option<Position>| position.as_ref().map(Location::from);
-        let day = from.and_then(|from| from.segment.day);
+        let location = |position: Option<Position>| position.as_ref().map(Location::from);
         let mut state = self.write();
-        if let Some(last) = state.runs.pop_if(|run| !run.is_full() && run.to.segment.day >= day) {
-            let joins = location(&Some(last.to)) >= location(&from);
+        if let Some(last) = state.runs.pop_if(|run| !run.is_full()) {
             match last.load(&self.folder) {
-                Ok(table) if joins => state.live = table,
+                Ok(table) if location(table.to) >= location(from) => state.live = table,
                 _ => last.remove(&self.folder)?,
             }
         }
-        let covered = state.live.to.or(state.runs.last().map(|run| run.to));
-        let begin = if location(&covered) > location(&from) { covered } else { from };
-        if state.live.is_empty() {
-            state.live = MemTable::after(begin);
+        if state.live.to.is_none() {
+            let covered = state.runs.last().map(|run| run.to);
+            state.live = MemTable::after(if location(covered) > location(from) { covered } else { from });
         }
-        Ok(begin)
+        Ok(state.live.to)
     }
 
-    /// Adds the entries of events up to `to`. Where a run cannot be written, its stretch becomes a gap.
+    /// Adds the entries of one event, which ends at `to`. Where a run cannot be written, its stretch becomes a gap.
     pub(crate) fn add(&self, entries: impl Iterator<Item = Entry>, to: Position) {
         let mut state = self.write();
-        if state.live.is_complete_before(&to) {
-            let next = MemTable::after(state.live.to);
-            let complete = std::mem::replace(&mut state.live, next);
-            // Behind a gap it is read again with the gap, so that its day becomes one run.
-            let joins = state.runs.last().map(|last| last.to) == complete.from;
-            let run = if joins { Run::write(&self.folder, &complete, &self.faults) } else { Ok(None) };
-            match run {
-                Ok(Some(run)) => state.runs.push(Arc::new(run)),
-                _ => self.wake(),
-            }
+        let Some(full) = state.live.add(entries, to) else { return };
+        match Run::write(&self.folder, &full, &self.faults) {
+            Ok(run) => state.runs.extend(run.map(Arc::new)),
+            Err(_) => self.wake(),
         }
-        state.live.add(entries, to);
     }
 
-    /// At most `limit` locations under a key, the oldest, not before `after`.
-    pub(crate) fn search(&self, tag: Tag, key: u64, after: Option<Location>, limit: usize) -> io::Result<Hits> {
+    /// At most `limit` locations under a key, the oldest, not before `after`, in the journal's order. `None` while there is a
+    /// gap, in which there may be more.
+    pub(crate) fn search(
+        &self,
+        tag: Tag,
+        key: u64,
+        after: Option<Location>,
+        limit: usize,
+    ) -> io::Result<Option<Vec<Location>>> {
         let (mut first, last) = range(tag, key);
         if let Some(after) = after {
             first = entry::entry(tag, key, after);
         }
-        let (runs, recent, mut complete) = {
+        let (runs, recent) = {
             let state = self.read();
-            let is_asked =
-                |run: &&Arc<Run>| run.may_hold(tag, key) && after.is_none_or(|after| Location::from(&run.to) > after);
-            let runs: Vec<Arc<Run>> = state.runs.iter().filter(is_asked).cloned().collect();
-            let recent: Vec<Entry> = state.live.entries.range(first..=last).take(limit).copied().collect();
-            (runs, recent, state.gap().is_none())
+            if state.gap().is_some() {
+                self.wake();
+                return Ok(None);
+            }
+            let is_before = |run: &Run| after.is_some_and(|after| Location::from(&run.to) <= after);
+            let runs = state.runs.iter().filter(|run| run.may_hold(tag, key) && !is_before(run));
+            let recent = state.live.entries.range(first..=last).take(limit);
+            (runs.cloned().collect::<Vec<_>>(), recent.copied().collect::<Vec<_>>())
         };
         let mut found = Vec::new();
         for run in runs {
@@ -152,17 +145,12 @@ impl Index {
                 Ok(entries) => found.extend(entries),
                 Err(error) if is_spoiled(&error) => {
                     self.forget(&run);
-                    complete = false;
+                    return Ok(None);
                 }
                 Err(error) => return Err(error),
             }
         }
-        if !complete {
-            self.wake();
-        }
-        found.extend(recent);
-        found.truncate(limit);
-        Ok(Hits { locations: found.iter().map(entry::location).collect(), complete })
+        Ok(Some(found.iter().chain(&recent).take(limit).map(entry::location).collect()))
     }
 
     /// Takes a run out that is not as it was written; its stretch becomes a gap.
@@ -174,6 +162,7 @@ impl Index {
             // A file that stays is found spoiled again, or replaced by the run made anew.
             let _stays = spoiled.remove(&self.folder);
         }
+        self.wake();
     }
 
     /// The first gap; see [`Index::insert`].
@@ -181,7 +170,7 @@ impl Index {
         self.read().gap()
     }
 
-    /// Puts entries read from the journal where they were missing. Part of the live day, they join that in memory.
+    /// Puts entries read from the journal where they were missing: in front of the live ones in memory, or as a run.
     pub(crate) fn insert(&self, table: MemTable) -> io::Result<()> {
         let Some(table) = self.write().live.prepend(table) else { return Ok(()) };
         let Some(run) = Run::write(&self.folder, &table, &self.faults)? else { return Ok(()) };

@@ -55,7 +55,7 @@ pub(crate) struct Run {
 impl Run {
     /// Writes a table as a run; `None` if the table covers nothing. A run that begins at the same position is replaced.
     pub(crate) fn write(folder: &Folder, table: &MemTable, faults: &Faults) -> io::Result<Option<Run>> {
-        let Some(to) = table.to.filter(|_| !table.is_empty()) else { return Ok(None) };
+        let Some(to) = table.to.filter(|to| table.from != Some(*to)) else { return Ok(None) };
         let mut keys = [(u64::MAX, 0); Tag::ALL.len()];
         for (tag, key) in table.entries.iter().map(tag_and_key) {
             if let Some((first, last)) = keys.get_mut(usize::from(tag)) {
@@ -142,22 +142,17 @@ impl Run {
     fn encode(&self, table: &MemTable) -> io::Result<Vec<u8>> {
         let (from, to) = (self.from.as_ref().map(stored), stored(&self.to));
         let header = Header { format: FORMAT, from, to, entries: self.entries, keys: self.keys };
-        let mut block = serde_json::to_vec(&header)?;
-        block.resize(BLOCK - CHECKSUM, b' ');
+        let mut header = serde_json::to_vec(&header)?;
+        header.resize(BLOCK - CHECKSUM, b' ');
+        let entries: Vec<Entry> = table.entries.iter().copied().collect();
+        let blocks = std::iter::once(header).chain(entries.chunks(ENTRIES).map(<[Entry]>::concat));
         let mut bytes = Vec::with_capacity((2 + self.entries / ENTRIES) * BLOCK);
-        let mut entries = table.entries.iter().peekable();
-        let mut number = 0;
-        loop {
+        for (number, mut block) in (0..).zip(blocks) {
+            block.resize(BLOCK - CHECKSUM, FILL);
             bytes.extend_from_slice(&block);
             bytes.extend_from_slice(&checksum(number, &block));
-            if entries.peek().is_none() {
-                return Ok(bytes);
-            }
-            number += 1;
-            block.clear();
-            entries.by_ref().take(ENTRIES).for_each(|entry| block.extend_from_slice(entry));
-            block.resize(BLOCK - CHECKSUM, FILL);
         }
+        Ok(bytes)
     }
 }
 

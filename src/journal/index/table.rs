@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::entry::Entry;
 use crate::journal::segment::Position;
 
-/// Entries after which a table becomes a run before its day is over: 2 MiB of memory, and one file for about 50,000 events.
+/// Entries of which a table becomes a run: 2 MiB of memory, and one file for about 50,000 events.
 pub(crate) const FULL: usize = 65_536;
 
 /// The entries of one stretch of the journal. A position of `None` is the journal's beginning.
@@ -22,34 +22,22 @@ impl MemTable {
         MemTable { from, to: from, entries: BTreeSet::new() }
     }
 
-    /// Whether it covers no event.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.from == self.to
-    }
-
-    /// Whether it must become a run before an event that ends at `next` is added: it is full, or its day is over.
-    pub(crate) fn is_complete_before(&self, next: &Position) -> bool {
-        !self.is_empty() && (self.entries.len() >= FULL || self.is_of_another_day(next))
-    }
-
-    /// Adds events up to `to`.
-    pub(crate) fn add(&mut self, entries: impl Iterator<Item = Entry>, to: Position) {
+    /// Adds an event that ends at `to`. Gives back the entries so far, to become a run, if they were enough for one: one event
+    /// at a time, so that a run made again ends where it ended before.
+    pub(crate) fn add(&mut self, entries: impl Iterator<Item = Entry>, to: Position) -> Option<MemTable> {
+        let full = (self.entries.len() >= FULL).then(|| std::mem::replace(self, MemTable::after(self.to)));
         self.entries.extend(entries);
         self.to = Some(to);
+        full
     }
 
-    /// Puts a table in front of this one, if it ends where this one begins, on the same day; else gives it back.
+    /// Puts a table in front of this one, if it ends where this one begins and is no run of its own; else gives it back.
     pub(crate) fn prepend(&mut self, earlier: MemTable) -> Option<MemTable> {
-        let differs = !self.is_empty() && earlier.to.is_some_and(|to| self.is_of_another_day(&to));
-        if earlier.to != self.from || earlier.entries.len() >= FULL || differs {
+        if earlier.to != self.from || earlier.entries.len() >= FULL {
             return Some(earlier);
         }
         self.from = earlier.from;
         self.entries.extend(earlier.entries);
         None
-    }
-
-    fn is_of_another_day(&self, position: &Position) -> bool {
-        self.to.is_some_and(|to| to.segment.day != position.segment.day)
     }
 }

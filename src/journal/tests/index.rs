@@ -8,20 +8,35 @@ use crate::journal::index::entry::{Entry, Keys, Location, Tag, entry};
 use crate::journal::index::table::FULL;
 use crate::journal::segment::{Position, Segment};
 
-fn decision(n: u64) -> Line {
-    line(&json!({"seq": n, "kind": "decision", "nonce": 1000 + n, "request": {}}))
+fn cloid(n: u64, order: u64) -> String {
+    format!("0x{n:016x}{order:016x}")
 }
 
-/// Writes decisions 1.., so many on each day, and closes the journal.
-fn write_days(place: &Place, counts: &[u64]) -> u64 {
-    let (mut store, opened) = place.open();
-    let mut seq = opened.last_seq;
-    for (day, count) in (0..).zip(counts) {
-        let events = (seq + 1..=seq + count).map(decision).collect();
-        seq += count;
-        store.append(NOON + day * DAY, events, vec![checkpoint(seq)]).unwrap();
+/// A decision with 39 orders, so that few of them fill a run.
+fn decision(n: u64) -> Line {
+    let orders: Vec<_> = (0..39).map(|order| json!({"c": cloid(n, order)})).collect();
+    line(&json!({"seq": n, "kind": "decision", "nonce": 1000 + n, "request": {"type": "order", "orders": orders}}))
+}
+
+/// Entries of a decision.
+const ENTRIES: u64 = 40;
+/// Decisions that fill a run.
+const RUN: u64 = (FULL as u64).div_ceil(ENTRIES);
+
+/// Writes so many decisions in each life of the journal, over a day or two. Gives the number of the last.
+fn write_lives(place: &Place, counts: &[u64]) -> u64 {
+    let mut last = 0;
+    for count in counts {
+        let mut store = place.open().0;
+        for part in 0..count.div_ceil(100) {
+            let end = (last + 100).min(last + count - part * 100);
+            store
+                .append(NOON + part * DAY / 20, (last + 1..=end).map(decision).collect(), vec![checkpoint(end)])
+                .unwrap();
+            last = end;
+        }
     }
-    seq
+    last
 }
 
 /// Every decision is found, and no other, once the index has caught up.
@@ -29,55 +44,62 @@ fn check(place: &Place, last: u64) {
     let (store, opened) = place.open();
     let lookup = store.lookup();
     let _journal = start(store, Some(opened.history), 1, |(), _| ());
-    while matches!(lookup.by_nonce(1000), Err(LookupError::Rebuilding)) {}
-    let find = |n: u64| loop {
-        match lookup.by_nonce(1000 + n) {
+    let find = |key: &dyn Fn() -> Result<Vec<Value>, LookupError>| loop {
+        match key() {
             Err(LookupError::Rebuilding) => {}
             found => return found.unwrap(),
         }
     };
     for n in (1..=last).step_by(37).chain([last]) {
-        let found = find(n);
-        assert_eq!(found.len(), 1, "{n}");
-        assert_eq!(found[0]["decision"]["seq"], n);
+        // Among the first and among the last entries of a run.
+        for found in [find(&|| lookup.by_nonce(1000 + n)), find(&|| lookup.by_cloid(&cloid(n, 38)))] {
+            assert_eq!(found.len(), 1, "{n}");
+            assert_eq!(found[0]["decision"]["seq"], n);
+        }
     }
-    assert!(find(0).is_empty() && find(last + 1).is_empty());
+    assert!(find(&|| lookup.by_nonce(1000)).is_empty() && find(&|| lookup.by_cloid(&cloid(last + 1, 0))).is_empty());
 }
 
 #[test]
-fn a_day_that_is_over_is_one_run() {
+fn restarts_leave_no_trail_of_small_runs() {
     let place = Place::new();
-    let last = write_days(&place, &[3000, 2000, 10]);
+    let last = write_lives(&place, &[300, 200, RUN, 10, 500, RUN]);
     assert_eq!(place.runs().len(), 3);
     check(&place, last);
-    assert_eq!(place.runs().len(), 3, "a restart leaves no further run");
+    assert_eq!(place.runs().len(), 3);
     std::fs::remove_dir_all(place.file("index")).unwrap();
     check(&place, last);
-    assert_eq!(place.runs().len(), 3, "made again from the journal as it was");
+    assert_eq!(place.runs().len(), 3);
 }
 
-/// The service is killed, so that the live day was never written.
+/// The service is killed, so that the live end was never written.
 #[test]
-fn the_day_of_a_killed_service_is_read_from_the_journal() {
+fn the_live_end_of_a_killed_service_is_read_from_the_journal() {
     let place = Place::new();
-    write_days(&place, &[3000, 500]);
+    write_lives(&place, &[RUN + 500]);
     let kept = place.dir.join("kept");
     copy_folder(&place.file("index"), &kept);
     let (mut store, _) = place.open();
-    store.append(NOON + DAY, (3501..=6000).map(decision).collect(), vec![checkpoint(6000)]).unwrap();
-    store.append(NOON + DAY, (6001..=9000).map(decision).collect(), vec![checkpoint(9000)]).unwrap();
+    for n in 0..3 {
+        let first = RUN + 501 + n * 400;
+        store
+            .append(NOON + 2 * DAY, (first..first + 400).map(decision).collect(), vec![checkpoint(first + 399)])
+            .unwrap();
+    }
     drop(store);
     std::fs::remove_dir_all(place.file("index")).unwrap();
     copy_folder(&kept, &place.file("index"));
-    check(&place, 9000);
-    assert_eq!(place.runs().len(), 2);
+    check(&place, RUN + 1700);
 }
 
 #[test]
 fn whatever_is_spoiled_in_a_run_is_dropped_and_made_again() {
     let place = Place::new();
-    let last = write_days(&place, &[1500, 700]);
+    let last = write_lives(&place, &[RUN + 1200]);
+    std::fs::remove_dir_all(place.file("index")).unwrap();
+    check(&place, last);
     let whole: Vec<_> = place.runs().iter().map(|run| std::fs::read(run).unwrap()).collect();
+    assert_eq!(whole.len(), 2);
     // Header, blocks and checksums; each run cut, empty, and with its blocks in a wrong order.
     let spoil: [fn(&mut Vec<u8>); 9] = [
         |bytes| bytes[0] ^= 1,
@@ -90,7 +112,7 @@ fn whatever_is_spoiled_in_a_run_is_dropped_and_made_again() {
         |bytes| bytes.clear(),
         |bytes| bytes[1024..].rotate_left(1024),
     ];
-    for spoil in spoil {
+    for (n, spoil) in spoil.iter().enumerate() {
         for (run, whole) in place.runs().iter().zip(&whole) {
             let mut bytes = whole.clone();
             spoil(&mut bytes);
@@ -98,14 +120,14 @@ fn whatever_is_spoiled_in_a_run_is_dropped_and_made_again() {
         }
         check(&place, last);
         let again: Vec<_> = place.runs().iter().map(|run| std::fs::read(run).unwrap()).collect();
-        assert!(again == whole);
+        assert!(again == whole, "{n}");
     }
 }
 
 #[test]
 fn a_run_spoiled_while_the_service_runs_is_made_again() {
     let place = Place::new();
-    write_days(&place, &[2000, 1200]);
+    write_lives(&place, &[RUN + 1200]);
     let (store, opened) = place.open();
     let lookup = store.lookup();
     let _journal = start(store, Some(opened.history), 1, |(), _| ());
@@ -126,7 +148,7 @@ fn a_run_spoiled_while_the_service_runs_is_made_again() {
 #[test]
 fn files_of_another_format_are_removed() {
     let place = Place::new();
-    let last = write_days(&place, &[1200, 300]);
+    let last = write_lives(&place, &[1500]);
     let names = || place.runs().iter().map(|run| run.file_name().unwrap().to_owned()).collect::<Vec<_>>();
     let ours = names();
     std::fs::remove_dir_all(place.file("index")).unwrap();
@@ -139,9 +161,9 @@ fn files_of_another_format_are_removed() {
     assert_eq!(names(), ours);
 }
 
-/// A day of any length needs bounded memory: full tables become runs before it is over.
+/// However many events there are, memory is bounded: a full table becomes a run.
 #[test]
-fn a_long_day_is_cut_into_runs() {
+fn memory_is_bounded() {
     let place = Place::new();
     let (store, opened) = place.open();
     drop((store, opened));
@@ -158,26 +180,25 @@ fn a_long_day_is_cut_into_runs() {
     assert_eq!(place.runs().len(), 3);
     for n in (0..count).step_by(1009) {
         let key = keys(n).nonce.unwrap();
-        let hits = index.search(Tag::Nonce, key, None, 10).unwrap();
-        assert!(hits.complete);
-        assert_eq!(hits.locations, [Location { segment, offset: n }]);
+        assert_eq!(index.search(Tag::Nonce, key, None, 10).unwrap(), Some(vec![Location { segment, offset: n }]));
     }
     let at = |offset| -> Entry { entry(Tag::Nonce, 7, Location { segment, offset }) };
-    index.add((0..5000).map(at), Position { segment, offset: count + 5000, chain: Chain::START });
-    assert_eq!(index.search(Tag::Nonce, 7, None, 4000).unwrap().locations.len(), 4000);
+    for n in 0..5000 {
+        index.add(std::iter::once(at(n)), Position { segment, offset: count + n, chain: Chain::START });
+    }
+    assert_eq!(index.search(Tag::Nonce, 7, None, 4000).unwrap().map(|found| found.len()), Some(4000));
 }
 
-/// A run that cannot be written costs nothing but the reading of its day.
+/// A run that cannot be written costs nothing but the reading of its stretch.
 #[test]
-fn a_day_that_could_not_be_written_is_read_from_the_journal() {
+fn a_run_that_could_not_be_written_is_read_from_the_journal() {
     let place = Place::new();
     let mut store = place.open_with(once(Step::IndexWrite, 0, Fault::Fail { after: 2000, errno: EIO }));
-    store.append(NOON, (1..=1500).map(decision).collect(), vec![checkpoint(1500)]).unwrap();
-    store.append(NOON + DAY, (1501..=3000).map(decision).collect(), vec![checkpoint(3000)]).unwrap();
+    store.append(NOON, (1..=RUN).map(decision).collect(), vec![checkpoint(RUN)]).unwrap();
+    store.append(NOON, (RUN + 1..=RUN + 10).map(decision).collect(), vec![checkpoint(RUN + 10)]).unwrap();
     assert!(place.runs().is_empty());
     assert!(matches!(store.lookup().by_nonce(1007), Err(LookupError::Rebuilding)));
     drop(store);
     assert_eq!(place.runs().len(), 1);
-    check(&place, 3000);
-    assert_eq!(place.runs().len(), 2);
+    check(&place, RUN + 10);
 }
