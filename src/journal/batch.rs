@@ -1,4 +1,4 @@
-//! What is handed to the journal to be written, and what of it cannot be.
+//! Batches of records on their way to disk, and the checks that a batch can be written at all. No file may enter here.
 
 use super::chain::{LineFault, MAX_LINE, fits};
 use super::error::JournalError;
@@ -13,7 +13,7 @@ pub const MAX_BATCH: usize = 16 * 1024 * 1024;
 pub struct Line {
     /// The event: one JSON object on one line, without a chain member.
     pub text: String,
-    /// What it can be found by; [`Keys::of`] the event.
+    /// The keys that look-ups find it by: [`Keys::of`] the event.
     pub keys: Keys,
 }
 
@@ -27,7 +27,7 @@ pub struct RiskLine {
     pub checkpoint: bool,
 }
 
-/// Records that belong together, and what their writer's owner wants back when they are on disk.
+/// Records that belong together, and a value that is handed back when they are on disk.
 #[derive(Debug)]
 pub struct Batch<T> {
     /// When (epoch milliseconds, UTC); says which day's file the events go to.

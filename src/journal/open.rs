@@ -38,12 +38,12 @@ pub struct Options {
     pub fallback: Option<PathBuf>,
     /// Makes steps fail, in builds that can.
     pub faults: Faults,
-    /// What the risk journal's first record and every start in the events must say of whom they are: keys with values.
-    /// Where they say nothing, or this is empty, they are taken as they are.
+    /// Members with their values that the risk journal's first record and every `started` event must agree with, so that a
+    /// journal of another account or mode is refused. A record without the member is accepted.
     pub owner: Vec<(&'static str, String)>,
 }
 
-/// What a journal held when it was opened.
+/// The contents of a journal that its owner goes on from.
 #[derive(Debug)]
 pub struct Opened {
     /// All risk records in order, of the checkpoints only the last.

@@ -81,7 +81,7 @@ struct Header {
 pub(crate) struct SegmentsNewestFirst<'a> {
     folders: &'a Folders,
     left: Vec<Segment>,
-    /// What the header of the file given last says: the file before it, and the byte where that one ends.
+    /// The header of the file given last: it names the file before it, and the byte where that one ends.
     before: Option<(Header, PathBuf)>,
 }
 
@@ -277,7 +277,7 @@ impl<'a> Scanner<'a> {
         Some(Position { segment: segment_ref.segment, offset: lines.end(), chain: lines.chain() })
     }
 
-    /// What is wrong with the record last read.
+    /// An error that names the record last read.
     pub(crate) fn refuse(&self, what: What) -> OpenError {
         match &self.open {
             Some((segment_ref, lines)) => damage(&segment_ref.path, lines.start(), what).into(),

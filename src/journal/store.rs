@@ -28,7 +28,7 @@ use crate::faults::Faults;
 /// New files begun for one batch in one folder after a failure.
 const TRIES: u8 = 2;
 
-/// How often a reserve given up, or a batch kept, is tried again.
+/// How often a reserve that was given up, or the backlog, is tried again.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// One of the folders written to.
@@ -38,20 +38,20 @@ pub(super) struct Volume {
     reserve: Reserve,
 }
 
-/// What one commit came to.
+/// The result of one commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
     /// Lines that it put on disk.
     pub lines: usize,
     /// Their bytes.
     pub bytes: usize,
-    /// What it took, writes and syncs.
+    /// How long its writes and syncs took.
     pub took: Duration,
     /// Whether all of it is on disk.
     pub is_whole: bool,
 }
 
-/// Told of every commit; it must not wait.
+/// Called after every commit; it must not wait.
 type OnCommit = Box<dyn FnMut(Commit) + Send>;
 
 /// A journal open for writing; it is locked until this is dropped.
@@ -74,7 +74,7 @@ pub struct Store {
     _lock: Flock<File>,
 }
 
-/// What a start leaves to write on.
+/// The parts of a verified journal that a store writes on.
 pub(super) struct Parts {
     pub(super) folders: Folders,
     pub(super) events: Tail,
@@ -126,7 +126,7 @@ impl Store {
         Lookup::new(self.folders.clone(), Arc::clone(&self.index))
     }
 
-    /// Has every commit told to `tell`, which must not wait.
+    /// Calls `tell` after every commit; it must not wait.
     pub fn on_commit(&mut self, tell: impl FnMut(Commit) + Send + 'static) {
         self.on_commit = Some(Box::new(tell));
     }
@@ -197,8 +197,8 @@ impl Store {
         if last {
             return false;
         }
-        // What this redo file names is written again in the other folder. If it cannot be said here, it is a tail that
-        // the next start completes, and the header in the other folder overrules.
+        // The batch that this redo file names is written again in the other folder. If the file cannot be overwritten, the
+        // next start completes the batch here, and the header of the file in the other folder leaves it out.
         let _overruled = volume.redo.forget();
         self.active += 1;
         self.events.leave_file();
@@ -297,12 +297,12 @@ impl Store {
         Failure { path: self.folders.main.path().to_owned(), error }
     }
 
-    /// Whether there is something to come back to although nothing new arrives.
+    /// Whether the backlog or the reserve is to be tried again although nothing new arrives.
     pub(super) fn needs_retry(&self) -> bool {
         self.health.condition() != Condition::Good
     }
 
-    /// Once a second while something is wrong: writes what was kept and allocates the reserve again.
+    /// Once a second while something is wrong: writes the backlog and allocates the reserve again.
     pub(super) fn retry_backlog(&mut self) {
         if !self.needs_retry() || self.retried.elapsed() < RETRY {
             return;

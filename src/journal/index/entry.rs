@@ -11,7 +11,7 @@ pub(crate) const SIZE: usize = 20;
 /// Big-endian: tag (1), key (8), day (3), segment number (2), byte offset (6). Byte order is search order.
 pub(crate) type Entry = [u8; SIZE];
 
-/// What an event can be found by.
+/// The kind of a key that an event can be found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     /// A decision by the client's nonce.
@@ -94,7 +94,7 @@ pub(crate) fn tag_and_key(entry: &Entry) -> (u8, u64) {
     (tag, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
 }
 
-/// What one event can be found by, besides its place.
+/// The keys that one event can be found by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     /// The client's nonce, of a decision that has one.

@@ -1,4 +1,4 @@
-//! Where in the journal a nonce, a client order id or what serves an event is found.
+//! Where in the journal events stand, by nonce, by client order id, and by the event that they serve.
 //!
 //! The journal alone is the truth: the index is never synced with it, is made again from it wherever it is missing or
 //! spoiled, and the events that it names are read and compared before anyone sees them. New entries are kept in memory; each

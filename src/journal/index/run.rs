@@ -109,7 +109,7 @@ impl Run {
     /// [`io::ErrorKind::InvalidData`] when a block is not as it was written.
     pub(crate) fn search(&self, folder: &Folder, first: &Entry, last: &Entry, limit: usize) -> io::Result<Vec<Entry>> {
         let file = folder.open(&self.name(), false).map_err(io::Error::other)?.ok_or(io::ErrorKind::NotFound)?;
-        // What is looked for begins in the last block that begins below it, or in the first of all.
+        // The first entry of the range is in the last block that begins below it, or else in the first block.
         let (mut low, mut high) = (1, self.blocks());
         while low < high {
             let middle = high - (high - low) / 2;
