@@ -71,9 +71,18 @@ impl std::error::Error for FileError {}
 
 /// Opens a regular file for reading without following a link at its end and without waiting on a pipe.
 pub fn open_regular(path: &Path) -> Result<(File, fs::Metadata), FileError> {
+    open_existing(path, false)
+}
+
+/// Opens a regular file as [`open_regular`] does, for writing as well.
+pub fn open_regular_to_write(path: &Path) -> Result<(File, fs::Metadata), FileError> {
+    open_existing(path, true)
+}
+
+fn open_existing(path: &Path, write: bool) -> Result<(File, fs::Metadata), FileError> {
     let refused = |why| FileError { path: path.to_owned(), why };
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-    let opened = OpenOptions::new().read(true).custom_flags(flags.bits()).open(path);
+    let opened = OpenOptions::new().read(true).write(write).custom_flags(flags.bits()).open(path);
     let file = opened.map_err(|error| match error.raw_os_error().map(Errno::from_raw) {
         Some(Errno::ENOENT) => refused(Why::Missing),
         Some(Errno::ELOOP) => refused(Why::Link),

@@ -1,9 +1,9 @@
-//! What is handed to the journal to be written, and what of it cannot be.
+//! Batches of records on their way to disk, and the checks that a batch can be written at all. No file may enter here.
 
 use super::chain::{LineFault, MAX_LINE, fits};
 use super::error::JournalError;
 use super::index::entry::Keys;
-use super::segment::{HEADER, Mark};
+use super::segment::{HEADER, Position};
 
 /// The largest batch (bytes of text).
 pub const MAX_BATCH: usize = 16 * 1024 * 1024;
@@ -13,7 +13,7 @@ pub const MAX_BATCH: usize = 16 * 1024 * 1024;
 pub struct Line {
     /// The event: one JSON object on one line, without a chain member.
     pub text: String,
-    /// What it can be found by; [`Keys::of`] the event.
+    /// The keys that look-ups find it by: [`Keys::of`] the event.
     pub keys: Keys,
 }
 
@@ -27,7 +27,7 @@ pub struct RiskLine {
     pub checkpoint: bool,
 }
 
-/// Records that belong together, and what their writer's owner wants back when they are on disk.
+/// Records that belong together, and a value that is handed back when they are on disk.
 #[derive(Debug)]
 pub struct Batch<T> {
     /// When (epoch milliseconds, UTC); says which day's file the events go to.
@@ -62,13 +62,13 @@ pub(super) fn check(events: &[Line], risk: &[RiskLine]) -> Result<(), JournalErr
 }
 
 /// A checkpoint's text with the place of the events that it stands for.
-pub(super) fn with_place(text: &str, place: Option<&Mark>) -> String {
-    match (place, text.strip_suffix('}')) {
-        (Some(mark), Some(inner)) => format!(
+pub(super) fn with_position(text: &str, position: Option<&Position>) -> String {
+    match (position, text.strip_suffix('}')) {
+        (Some(position), Some(inner)) => format!(
             "{inner},\"events_file\":\"{}\",\"events_offset\":{},\"events_chain\":\"{}\"}}",
-            mark.segment.name(),
-            mark.offset,
-            mark.chain
+            position.segment.name(),
+            position.offset,
+            position.chain
         ),
         _ => text.to_owned(),
     }

@@ -20,7 +20,7 @@ use sha3::{Digest, Keccak256};
 /// The longest line a journal holds, its line feed included (bytes).
 pub const MAX_LINE: usize = 4 * 1024 * 1024;
 
-/// What a stored line has more than its body: `,"chain":"` + 16 digits + `"` and the line feed.
+/// The bytes that a stored line adds to its body: `,"chain":"` + 16 digits + `"` and the line feed.
 pub(crate) const OVERHEAD: usize = KEY.len() + 16 + 1 + 1;
 
 const KEY: &[u8] = b",\"chain\":\"";
@@ -53,16 +53,6 @@ impl Chain {
             }
         }
         digits
-    }
-
-    /// The value as stored in binary files.
-    pub(crate) fn to_bytes(self) -> [u8; 8] {
-        self.0
-    }
-
-    /// The value from [`Chain::to_bytes`].
-    pub(crate) fn from_bytes(bytes: [u8; 8]) -> Chain {
-        Chain(bytes)
     }
 }
 

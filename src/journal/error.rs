@@ -1,4 +1,4 @@
-//! What can go wrong with a journal, in words a person can act on.
+//! The journal's errors, in words that a person can act on.
 
 use std::fmt;
 use std::io;
@@ -15,11 +15,11 @@ pub struct Damage {
     pub line: u64,
     /// Where that line starts (bytes from the file's start).
     pub byte: u64,
-    /// What is wrong there.
+    /// The kind of damage.
     pub what: What,
 }
 
-/// What is wrong at a damaged place.
+/// The kind of damage at a place.
 #[derive(Debug)]
 pub enum What {
     /// The line itself.
@@ -39,11 +39,11 @@ pub enum What {
     NotTheBatch,
     /// The record is of another journal.
     Foreign {
-        /// What tells so.
+        /// The member that names its owner.
         key: &'static str,
-        /// What it says there.
+        /// Its value in the record.
         stated: String,
-        /// What this journal's own would say.
+        /// Its value in a record of this journal.
         wanted: String,
     },
     /// The same file stands in the journal's folder and in its fallback folder.

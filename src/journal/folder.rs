@@ -1,14 +1,13 @@
-//! The folder a journal stands in, and its fallback on another disk. Opens and creates files safely: never through a
-//! symbolic link, never a file of another owner, with modes that the umask does not change. Knows no line.
+//! The folder a journal stands in, and its fallback on another disk. Every file belongs to the folder's owner, is opened
+//! without following a link, and has a mode that the umask does not change. Knows no line.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use nix::libc::{O_NOFOLLOW, O_NONBLOCK};
-
 use super::error::OpenError;
+use crate::base::files::{self, FileError, Replace, Why};
 
 /// Names the fallback folder of a journal, so that readers find it and its absence is noticed.
 const FALLBACK: &str = "fallback";
@@ -51,24 +50,17 @@ impl Folder {
     /// Opens an existing plain file of the folder's owner, to write as well if asked. `None` when it is not there.
     pub(crate) fn open(&self, name: &str, write: bool) -> Result<Option<File>, OpenError> {
         let path = self.join(name);
-        // O_NONBLOCK: a pipe put there must not hold us up before it is refused.
-        let opened = OpenOptions::new().read(true).write(write).custom_flags(O_NOFOLLOW | O_NONBLOCK).open(&path);
-        let file = match opened {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) if error.raw_os_error() == Some(nix::libc::ELOOP) => {
-                return Err(OpenError::NotOurs { path, why: "a symbolic link" });
+        let opened = if write { files::open_regular_to_write(&path) } else { files::open_regular(&path) };
+        match opened {
+            Ok((_, meta)) if meta.uid() != self.owner => {
+                Err(OpenError::NotOurs { path, why: "a file of another owner" })
             }
-            Err(error) => return Err(OpenError::Io { path, error }),
-        };
-        let meta = file.metadata().map_err(OpenError::io(&path))?;
-        if !meta.is_file() {
-            return Err(OpenError::NotOurs { path, why: "not a plain file" });
+            Ok((file, _)) => Ok(Some(file)),
+            Err(FileError { why: Why::Missing, .. }) => Ok(None),
+            Err(FileError { why: Why::Link, .. }) => Err(OpenError::NotOurs { path, why: "a symbolic link" }),
+            Err(FileError { why: Why::NotAFile, .. }) => Err(OpenError::NotOurs { path, why: "not a plain file" }),
+            Err(error) => Err(OpenError::Io { path, error: as_io(error) }),
         }
-        if meta.uid() != self.owner {
-            return Err(OpenError::NotOurs { path, why: "a file of another owner" });
-        }
-        Ok(Some(file))
     }
 
     /// Creates a new file (refused when the name is taken) with exactly this mode.
@@ -93,13 +85,7 @@ impl Folder {
 
     /// Puts `bytes` under `name` in one durable step, replacing what stood there.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let fresh = format!("{name}.new");
-        remove(&self.join(&fresh))?;
-        let mut file = self.create(&fresh, 0o644)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(self.join(&fresh), self.join(name))?;
-        self.sync()
+        files::write_whole(&self.join(name), bytes, 0o644, Replace::Yes).map_err(as_io)
     }
 
     /// The whole of a small file, `None` when it is not there; more than `limit` bytes are not read.
@@ -118,6 +104,13 @@ impl Folder {
             names.extend(entry.map_err(&failed)?.file_name().into_string().ok());
         }
         Ok(names)
+    }
+}
+
+fn as_io(error: FileError) -> io::Error {
+    match error.why {
+        Why::Io(_, error) => error,
+        _ => io::Error::other(error),
     }
 }
 

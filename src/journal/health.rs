@@ -32,7 +32,7 @@ impl Health {
         }
     }
 
-    /// What is wrong, in words; `None` while all is good.
+    /// The last error as a text for the user; `None` while all is good.
     pub fn error(&self) -> Option<String> {
         lock(&self.error).clone()
     }

@@ -13,7 +13,7 @@ use super::chain::{MAX_LINE, split};
 use super::error::LookupError;
 use super::folder::Folders;
 use super::index::Index;
-use super::index::entry::{Keys, Place, Tag, fold, parse_cloid};
+use super::index::entry::{Keys, Location, Tag, fold, parse_cloid};
 
 /// Decisions given for one question, the oldest; a client may repeat a nonce as often as it likes.
 pub const MAX_DECISIONS: usize = 256;
@@ -52,23 +52,23 @@ impl Lookup {
 
     fn decisions(&self, tag: Tag, key: u64, asked: impl Fn(&Keys) -> bool) -> Result<Vec<Value>, LookupError> {
         let mut found = Vec::new();
-        for place in self.places(tag, key, None, MAX_DECISIONS)? {
-            let decision = self.event(place)?;
+        for location in self.locations(tag, key, None, MAX_DECISIONS)? {
+            let decision = self.event(location)?;
             if asked(&Keys::of(&decision)) {
-                found.push(self.with_what_served(decision, place)?);
+                found.push(self.with_what_served(decision, location)?);
             }
         }
         Ok(found)
     }
 
     /// Follows what serves the decision, then what serves the intents among that.
-    fn with_what_served(&self, decision: Value, place: Place) -> Result<Value, LookupError> {
+    fn with_what_served(&self, decision: Value, location: Location) -> Result<Value, LookupError> {
         let (mut sent, mut intents, mut recovered, mut done) = (Vec::new(), Vec::new(), Vec::new(), Value::Null);
         let own = seq(&decision);
         let (mut served, mut left) = (VecDeque::from_iter(own), MAX_SERVING);
         while let Some(of) = served.pop_front() {
-            for place in self.places(Tag::Serves, of, Some(place), left)? {
-                let event = self.event(place)?;
+            for location in self.locations(Tag::Serves, of, Some(location), left)? {
+                let event = self.event(location)?;
                 if Keys::of(&event).serves != Some(of) {
                     continue;
                 }
@@ -95,15 +95,21 @@ impl Lookup {
     }
 
     /// A search that knows itself to be incomplete is repeated until the index has caught up.
-    fn places(&self, tag: Tag, key: u64, after: Option<Place>, limit: usize) -> Result<Vec<Place>, LookupError> {
+    fn locations(
+        &self,
+        tag: Tag,
+        key: u64,
+        after: Option<Location>,
+        limit: usize,
+    ) -> Result<Vec<Location>, LookupError> {
         let began = Instant::now();
         loop {
-            let hits = self.index.search(tag, key, after, limit).map_err(|error| LookupError::Unreadable {
+            let found = self.index.search(tag, key, after, limit).map_err(|error| LookupError::Unreadable {
                 path: self.folders.main.join("index"),
                 why: error.to_string(),
             })?;
-            if hits.complete {
-                return Ok(hits.places);
+            if let Some(locations) = found {
+                return Ok(locations);
             }
             if began.elapsed() >= PATIENCE {
                 return Err(LookupError::Rebuilding);
@@ -113,8 +119,8 @@ impl Lookup {
     }
 
     /// The event that starts at a place, as it was published.
-    fn event(&self, place: Place) -> Result<Value, LookupError> {
-        let name = place.segment.name();
+    fn event(&self, location: Location) -> Result<Value, LookupError> {
+        let name = location.segment.name();
         let refuse = |path: PathBuf, why: &dyn ToString| LookupError::Unreadable { path, why: why.to_string() };
         let here = |why: &dyn ToString| refuse(self.folders.main.join(&name), why);
         let (path, file) =
@@ -122,7 +128,7 @@ impl Lookup {
         let mut line = Vec::with_capacity(4096);
         let mut block = [0; 4096];
         let end = loop {
-            let at = place.offset + u64::try_from(line.len()).unwrap_or(0);
+            let at = location.offset + u64::try_from(line.len()).unwrap_or(0);
             let read = file.read_at(&mut block, at).map_err(|error| refuse(path.clone(), &error))?;
             let new = block.get(..read).unwrap_or_default();
             line.extend_from_slice(new);
@@ -130,7 +136,7 @@ impl Lookup {
                 break line.len() - new.len() + end;
             }
             if read == 0 || line.len() > MAX_LINE {
-                return Err(refuse(path, &format!("there is no line at byte {}", place.offset)));
+                return Err(refuse(path, &format!("there is no line at byte {}", location.offset)));
             }
         };
         line.truncate(end);
@@ -138,7 +144,7 @@ impl Lookup {
         if let Some(event) = &mut event {
             event.shift_remove("chain");
         }
-        event.map(Value::Object).ok_or_else(|| refuse(path, &format!("there is no event at byte {}", place.offset)))
+        event.map(Value::Object).ok_or_else(|| refuse(path, &format!("there is no event at byte {}", location.offset)))
     }
 }
 

@@ -4,8 +4,8 @@
 //! again: the redo file, the reserve, the index. Nothing that was confirmed is ever written over, and nothing that is not as it was
 //! written is passed over: a person looks at it.
 //!
-//! * [`create_risk`] starts a journal, [`open`] locks and verifies it, [`Store::start`] gives it its thread, and
-//!   [`Batch`]es sent to the [`Journal::queue`] are released when they are on disk.
+//! * [`create_risk`] starts a journal, [`open`] locks and verifies it. [`Store::writer`] and [`History`] are the work of
+//!   two threads, which their owner starts; [`Batch`]es sent to the [`Journal::queue`] are released when they are on disk.
 //! * [`Lookup`] and [`read_risk`] read beside the writer and never hold it up.
 //!
 //! What keeps a line from being lost or doubled:
@@ -16,11 +16,13 @@
 //!    continues from, and repeats what was not confirmed.
 //! 4. A killed process leaves at most one batch unfinished, and `tail.redo` holds it whole.
 
+mod backlog;
 mod batch;
 mod chain;
 mod error;
 mod folder;
 mod health;
+mod history;
 mod index;
 mod lookup;
 mod open;
@@ -38,9 +40,10 @@ pub use batch::{Batch, Line, MAX_BATCH, RiskLine};
 pub use chain::{Chain, LineFault, MAX_LINE, seal};
 pub use error::{Damage, JournalError, LookupError, OpenError, What};
 pub use health::{Condition, Health};
+pub use history::History;
 pub use index::entry::{Keys, parse_cloid};
 pub use lookup::{Lookup, MAX_DECISIONS};
-pub use open::{History, Opened, Options, create_risk, open};
+pub use open::{Opened, Options, create_risk, open};
 pub use reader::{RiskLines, read_risk};
 pub use store::{Commit, Store};
-pub use writer::Journal;
+pub use writer::{Journal, Writer};

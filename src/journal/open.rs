@@ -6,7 +6,6 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -15,10 +14,13 @@ use serde_json::Value;
 use super::chain::{Chain, LineFault, seal};
 use super::error::{OpenError, What};
 use super::folder::{Folder, Folders};
+use super::history::History;
 use super::index::Index;
-use super::index::entry::{Keys, Place};
+use super::index::entry::{Keys, Location};
 use super::redo;
-use super::segment::{Live, Mark, Newest, Segment, Stream, Walk, count_back, damage, list, stated_chain};
+use super::segment::{
+    Position, Scanner, Segment, SegmentRef, SegmentsNewestFirst, Stream, count_back, damage, list, stated_chain,
+};
 use super::store::{Parts, Store};
 use super::tail::Tail;
 use crate::faults::Faults;
@@ -36,12 +38,12 @@ pub struct Options {
     pub fallback: Option<PathBuf>,
     /// Makes steps fail, in builds that can.
     pub faults: Faults,
-    /// What the risk journal's first record and every start in the events must say of whom they are: keys with values.
-    /// Where they say nothing, or this is empty, they are taken as they are.
+    /// Members with their values that the risk journal's first record and every `started` event must agree with, so that a
+    /// journal of another account or mode is refused. A record without the member is accepted.
     pub owner: Vec<(&'static str, String)>,
 }
 
-/// What a journal held when it was opened.
+/// The contents of a journal that its owner goes on from.
 #[derive(Debug)]
 pub struct Opened {
     /// All risk records in order, of the checkpoints only the last.
@@ -67,7 +69,7 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     redo::complete(&folders, &options.faults)?;
 
     let risk = read_risk(&folders, &options.owner)?;
-    let index = Index::open(&folders, options.faults.clone())?;
+    let index = Arc::new(Index::open(&folders, options.faults.clone())?);
     let events = read_events(&folders, risk.checkpoint.as_ref(), &index, &options.owner)?;
     let seq = |value: Option<&Value>| value.and_then(|value| value.get("seq")).and_then(Value::as_u64);
     let checkpoint_seq = risk.last_checkpoint.and_then(|at| seq(risk.records.get(at)));
@@ -78,10 +80,10 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
         risk: resume(&folders, Stream::Risk, risk.end)?,
         folders: folders.clone(),
         faults: options.faults.clone(),
-        index: Arc::new(index),
+        index: Arc::clone(&index),
         lock,
     };
-    let history = History { folders, until: events.from };
+    let history = History::new(folders, index, events.from);
     Ok((Store::new(parts)?, Opened { risk: risk.records, events: events.records, last_seq, history }))
 }
 
@@ -118,10 +120,10 @@ fn lock(folder: &Folder) -> Result<Flock<File>, OpenError> {
 }
 
 /// The end of a journal to write on: its last file, if that stands where it belongs.
-fn resume(folders: &Folders, stream: Stream, end: Option<Mark>) -> Result<Tail, OpenError> {
+fn resume(folders: &Folders, stream: Stream, end: Option<Position>) -> Result<Tail, OpenError> {
     let newest = list(folders, stream)?.last().copied();
     let file = match end {
-        Some(mark) if newest == Some(mark.segment) => folders.main.open(&mark.segment.name(), true)?,
+        Some(position) if newest == Some(position.segment) => folders.main.open(&position.segment.name(), true)?,
         _ => None,
     };
     Ok(Tail::new(stream, end, newest, file))
@@ -132,24 +134,25 @@ struct Risk {
     /// Where among the records the last checkpoint stands.
     last_checkpoint: Option<usize>,
     /// The place of the events that it names.
-    checkpoint: Option<Mark>,
-    end: Option<Mark>,
+    checkpoint: Option<Position>,
+    end: Option<Position>,
 }
 
 /// Verifies and reads the whole risk journal.
 fn read_risk(folders: &Folders, owner: &Owner) -> Result<Risk, OpenError> {
     let mut risk = Risk { records: Vec::new(), last_checkpoint: None, checkpoint: None, end: None };
-    let mut walk = Walk::new(folders, Newest::of(folders, Stream::Risk)?.all()?, None);
-    while walk.advance()? {
-        let record: Option<Value> = walk.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
-        let record = record.ok_or_else(|| walk.refuse(What::Line(LineFault::NotJson)))?;
+    let mut scanner = Scanner::new(folders, SegmentsNewestFirst::of(folders, Stream::Risk)?.all()?, None);
+    while scanner.advance()? {
+        let record: Option<Value> = scanner.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
+        let record = record.ok_or_else(|| scanner.refuse(What::Line(LineFault::NotJson)))?;
         if risk.records.is_empty() {
-            refuse_foreign(&walk, &record, owner)?;
+            refuse_foreign(&scanner, &record, owner)?;
         }
         if record.get("kind").and_then(Value::as_str) == Some("checkpoint") {
             if record.get("events_file").is_some() {
-                let mark = checkpoint_mark(&record).ok_or_else(|| walk.refuse(What::Line(LineFault::NotJson)))?;
-                risk.checkpoint = Some(mark);
+                let position =
+                    checkpoint_position(&record).ok_or_else(|| scanner.refuse(What::Line(LineFault::NotJson)))?;
+                risk.checkpoint = Some(position);
             }
             if let Some(superseded) = risk.last_checkpoint {
                 risk.records.remove(superseded);
@@ -157,7 +160,7 @@ fn read_risk(folders: &Folders, owner: &Owner) -> Result<Risk, OpenError> {
             risk.last_checkpoint = Some(risk.records.len());
         }
         risk.records.push(record);
-        risk.end = walk.mark();
+        risk.end = scanner.position();
     }
     Ok(risk)
 }
@@ -165,18 +168,18 @@ fn read_risk(folders: &Folders, owner: &Owner) -> Result<Risk, OpenError> {
 type Owner = [(&'static str, String)];
 
 /// Refuses a record that says to be of another account or mode.
-fn refuse_foreign(walk: &Walk<'_>, record: &Value, owner: &Owner) -> Result<(), OpenError> {
+fn refuse_foreign(scanner: &Scanner<'_>, record: &Value, owner: &Owner) -> Result<(), OpenError> {
     let stated = |key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
     let foreign = owner.iter().find_map(|(key, wanted)| {
         let stated = stated(key).filter(|stated| !stated.eq_ignore_ascii_case(wanted))?;
         Some(What::Foreign { key, stated, wanted: wanted.clone() })
     });
-    foreign.map_or(Ok(()), |what| Err(walk.refuse(what)))
+    foreign.map_or(Ok(()), |what| Err(scanner.refuse(what)))
 }
 
-fn checkpoint_mark(record: &Value) -> Option<Mark> {
+fn checkpoint_position(record: &Value) -> Option<Position> {
     let text = |name: &str| record.get(name).and_then(Value::as_str);
-    Some(Mark {
+    Some(Position {
         segment: Segment::parse(text("events_file")?).filter(|segment| segment.stream() == Stream::Events)?,
         offset: record.get("events_offset").and_then(Value::as_u64)?,
         chain: text("events_chain")?.parse().ok()?,
@@ -185,45 +188,45 @@ fn checkpoint_mark(record: &Value) -> Option<Mark> {
 
 struct Events {
     records: Vec<Value>,
-    from: Option<Mark>,
-    end: Option<Mark>,
+    from: Option<Position>,
+    end: Option<Position>,
 }
 
 /// Verifies and reads the events at the journal's end, and gives them to the index.
 fn read_events(
     folders: &Folders,
-    checkpoint: Option<&Mark>,
+    checkpoint: Option<&Position>,
     index: &Index,
     owner: &Owner,
 ) -> Result<Events, OpenError> {
     let (files, from) = recent(folders, checkpoint)?;
-    let begin = index.begin(from);
-    let begin = begin.as_ref().map(Place::from);
+    let begin = index.begin(from).map_err(OpenError::io(folders.main.path()))?;
+    let begin = begin.as_ref().map(Location::from);
     let mut events = Events { records: Vec::new(), from, end: from };
-    let mut walk = Walk::new(folders, files, from);
-    let mut met = checkpoint.is_none_or(|mark| from.is_some_and(|from| from == *mark));
-    while walk.advance()? {
-        let event: Option<Value> = walk.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
-        let event = event.ok_or_else(|| walk.refuse(What::Line(LineFault::NotJson)))?;
+    let mut scanner = Scanner::new(folders, files, from);
+    let mut met = checkpoint.is_none_or(|position| from.is_some_and(|from| from == *position));
+    while scanner.advance()? {
+        let event: Option<Value> = scanner.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
+        let event = event.ok_or_else(|| scanner.refuse(What::Line(LineFault::NotJson)))?;
         if event.get("kind").and_then(Value::as_str) == Some("started") {
-            refuse_foreign(&walk, &event, owner)?;
+            refuse_foreign(&scanner, &event, owner)?;
         }
-        let (Some((segment, offset, _)), Some(mark)) = (walk.record(), walk.mark()) else { break };
-        let place = Place { segment, offset };
-        met = met || checkpoint.is_some_and(|checkpoint| *checkpoint == mark);
-        if !met && checkpoint.is_some_and(|checkpoint| Place::from(checkpoint) <= Place::from(&mark)) {
-            return Err(walk.refuse(What::NotTheCheckpoint));
+        let (Some((segment, offset, _)), Some(position)) = (scanner.record(), scanner.position()) else { break };
+        let location = Location { segment, offset };
+        met = met || checkpoint.is_some_and(|checkpoint| *checkpoint == position);
+        if !met && checkpoint.is_some_and(|checkpoint| Location::from(checkpoint) <= Location::from(&position)) {
+            return Err(scanner.refuse(What::NotTheCheckpoint));
         }
-        if begin.is_none_or(|begin| begin <= place) {
-            index.add(Keys::of(&event).entries(place), mark);
+        if begin.is_none_or(|begin| begin <= location) {
+            index.add(Keys::of(&event).entries(location), position);
         }
         events.records.push(event);
-        events.end = Some(mark);
+        events.end = Some(position);
     }
     match checkpoint {
-        Some(mark) if !met => {
-            let path = folders.main.join(&mark.segment.name());
-            let what = What::Short { reached: mark.offset, says: "the risk journal's last checkpoint" };
+        Some(position) if !met => {
+            let path = folders.main.join(&position.segment.name());
+            let what = What::Short { reached: position.offset, says: "the risk journal's last checkpoint" };
             Err(damage(&path, events.end.map_or(0, |end| end.offset), what).into())
         }
         _ => Ok(events),
@@ -232,66 +235,35 @@ fn read_events(
 
 /// The last files of events and where in the first of them to begin: at the checkpoint, or earlier for the sake of the
 /// last 1,000 events. `None` is the journal's beginning.
-fn recent(folders: &Folders, checkpoint: Option<&Mark>) -> Result<(VecDeque<Live>, Option<Mark>), OpenError> {
-    let mut newest = Newest::of(folders, Stream::Events)?;
+fn recent(
+    folders: &Folders,
+    checkpoint: Option<&Position>,
+) -> Result<(VecDeque<SegmentRef>, Option<Position>), OpenError> {
+    let mut segments = SegmentsNewestFirst::of(folders, Stream::Events)?;
     let (mut files, mut wanted, mut reached) = (VecDeque::new(), RECENT, false);
-    while let Some(live) = newest.older()? {
-        let Some((path, file)) = folders.open(&live.segment.name())? else { break };
+    while let Some(segment_ref) = segments.older()? {
+        let Some((path, file)) = folders.open(&segment_ref.segment.name())? else { break };
         let failed = OpenError::io(&path);
         let (mut offset, lines) = if reached && wanted == 0 {
-            (live.end, 0)
+            (segment_ref.end, 0)
         } else {
-            count_back(&file, live.end, wanted + u64::from(live.headed)).map_err(&failed)?
+            count_back(&file, segment_ref.end, wanted + u64::from(segment_ref.headed)).map_err(&failed)?
         };
-        let headers = u64::from(live.headed && offset == 0);
+        let headers = u64::from(segment_ref.headed && offset == 0);
         wanted = wanted.saturating_sub(lines.saturating_sub(headers));
-        if let Some(mark) = checkpoint.filter(|mark| mark.segment >= live.segment && !reached) {
+        if let Some(position) = checkpoint.filter(|position| position.segment >= segment_ref.segment && !reached) {
             reached = true;
-            offset = if mark.segment == live.segment { offset.min(mark.offset) } else { offset };
+            offset = if position.segment == segment_ref.segment { offset.min(position.offset) } else { offset };
         } else if !reached {
             offset = 0;
         }
         let enough = reached && wanted == 0 && offset > 0;
-        let segment = live.segment;
-        files.push_front(live);
+        let segment = segment_ref.segment;
+        files.push_front(segment_ref);
         if enough {
             let chain = stated_chain(&path, &file, offset)?;
-            return Ok((files, Some(Mark { segment, offset, chain })));
+            return Ok((files, Some(Position { segment, offset, chain })));
         }
     }
     Ok((files, None))
-}
-
-/// The part of a journal that lies before what was verified when it was opened.
-#[derive(Clone, Debug)]
-pub struct History {
-    folders: Folders,
-    until: Option<Mark>,
-}
-
-impl History {
-    /// Verifies it, from the first day on, one line in memory at a time; for a background thread. Ends early, without
-    /// complaint, when `stop` is set.
-    pub fn verify(&self, stop: &AtomicBool) -> Result<(), OpenError> {
-        let Some(until) = self.until else { return Ok(()) };
-        let mut files = Newest::of(&self.folders, Stream::Events)?.all()?;
-        files.retain(|file| file.segment <= until.segment);
-        let mut walk = Walk::new(&self.folders, files, None);
-        let mut reached = None;
-        while !stop.load(Ordering::Relaxed) {
-            if !walk.advance()? {
-                let path = self.folders.main.join(&until.segment.name());
-                let what = What::Short { reached: until.offset, says: "the start of the service" };
-                return Err(damage(&path, reached.map_or(0, |mark: Mark| mark.offset), what).into());
-            }
-            reached = walk.mark();
-            if reached == Some(until) {
-                break;
-            }
-            if reached.is_some_and(|mark| Place::from(&mark) >= Place::from(&until)) {
-                return Err(walk.refuse(What::NotTheCheckpoint));
-            }
-        }
-        Ok(())
-    }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::chain::MAX_LINE;
 use super::error::OpenError;
 use super::folder::Folders;
-use super::segment::{Live, Newest, Stream, is_header};
+use super::segment::{SegmentRef, SegmentsNewestFirst, Stream, is_header};
 
 /// The risk records of the journal in `dir`, oldest first, each as stored (one JSON object with its chain value, without the
 /// line feed). A last line that is being written now is left out.
@@ -18,7 +18,7 @@ pub fn read_risk(dir: &Path) -> Result<RiskLines, OpenError> {
         return Err(OpenError::NoRiskJournal(dir.to_owned()));
     }
     let folders = Folders::of(dir)?;
-    let files = Newest::of(&folders, Stream::Risk)?.all()?;
+    let files = SegmentsNewestFirst::of(&folders, Stream::Risk)?.all()?;
     if files.is_empty() {
         return Err(OpenError::NoRiskJournal(dir.to_owned()));
     }
@@ -28,7 +28,7 @@ pub fn read_risk(dir: &Path) -> Result<RiskLines, OpenError> {
 /// See [`read_risk`]. Memory: one line.
 pub struct RiskLines {
     folders: Folders,
-    files: VecDeque<Live>,
+    files: VecDeque<SegmentRef>,
     open: Option<BufReader<Take<File>>>,
 }
 
@@ -36,9 +36,9 @@ impl RiskLines {
     fn next_line(&mut self) -> Result<Option<String>, OpenError> {
         loop {
             let Some(reader) = &mut self.open else {
-                let Some(live) = self.files.pop_front() else { return Ok(None) };
-                let Some((_, file)) = self.folders.open(&live.segment.name())? else { continue };
-                self.open = Some(BufReader::new(file.take(live.end)));
+                let Some(segment_ref) = self.files.pop_front() else { return Ok(None) };
+                let Some((_, file)) = self.folders.open(&segment_ref.segment.name())? else { continue };
+                self.open = Some(BufReader::new(file.take(segment_ref.end)));
                 continue;
             };
             let mut line = Vec::new();

@@ -127,14 +127,14 @@ fn whole(bytes: impl BufRead, from: Chain) -> bool {
 
 fn finish(
     folders: &Folders,
-    home: &Folder,
+    other: &Folder,
     segment: Segment,
     offset: u64,
     bytes: &[u8],
     faults: &Faults,
 ) -> Result<(), OpenError> {
     let name = segment.name();
-    let folder = folders.all().find(|folder| matches!(folder.open(&name, false), Ok(Some(_)))).unwrap_or(home);
+    let folder = folders.all().find(|folder| matches!(folder.open(&name, false), Ok(Some(_)))).unwrap_or(other);
     let path = folder.join(&name);
     let failed = OpenError::io(&path);
     let file = match folder.open(&name, true)? {

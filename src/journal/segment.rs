@@ -55,7 +55,7 @@ impl Segment {
 
 /// A place between two lines and the chain value there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct Position {
     pub(crate) segment: Segment,
     pub(crate) offset: u64,
     pub(crate) chain: Chain,
@@ -63,7 +63,7 @@ pub(crate) struct Mark {
 
 /// A file that is part of the journal, up to `end`.
 #[derive(Clone, Debug)]
-pub(crate) struct Live {
+pub(crate) struct SegmentRef {
     pub(crate) segment: Segment,
     pub(crate) path: PathBuf,
     pub(crate) end: u64,
@@ -78,20 +78,20 @@ struct Header {
 }
 
 /// The files of one journal, newest first, each opened only when asked for.
-pub(crate) struct Newest<'a> {
+pub(crate) struct SegmentsNewestFirst<'a> {
     folders: &'a Folders,
     left: Vec<Segment>,
-    /// What the header of the file given last says: the file before it, and the byte where that one ends.
+    /// The header of the file given last: it names the file before it, and the byte where that one ends.
     before: Option<(Header, PathBuf)>,
 }
 
-impl<'a> Newest<'a> {
-    pub(crate) fn of(folders: &'a Folders, stream: Stream) -> Result<Newest<'a>, OpenError> {
-        Ok(Newest { folders, left: list(folders, stream)?, before: None })
+impl<'a> SegmentsNewestFirst<'a> {
+    pub(crate) fn of(folders: &'a Folders, stream: Stream) -> Result<SegmentsNewestFirst<'a>, OpenError> {
+        Ok(SegmentsNewestFirst { folders, left: list(folders, stream)?, before: None })
     }
 
     /// The next older file.
-    pub(crate) fn older(&mut self) -> Result<Option<Live>, OpenError> {
+    pub(crate) fn older(&mut self) -> Result<Option<SegmentRef>, OpenError> {
         let before = self.before.take();
         let segment = match &before {
             None => self.left.pop(),
@@ -117,14 +117,14 @@ impl<'a> Newest<'a> {
             header(&file).map_err(|fault| Damage { file: path.clone(), line: 1, byte: 0, what: What::Line(fault) })?;
         let headed = header.is_some();
         self.before = header.map(|header| (header, path.clone()));
-        Ok(Some(Live { segment, path, end, headed }))
+        Ok(Some(SegmentRef { segment, path, end, headed }))
     }
 
     /// All files, oldest first.
-    pub(crate) fn all(mut self) -> Result<VecDeque<Live>, OpenError> {
+    pub(crate) fn all(mut self) -> Result<VecDeque<SegmentRef>, OpenError> {
         let mut all = VecDeque::new();
-        while let Some(live) = self.older()? {
-            all.push_front(live);
+        while let Some(segment_ref) = self.older()? {
+            all.push_front(segment_ref);
         }
         Ok(all)
     }
@@ -147,8 +147,8 @@ pub(crate) fn list(folders: &Folders, stream: Stream) -> Result<Vec<Segment>, Op
 }
 
 /// The text of a header line; `None` is the journal's beginning.
-pub(crate) fn header_text(follows: Option<&Mark>) -> String {
-    let (name, at) = follows.map_or((String::new(), 0), |mark| (mark.segment.name(), mark.offset));
+pub(crate) fn header_text(follows: Option<&Position>) -> String {
+    let (name, at) = follows.map_or((String::new(), 0), |position| (position.segment.name(), position.offset));
     format!("{HEADER}{name}\",\"at\":{at}}}")
 }
 
@@ -219,19 +219,19 @@ pub(crate) fn count_back(file: &File, end: u64, want: u64) -> io::Result<(u64, u
 }
 
 /// Reads the lines of a journal in order from some place on, over all files, and checks each.
-pub(crate) struct Walk<'a> {
+pub(crate) struct Scanner<'a> {
     folders: &'a Folders,
-    left: VecDeque<Live>,
-    open: Option<(Live, Lines<BufReader<Take<File>>>)>,
+    left: VecDeque<SegmentRef>,
+    open: Option<(SegmentRef, Lines<BufReader<Take<File>>>)>,
     from: u64,
     chain: Chain,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Scanner<'a> {
     /// `files` are to be read from `from` on, in the first of them; `None` is the journal's beginning.
-    pub(crate) fn new(folders: &'a Folders, files: VecDeque<Live>, from: Option<Mark>) -> Walk<'a> {
-        let (from, chain) = from.map_or((0, Chain::START), |mark| (mark.offset, mark.chain));
-        Walk { folders, left: files, open: None, from, chain }
+    pub(crate) fn new(folders: &'a Folders, files: VecDeque<SegmentRef>, from: Option<Position>) -> Scanner<'a> {
+        let (from, chain) = from.map_or((0, Chain::START), |position| (position.offset, position.chain));
+        Scanner { folders, left: files, open: None, from, chain }
     }
 
     /// Reads and checks the next record; false at the journal's end. Headers are checked and passed over.
@@ -240,47 +240,47 @@ impl<'a> Walk<'a> {
             if self.open.is_none() && !self.open_next()? {
                 return Ok(false);
             }
-            let Some((live, lines)) = &mut self.open else { return Ok(false) };
+            let Some((segment_ref, lines)) = &mut self.open else { return Ok(false) };
             match lines.advance() {
-                Ok(true) if live.headed && lines.start() == 0 => {}
+                Ok(true) if segment_ref.headed && lines.start() == 0 => {}
                 Ok(true) => return Ok(true),
                 Ok(false) => {
                     self.chain = lines.chain();
                     self.open = None;
                 }
-                Err(fault) => return Err(damage(&live.path, lines.start(), What::Line(fault)).into()),
+                Err(fault) => return Err(damage(&segment_ref.path, lines.start(), What::Line(fault)).into()),
             }
         }
     }
 
     fn open_next(&mut self) -> Result<bool, OpenError> {
-        let Some(live) = self.left.pop_front() else { return Ok(false) };
-        let Some((path, mut file)) = self.folders.open(&live.segment.name())? else {
+        let Some(segment_ref) = self.left.pop_front() else { return Ok(false) };
+        let Some((path, mut file)) = self.folders.open(&segment_ref.segment.name())? else {
             let error = io::Error::from(io::ErrorKind::NotFound);
-            return Err(OpenError::Io { path: live.path, error });
+            return Err(OpenError::Io { path: segment_ref.path, error });
         };
         let from = std::mem::take(&mut self.from);
         file.seek(SeekFrom::Start(from)).map_err(OpenError::io(&path))?;
-        let reader = BufReader::with_capacity(65_536, file.take(live.end.saturating_sub(from)));
-        self.open = Some((live, Lines::new(reader, from, self.chain)));
+        let reader = BufReader::with_capacity(65_536, file.take(segment_ref.end.saturating_sub(from)));
+        self.open = Some((segment_ref, Lines::new(reader, from, self.chain)));
         Ok(true)
     }
 
     /// The record last read: its file, where it starts, and its text without the chain member.
     pub(crate) fn record(&self) -> Option<(Segment, u64, &[u8])> {
-        self.open.as_ref().map(|(live, lines)| (live.segment, lines.start(), lines.body()))
+        self.open.as_ref().map(|(segment_ref, lines)| (segment_ref.segment, lines.start(), lines.body()))
     }
 
     /// The place after the record last read.
-    pub(crate) fn mark(&self) -> Option<Mark> {
-        let (live, lines) = self.open.as_ref()?;
-        Some(Mark { segment: live.segment, offset: lines.end(), chain: lines.chain() })
+    pub(crate) fn position(&self) -> Option<Position> {
+        let (segment_ref, lines) = self.open.as_ref()?;
+        Some(Position { segment: segment_ref.segment, offset: lines.end(), chain: lines.chain() })
     }
 
-    /// What is wrong with the record last read.
+    /// An error that names the record last read.
     pub(crate) fn refuse(&self, what: What) -> OpenError {
         match &self.open {
-            Some((live, lines)) => damage(&live.path, lines.start(), what).into(),
+            Some((segment_ref, lines)) => damage(&segment_ref.path, lines.start(), what).into(),
             None => damage(self.folders.main.path(), 0, what).into(),
         }
     }

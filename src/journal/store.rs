@@ -10,66 +10,63 @@ use std::time::{Duration, Instant};
 use nix::fcntl::Flock;
 use nix::libc::{EDQUOT, ENOSPC};
 
-use super::batch::{Line, RiskLine, check, size, with_place};
+use super::backlog::{Backlog, Unwritten};
+use super::batch::{Line, RiskLine, check, with_position};
 use super::error::{JournalError, OpenError};
 use super::folder::{Folder, Folders};
 use super::health::{Condition, Health};
-use super::index::entry::Place;
-use super::index::{Index, Keeper};
+use super::index::Index;
+use super::index::entry::Location;
 use super::lookup::Lookup;
 use super::redo::{Part, Redo};
 use super::reserve::Reserve;
-use super::segment::Mark;
+use super::segment::Position;
 use super::tail::{Encoded, Plan, Tail};
 use crate::base::day::{Day, day_of};
 use crate::faults::Faults;
 
-/// What was refused by the disk is kept up to this (bytes of text) and written ahead of what comes later.
-const MAX_KEPT: usize = 4 * 1024 * 1024;
-
 /// New files begun for one batch in one folder after a failure.
 const TRIES: u8 = 2;
 
-/// How often a reserve given up, or a batch kept, is tried again.
-const TEND: Duration = Duration::from_secs(1);
+/// How often a reserve that was given up, or the backlog, is tried again.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// One of the folders written to.
-pub(super) struct Home {
+pub(super) struct Volume {
     folder: Folder,
     redo: Redo,
     reserve: Reserve,
 }
 
-/// What one commit came to.
+/// The result of one commit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
     /// Lines that it put on disk.
     pub lines: usize,
     /// Their bytes.
     pub bytes: usize,
-    /// What it took, writes and syncs.
+    /// How long its writes and syncs took.
     pub took: Duration,
     /// Whether all of it is on disk.
     pub is_whole: bool,
 }
 
-/// Told of every commit; it must not wait.
+/// Called after every commit; it must not wait.
 type OnCommit = Box<dyn FnMut(Commit) + Send>;
 
 /// A journal open for writing; it is locked until this is dropped.
 pub struct Store {
     folders: Folders,
-    homes: Vec<Home>,
+    volumes: Vec<Volume>,
     active: usize,
     events: Tail,
     risk: Tail,
-    pending: Pending,
+    backlog: Backlog,
     day: Day,
-    tended: Instant,
+    retried: Instant,
     faults: Faults,
     health: Arc<Health>,
     index: Arc<Index>,
-    keeper: Option<Keeper>,
     on_commit: Option<OnCommit>,
     written: Commit,
     event_lines: Encoded,
@@ -77,21 +74,7 @@ pub struct Store {
     _lock: Flock<File>,
 }
 
-/// What is to be written next, in order.
-#[derive(Default)]
-struct Pending {
-    events: Vec<Line>,
-    risk: Vec<Record>,
-    size: usize,
-}
-
-struct Record {
-    text: String,
-    /// For a checkpoint whose place is still open: how many of the pending events come before it.
-    after: Option<usize>,
-}
-
-/// What a start leaves to write on.
+/// The parts of a verified journal that a store writes on.
 pub(super) struct Parts {
     pub(super) folders: Folders,
     pub(super) events: Tail,
@@ -104,26 +87,25 @@ pub(super) struct Parts {
 impl Store {
     pub(super) fn new(parts: Parts) -> Result<Store, OpenError> {
         let Parts { folders, events, risk, faults, index, lock } = parts;
-        let mut homes = Vec::new();
+        let mut volumes = Vec::new();
         for folder in folders.all() {
-            let mut home = Home { folder: folder.clone(), redo: Redo::open(folder)?, reserve: Reserve::none() };
+            let mut volume = Volume { folder: folder.clone(), redo: Redo::open(folder)?, reserve: Reserve::none() };
             // A disk too full for the reserve is shown by the health; it does not keep exits from being journaled.
-            let _shown_below = home.reserve.refill(folder, &faults);
-            homes.push(home);
+            let _shown_below = volume.reserve.refill(folder, &faults);
+            volumes.push(volume);
         }
         let store = Store {
             folders,
-            homes,
+            volumes,
             active: 0,
             events,
             risk,
-            pending: Pending::default(),
+            backlog: Backlog::default(),
             day: day_of(0),
-            tended: Instant::now(),
+            retried: Instant::now(),
             faults,
             health: Arc::default(),
             index,
-            keeper: None,
             on_commit: None,
             written: Commit::default(),
             event_lines: Encoded::default(),
@@ -144,7 +126,7 @@ impl Store {
         Lookup::new(self.folders.clone(), Arc::clone(&self.index))
     }
 
-    /// Has every commit told to `tell`, which must not wait.
+    /// Calls `tell` after every commit; it must not wait.
     pub fn on_commit(&mut self, tell: impl FnMut(Commit) + Send + 'static) {
         self.on_commit = Some(Box::new(tell));
     }
@@ -153,41 +135,29 @@ impl Store {
         &self.faults
     }
 
-    /// Starts the thread that keeps the index on disk.
-    pub(super) fn keep_index(&mut self) -> io::Result<()> {
-        self.keeper = Some(Keeper::start(Arc::clone(&self.index), self.folders.clone())?);
-        Ok(())
-    }
-
     /// Writes records and waits until they are on disk. `at_ms`: the time now (epoch milliseconds).
     pub fn append(&mut self, at_ms: u64, events: Vec<Line>, risk: Vec<RiskLine>) -> Result<(), Arc<JournalError>> {
         check(&events, &risk)?;
-        let mark = self.kept();
+        let before = self.unwritten();
         self.take(events, risk);
-        self.commit(day_of(at_ms), mark)
+        self.commit(day_of(at_ms), before)
     }
 
-    /// What is already waiting, before a group is taken.
-    pub(super) fn kept(&self) -> Kept {
-        Kept { events: self.pending.events.len(), risk: self.pending.risk.len(), size: self.pending.size }
+    /// The records waiting already, before a group is taken.
+    pub(super) fn unwritten(&self) -> Unwritten {
+        self.backlog.unwritten()
     }
 
     /// Takes records that were checked, to be written by the next commit.
     pub(super) fn take(&mut self, events: Vec<Line>, risk: Vec<RiskLine>) {
-        let pending = &mut self.pending;
-        pending.size += size(&events, &risk);
-        pending.events.extend(events);
-        let after = pending.events.len();
-        pending
-            .risk
-            .extend(risk.into_iter().map(|line| Record { text: line.text, after: line.checkpoint.then_some(after) }));
+        self.backlog.take(events, risk);
     }
 
     /// Writes all that was taken. On failure it is kept for the next commit, unless it is too much: then what was
-    /// taken since `kept` is dropped.
-    pub(super) fn commit(&mut self, day: Day, kept: Kept) -> Result<(), Arc<JournalError>> {
+    /// taken since `before` is dropped.
+    pub(super) fn commit(&mut self, day: Day, before: Unwritten) -> Result<(), Arc<JournalError>> {
         let begun = Instant::now();
-        let done = self.try_commit(day, kept);
+        let done = self.try_commit(day, before);
         let commit = Commit { took: begun.elapsed(), is_whole: done.is_ok(), ..std::mem::take(&mut self.written) };
         if let Some(tell) = &mut self.on_commit {
             tell(commit);
@@ -195,33 +165,29 @@ impl Store {
         done
     }
 
-    fn try_commit(&mut self, day: Day, kept: Kept) -> Result<(), Arc<JournalError>> {
+    fn try_commit(&mut self, day: Day, before: Unwritten) -> Result<(), Arc<JournalError>> {
         self.day = self.day.max(day);
         let mut tries = TRIES;
         while let Err(failure) = self.attempt() {
             if self.remedy(&failure.error, &mut tries) {
                 continue;
             }
-            if self.pending.size > MAX_KEPT {
-                self.pending.events.truncate(kept.events);
-                self.pending.risk.truncate(kept.risk);
-                self.pending.size = kept.size;
-            }
+            self.backlog.refused(before);
             let error = JournalError::Disk { path: failure.path, error: failure.error };
             self.health.set(Condition::Failing, Some(error.to_string()));
             return Err(Arc::new(error));
         }
-        self.pending.size = 0;
+        self.backlog.written();
         self.show_health();
         Ok(())
     }
 
     /// Whether another try makes sense, after doing what makes sense of it.
     fn remedy(&mut self, error: &io::Error, tries: &mut u8) -> bool {
-        let last = self.active + 1 >= self.homes.len();
+        let last = self.active + 1 >= self.volumes.len();
         let full = matches!(error.raw_os_error(), Some(ENOSPC | EDQUOT));
-        let Some(home) = self.homes.get_mut(self.active) else { return false };
-        if full && home.reserve.give_up(&home.folder) {
+        let Some(volume) = self.volumes.get_mut(self.active) else { return false };
+        if full && volume.reserve.give_up(&volume.folder) {
             return true;
         }
         if !full && *tries > 0 {
@@ -231,9 +197,9 @@ impl Store {
         if last {
             return false;
         }
-        // What this redo file names is written again in the other folder. If it cannot be said here, it is a tail that
-        // the next start completes, and the header in the other folder overrules.
-        let _overruled = home.redo.forget();
+        // The batch that this redo file names is written again in the other folder. If the file cannot be overwritten, the
+        // next start completes the batch here, and the header of the file in the other folder leaves it out.
+        let _overruled = volume.redo.forget();
         self.active += 1;
         self.events.leave_file();
         self.risk.leave_file();
@@ -244,7 +210,7 @@ impl Store {
     fn attempt(&mut self) -> Result<(), Failure> {
         let events = self.plan_events()?;
         let risk = self.plan_risk(events.as_ref())?;
-        let Some(home) = self.homes.get_mut(self.active) else { return Ok(()) };
+        let Some(volume) = self.volumes.get_mut(self.active) else { return Ok(()) };
         let mut parts = Vec::with_capacity(2);
         for (plan, lines) in [(&events, &self.event_lines), (&risk, &self.risk_lines)] {
             parts.extend(plan.as_ref().map(|plan| Part {
@@ -257,32 +223,33 @@ impl Store {
         if parts.is_empty() {
             return Ok(());
         }
-        home.redo
+        volume
+            .redo
             .write(&parts, &self.faults)
-            .map_err(|error| Failure { path: home.folder.join("tail.redo"), error })?;
+            .map_err(|error| Failure { path: volume.folder.join("tail.redo"), error })?;
         if let Some(plan) = events {
-            let failed = |error| Failure { path: home.folder.join(&plan.segment.name()), error };
+            let failed = |error| Failure { path: volume.folder.join(&plan.segment.name()), error };
             let before = self.events.confirmed();
-            self.events.append(&plan, &self.event_lines, &home.folder, &self.faults).map_err(failed)?;
+            self.events.append(&plan, &self.event_lines, &volume.folder, &self.faults).map_err(failed)?;
             self.written.count(&self.event_lines);
             self.events_written(&plan, before.as_ref());
         }
-        let Some(home) = self.homes.get_mut(self.active) else { return Ok(()) };
+        let Some(volume) = self.volumes.get_mut(self.active) else { return Ok(()) };
         if let Some(plan) = risk {
-            let failed = |error| Failure { path: home.folder.join(&plan.segment.name()), error };
-            self.risk.append(&plan, &self.risk_lines, &home.folder, &self.faults).map_err(failed)?;
+            let failed = |error| Failure { path: volume.folder.join(&plan.segment.name()), error };
+            self.risk.append(&plan, &self.risk_lines, &volume.folder, &self.faults).map_err(failed)?;
             self.written.count(&self.risk_lines);
-            self.pending.risk.clear();
+            self.backlog.risk.clear();
         }
         Ok(())
     }
 
     fn plan_events(&mut self) -> Result<Option<Plan>, Failure> {
-        if self.pending.events.is_empty() {
+        if self.backlog.events.is_empty() {
             return Ok(None);
         }
         let plan = self.events.plan(self.day).map_err(|error| self.failure(error))?;
-        let texts = self.pending.events.iter().map(|line| line.text.as_str());
+        let texts = self.backlog.events.iter().map(|line| line.text.as_str());
         let encoded = plan.encode(texts, &mut self.event_lines);
         encoded.map_err(|fault| self.failure(io::Error::other(fault)))?;
         Ok(Some(plan))
@@ -290,23 +257,23 @@ impl Store {
 
     /// Checkpoints get the places that the events will have when they are written as planned.
     fn plan_risk(&mut self, events: Option<&Plan>) -> Result<Option<Plan>, Failure> {
-        if self.pending.risk.is_empty() {
+        if self.backlog.risk.is_empty() {
             return Ok(None);
         }
-        let place = |after: usize| {
+        let position_after = |after: usize| {
             let last = after.checked_sub(1).and_then(|last| self.event_lines.records.get(last));
             match (events, last) {
                 (Some(plan), Some((_, offset, chain))) => {
-                    Some(Mark { segment: plan.segment, offset: *offset, chain: *chain })
+                    Some(Position { segment: plan.segment, offset: *offset, chain: *chain })
                 }
                 _ => self.events.confirmed(),
             }
         };
         let texts: Vec<String> = self
-            .pending
+            .backlog
             .risk
             .iter()
-            .map(|record| with_place(&record.text, record.after.and_then(place).as_ref()))
+            .map(|record| with_position(&record.text, record.after.and_then(position_after).as_ref()))
             .collect();
         let plan = self.risk.plan(self.day).map_err(|error| self.failure(error))?;
         let encoded = plan.encode(texts.iter().map(String::as_str), &mut self.risk_lines);
@@ -314,75 +281,73 @@ impl Store {
         Ok(Some(plan))
     }
 
-    /// Indexes the events now on disk, and settles the places of checkpoints should their own write fail.
-    fn events_written(&mut self, plan: &Plan, before: Option<&Mark>) {
-        let marks = self.event_lines.records.iter();
-        let marks: Vec<Mark> =
-            marks.map(|(_, offset, chain)| Mark { segment: plan.segment, offset: *offset, chain: *chain }).collect();
-        for record in &mut self.pending.risk {
-            if let Some(after) = record.after.take() {
-                let mark = after.checked_sub(1).map_or(before, |last| marks.get(last));
-                record.text = with_place(&record.text, mark);
-            }
+    /// Indexes the events now on disk.
+    fn events_written(&mut self, plan: &Plan, before: Option<&Position>) {
+        let segment = plan.segment;
+        let mut positions = Vec::with_capacity(self.event_lines.records.len());
+        for (line, (start, end, chain)) in self.backlog.events.iter().zip(&self.event_lines.records) {
+            let position = Position { segment, offset: *end, chain: *chain };
+            self.index.add(line.keys.entries(Location { segment, offset: *start }), position);
+            positions.push(position);
         }
-        let starts = self.event_lines.records.iter().map(|(start, ..)| Place { segment: plan.segment, offset: *start });
-        let entries = self.pending.events.iter().zip(starts).flat_map(|(line, place)| line.keys.entries(place));
-        let full = marks.last().is_some_and(|last| self.index.add(entries, *last));
-        if let Some(keeper) = self.keeper.as_ref().filter(|_| full) {
-            keeper.wake();
-        }
-        self.pending.events.clear();
+        self.backlog.events_written(&positions, before);
     }
 
     fn failure(&self, error: io::Error) -> Failure {
         Failure { path: self.folders.main.path().to_owned(), error }
     }
 
-    /// Whether there is something to come back to although nothing new arrives.
-    pub(super) fn needs_tending(&self) -> bool {
+    /// Whether the backlog or the reserve is to be tried again although nothing new arrives.
+    pub(super) fn needs_retry(&self) -> bool {
         self.health.condition() != Condition::Good
     }
 
-    /// Once a second while something is wrong: writes what was kept and allocates the reserve again.
-    pub(super) fn tend(&mut self) {
-        if !self.needs_tending() || self.tended.elapsed() < TEND {
+    /// Once a second while something is wrong: writes the backlog and allocates the reserve again.
+    pub(super) fn retry_backlog(&mut self) {
+        if !self.needs_retry() || self.retried.elapsed() < RETRY {
             return;
         }
-        self.tended = Instant::now();
-        if self.pending.size > 0 {
-            let kept = self.kept();
+        self.retried = Instant::now();
+        if !self.backlog.is_empty() {
+            let before = self.unwritten();
             // Its failure is in the health; nobody waits for these records any more.
-            let _shown = self.commit(self.day, kept);
+            let _shown = self.commit(self.day, before);
         }
-        if let Some(home) = self.homes.get_mut(self.active) {
-            let _shown_below = home.reserve.refill(&home.folder, &self.faults);
+        if let Some(volume) = self.volumes.get_mut(self.active) {
+            let _shown_below = volume.reserve.refill(&volume.folder, &self.faults);
         }
-        if self.pending.size == 0 {
+        if self.backlog.is_empty() {
             self.show_health();
         }
     }
 
     /// Shows how things stand after a success.
     fn show_health(&self) {
-        let home = self.homes.get(self.active);
-        match home {
-            Some(home) if self.active > 0 => self.health.set(
+        let volume = self.volumes.get(self.active);
+        match volume {
+            Some(volume) if self.active > 0 => self.health.set(
                 Condition::Degraded,
                 Some(format!(
                     "the journal is written to its fallback folder {}: repair the disk of {} and restart the service",
-                    home.folder.path().display(),
+                    volume.folder.path().display(),
                     self.folders.main.path().display()
                 )),
             ),
-            Some(home) if !home.reserve.held() => self.health.set(
+            Some(volume) if !volume.reserve.held() => self.health.set(
                 Condition::Degraded,
                 Some(format!(
                     "the disk of {} is full: the reserve is in use; make space",
-                    home.folder.path().display()
+                    volume.folder.path().display()
                 )),
             ),
             _ => self.health.set(Condition::Good, None),
         }
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.index.close();
     }
 }
 
@@ -396,12 +361,4 @@ impl Commit {
 struct Failure {
     path: PathBuf,
     error: io::Error,
-}
-
-/// What was waiting at some moment.
-#[derive(Clone, Copy)]
-pub(super) struct Kept {
-    events: usize,
-    risk: usize,
-    size: usize,
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use super::chain::{Chain, LineFault, seal};
 use super::folder::{Folder, remove};
-use super::segment::{Mark, Segment, Stream, header_text};
+use super::segment::{Position, Segment, Stream, header_text};
 use crate::base::day::Day;
 use crate::faults::{Faults, Step};
 
@@ -13,7 +13,7 @@ use crate::faults::{Faults, Step};
 pub(crate) struct Tail {
     stream: Stream,
     /// Up to here all is on disk.
-    confirmed: Option<Mark>,
+    confirmed: Option<Position>,
     /// The last file name taken.
     newest: Option<Segment>,
     /// The file of `confirmed`, to be written on. `None`: the next lines begin a new file.
@@ -40,12 +40,17 @@ pub(crate) struct Encoded {
 }
 
 impl Tail {
-    pub(crate) fn new(stream: Stream, confirmed: Option<Mark>, newest: Option<Segment>, file: Option<File>) -> Tail {
+    pub(crate) fn new(
+        stream: Stream,
+        confirmed: Option<Position>,
+        newest: Option<Segment>,
+        file: Option<File>,
+    ) -> Tail {
         Tail { stream, confirmed, newest, file, frayed: false }
     }
 
     /// The place up to which all is on disk.
-    pub(crate) fn confirmed(&self) -> Option<Mark> {
+    pub(crate) fn confirmed(&self) -> Option<Position> {
         self.confirmed
     }
 
@@ -57,9 +62,9 @@ impl Tail {
     /// Where lines written now go. A clock set back does not lead back to an older day.
     pub(crate) fn plan(&self, day: Day) -> io::Result<Plan> {
         let day = (self.stream == Stream::Events).then_some(day);
-        let from = self.confirmed.map_or(Chain::START, |mark| mark.chain);
-        if let Some(mark) = self.confirmed.filter(|mark| self.file.is_some() && mark.segment.day >= day) {
-            return Ok(Plan { segment: mark.segment, offset: mark.offset, from, header: None, new: false });
+        let from = self.confirmed.map_or(Chain::START, |position| position.chain);
+        if let Some(position) = self.confirmed.filter(|position| self.file.is_some() && position.segment.day >= day) {
+            return Ok(Plan { segment: position.segment, offset: position.offset, from, header: None, new: false });
         }
         let segment = match self.newest {
             Some(newest) if newest.day >= day => {
@@ -85,7 +90,7 @@ impl Tail {
             Ok(()) => {
                 let end = encoded.records.last();
                 self.confirmed =
-                    end.map(|(_, offset, chain)| Mark { segment: plan.segment, offset: *offset, chain: *chain });
+                    end.map(|(_, offset, chain)| Position { segment: plan.segment, offset: *offset, chain: *chain });
                 if plan.new {
                     (self.newest, self.frayed) = (Some(plan.segment), false);
                 }
@@ -141,11 +146,11 @@ impl Plan {
         if let Some(header) = &self.header {
             chain = seal(chain, header, &mut out.bytes)?;
         }
-        let place = |bytes: &[u8]| self.offset + u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let end = |bytes: &[u8]| self.offset + u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         for text in texts {
-            let start = place(&out.bytes);
+            let start = end(&out.bytes);
             chain = seal(chain, text, &mut out.bytes)?;
-            out.records.push((start, place(&out.bytes), chain));
+            out.records.push((start, end(&out.bytes), chain));
         }
         Ok(())
     }

@@ -28,8 +28,6 @@ use crate::journal::{History, Journal};
 
 /// How long requests at work may take once the shutdown has begun.
 const GRACE: Duration = Duration::from_secs(5);
-/// How often it is checked whether the journal's thread lives.
-const CHECK: Duration = Duration::from_millis(250);
 
 impl PreflightedService {
     /// Runs the service until a signal ends it, signing with the API wallet's key (paper mode has none), logging lines of
@@ -62,7 +60,7 @@ impl PreflightedService {
             context.vouched_for(config.account, master);
         }
         let guard = restored_guard(&home, &config, intervals, &opened, &context.recent_events);
-        let journal = context.start_journal(store).map_err(failed)?;
+        let (journal, writer) = context.start_journal(store).map_err(failed)?;
         let start = Start {
             home: &home,
             config: &config,
@@ -76,9 +74,10 @@ impl PreflightedService {
             notify,
         };
         let ended = context.serve(start, &journal, &ends, signals);
-        if ended.is_err() {
-            // Its thread waits for the decision loop's end, and that may never come.
-            journal.leave();
+        drop(journal);
+        if ended.is_ok() {
+            // Not after a death: the writer ends after the decision loop, and that may never come.
+            let _its_death_was_heard = writer.join();
         }
         ended
     }
@@ -103,22 +102,11 @@ fn failed(error: impl Display) -> RunError {
     RunError::Failed(format!("a thread or listener was refused: {error}"))
 }
 
-/// Waits for a signal, or for the first thread that dies. The journal's own reports to nobody: it is checked.
-fn wait(
-    signal: &Receiver<Option<&'static str>>,
-    deaths: &Receiver<Death>,
-    is_journal_alive: impl Fn() -> bool,
-) -> Result<&'static str, String> {
-    loop {
-        select! {
-            recv(signal) -> name => return Ok(name.ok().flatten().unwrap_or("a signal")),
-            recv(deaths) -> death => {
-                return Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string()));
-            }
-            default(CHECK) => if !is_journal_alive() {
-                return Err("thread journal died".to_owned());
-            },
-        }
+/// Waits for a signal, or for the first thread that dies.
+fn wait(signal: &Receiver<Option<&'static str>>, deaths: &Receiver<Death>) -> Result<&'static str, String> {
+    select! {
+        recv(signal) -> name => Ok(name.ok().flatten().unwrap_or("a signal")),
+        recv(deaths) -> death => Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string())),
     }
 }
 
@@ -142,7 +130,7 @@ impl ServiceContext {
         let text = format!("{version} {mode} for account {account} listening on http://{}", server.address());
         log::line(Level::Info, &text);
         notify.ready(&text);
-        let end = wait(&signal, &ends.deaths, || journal.is_alive());
+        let end = wait(&signal, &ends.deaths);
         notify.shutting_down(end.as_ref().map_or_else(String::as_str, |_| "what is on its way is waited for"));
         self.end(end, server, ends)
     }
@@ -151,9 +139,8 @@ impl ServiceContext {
     fn open(&self, start: Start<'_>, journal: &Journal<AfterCommit>) -> Result<Server, RunError> {
         let Start { home, config, api_wallet, intervals, guard, checkpoint_seq, history, listener, .. } = start;
         let WorkEnds { messages, queued_sends, wanted } = start.work_ends;
-        let queue = journal.queue().ok_or_else(|| RunError::Failed("the journal's thread ended at once".to_owned()))?;
         let surroundings = self.surroundings(messages, home.kill_file(), start.notify);
-        let decision_loop = DecisionLoop::new(guard, queue, journal.health(), checkpoint_seq, surroundings);
+        let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), checkpoint_seq, surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
         let poller = Poller {
             reader: self.venue_reader(config.account, api_wallet.as_ref()),
@@ -167,7 +154,7 @@ impl ServiceContext {
         if let Some(wallet) = api_wallet {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;
         }
-        self.verify_history(history).map_err(failed)?;
+        self.start_history(history).map_err(failed)?;
         let limits = Limits::default();
         let setup = ServerSetup {
             listener,

@@ -1,8 +1,8 @@
 //! Shared by the threads of a service, and how each of them is made from it.
 
 use std::io;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use signal_hook::iterator::Signals;
@@ -106,10 +106,16 @@ impl ServiceContext {
         }
     }
 
-    pub(super) fn start_journal(&self, mut store: Store) -> io::Result<Journal<AfterCommit>> {
+    pub(super) fn start_journal(&self, mut store: Store) -> io::Result<(Journal<AfterCommit>, JoinHandle<()>)> {
         let (handler, metrics) = (self.commit_handler(), Arc::clone(&self.metrics));
         store.on_commit(move |commit| metrics.commit(commit));
-        store.start(JOURNAL_QUEUE, move |after: AfterCommit, written| handler.on_commit(after, &written))
+        let on_commit = move |after: AfterCommit, written| handler.on_commit(after, &written);
+        let (journal, writer) = store.writer(JOURNAL_QUEUE, on_commit);
+        let thread = spawn("journal", &self.deaths, move || {
+            writer.run();
+            Ok(())
+        })?;
+        Ok((journal, thread))
     }
 
     pub(super) fn surroundings(&self, inbox: Receiver<Message>, kill_file: KillFile, notify: &Notify) -> Surroundings {
@@ -155,15 +161,15 @@ impl ServiceContext {
         Ok(())
     }
 
-    /// Days behind the last checkpoint are verified beside the work.
-    pub(super) fn verify_history(&self, history: History) -> io::Result<()> {
-        let verify = move || {
-            history.verify(&AtomicBool::new(false)).or_else(|error| {
+    /// Verifies the days behind the last checkpoint, and keeps the journal's index whole, beside the work.
+    pub(super) fn start_history(&self, history: History) -> io::Result<()> {
+        let work = move || {
+            history.run(|error| {
                 log::line(Level::Error, format_args!("an older day of the journal is damaged: {error}"));
-                Ok(())
-            })
+            });
+            Ok(())
         };
-        spawn("history", &self.deaths, verify).map(drop)
+        spawn("history", &self.deaths, work).map(drop)
     }
 
     pub(super) fn handlers(&self, config: &Config, lookup: Lookup, limits: Limits) -> Handlers {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::base::day::Day;
-use crate::journal::segment::{Mark, Segment};
+use crate::journal::segment::{Position, Segment};
 
 /// Bytes of an entry.
 pub(crate) const SIZE: usize = 20;
@@ -11,7 +11,7 @@ pub(crate) const SIZE: usize = 20;
 /// Big-endian: tag (1), key (8), day (3), segment number (2), byte offset (6). Byte order is search order.
 pub(crate) type Entry = [u8; SIZE];
 
-/// What an event can be found by.
+/// The kind of a key that an event can be found by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     /// A decision by the client's nonce.
@@ -36,18 +36,18 @@ impl Tag {
 
 /// Where an event starts. Ordered as the journal runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     pub(crate) segment: Segment,
     pub(crate) offset: u64,
 }
 
-impl From<&Mark> for Place {
-    fn from(mark: &Mark) -> Place {
-        Place { segment: mark.segment, offset: mark.offset }
+impl From<&Position> for Location {
+    fn from(position: &Position) -> Location {
+        Location { segment: position.segment, offset: position.offset }
     }
 }
 
-impl Place {
+impl Location {
     /// The last 11 bytes of an entry. The day is stored one up: zero is before every day.
     pub(crate) fn to_bytes(self) -> [u8; 11] {
         let [_, a, b, c] = self.segment.day.map_or(0, |day| day.number() + 1).to_be_bytes();
@@ -56,17 +56,17 @@ impl Place {
         [a, b, c, d, e, f, g, h, i, j, k]
     }
 
-    pub(crate) fn from_bytes(bytes: [u8; 11]) -> Place {
+    pub(crate) fn from_bytes(bytes: [u8; 11]) -> Location {
         let [a, b, c, d, e, f, g, h, i, j, k] = bytes;
         let day = u32::from_be_bytes([0, a, b, c]).checked_sub(1).and_then(Day::from_number);
         let segment = Segment { day, n: u16::from_be_bytes([d, e]) };
-        Place { segment, offset: u64::from_be_bytes([0, 0, f, g, h, i, j, k]) }
+        Location { segment, offset: u64::from_be_bytes([0, 0, f, g, h, i, j, k]) }
     }
 }
 
 /// The entry under a key for an event at a place.
-pub(crate) fn entry(tag: Tag, key: u64, place: Place) -> Entry {
-    bound(tag, key, place.to_bytes())
+pub(crate) fn entry(tag: Tag, key: u64, location: Location) -> Entry {
+    bound(tag, key, location.to_bytes())
 }
 
 /// The first and the last entry there can be under a key.
@@ -74,21 +74,27 @@ pub(crate) fn range(tag: Tag, key: u64) -> (Entry, Entry) {
     (bound(tag, key, [0; 11]), bound(tag, key, [u8::MAX; 11]))
 }
 
-fn bound(tag: Tag, key: u64, place: [u8; 11]) -> Entry {
+fn bound(tag: Tag, key: u64, location: [u8; 11]) -> Entry {
     let mut entry = [tag.byte(); SIZE];
-    let bytes = key.to_be_bytes().into_iter().chain(place);
+    let bytes = key.to_be_bytes().into_iter().chain(location);
     entry.iter_mut().skip(1).zip(bytes).for_each(|(to, from)| *to = from);
     entry
 }
 
 /// The place an entry names.
-pub(crate) fn place(entry: &Entry) -> Place {
+pub(crate) fn location(entry: &Entry) -> Location {
     let mut bytes = [0; 11];
     bytes.iter_mut().zip(entry.iter().skip(9)).for_each(|(to, from)| *to = *from);
-    Place::from_bytes(bytes)
+    Location::from_bytes(bytes)
 }
 
-/// What one event can be found by, besides its place.
+/// The tag and the key of an entry.
+pub(crate) fn tag_and_key(entry: &Entry) -> (u8, u64) {
+    let [tag, a, b, c, d, e, f, g, h, ..] = *entry;
+    (tag, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
+}
+
+/// The keys that one event can be found by.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     /// The client's nonce, of a decision that has one.
@@ -122,11 +128,11 @@ impl Keys {
     }
 
     /// The entries of an event at a place.
-    pub(crate) fn entries(&self, place: Place) -> impl Iterator<Item = Entry> + '_ {
+    pub(crate) fn entries(&self, location: Location) -> impl Iterator<Item = Entry> + '_ {
         let cloids = self.cloids.iter().map(|cloid| (Tag::Cloid, fold(*cloid)));
         let others = [(Tag::Nonce, self.nonce), (Tag::Serves, self.serves)];
         let others = others.into_iter().filter_map(|(tag, key)| Some((tag, key?)));
-        others.chain(cloids).map(move |(tag, key)| entry(tag, key, place))
+        others.chain(cloids).map(move |(tag, key)| entry(tag, key, location))
     }
 }
 
@@ -161,14 +167,14 @@ mod tests {
     fn places_read_back_and_sort_as_they_are() {
         let days = [None, Some(day_of(0)), Some(day_of(1_772_366_400_000)), Some(day_of(u64::MAX))];
         let segments = days.into_iter().flat_map(|day| [0, 1, u16::MAX].map(|n| Segment { day, n }));
-        let places = segments.flat_map(|segment| [0, 1, (1 << 48) - 1].map(|offset| Place { segment, offset }));
-        let places: Vec<_> = places.collect();
-        for pair in places.windows(2) {
+        let locations = segments.flat_map(|segment| [0, 1, (1 << 48) - 1].map(|offset| Location { segment, offset }));
+        let locations: Vec<_> = locations.collect();
+        for pair in locations.windows(2) {
             assert!(pair[0] < pair[1] && pair[0].to_bytes() < pair[1].to_bytes(), "{pair:?}");
         }
-        for at in places {
-            assert_eq!(Place::from_bytes(at.to_bytes()), at);
-            assert_eq!(place(&entry(Tag::Cloid, u64::MAX, at)), at);
+        for at in locations {
+            assert_eq!(Location::from_bytes(at.to_bytes()), at);
+            assert_eq!(location(&entry(Tag::Cloid, u64::MAX, at)), at);
         }
     }
 }

@@ -1,154 +1,212 @@
-//! Where in the journal a nonce, a client order id or what serves an event is found.
+//! Where in the journal events stand, by nonce, by client order id, and by the event that they serve.
 //!
-//! The journal alone is the truth: the index is never synced with it, is made again from it wherever it is missing, and what
-//! it names is read and compared before anyone sees it. New entries are kept in memory; each 16,384 of them become a
-//! sorted *run* on disk, eight runs of a level become one of the next. So memory stays bounded and a search touches few
-//! files, however long the journal is. The runs join without a gap; what they do not cover yet is read from the journal.
+//! The journal alone is the truth: the index is never synced with it, is made again from it wherever it is missing or
+//! spoiled, and the events that it names are read and compared before anyone sees them. New entries are kept in memory; each
+//! 65,536 of them become one sorted [`run`] on disk, which never changes and is never merged: event numbers and most nonces
+//! grow with time, so that a run's bounds tell whether it is worth opening. A stretch of the journal that is covered neither
+//! in memory nor by a run is a *gap*: look-ups wait until it is filled from the journal.
 
 pub(crate) mod entry;
-mod keeper;
 mod run;
+pub(crate) mod table;
 
-use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, ErrorKind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use entry::{Entry, Place, Tag, range};
-pub(crate) use keeper::Keeper;
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use entry::{Entry, Location, Tag, range};
 use run::Run;
+use table::MemTable;
 
 use super::error::OpenError;
 use super::folder::{Folder, Folders, remove};
-use super::segment::{Mark, stated_chain};
+use super::segment::{Position, stated_chain};
 use crate::faults::Faults;
 
-/// Entries in memory before they become a run.
-const SPILL: usize = 16_384;
-
-/// Runs' worth of entries that may wait in memory for the disk. Past it they are dropped, and read from the journal later.
-const WAITING: usize = 8;
-
-/// The index of one journal's events, shared by the writer, the keeper and all who look up.
+/// The index of one journal's events, shared by the writer, the thread that fills gaps, and all who look up.
 pub(crate) struct Index {
     folder: Folder,
     faults: Faults,
     state: RwLock<State>,
+    closed: AtomicBool,
+    /// Holds a word while there may be a gap, or the index was closed.
+    gaps: (Sender<()>, Receiver<()>),
 }
 
 #[derive(Default)]
 struct State {
-    /// On disk, from the journal's beginning on, each following the one before.
+    /// In the journal's order.
     runs: Vec<Arc<Run>>,
-    /// Complete in memory, to be written.
-    waiting: Vec<Arc<Stretch>>,
-    /// Growing.
-    fresh: Stretch,
-}
-
-/// The entries of a stretch of the journal. A mark of `None` is the journal's beginning.
-#[derive(Default)]
-struct Stretch {
-    from: Option<Mark>,
-    to: Option<Mark>,
-    entries: BTreeSet<Entry>,
+    /// The growing end.
+    live: MemTable,
 }
 
 impl State {
-    /// How far the runs reach.
-    fn covered(&self) -> Option<Mark> {
-        self.runs.last().map(|run| run.span.to)
+    /// The first stretch of the journal before its live end that is not covered: after the one position, up to the other.
+    fn gap(&self) -> Option<(Option<Position>, Position)> {
+        let mut reached = None;
+        for (from, to) in self.runs.iter().map(|run| (run.from, Some(run.to))).chain([(self.live.from, self.live.to)]) {
+            if from != reached {
+                return Some((reached, from?));
+            }
+            reached = to;
+        }
+        None
     }
-
-    /// Where the entries in memory begin.
-    fn in_memory(&self) -> Option<Mark> {
-        self.waiting.first().map_or(self.fresh.from, |first| first.from)
-    }
-}
-
-/// What a search found.
-pub(crate) struct Hits {
-    /// In the journal's order.
-    pub(crate) places: Vec<Place>,
-    /// False while a part of the journal is not covered: there may be more.
-    pub(crate) complete: bool,
 }
 
 impl Index {
-    /// Takes up the runs on disk that belong to this journal and removes the others.
+    /// Takes up the runs on disk that belong to this journal, and removes all other files.
     pub(crate) fn open(folders: &Folders, faults: Faults) -> Result<Index, OpenError> {
         let folder = Folder::own(&folders.main.join("index"))?;
         let mut found = Vec::new();
         for name in folder.names()? {
             let path = folder.join(&name);
             let file = if name.ends_with(".run") { folder.open(&name, false)? } else { None };
-            let run = file.map(|file| Run::open(&path, file)).transpose().map_err(OpenError::io(&path))?.flatten();
+            let run = file.map(|file| Run::open(&name, &file)).transpose().map_err(OpenError::io(&path))?.flatten();
             match run {
                 Some(run) => found.push(run),
                 None => remove(&path).map_err(OpenError::io(&path))?,
             }
         }
-        let runs = joined(found, |last| belongs(folders, last)).map_err(OpenError::io(folder.path()))?;
-        let state = State { runs: runs.into_iter().map(Arc::new).collect(), ..State::default() };
-        Ok(Index { folder, faults, state: RwLock::new(state) })
+        found.sort_by_key(|run| run.from.as_ref().map(Location::from));
+        // Each run names the chain value that it follows, so that the last one speaks for those before it.
+        let is_ours = found.last().is_none_or(|last| belongs(folders, last));
+        let mut runs = Vec::<Arc<Run>>::new();
+        for run in found {
+            let reached = runs.last().map(|last| Location::from(&last.to));
+            if is_ours && run.from.as_ref().map(Location::from) >= reached {
+                runs.push(Arc::new(run));
+            } else {
+                run.remove(&folder).map_err(OpenError::io(folder.path()))?;
+            }
+        }
+        let state = RwLock::new(State { runs, live: MemTable::default() });
+        Ok(Index { folder, faults, state, closed: AtomicBool::new(false), gaps: bounded(1) })
     }
 
-    /// From where on [`Index::add`] will be told of the events: `from`, or where the runs end if that is later.
-    pub(crate) fn begin(&self, from: Option<Mark>) -> Option<Mark> {
+    /// From where on [`Index::add`] expects the events: `from`, or where the index ends if that is later. A last run that is
+    /// not full goes on in memory, so that restarts leave no trail of small runs; if it ends before `from`, it is read again.
+    pub(crate) fn begin(&self, from: Option<Position>) -> io::Result<Option<Position>> {
+        let location = |position: Option<Position>| position.as_ref().map(Location::from);
         let mut state = self.write();
-        let place = |mark: &Option<Mark>| mark.as_ref().map(Place::from);
-        let begin = if place(&state.covered()) > place(&from) { state.covered() } else { from };
-        state.fresh = Stretch { from: begin, to: begin, entries: BTreeSet::new() };
-        begin
+        if let Some(last) = state.runs.pop_if(|run| !run.is_full()) {
+            match last.load(&self.folder) {
+                Ok(table) if location(table.to) >= location(from) => state.live = table,
+                _ => last.remove(&self.folder)?,
+            }
+        }
+        if state.live.to.is_none() {
+            let covered = state.runs.last().map(|run| run.to);
+            state.live = MemTable::after(if location(covered) > location(from) { covered } else { from });
+        }
+        Ok(state.live.to)
     }
 
-    /// Adds the entries of events up to `to`. True when there is work for the keeper.
-    pub(crate) fn add(&self, entries: impl Iterator<Item = Entry>, to: Mark) -> bool {
+    /// Adds the entries of one event, which ends at `to`. Where a run cannot be written, its stretch becomes a gap.
+    pub(crate) fn add(&self, entries: impl Iterator<Item = Entry>, to: Position) {
         let mut state = self.write();
-        state.fresh.entries.extend(entries);
-        state.fresh.to = Some(to);
-        state.fresh.entries.len() >= SPILL && {
-            Self::set_aside(&mut state);
-            true
+        let Some(full) = state.live.add(entries, to) else { return };
+        match Run::write(&self.folder, &full, &self.faults) {
+            Ok(run) => state.runs.extend(run.map(Arc::new)),
+            Err(_) => self.wake(),
         }
     }
 
-    /// Lets the fresh entries wait for the disk.
-    fn set_aside(state: &mut State) {
-        let next = Stretch { from: state.fresh.to, to: state.fresh.to, entries: BTreeSet::new() };
-        let full = std::mem::replace(&mut state.fresh, next);
-        if state.waiting.len() < WAITING {
-            state.waiting.push(Arc::new(full));
-        } else {
-            state.waiting.clear();
-        }
-    }
-
-    /// At most `limit` places under a key, the oldest, not before `after`.
-    pub(crate) fn search(&self, tag: Tag, key: u64, after: Option<Place>, limit: usize) -> io::Result<Hits> {
+    /// At most `limit` locations under a key, the oldest, not before `after`, in the journal's order. `None` while there is a
+    /// gap, in which there may be more.
+    pub(crate) fn search(
+        &self,
+        tag: Tag,
+        key: u64,
+        after: Option<Location>,
+        limit: usize,
+    ) -> io::Result<Option<Vec<Location>>> {
         let (mut first, last) = range(tag, key);
         if let Some(after) = after {
             first = entry::entry(tag, key, after);
         }
-        let (runs, recent, complete) = {
+        let (runs, recent) = {
             let state = self.read();
-            let memory = state.waiting.iter().map(|stretch| &stretch.entries).chain([&state.fresh.entries]);
-            let recent: Vec<Entry> =
-                memory.flat_map(|entries| entries.range(first..=last)).take(limit).copied().collect();
-            (state.runs.clone(), recent, state.covered() == state.in_memory())
+            if state.gap().is_some() {
+                self.wake();
+                return Ok(None);
+            }
+            let is_before = |run: &Run| after.is_some_and(|after| Location::from(&run.to) <= after);
+            let runs = state.runs.iter().filter(|run| run.may_hold(tag, key) && !is_before(run));
+            let recent = state.live.entries.range(first..=last).take(limit);
+            (runs.cloned().collect::<Vec<_>>(), recent.copied().collect::<Vec<_>>())
         };
-        let mut places = Vec::new();
-        for run in runs.iter().filter(|run| after.is_none_or(|after| Place::from(&run.span.to) > after)) {
-            run.search(tag, key, &first, &last, &mut |found| {
-                places.push(entry::place(&found));
-                places.len() < limit
-            })?;
-            if places.len() >= limit {
-                break;
+        let mut found = Vec::new();
+        for run in runs {
+            match run.search(&self.folder, &first, &last, limit - found.len()) {
+                Ok(entries) => found.extend(entries),
+                Err(error) if is_spoiled(&error) => {
+                    self.forget(&run);
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
             }
         }
-        places.extend(recent.iter().map(entry::place));
-        places.truncate(limit);
-        Ok(Hits { places, complete })
+        Ok(Some(found.iter().chain(&recent).take(limit).map(entry::location).collect()))
+    }
+
+    /// Takes a run out that is not as it was written; its stretch becomes a gap.
+    fn forget(&self, spoiled: &Arc<Run>) {
+        let mut state = self.write();
+        let before = state.runs.len();
+        state.runs.retain(|run| !Arc::ptr_eq(run, spoiled));
+        if state.runs.len() < before {
+            // A file that stays is found spoiled again, or replaced by the run made anew.
+            let _stays = spoiled.remove(&self.folder);
+        }
+        self.wake();
+    }
+
+    /// The first gap; see [`Index::insert`].
+    pub(crate) fn gap(&self) -> Option<(Option<Position>, Position)> {
+        self.read().gap()
+    }
+
+    /// Puts entries read from the journal where they were missing: in front of the live ones in memory, or as a run.
+    pub(crate) fn insert(&self, table: MemTable) -> io::Result<()> {
+        let Some(table) = self.write().live.prepend(table) else { return Ok(()) };
+        let Some(run) = Run::write(&self.folder, &table, &self.faults)? else { return Ok(()) };
+        let mut state = self.write();
+        let from = |run: &Run| run.from.as_ref().map(Location::from);
+        let at = state.runs.partition_point(|other| from(other) < from(&run));
+        state.runs.insert(at, Arc::new(run));
+        Ok(())
+    }
+
+    /// Writes the live table, for the next start to go on from, and ends the filling of gaps.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.wake();
+        // Unwritten, it is a gap to the next start.
+        let _gap = Run::write(&self.folder, &self.read().live, &self.faults);
+    }
+
+    /// Whether the journal was closed: whoever reads it for the index may leave off.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Waits until there may be a gap to fill; false once the journal is closed.
+    pub(crate) fn wait(&self) -> bool {
+        !self.is_closed() && self.gaps.1.recv().is_ok() && !self.is_closed()
+    }
+
+    /// Whether [`Index::wait`] would not wait.
+    pub(crate) fn is_woken(&self) -> bool {
+        !self.gaps.1.is_empty()
+    }
+
+    fn wake(&self) {
+        // A word that is there already says as much.
+        let _said = self.gaps.0.try_send(());
     }
 
     fn read(&self) -> RwLockReadGuard<'_, State> {
@@ -162,23 +220,11 @@ impl Index {
 
 /// Whether the journal has a line that ends where the run does, with the same chain value.
 fn belongs(folders: &Folders, run: &Run) -> bool {
-    let to = run.span.to;
-    let Ok(Some((path, file))) = folders.open(&to.segment.name()) else { return false };
-    stated_chain(&path, &file, to.offset).is_ok_and(|chain| chain == to.chain)
+    let Ok(Some((path, file))) = folders.open(&run.to.segment.name()) else { return false };
+    stated_chain(&path, &file, run.to.offset).is_ok_and(|chain| chain == run.to.chain)
 }
 
-/// Of all runs, those that join from the journal's beginning on, the longest first; the others are removed: they
-/// were merged, or stand behind a gap. None, if the last does not belong to the journal.
-fn joined(mut found: Vec<Run>, belongs: impl Fn(&Run) -> bool) -> io::Result<Vec<Run>> {
-    found.sort_by_key(|run| (run.span.from, std::cmp::Reverse(Place::from(&run.span.to))));
-    let (mut runs, mut useless) = (Vec::<Run>::new(), Vec::new());
-    for run in found {
-        let reached = runs.last().map_or(keeper::BEGINNING, |last| Place::from(&last.span.to));
-        if run.span.from == reached { runs.push(run) } else { useless.push(run) }
-    }
-    if !runs.last().is_none_or(belongs) {
-        useless.append(&mut runs);
-    }
-    useless.iter().try_for_each(Run::remove)?;
-    Ok(runs)
+/// Whether a run's file is cut, gone or fails its checksum. Other errors may pass.
+fn is_spoiled(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::InvalidData | ErrorKind::UnexpectedEof | ErrorKind::NotFound)
 }

@@ -1,7 +1,7 @@
 //! A disk that fails: what was confirmed is there once, what was refused is written later, and nobody is told too early.
 
-use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, mpsc};
 
 use nix::libc::{EIO, ENOSPC};
@@ -110,11 +110,11 @@ fn a_full_disk_is_bridged_by_the_reserve() {
     assert!(!place.file("reserve").exists());
     store.append(NOON, vec![event(2)], vec![]).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1100));
-    store.tend();
+    store.retry_backlog();
     assert_eq!(store.health().condition(), Condition::Degraded);
     full.store(false, SeqCst);
     std::thread::sleep(std::time::Duration::from_millis(1100));
-    store.tend();
+    store.retry_backlog();
     assert_eq!(store.health().condition(), Condition::Good);
     assert!(place.file("reserve").exists());
     drop(store);
@@ -165,17 +165,15 @@ fn batches_are_released_in_order_and_on_disk() {
     let (store, _) = place.open();
     let (tell, told) = mpsc::channel();
     let dir = place.dir.clone();
-    let journal = store
-        .start(512, move |after: (u64, u64), result: Result<(), Arc<JournalError>>| {
-            let (n, seq) = after;
-            let files = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path());
-            let there = files
-                .filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("events-"))
-                .any(|path| std::fs::read_to_string(path).unwrap().contains(&format!("{{\"seq\":{seq},")));
-            tell.send((n, result.is_ok(), seq == 0 || there)).unwrap();
-        })
-        .unwrap();
-    let queue = journal.queue().unwrap();
+    let journal = start(store, None, 512, move |after: (u64, u64), result: Result<(), Arc<JournalError>>| {
+        let (n, seq) = after;
+        let files = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path());
+        let there = files
+            .filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("events-"))
+            .any(|path| std::fs::read_to_string(path).unwrap().contains(&format!("{{\"seq\":{seq},")));
+        tell.send((n, result.is_ok(), seq == 0 || there)).unwrap();
+    });
+    let queue = journal.queue();
     let mut seq = 0;
     for n in 0..400 {
         let events = if n % 3 == 0 { vec![] } else { vec![event(seq + 1)] };
@@ -204,8 +202,8 @@ fn a_failing_disk_is_told_to_all_who_wait_and_heals_by_itself() {
         fails.then_some(Fault::Fail { after: 0, errno: EIO })
     }));
     let (tell, told) = mpsc::channel();
-    let journal = store.start(16, move |n: u64, result| tell.send((n, result.is_ok())).unwrap()).unwrap();
-    let queue = journal.queue().unwrap();
+    let journal = start(store, None, 16, move |n: u64, result| tell.send((n, result.is_ok())).unwrap());
+    let queue = journal.queue();
     for n in 1..=3 {
         queue.send(Batch { at_ms: NOON, events: vec![event(n)], risk: vec![], after: n }).unwrap();
         assert_eq!(told.recv().unwrap(), (n, false));

@@ -73,8 +73,8 @@ fn a_long_journal_is_searched_as_a_whole() {
     for restart in 0..3 {
         let store = place.open_with(once(Step::EventsSync, 1, Fault::Fail { after: 0, errno: EIO }));
         let lookup = store.lookup();
-        let journal = store.start(8, |(), result| assert!(result.is_ok())).unwrap();
-        let queue = journal.queue().unwrap();
+        let journal = start(store, None, 8, |(), result| assert!(result.is_ok()));
+        let queue = journal.queue();
         for part in 0..14 {
             let events =
                 (1..=2000).map(|n| line(&decision(seq + n, nonce(seq + n), &[cloid((seq + n) * 1000)]))).collect();
@@ -86,12 +86,10 @@ fn a_long_journal_is_searched_as_a_whole() {
         drop((queue, journal));
         assert_eq!(lookup.by_nonce(nonce(seq)).unwrap().last().unwrap()["decision"]["seq"], seq);
     }
-    let runs =
-        || std::fs::read_dir(place.file("index")).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
     let check = |count: usize| {
-        let (store, _) = place.open();
+        let (store, opened) = place.open();
         let lookup = store.lookup();
-        let journal = store.start(1, |(), _| ()).unwrap();
+        let journal = start(store, Some(opened.history), 1, |(), _| ());
         while matches!(lookup.by_nonce(1), Err(LookupError::Rebuilding)) {}
         for asked in (1..=seq).step_by(997) {
             let found = lookup.by_nonce(asked).unwrap();
@@ -103,10 +101,10 @@ fn a_long_journal_is_searched_as_a_whole() {
             assert_eq!(found[0]["decision"]["seq"], asked);
         }
         drop(journal);
-        assert!(runs().len() <= count, "{:?}", runs());
+        assert!(place.runs().len() <= count, "{:?}", place.runs());
     };
     check(12);
-    std::fs::write(&runs()[0], b"not a run").unwrap();
+    std::fs::write(&place.runs()[0], b"not a run").unwrap();
     check(12);
     std::fs::remove_dir_all(place.file("index")).unwrap();
     check(12);
@@ -118,9 +116,9 @@ fn an_index_of_another_journal_is_not_believed() {
     let (place, other) = (Place::new(), Place::new());
     for (place, first) in [(&place, 100), (&other, 200)] {
         let store = place.open().0;
-        let journal = store.start(8, |(), _| ()).unwrap();
+        let journal = start(store, None, 8, |(), _| ());
         let events = (1..=5).map(|n| line(&decision(n, first + n, &[]))).collect();
-        journal.queue().unwrap().send(Batch { at_ms: NOON, events, risk: vec![], after: () }).unwrap();
+        journal.queue().send(Batch { at_ms: NOON, events, risk: vec![], after: () }).unwrap();
     }
     std::fs::remove_dir_all(place.file("index")).unwrap();
     copy_folder(&other.file("index"), &place.file("index"));

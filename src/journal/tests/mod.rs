@@ -3,12 +3,14 @@
 mod chain;
 mod crash;
 mod disk;
+mod figures;
+mod index;
 mod lookup;
 mod start;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -55,6 +57,14 @@ impl Place {
         std::fs::read(self.file(name)).unwrap()
     }
 
+    /// The files of the index.
+    pub(super) fn runs(&self) -> Vec<PathBuf> {
+        let mut runs: Vec<_> =
+            std::fs::read_dir(self.file("index")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        runs.sort();
+        runs
+    }
+
     /// The names of the events' files, in order.
     pub(super) fn event_files(&self) -> Vec<String> {
         let names =
@@ -62,6 +72,49 @@ impl Place {
         let mut names: Vec<_> = names.filter(|name| name.starts_with("events-")).collect();
         names.sort();
         names
+    }
+}
+
+/// A journal with its threads, until it is dropped.
+pub(super) struct Running<T> {
+    journal: Option<Journal<T>>,
+    writer: Option<JoinHandle<()>>,
+    history: Option<JoinHandle<()>>,
+}
+
+/// Starts the threads that a service would: the writer, and the one behind it if there is something for it.
+pub(super) fn start<T: Send + 'static>(
+    store: Store,
+    history: Option<History>,
+    capacity: usize,
+    release: impl FnMut(T, Result<(), Arc<JournalError>>) + Send + 'static,
+) -> Running<T> {
+    let (journal, writer) = store.writer(capacity, release);
+    let writer = std::thread::spawn(move || writer.run());
+    let history = history.map(|history| std::thread::spawn(move || history.run(|damage| panic!("{damage}"))));
+    Running { journal: Some(journal), writer: Some(writer), history }
+}
+
+impl<T> Running<T> {
+    pub(super) fn is_alive(&self) -> bool {
+        self.writer.as_ref().is_some_and(|writer| !writer.is_finished())
+    }
+}
+
+impl<T> std::ops::Deref for Running<T> {
+    type Target = Journal<T>;
+
+    fn deref(&self) -> &Journal<T> {
+        self.journal.as_ref().unwrap()
+    }
+}
+
+impl<T> Drop for Running<T> {
+    fn drop(&mut self) {
+        drop(self.journal.take());
+        for thread in self.writer.take().into_iter().chain(self.history.take()) {
+            assert!(thread.join().is_ok() || std::thread::panicking());
+        }
     }
 }
 
@@ -91,7 +144,7 @@ pub(super) fn numbers(risk: &[Value]) -> Vec<u64> {
 }
 
 pub(super) fn verify(opened: &Opened) {
-    opened.history.verify(&AtomicBool::new(false)).unwrap();
+    opened.history.verify().unwrap();
 }
 
 /// A switch that fires once, at the `nth` time (from 0) a step is met.

@@ -218,12 +218,12 @@ fn only_the_end_is_read_and_the_history_behind_it() {
     bytes[at] ^= 1;
     std::fs::write(place.file(name), bytes).unwrap();
     let (_store, opened) = place.open();
-    match opened.history.verify(&AtomicBool::new(false)) {
+    match opened.history.verify() {
         Err(OpenError::Damaged(damage)) => assert_eq!(damage.file, place.file(name)),
         other => panic!("{other:?}"),
     }
     std::fs::remove_file(place.file(name)).unwrap();
-    assert!(opened.history.verify(&AtomicBool::new(false)).is_err());
+    assert!(opened.history.verify().is_err());
 }
 
 #[test]
