@@ -2,10 +2,14 @@
 //! is no breach any more.
 
 /// Arrows between rooms that the table does not have.
-pub(crate) const ARROWS: &[&str] = &["home -> venue", "mcp -> guard", "mcp -> home", "mcp -> rules", "rules -> venue"];
+pub(crate) const ARROWS: &[&str] = &[
+    "faults -> base",
+    "mcp -> guard",
+    "mcp -> home",
+    "mcp -> rules",
+];
 /// Files that use what their room must do without.
-pub(crate) const OUTSIDE: &[&str] =
-    &["src/cli/set_up.rs SystemTime", "src/mcp/desk.rs SystemTime", "src/service/clock.rs SystemTime"];
+pub(crate) const OUTSIDE: &[&str] = &[];
 /// Files that stand in a circle.
 pub(crate) const CIRCLES: &[&str] = &[
     "src/cli/check_config.rs",
@@ -106,19 +110,17 @@ pub(crate) const CIRCLES: &[&str] = &[
     "src/service/told.rs",
 ];
 /// Functions over the limit of lines.
-pub(crate) const LONG_FUNCTIONS: &[&str] =
-    &["src/cli/refusal.rs Refusal::fmt", "src/guard/intent.rs Guard::sent", "src/guard/step.rs Guard::step"];
+pub(crate) const LONG_FUNCTIONS: &[&str] = &[
+    "src/cli/refusal.rs Refusal::fmt",
+    "src/guard/intent.rs Guard::sent",
+    "src/guard/step.rs Guard::step",
+];
 /// Functions over the limit of parameters.
 pub(crate) const MANY_PARAMETERS: &[&str] = &[];
 /// Files over the limit of lines.
 pub(crate) const LONG_FILES: &[&str] = &[
-    "src/guard/tests/crashing/world.rs",
-    "src/guard/tests/protecting.rs",
-    "src/guard/tests/simulation/world.rs",
     "src/journal/store.rs",
-    "src/service/gate/tests.rs",
     "src/venue/action.rs",
-    "src/venue/weight.rs",
 ];
 /// Files that open with no documentation.
 pub(crate) const WITHOUT_MODULE_DOC: &[&str] = &[];
