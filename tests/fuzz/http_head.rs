@@ -78,7 +78,7 @@ fn check(input: &[u8]) -> String {
                 Ok(Some((again, length))) => assert_eq!((&again, length), (&head, printed.len()), "{printed}"),
                 // Names in full and blanks after them may take a full head over its limit.
                 other => {
-                    assert!(printed.len() > MAX_HEAD, "{:?} of {printed}", other.map_err(|refusal| refusal.0.status))
+                    assert!(printed.len() > MAX_HEAD, "{:?} of {printed}", other.map_err(|refusal| refusal.0.status));
                 }
             }
             format!(

@@ -91,9 +91,9 @@ fn quietly<T>(run: impl FnOnce() -> T) -> T {
             }
         }));
     });
-    IS_QUIET.set(true);
+    let before = IS_QUIET.replace(true);
     let done = run();
-    IS_QUIET.set(false);
+    IS_QUIET.set(before);
     done
 }
 
@@ -142,7 +142,7 @@ fn a_panic_is_told_in_hex_with_no_byte_too_many() {
         assert!(!input.windows(2).any(|pair| pair == b"!?"), "a defect");
         String::new()
     };
-    let told = catch_unwind(|| outcome("self-test", b"much before !? and after", picky)).unwrap_err();
+    let told = quietly(|| catch_unwind(|| outcome("self-test", b"much before !? and after", picky)).unwrap_err());
     let told = told.downcast_ref::<String>().unwrap();
     assert!(told.starts_with("self-test: 213f\nleft in "), "{told}");
     let path = told.rsplit_once("left in ").unwrap().1;
