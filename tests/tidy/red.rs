@@ -142,6 +142,7 @@ fn banned_texts_are_found() {
     let found = words::banned(&files(&[
         ("src/a.rs", "//! What is told of it.\n"),
         ("src/b.rs", "//! The reply. What it says.\n    /// Whose it is.\n"),
+        ("src/c.rs", "//! A reply.\n//! What it says.\n"),
         ("README.md", "see /work/notes\n"),
         ("tests/fuzz/corpus/json/a", "/work/"),
     ]));

@@ -18,13 +18,21 @@ const OPENINGS: &[(&str, &str)] = &[
     ("/// Whose", "name the owner"),
 ];
 
+/// The mark that a line of a documenting comment starts with.
+fn marker(line: &str) -> Option<&str> {
+    line.get(..3).filter(|start| matches!(*start, "//!" | "///"))
+}
+
 /// Files with a text that may not stand there.
 pub(crate) fn banned(texts: &[(String, String)]) -> Breaches {
     let mut breaches = Breaches::new();
     for (path, text) in texts.iter().filter(|(path, _)| !LEFT_OUT.iter().any(|start| path.starts_with(start))) {
-        for (index, line) in text.lines().enumerate() {
+        let mut before = "";
+        for (index, line) in text.lines().map(str::trim_start).enumerate() {
             let anywhere = ANYWHERE.iter().filter(|(banned, _)| line.contains(banned));
-            let opening = OPENINGS.iter().filter(|(banned, _)| line.trim_start().starts_with(banned));
+            let begins = marker(line) != marker(before);
+            let opening = OPENINGS.iter().filter(|(banned, _)| begins && line.starts_with(banned));
+            before = line;
             for (banned, instead) in anywhere.chain(opening) {
                 breaches.insert(format!("{path} {banned}"), format!("line {}: {instead}", index + 1));
             }
