@@ -198,7 +198,7 @@ fn bad(msg: &str) -> Refusal {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/fuzz/http_head.rs"]
+#[path = "../../../../tests/fuzz/http_head.rs"]
 mod fuzz;
 
 #[cfg(test)]

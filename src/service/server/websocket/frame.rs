@@ -108,7 +108,7 @@ fn error(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "../../../tests/fuzz/ws_frame.rs"]
+#[path = "../../../../tests/fuzz/ws_frame.rs"]
 mod fuzz;
 
 #[cfg(test)]
