@@ -14,3 +14,7 @@ pub mod monitor;
 pub mod rules;
 pub mod service;
 pub mod venue;
+
+#[cfg(test)]
+#[path = "../tests/fuzz/mod.rs"]
+mod fuzz;

@@ -120,3 +120,7 @@ pub(super) fn error(id: Option<&Value>, error: &RpcError) -> String {
 fn bad(id: Option<&Value>, code: i64, message: impl Into<String>) -> Incoming {
     Incoming::Bad(error(id, &RpcError::new(code, message)))
 }
+
+#[cfg(test)]
+#[path = "../../tests/fuzz/mcp_line.rs"]
+mod fuzz;

@@ -163,3 +163,7 @@ fn parse_signature(node: &Value) -> Result<Signature, ShapeError> {
     };
     Ok(Signature { r: part("r")?, s: part("s")?, v: u8::try_from(v).unwrap_or(u8::MAX) })
 }
+
+#[cfg(test)]
+#[path = "../../tests/fuzz/envelope.rs"]
+mod fuzz;

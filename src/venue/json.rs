@@ -126,6 +126,10 @@ impl<'de> Visitor<'de> for Strict {
 }
 
 #[cfg(test)]
+#[path = "../../tests/fuzz/json.rs"]
+mod fuzz;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What other users of the machine may do with a home, and what its owner is kept from when files are not his own.
+//! Other users of the machine and a home: reads that they may, links and files of theirs that its owner is kept from.
 //!
 //! Needs a user to become: run by anyone but root these tests say so and check nothing.
 

@@ -1,4 +1,4 @@
-//! What every scene plays on: the venue, the guard in front of it, and the bot.
+//! The stage of every scene: the venue, the guard in front of it, and the bot.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

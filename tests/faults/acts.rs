@@ -1,4 +1,4 @@
-//! What the guard is in the middle of when a fault hits it.
+//! Scenes that the guard is in the middle of when a fault hits it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is asked: pairs of an order far from the market and its cancel, so that any number of them leaves nothing behind.
+//! The requests: pairs of an order far from the market and its cancel, so that any number of them leaves nothing behind.
 
 use rust_decimal::{Decimal, dec};
 use svc_guard::base::address::Cloid;

@@ -1,4 +1,4 @@
-//! What the work that no guard can do without takes on this machine: one key recovery, one sync, one signature.
+//! The time of the work that no guard can do without, on this machine: one key recovery, one sync, one signature.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What a refusal must look like: to the client, and in its decision event.
+//! The form of a refusal: to the client, and in its decision event.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the service manager is told, on a socket as it makes them: a path or an abstract name.
+//! Messages to the service manager, on a socket as it makes them: a path or an abstract name.
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What a start takes over from flags and variables, and what it warns of.
+//! Flags and variables that a start takes over, and its warnings.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! What may be read, by whom and how; and that reading changes nothing.
+//! Reads: who may read which path and how; and that reading changes nothing.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the tests of the watch share: the account moved by hand, and the venue's record of what the guard did.
+//! Shared by the tests of the watch: the account moved by hand, and the venue's record of what the guard did.
 
 use serde_json::{Value, json};
 

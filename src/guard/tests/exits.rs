@@ -1,4 +1,4 @@
-//! What can only reduce passes in every state, at its own price and size.
+//! Exits pass in every state, at their own price and size.
 
 use rust_decimal::dec;
 use serde_json::{Value, json};

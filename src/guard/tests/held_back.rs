@@ -1,4 +1,4 @@
-//! What only reduces does not fall with what had to go first for the rest of its request.
+//! Reducing orders do not fall with the cancels that had to go first for the rest of their request.
 
 use rust_decimal::dec;
 use serde_json::{Value, json};

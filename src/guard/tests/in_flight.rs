@@ -1,4 +1,4 @@
-//! What was sent counts from the decision until reads that began after its answer show what became of it.
+//! Sent orders count from the decision until reads that began after the answer show their outcome.
 
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the core must do, one idea a file.
+//! Tests of the core, one idea a file.
 
 // JSON handed over by value reads best in a test.
 #![allow(clippy::needless_pass_by_value)]

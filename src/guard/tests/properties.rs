@@ -1,4 +1,4 @@
-//! What holds for any sequence of requests, answers, fills and reads.
+//! Properties of any sequence of requests, answers, fills and reads.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! What a restart must find out: everything that may have gone out, told apart by order and nonce.
+//! Recovery at a restart: everything that may have gone out, told apart by order and nonce.
 
 use rust_decimal::dec;
 use serde_json::{Value, json};

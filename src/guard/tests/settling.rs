@@ -1,4 +1,4 @@
-//! What becomes of an action that the venue gave no answer to, with and without a restart.
+//! Settlement of an action that the venue gave no answer to, with and without a restart.
 
 use serde_json::{Value, json};
 

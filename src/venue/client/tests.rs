@@ -1,3 +1,5 @@
+//! The client against scripted venues on this machine: answers, broken connections, bounds and deadlines.
+
 use super::*;
 use serde_json::json;
 use std::io::Write;

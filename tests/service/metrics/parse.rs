@@ -10,7 +10,7 @@ pub(super) struct Scrape {
     samples: BTreeMap<String, String>,
 }
 
-/// What is told of a family before its samples.
+/// The lines of a family before its samples.
 #[derive(Debug, PartialEq)]
 pub(super) struct Family {
     pub(super) kind: String,

@@ -1,4 +1,4 @@
-//! What the simulated venue is held to. Apart from the venue itself, so that programs that embed it do not run them.
+//! Tests of the simulated venue. Apart from the venue itself, so that programs that embed it do not run them.
 
 mod matching;
 mod money;

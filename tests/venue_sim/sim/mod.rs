@@ -64,7 +64,7 @@ pub(crate) struct SimConfig {
     pub(crate) equity: Decimal,
     /// Prices walk at random from this seed; without one they stand still until told.
     pub(crate) seed: Option<u64>,
-    /// Whose signatures and asset ids hold.
+    /// The network that signatures and asset ids are of.
     pub(crate) network: Source,
 }
 

@@ -1,4 +1,4 @@
-//! What every path answers, and the faults on the way there.
+//! The answer of every path, and the faults on the way there.
 
 use super::control;
 use super::exchange::{self, Unread};

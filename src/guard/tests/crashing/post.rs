@@ -1,4 +1,4 @@
-//! What is on its way between the guard and the model venue, and the dice that decide its fate.
+//! Mail on its way between the guard and the model venue, and the dice that decide its fate.
 
 use crate::base::address::Cloid;
 use crate::guard::effects::SendAction;

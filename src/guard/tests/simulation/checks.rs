@@ -1,4 +1,4 @@
-//! What must hold, whatever the schedule; held to the venue's truth after every step.
+//! Checks that hold whatever the schedule, held to the venue's truth after every step.
 //!
 //! Each limit is what the guard needs while the venue answers. What the venue did to make it later (a refusal, a silence,
 //! an old answer) is allowed for, by as much as the guard waits after it.

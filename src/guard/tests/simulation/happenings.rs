@@ -1,4 +1,4 @@
-//! What others do: the market, the owner at the venue's page, a client, and whatever runs the venue and this machine.
+//! Doings of others: the market, the owner at the venue's page, a client, and whatever runs the venue and this machine.
 
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};

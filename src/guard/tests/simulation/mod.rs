@@ -5,6 +5,7 @@
 //! stays flat, nothing is opened in a halted state, flows neither fire nor hide a halt, and the guard's stop never
 //! moves away from the price. A seed that fails says what happened before.
 
+mod account;
 mod checks;
 mod dice;
 mod happenings;

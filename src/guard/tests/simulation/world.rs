@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 use super::super::fixture::*;
+use super::account::account;
 use super::checks::Checks;
 use super::dice::Dice;
-use super::venue::{Books, COINS, Venue, refusal};
+use super::venue::{Books, Venue, refusal};
 use crate::guard::effects::SendAction;
 use crate::guard::{Deed, Effects, Guard, Input, Mode, Read, SendOutcome};
 use crate::rules::Rules;
@@ -381,25 +381,6 @@ impl World {
     pub(super) fn is_flat(&self) -> bool {
         self.venue.books.positions.is_empty() && self.venue.books.orders.is_empty()
     }
-}
-
-/// A read of the account that shows these books.
-fn account(books: &Books, begun_ms: u64) -> Input {
-    let positions: Vec<Value> = COINS
-        .into_iter()
-        .filter(|coin| books.positions.contains_key(coin))
-        .map(|coin| {
-            let (size, value) = (books.held(coin), (books.mid(coin) * books.held(coin).abs()).to_string());
-            let liquidation_px = books.liquidation_px(coin).map(|px| px.to_string());
-            json!({"position": {"coin": coin, "szi": size, "leverage": {"type": "cross", "value": 5}, "entryPx": null,
-                "positionValue": value, "unrealizedPnl": books.unrealized(coin), "liquidationPx": liquidation_px, "marginUsed": "0"}})
-        })
-        .collect();
-    let equity: Decimal = books.equity();
-    let state = serde_json::from_value(json!({"marginSummary": {"accountValue": equity},
-        "crossMaintenanceMarginUsed": "0", "assetPositions": positions, "time": books.at_ms}))
-    .unwrap();
-    Input::Account { state, equity, begun_ms }
 }
 
 /// The action that is sent.

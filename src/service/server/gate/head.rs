@@ -198,6 +198,10 @@ fn bad(msg: &str) -> Refusal {
 }
 
 #[cfg(test)]
+#[path = "../../../../tests/fuzz/http_head.rs"]
+mod fuzz;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

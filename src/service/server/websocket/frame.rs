@@ -108,6 +108,10 @@ fn error(text: &str) -> String {
 }
 
 #[cfg(test)]
+#[path = "../../../../tests/fuzz/ws_frame.rs"]
+mod fuzz;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What the account holds: cash, positions, and the leverage set for each market.
+//! The account: cash, positions, and the leverage set for each market.
 
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What a trade does to the account, and the three histories: fills, ledger, funding.
+//! A trade booked to the account, and the three histories: fills, ledger, funding.
 
 use super::account::Position;
 use super::order::Spec;

@@ -1,4 +1,4 @@
-//! What a changed position does to the orders that only reduce it.
+//! Reduce-only orders after their position changed.
 
 use super::Engine;
 use super::order::Stage;

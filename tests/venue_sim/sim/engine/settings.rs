@@ -1,4 +1,4 @@
-//! What is uncertain or contradictory about the venue, each point a setting with the likelier reading as default.
+//! Settings for the points on which the venue is uncertain or contradicts itself; the likelier reading is the default.
 
 use rust_decimal::Decimal;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the passing of time alone brings: funding, the scheduled cancel, TWAP slices.
+//! The passing of time: funding, the scheduled cancel, TWAP slices.
 
 use super::fill::Funding;
 use super::{Engine, HISTORY_KEPT, push_bounded};
