@@ -9,17 +9,17 @@
 //! `on` narrows it to the type of action or question that the thread is busy with. `clock_ms` is added to the machine's
 //! clock. What was hit is told on standard error.
 
-use crate::base::sync::lock;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use serde::Deserialize;
 
-use super::{Fault, Step, Switch};
+use super::fault::{Fault, Switch};
+use super::step::Step;
 
 /// The script's name in the home.
 pub const SCRIPT: &str = "faults.json";
@@ -98,7 +98,7 @@ struct Playing {
 /// A switch that plays the script in this home.
 pub(super) fn follow(home: &Path) -> Switch {
     let playing = Mutex::new(Playing { path: home.join(SCRIPT), ..Playing::default() });
-    Arc::new(move |step| lock(&playing).hit(step))
+    Arc::new(move |step| playing.lock().unwrap_or_else(PoisonError::into_inner).hit(step))
 }
 
 impl Playing {

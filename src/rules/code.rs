@@ -3,9 +3,10 @@
 //! A code is the sealed text of the canonical JSON: every key, sorted, no white space, decimals as their shortest
 //! strings.
 
+use super::error::{Problem, Problems, RulesError};
+use super::owner_rules::Rules;
 use super::raw::Raw;
 use super::table::{ROWS, Row};
-use super::{Problem, Problems, Rules, RulesError};
 use crate::base::sealed::{self, CodeError};
 
 /// What every rules code starts with.

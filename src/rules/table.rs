@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
+use super::error::Problem;
 use super::markets::{Coin, MAX_COINS, Markets};
+use super::owner_rules::Rules;
 use super::raw::Raw;
-use super::{Problem, Rules};
 
 /// Which way a value is looser.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use crate::guard::code::Code;
 use crate::guard::config::Mode;
 use crate::guard::effects::{Answer, Decided, Deed, Effects, Keys, Read, Urgency};
 use crate::guard::flow::dispatch::name_orders;
+use crate::guard::flow::paper_reply::PaperDecision;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{dispatch, paper_reply};
 use crate::guard::input::{Request, RequestBody, Via};
@@ -148,7 +149,11 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
         let waiting = Some(Waiting { request: head.id, orders: envelope.action.batch_len(), summary, merge });
         dispatch::dispatch(step, seq, Intent::new(actions, waiting, urgency), &stops);
     } else {
-        let body = paper_reply::answer(step.guard, seq, &envelope.action, &actions, &stops, &summary, step.now_ms);
+        let body = paper_reply::answer(
+            step.guard,
+            &PaperDecision { seq, asked: &envelope.action, actions: &actions, stops: &stops, summary: &summary },
+            step.now_ms,
+        );
         step.effects.after_disk.push(Deed::Answer(Answer { request: head.id, http_status: 200, body }));
     }
 }

@@ -16,16 +16,20 @@ use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::order::Order;
 use serde_json::{Value, json};
 
+/// A decision that paper mode answers by itself.
+pub(crate) struct PaperDecision<'a> {
+    /// The decision's event.
+    pub(crate) seq: u64,
+    pub(crate) asked: &'a Action,
+    pub(crate) actions: &'a [Planned],
+    /// Where each order of the forwarded action is stopped out.
+    pub(crate) stops: &'a [Option<StopAt>],
+    pub(crate) summary: &'a Summary,
+}
+
 /// Places and cancels paper orders and says what became of them.
-pub(crate) fn answer(
-    guard: &mut Guard,
-    seq: u64,
-    asked: &Action,
-    actions: &[Planned],
-    stops: &[Option<StopAt>],
-    summary: &Summary,
-    now_ms: u64,
-) -> String {
+pub(crate) fn answer(guard: &mut Guard, decision: &PaperDecision<'_>, now_ms: u64) -> String {
+    let PaperDecision { seq, asked, actions, stops, summary } = *decision;
     let Some(forward) = actions.iter().find(|planned| planned.role == Role::Forward) else {
         return reply::paper("default", None, summary);
     };

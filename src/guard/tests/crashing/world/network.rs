@@ -117,7 +117,7 @@ impl World {
             }
             let action = Action::parse(&post.send.action).unwrap();
             for order in action.orders().filter(|order| !order.is_trigger() && !order.reduce_only) {
-                let is_counted = self.desk.guard.pending.orders.iter().any(|pending| pending.cloid == order.cloid);
+                let is_counted = self.desk.guard.sent.orders.iter().any(|pending| pending.cloid == order.cloid);
                 if !is_counted && !self.venue_knows(post.send.terms.nonce) {
                     unreserved = Some(format!("{} is on its way and not reserved", post.send.action));
                 }

@@ -1,0 +1,44 @@
+//! Rules said in words, and compared: which of them are looser than others.
+
+use super::owner_rules::Rules;
+use super::table::{ROWS, Row};
+
+/// One rule said in words, as `check-config` prints it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Described {
+    /// The rule's key.
+    pub key: &'static str,
+    /// The key's value as the canonical JSON writes it.
+    pub value: String,
+    /// What the rule means with its value.
+    pub words: String,
+    /// Whether the value is looser than the default.
+    pub looser: bool,
+}
+
+impl Rules {
+    /// Keys whose value is looser than the default, in the table's (alphabetical) order.
+    #[must_use]
+    pub fn looser_than_default(&self) -> Vec<&'static str> {
+        self.looser_than(&Self::default())
+    }
+
+    /// Keys whose value is looser than that of `other`, in the table's (alphabetical) order.
+    #[must_use]
+    pub fn looser_than(&self, other: &Self) -> Vec<&'static str> {
+        ROWS.iter().filter(|row| row.is_looser(self, other)).map(|row| row.key).collect()
+    }
+
+    /// Every rule in words, in the table's (alphabetical) order.
+    #[must_use]
+    pub fn describe(&self) -> Vec<Described> {
+        let default = Self::default();
+        let describe = |row: &Row| Described {
+            key: row.key,
+            value: row.json(self).to_string(),
+            words: row.words(self),
+            looser: row.is_looser(self, &default),
+        };
+        ROWS.iter().map(describe).collect()
+    }
+}
