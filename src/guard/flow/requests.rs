@@ -4,7 +4,7 @@ use crate::guard::effects::{Deed, Read};
 use crate::guard::flow::decision;
 use crate::guard::flow::step_context::Step;
 use crate::guard::input::{Request, RequestBody};
-use crate::guard::judge::leverage;
+use crate::guard::judge::entry::lower_leverage;
 use crate::guard::state::guard::Parked;
 use crate::venue::info::Leverage;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
     if let RequestBody::Signed { envelope, .. } = &request.body
         && step.guard.parked.len() < MAX_PARKED
     {
-        let unknown = leverage::unknown_for(step.guard, &envelope.action, step.now_ms);
+        let unknown = lower_leverage::markets_to_read(step.guard, &envelope.action, step.now_ms);
         let wanted: BTreeSet<u32> = unknown.iter().map(|market| market.asset).collect();
         if !wanted.is_empty() {
             let is_asked = |asset: u32| step.guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));

@@ -8,7 +8,7 @@ use crate::guard::event;
 use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
-use crate::guard::judge::orders::add_exit;
+use crate::guard::judge::exit::add_exit;
 use crate::guard::reply::left_out;
 use crate::guard::state::cover;
 use crate::guard::state::exposure::Book;

@@ -1,23 +1,33 @@
-//! Judging: a request goes in, a plan or a veto comes out. One file a rule.
+//! Judging: a request goes in, a plan or a veto comes out. One file a rule, each named like its code.
 //!
-//! The order of checks is fixed, and the first that fails decides: network, nonce, expiry, account, action type, kill
-//! and risk state, admission, then each order in turn with budgets running down, then the limits of the whole action.
-//! What can only reduce passes in every state and keeps its price and size.
+//! The order of checks is fixed, and the first that fails decides: network, nonce, expiry, account (`request.rs`), action
+//! type (`action.rs`), kill and risk state, age of the reads (`admission/`), then each order in turn with budgets running
+//! down (`orders.rs`, `modify.rs`, `entry/`), then the limits of the whole action (`throttle.rs`). An order that can only
+//! reduce passes in every state and keeps its price and size.
 
+pub(crate) mod action;
+pub(crate) mod action_not_allowed;
 pub(crate) mod admission;
+pub(crate) mod attached_stops;
 pub(crate) mod cancel;
-pub(crate) mod collar;
+pub(crate) mod context;
 pub(crate) mod entry;
-pub(crate) mod leverage;
-pub(crate) mod market;
+pub(crate) mod exit;
+pub(crate) mod fit_to_limits;
+pub(crate) mod head;
+pub(crate) mod limits;
+pub(crate) mod liquidation;
+pub(crate) mod margin_removal;
 pub(crate) mod modify;
+pub(crate) mod order_unknown;
 pub(crate) mod orders;
 pub(crate) mod plan;
 pub(crate) mod redundant_stops;
 pub(crate) mod request;
+pub(crate) mod requested_stops;
+pub(crate) mod reserved_cloid;
 pub(crate) mod single_use_cloid;
-pub(crate) mod size;
+pub(crate) mod size_limit;
 pub(crate) mod stop;
 pub(crate) mod throttle;
-pub(crate) mod tick;
 pub(crate) mod veto;

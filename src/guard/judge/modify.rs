@@ -2,13 +2,17 @@
 
 use rust_decimal::Decimal;
 
-use super::entry::{Altered, Cover};
-use super::orders::{Class, add_exit, classify, fills_at_once};
-use super::plan::{Plan, Post};
+use super::admission;
+use super::attached_stops::follow_up;
+use super::context::JudgeContext;
+use super::entry::checks::{self, PassedEntry};
+use super::entry::entry_cover::Cover;
+use super::exit::{self, Class};
+use super::order_unknown;
+use super::plan::Plan;
+use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
-use super::{admission, entry, throttle};
 use crate::base::address::Address;
-use crate::base::address::Cloid;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::guard::state::cover::{self, CoverSize, side_covered};
@@ -16,98 +20,81 @@ use crate::guard::state::exposure::{Book, Stop};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
 use crate::guard::state::view::Resting;
-use crate::venue::action::{Action, Grouping, Modify, OrderAction, Target};
+use crate::venue::action::{Action, Modify};
 use crate::venue::order::Order;
 
 /// Modifies that passed, before they are put back into their action.
-pub(crate) struct Judged {
+pub(crate) struct PassedModifies {
     modifies: Vec<Modify>,
     plan: Plan,
 }
 
-impl Judged {
+impl PassedModifies {
     pub(crate) fn into_plan(self, action: impl FnOnce(Vec<Modify>) -> Action) -> Plan {
         Plan { forward: Some(action(self.modifies)), ..self.plan }
     }
 }
 
-pub(crate) fn judge(guard: &Guard, client: Address, modifies: &[Modify], now_ms: u64) -> Result<Judged, Veto> {
-    let mut book = Book::of(guard);
+pub(crate) fn judge(guard: &Guard, client: Address, modifies: &[Modify], now_ms: u64) -> Result<PassedModifies, Veto> {
+    let mut context = JudgeContext::new(guard, client, now_ms);
     let mut modifies = modifies.to_vec();
-    let mut altered = Altered::default();
+    let mut asked = AskedEntries::default();
     let mut plan = Plan::default();
-    let (mut cloids, mut classes) = (Vec::new(), Vec::new());
-    // Exits first, wherever they stand: what they close no entry can count on closing.
+    // Exits first, wherever they stand: the position that they close is not there for an entry to close.
+    let mut classes = Vec::with_capacity(modifies.len());
     for modify in &mut modifies {
-        let (old, old_cloid) = find(guard, modify.target)?;
-        if old.is_some_and(Resting::is_guards) {
-            let text = "this stop is the guard's own; place a tighter stop instead, and it goes by itself";
-            return Err(Veto::new(Code::GuardOrder, text));
-        }
-        if let Some(old) = old {
-            keeps_cover(guard, &mut book, old, &modify.order)?;
-        }
-        let class = classify(guard, &mut book, &mut modify.order, &mut altered.changes);
-        match class {
-            Class::Exit => add_exit(guard, &mut book, &modify.order),
-            Class::Entry => cloids.extend(modify.order.cloid.filter(|cloid| old_cloid != Some(*cloid))),
-        }
-        classes.push(class);
+        classes.push(classify(&mut context, modify, &mut asked)?);
     }
     for (place, (modify, class)) in modifies.iter_mut().zip(classes).enumerate() {
-        let order = &mut modify.order;
         let mut stop = None;
-        if let Class::Entry = class {
-            admission::check(guard, now_ms)?;
-            let note = EntryNote::of(client, order);
-            let entry::Judged { cover, opening } =
-                entry::judge(guard, &mut book, order, &mut [], &mut altered, now_ms)?;
-            plan.entries.extend((!opening.is_zero()).then_some(note));
+        if class == Class::Entry {
+            let order = &mut modify.order;
+            let PassedEntry { cover, .. } = judge_entry(&mut context, order, &mut asked)?;
             stop = Some(cover.stop_at());
-            // What rests is covered when it fills: a stop for each new price would pile up.
-            if let Cover::Attached(attached) = cover
-                && fills_at_once(guard, order)
-            {
-                let attached = OrderAction { orders: vec![attached], grouping: Grouping::Na, builder: None };
-                plan.post.push(Post { action: Action::Order(attached), after_place: place });
+            if let Cover::Attached(attached) = cover {
+                plan.post.extend(follow_up(guard, order, place, attached));
             }
         }
         plan.stops.push(stop);
     }
-    // A modify replaces an open order, so it adds none to the count of open entries.
-    throttle::check(guard, &plan.entries, &cloids, 0, now_ms)?;
-    plan.is_entry = !plan.entries.is_empty();
+    throttle::check(guard, &asked, now_ms)?;
+    plan.is_entry = !asked.notes.is_empty();
     plan.reduces = !plan.is_entry;
-    plan.changes = altered.changes;
-    plan.pre = altered.pre;
-    Ok(Judged { modifies, plan })
+    plan.entries = asked.notes;
+    plan.changes = context.changes;
+    plan.pre = context.pre;
+    Ok(PassedModifies { modifies, plan })
 }
 
-/// The order that is to be replaced, where a read shows it, and its client order id.
-fn find(guard: &Guard, target: Target) -> Result<(Option<&Resting>, Option<Cloid>), Veto> {
-    let (resting, paper) = match target {
-        Target::Oid(oid) => (guard.order(oid), guard.paper.get(oid)),
-        Target::Cloid(cloid) => {
-            let paper = guard.paper.by_cloid(&cloid).and_then(|oid| guard.paper.get(oid));
-            (guard.orders_by_cloid(cloid).next(), paper)
+/// Looks at the order that is replaced, and tells an exit from an entry.
+fn classify(context: &mut JudgeContext<'_>, modify: &mut Modify, asked: &mut AskedEntries) -> Result<Class, Veto> {
+    let replaced = order_unknown::find(context.guard, modify.target)?;
+    if let Some(old) = replaced.resting {
+        if old.is_guards() {
+            let text = "this stop is the guard's own; place a tighter stop instead, and it goes by itself";
+            return Err(Veto::new(Code::GuardOrder, text));
         }
-    };
-    if let Some(old) = resting {
-        return Ok((Some(old), old.cloid));
+        keeps_cover(context.guard, &mut context.book, old, &modify.order)?;
     }
-    let is_target = |oid: Option<u64>, cloid: Option<Cloid>| match target {
-        Target::Oid(wanted) => oid == Some(wanted),
-        Target::Cloid(wanted) => cloid == Some(wanted),
-    };
-    // Accepted, and not shown by a read yet.
-    let in_flight = guard.sent.open().find(|order| is_target(order.oid, order.cloid));
-    match paper.map(|order| order.cloid).or(in_flight.map(|order| order.cloid)) {
-        Some(cloid) => Ok((None, cloid)),
-        None => {
-            let text = "no open order has this id; place a new order, or cancel what may still be open";
-            Err(Veto::new(Code::OrderUnknown, text))
-        }
+    let class = exit::classify(context, &mut modify.order);
+    if class == Class::Entry {
+        // The id of the order that is replaced is free for the one that replaces it.
+        asked.cloids.extend(modify.order.cloid.filter(|cloid| replaced.cloid != Some(*cloid)));
     }
+    Ok(class)
+}
+
+/// Judges the new order of a modify. It takes the place of an open one, so it adds none to the count of open entries.
+fn judge_entry(
+    context: &mut JudgeContext<'_>,
+    order: &mut Order,
+    asked: &mut AskedEntries,
+) -> Result<PassedEntry, Veto> {
+    admission::checks::check(context.guard, context.now_ms)?;
+    let note = EntryNote::of(context.client, order);
+    let passed = checks::judge(context, order, &mut [])?;
+    asked.notes.extend((!passed.opening.is_zero()).then_some(note));
+    Ok(passed)
 }
 
 /// Refuses a change that leaves the position with a wider, smaller or no stop.

@@ -36,9 +36,14 @@ pub(crate) struct Post {
 }
 
 impl Plan {
+    /// A plan for what opens nothing, sent as it is.
+    pub(crate) fn unchanged(forward: Action) -> Self {
+        Self { forward: Some(forward), ..Self::default() }
+    }
+
     /// A plan for what can only reduce, sent as it is.
     pub(crate) fn reducing(forward: Action) -> Self {
-        Self { forward: Some(forward), reduces: true, ..Self::default() }
+        Self { reduces: true, ..Self::unchanged(forward) }
     }
 
     /// The code and text of this plan.

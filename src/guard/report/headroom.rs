@@ -2,8 +2,8 @@
 //! alone (collar, stops, one order's value, markets, repeats) have none.
 
 use crate::base::amount::percent_of;
-use crate::guard::judge::throttle::entries_in_last_minute;
-use crate::guard::judge::throttle::open_entries;
+use crate::guard::judge::limits::open_orders_limit::open_entries;
+use crate::guard::judge::limits::order_rate_limit::entries_in_last_minute;
 use crate::guard::report::amounts::or_null;
 use crate::guard::state::exposure::Book;
 use crate::guard::state::guard::Guard;

@@ -279,8 +279,10 @@ impl MarketBook {
         let legs = if is_long { &self.buys.entries } else { &self.sells.entries };
         let loss = |leg: &EntryLeg| unit_loss(is_long, leg.px, leg.stop.map(|stop| stop.px), stop_pct);
         Figures {
-            notional: held.notional.saturating_add(dearest(legs, entry, |leg| self.unit_value(is_long, leg.px))),
-            loss: held.loss.saturating_add(dearest(legs, entry, loss)),
+            notional: held
+                .notional
+                .saturating_add(most_expensive_fill(legs, entry, |leg| self.unit_value(is_long, leg.px))),
+            loss: held.loss.saturating_add(most_expensive_fill(legs, entry, loss)),
         }
     }
 
@@ -311,7 +313,7 @@ impl MarketBook {
 
 /// The cost of `left` units taken from the costliest orders first: what closes the opposite position is then the
 /// cheapest of them, and no other order of fills is worse.
-fn dearest(legs: &[EntryLeg], mut left: Decimal, unit: impl Fn(&EntryLeg) -> Decimal) -> Decimal {
+fn most_expensive_fill(legs: &[EntryLeg], mut left: Decimal, unit: impl Fn(&EntryLeg) -> Decimal) -> Decimal {
     if left == legs.iter().fold(Decimal::ZERO, |sum, leg| sum.saturating_add(leg.size)) {
         return legs.iter().fold(Decimal::ZERO, |sum, leg| sum.saturating_add(unit(leg).saturating_mul(leg.size)));
     }

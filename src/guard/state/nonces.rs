@@ -1,6 +1,5 @@
 //! Nonces: the windows of the clients' and the guard's own sequence.
 
-use crate::guard::code::Code;
 use std::collections::BTreeSet;
 
 /// Nonces remembered for each client, as at the venue.
@@ -19,22 +18,30 @@ const AHEAD_MS: u64 = 24 * 60 * 60 * 1000;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Window(BTreeSet<u64>);
 
+/// Why a client's nonce was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NonceRefusal {
+    /// It was used before.
+    Reused,
+    /// It lies too far back or ahead: outside these two.
+    FarFromNow { oldest: u64, newest: u64 },
+    /// It is below the lowest of those remembered, so it may have been used.
+    BelowRemembered { lowest: u64 },
+}
+
 impl Window {
     /// Uses a nonce up.
-    pub(crate) fn burn(&mut self, nonce: u64, now_ms: u64) -> Result<(), (Code, String)> {
+    pub(crate) fn burn(&mut self, nonce: u64, now_ms: u64) -> Result<(), NonceRefusal> {
         let (oldest, newest) = (now_ms.saturating_sub(BACK_MS), now_ms.saturating_add(AHEAD_MS));
         if nonce < oldest || nonce > newest {
-            let text = format!("nonce {nonce} is outside {oldest} to {newest}; use the time in milliseconds");
-            return Err((Code::NonceOutOfWindow, text));
+            return Err(NonceRefusal::FarFromNow { oldest, newest });
         }
         if self.0.contains(&nonce) {
-            return Err((Code::NonceReused, format!("nonce {nonce} was used before; use a new one")));
+            return Err(NonceRefusal::Reused);
         }
         match self.0.first() {
             Some(lowest) if self.0.len() >= REMEMBERED && nonce < *lowest => {
-                let text =
-                    format!("nonce {nonce} is below {lowest}, the lowest of the last {REMEMBERED}; use a new one");
-                Err((Code::NonceOutOfWindow, text))
+                Err(NonceRefusal::BelowRemembered { lowest: *lowest })
             }
             _ => {
                 self.remember(nonce);
@@ -112,11 +119,11 @@ mod tests {
         for nonce in NOW..NOW + 100 {
             window.burn(nonce, NOW).unwrap();
         }
-        assert_eq!(window.burn(NOW + 50, NOW).unwrap_err().0, Code::NonceReused);
-        assert_eq!(window.burn(NOW - 1, NOW).unwrap_err().0, Code::NonceOutOfWindow);
+        assert_eq!(window.burn(NOW + 50, NOW), Err(NonceRefusal::Reused));
+        assert_eq!(window.burn(NOW - 1, NOW), Err(NonceRefusal::BelowRemembered { lowest: NOW }));
         window.burn(NOW + 200, NOW).unwrap();
         // The lowest was pushed out: it can no longer be told from a new one, so it is below the window.
-        assert_eq!(window.burn(NOW, NOW).unwrap_err().0, Code::NonceOutOfWindow);
+        assert_eq!(window.burn(NOW, NOW), Err(NonceRefusal::BelowRemembered { lowest: NOW + 1 }));
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn two_cancels_in_a_row_leave_no_position_bare() {
 }
 
 #[test]
-fn the_guards_own_stop_is_not_cancelled_by_clients() {
+fn guard_order_is_not_cancelled_by_clients() {
     let own = guards(open_stop("ETH", "A", "1950", "1", 2));
     let id = json!(own.cloid.unwrap());
     let mut desk = held(dec!(1), vec![own, open("ETH", "B", "1900", "1", 1)]);

@@ -53,7 +53,7 @@ fn exits() -> Vec<Value> {
 }
 
 #[test]
-fn a_reduce_only_order_is_forwarded_as_it_came_in_every_state() {
+fn reduces_is_forwarded_as_it_came_in_every_state() {
     for state in 0..=6 {
         let mut desk = hostile(state);
         for order in exits().into_iter().chain(exits()) {
@@ -149,39 +149,4 @@ fn an_exit_goes_down_with_an_entry_of_its_request() {
     let mut desk = Desk::live();
     desk.hold("ETH", dec!(1));
     desk.orders(vec![close(ETH, false, "2000", "1"), buy(OLD, "1", "100")]).vetoed("market_delisted");
-}
-
-#[test]
-fn actions_that_can_move_money_or_authority_are_refused() {
-    for name in [
-        "twapOrder",
-        "scheduleCancel",
-        "vaultTransfer",
-        "withdraw3",
-        "usdSend",
-        "approveAgent",
-        "approveBuilderFee",
-        "subAccountTransfer",
-        "agentSendAsset",
-        "multiSig",
-        "reserveRequestWeight",
-        "setReferrer",
-        "evmUserModify",
-        "topUpIsolatedOnlyMargin",
-        "nothingKnown",
-        "",
-    ] {
-        let decided = Desk::live().ask(json!({"type": name, "more": {"of": ["it"]}}));
-        assert_eq!(decided.vetoed("action_not_allowed").event["action"], name);
-    }
-    Desk::live().ask(json!({"type": "guardKill", "reason": "no"})).vetoed("action_not_allowed").says(&["/guard/kill"]);
-    let bid = json!({"type": "order", "orders": [close(ETH, true, "1", "1")], "grouping": {"p": 1}});
-    Desk::live().ask(bid).vetoed("action_not_allowed").says(&["priority"]);
-}
-
-#[test]
-fn margin_is_added_and_never_removed() {
-    let margin = |ntli: i64| json!({"type": "updateIsolatedMargin", "asset": ETH, "isBuy": true, "ntli": ntli});
-    Desk::live().ask(margin(0)).allowed();
-    Desk::live().ask(margin(-1)).vetoed("margin_removal").says(&["-1"]);
 }

@@ -86,7 +86,7 @@ pub(super) fn woken(records: &[String]) -> Desk {
 }
 
 #[test]
-fn a_daily_loss_fires_at_its_limit_and_not_before() {
+fn halted_for_day_begins_at_the_daily_loss() {
     for (left, fires) in [(dec!(9500.01), false), (dec!(9500), true)] {
         let mut desk = desk();
         let effects = lose(&mut desk, left);
@@ -104,7 +104,7 @@ fn a_daily_loss_fires_at_its_limit_and_not_before() {
 }
 
 #[test]
-fn a_drawdown_fires_at_its_limit_and_outlives_the_day() {
+fn stopped_begins_at_the_drawdown_and_outlives_the_day() {
     let rules = Rules { daily_loss: dec!(90), ..Rules::default() };
     for (left, fires) in [(dec!(10200.01), false), (dec!(10200), true)] {
         let mut desk = of(config(Mode::Testnet, rules.clone()));

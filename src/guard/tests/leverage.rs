@@ -1,4 +1,4 @@
-//! The leverage rule: clients' own settings, the update that goes first, and requests that wait for a setting.
+//! The leverage rule for entries: the update that goes first, and requests that wait for a setting.
 
 use serde_json::{Value, json};
 
@@ -28,12 +28,6 @@ fn unread() -> Desk {
     let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
     desk.read();
     desk
-}
-
-#[test]
-fn a_client_sets_leverage_up_to_the_rule() {
-    Desk::live().ask(update(ETH, true, 5)).allowed();
-    Desk::live().ask(update(ETH, true, 6)).vetoed("leverage_too_high").says(&["6", "5"]);
 }
 
 #[test]

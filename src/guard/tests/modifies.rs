@@ -15,34 +15,6 @@ fn held(szi: Decimal, orders: Vec<OpenOrder>) -> Desk {
     desk
 }
 
-fn modify(oid: u64, order: Value) -> Value {
-    json!({"type": "modify", "oid": oid, "order": order})
-}
-
-fn batch(modifies: Vec<(u64, Value)>) -> Value {
-    let modifies: Vec<_> = modifies.into_iter().map(|(oid, order)| json!({"oid": oid, "order": order})).collect();
-    json!({"type": "batchModify", "modifies": modifies})
-}
-
-#[test]
-fn an_order_that_is_not_known_is_not_modified() {
-    let mut desk = held(dec!(0), vec![open("ETH", "B", "1900", "1", 1)]);
-    desk.ask(modify(2, buy(ETH, "1910", "1"))).vetoed("order_unknown");
-    desk.ask(json!({"type": "modify", "oid": cloid(1), "order": buy(ETH, "1910", "1")})).vetoed("order_unknown");
-    desk.ask(batch(vec![(1, buy(ETH, "1910", "1")), (2, buy(ETH, "1911", "1"))])).vetoed("order_unknown");
-    desk.ask(modify(1, buy(ETH, "1910", "1"))).resized();
-}
-
-#[test]
-fn an_order_is_known_from_its_answer_on() {
-    let mut desk = held(dec!(0), vec![]);
-    let placed = desk.order(with(buy(ETH, "1900", "1"), "/c", cloid(1)));
-    desk.answer(placed.seq(), 0, statuses(json!([{"resting": {"oid": 55}}, "waitingForFill"])));
-    desk.ask(modify(55, buy(ETH, "1910", "1"))).resized();
-    let by_cloid = json!({"type": "modify", "oid": cloid(1), "order": with(buy(ETH, "1911", "1"), "/c", cloid(1))});
-    desk.ask(by_cloid).resized();
-}
-
 #[test]
 fn the_new_order_is_judged_on_top_of_the_old() {
     let mut desk = Desk::new(Mode::Testnet, Rules { position: dec!(50), ..wide() });
@@ -104,7 +76,7 @@ fn closes_by_modify_count_for_what_follows() {
 }
 
 #[test]
-fn a_covering_stop_is_not_loosened() {
+fn stop_loosened_is_any_change_that_weakens_a_covering_stop() {
     for (szi, side, near, same, far) in
         [(dec!(1), "A", "1960", "1950", "1949.9"), (dec!(-1), "B", "2040", "2050", "2050.1")]
     {
@@ -149,7 +121,7 @@ fn before_the_account_is_read_every_stop_may_cover() {
 }
 
 #[test]
-fn the_guards_own_stop_is_not_modified_by_clients() {
+fn guard_order_is_not_modified_by_clients() {
     let mut own = open_stop("ETH", "A", "1950", "1", 2);
     own.cloid = Some("0x73766367726401000000000000000001".parse().unwrap());
     held(dec!(1), vec![own]).ask(modify(2, stop(ETH, false, "1960", "1"))).vetoed("guard_order");

@@ -66,7 +66,7 @@ fn an_attached_stop_is_no_wider_than_the_widest() {
 }
 
 #[test]
-fn a_requested_stop_is_taken_as_it_is() {
+fn allowed_is_an_entry_whose_stop_came_with_it() {
     for grouping in ["na", "normalTpsl"] {
         for (order, stop) in [
             (buy(ETH, "2000", "1"), stop(ETH, false, "1950", "1")),
@@ -107,7 +107,7 @@ fn a_stop_wider_than_the_widest_is_tightened() {
 }
 
 #[test]
-fn a_stop_on_the_wrong_side_is_refused() {
+fn stop_wrong_side_begins_at_the_price_and_the_mid() {
     // Below both the price and the mid for a long, above both for a short.
     for (order, good, bad) in [
         (buy(ETH, "1990", "1"), "1989.9", "1990"),

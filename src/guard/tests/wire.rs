@@ -72,3 +72,24 @@ pub(super) fn statuses(statuses: Value) -> Value {
 pub(super) fn done() -> Value {
     json!({"status": "ok", "response": {"type": "default"}})
 }
+
+/// A request with a signature that is no longer looked at.
+pub(super) fn body(action: &Value, nonce: u64) -> Value {
+    json!({"action": action, "nonce": nonce, "signature": {"r": "0x1", "s": "0x1", "v": 27}})
+}
+
+/// The action that does nothing but use its nonce up.
+pub(super) fn noop() -> Value {
+    json!({"type": "noop"})
+}
+
+/// Replaces one open order.
+pub(super) fn modify(oid: u64, order: Value) -> Value {
+    json!({"type": "modify", "oid": oid, "order": order})
+}
+
+/// Replaces several open orders.
+pub(super) fn batch(modifies: Vec<(u64, Value)>) -> Value {
+    let modifies: Vec<_> = modifies.into_iter().map(|(oid, order)| json!({"oid": oid, "order": order})).collect();
+    json!({"type": "batchModify", "modifies": modifies})
+}

@@ -1,9 +1,9 @@
-//! Entries a minute, open entries, duplicates, and the account's allowance at the venue.
+//! `duplicate_order`: repeats within the window, and client order ids that are taken.
 
 use rust_decimal::dec;
 use serde_json::{Value, json};
 
-use super::fixture::*;
+use crate::guard::tests::fixture::*;
 use crate::guard::{Input, Mode, SendOutcome};
 use crate::rules::Rules;
 
@@ -13,51 +13,6 @@ fn desk(rules: Rules) -> Desk {
 
 fn entry(number: u32) -> Value {
     buy(ETH, &(1990 + number).to_string(), "0.1")
-}
-
-#[test]
-fn so_many_entries_a_minute() {
-    let mut desk = desk(Rules { orders_per_minute: 3, ..wide() });
-    desk.order(entry(1)).resized();
-    desk.now += 1;
-    desk.orders(vec![entry(2), entry(3)]).resized();
-    desk.order(entry(4)).vetoed("order_rate_limit").says(&["3 entries", "1 more", "over 3"]);
-    desk.order(close(ETH, false, "2000", "1")).reduces();
-    desk.wait(59_998);
-    desk.order(entry(4)).vetoed("order_rate_limit");
-    desk.wait(1);
-    desk.order(entry(4)).resized();
-    desk.order(entry(5)).vetoed("order_rate_limit");
-}
-
-#[test]
-fn a_batch_counts_as_its_entries() {
-    let rules = Rules { orders_per_minute: 3, ..wide() };
-    desk(rules.clone()).orders((0..3).map(entry).collect()).resized();
-    desk(rules).orders((0..4).map(entry).collect()).vetoed("order_rate_limit").says(&["4 more"]);
-}
-
-#[test]
-fn so_many_open_entries() {
-    let mut desk = desk(Rules { open_orders: 3, ..wide() });
-    let mut exit = open("ETH", "A", "2100", "1", 9);
-    exit.reduce_only = true;
-    desk.show(vec![open("ETH", "B", "1900", "0.1", 1), exit, open_stop("ETH", "A", "1800", "1", 8)]);
-    desk.order(entry(1)).resized();
-    desk.orders(vec![entry(2), entry(3)]).vetoed("open_orders_limit").says(&["2 open entries and 2 more are over 3"]);
-    desk.order(entry(2)).resized();
-    desk.order(entry(3)).vetoed("open_orders_limit");
-    // What fills at once or not at all never rests.
-    desk.order(with(entry(3), "/t/limit/tif", json!("Ioc"))).resized();
-}
-
-#[test]
-fn an_order_that_is_gone_is_no_longer_open() {
-    let mut desk = desk(Rules { open_orders: 1, ..wide() });
-    desk.show(vec![open("ETH", "B", "1900", "0.1", 1)]);
-    desk.order(entry(1)).vetoed("open_orders_limit");
-    desk.show(vec![]);
-    desk.order(entry(1)).resized();
 }
 
 #[test]
@@ -82,7 +37,7 @@ fn the_same_entry_within_the_window_is_a_duplicate() {
 }
 
 #[test]
-fn a_veto_frees_what_it_refused() {
+fn a_veto_frees_the_entries_that_it_refused() {
     let mut desk = desk(Rules { duplicate_window: dec!(1), orders_per_minute: 1, ..wide() });
     let order = with(entry(1), "/c", cloid(1));
     desk.orders(vec![order.clone(), buy(OLD, "1", "100")]).vetoed("market_delisted");
@@ -139,14 +94,4 @@ fn the_order_itself_is_judged_before_its_id() {
     let mut desk = desk(wide());
     desk.order(with(entry(1), "/c", cloid(1)));
     desk.order(with(buy(ETH, "1999.99", "0.1"), "/c", cloid(1))).vetoed("price_invalid");
-}
-
-#[test]
-fn requests_are_kept_for_exits() {
-    let mut desk = desk(wide());
-    desk.step(Input::RequestsLeft(500));
-    desk.order(entry(1)).resized();
-    desk.step(Input::RequestsLeft(499));
-    desk.order(entry(2)).vetoed("venue_budget").says(&["499", "500"]);
-    desk.order(close(ETH, false, "2000", "1")).reduces();
 }

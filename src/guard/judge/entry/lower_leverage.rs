@@ -1,7 +1,8 @@
-//! The leverage setting: no entry under a setting above the rule.
+//! The `updateLeverage` that goes first: no entry under a setting above the rule.
 
-use super::veto::Veto;
-use crate::guard::code::Code;
+use crate::guard::judge::admission;
+use crate::guard::judge::context::JudgeContext;
+use crate::guard::judge::entry::market;
 use crate::guard::state::guard::Guard;
 use crate::venue::action::Action;
 use crate::venue::info::{Leverage, MarginMode};
@@ -10,18 +11,18 @@ use crate::venue::market::Market;
 /// A setting learnt longer ago than this is read again before an entry relies on it.
 const MAX_AGE_MS: u64 = 300_000;
 
-/// Refuses a client's own setting above the rule.
-pub(crate) fn judge_update(guard: &Guard, asset: u32, leverage: u32) -> Result<(), Veto> {
-    let limit = guard.config.rules.leverage;
-    if leverage > limit {
-        let text = format!("leverage {leverage} for asset {asset} is over {limit}; ask for at most {limit}");
-        return Err(Veto::new(Code::LeverageTooHigh, text).with(&limit, &leverage));
+/// Puts the update in front that an entry of this market needs, once for all entries of a request.
+pub(crate) fn go_first(context: &mut JudgeContext<'_>, market: &Market) {
+    if let Some((action, change)) = needed_update(context.guard, market, context.now_ms)
+        && !context.pre.contains(&action)
+    {
+        context.pre.push(action);
+        context.changes.push(change);
     }
-    Ok(())
 }
 
 /// The update that must go first, where the market's setting is above the rule or not known well enough.
-pub(crate) fn lower(guard: &Guard, market: &Market, now_ms: u64) -> Option<(Action, String)> {
+fn needed_update(guard: &Guard, market: &Market, now_ms: u64) -> Option<(Action, String)> {
     let limit = guard.config.rules.leverage.min(market.max_leverage);
     let learnt = guard.view.leverage.get(&market.asset).map(|(leverage, _)| leverage);
     let known = learnt.filter(|_| is_known(guard, market.asset, now_ms));
@@ -32,7 +33,7 @@ pub(crate) fn lower(guard: &Guard, market: &Market, now_ms: u64) -> Option<(Acti
         Some(Leverage { mode, .. }) => *mode == MarginMode::Cross,
         None => !market.only_isolated,
     };
-    // What it was when it was last known is never raised.
+    // A setting below the rule is not raised, also where it may have changed since it was learnt.
     let leverage = learnt.map_or(limit, |learnt| learnt.value.min(limit));
     let was = known.map_or_else(|| "an unknown setting".to_owned(), |leverage| leverage.value.to_string());
     let change = format!("{} leverage set from {was} to {leverage}", market.coin);
@@ -45,17 +46,17 @@ fn is_known(guard: &Guard, asset: u32, now_ms: u64) -> bool {
     learnt.is_some_and(|(_, learnt_ms)| now_ms.saturating_sub(*learnt_ms) <= MAX_AGE_MS)
 }
 
-/// The markets that orders of `action` may enter and whose settings are not known. None while nothing can be entered:
-/// a close that is not marked must not wait.
-pub(crate) fn unknown_for<'a>(guard: &'a Guard, action: &Action, now_ms: u64) -> Vec<&'a Market> {
+/// The markets that orders of `action` may enter and whose settings are not known; empty while nothing can be entered,
+/// since a close that is not marked reduce-only must not wait for a setting.
+pub(crate) fn markets_to_read<'a>(guard: &'a Guard, action: &Action, now_ms: u64) -> Vec<&'a Market> {
     let orders = action.orders();
     let mut assets: Vec<u32> = orders.filter(|order| !order.reduce_only).map(|order| order.asset).collect();
     assets.retain(|asset| !is_known(guard, *asset, now_ms));
-    if assets.is_empty() || super::admission::check(guard, now_ms).is_err() {
+    if assets.is_empty() || admission::checks::check(guard, now_ms).is_err() {
         return Vec::new();
     }
     assets.sort_unstable();
     assets.dedup();
-    // What the market rule refuses needs no reading.
-    assets.into_iter().filter_map(|asset| super::market::check(guard, asset).ok().map(|(market, _)| market)).collect()
+    // A market that may not be entered needs no reading.
+    assets.into_iter().filter_map(|asset| market::check(guard, asset).ok().map(|(market, _)| market)).collect()
 }

@@ -1,0 +1,38 @@
+//! `halted_for_day` and `stopped`: nothing is opened after the daily loss or the drawdown reached its limit. One file,
+//! since an account is in one of these states at a time and both read the figures of the same halt.
+
+use crate::guard::code::Code;
+use crate::guard::judge::veto::Veto;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::risk_state::RiskState;
+
+pub(crate) fn check(guard: &Guard) -> Result<(), Veto> {
+    if !guard.risk.is_halted() {
+        return Ok(());
+    }
+    Err(if guard.risk.state == RiskState::HaltedForDay { halted_for_day(guard) } else { drawdown_halt(guard) })
+}
+
+fn halted_for_day(guard: &Guard) -> Veto {
+    let (loss, limit, percent) = (figure(guard, "loss"), figure(guard, "limit"), figure(guard, "limit_pct"));
+    let text = format!(
+        "the daily loss stop fired: {loss} lost, limit {limit} ({percent}% of the day's start); entries come back with \
+         the next UTC day, once all is flat"
+    );
+    Veto::new(Code::HaltedForDay, text).with(&limit, &loss)
+}
+
+fn drawdown_halt(guard: &Guard) -> Veto {
+    let (down, limit, percent) = (figure(guard, "drawdown"), figure(guard, "limit"), figure(guard, "limit_pct"));
+    let text = format!(
+        "the drawdown halt fired: {down} below the peak, limit {limit} ({percent}%); a person reviews it, stops the service \
+         and runs `svc-guard journal-resume`"
+    );
+    Veto::new(Code::Stopped, text).with(&limit, &down)
+}
+
+/// A figure of the halt as it was recorded when it fired.
+fn figure(guard: &Guard, key: &str) -> String {
+    let details = guard.risk.details.as_ref();
+    details.and_then(|details| details.get(key)?.as_str()).unwrap_or("?").to_owned()
+}

@@ -1,0 +1,29 @@
+//! One request on its way through the rules: by what it is judged, and what the rules altered so far.
+
+use crate::base::address::Address;
+use crate::guard::state::exposure::{Book, MarketBook};
+use crate::guard::state::guard::Guard;
+use crate::venue::action::Action;
+
+pub(crate) struct JudgeContext<'a> {
+    pub(crate) guard: &'a Guard,
+    pub(crate) client: Address,
+    pub(crate) now_ms: u64,
+    /// The account's exposure with the orders of this request that passed so far.
+    pub(crate) book: Book,
+    /// The alterations so far, in words.
+    pub(crate) changes: Vec<String>,
+    /// The actions that must go first.
+    pub(crate) pre: Vec<Action>,
+}
+
+impl<'a> JudgeContext<'a> {
+    pub(crate) fn new(guard: &'a Guard, client: Address, now_ms: u64) -> Self {
+        Self { guard, client, now_ms, book: Book::of(guard), changes: Vec::new(), pre: Vec::new() }
+    }
+
+    /// The exposure of one market.
+    pub(crate) fn market_book(&mut self, asset: u32) -> &MarketBook {
+        self.book.market(self.guard, asset)
+    }
+}

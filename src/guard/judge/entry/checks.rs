@@ -1,0 +1,51 @@
+//! One entry through every rule in turn: market, form, price, stop, size, leverage.
+
+use rust_decimal::Decimal;
+
+use super::entry_cover::{self, Cover};
+use super::requested_stop::RequestedStop;
+use super::{collar, lower_leverage, market, price_invalid, size_invalid, trigger_entry_not_allowed};
+use crate::guard::judge::context::JudgeContext;
+use crate::guard::judge::fit_to_limits::fit_to_limits;
+use crate::guard::judge::stop::Entry;
+use crate::guard::judge::veto::Veto;
+use crate::venue::order::Order;
+
+/// An entry that passed.
+#[derive(Debug, Clone)]
+pub(crate) struct PassedEntry {
+    pub(crate) cover: Cover,
+    /// How much of it can open or enlarge a position.
+    pub(crate) opening: Decimal,
+}
+
+/// Judges an entry, alters it where a rule says how, and adds it to the book. `requested` are the market stops of the
+/// same request for the same side of the same market.
+pub(crate) fn judge(
+    context: &mut JudgeContext<'_>,
+    order: &mut Order,
+    requested: &mut [RequestedStop<'_>],
+) -> Result<PassedEntry, Veto> {
+    let guard = context.guard;
+    let (market, mid) = market::check(guard, order.asset)?;
+    trigger_entry_not_allowed::check(order)?;
+    price_invalid::check(market, order)?;
+    size_invalid::check(market, order)?;
+    context.changes.extend(collar::pull(order, market, mid, guard.config.rules.collar));
+
+    let market_book = context.market_book(order.asset);
+    let (part, held) = (market_book.entry_part(order), market_book.held(order.is_buy));
+    let closing = order.size.saturating_sub(part);
+    let entry = Entry { market, mid, is_long: order.is_buy, px: order.limit_px, held };
+    let mut cover = entry_cover::find(context, &entry, requested, part)?;
+    let cut = fit_to_limits(context, &entry, order, cover.stop_at())?;
+    context.changes.extend(cut);
+
+    let opening = if order.reduce_only { Decimal::ZERO } else { order.size.saturating_sub(closing) };
+    if !opening.is_zero() {
+        // Only an entry that opens something: one cut to its closing part must not fall with a refused update.
+        lower_leverage::go_first(context, market);
+    }
+    entry_cover::move_inside_liquidation(context, &entry, &mut cover, requested, opening);
+    Ok(PassedEntry { cover, opening })
+}

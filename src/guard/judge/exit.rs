@@ -1,0 +1,59 @@
+//! Exits: which orders can only reduce, and how they count for the orders after them.
+
+use super::context::JudgeContext;
+use crate::base::amount::to_wire;
+use crate::guard::state::exposure::{Book, EntryLeg};
+use crate::guard::state::guard::Guard;
+use crate::venue::market::{FIRST_BUILDER_PERP, FIRST_NON_CORE_ASSET, FIRST_OUTCOME};
+use crate::venue::order::Order;
+
+/// An order's kind, by what the account could come to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// Can only reduce.
+    Exit,
+    /// Can open or enlarge a position.
+    Entry,
+}
+
+/// Tells an exit from an entry, and counts an exit. One that is not marked so is marked reduce-only: no race can then
+/// make it open.
+pub(crate) fn classify(context: &mut JudgeContext<'_>, order: &mut Order) -> Class {
+    let class = class_of(context, order);
+    if class == Class::Exit {
+        if !order.reduce_only {
+            mark_exit(context, order);
+        }
+        add_exit(context.guard, &mut context.book, order);
+    }
+    class
+}
+
+fn class_of(context: &mut JudgeContext<'_>, order: &Order) -> Class {
+    let is_spot = (FIRST_NON_CORE_ASSET..FIRST_BUILDER_PERP).contains(&order.asset);
+    if is_spot || order.asset >= FIRST_OUTCOME {
+        // Spot and outcome markets have no positions to reduce: the flag proves nothing there.
+        return Class::Entry;
+    }
+    if order.reduce_only {
+        return Class::Exit;
+    }
+    let is_core = order.asset < FIRST_NON_CORE_ASSET;
+    let only_closes = is_core && !order.size.is_zero() && context.market_book(order.asset).entry_part(order).is_zero();
+    if only_closes { Class::Exit } else { Class::Entry }
+}
+
+/// Marks an order reduce-only that its client did not mark.
+pub(crate) fn mark_exit(context: &mut JudgeContext<'_>, order: &mut Order) {
+    order.reduce_only = true;
+    let side = if order.is_buy { "buy" } else { "sell" };
+    context.changes.push(format!("{side} of {} only closes and goes as reduce-only", to_wire(order.size)));
+}
+
+/// Counts an exit, so that the orders after it cannot close the same position twice.
+pub(crate) fn add_exit(guard: &Guard, book: &mut Book, order: &Order) {
+    if !order.is_trigger() {
+        let leg = EntryLeg { size: order.size, px: order.limit_px, stop: None };
+        book.add(guard, order.asset, order.is_buy, true, leg);
+    }
+}

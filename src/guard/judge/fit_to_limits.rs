@@ -1,0 +1,127 @@
+//! Cuts an entry to the largest size that every limit on size allows.
+
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+
+use super::context::JudgeContext;
+use super::limits::{exposure_limit, loss_limit, open_risk_limit, order_value_limit, position_limit};
+use super::liquidation;
+use super::size_limit::{LimitBreach, SizedEntry};
+use super::stop::Entry;
+use super::veto::Veto;
+use crate::base::amount::to_wire;
+use crate::guard::state::exposure::{EntryLeg, StopAt};
+use crate::venue::market::MIN_NOTIONAL;
+use crate::venue::order::Order;
+
+/// Every limit on size. Of several that bind alike the first is named.
+const LIMITS: [fn(&SizedEntry<'_>) -> Option<LimitBreach>; 6] = [
+    loss_limit::check,
+    open_risk_limit::check,
+    position_limit::check,
+    exposure_limit::check,
+    order_value_limit::check,
+    liquidation::check,
+];
+
+/// An entry whose size is searched for.
+struct Candidate<'c, 'a> {
+    context: &'c mut JudgeContext<'a>,
+    entry: &'c Entry<'c>,
+    px: Decimal,
+    stop: StopAt,
+    /// The part of it that closes the opposite position.
+    closing: Decimal,
+}
+
+/// Cuts `order` to the largest size within every limit and adds it to the book; says what was cut. `stop` is where it is
+/// stopped out.
+///
+/// An order that also closes a position is cut no further than to its closing part, which then goes as reduce-only.
+pub(crate) fn fit_to_limits(
+    context: &mut JudgeContext<'_>,
+    entry: &Entry<'_>,
+    order: &mut Order,
+    stop: StopAt,
+) -> Result<Option<String>, Veto> {
+    let asked = order.size;
+    let closing = asked.saturating_sub(context.market_book(order.asset).entry_part(order));
+    let mut candidate = Candidate { context, entry, px: order.limit_px, stop, closing };
+    let mut broken = candidate.try_size(asked, LIMITS.len());
+    let Some((first, _)) = broken.first() else { return Ok(None) };
+    let (size, binding) = candidate.largest_fit(asked, *first);
+    // The limit that stops the last lot decides. It is named with the figures of the size asked for.
+    let position = broken.iter().position(|(limit, _)| *limit == binding).unwrap_or_default();
+    let (_, breach) = broken.swap_remove(position);
+
+    if size.saturating_sub(closing).saturating_mul(order.limit_px) >= MIN_NOTIONAL {
+        order.size = size;
+        candidate.add(size, false);
+        return Ok(Some(format!("{}; cut from {} to {}", breach.text, to_wire(asked), to_wire(size))));
+    }
+    if closing.is_zero() {
+        return Err(breach.veto(format_args!("what is left is under the venue's minimum of {MIN_NOTIONAL} USDC")));
+    }
+    (order.size, order.reduce_only) = (closing, true);
+    candidate.add(closing, true);
+    Ok(Some(format!("{}; cut from {} to the {} that closes", breach.text, to_wire(asked), to_wire(closing))))
+}
+
+impl Candidate<'_, '_> {
+    /// The largest size under `asked` that breaks no limit, and the limit that the next lot would break; `binding` is one
+    /// that `asked` breaks. What every limit looks at grows with the size, so it is found by halving.
+    fn largest_fit(&mut self, asked: Decimal, mut binding: usize) -> (Decimal, usize) {
+        let market = self.entry.market;
+        let lot = market.lot();
+        let lots = |size: Decimal| size.checked_div(lot).and_then(|lots| lots.trunc().to_i128()).unwrap_or(0);
+        let (mut fits, mut breaks) = (lots(self.closing), lots(asked));
+        while breaks - fits > 1 {
+            let middle = fits + (breaks - fits) / 2;
+            match self.try_size(of_lots(middle, lot), 1).first() {
+                None => {
+                    self.context.book.take_back(market.asset, self.entry.is_long);
+                    fits = middle;
+                }
+                Some((limit, _)) => {
+                    breaks = middle;
+                    binding = *limit;
+                }
+            }
+        }
+        (market.floor_size(of_lots(fits, lot)), binding)
+    }
+
+    /// Adds the entry at this size to the book if it breaks no limit; otherwise leaves the book as it was and gives the
+    /// first `most` limits that it breaks, each with its place among them.
+    fn try_size(&mut self, size: Decimal, most: usize) -> Vec<(usize, LimitBreach)> {
+        let guard = self.context.guard;
+        let (asset, is_long) = (self.entry.market.asset, self.entry.is_long);
+        let opening = size.saturating_sub(self.closing);
+        let unit_value = self.context.market_book(asset).unit_value(is_long, self.px);
+        self.add(size, false);
+        let sized = SizedEntry {
+            guard,
+            entry: self.entry,
+            stop: self.stop,
+            opening,
+            value: opening.saturating_mul(unit_value),
+            market: self.context.book.figures(asset),
+            totals: self.context.book.totals(),
+        };
+        let broken = LIMITS.iter().enumerate().filter_map(|(place, check)| Some((place, check(&sized)?)));
+        let broken: Vec<(usize, LimitBreach)> = broken.take(most).collect();
+        if !broken.is_empty() {
+            self.context.book.take_back(asset, is_long);
+        }
+        broken
+    }
+
+    fn add(&mut self, size: Decimal, reduce_only: bool) {
+        let leg = EntryLeg { size, px: self.px, stop: Some(self.stop) };
+        self.context.book.add(self.context.guard, self.entry.market.asset, self.entry.is_long, reduce_only, leg);
+    }
+}
+
+fn of_lots(lots: i128, lot: Decimal) -> Decimal {
+    Decimal::try_from_i128_with_scale(lots, 0).unwrap_or_default().saturating_mul(lot)
+}

@@ -1,0 +1,31 @@
+//! `account_stale`: the age of the account read.
+
+use crate::guard::tests::fixture::*;
+
+fn entry() -> serde_json::Value {
+    buy(ETH, "2000", "0.1")
+}
+
+#[test]
+fn an_account_read_serves_for_its_age_and_not_longer() {
+    for (age_ms, code) in [(5_000, "resized"), (5_001, "account_stale")] {
+        let mut desk = Desk::live();
+        desk.now += age_ms;
+        desk.read_mids(desk.now);
+        let decided = desk.order(entry());
+        assert_eq!(decided.code(), code);
+        assert!(code == "resized" || decided.text().contains("5001 ms ago, over 5000 ms"), "{}", decided.text());
+    }
+}
+
+#[test]
+fn an_older_read_changes_nothing() {
+    let mut desk = Desk::live();
+    desk.mids.insert("ETH".into(), rust_decimal::dec!(1000));
+    desk.positions.insert("ETH", rust_decimal::dec!(3));
+    desk.read_mids(NOW - 1);
+    desk.read_account(NOW - 1);
+    // Of the older reads, the buy would be far above the collar and the sell would close.
+    assert_eq!(desk.order(entry()).resized().sent_order(0)["p"], "2000");
+    assert_eq!(desk.order(sell(ETH, "2000", "0.1")).resized().sent_order(0)["r"], false);
+}
