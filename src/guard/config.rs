@@ -1,4 +1,4 @@
-//! What the core is set up with: plain values, checked by whoever read them.
+//! The core's settings: plain values, checked by whoever read them.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What the core wants done.
+//! Effects: the events to write and the commands to carry out after a step.
 
 use super::code::Code;
 use super::reply::Verdict;

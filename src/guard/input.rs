@@ -1,4 +1,4 @@
-//! What can happen to the core.
+//! Inputs: everything that can happen to the core.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a client is told: the venue's own shapes, with one more key `guard`.
+//! Replies to clients: the venue's own shapes, with one more key `guard`.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};

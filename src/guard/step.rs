@@ -7,7 +7,7 @@ use super::flow::step_context::Step;
 use super::flow::{acts_for, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise};
 use super::input::Input;
 use super::recovery::open_intents;
-use super::state::exposure::Book;
+use super::state::exposure::Exposure;
 use super::state::guard::Guard;
 
 impl Guard {
@@ -41,7 +41,7 @@ impl Guard {
         let mut step = Step::new(self, now_ms);
         on_input(&mut step, input);
         if is_read {
-            step.guard.read_book = Book::of_reads(&step.guard.view, step.guard.config.rules.stop);
+            step.guard.read_exposure = Exposure::of_reads(&step.guard.view, step.guard.config.rules.stop);
         }
         // A decision changes nothing that the supervision looks at before it is answered.
         if !is_request {

@@ -1,9 +1,11 @@
 //! The rules' own tests: ranges at the limit and one step past, the code both ways, looser-than key by key.
 
+use super::table::ROWS;
 use crate::base::sealed::CodeError;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use proptest::prelude::*;
+use rust_decimal::Decimal;
 use sha3::{Digest, Keccak256};
 
 use super::*;

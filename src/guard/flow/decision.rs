@@ -186,7 +186,7 @@ fn note(effects: &mut Effects, decided: Decided) {
     }
 }
 
-/// What is told of a request's head.
+/// Request metadata copied into the decision event.
 struct Head {
     id: u64,
     via: Via,

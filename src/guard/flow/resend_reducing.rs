@@ -1,4 +1,4 @@
-//! What only reduces, sent on its own where what had to go first for the rest of its request failed.
+//! The reducing part of a request, sent on its own where what had to go first for the rest of its request failed.
 //!
 //! An exit must not fall with the leverage update of an entry that came along with it, nor the cancel of an entry with
 //! the stop that another cancel needs.
@@ -11,7 +11,6 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::judge::exit::add_exit;
 use crate::guard::reply::left_out;
 use crate::guard::state::cover;
-use crate::guard::state::exposure::Book;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
 use crate::guard::state::merged_reply::Merge;
@@ -77,7 +76,7 @@ fn reducing_part(guard: &Guard, action: &Action) -> Option<(Action, Vec<usize>)>
 
 /// The orders that reduce what is held, and the closing part of those that would flip it, each with its place.
 fn reducing_orders(guard: &Guard, action: &OrderAction) -> Vec<(usize, Order)> {
-    let mut book = Book::of(guard);
+    let mut exposure = guard.exposure();
     let hangs = action.grouping == Grouping::NormalTpsl;
     let orders = || action.orders.iter().enumerate();
     let mut reducing: Vec<(usize, Order)> = Vec::new();
@@ -85,16 +84,16 @@ fn reducing_orders(guard: &Guard, action: &OrderAction) -> Vec<(usize, Order)> {
     for (place, order) in orders().filter(|(_, order)| order.reduce_only && !hangs) {
         // A stop or a take-profit for what is not bought has nothing to reduce, where positions are known.
         let is_foreign = order.asset >= FIRST_NON_CORE_ASSET;
-        if is_foreign || !book.market(guard, order.asset).held(!order.is_buy).is_zero() {
-            add_exit(guard, &mut book, order);
+        if is_foreign || !exposure.market(&guard.view, order.asset).held(!order.is_buy).is_zero() {
+            add_exit(guard, &mut exposure, order);
             reducing.push((place, order.clone()));
         }
     }
     for (place, order) in orders().filter(|(_, order)| !order.reduce_only && !order.is_trigger()) {
-        let closing = order.size.saturating_sub(book.market(guard, order.asset).entry_part(order));
+        let closing = order.size.saturating_sub(exposure.market(&guard.view, order.asset).entry_part(order));
         if !closing.is_zero() {
             let order = Order { size: closing, reduce_only: true, ..order.clone() };
-            add_exit(guard, &mut book, &order);
+            add_exit(guard, &mut exposure, &order);
             reducing.push((place, order));
         }
     }

@@ -1,7 +1,7 @@
 //! One request on its way through the rules: by what it is judged, and what the rules altered so far.
 
 use crate::base::address::Address;
-use crate::guard::state::exposure::{Book, MarketBook};
+use crate::guard::state::exposure::{Exposure, MarketExposure};
 use crate::guard::state::guard::Guard;
 use crate::venue::action::Action;
 
@@ -10,7 +10,7 @@ pub(crate) struct JudgeContext<'a> {
     pub(crate) client: Address,
     pub(crate) now_ms: u64,
     /// The account's exposure with the orders of this request that passed so far.
-    pub(crate) book: Book,
+    pub(crate) exposure: Exposure,
     /// The alterations so far, in words.
     pub(crate) changes: Vec<String>,
     /// The actions that must go first.
@@ -19,11 +19,11 @@ pub(crate) struct JudgeContext<'a> {
 
 impl<'a> JudgeContext<'a> {
     pub(crate) fn new(guard: &'a Guard, client: Address, now_ms: u64) -> Self {
-        Self { guard, client, now_ms, book: Book::of(guard), changes: Vec::new(), pre: Vec::new() }
+        Self { guard, client, now_ms, exposure: guard.exposure(), changes: Vec::new(), pre: Vec::new() }
     }
 
     /// The exposure of one market.
-    pub(crate) fn market_book(&mut self, asset: u32) -> &MarketBook {
-        self.book.market(self.guard, asset)
+    pub(crate) fn market_exposure(&mut self, asset: u32) -> &MarketExposure {
+        self.exposure.market(&self.guard.view, asset)
     }
 }

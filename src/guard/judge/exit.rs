@@ -2,7 +2,7 @@
 
 use super::context::JudgeContext;
 use crate::base::amount::to_wire;
-use crate::guard::state::exposure::{Book, EntryLeg};
+use crate::guard::state::exposure::{EntryLeg, Exposure};
 use crate::guard::state::guard::Guard;
 use crate::venue::market::{FIRST_BUILDER_PERP, FIRST_NON_CORE_ASSET, FIRST_OUTCOME};
 use crate::venue::order::Order;
@@ -24,7 +24,7 @@ pub(crate) fn classify(context: &mut JudgeContext<'_>, order: &mut Order) -> Cla
         if !order.reduce_only {
             mark_exit(context, order);
         }
-        add_exit(context.guard, &mut context.book, order);
+        add_exit(context.guard, &mut context.exposure, order);
     }
     class
 }
@@ -39,7 +39,8 @@ fn class_of(context: &mut JudgeContext<'_>, order: &Order) -> Class {
         return Class::Exit;
     }
     let is_core = order.asset < FIRST_NON_CORE_ASSET;
-    let only_closes = is_core && !order.size.is_zero() && context.market_book(order.asset).entry_part(order).is_zero();
+    let only_closes =
+        is_core && !order.size.is_zero() && context.market_exposure(order.asset).entry_part(order).is_zero();
     if only_closes { Class::Exit } else { Class::Entry }
 }
 
@@ -51,9 +52,9 @@ pub(crate) fn mark_exit(context: &mut JudgeContext<'_>, order: &mut Order) {
 }
 
 /// Counts an exit, so that the orders after it cannot close the same position twice.
-pub(crate) fn add_exit(guard: &Guard, book: &mut Book, order: &Order) {
+pub(crate) fn add_exit(guard: &Guard, exposure: &mut Exposure, order: &Order) {
     if !order.is_trigger() {
         let leg = EntryLeg { size: order.size, px: order.limit_px, stop: None };
-        book.add(guard, order.asset, order.is_buy, true, leg);
+        exposure.add(&guard.view, order.asset, order.is_buy, true, leg);
     }
 }

@@ -34,7 +34,7 @@ struct Candidate<'c, 'a> {
     closing: Decimal,
 }
 
-/// Cuts `order` to the largest size within every limit and adds it to the book; says what was cut. `stop` is where it is
+/// Cuts `order` to the largest size within every limit and adds it to the exposure; says what was cut. `stop` is where it is
 /// stopped out.
 ///
 /// An order that also closes a position is cut no further than to its closing part, which then goes as reduce-only.
@@ -45,7 +45,7 @@ pub(crate) fn fit_to_limits(
     stop: StopAt,
 ) -> Result<Option<String>, Veto> {
     let asked = order.size;
-    let closing = asked.saturating_sub(context.market_book(order.asset).entry_part(order));
+    let closing = asked.saturating_sub(context.market_exposure(order.asset).entry_part(order));
     let mut candidate = Candidate { context, entry, px: order.limit_px, stop, closing };
     let mut broken = candidate.try_size(asked, LIMITS.len());
     let Some((first, _)) = broken.first() else { return Ok(None) };
@@ -79,7 +79,7 @@ impl Candidate<'_, '_> {
             let middle = fits + (breaks - fits) / 2;
             match self.try_size(of_lots(middle, lot), 1).first() {
                 None => {
-                    self.context.book.take_back(market.asset, self.entry.is_long);
+                    self.context.exposure.take_back(market.asset, self.entry.is_long);
                     fits = middle;
                 }
                 Some((limit, _)) => {
@@ -91,13 +91,13 @@ impl Candidate<'_, '_> {
         (market.floor_size(of_lots(fits, lot)), binding)
     }
 
-    /// Adds the entry at this size to the book if it breaks no limit; otherwise leaves the book as it was and gives the
+    /// Adds the entry at this size to the exposure if it breaks no limit; otherwise leaves it as it was and gives the
     /// first `most` limits that it breaks, each with its place among them.
     fn try_size(&mut self, size: Decimal, most: usize) -> Vec<(usize, LimitBreach)> {
         let guard = self.context.guard;
         let (asset, is_long) = (self.entry.market.asset, self.entry.is_long);
         let opening = size.saturating_sub(self.closing);
-        let unit_value = self.context.market_book(asset).unit_value(is_long, self.px);
+        let unit_value = self.context.market_exposure(asset).unit_value(is_long, self.px);
         self.add(size, false);
         let sized = SizedEntry {
             guard,
@@ -105,20 +105,26 @@ impl Candidate<'_, '_> {
             stop: self.stop,
             opening,
             value: opening.saturating_mul(unit_value),
-            market: self.context.book.figures(asset),
-            totals: self.context.book.totals(),
+            market: self.context.exposure.figures(asset),
+            totals: self.context.exposure.totals(),
         };
         let broken = LIMITS.iter().enumerate().filter_map(|(place, check)| Some((place, check(&sized)?)));
         let broken: Vec<(usize, LimitBreach)> = broken.take(most).collect();
         if !broken.is_empty() {
-            self.context.book.take_back(asset, is_long);
+            self.context.exposure.take_back(asset, is_long);
         }
         broken
     }
 
     fn add(&mut self, size: Decimal, reduce_only: bool) {
         let leg = EntryLeg { size, px: self.px, stop: Some(self.stop) };
-        self.context.book.add(self.context.guard, self.entry.market.asset, self.entry.is_long, reduce_only, leg);
+        self.context.exposure.add(
+            &self.context.guard.view,
+            self.entry.market.asset,
+            self.entry.is_long,
+            reduce_only,
+            leg,
+        );
     }
 }
 

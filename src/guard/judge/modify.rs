@@ -16,7 +16,7 @@ use crate::base::address::Address;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::guard::state::cover::{self, CoverSize, side_covered};
-use crate::guard::state::exposure::{Book, Stop};
+use crate::guard::state::exposure::{Exposure, Stop};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
 use crate::guard::state::view::Resting;
@@ -74,7 +74,7 @@ fn classify(context: &mut JudgeContext<'_>, modify: &mut Modify, asked: &mut Ask
             let text = "this stop is the guard's own; place a tighter stop instead, and it goes by itself";
             return Err(Veto::new(Code::GuardOrder, text));
         }
-        keeps_cover(context.guard, &mut context.book, old, &modify.order)?;
+        keeps_cover(context.guard, &mut context.exposure, old, &modify.order)?;
     }
     let class = exit::classify(context, &mut modify.order);
     if class == Class::Entry {
@@ -98,12 +98,12 @@ fn judge_entry(
 }
 
 /// Refuses a change that leaves the position with a wider, smaller or no stop.
-fn keeps_cover(guard: &Guard, book: &mut Book, old: &Resting, new: &Order) -> Result<(), Veto> {
+fn keeps_cover(guard: &Guard, exposure: &mut Exposure, old: &Resting, new: &Order) -> Result<(), Veto> {
     let Some(old_px) = old.stop_px else { return Ok(()) };
     let side = side_covered(old.is_buy);
     // Before the account is read any stop may cover.
     let held = match &guard.view.account {
-        Some(_) => book.market(guard, old.asset).held(side.is_long()),
+        Some(_) => exposure.market(&guard.view, old.asset).held(side.is_long()),
         None => Decimal::MAX,
     };
     if held.is_zero() {
@@ -129,7 +129,7 @@ fn keeps_cover(guard: &Guard, book: &mut Book, old: &Resting, new: &Order) -> Re
         }
         None => {
             if let Some(stop) = Stop::of(old) {
-                book.remove_stop(old.asset, old.is_buy, stop);
+                exposure.remove_stop(old.asset, old.is_buy, stop);
             }
             Ok(())
         }

@@ -100,7 +100,7 @@ impl Batch {
 /// It counts as an entry because something on its way may close the position first, and then it would open one. Marked
 /// reduce-only it cannot.
 fn close_instead(context: &mut JudgeContext<'_>, order: &mut Order, veto: Veto) -> Result<(), Veto> {
-    if order.is_trigger() || order.size > context.market_book(order.asset).held(!order.is_buy) {
+    if order.is_trigger() || order.size > context.market_exposure(order.asset).held(!order.is_buy) {
         return Err(veto);
     }
     exit::mark_exit(context, order);

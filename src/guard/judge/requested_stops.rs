@@ -39,7 +39,7 @@ pub(crate) fn fit_to_entries(
 ) {
     for (side, opened) in opened_by_side(orders, passed) {
         let (asset, is_long) = side;
-        let held = context.market_book(asset).held(is_long);
+        let held = context.market_exposure(asset).held(is_long);
         let was_cut = entries_of(&action.orders, side) != entries_of(orders, side);
         let mut stops: Vec<&mut Order> = orders.iter_mut().filter(|order| covers_side(order, side)).collect();
         if stops.iter().any(|stop| stop.size.is_zero() && action.grouping == Grouping::PositionTpsl) {

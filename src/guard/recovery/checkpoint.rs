@@ -1,4 +1,4 @@
-//! What a restart must know of earlier events: used nonces and client order ids.
+//! Checkpoints: the part of earlier events that a restart must know, used nonces and client order ids.
 
 use crate::base::address::Address;
 use crate::guard::recovery::open_intents;

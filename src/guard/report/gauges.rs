@@ -2,7 +2,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::report::{alerts, open_orders, problems};
-use crate::guard::state::exposure::Book;
+use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::risk_state::RiskState;
 use rust_decimal::Decimal;
@@ -97,9 +97,9 @@ impl Guard {
         let is_healthy = problems.is_empty();
         let alerts = [problems, alerts::warnings(self, now_ms)].concat();
         let code = |alert: &Value| alert.get("code").and_then(Value::as_str).map(str::to_owned);
-        let book = Book::of(self);
-        let money = money(self, &book);
-        let (positions, uncovered) = position_counts(self, book);
+        let exposure = self.exposure();
+        let money = money(self, &exposure);
+        let (positions, uncovered) = position_counts(self, exposure);
         Gauges {
             risk_state: self.risk.state.name(),
             is_killed: self.killed.is_some(),
@@ -119,10 +119,10 @@ impl Guard {
 }
 
 /// Equity, limits and what is used of them.
-pub(crate) fn money(guard: &Guard, book: &Book) -> Money {
+pub(crate) fn money(guard: &Guard, exposure: &Exposure) -> Money {
     let Some(equity) = guard.view.equity() else { return Money::default() };
     let rules = &guard.config.rules;
-    let (totals, base) = (book.totals(), guard.config.base_equity(equity));
+    let (totals, base) = (exposure.totals(), guard.config.base_equity(equity));
     let figures = guard.risk.figures(equity, rules);
     Money {
         equity: Some(equity),
@@ -140,11 +140,11 @@ pub(crate) fn money(guard: &Guard, book: &Book) -> Money {
 }
 
 /// How many positions there are, and how many of them are not covered in full.
-fn position_counts(guard: &Guard, mut book: Book) -> (usize, usize) {
+fn position_counts(guard: &Guard, mut exposure: Exposure) -> (usize, usize) {
     let positions = guard.view.account.iter().flat_map(|account| &account.positions);
     positions.fold((0, 0), |(all, bare), (asset, position)| {
         let held = position.szi.abs();
-        let covered = book.market(guard, *asset).covered(position.szi > Decimal::ZERO, held);
+        let covered = exposure.market(&guard.view, *asset).covered(position.szi > Decimal::ZERO, held);
         (all.saturating_add(1), bare.saturating_add(usize::from(covered < held)))
     })
 }

@@ -5,13 +5,13 @@ use crate::base::amount::percent_of;
 use crate::guard::judge::limits::open_orders_limit::open_entries;
 use crate::guard::judge::limits::order_rate_limit::entries_in_last_minute;
 use crate::guard::report::amounts::or_null;
-use crate::guard::state::exposure::Book;
+use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
 /// Each rule with a limit that fills up: its use, its limit, and the market that is nearest to it where there is one.
-pub(crate) fn headroom(guard: &Guard, book: &Book, now_ms: u64) -> Vec<Value> {
+pub(crate) fn headroom(guard: &Guard, exposure: &Exposure, now_ms: u64) -> Vec<Value> {
     let rules = &guard.config.rules;
     let equity = guard.view.equity();
     let base = equity.map(|equity| guard.config.base_equity(equity));
@@ -19,8 +19,8 @@ pub(crate) fn headroom(guard: &Guard, book: &Book, now_ms: u64) -> Vec<Value> {
     let figures = equity.and_then(|equity| guard.risk.figures(equity, rules));
     let lost = figures.map(|figures| (-figures.day_pnl).max(Decimal::ZERO));
     let known = |amount: Decimal| base.map(|_| amount);
-    let worst_loss = book.worst_market(|figures| figures.loss);
-    let largest = book.worst_market(|figures| figures.notional);
+    let worst_loss = exposure.worst_market(|figures| figures.loss);
+    let largest = exposure.worst_market(|figures| figures.notional);
     let highest = guard.view.account.iter().flat_map(|account| &account.positions);
     let highest = highest.map(|(asset, position)| (*asset, Decimal::from(position.leverage.value)));
     let highest = highest.max_by_key(|(asset, leverage)| (*leverage, std::cmp::Reverse(*asset)));
@@ -34,9 +34,9 @@ pub(crate) fn headroom(guard: &Guard, book: &Book, now_ms: u64) -> Vec<Value> {
     vec![
         row("daily_loss", "usdc", None, lost, figures.map(|figures| figures.daily_loss_limit)),
         row("drawdown", "usdc", None, figures.map(|figures| figures.drawdown), figures.map(|f| f.drawdown_limit)),
-        row("open_risk", "usdc", None, known(book.totals().loss), limit(rules.open_risk)),
+        row("open_risk", "usdc", None, known(exposure.totals().loss), limit(rules.open_risk)),
         row("loss_per_trade", "usdc", coin(worst_loss), known(amount(worst_loss)), limit(rules.loss_per_trade)),
-        row("exposure", "usdc", None, known(book.totals().notional), limit(rules.exposure)),
+        row("exposure", "usdc", None, known(exposure.totals().notional), limit(rules.exposure)),
         row("position", "usdc", coin(largest), known(amount(largest)), limit(rules.position)),
         row("leverage", "times", coin(highest), known(amount(highest)), Some(rules.leverage.into())),
         row("open_orders", "orders", None, count(open_entries(guard)), Some(rules.open_orders.into())),

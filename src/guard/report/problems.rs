@@ -1,4 +1,4 @@
-//! What keeps the guard from being healthy.
+//! Problems: the conditions that keep the guard from being healthy.
 
 use crate::guard::flow::signer;
 

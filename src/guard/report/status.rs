@@ -2,7 +2,7 @@
 
 use crate::guard::report::amounts::{or_null, text};
 use crate::guard::report::{alerts, gauges, headroom, open_orders, problems};
-use crate::guard::state::exposure::Book;
+use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ impl Guard {
     pub fn status(&self, now_ms: u64, weight: (u32, u32)) -> Value {
         let config = &self.config;
         let alerts = [problems::problems(self, now_ms), alerts::warnings(self, now_ms)].concat();
-        let book = Book::of(self);
+        let exposure = self.exposure();
         let age = |at_ms: Option<u64>| at_ms.map(|at_ms| now_ms.saturating_sub(at_ms));
         json!({
             "schema": 1,
@@ -28,10 +28,10 @@ impl Guard {
             "rules": config.rules.to_code(),
             "clients": config.clients.iter().collect::<Vec<_>>(),
             "at_ms": now_ms,
-            "risk": risk(self, &book),
-            "headroom": headroom::headroom(self, &book, now_ms),
+            "risk": risk(self, &exposure),
+            "headroom": headroom::headroom(self, &exposure, now_ms),
             "equity": or_null(self.view.equity()),
-            "positions": positions(self, book),
+            "positions": positions(self, exposure),
             "open_orders": open_orders::open_orders(self),
             "alerts": alerts,
             "venue": {
@@ -46,8 +46,8 @@ impl Guard {
     }
 }
 
-fn risk(guard: &Guard, book: &Book) -> Value {
-    let money = gauges::money(guard, book);
+fn risk(guard: &Guard, exposure: &Exposure) -> Value {
+    let money = gauges::money(guard, exposure);
     json!({
         "state": guard.risk.state.name(),
         "since_ms": guard.risk.since_ms,
@@ -66,12 +66,12 @@ fn risk(guard: &Guard, book: &Book) -> Value {
     })
 }
 
-fn positions(guard: &Guard, mut book: Book) -> Vec<Value> {
+fn positions(guard: &Guard, mut exposure: Exposure) -> Vec<Value> {
     let positions = guard.view.account.iter().flat_map(|account| &account.positions);
     positions
         .map(|(asset, position)| {
             let is_long = position.szi > Decimal::ZERO;
-            let market = book.market(guard, *asset);
+            let market = exposure.market(&guard.view, *asset);
             let stops = market.stops(is_long);
             let nearest = stops.iter().map(|stop| stop.px);
             let nearest = if is_long { nearest.max() } else { nearest.min() };

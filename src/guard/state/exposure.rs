@@ -5,7 +5,6 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{self, CoverSize};
-use crate::guard::state::guard::Guard;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::Order;
 use rust_decimal::Decimal;
@@ -13,8 +12,8 @@ use std::collections::BTreeMap;
 
 /// The exposure of the whole account.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Book {
-    markets: BTreeMap<u32, MarketBook>,
+pub(crate) struct Exposure {
+    markets: BTreeMap<u32, MarketExposure>,
     /// The sum of the markets' worst cases.
     totals: Figures,
     /// The loss assumed for what has no stop, percent of its price.
@@ -23,7 +22,7 @@ pub(crate) struct Book {
 
 /// The exposure of one market.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct MarketBook {
+pub(crate) struct MarketExposure {
     /// Signed.
     pub(crate) position: Decimal,
     pub(crate) mid: Option<Decimal>,
@@ -88,17 +87,17 @@ impl Figures {
     }
 }
 
-impl Book {
+impl Exposure {
     /// The exposure as the last reads show it. Built once a read; every judgement starts from a copy.
     pub(crate) fn of_reads(view: &View, stop_pct: Decimal) -> Self {
-        let mut book = Self { stop_pct, ..Self::default() };
+        let mut exposure = Self { stop_pct, ..Self::default() };
         if let Some(account) = &view.account {
             for (asset, position) in &account.positions {
-                book.market_mut(view, *asset).position = position.szi;
+                exposure.market_mut(view, *asset).position = position.szi;
             }
         }
         for order in view.orders.values() {
-            let market = book.market_mut(view, order.asset);
+            let market = exposure.market_mut(view, order.asset);
             if let Some(stop) = Stop::of(order) {
                 market.add_stop(order.is_buy, stop);
             } else if !order.is_trigger {
@@ -107,42 +106,25 @@ impl Book {
                 market.add(order.is_buy, order.reduce_only, leg);
             }
         }
-        let Self { markets, totals, stop_pct } = &mut book;
+        let Self { markets, totals, stop_pct } = &mut exposure;
         markets.values_mut().for_each(|market| market.refresh(totals, *stop_pct));
-        book
+        exposure
     }
 
-    /// The exposure with everything that may have changed since the last reads.
-    pub(crate) fn of(guard: &Guard) -> Self {
-        let mut book = guard.read_book.clone();
-        for order in guard.sent.being_cancelled(&guard.view) {
-            if let Some(stop) = Stop::of(order) {
-                book.remove_stop(order.asset, order.is_buy, stop);
-            }
-        }
-        for order in &guard.sent.orders {
-            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
-            book.add(guard, order.asset, order.is_buy, order.reduce_only, leg);
-        }
-        for order in guard.paper.resting() {
-            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
-            book.add(guard, order.asset, order.is_buy, order.reduce_only, leg);
-        }
-        book
-    }
-
-    fn market_mut(&mut self, view: &View, asset: u32) -> &mut MarketBook {
-        self.markets.entry(asset).or_insert_with(|| MarketBook { mid: view.price(asset), ..MarketBook::default() })
+    fn market_mut(&mut self, view: &View, asset: u32) -> &mut MarketExposure {
+        self.markets
+            .entry(asset)
+            .or_insert_with(|| MarketExposure { mid: view.price(asset), ..MarketExposure::default() })
     }
 
     /// One market, to look at.
-    pub(crate) fn market(&mut self, guard: &Guard, asset: u32) -> &MarketBook {
-        self.market_mut(&guard.view, asset)
+    pub(crate) fn market(&mut self, view: &View, asset: u32) -> &MarketExposure {
+        self.market_mut(view, asset)
     }
 
     /// Adds an order that rests or is about to be sent.
-    pub(crate) fn add(&mut self, guard: &Guard, asset: u32, is_buy: bool, reduce_only: bool, leg: EntryLeg) {
-        self.market_mut(&guard.view, asset).add(is_buy, reduce_only, leg);
+    pub(crate) fn add(&mut self, view: &View, asset: u32, is_buy: bool, reduce_only: bool, leg: EntryLeg) {
+        self.market_mut(view, asset).add(is_buy, reduce_only, leg);
         self.refresh(asset);
     }
 
@@ -188,7 +170,7 @@ impl Book {
     }
 }
 
-impl MarketBook {
+impl MarketExposure {
     fn add(&mut self, is_buy: bool, reduce_only: bool, leg: EntryLeg) {
         let side = if is_buy { &mut self.buys } else { &mut self.sells };
         if reduce_only {

@@ -5,7 +5,7 @@ use crate::base::address::Cloid;
 use crate::guard::config::Config;
 use crate::guard::input::Request;
 use crate::guard::state::client_cloids::ClientCloids;
-use crate::guard::state::exposure::Book;
+use crate::guard::state::exposure::{EntryLeg, Exposure, Stop};
 use crate::guard::state::in_doubt::Doubt;
 use crate::guard::state::intent::Intent;
 use crate::guard::state::nonces::{OwnNonces, Window};
@@ -27,7 +27,7 @@ pub struct Guard {
     pub(in crate::guard) seq: u64,
     pub(in crate::guard) view: View,
     /// The exposure that `view` shows.
-    pub(in crate::guard) read_book: Book,
+    pub(in crate::guard) read_exposure: Exposure,
     /// What was sent and is not shown yet.
     pub(in crate::guard) sent: SentOrders,
     pub(in crate::guard) paper: Paper,
@@ -84,7 +84,7 @@ impl Guard {
             config,
             seq: last_seq,
             view: View::default(),
-            read_book: Book::default(),
+            read_exposure: Exposure::default(),
             sent: SentOrders::default(),
             paper: Paper::default(),
             intents: BTreeMap::new(),
@@ -140,6 +140,25 @@ impl Guard {
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.intents.is_empty()
+    }
+
+    /// The exposure with everything that may have changed since the last reads.
+    pub(in crate::guard) fn exposure(&self) -> Exposure {
+        let mut exposure = self.read_exposure.clone();
+        for order in self.sent.being_cancelled(&self.view) {
+            if let Some(stop) = Stop::of(order) {
+                exposure.remove_stop(order.asset, order.is_buy, stop);
+            }
+        }
+        for order in &self.sent.orders {
+            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
+            exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, leg);
+        }
+        for order in self.paper.resting() {
+            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
+            exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, leg);
+        }
+        exposure
     }
 
     /// The open order with this id, as read or as just accepted.

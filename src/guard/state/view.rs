@@ -209,7 +209,7 @@ impl View {
         Some(changed)
     }
 
-    /// Takes an orders read unless a newer one is held. Returns what has left the book since the last one, orders and
+    /// Takes an orders read unless a newer one is held. Returns what has left the exposure since the last one, orders and
     /// parts of orders, or `None` if dropped.
     pub(crate) fn set_orders(&mut self, orders: Vec<OpenOrder>, begun_ms: u64, now_ms: u64) -> Option<Vec<Resting>> {
         if self.universe.is_empty() || self.orders_ms.is_some_and(|held| held > begun_ms) {

@@ -1,4 +1,4 @@
-//! What the supervision of the account keeps in mind between two steps.
+//! Memory of the supervision of the account from one step to the next.
 
 use crate::guard::state::flatten::Flatten;
 use crate::guard::state::order_attempts::Care;

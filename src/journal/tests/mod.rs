@@ -1,4 +1,4 @@
-//! What all tests of journals share.
+//! Shared by all tests of journals.
 
 mod chain;
 mod crash;

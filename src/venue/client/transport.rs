@@ -1,4 +1,4 @@
-//! What the HTTP library's own transport and look-up do not tell or do: whether a byte of the request went out,
+//! A transport and a look-up that add what the HTTP library's own ones lack: whether a byte of the request went out,
 //! and a host's addresses kept between calls.
 
 use crate::base::sync::lock;

@@ -1,4 +1,4 @@
-//! What account, ledger and mode reads mean for the risk state.
+//! Account, ledger and mode reads, and what follows from them for the risk state.
 //!
 //! The balance moves before the ledger says why: what looks like a loss is believed only on the next account read, after
 //! the ledger and the account's mode were read as well. No order and no send may enter here.

@@ -19,7 +19,7 @@ pub(crate) struct PassedEntry {
     pub(crate) opening: Decimal,
 }
 
-/// Judges an entry, alters it where a rule says how, and adds it to the book. `requested` are the market stops of the
+/// Judges an entry, alters it where a rule says how, and adds it to the exposure. `requested` are the market stops of the
 /// same request for the same side of the same market.
 pub(crate) fn judge(
     context: &mut JudgeContext<'_>,
@@ -33,8 +33,8 @@ pub(crate) fn judge(
     size_invalid::check(market, order)?;
     context.changes.extend(collar::pull(order, market, mid, guard.config.rules.collar));
 
-    let market_book = context.market_book(order.asset);
-    let (part, held) = (market_book.entry_part(order), market_book.held(order.is_buy));
+    let market_exposure = context.market_exposure(order.asset);
+    let (part, held) = (market_exposure.entry_part(order), market_exposure.held(order.is_buy));
     let closing = order.size.saturating_sub(part);
     let entry = Entry { market, mid, is_long: order.is_buy, px: order.limit_px, held };
     let mut cover = entry_cover::find(context, &entry, requested, part)?;
