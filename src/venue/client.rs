@@ -204,7 +204,7 @@ impl Client {
         self.post(&format!("{}{path}", self.base), body, Step::AskWritten)
     }
 
-    /// `written` is the step between the last byte out and the first one in.
+    /// `written` is the step that can fail after the last byte went out and before the first one came in.
     fn post(&self, url: &str, body: &[u8], written: Step) -> Result<RawAnswer, CallError> {
         transport::begin(written);
         whole(self.agent.post(url).content_type("application/json").send(body))
@@ -220,7 +220,7 @@ fn whole(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Resul
     let status = answer.status().as_u16();
     let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
     let content_type = content_type.unwrap_or_default().to_owned();
-    // A refusal stands by its status alone, however its body ends.
+    // The status alone makes a refusal, even where its body breaks off.
     let body = read_bounded(answer.into_body()).or_else(|e| if status == 200 { Err(e) } else { Ok(Vec::new()) })?;
     Ok(RawAnswer { status, content_type, body })
 }

@@ -3,8 +3,8 @@
 //! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
 //!
 //! Everything that goes to the venue is spent here first, by priority. A priority may use what is left once the
-//! unspent reserves of all higher ones are set aside, so nothing a client does can take from a flatten, and
-//! whoever is late in the order waits. Pure: the time comes in, no clock, no lock and no rule may enter.
+//! unspent reserves of all higher ones are set aside, so nothing a client does can take from a flatten.
+//! Pure: the time comes in, no clock, no lock and no rule may enter.
 
 use std::fmt;
 
@@ -268,8 +268,8 @@ fn total(spent: &Spent) -> u32 {
 /// What is set aside for each priority: the least of each, and a part of what the budget has beyond the smallest.
 ///
 /// Half of it goes to the reads, which at the whole budget then cover prices, account and spot balance every
-/// second and open orders every five; a tenth each to flattening and entries, a twentieth to exits. A quarter is
-/// left for whoever comes first, pass-through among them, which has no reserve of its own.
+/// second and open orders every five; a tenth each to flattening and entries, a twentieth to exits. The last
+/// quarter is reserved for none: every priority may spend it, and pass-through, without a reserve, lives on it alone.
 fn reserves(budget: u32) -> Spent {
     let beyond = budget.saturating_sub(SMALLEST_BUDGET);
     [
