@@ -26,7 +26,7 @@ pub enum Action {
     Order(OrderAction),
     /// Cancels by order id.
     Cancel {
-        /// What is cancelled.
+        /// The orders to cancel.
         cancels: Vec<Cancel>,
         /// Fast cancel; the venue refuses it for trigger orders.
         #[serde(rename = "f", skip_serializing_if = "Not::not")]
@@ -34,7 +34,7 @@ pub enum Action {
     },
     /// Cancels by client order id.
     CancelByCloid {
-        /// What is cancelled.
+        /// The orders to cancel.
         cancels: Vec<CancelByCloid>,
         /// Fast cancel.
         #[serde(rename = "f", skip_serializing_if = "Not::not")]
@@ -42,7 +42,7 @@ pub enum Action {
     },
     /// Replaces one order.
     Modify {
-        /// What is replaced, and by what.
+        /// The order to replace, and the new one.
         #[serde(flatten)]
         modify: Modify,
         /// Place the new order even if the old one cannot be cancelled.
@@ -51,7 +51,7 @@ pub enum Action {
     },
     /// Replaces several orders.
     BatchModify {
-        /// What is replaced, and by what.
+        /// The orders to replace, each with the new one.
         modifies: Vec<Modify>,
         /// Place the new orders even if the old ones cannot be cancelled.
         #[serde(rename = "a", skip_serializing_if = "Not::not")]
@@ -222,7 +222,7 @@ impl Action {
         .max(1)
     }
 
-    /// The action in the venue's field order with canonical amounts: what is hashed and what is posted. `None` for
+    /// The action in the venue's field order with canonical amounts: the form that is hashed and posted. `None` for
     /// an action the guard does not know, of which no canonical form is known.
     #[must_use]
     pub fn to_node(&self) -> Option<Value> {

@@ -11,9 +11,9 @@ use crate::base::text::cut;
 use crate::faults::{Faults, Step};
 use crate::venue::client::transport::{Connector, Resolver};
 use serde_json::Value;
-use std::fmt;
 use std::io::Read;
 use std::time::Duration;
+use thiserror::Error;
 
 /// The most of one answer that is read, in bytes.
 pub const MAX_ANSWER: u64 = 8 * 1024 * 1024;
@@ -44,15 +44,19 @@ impl Default for Timeouts {
 }
 
 /// Why a call brought no good answer. No text of it holds a part of the request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CallError {
     /// The look-up, the connection or the TLS handshake failed: no byte of the request went out.
+    #[error("not sent: {0}")]
     NotSent(String),
     /// Bytes may have gone out and no whole answer came back: the request may have reached the venue.
+    #[error("no answer, it may have reached the venue: {0}")]
     NoAnswer(String),
     /// HTTP 429: the venue turned the request away unread.
+    #[error("the venue answered 429: too many requests from this address")]
     RateLimited,
     /// An HTTP answer other than 200 and 429.
+    #[error("the venue answered HTTP {status}")]
     Refused {
         /// HTTP status.
         status: u16,
@@ -60,6 +64,7 @@ pub enum CallError {
         body: String,
     },
     /// HTTP 200 with a body that is not JSON, or over [`MAX_ANSWER`].
+    #[error("the venue's answer cannot be read: {0}")]
     Garbage(String),
 }
 
@@ -78,31 +83,10 @@ impl CallError {
     }
 }
 
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotSent(reason) => write!(f, "not sent: {reason}"),
-            Self::NoAnswer(reason) => write!(f, "no answer, it may have reached the venue: {reason}"),
-            Self::RateLimited => write!(f, "the venue answered 429: too many requests from this address"),
-            Self::Refused { status, .. } => write!(f, "the venue answered HTTP {status}"),
-            Self::Garbage(reason) => write!(f, "the venue's answer cannot be read: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for CallError {}
-
 /// A base URL that cannot be called.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("venue URL {0:?} is not http:// or https:// with a host and no path, query or user")]
 pub struct BadUrl(String);
-
-impl fmt::Display for BadUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "venue URL {:?} is not http:// or https:// with a host and no path, query or user", self.0)
-    }
-}
-
-impl std::error::Error for BadUrl {}
 
 /// An answer as it came, to be passed through: any status, any body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -204,7 +188,7 @@ impl Client {
         self.post(&format!("{}{path}", self.base), body, Step::AskWritten)
     }
 
-    /// `written` is the step between the last byte out and the first one in.
+    /// `written` is the step that can fail after the last byte went out and before the first one came in.
     fn post(&self, url: &str, body: &[u8], written: Step) -> Result<RawAnswer, CallError> {
         transport::begin(written);
         whole(self.agent.post(url).content_type("application/json").send(body))
@@ -220,7 +204,7 @@ fn whole(answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Resul
     let status = answer.status().as_u16();
     let content_type = answer.headers().get("content-type").and_then(|value| value.to_str().ok());
     let content_type = content_type.unwrap_or_default().to_owned();
-    // A refusal stands by its status alone, however its body ends.
+    // The status alone makes a refusal, even where its body breaks off.
     let body = read_bounded(answer.into_body()).or_else(|e| if status == 200 { Err(e) } else { Ok(Vec::new()) })?;
     Ok(RawAnswer { status, content_type, body })
 }

@@ -7,6 +7,7 @@ use std::fmt;
 
 use rust_decimal::Decimal;
 use serde_json::{Map, Value};
+use thiserror::Error;
 
 use super::json::kind;
 use crate::base::address::Cloid;
@@ -14,16 +15,9 @@ use crate::base::amount::parse_wire;
 use crate::base::text::short;
 
 /// Why an action or order is not of the venue's shape. The text names the place and the key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
 pub struct ShapeError(pub String);
-
-impl fmt::Display for ShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ShapeError {}
 
 /// The members of an object whose keys are all known. Every error names the place.
 pub(super) struct Fields<'a> {

@@ -162,7 +162,7 @@ impl AccountMode {
     /// Reads a `userAbstraction` answer.
     ///
     /// # Errors
-    /// For a mode whose equity cannot be read surely.
+    /// For a mode in which the equity cannot be read with certainty.
     pub fn from_answer(answer: &Answer) -> Result<Self, String> {
         match answer.as_str() {
             Some("default" | "disabled") => Ok(AccountMode::Standard),
@@ -213,7 +213,7 @@ pub fn unified_equity(answer: &Answer) -> Result<Decimal, String> {
 /// What an address is at the venue (`userRole`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Role {
-    /// An account of its own.
+    /// An account with a key of its own.
     User,
     /// An API wallet of `0`.
     Agent(Address),

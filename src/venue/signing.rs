@@ -39,7 +39,7 @@ impl Source {
     }
 }
 
-/// What the hash of an action covers besides the action.
+/// The parts of a request that are hashed together with its action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terms {
     /// Nonce, UTC milliseconds. Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/nonces-and-api-wallets>.

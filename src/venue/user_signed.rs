@@ -99,7 +99,8 @@ pub fn digests(action: &Value, terms: &Terms) -> Vec<([u8; 32], Source)> {
     digest(action).map(|digest| (digest, source)).into_iter().collect()
 }
 
-/// What the outer signer of a multi-sig action signs: the hash of all but its type. The network is in no field.
+/// The digest that the outer signer of a multi-sig action signs: it covers the hash of the action without its type. The
+/// network is in no field, so each one is tried.
 fn multi_sig(action: &Value, terms: &Terms, source: Source) -> Option<[u8; 32]> {
     let mut inner = action.as_object()?.clone();
     inner.shift_remove("type");

@@ -3,10 +3,10 @@
 //! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
 //!
 //! Everything that goes to the venue is spent here first, by priority. A priority may use what is left once the
-//! unspent reserves of all higher ones are set aside, so nothing a client does can take from a flatten, and
-//! whoever is late in the order waits. Pure: the time comes in, no clock, no lock and no rule may enter.
+//! unspent reserves of all higher ones are set aside, so nothing a client does can take from a flatten.
+//! Pure: the time comes in, no clock, no lock and no rule may enter.
 
-use std::fmt;
+use thiserror::Error;
 
 use crate::base::ip_share::SMALLEST_BUDGET;
 
@@ -64,14 +64,16 @@ const BUCKETS: usize = 61;
 const BUCKET_MS: u64 = 1000;
 
 /// Why nothing was spent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Denied {
     /// There will be room after this long, unless somebody else spends first.
+    #[error("the venue's budget for this address is spent; there is room in {ms} ms")]
     Wait {
         /// Milliseconds from the time passed in.
         ms: u64,
     },
     /// The weight is over what this priority may ever spend in one minute.
+    #[error("weight {weight} is over the {most} a minute that may be spent on this; raise ip_share or ask for less")]
     TooHeavy {
         /// The weight asked for.
         weight: u32,
@@ -79,20 +81,6 @@ pub enum Denied {
         most: u32,
     },
 }
-
-impl fmt::Display for Denied {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Wait { ms } => write!(f, "the venue's budget for this address is spent; there is room in {ms} ms"),
-            Self::TooHeavy { weight, most } => write!(
-                f,
-                "weight {weight} is over the {most} a minute that may be spent on this; raise ip_share or ask for less"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Denied {}
 
 /// So many items of a batch weigh as much as one request more.
 /// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
@@ -268,8 +256,8 @@ fn total(spent: &Spent) -> u32 {
 /// What is set aside for each priority: the least of each, and a part of what the budget has beyond the smallest.
 ///
 /// Half of it goes to the reads, which at the whole budget then cover prices, account and spot balance every
-/// second and open orders every five; a tenth each to flattening and entries, a twentieth to exits. A quarter is
-/// left for whoever comes first, pass-through among them, which has no reserve of its own.
+/// second and open orders every five; a tenth each to flattening and entries, a twentieth to exits. The last
+/// quarter is reserved for none: every priority may spend it, and pass-through, without a reserve, lives on it alone.
 fn reserves(budget: u32) -> Spent {
     let beyond = budget.saturating_sub(SMALLEST_BUDGET);
     [

@@ -127,8 +127,8 @@ impl ureq::unversioned::resolver::Resolver for Resolver {
 }
 
 impl Resolver {
-    /// The addresses while they are fresh. Whoever finds them old asks anew and lets others use them meanwhile,
-    /// so that a dead name server holds up one call a minute, not all.
+    /// The addresses while they are fresh. The first caller to find them old looks them up; the others go on with the
+    /// old ones, so that a dead name server holds up one call a minute, not all.
     fn fresh(&self) -> Option<ResolvedSocketAddrs> {
         let mut known = self.lock();
         let known = known.as_mut()?;
@@ -144,7 +144,7 @@ impl Resolver {
     }
 }
 
-/// The address of a URL whose host is one already.
+/// The address in a URL that names an IP address instead of a host.
 fn literal(uri: &Uri) -> Option<SocketAddr> {
     let host = uri.host()?.trim_start_matches('[').trim_end_matches(']');
     let address: IpAddr = host.parse().ok()?;
