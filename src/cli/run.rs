@@ -40,8 +40,10 @@ pub(super) struct Args {
     #[arg(long)]
     container: bool,
     /// Empty home: the rules to set paper mode up with [env: SVC_GUARD_RULES]
-    #[arg(long, value_name = "sr1_...")]
-    rules: Option<String>,
+    #[arg(long = "rules", value_name = "sr1_...")]
+    rules_text: Option<String>,
+    #[arg(skip)]
+    rules: Option<Rules>,
     /// Empty home: the account to set paper mode up with [env: SVC_GUARD_ACCOUNT]
     #[arg(long, value_name = "0x...", value_parser = parse_address)]
     account: Option<Address>,
@@ -53,32 +55,19 @@ pub(super) struct Args {
     quiet: bool,
 }
 
-/// The settings from flags and variables together.
-struct Requested {
-    network: Option<Mode>,
-    listen: Option<SocketAddr>,
-    ip_share: Option<IpShare>,
-    key_stdin: bool,
-    key_file: Option<PathBuf>,
-    container: bool,
-    rules: Option<Rules>,
-    account: Option<Address>,
-}
-
-impl Requested {
-    fn from(args: Args) -> Result<Self, Refusal> {
-        let rules = environment::rules(args.rules)?;
-        Ok(Self {
-            network: environment::network(args.network)?,
-            listen: environment::listen(args.listen)?,
-            ip_share: environment::ip_share(args.ip_share)?,
-            // A key named by flag is meant; the variable is for where none is.
-            key_file: if args.key_stdin { None } else { environment::key_file(args.key_file) },
-            key_stdin: args.key_stdin,
-            container: in_container(environment::container(args.container)?, Path::new("/")),
-            rules: rules.as_deref().map(rules_source::read).transpose()?,
-            account: environment::account(args.account)?,
-        })
+impl Args {
+    /// With what the variables add, and the rules read.
+    fn completed(mut self) -> Result<Self, Refusal> {
+        let rules = environment::rules(self.rules_text.take())?;
+        self.network = environment::network(self.network)?;
+        self.listen = environment::listen(self.listen)?;
+        self.ip_share = environment::ip_share(self.ip_share)?;
+        // A key named by flag is meant; the variable is for where none is.
+        self.key_file = if self.key_stdin { None } else { environment::key_file(self.key_file) };
+        self.container = in_container(environment::container(self.container)?, Path::new("/"));
+        self.rules = rules.as_deref().map(rules_source::read).transpose()?;
+        self.account = environment::account(self.account)?;
+        Ok(self)
     }
 }
 
@@ -88,60 +77,54 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         (_, true) => Level::Warning,
         _ => Level::Info,
     };
-    let requested = Requested::from(args)?;
+    let args = args.completed()?;
     let mut warnings = Vec::new();
-    let mut config = config(&requested, home, &mut warnings)?;
+    let mut config = config(&args, home, &mut warnings)?;
     home.require_own().map_err(Refusal::Home)?;
-    match requested.network {
+    match args.network {
         None if config.mode != Mode::Paper => return Err(Refusal::ModeNotNamed(config.mode)),
         Some(network) if network != config.mode => return Err(Refusal::OtherMode(network, config.mode)),
         _ => {}
     }
-    config.listen = requested.listen.unwrap_or(config.listen);
-    config.ip_share = requested.ip_share.unwrap_or(config.ip_share);
+    config.listen = args.listen.unwrap_or(config.listen);
+    config.ip_share = args.ip_share.unwrap_or(config.ip_share);
     if !config.listen.ip().is_loopback() {
         warnings.push(format!("listening on {}, which other machines may reach", config.listen));
     }
     if config.mode == Mode::Mainnet {
-        mainnet::check(&config, home, requested.key_stdin)?;
+        mainnet::check(&config, home, args.key_stdin)?;
     }
     // A key on standard input is gone once read: what can be refused without it is refused before. A file can be read
     // again, and one that is refused leaves nothing behind when it comes first.
-    let from_file = if requested.key_stdin { None } else { api_wallet(&requested, &config, home, &mut warnings)? };
+    let from_file = if args.key_stdin { None } else { api_wallet(&args, &config, home, &mut warnings)? };
     let prepared = PreflightedService::new(home.clone(), config).map_err(Refusal::Run)?;
-    let key =
-        if requested.key_stdin { api_wallet(&requested, prepared.config(), home, &mut warnings)? } else { from_file };
+    let key = if args.key_stdin { api_wallet(&args, prepared.config(), home, &mut warnings)? } else { from_file };
     let api_wallet = key.map(|key| known_to_the_venue(key, &prepared, &mut warnings)).transpose()?;
     warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
     prepared.run(api_wallet, most, &environment::service_manager()).map_err(Refusal::Run)
 }
 
 /// The home's config; an empty home is set up for paper mode first where the rules and the account are given.
-fn config(requested: &Requested, home: &Home, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
+fn config(args: &Args, home: &Home, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
     match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
         LoadedConfig::SetUp(config) => {
-            if requested.rules.as_ref().is_some_and(|rules| *rules != config.rules) {
+            if args.rules.as_ref().is_some_and(|rules| *rules != config.rules) {
                 return Err(Refusal::OtherRules(home.config_file()));
             }
-            match requested.account.filter(|account| *account != config.account) {
+            match args.account.filter(|account| *account != config.account) {
                 Some(account) => Err(Refusal::OtherAccount(config.account, account)),
                 None => Ok(*config),
             }
         }
-        LoadedConfig::NotSetUp(deployment) => set_up(requested, home, deployment, warnings),
+        LoadedConfig::NotSetUp(deployment) => set_up(args, home, deployment, warnings),
     }
 }
 
-fn set_up(
-    requested: &Requested,
-    home: &Home,
-    deployment: Deployment,
-    warnings: &mut Vec<String>,
-) -> Result<Config, Refusal> {
-    if matches!(requested.network, Some(Mode::Testnet | Mode::Mainnet)) {
+fn set_up(args: &Args, home: &Home, deployment: Deployment, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
+    if matches!(args.network, Some(Mode::Testnet | Mode::Mainnet)) {
         return Err(Refusal::Flags("this home is empty, and testnet and mainnet need `svc-guard init` first"));
     }
-    let (Some(rules), Some(account)) = (requested.rules.clone(), requested.account) else {
+    let (Some(rules), Some(account)) = (args.rules.clone(), args.account) else {
         return Err(Refusal::Flags(
             "this home is empty: run `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
              (SVC_GUARD_ACCOUNT) to set paper mode up now",
@@ -159,25 +142,25 @@ fn set_up(
 
 /// The API wallet's key, from where it was said to be. Paper mode reads none.
 fn api_wallet(
-    requested: &Requested,
+    args: &Args,
     config: &Config,
     home: &Home,
     warnings: &mut Vec<String>,
 ) -> Result<Option<SecretKey>, Refusal> {
     if config.mode == Mode::Paper {
-        if requested.key_stdin || requested.key_file.is_some() {
+        if args.key_stdin || args.key_file.is_some() {
             warnings.push("paper mode reads no key; the one given is left unread".to_owned());
         }
         return Ok(None);
     }
-    let key = if requested.key_stdin {
+    let key = if args.key_stdin {
         waiting::with_progress("the API wallet's key on standard input", key_stdin::read)?
-    } else if requested.key_file.is_none() && config.key_store == KeyStore::HostCreds {
+    } else if args.key_file.is_none() && config.key_store == KeyStore::HostCreds {
         let sealed = home.sealed_key_file();
         open_sealed(&sealed).map_err(|why| Refusal::Sealed(sealed, config.mode, why))?
     } else {
-        let path = requested.key_file.clone().unwrap_or_else(|| home.key_file());
-        let KeyReading { key, warning } = read_key_file(&path, requested.container).map_err(Refusal::Key)?;
+        let path = args.key_file.clone().unwrap_or_else(|| home.key_file());
+        let KeyReading { key, warning } = read_key_file(&path, args.container).map_err(Refusal::Key)?;
         warnings.extend(warning);
         key
     };

@@ -6,7 +6,7 @@ use rust_decimal::{Decimal, dec};
 use super::args::{Args, ArgumentError};
 use super::outcome::{Outcome, Rule};
 use crate::base::address::Cloid;
-use crate::base::amount::to_wire;
+use crate::base::amount::{percent_of, to_wire};
 use crate::venue::action::{Grouping, OrderAction};
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::{Order, OrderKind, TRIGGER_SLIPPAGE_PCT, Tif, Tpsl};
@@ -151,7 +151,7 @@ pub(super) struct LimitTerms {
 
 /// The limit of a market order: so many percent through the mid, on the tick, rounded toward the mid.
 pub(super) fn limit_through(market: &Market, is_buy: bool, mid: Decimal, percent: Decimal) -> LimitTerms {
-    let width = mid.saturating_mul(percent).checked_div(dec!(100)).unwrap_or_default();
+    let width = percent_of(mid, percent);
     let px = if is_buy {
         market.round_price(mid.saturating_add(width), Toward::Down)
     } else {

@@ -1,12 +1,14 @@
 //! The answer of a writing tool: one of six outcomes, in one shape. Only `accepted` is no error. Pure.
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use super::args::ArgumentError;
 use super::guard_client::GuardCallError;
 
 /// The end of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
     /// The venue took it (on paper: would have).
     Accepted,
@@ -25,21 +27,11 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) const ALL: [Self; 6] =
         [Self::Accepted, Self::Vetoed, Self::VenueRejected, Self::Invalid, Self::Unavailable, Self::Unknown];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Vetoed => "vetoed",
-            Self::VenueRejected => "venue_rejected",
-            Self::Invalid => "invalid",
-            Self::Unavailable => "unavailable",
-            Self::Unknown => "unknown",
-        }
-    }
 }
 
 /// Whether the agent may try again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Retry {
     /// Not again.
     Never,
@@ -53,19 +45,10 @@ pub(super) enum Retry {
 
 impl Retry {
     pub(super) const ALL: [Self; 4] = [Self::Never, Self::AfterChange, Self::Later, Self::CheckFirst];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::AfterChange => "after_change",
-            Self::Later => "later",
-            Self::CheckFirst => "check_first",
-        }
-    }
 }
 
 /// The rule that stopped a call, with its limit and the value found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Rule {
     pub(super) id: String,
     pub(super) limit: Option<String>,
@@ -73,7 +56,7 @@ pub(super) struct Rule {
 }
 
 /// An order as far as it is known.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct OrderInfo {
     pub(super) id: Option<u64>,
     pub(super) client_id: Option<String>,
@@ -82,28 +65,38 @@ pub(super) struct OrderInfo {
     pub(super) avg_price: Option<String>,
 }
 
-/// The whole answer of a writing tool.
-#[derive(Debug, Clone, PartialEq)]
+/// The whole answer of a writing tool, with its fields in the order in which they are written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Outcome {
+    #[serde(rename = "outcome")]
     pub(super) kind: Kind,
     /// One or two sentences: what happened, and what to do next.
     pub(super) message: String,
     pub(super) retry: Retry,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rule: Option<Rule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) order: Option<OrderInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) decision_id: Option<u64>,
     /// Changes that the guard made before it passed the order on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) changes: Vec<String>,
-    /// The reason of a pulled kill switch; the outer `None` where its state is not known.
-    pub(super) kill: Option<Option<String>>,
     /// Set for an entry that was taken: whether a stop of it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unprotected: Option<bool>,
-    /// The guard only pretends.
+    /// Paper mode: nothing was sent to the venue.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) paper: bool,
     /// The guard's words, as they came.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) guard_says: Option<String>,
     /// The venue's words, as they came.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) venue_says: Option<String>,
+    /// The reason of a pulled kill switch; the outer `None` where its state is not known.
+    #[serde(serialize_with = "kill_switch")]
+    pub(super) kill: Option<Option<String>>,
 }
 
 impl Outcome {
@@ -129,16 +122,6 @@ impl Outcome {
         Self { rule: Some(rule), ..Self::new(Kind::Invalid, Retry::AfterChange, message) }
     }
 
-    /// An argument that cannot be read.
-    pub(super) fn fault(fault: &ArgumentError) -> Self {
-        let rule = Rule {
-            id: format!("argument_{}", fault.name),
-            limit: Some(fault.expected.clone()),
-            observed: Some(fault.found.clone()),
-        };
-        Self::invalid(rule, format!("{fault}. Nothing was sent; correct it and call again."))
-    }
-
     /// A guard that could not be asked, before anything was sent.
     pub(super) fn unreachable(error: &GuardCallError) -> Self {
         let message = format!(
@@ -162,31 +145,23 @@ impl Outcome {
 
     /// The outcome as the output schema says.
     pub(super) fn to_json(&self) -> Value {
-        let mut object = Map::new();
-        let mut put = |key: &str, value: Option<Value>| _ = value.map(|value| object.insert(key.to_owned(), value));
-        put("outcome", Some(json!(self.kind.name())));
-        put("message", Some(json!(self.message)));
-        put("retry", Some(json!(self.retry.name())));
-        put("rule", self.rule.as_ref().map(Rule::to_json));
-        put("order", self.order.as_ref().map(OrderInfo::to_json));
-        put("decision_id", self.decision_id.map(|id| json!(id)));
-        put("changes", (!self.changes.is_empty()).then(|| json!(self.changes)));
-        put("unprotected", self.unprotected.map(|bare| json!(bare)));
-        put("paper", self.paper.then(|| json!(true)));
-        put("guard_says", self.guard_says.as_ref().map(|text| json!(text)));
-        put("venue_says", self.venue_says.as_ref().map(|text| json!(text)));
-        let (pulled, reason) = match &self.kill {
-            None => (Value::Null, Value::Null),
-            Some(reason) => (json!(reason.is_some()), json!(reason)),
-        };
-        put("kill", Some(json!({"pulled": pulled, "reason": reason})));
-        Value::Object(object)
+        // Serialising texts, numbers and truth values cannot fail.
+        serde_json::to_value(self).unwrap_or_default()
     }
+}
+
+/// Whether the kill switch is pulled, and why.
+fn kill_switch<S: Serializer>(kill: &Option<Option<String>>, serializer: S) -> Result<S::Ok, S::Error> {
+    json!({"pulled": kill.as_ref().map(Option::is_some), "reason": kill.as_ref().and_then(Option::as_ref)})
+        .serialize(serializer)
 }
 
 impl From<ArgumentError> for Outcome {
     fn from(error: ArgumentError) -> Self {
-        Self::fault(&error)
+        let message = format!("{error}. Nothing was sent; correct it and call again.");
+        let ArgumentError { name, expected, found } = error;
+        let rule = Rule { id: format!("argument_{name}"), limit: Some(expected), observed: Some(found) };
+        Self::invalid(rule, message)
     }
 }
 
@@ -194,21 +169,5 @@ impl Rule {
     /// A rule with a limit and what was found.
     pub(super) fn of(id: &str, limit: &impl ToString, observed: &impl ToString) -> Self {
         Self { id: id.to_owned(), limit: Some(limit.to_string()), observed: Some(observed.to_string()) }
-    }
-
-    fn to_json(&self) -> Value {
-        json!({"id": self.id, "limit": self.limit, "observed": self.observed})
-    }
-}
-
-impl OrderInfo {
-    fn to_json(&self) -> Value {
-        json!({
-            "id": self.id,
-            "client_id": self.client_id,
-            "status": self.status,
-            "filled": self.filled,
-            "avg_price": self.avg_price,
-        })
     }
 }

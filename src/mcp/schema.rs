@@ -58,10 +58,9 @@ pub(super) fn reason(description: &str) -> Value {
     json!({"type": "string", "minLength": 1, "maxLength": MAX_REASON_LEN, "description": description})
 }
 
-/// The shape of what every writing tool answers, whatever came of it.
+/// The schema of an outcome, the answer of every writing tool.
 pub(super) fn outcome() -> Value {
     let text = || json!({"type": ["string", "null"]});
-    let names = |all: Vec<&str>| json!({"type": "string", "enum": all});
     let rule = object(3, &[("id", json!({"type": "string"})), ("limit", text()), ("observed", text())]);
     let order = object(
         5,
@@ -77,9 +76,9 @@ pub(super) fn outcome() -> Value {
     object(
         4,
         &[
-            ("outcome", names(Kind::ALL.iter().map(|kind| kind.name()).collect())),
+            ("outcome", json!({"type": "string", "enum": Kind::ALL})),
             ("message", json!({"type": "string", "description": "What happened and what to do next."})),
-            ("retry", names(Retry::ALL.iter().map(|retry| retry.name()).collect())),
+            ("retry", json!({"type": "string", "enum": Retry::ALL})),
             ("kill", kill),
             ("rule", rule),
             ("order", order),

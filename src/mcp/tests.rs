@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::args::Args;
 use super::guard_client::{GuardUrl, UrlError};
 use super::order::{OrderRequest, OrderType, limit_through};
-use super::outcome::Kind;
+use super::outcome::{Kind, OrderInfo, Outcome, Retry, Rule};
 use super::protocol_version::ProtocolVersion;
 use super::settlement_view::{DecisionRecord, Settlement};
 use super::wire::{Incoming, read};
@@ -265,7 +265,40 @@ fn every_code_has_advice_and_only_what_is_taken_is_no_error() {
     }
     assert_eq!(texts::advice("another_code"), texts::UNKNOWN_CODE);
     for kind in Kind::ALL {
-        let outcome = super::outcome::Outcome::new(kind, super::outcome::Retry::Never, "x");
+        let outcome = Outcome::new(kind, Retry::Never, "x");
         assert_eq!(outcome.is_error(), kind != Kind::Accepted);
     }
+}
+
+#[test]
+fn an_outcome_is_written_in_one_order_and_leaves_out_what_is_not_known() {
+    let bare = Outcome::new(Kind::VenueRejected, Retry::AfterChange, "m");
+    assert_eq!(
+        bare.to_json().to_string(),
+        r#"{"outcome":"venue_rejected","message":"m","retry":"after_change","kill":{"pulled":null,"reason":null}}"#
+    );
+    let full = Outcome {
+        rule: Some(Rule { id: "killed".to_owned(), limit: None, observed: Some("1".to_owned()) }),
+        order: Some(OrderInfo { id: Some(7), filled: Some("0.1".to_owned()), ..OrderInfo::default() }),
+        decision_id: Some(3),
+        changes: vec!["c".to_owned()],
+        kill: Some(Some("why".to_owned())),
+        unprotected: Some(false),
+        paper: true,
+        guard_says: Some("g".to_owned()),
+        venue_says: Some("v".to_owned()),
+        ..Outcome::new(Kind::Accepted, Retry::CheckFirst, "m")
+    };
+    assert_eq!(
+        full.to_json().to_string(),
+        concat!(
+            r#"{"outcome":"accepted","message":"m","retry":"check_first","#,
+            r#""rule":{"id":"killed","limit":null,"observed":"1"},"#,
+            r#""order":{"id":7,"client_id":null,"status":null,"filled":"0.1","avg_price":null},"#,
+            r#""decision_id":3,"changes":["c"],"unprotected":false,"paper":true,"guard_says":"g","venue_says":"v","#,
+            r#""kill":{"pulled":true,"reason":"why"}}"#
+        )
+    );
+    let released = Outcome { kill: Some(None), ..bare };
+    assert!(released.to_json().to_string().ends_with(r#""kill":{"pulled":false,"reason":null}}"#));
 }

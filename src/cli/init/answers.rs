@@ -1,4 +1,4 @@
-//! The answers of a set-up: the flags, what they and the variables settle, and the config they come to.
+//! The flags of a set-up, completed by variables and questions, and the answers they come to.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -24,8 +24,10 @@ pub(in crate::cli) struct Args {
     #[arg(long)]
     pub(super) non_interactive: bool,
     /// The rules: an sr1_ code, or @FILE with a TOML table [env: SVC_GUARD_RULES]
-    #[arg(long, value_name = "sr1_...")]
-    pub(super) rules: Option<String>,
+    #[arg(long = "rules", value_name = "sr1_...")]
+    rules_text: Option<String>,
+    #[arg(skip)]
+    pub(super) rules: Option<Rules>,
     /// The account guarded [env: SVC_GUARD_ACCOUNT]
     #[arg(long, value_name = "0x...", value_parser = parse_address)]
     pub(super) account: Option<Address>,
@@ -77,23 +79,6 @@ pub(super) enum KeyStoreChoice {
     HostCreds,
 }
 
-/// Settings from flags and variables; those left open are asked for, or have their default.
-pub(super) struct Given {
-    pub(super) rules: Option<Rules>,
-    pub(super) account: Option<Address>,
-    pub(super) network: Option<Mode>,
-    pub(super) account_network: Option<Network>,
-    pub(super) confirm_mainnet: Option<Address>,
-    pub(super) equity_cap: Option<Decimal>,
-    pub(super) key_stdin: bool,
-    pub(super) no_key: bool,
-    pub(super) key_store: KeyStoreChoice,
-    pub(super) listen: Option<SocketAddr>,
-    pub(super) ip_share: Option<IpShare>,
-    pub(super) client_key_out: Option<PathBuf>,
-    pub(super) refuse_mainnet: Option<String>,
-}
-
 /// Everything a set-up needs.
 pub(super) struct Answers {
     pub(super) config: Config,
@@ -103,24 +88,15 @@ pub(super) struct Answers {
     pub(super) client_key_out: Option<PathBuf>,
 }
 
-impl Given {
-    pub(super) fn from(args: Args) -> Result<Self, Refusal> {
-        let rules = environment::rules(args.rules)?;
-        Ok(Self {
-            rules: rules.as_deref().map(rules_source::read).transpose()?,
-            account: environment::account(args.account)?,
-            network: environment::network(args.network)?,
-            account_network: args.account_network,
-            confirm_mainnet: args.confirm_mainnet,
-            equity_cap: args.equity_cap,
-            key_stdin: args.key_stdin,
-            no_key: args.no_key,
-            key_store: args.key_store,
-            listen: args.listen,
-            ip_share: environment::ip_share(args.ip_share)?,
-            client_key_out: args.client_key_out,
-            refuse_mainnet: args.refuse_mainnet,
-        })
+impl Args {
+    /// With what the variables add, and the rules read; settings still open are asked for, or have their default.
+    pub(super) fn completed(mut self) -> Result<Self, Refusal> {
+        let rules = environment::rules(self.rules_text.take())?;
+        self.rules = rules.as_deref().map(rules_source::read).transpose()?;
+        self.account = environment::account(self.account)?;
+        self.network = environment::network(self.network)?;
+        self.ip_share = environment::ip_share(self.ip_share)?;
+        Ok(self)
     }
 
     /// Refuses flags that would have nothing to do in this mode, however the answers are given.

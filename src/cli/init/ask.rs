@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::super::refusal::Refusal;
 use super::super::terminal::Terminal;
 use super::super::{mainnet, wallet};
-use super::answers::{Answers, Given, KeyStoreChoice};
+use super::answers::{Answers, Args, KeyStoreChoice};
 use super::rules;
 use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
@@ -14,7 +14,7 @@ use crate::home::{Config, Deployment, Home, LoadedConfig, parse_address, parse_l
 
 pub(super) fn answers(
     terminal: &Terminal,
-    mut given: Given,
+    mut given: Args,
     deployment: Deployment,
     home: &Home,
     found: &LoadedConfig,
@@ -75,7 +75,7 @@ fn over_an_earlier_one(terminal: &Terminal, home: &Home, found: &LoadedConfig) -
     }
 }
 
-fn mode(terminal: &Terminal, given: &Given) -> Result<Mode, Refusal> {
+fn mode(terminal: &Terminal, given: &Args) -> Result<Mode, Refusal> {
     let mode = match given.network {
         Some(mode) => mode,
         None => {
@@ -95,7 +95,7 @@ fn mode(terminal: &Terminal, given: &Given) -> Result<Mode, Refusal> {
     }
 }
 
-fn equity_cap(terminal: &Terminal, mode: Mode, given: &mut Given) -> Result<(), Refusal> {
+fn equity_cap(terminal: &Terminal, mode: Mode, given: &mut Args) -> Result<(), Refusal> {
     if given.equity_cap.is_some() {
         return Ok(());
     }
@@ -112,7 +112,7 @@ fn equity_cap(terminal: &Terminal, mode: Mode, given: &mut Given) -> Result<(), 
 }
 
 /// Where the service listens, and its share of this machine's allowance at the venue.
-fn place(terminal: &Terminal, given: &mut Given) -> Result<(), Refusal> {
+fn place(terminal: &Terminal, given: &mut Args) -> Result<(), Refusal> {
     if given.listen.is_none() {
         terminal.say("\nThe bot reaches the guard at this address, on this machine.\n")?;
         given.listen = Some(terminal.ask_for("Listen address", Some("127.0.0.1:8547"), parse_listen)?);
@@ -126,7 +126,7 @@ fn place(terminal: &Terminal, given: &mut Given) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn confirm_mainnet(terminal: &Terminal, config: &Config, given: &Given) -> Result<(), Refusal> {
+fn confirm_mainnet(terminal: &Terminal, config: &Config, given: &Args) -> Result<(), Refusal> {
     if given.confirm_mainnet.is_none() {
         terminal
             .say("\nMainnet trades real money. Type the account's address once more to say that this is meant.\n")?;
@@ -139,7 +139,7 @@ fn confirm_mainnet(terminal: &Terminal, config: &Config, given: &Given) -> Resul
 }
 
 /// The API wallet's key, asked for until the venue takes it or it is left out.
-fn api_wallet(terminal: &Terminal, config: &Config, given: &Given) -> Result<Option<SecretKey>, Refusal> {
+fn api_wallet(terminal: &Terminal, config: &Config, given: &Args) -> Result<Option<SecretKey>, Refusal> {
     if config.mode == Mode::Paper || given.no_key {
         return Ok(None);
     }
@@ -166,7 +166,7 @@ fn api_wallet(terminal: &Terminal, config: &Config, given: &Given) -> Result<Opt
     }
 }
 
-fn client_key_out(terminal: &Terminal, given: &mut Given) -> Result<Option<PathBuf>, Refusal> {
+fn client_key_out(terminal: &Terminal, given: &mut Args) -> Result<Option<PathBuf>, Refusal> {
     if let Some(file) = given.client_key_out.take() {
         return Ok(Some(file));
     }

@@ -2,11 +2,11 @@
 
 use super::super::refusal::Refusal;
 use super::super::{key_stdin, mainnet, wallet};
-use super::answers::{Answers, Given};
+use super::answers::{Answers, Args};
 use crate::base::mode::Mode;
 use crate::home::{Deployment, Home};
 
-pub(super) fn answers(given: Given, deployment: Deployment, home: &Home) -> Result<Answers, Refusal> {
+pub(super) fn answers(given: Args, deployment: Deployment, home: &Home) -> Result<Answers, Refusal> {
     let mode = given.network.unwrap_or(Mode::Paper);
     let needed = "init --non-interactive needs --rules sr1_... (or @FILE, SVC_GUARD_RULES) and --account 0x... \
                   (SVC_GUARD_ACCOUNT)";
@@ -27,7 +27,7 @@ pub(super) fn answers(given: Given, deployment: Deployment, home: &Home) -> Resu
 }
 
 /// Refuses flags that do not go with the mode.
-fn fitting(mode: Mode, given: &Given) -> Result<(), Refusal> {
+fn fitting(mode: Mode, given: &Args) -> Result<(), Refusal> {
     let text = match mode {
         Mode::Paper if given.key_stdin => "paper mode uses no API wallet key; leave out --key-stdin",
         Mode::Testnet | Mode::Mainnet if !given.key_stdin && !given.no_key => {

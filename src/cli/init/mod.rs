@@ -8,7 +8,7 @@ mod rules;
 
 pub(super) use answers::Args;
 
-use answers::{Answers, Given, KeyStoreChoice};
+use answers::{Answers, KeyStoreChoice};
 
 use super::refusal::Refusal;
 use super::set_up::{SetUp, Stored};
@@ -23,7 +23,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     if matches!(found, LoadedConfig::SetUp(_)) && !force {
         return Err(Refusal::SetUpAlready(home.config_file()));
     }
-    let mut given = Given::from(args)?;
+    let mut given = args.completed()?;
     given.refuse_mainnet = given.refuse_mainnet.or_else(|| earlier_refusal(&found));
     let deployment = match &found {
         LoadedConfig::SetUp(config) => config.deployment.clone(),

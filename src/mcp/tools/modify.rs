@@ -46,7 +46,7 @@ fn modify(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let (coin, oid) = (args.coin()?, args.required_whole("order_id", 0..=u64::MAX)?);
     let (px, size) = (args.amount("new_price")?, args.amount("new_size")?);
     if px.is_none() && size.is_none() {
-        return Err(Outcome::fault(&args.fault("new_price", "new_price, new_size or both")));
+        return Err(args.fault("new_price", "new_price, new_size or both").into());
     }
     let market = context.market(&coin)?;
     // Worth a wait for a newer picture: an order that does not show yet, and an entry whose size is taken from the picture.

@@ -63,7 +63,7 @@ impl Tool {
 
 /// Reads arguments.
 pub(super) fn read(text: Option<&str>, known: &[&str]) -> Result<Args, Outcome> {
-    Args::parse(text, known).map_err(|fault| Outcome::fault(&fault))
+    Ok(Args::parse(text, known)?)
 }
 
 /// The note in every answer that carries texts of others.
