@@ -1,4 +1,4 @@
-//! A rule's value as written, before it is judged: the common ground of the code's JSON and the owner's TOML.
+//! A rule's value as written, before it is checked: the common ground of the code's JSON and the owner's TOML.
 
 use std::fmt;
 

@@ -17,7 +17,7 @@ pub(super) fn answers(given: Args, deployment: Deployment, home: &Home) -> Resul
     if mode == Mode::Mainnet {
         mainnet::check_set_up(&config, given.confirm_mainnet)?;
     }
-    // Everything else is judged before a key is taken in.
+    // Everything else is checked before a key is taken in.
     config.check(&home.config_file()).map_err(Refusal::Config)?;
     let api_wallet = if given.key_stdin { Some(key_stdin::read()?) } else { None };
     if let Some(key) = &api_wallet {

@@ -1,6 +1,6 @@
 //! The market stops that stand for a position, and those on their way to or from the venue.
 //!
-//! Whether a position is bare is judged with everything that may rest; whether a stop is spare only with what a read
+//! Whether a position is bare is decided with everything that may rest; whether a stop is spare only with what a read
 //! showed to rest and nobody is cancelling. Both mistakes then leave a stop too many rather than one too few.
 
 use crate::guard::state::cover::{CoverSize, of_resting, side_covered, total};

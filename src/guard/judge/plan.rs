@@ -1,11 +1,11 @@
-//! A plan: what is sent for a request that passed, and what was altered in it.
+//! A plan: the actions sent for a request that passed, and how the guard altered it.
 
 use crate::guard::code::Code;
 use crate::guard::state::exposure::StopAt;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::Action;
 
-/// What is sent for a request that passed.
+/// The actions sent for a request that passed, and what its decision says of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
     /// Sent first; a failure stops the rest.
@@ -15,7 +15,7 @@ pub(crate) struct Plan {
     pub(crate) kept: Option<Vec<usize>>,
     /// Sent after `forward`, each under its condition.
     pub(crate) post: Vec<Post>,
-    /// What was altered, in words.
+    /// Each alteration, in words.
     pub(crate) changes: Vec<String>,
     /// Where each order of `forward` is stopped out, for the exposure it reserves.
     pub(crate) stops: Vec<Option<StopAt>>,
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) reduces: bool,
 }
 
-/// An action that follows, and on what.
+/// An action that follows `forward`, and on which condition.
 #[derive(Debug, Clone)]
 pub(crate) struct Post {
     pub(crate) action: Action,
