@@ -5,6 +5,7 @@ use crate::guard::state::guard::Guard;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::market::Toward;
 use crate::venue::order::{Order, OrderKind, Tif};
+use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
 
 /// How far from the price a close may fill, percent, try by try; the last one stays. The venue takes no price that is
@@ -14,21 +15,22 @@ const SLIPPAGE_PCT: [Decimal; 5] = [dec!(2), dec!(5), dec!(10), dec!(20), dec!(4
 /// The order that closes a market's position, after so many tries; `None` where there is no position or no price.
 pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Order> {
     let (market, szi) = (guard.view.market(asset)?, guard.view.position(asset));
-    if szi.is_zero() {
-        return None;
-    }
+    let side = PositionSide::of(szi)?;
     let slippage = SLIPPAGE_PCT.get(tries).or(SLIPPAGE_PCT.last()).copied().unwrap_or_default();
-    let (px, is_buy) = (close_price(guard, asset)?, szi < Decimal::ZERO);
-    let room = percent_of(px, slippage);
-    let limit_px = if is_buy {
-        market.round_price(px.saturating_add(room), Toward::Up)
-    } else {
-        market.round_price(px.saturating_sub(room), Toward::Down)
-    };
+    let px = close_price(guard, asset)?;
+    let limit_px = market.round_price(side.away(px, percent_of(px, slippage)), side.losing_direction());
     // A price that rounds to nothing has no tick below it.
     let limit_px = if market.is_price(limit_px) { limit_px } else { market.round_price(px, Toward::Up) };
     let kind = OrderKind::Limit(Tif::Ioc);
-    Some(Order { asset, is_buy, limit_px, size: szi.abs(), reduce_only: true, kind, cloid: None })
+    Some(Order {
+        asset,
+        is_buy: side.closing().is_buy(),
+        limit_px,
+        size: szi.abs(),
+        reduce_only: true,
+        kind,
+        cloid: None,
+    })
 }
 
 /// The newer of mid and mark: the mid may be of a time before the account was read.

@@ -10,7 +10,7 @@ use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
 use crate::guard::judge::exit::add_exit;
 use crate::guard::reply::left_out;
-use crate::guard::state::cover;
+use crate::guard::state::cover::{self, side_covered};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
 use crate::guard::state::merged_reply::Merge;
@@ -84,7 +84,7 @@ fn reducing_orders(guard: &Guard, action: &OrderAction) -> Vec<(usize, Order)> {
     for (place, order) in orders().filter(|(_, order)| order.reduce_only && !hangs) {
         // A stop or a take-profit for what is not bought has nothing to reduce, where positions are known.
         let is_foreign = order.asset >= FIRST_NON_CORE_ASSET;
-        if is_foreign || !exposure.market(&guard.view, order.asset).held(!order.is_buy).is_zero() {
+        if is_foreign || !exposure.market(&guard.view, order.asset).held(side_covered(order.is_buy)).is_zero() {
             add_exit(guard, &mut exposure, order);
             reducing.push((place, order.clone()));
         }

@@ -6,6 +6,7 @@ use super::plan::Post;
 use crate::guard::state::guard::Guard;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::order::{Order, OrderKind, Tif};
+use crate::venue::side::Side;
 
 /// The venue refuses a `normalTpsl` group whole that has more than these behind its entry.
 const MOST_CHILDREN: usize = 2;
@@ -44,6 +45,6 @@ pub(crate) fn follow_up(guard: &Guard, entry: &Order, place: usize, stop: Order)
 
 fn fills_at_once(guard: &Guard, order: &Order) -> bool {
     let mid = guard.view.mids.get(&order.asset);
-    let crosses = mid.is_some_and(|mid| if order.is_buy { order.limit_px >= *mid } else { order.limit_px <= *mid });
+    let crosses = mid.is_some_and(|mid| Side::of(order.is_buy).reaches(order.limit_px, *mid));
     crosses && !matches!(order.kind, OrderKind::Limit(Tif::Alo))
 }

@@ -6,6 +6,7 @@ use crate::guard::state::exposure::{EntryLeg, Exposure};
 use crate::guard::state::guard::Guard;
 use crate::venue::market::{FIRST_BUILDER_PERP, FIRST_NON_CORE_ASSET, FIRST_OUTCOME};
 use crate::venue::order::Order;
+use crate::venue::side::Side;
 
 /// An order's kind, by what the account could come to hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +48,7 @@ fn class_of(context: &mut JudgeContext<'_>, order: &Order) -> Class {
 /// Marks an order reduce-only that its client did not mark.
 pub(crate) fn mark_exit(context: &mut JudgeContext<'_>, order: &mut Order) {
     order.reduce_only = true;
-    let side = if order.is_buy { "buy" } else { "sell" };
+    let side = Side::of(order.is_buy).name();
     context.changes.push(format!("{side} of {} only closes and goes as reduce-only", to_wire(order.size)));
 }
 

@@ -1,5 +1,6 @@
 //! Cuts an entry to the largest size that every limit on size allows.
 
+use crate::venue::side::Side;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
@@ -97,7 +98,7 @@ impl Candidate<'_, '_> {
         let guard = self.context.guard;
         let (asset, is_long) = (self.entry.market.asset, self.entry.is_long);
         let opening = size.saturating_sub(self.closing);
-        let unit_value = self.context.market_exposure(asset).unit_value(is_long, self.px);
+        let unit_value = self.context.market_exposure(asset).unit_value(Side::of(is_long), self.px);
         self.add(size, false);
         let sized = SizedEntry {
             guard,

@@ -103,7 +103,7 @@ fn keeps_cover(guard: &Guard, exposure: &mut Exposure, old: &Resting, new: &Orde
     let side = side_covered(old.is_buy);
     // Before the account is read any stop may cover.
     let held = match &guard.view.account {
-        Some(_) => exposure.market(&guard.view, old.asset).held(side.is_long()),
+        Some(_) => exposure.market(&guard.view, old.asset).held(side),
         None => Decimal::MAX,
     };
     if held.is_zero() {

@@ -1,6 +1,7 @@
 //! The `order` action: exits first, then each entry in turn with budgets running down, then the limits of the whole and
 //! the stops that hang on its entries.
 
+use crate::guard::state::cover::side_covered;
 use rust_decimal::Decimal;
 
 use super::admission;
@@ -100,7 +101,7 @@ impl Batch {
 /// It counts as an entry because something on its way may close the position first, and then it would open one. Marked
 /// reduce-only it cannot.
 fn close_instead(context: &mut JudgeContext<'_>, order: &mut Order, veto: Veto) -> Result<(), Veto> {
-    if order.is_trigger() || order.size > context.market_exposure(order.asset).held(!order.is_buy) {
+    if order.is_trigger() || order.size > context.market_exposure(order.asset).held(side_covered(order.is_buy)) {
         return Err(veto);
     }
     exit::mark_exit(context, order);

@@ -1,5 +1,7 @@
 //! The stops of a request against all its entries together: on the right side of each, and as large as what they open.
 
+use crate::guard::state::cover::{CoverSize, of_order};
+use crate::venue::side::{PositionSide, Side};
 use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
@@ -13,7 +15,7 @@ use super::stop::{self, Entry};
 use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::state::guard::Guard;
-use crate::venue::action::{Grouping, OrderAction};
+use crate::venue::action::OrderAction;
 use crate::venue::order::Order;
 
 /// Refuses stops that were tightened for one entry and now stand on the wrong side of another.
@@ -39,10 +41,10 @@ pub(crate) fn fit_to_entries(
 ) {
     for (side, opened) in opened_by_side(orders, passed) {
         let (asset, is_long) = side;
-        let held = context.market_exposure(asset).held(is_long);
+        let held = context.market_exposure(asset).held(PositionSide::opened_by(Side::of(is_long)));
         let was_cut = entries_of(&action.orders, side) != entries_of(orders, side);
         let mut stops: Vec<&mut Order> = orders.iter_mut().filter(|order| covers_side(order, side)).collect();
-        if stops.iter().any(|stop| stop.size.is_zero() && action.grouping == Grouping::PositionTpsl) {
+        if stops.iter().any(|stop| of_order(stop, action.grouping) == Some(CoverSize::Whole)) {
             continue;
         }
         let total = stops.iter().map(|stop| stop.size).fold(Decimal::ZERO, Decimal::saturating_add);

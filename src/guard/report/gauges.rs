@@ -5,6 +5,7 @@ use crate::guard::report::{alerts, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::risk_state::RiskState;
+use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
@@ -144,7 +145,8 @@ fn position_counts(guard: &Guard, mut exposure: Exposure) -> (usize, usize) {
     let positions = guard.view.account.iter().flat_map(|account| &account.positions);
     positions.fold((0, 0), |(all, bare), (asset, position)| {
         let held = position.szi.abs();
-        let covered = exposure.market(&guard.view, *asset).covered(position.szi > Decimal::ZERO, held);
+        let market = exposure.market(&guard.view, *asset);
+        let covered = PositionSide::of(position.szi).map_or(held, |side| market.covered(side, held));
         (all.saturating_add(1), bare.saturating_add(usize::from(covered < held)))
     })
 }

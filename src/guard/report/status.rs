@@ -4,7 +4,7 @@ use crate::guard::report::amounts::{or_null, text};
 use crate::guard::report::{alerts, gauges, headroom, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
-use rust_decimal::Decimal;
+use crate::venue::side::PositionSide;
 use serde_json::{Value, json};
 
 impl Guard {
@@ -69,17 +69,15 @@ fn risk(guard: &Guard, exposure: &Exposure) -> Value {
 fn positions(guard: &Guard, mut exposure: Exposure) -> Vec<Value> {
     let positions = guard.view.account.iter().flat_map(|account| &account.positions);
     positions
-        .map(|(asset, position)| {
-            let is_long = position.szi > Decimal::ZERO;
+        .filter_map(|(asset, position)| {
+            let side = PositionSide::of(position.szi)?;
             let market = exposure.market(&guard.view, *asset);
-            let stops = market.stops(is_long);
-            let nearest = stops.iter().map(|stop| stop.px);
-            let nearest = if is_long { nearest.max() } else { nearest.min() };
+            let nearest = side.nearest(market.stops(side).iter().map(|stop| stop.px));
             let held = position.szi.abs();
-            let covered = market.covered(is_long, held);
-            json!({
+            let covered = market.covered(side, held);
+            Some(json!({
                 "coin": position.coin,
-                "side": if is_long { "long" } else { "short" },
+                "side": side.name(),
                 "size": text(held),
                 "entry_px": or_null(position.entry_px),
                 "mark_px": or_null(guard.view.mark(*asset)),
@@ -90,8 +88,8 @@ fn positions(guard: &Guard, mut exposure: Exposure) -> Vec<Value> {
                 "liquidation_px": or_null(position.liquidation_px),
                 "stop_px": or_null(nearest),
                 "covered_size": text(covered),
-                "risk": text(market.position_loss(is_long, guard.config.rules.stop)),
-            })
+                "risk": text(market.position_loss(side, guard.config.rules.stop)),
+            }))
         })
         .collect()
 }

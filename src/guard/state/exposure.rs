@@ -4,9 +4,10 @@
 //! that close the opposite position open nothing; what goes beyond is entry.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::cover::{self, CoverSize};
+use crate::guard::state::cover::{self, CoverSize, side_covered};
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::Order;
+use crate::venue::side::{PositionSide, Side};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
@@ -26,19 +27,21 @@ pub(crate) struct MarketExposure {
     /// Signed.
     pub(crate) position: Decimal,
     pub(crate) mid: Option<Decimal>,
-    buys: OrdersOfSide,
-    sells: OrdersOfSide,
-    /// Market stops that cover a long, and those that cover a short; the nearest, which is hit first, in front.
-    long_stops: Vec<Stop>,
-    short_stops: Vec<Stop>,
+    long: SideExposure,
+    short: SideExposure,
     /// Kept while orders are added.
     worst: Figures,
 }
 
+/// The exposure of one side of a market.
 #[derive(Debug, Clone, Default)]
-struct OrdersOfSide {
-    reduce_only: Decimal,
+struct SideExposure {
+    /// Orders that may open or enlarge it.
     entries: Vec<EntryLeg>,
+    /// Reduce-only orders on the side of those orders: they close the opposite position.
+    reduce_only: Decimal,
+    /// Market stops that cover it; the nearest, which is hit first, in front.
+    stops: Vec<Stop>,
 }
 
 /// An order that may open or enlarge a position.
@@ -131,7 +134,7 @@ impl Exposure {
     /// Takes back the entry added last on this side.
     pub(crate) fn take_back(&mut self, asset: u32, is_buy: bool) {
         if let Some(market) = self.markets.get_mut(&asset) {
-            if is_buy { &mut market.buys } else { &mut market.sells }.entries.pop();
+            market.side_mut(PositionSide::opened_by(Side::of(is_buy))).entries.pop();
         }
         self.refresh(asset);
     }
@@ -139,7 +142,7 @@ impl Exposure {
     /// Removes one such stop.
     pub(crate) fn remove_stop(&mut self, asset: u32, is_buy: bool, stop: Stop) {
         if let Some(market) = self.markets.get_mut(&asset) {
-            let stops = if is_buy { &mut market.short_stops } else { &mut market.long_stops };
+            let stops = &mut market.side_mut(side_covered(is_buy)).stops;
             if let Some(place) = stops.iter().position(|other| *other == stop) {
                 stops.remove(place);
             }
@@ -172,7 +175,7 @@ impl Exposure {
 
 impl MarketExposure {
     fn add(&mut self, is_buy: bool, reduce_only: bool, leg: EntryLeg) {
-        let side = if is_buy { &mut self.buys } else { &mut self.sells };
+        let side = self.side_mut(PositionSide::opened_by(Side::of(is_buy)));
         if reduce_only {
             side.reduce_only = side.reduce_only.saturating_add(leg.size);
         } else {
@@ -181,12 +184,23 @@ impl MarketExposure {
     }
 
     fn add_stop(&mut self, is_buy: bool, stop: Stop) {
-        if is_buy {
-            let place = self.short_stops.partition_point(|other| other.px <= stop.px);
-            self.short_stops.insert(place, stop);
-        } else {
-            let place = self.long_stops.partition_point(|other| other.px >= stop.px);
-            self.long_stops.insert(place, stop);
+        let side = side_covered(is_buy);
+        let stops = &mut self.side_mut(side).stops;
+        let place = stops.partition_point(|other| !side.nearer(stop.px, other.px));
+        stops.insert(place, stop);
+    }
+
+    fn side_mut(&mut self, side: PositionSide) -> &mut SideExposure {
+        match side {
+            PositionSide::Long => &mut self.long,
+            PositionSide::Short => &mut self.short,
+        }
+    }
+
+    fn side(&self, side: PositionSide) -> &SideExposure {
+        match side {
+            PositionSide::Long => &self.long,
+            PositionSide::Short => &self.short,
         }
     }
 
@@ -206,85 +220,83 @@ impl MarketExposure {
         if order.reduce_only {
             return Decimal::ZERO;
         }
-        let before = self.entry_size(order.is_buy, Decimal::ZERO);
-        self.entry_size(order.is_buy, order.size).saturating_sub(before)
+        let before = self.entry_size(PositionSide::opened_by(Side::of(order.is_buy)), Decimal::ZERO);
+        self.entry_size(PositionSide::opened_by(Side::of(order.is_buy)), order.size).saturating_sub(before)
     }
 
     /// The size by which entries of one side, with `more` of them, could open or enlarge a position.
-    fn entry_size(&self, is_buy: bool, more: Decimal) -> Decimal {
-        let side = if is_buy { &self.buys } else { &self.sells };
-        let opposite = if is_buy { -self.position } else { self.position }.max(Decimal::ZERO);
-        let closing = opposite.saturating_sub(side.reduce_only.min(opposite));
-        let entries = side.entries.iter().fold(more, |sum, leg| sum.saturating_add(leg.size));
+    fn entry_size(&self, side: PositionSide, more: Decimal) -> Decimal {
+        let SideExposure { entries, reduce_only, .. } = self.side(side);
+        let opposite = self.held(side.opposite());
+        let closing = opposite.saturating_sub((*reduce_only).min(opposite));
+        let entries = entries.iter().fold(more, |sum, leg| sum.saturating_add(leg.size));
         entries.saturating_sub(closing).max(Decimal::ZERO)
     }
 
     /// The size of the position on one side.
-    pub(crate) fn held(&self, is_long: bool) -> Decimal {
-        if is_long { self.position } else { -self.position }.max(Decimal::ZERO)
+    pub(crate) fn held(&self, side: PositionSide) -> Decimal {
+        side.held(self.position)
     }
 
     /// The stops that cover one side.
-    pub(crate) fn stops(&self, is_long: bool) -> &[Stop] {
-        if is_long { &self.long_stops } else { &self.short_stops }
+    pub(crate) fn stops(&self, side: PositionSide) -> &[Stop] {
+        &self.side(side).stops
     }
 
     /// How much of what is `held` on one side its stops cover.
-    pub(crate) fn covered(&self, is_long: bool, held: Decimal) -> Decimal {
-        cover::total(self.stops(is_long).iter().map(|stop| stop.size), held).min(held)
+    pub(crate) fn covered(&self, side: PositionSide, held: Decimal) -> Decimal {
+        cover::total(self.stops(side).iter().map(|stop| stop.size), held).min(held)
     }
 
     /// Cover on one side that nothing held or waiting needs: `None` where a stop covers whatever the position is.
-    pub(crate) fn spare_cover(&self, is_long: bool) -> Option<Decimal> {
-        let stops = self.stops(is_long);
+    pub(crate) fn spare_cover(&self, side: PositionSide) -> Option<Decimal> {
+        let stops = self.stops(side);
         if stops.iter().any(|stop| stop.size == CoverSize::Whole) {
             return None;
         }
         let cover = cover::total(stops.iter().map(|stop| stop.size), Decimal::ZERO);
-        let side = if is_long { &self.buys } else { &self.sells };
-        let bare = side.entries.iter().filter(|leg| !leg.stop.is_some_and(|stop| stop.is_own));
-        let needed = bare.fold(self.held(is_long), |sum, leg| sum.saturating_add(leg.size));
+        let bare = self.side(side).entries.iter().filter(|leg| !leg.stop.is_some_and(|stop| stop.is_own));
+        let needed = bare.fold(self.held(side), |sum, leg| sum.saturating_add(leg.size));
         Some(cover.saturating_sub(needed).max(Decimal::ZERO))
     }
 
     /// The worst of both sides.
     fn worst_side(&self, stop_pct: Decimal) -> Figures {
-        self.side(true, stop_pct).worst(self.side(false, stop_pct))
+        self.worst_of(PositionSide::Long, stop_pct).worst(self.worst_of(PositionSide::Short, stop_pct))
     }
 
-    fn side(&self, is_long: bool, stop_pct: Decimal) -> Figures {
-        let held = self.position_figures(is_long, stop_pct);
-        let entry = self.entry_size(is_long, Decimal::ZERO);
+    fn worst_of(&self, side: PositionSide, stop_pct: Decimal) -> Figures {
+        let held = self.position_figures(side, stop_pct);
+        let entry = self.entry_size(side, Decimal::ZERO);
         if entry.is_zero() {
             return held;
         }
-        let legs = if is_long { &self.buys.entries } else { &self.sells.entries };
-        let loss = |leg: &EntryLeg| unit_loss(is_long, leg.px, leg.stop.map(|stop| stop.px), stop_pct);
+        let legs = &self.side(side).entries;
+        let loss = |leg: &EntryLeg| unit_loss(side, leg.px, leg.stop.map(|stop| stop.px), stop_pct);
+        let value = |leg: &EntryLeg| self.unit_value(side.opening(), leg.px);
         Figures {
-            notional: held
-                .notional
-                .saturating_add(most_expensive_fill(legs, entry, |leg| self.unit_value(is_long, leg.px))),
+            notional: held.notional.saturating_add(most_expensive_fill(legs, entry, value)),
             loss: held.loss.saturating_add(most_expensive_fill(legs, entry, loss)),
         }
     }
 
     /// What one unit of an entry is worth when it fills: a buy at most its limit, a sell at the mid if that is higher.
-    pub(crate) fn unit_value(&self, is_buy: bool, px: Decimal) -> Decimal {
-        if is_buy { px } else { self.mid.map_or(px, |mid| mid.max(px)) }
+    pub(crate) fn unit_value(&self, side: Side, px: Decimal) -> Decimal {
+        if side.is_buy() { px } else { self.mid.map_or(px, |mid| mid.max(px)) }
     }
 
     /// USDC that the position on one side loses if its stops are hit.
-    pub(crate) fn position_loss(&self, is_long: bool, stop_pct: Decimal) -> Decimal {
-        self.position_figures(is_long, stop_pct).loss
+    pub(crate) fn position_loss(&self, side: PositionSide, stop_pct: Decimal) -> Decimal {
+        self.position_figures(side, stop_pct).loss
     }
 
-    fn position_figures(&self, is_long: bool, stop_pct: Decimal) -> Figures {
-        let held = self.held(is_long);
+    fn position_figures(&self, side: PositionSide, stop_pct: Decimal) -> Figures {
+        let held = self.held(side);
         let Some(mid) = self.mid.filter(|_| !held.is_zero()) else { return Figures::default() };
         let (mut left, mut loss) = (held, Decimal::ZERO);
-        for stop in self.stops(is_long) {
+        for stop in self.stops(side) {
             let part = stop.size.of(left).min(left);
-            let unit = unit_loss(is_long, mid, Some(stop.px), stop_pct);
+            let unit = unit_loss(side, mid, Some(stop.px), stop_pct);
             loss = loss.saturating_add(unit.saturating_mul(part));
             left = left.saturating_sub(part);
         }
@@ -309,10 +321,6 @@ fn most_expensive_fill(legs: &[EntryLeg], mut left: Decimal, unit: impl Fn(&Entr
 }
 
 /// What one unit entered at `px` loses when its stop is hit; without a stop the guard's own distance is assumed.
-fn unit_loss(is_long: bool, px: Decimal, stop_px: Option<Decimal>, stop_pct: Decimal) -> Decimal {
-    match stop_px {
-        Some(stop) if is_long => px.saturating_sub(stop).max(Decimal::ZERO),
-        Some(stop) => stop.saturating_sub(px).max(Decimal::ZERO),
-        None => percent_of(px, stop_pct),
-    }
+fn unit_loss(side: PositionSide, px: Decimal, stop_px: Option<Decimal>, stop_pct: Decimal) -> Decimal {
+    stop_px.map_or_else(|| percent_of(px, stop_pct), |stop_px| side.loss(px, stop_px))
 }

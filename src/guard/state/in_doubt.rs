@@ -6,6 +6,7 @@ use crate::guard::state::intent::Planned;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
 use crate::venue::order::Order;
+use crate::venue::side::Side;
 use crate::venue::signing::Terms;
 use serde_json::{Value, json};
 
@@ -211,10 +212,10 @@ pub(crate) fn says_duplicate(text: &str) -> bool {
 fn shows(answer: &Value, order: &Order) -> bool {
     let Some(shown) = answer.pointer("/order/order") else { return false };
     let amount = |key: &str| shown.get(key).and_then(Value::as_str).and_then(|text| parse_info(text).ok());
-    let side = if order.is_buy { "B" } else { "A" };
+    let side = shown.get("side").cloned().and_then(|side| serde_json::from_value::<Side>(side).ok());
     // The venue may cut what can only reduce.
     let same_size = order.reduce_only || amount("origSz").is_none_or(|size| size == order.size);
-    shown.get("side").and_then(Value::as_str) == Some(side)
+    side == Some(Side::of(order.is_buy))
         && amount("limitPx") == Some(order.limit_px)
         && shown.get("reduceOnly").and_then(Value::as_bool).is_none_or(|reduces| reduces == order.reduce_only)
         && same_size

@@ -4,6 +4,7 @@ use crate::base::address::Cloid;
 use crate::guard::state::exposure::StopAt;
 use crate::guard::state::view::View;
 use crate::venue::order::{Order, OrderKind, Tif};
+use crate::venue::side::Side;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
@@ -62,7 +63,7 @@ impl Paper {
         let place = u64::try_from(place).unwrap_or_default();
         let oid = FIRST_OID.saturating_add(seq.saturating_mul(OIDS_PER_DECISION)).saturating_add(place);
         if let OrderKind::Limit(tif) = order.kind {
-            let mid = mid.filter(|mid| crosses(order.is_buy, order.limit_px, *mid));
+            let mid = mid.filter(|mid| Side::of(order.is_buy).reaches(order.limit_px, *mid));
             match mid {
                 Some(mid) if tif != Tif::Alo => return Fate::Filled(oid, mid),
                 _ if tif.is_immediate() => return Fate::NoMatch,
@@ -126,7 +127,7 @@ impl Paper {
     pub(crate) fn cross(&mut self, view: &View) {
         self.orders.retain(|_, order| {
             let mid = view.mids.get(&order.asset);
-            order.is_trigger || !mid.is_some_and(|mid| crosses(order.is_buy, order.px, *mid))
+            order.is_trigger || !mid.is_some_and(|mid| Side::of(order.is_buy).reaches(order.px, *mid))
         });
     }
 
@@ -139,8 +140,4 @@ impl Paper {
     pub(crate) fn resting_by_id(&self) -> impl Iterator<Item = (u64, &PaperOrder)> {
         self.orders.iter().filter(|(_, order)| !order.is_trigger).map(|(oid, order)| (*oid, order))
     }
-}
-
-fn crosses(is_buy: bool, px: Decimal, mid: Decimal) -> bool {
-    if is_buy { px >= mid } else { px <= mid }
 }

@@ -1,5 +1,6 @@
 //! One entry through every rule in turn: market, form, price, stop, size, leverage.
 
+use crate::venue::side::{PositionSide, Side};
 use rust_decimal::Decimal;
 
 use super::entry_cover::{self, Cover};
@@ -34,7 +35,8 @@ pub(crate) fn judge(
     context.changes.extend(collar::pull(order, market, mid, guard.config.rules.collar));
 
     let market_exposure = context.market_exposure(order.asset);
-    let (part, held) = (market_exposure.entry_part(order), market_exposure.held(order.is_buy));
+    let (part, held) =
+        (market_exposure.entry_part(order), market_exposure.held(PositionSide::opened_by(Side::of(order.is_buy))));
     let closing = order.size.saturating_sub(part);
     let entry = Entry { market, mid, is_long: order.is_buy, px: order.limit_px, held };
     let mut cover = entry_cover::find(context, &entry, requested, part)?;

@@ -109,9 +109,9 @@ fn attached_text(guard: &Guard, entry: &Entry<'_>, px: Decimal) -> String {
 fn resting_cover(context: &mut JudgeContext<'_>, entry: &Entry<'_>, opening: Decimal) -> Option<Decimal> {
     let guard = context.guard;
     let market_exposure = context.market_exposure(entry.market.asset);
-    if market_exposure.spare_cover(entry.is_long).is_some_and(|spare| spare < opening) {
+    if market_exposure.spare_cover(entry.side()).is_some_and(|spare| spare < opening) {
         return None;
     }
-    let farthest = entry.side().furthest(market_exposure.stops(entry.is_long).iter().map(|stop| stop.px))?;
+    let farthest = entry.side().furthest(market_exposure.stops(entry.side()).iter().map(|stop| stop.px))?;
     entry.accepts(guard, farthest, opening).then_some(farthest)
 }

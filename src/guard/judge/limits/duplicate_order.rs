@@ -1,5 +1,6 @@
 //! `duplicate_order`: the same entry again within the window, and client order ids that are taken.
 
+use crate::venue::side::Side;
 use std::collections::BTreeSet;
 
 use crate::base::address::Cloid;
@@ -15,7 +16,7 @@ pub(crate) fn check_entries(guard: &Guard, entries: &[EntryNote], now_ms: u64) -
     let known: Vec<&EntryNote> = guard.throttle.in_last(window_ms, now_ms).collect();
     match entries.iter().find(|entry| known.contains(entry)) {
         Some(entry) => {
-            let (side, size, px) = (if entry.is_buy { "buy" } else { "sell" }, to_wire(entry.size), to_wire(entry.px));
+            let (side, size, px) = (Side::of(entry.is_buy).name(), to_wire(entry.size), to_wire(entry.px));
             let text = format!(
                 "the same {side} of {size} at {px} in asset {} came within {window_ms} ms; wait, or change it",
                 entry.asset
