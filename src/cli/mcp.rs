@@ -107,3 +107,28 @@ fn read_rules(code: &str) -> Option<OwnerRules> {
     let list = rules.describe().into_iter().map(in_words).collect();
     Some(OwnerRules { list, markets, collar: rules.collar, exposure: rules.exposure })
 }
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::{Decimal, dec};
+
+    use super::*;
+
+    #[test]
+    fn agents_are_shown_the_rules_of_the_code() {
+        let toml = "markets = ['BTC']\ncollar = '0.3'\nloss_per_trade = '0.4'\nopen_risk = '1.5'\nposition = '25'\nexposure = '75'";
+        let rules = Rules::from_toml(toml).unwrap();
+        let shown = read_rules(&rules.to_code()).unwrap();
+        assert_eq!((shown.collar, shown.exposure), (dec!(0.3), dec!(75)));
+        assert_eq!(shown.markets.unwrap().into_iter().collect::<Vec<_>>(), ["BTC"]);
+        let percents: Vec<(&str, Decimal)> =
+            shown.list.iter().filter_map(|rule| Some((rule.key, rule.percent_of_equity?))).collect();
+        let known =
+            [("exposure", dec!(75)), ("loss_per_trade", dec!(0.4)), ("open_risk", dec!(1.5)), ("position", dec!(25))];
+        assert_eq!(percents, known);
+        for (rule, described) in shown.list.iter().zip(rules.describe()) {
+            assert_eq!((rule.key, &rule.value, &rule.words), (described.key, &described.value, &described.words));
+        }
+        assert!(read_rules("sr1_x").is_none());
+    }
+}
