@@ -29,5 +29,6 @@ pub(crate) mod reserved_cloid;
 pub(crate) mod single_use_cloid;
 pub(crate) mod size_limit;
 pub(crate) mod stop;
+pub(crate) mod stop_loosened;
 pub(crate) mod throttle;
 pub(crate) mod veto;

@@ -1,7 +1,5 @@
 //! Modifies: the new order is judged on top of the old one, which may turn out not to be gone.
 
-use rust_decimal::Decimal;
-
 use super::admission;
 use super::attached_stops::follow_up;
 use super::context::JudgeContext;
@@ -10,16 +8,13 @@ use super::entry::entry_cover::Cover;
 use super::exit::{self, Class};
 use super::order_unknown;
 use super::plan::Plan;
+use super::stop_loosened;
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
 use crate::base::address::Address;
-use crate::base::amount::to_wire;
 use crate::guard::code::Code;
-use crate::guard::state::cover::{self, CoverSize, side_covered};
-use crate::guard::state::exposure::{Exposure, Stop};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
-use crate::guard::state::view::Resting;
 use crate::venue::action::{Action, Modify};
 use crate::venue::order::Order;
 
@@ -74,7 +69,7 @@ fn classify(context: &mut JudgeContext<'_>, modify: &mut Modify, asked: &mut Ask
             let text = "this stop is the guard's own; place a tighter stop instead, and it goes by itself";
             return Err(Veto::new(Code::GuardOrder, text));
         }
-        keeps_cover(context.guard, &mut context.exposure, old, &modify.order)?;
+        stop_loosened::check(context.guard, &mut context.exposure, old, &modify.order)?;
     }
     let class = exit::classify(context, &mut modify.order);
     if class == Class::Entry {
@@ -95,43 +90,4 @@ fn judge_entry(
     let passed = checks::judge(context, order, &mut [])?;
     asked.notes.extend((!passed.opening.is_zero()).then_some(note));
     Ok(passed)
-}
-
-/// Refuses a change that leaves the position with a wider, smaller or no stop.
-fn keeps_cover(guard: &Guard, exposure: &mut Exposure, old: &Resting, new: &Order) -> Result<(), Veto> {
-    let Some(old_px) = old.stop_px else { return Ok(()) };
-    let side = side_covered(old.is_buy);
-    // Before the account is read any stop may cover.
-    let held = match &guard.view.account {
-        Some(_) => exposure.market(&guard.view, old.asset).held(side),
-        None => Decimal::MAX,
-    };
-    if held.is_zero() {
-        return Ok(());
-    }
-    let is_stop = new.market_stop_px().filter(|_| new.asset == old.asset && new.is_buy == old.is_buy);
-    let looser = match is_stop {
-        None => Some("anything but a market stop of the same side".to_owned()),
-        Some(px) if side.nearer(old_px, px) => {
-            Some(format!("a trigger at {}, further from the price than {}", to_wire(px), to_wire(old_px)))
-        }
-        Some(_) => {
-            let closed = cover::of_resting(old).unwrap_or(CoverSize::Whole);
-            let needed = closed.of(held).min(held);
-            let smaller = new.size < needed && !(closed == CoverSize::Whole && new.size.is_zero());
-            smaller.then(|| format!("size {}, smaller than the {} it covers", to_wire(new.size), to_wire(needed)))
-        }
-    };
-    match looser {
-        Some(what) => {
-            let text = format!("a stop that covers a position cannot become {what}; close the position instead");
-            Err(Veto::new(Code::StopLoosened, text))
-        }
-        None => {
-            if let Some(stop) = Stop::of(old) {
-                exposure.remove_stop(old.asset, old.is_buy, stop);
-            }
-            Ok(())
-        }
-    }
 }

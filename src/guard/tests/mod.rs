@@ -10,6 +10,7 @@ mod cancels;
 mod cheap;
 mod codes;
 mod collar;
+mod cover_definition;
 mod covering;
 mod crashing;
 mod events;

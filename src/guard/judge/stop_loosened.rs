@@ -1,0 +1,51 @@
+//! `stop_loosened`: a stop that covers a position may only become a tighter or larger one.
+
+use super::veto::Veto;
+use crate::base::amount::to_wire;
+use crate::guard::code::Code;
+use crate::guard::state::cover::{self, CoverSize, side_covered};
+use crate::guard::state::exposure::{Exposure, Stop};
+use crate::guard::state::guard::Guard;
+use crate::guard::state::view::Resting;
+use crate::venue::order::Order;
+use rust_decimal::Decimal;
+
+/// Refuses a change that leaves the position with a wider, smaller or no stop. One that passes takes the old stop out
+/// of the exposure.
+pub(crate) fn check(guard: &Guard, exposure: &mut Exposure, old: &Resting, new: &Order) -> Result<(), Veto> {
+    let Some(old_px) = old.stop_px else { return Ok(()) };
+    let side = side_covered(old.is_buy);
+    // Before the account is read any stop may cover.
+    let held = match &guard.view.account {
+        Some(_) => exposure.market(&guard.view, old.asset).held(side),
+        None => Decimal::MAX,
+    };
+    if held.is_zero() {
+        return Ok(());
+    }
+    let is_stop = new.market_stop_px().filter(|_| new.asset == old.asset && new.is_buy == old.is_buy);
+    let looser = match is_stop {
+        None => Some("anything but a market stop of the same side".to_owned()),
+        Some(px) if side.nearer(old_px, px) => {
+            Some(format!("a trigger at {}, further from the price than {}", to_wire(px), to_wire(old_px)))
+        }
+        Some(_) => {
+            let closed = cover::of_resting(old).unwrap_or(CoverSize::Whole);
+            let needed = closed.of(held).min(held);
+            let smaller = new.size < needed && !(closed == CoverSize::Whole && new.size.is_zero());
+            smaller.then(|| format!("size {}, smaller than the {} it covers", to_wire(new.size), to_wire(needed)))
+        }
+    };
+    match looser {
+        Some(what) => {
+            let text = format!("a stop that covers a position cannot become {what}; close the position instead");
+            Err(Veto::new(Code::StopLoosened, text))
+        }
+        None => {
+            if let Some(stop) = Stop::of(old) {
+                exposure.remove_stop(old.asset, old.is_buy, stop);
+            }
+            Ok(())
+        }
+    }
+}
