@@ -18,6 +18,7 @@ mod flattening;
 mod flowing;
 mod halting;
 mod head;
+mod golden;
 mod headroom;
 mod held_back;
 mod in_flight;
