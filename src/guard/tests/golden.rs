@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::fixture::*;
 use super::halting::{DAY_MS, deposit, equity, explain, lose, of};
 use crate::base::address::Address;
-use crate::guard::{Deed, Effects, Guard, Input, KINDS, Mode, RequestBody, SendOutcome};
+use crate::guard::{Deed, Effects, Guard, Input, Mode, RequestBody, SendOutcome};
+use crate::record::event::KINDS;
 use crate::rules::Rules;
 use crate::venue::info::OpenOrder;
 
@@ -56,7 +57,7 @@ impl Lines {
     }
 
     fn status(&mut self, desk: &Desk) {
-        self.status.push(desk.guard.status(desk.now, (1200, 37)).to_string());
+        self.status.push(desk.guard.status_json(desk.now, (1200, 37)).to_string());
     }
 }
 
