@@ -11,6 +11,7 @@ pub mod home;
 pub mod journal;
 pub mod mcp;
 pub mod monitor;
+pub mod record;
 pub mod rules;
 pub mod service;
 pub mod venue;

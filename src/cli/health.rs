@@ -6,7 +6,7 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use serde_json::Value;
+use crate::record::error_body::Health;
 use ureq::Agent;
 
 use super::configured::configured;
@@ -77,9 +77,8 @@ fn get(url: &str) -> Result<(u16, Vec<u8>), String> {
 
 /// The problems of `{"ok":false,"problems":[…]}` in one line.
 fn problems(body: &[u8]) -> Option<String> {
-    let answer: Value = serde_json::from_slice(body).ok()?;
-    let problems: Vec<&str> = answer.get("problems")?.as_array()?.iter().filter_map(Value::as_str).collect();
-    let line = problems.join("; ");
+    let health: Health<'_> = serde_json::from_slice(body).ok()?;
+    let line = health.problems.join("; ");
     let shown = printable(&line, MAX_SHOWN);
     (!shown.is_empty()).then_some(shown)
 }

@@ -1,7 +1,5 @@
 //! `journal-init`, `journal-resume` and `journal-show`: the risk journal in a person's hands.
 
-use serde_json::{Value, json};
-
 use super::configured::configured;
 use super::equity::{self, Measured};
 use super::output::print;
@@ -12,6 +10,7 @@ use crate::base::clock::now_ms;
 use crate::base::mode::Mode;
 use crate::home::{Config, Home};
 use crate::journal::{self, Options, RiskLine, read_risk};
+use crate::record::risk_record::{Init, Resume, RiskRecord};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ChangeArgs {
@@ -41,19 +40,18 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
         ));
     }
     let Measured { equity, venue_ms } = equity::now(&config)?;
-    let record = json!({
-        "kind": "init",
-        "at_ms": now_ms(),
-        "mode": args.mode.name(),
-        "account": config.account,
-        "account_network": config.account_network.name(),
-        "venue_ms": venue_ms,
-        "equity": to_wire(equity),
-        "note": args.note,
+    let record = RiskRecord::Init(Init {
+        at_ms: now_ms(),
+        mode: args.mode.name().into(),
+        account: config.account.to_string(),
+        account_network: config.account_network.name().into(),
+        venue_ms: Some(venue_ms),
+        equity: Some(equity),
+        note: args.note.clone(),
     });
     let _lock = home.lock().map_err(Refusal::Home)?;
     home.create().map_err(Refusal::Home)?;
-    journal::create_risk(&dir, &record.to_string()).map_err(Refusal::Journal)?;
+    journal::create_risk(&dir, &record.to_line()).map_err(Refusal::Journal)?;
     print(&format!(
         "The risk journal for {} of {} starts at an equity of {} USDC.\n",
         args.mode,
@@ -71,19 +69,14 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     // Looked at before it is opened, so that a refusal leaves nothing behind.
     let lines: Result<Vec<String>, _> = read_risk(&dir).map_err(Refusal::Journal)?.collect();
     let lines = lines.map_err(Refusal::Journal)?;
-    refuse_unless_stopped(&lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect::<Vec<_>>())?;
+    refuse_unless_stopped(&lines)?;
     // Locked from here on: a service that runs, or starts meanwhile, is noticed.
     let (mut store, opened) = journal::open(&dir, &options).map_err(Refusal::Journal)?;
     refuse_unless_stopped(&opened.risk)?;
     let Measured { equity, venue_ms } = equity::now(&config)?;
-    let record = json!({
-        "kind": "resume",
-        "at_ms": now_ms(),
-        "venue_ms": venue_ms,
-        "equity": to_wire(equity),
-        "note": args.note,
-    });
-    let line = RiskLine { text: record.to_string(), checkpoint: false };
+    let (at_ms, note) = (now_ms(), args.note.clone());
+    let record = RiskRecord::Resume(Resume { at_ms, venue_ms: Some(venue_ms), equity: Some(equity), note });
+    let line = RiskLine { text: record.to_line(), checkpoint: false };
     store.append(now_ms(), Vec::new(), vec![line]).map_err(Refusal::NotWritten)?;
     print(&format!("The drawdown halt is cleared; the peak starts anew at {} USDC.\n", to_wire(equity)))
 }
@@ -104,7 +97,7 @@ fn config_of(args: &ChangeArgs, home: &Home) -> Result<Config, Refusal> {
     Ok(config)
 }
 
-fn refuse_unless_stopped(records: &[Value]) -> Result<(), Refusal> {
+fn refuse_unless_stopped(records: &[String]) -> Result<(), Refusal> {
     if is_stopped(records) {
         return Ok(());
     }
@@ -112,11 +105,10 @@ fn refuse_unless_stopped(records: &[Value]) -> Result<(), Refusal> {
 }
 
 /// Whether the last word of a risk journal is a drawdown halt.
-fn is_stopped(records: &[Value]) -> bool {
-    let text = |record: &Value, key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
-    let mut turns = records.iter().rev().filter_map(|record| match text(record, "kind")?.as_str() {
-        "halt" => Some(text(record, "state").as_deref() == Some("stopped")),
-        "resume" | "init" => Some(false),
+fn is_stopped(records: &[String]) -> bool {
+    let mut turns = records.iter().rev().filter_map(|line| match RiskRecord::parse(line)? {
+        RiskRecord::Halt(halt) => Some(halt.state == "stopped"),
+        RiskRecord::Resume(_) | RiskRecord::Init(_) => Some(false),
         _ => None,
     });
     turns.next().unwrap_or(false)

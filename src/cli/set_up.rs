@@ -3,9 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nix::sys::signal::{SigSet, SigmaskHow, Signal};
-use serde_json::json;
-
 use super::refusal::Refusal;
 use crate::base::clock::now_ms;
 use crate::base::files::FileError;
@@ -13,6 +10,8 @@ use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{Config, Home, KeyStore, LoadedConfig, generate_key, load, write_key_file, write_sealed_key_file};
 use crate::journal::{self, OpenError};
+use crate::record::risk_record::{Init, RiskRecord};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 /// A set-up to be made.
 pub(super) struct SetUp<'a> {
@@ -134,15 +133,15 @@ fn start_journal(home: &Home, config: &Config, rollback: &mut Rollback) -> Resul
 /// The record a risk journal starts with. It holds no equity: a set-up connects to no account, so the service takes the
 /// day's start and the peak from its first read.
 fn first_record(config: &Config) -> String {
-    json!({
-        "kind": "init",
-        "at_ms": now_ms(),
-        "mode": config.mode.name(),
-        "account": config.account,
-        "account_network": config.account_network.name(),
-        "note": "set up",
+    RiskRecord::Init(Init {
+        at_ms: now_ms(),
+        mode: config.mode.name().into(),
+        account: config.account.to_string(),
+        account_network: config.account_network.name().into(),
+        note: "set up".to_owned(),
+        ..Init::default()
     })
-    .to_string()
+    .to_line()
 }
 
 /// Stores the API wallet's key; an earlier one, in whichever form, gives way only by `force`, and is kept under another

@@ -3,6 +3,8 @@
 use super::code::Code;
 use super::reply::Verdict;
 use crate::base::address::Cloid;
+use crate::record::event::Keys;
+use crate::record::risk_record::RiskRecord;
 use crate::venue::json::Node;
 use crate::venue::signing::Terms;
 
@@ -12,7 +14,7 @@ pub struct Effects {
     /// Events to write.
     pub records: Vec<Record>,
     /// Risk records to write, after the events.
-    pub risk: Vec<RiskRecord>,
+    pub risk: Vec<RiskLine>,
     /// Done only once the records of this step are on disk.
     pub after_disk: Vec<Deed>,
     /// Done at once: what an earlier step's records already cover.
@@ -24,7 +26,9 @@ pub struct Effects {
 pub struct Record {
     /// The event as one line of JSON.
     pub text: String,
-    /// Its kind, one of [`KINDS`](super::KINDS).
+    /// Its number.
+    pub seq: u64,
+    /// Its kind, one of [`KINDS`](crate::record::event::KINDS).
     pub kind: &'static str,
     /// What it is found by.
     pub keys: Keys,
@@ -43,24 +47,17 @@ pub struct Decided {
     pub code: Code,
 }
 
-/// A record of the risk journal: what the risk state is made from at the next start.
+/// A [`RiskRecord`] to write: what the risk state is made from at the next start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RiskRecord {
+pub struct RiskLine {
     /// The record as one line of JSON.
     pub text: String,
 }
 
-/// What an event is found by.
-#[derive(Debug, Clone, Default)]
-pub struct Keys {
-    /// The event's own number.
-    pub seq: u64,
-    /// A decision's client nonce.
-    pub nonce: Option<u64>,
-    /// Client order ids in a decision's request.
-    pub cloids: Vec<Cloid>,
-    /// The intent that the event serves (`sent`, `intent`, `done`, `recovered`).
-    pub serves: Option<u64>,
+impl From<RiskRecord> for RiskLine {
+    fn from(record: RiskRecord) -> Self {
+        Self { text: record.to_line() }
+    }
 }
 
 /// One thing to do.

@@ -10,7 +10,6 @@
 mod code;
 mod config;
 mod effects;
-mod event;
 mod flow;
 mod input;
 mod judge;
@@ -25,8 +24,7 @@ mod tests;
 
 pub use code::Code;
 pub use config::{Config, Mode};
-pub use effects::{Answer, Decided, Deed, Effects, Keys, Read, Record, RiskRecord, SendAction, Urgency};
-pub use event::KINDS;
+pub use effects::{Answer, Decided, Deed, Effects, Read, Record, RiskLine, SendAction, Urgency};
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
 pub use reply::{Verdict, unrecorded};
 pub use report::gauges::{ALERTS, Gauges, Money, OWNERS, RISK_STATES};

@@ -1,10 +1,11 @@
 //! Replies to clients: the venue's own shapes, with one more key `guard`.
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::code::Code;
 use super::state::own_cloid::is_derived;
+use crate::record::error_body::ErrorBody;
+use crate::record::reply_summary::Summary;
 use crate::venue::action::Action;
 
 /// The verdict on a request.
@@ -33,23 +34,6 @@ impl Verdict {
     }
 }
 
-/// The key `guard` of a reply.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Summary {
-    pub(crate) seq: u64,
-    pub(crate) verdict: &'static str,
-    pub(crate) code: &'static str,
-    pub(crate) text: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) changes: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) limit: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) actual: Option<String>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) paper: bool,
-}
-
 /// Puts the summary into a reply.
 fn with_guard(mut reply: Value, summary: &Summary) -> String {
     if let Value::Object(members) = &mut reply {
@@ -64,7 +48,7 @@ pub(crate) fn veto(code: Code, http_status: u16, summary: &Summary) -> String {
     let reply = if http_status == 200 {
         json!({"status": "err", "response": response})
     } else {
-        json!({"code": code.as_str(), "msg": response, "data": null, "status": "err", "response": response})
+        json!(ErrorBody::to_request(code.as_str(), &response))
     };
     with_guard(reply, summary)
 }
@@ -77,7 +61,7 @@ pub(crate) fn failed(text: &str, summary: &Summary) -> String {
 /// The body, with HTTP status 503, for a client whose decision did not get to the disk: it is told of no decision.
 pub fn unrecorded(error: &str) -> String {
     let text = format!("svc-guard: the decision could not be written to disk, so nothing was sent: {error}");
-    json!({"code": "journal_error", "msg": text, "data": null, "status": "err", "response": text}).to_string()
+    ErrorBody::to_request("journal_error", &text).to_json()
 }
 
 /// The venue's answer with the statuses of the client's own orders only, the first `orders` of them, and without the

@@ -1,7 +1,6 @@
 //! The one way in: an input and the time, out come effects.
 
-use super::effects::{Effects, Keys};
-use super::event;
+use super::effects::Effects;
 use super::flow::risk::account;
 use super::flow::step_context::Step;
 use super::flow::{acts_for, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise};
@@ -9,6 +8,7 @@ use super::input::Input;
 use super::recovery::open_intents;
 use super::state::exposure::Exposure;
 use super::state::guard::Guard;
+use crate::record::events::{Started, Trouble};
 
 impl Guard {
     /// Tells that the service started. The first effects of a life.
@@ -17,17 +17,16 @@ impl Guard {
         if self.risk.since_ms == 0 {
             self.risk.since_ms = now_ms;
         }
-        let clients: Vec<_> = self.config.clients.iter().copied().collect();
-        let body = event::Started {
+        let started = Started {
             schema: 1,
-            version: env!("CARGO_PKG_VERSION"),
-            mode: self.config.mode.name(),
-            account: self.config.account,
+            version: env!("CARGO_PKG_VERSION").into(),
+            mode: self.config.mode.name().into(),
+            account: self.config.account.to_string(),
             rules: self.config.rules.to_code(),
-            clients: clients.iter().collect(),
+            clients: self.config.clients.iter().copied().collect(),
         };
         let mut step = Step::new(self, now_ms);
-        step.record("started", &body, Keys::default());
+        step.record(started);
         open_intents::reopen(&mut step);
         step.effects
     }
@@ -74,7 +73,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Journal(problem) => step.guard.journal_error = problem,
         Input::Behind(is_behind) => step.guard.is_behind = is_behind,
         Input::Trouble(text) => {
-            step.record("error", &event::Trouble { text: &text }, Keys::default());
+            step.record(Trouble { text: text.into() });
         }
         Input::Stop { reason } => shutdown::on_shutdown(step, reason),
         Input::Stopped => shutdown::on_sends_ended(step),

@@ -2,8 +2,8 @@
 
 use super::chain::{LineFault, MAX_LINE, fits};
 use super::error::JournalError;
-use super::index::entry::Keys;
 use super::segment::{HEADER, Position};
+use crate::record::event::Keys;
 
 /// The largest batch (bytes of text).
 pub const MAX_BATCH: usize = 16 * 1024 * 1024;
@@ -13,7 +13,7 @@ pub const MAX_BATCH: usize = 16 * 1024 * 1024;
 pub struct Line {
     /// The event: one JSON object on one line, without a chain member.
     pub text: String,
-    /// The keys that look-ups find it by: [`Keys::of`] the event.
+    /// The keys that look-ups find it by: those of its kind.
     pub keys: Keys,
 }
 

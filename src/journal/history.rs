@@ -1,13 +1,13 @@
 //! The work behind the journal's live end, for a thread of its own: filling the gaps of the index, and verifying the days
 //! that a start does not read. Reads the journal's files beside the writer and never holds it up.
 
-use super::chain::LineFault;
 use super::error::{OpenError, What};
 use super::folder::Folders;
 use super::index::Index;
-use super::index::entry::{Keys, Location};
+use super::index::entry::{Location, entries};
 use super::index::table::MemTable;
 use super::segment::{Position, Scanner, SegmentsNewestFirst, Stream, damage};
+use super::stored::keys_of;
 
 use std::sync::Arc;
 
@@ -98,8 +98,8 @@ impl History {
                 // The gap ends behind a header, which is no event.
                 break;
             }
-            let event = serde_json::from_slice(body).map_err(|_| scanner.refuse(What::Line(LineFault::NotJson)))?;
-            if let Some(full) = table.add(Keys::of(&event).entries(start), end) {
+            let keys = keys_of(body).map_err(|fault| scanner.refuse(What::Line(fault)))?;
+            if let Some(full) = table.add(entries(&keys, start), end) {
                 self.index.insert(full).map_err(&unwritten)?;
             }
         }

@@ -13,7 +13,10 @@ use super::chain::{MAX_LINE, split};
 use super::error::LookupError;
 use super::folder::Folders;
 use super::index::Index;
-use super::index::entry::{Keys, Location, Tag, fold, parse_cloid};
+use super::index::entry::{Location, Tag, fold};
+use crate::base::address::Cloid;
+use crate::record::decision_view::DecisionRecord;
+use crate::record::event::{Event, Keys, Kind};
 
 /// Decisions given for one question, the oldest; a client may repeat a nonce as often as it likes.
 pub const MAX_DECISIONS: usize = 256;
@@ -36,25 +39,29 @@ impl Lookup {
         Lookup { folders, index }
     }
 
-    /// Every decision on a client's nonce, oldest first, at most [`MAX_DECISIONS`]; each
-    /// `{"decision":<event>,"sent":[…],"intents":[…],"recovered":[…],"done":<event>|null}`. What serves an intent of the
-    /// decision is among them; `done` is the decision's own.
-    pub fn by_nonce(&self, nonce: u64) -> Result<Vec<Value>, LookupError> {
+    /// Every decision on a client's nonce, oldest first, at most [`MAX_DECISIONS`]. What serves an intent of the decision
+    /// is among what serves it; `done` is the decision's own.
+    pub fn by_nonce(&self, nonce: u64) -> Result<Vec<DecisionRecord<Value>>, LookupError> {
         self.decisions(Tag::Nonce, nonce, |keys| keys.nonce == Some(nonce))
     }
 
     /// Every decision that names a client order id (`0x` and 32 hex digits), in what was asked or in what was sent for it;
-    /// shaped as [`Lookup::by_nonce`].
-    pub fn by_cloid(&self, cloid: &str) -> Result<Vec<Value>, LookupError> {
-        let cloid = parse_cloid(cloid).ok_or(LookupError::NotACloid)?;
+    /// as [`Lookup::by_nonce`].
+    pub fn by_cloid(&self, cloid: &str) -> Result<Vec<DecisionRecord<Value>>, LookupError> {
+        let cloid: Cloid = cloid.parse().map_err(|_| LookupError::NotACloid)?;
         self.decisions(Tag::Cloid, fold(cloid), |keys| keys.cloids.contains(&cloid))
     }
 
-    fn decisions(&self, tag: Tag, key: u64, asked: impl Fn(&Keys) -> bool) -> Result<Vec<Value>, LookupError> {
+    fn decisions(
+        &self,
+        tag: Tag,
+        key: u64,
+        asked: impl Fn(&Keys) -> bool,
+    ) -> Result<Vec<DecisionRecord<Value>>, LookupError> {
         let mut found = Vec::new();
         for location in self.locations(tag, key, None, MAX_DECISIONS)? {
             let decision = self.event(location)?;
-            if asked(&Keys::of(&decision)) {
+            if asked(&decision.keys()) {
                 found.push(self.with_what_served(decision, location)?);
             }
         }
@@ -62,36 +69,31 @@ impl Lookup {
     }
 
     /// Follows what serves the decision, then what serves the intents among that.
-    fn with_what_served(&self, decision: Value, location: Location) -> Result<Value, LookupError> {
-        let (mut sent, mut intents, mut recovered, mut done) = (Vec::new(), Vec::new(), Vec::new(), Value::Null);
-        let own = seq(&decision);
-        let (mut served, mut left) = (VecDeque::from_iter(own), MAX_SERVING);
+    fn with_what_served(&self, decision: Published, location: Location) -> Result<DecisionRecord<Value>, LookupError> {
+        let (mut sent, mut intents, mut recovered, mut done) = (Vec::new(), Vec::new(), Vec::new(), None);
+        let own = decision.seq();
+        let (mut served, mut left) = (VecDeque::from([own]), MAX_SERVING);
         while let Some(of) = served.pop_front() {
             for location in self.locations(Tag::Serves, of, Some(location), left)? {
                 let event = self.event(location)?;
-                if Keys::of(&event).serves != Some(of) {
+                if event.keys().serves != Some(of) {
                     continue;
                 }
                 left = left.saturating_sub(1);
-                match event.get("kind").and_then(Value::as_str) {
-                    Some("sent") => sent.push(event),
-                    Some("recovered") => recovered.push(event),
-                    Some("done") if own == Some(of) => done = event,
-                    Some("intent") => {
-                        served.extend(seq(&event).filter(|seq| *seq > of));
+                match event.kind() {
+                    Some(Kind::Sent(_)) => sent.push(event),
+                    Some(Kind::Recovered(_)) => recovered.push(event),
+                    Some(Kind::Done(_)) if own == of => done = Some(event.text),
+                    Some(Kind::Intent(_)) => {
+                        served.extend(Some(event.seq()).filter(|seq| *seq > of));
                         intents.push(event);
                     }
                     _ => {}
                 }
             }
         }
-        for events in [&mut sent, &mut intents, &mut recovered] {
-            events.sort_by_key(seq);
-        }
-        let lists = [("sent", sent), ("intents", intents), ("recovered", recovered)];
-        let lists = lists.map(|(name, events)| (name, Value::Array(events)));
-        let members = std::iter::once(("decision", decision)).chain(lists).chain([("done", done)]);
-        Ok(Value::Object(members.map(|(name, value)| (name.to_owned(), value)).collect()))
+        let [sent, intents, recovered] = [sent, intents, recovered].map(in_order);
+        Ok(DecisionRecord { decision: decision.text, sent, intents, recovered, done })
     }
 
     /// A search that knows itself to be incomplete is repeated until the index has caught up.
@@ -119,7 +121,7 @@ impl Lookup {
     }
 
     /// The event that starts at a place, as it was published.
-    fn event(&self, location: Location) -> Result<Value, LookupError> {
+    fn event(&self, location: Location) -> Result<Published, LookupError> {
         let name = location.segment.name();
         let refuse = |path: PathBuf, why: &dyn ToString| LookupError::Unreadable { path, why: why.to_string() };
         let here = |why: &dyn ToString| refuse(self.folders.main.join(&name), why);
@@ -140,14 +142,41 @@ impl Lookup {
             }
         };
         line.truncate(end);
-        let mut event = split(&line).ok().and_then(|_| serde_json::from_slice::<Map<String, Value>>(&line).ok());
-        if let Some(event) = &mut event {
-            event.shift_remove("chain");
+        let mut text = split(&line).ok().and_then(|_| serde_json::from_slice::<Map<String, Value>>(&line).ok());
+        if let Some(text) = &mut text {
+            text.shift_remove("chain");
         }
-        event.map(Value::Object).ok_or_else(|| refuse(path, &format!("there is no event at byte {}", location.offset)))
+        text.map(Published::of).ok_or_else(|| refuse(path, &format!("there is no event at byte {}", location.offset)))
     }
 }
 
-fn seq(event: &Value) -> Option<u64> {
-    event.get("seq").and_then(Value::as_u64)
+/// An event as it was published, and what it says where its form is known.
+struct Published {
+    text: Value,
+    event: Option<Event<'static>>,
+}
+
+impl Published {
+    fn of(text: Map<String, Value>) -> Self {
+        let text = Value::Object(text);
+        Self { event: Event::of(&text), text }
+    }
+
+    fn seq(&self) -> u64 {
+        self.event.as_ref().map_or(0, |event| event.seq)
+    }
+
+    fn kind(&self) -> Option<&Kind<'static>> {
+        self.event.as_ref().map(|event| &event.kind)
+    }
+
+    fn keys(&self) -> Keys {
+        self.kind().map(Kind::keys).unwrap_or_default()
+    }
+}
+
+/// The events by their numbers.
+fn in_order(mut events: Vec<Published>) -> Vec<Value> {
+    events.sort_by_key(Published::seq);
+    events.into_iter().map(|event| event.text).collect()
 }

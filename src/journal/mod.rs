@@ -31,6 +31,7 @@ mod redo;
 mod reserve;
 mod segment;
 mod store;
+mod stored;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -41,9 +42,9 @@ pub use chain::{Chain, LineFault, MAX_LINE, seal};
 pub use error::{Damage, JournalError, LookupError, OpenError, What};
 pub use health::{Condition, Health};
 pub use history::History;
-pub use index::entry::{Keys, parse_cloid};
 pub use lookup::{Lookup, MAX_DECISIONS};
 pub use open::{Opened, Options, create_risk, open};
 pub use reader::{RiskLines, read_risk};
 pub use store::{Commit, Store};
+pub use stored::StoredEvent;
 pub use writer::{Journal, Writer};

@@ -9,21 +9,24 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
 use super::chain::{Chain, LineFault, seal};
 use super::error::{OpenError, What};
 use super::folder::{Folder, Folders};
 use super::history::History;
 use super::index::Index;
-use super::index::entry::{Keys, Location};
+use super::index::entry::{Location, entries};
 use super::redo;
 use super::segment::{
     Position, Scanner, Segment, SegmentRef, SegmentsNewestFirst, Stream, count_back, damage, list, stated_chain,
 };
 use super::store::{Parts, Store};
+use super::stored::StoredEvent;
 use super::tail::Tail;
 use crate::faults::Faults;
+use crate::record::event::Kind;
+use crate::record::risk_record::{Checkpoint, RiskRecord};
 
 /// Events read at start also when the last checkpoint is nearer.
 const RECENT: u64 = 1000;
@@ -46,10 +49,10 @@ pub struct Options {
 /// The contents of a journal that its owner goes on from.
 #[derive(Debug)]
 pub struct Opened {
-    /// All risk records in order, of the checkpoints only the last.
-    pub risk: Vec<Value>,
+    /// All risk records in order, of the checkpoints only the last: their texts.
+    pub risk: Vec<String>,
     /// All events since the last checkpoint, and at least the last 1,000 there are, in order.
-    pub events: Vec<Value>,
+    pub events: Vec<StoredEvent>,
     /// The highest `seq` given out; 0 before the first event.
     pub last_seq: u64,
     /// The events before these, not verified yet.
@@ -71,9 +74,8 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     let risk = read_risk(&folders, &options.owner)?;
     let index = Arc::new(Index::open(&folders, options.faults.clone())?);
     let events = read_events(&folders, risk.checkpoint.as_ref(), &index, &options.owner)?;
-    let seq = |value: Option<&Value>| value.and_then(|value| value.get("seq")).and_then(Value::as_u64);
-    let checkpoint_seq = risk.last_checkpoint.and_then(|at| seq(risk.records.get(at)));
-    let last_seq = seq(events.records.last()).max(checkpoint_seq).unwrap_or(0);
+    let last_event = events.records.last().map_or(0, |stored| stored.event.seq);
+    let last_seq = last_event.max(risk.checkpoint_seq);
 
     let parts = Parts {
         events: resume(&folders, Stream::Events, events.end)?,
@@ -130,64 +132,68 @@ fn resume(folders: &Folders, stream: Stream, end: Option<Position>) -> Result<Ta
 }
 
 struct Risk {
-    records: Vec<Value>,
+    records: Vec<String>,
     /// Where among the records the last checkpoint stands.
     last_checkpoint: Option<usize>,
+    /// The last event that it covers.
+    checkpoint_seq: u64,
     /// The place of the events that it names.
     checkpoint: Option<Position>,
     end: Option<Position>,
 }
 
 /// Verifies and reads the whole risk journal.
-fn read_risk(folders: &Folders, owner: &Owner) -> Result<Risk, OpenError> {
-    let mut risk = Risk { records: Vec::new(), last_checkpoint: None, checkpoint: None, end: None };
+fn read_risk(folders: &Folders, owner: &[(&'static str, String)]) -> Result<Risk, OpenError> {
+    let mut risk = Risk { records: Vec::new(), last_checkpoint: None, checkpoint_seq: 0, checkpoint: None, end: None };
     let mut scanner = Scanner::new(folders, SegmentsNewestFirst::of(folders, Stream::Risk)?.all()?, None);
     while scanner.advance()? {
-        let record: Option<Value> = scanner.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
-        let record = record.ok_or_else(|| scanner.refuse(What::Line(LineFault::NotJson)))?;
-        if risk.records.is_empty() {
-            refuse_foreign(&scanner, &record, owner)?;
+        let not_json = || scanner.refuse(What::Line(LineFault::NotJson));
+        let text = scanner.record().and_then(|(_, _, body)| std::str::from_utf8(body).ok()).ok_or_else(not_json)?;
+        let record = RiskRecord::parse(text);
+        if record.is_none() && serde_json::from_str::<IgnoredAny>(text).is_err() {
+            return Err(not_json());
         }
-        if record.get("kind").and_then(Value::as_str) == Some("checkpoint") {
-            if record.get("events_file").is_some() {
-                let position =
-                    checkpoint_position(&record).ok_or_else(|| scanner.refuse(What::Line(LineFault::NotJson)))?;
-                risk.checkpoint = Some(position);
+        if let Some(RiskRecord::Init(init)) = record.as_ref().filter(|_| risk.records.is_empty()) {
+            let stated = [&init.account[..], &init.mode[..], &init.account_network[..]];
+            refuse_foreign(&scanner, stated, owner)?;
+        }
+        if let Some(RiskRecord::Checkpoint(checkpoint)) = &record {
+            if checkpoint.events_file.is_some() {
+                risk.checkpoint = Some(checkpoint_position(checkpoint).ok_or_else(not_json)?);
             }
+            risk.checkpoint_seq = checkpoint.seq;
             if let Some(superseded) = risk.last_checkpoint {
                 risk.records.remove(superseded);
             }
             risk.last_checkpoint = Some(risk.records.len());
         }
-        risk.records.push(record);
+        risk.records.push(text.to_owned());
         risk.end = scanner.position();
     }
     Ok(risk)
 }
 
-type Owner = [(&'static str, String)];
-
-/// Refuses a record that says to be of another account or mode.
-fn refuse_foreign(scanner: &Scanner<'_>, record: &Value, owner: &Owner) -> Result<(), OpenError> {
-    let stated = |key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
-    let foreign = owner.iter().find_map(|(key, wanted)| {
-        let stated = stated(key).filter(|stated| !stated.eq_ignore_ascii_case(wanted))?;
-        Some(What::Foreign { key, stated, wanted: wanted.clone() })
+/// Refuses a record that says to be of another account, mode or network.
+fn refuse_foreign(scanner: &Scanner<'_>, stated: [&str; 3], owner: &[(&'static str, String)]) -> Result<(), OpenError> {
+    let foreign = ["account", "mode", "account_network"].into_iter().zip(stated).find_map(|(key, stated)| {
+        let (_, wanted) = owner.iter().find(|(named, _)| *named == key)?;
+        let wanted = Some(wanted).filter(|wanted| !stated.is_empty() && !stated.eq_ignore_ascii_case(wanted))?;
+        Some(What::Foreign { key, stated: stated.to_owned(), wanted: wanted.clone() })
     });
     foreign.map_or(Ok(()), |what| Err(scanner.refuse(what)))
 }
 
-fn checkpoint_position(record: &Value) -> Option<Position> {
-    let text = |name: &str| record.get(name).and_then(Value::as_str);
+fn checkpoint_position(checkpoint: &Checkpoint) -> Option<Position> {
     Some(Position {
-        segment: Segment::parse(text("events_file")?).filter(|segment| segment.stream() == Stream::Events)?,
-        offset: record.get("events_offset").and_then(Value::as_u64)?,
-        chain: text("events_chain")?.parse().ok()?,
+        segment: Segment::parse(checkpoint.events_file.as_deref()?)
+            .filter(|segment| segment.stream() == Stream::Events)?,
+        offset: checkpoint.events_offset?,
+        chain: checkpoint.events_chain.as_deref()?.parse().ok()?,
     })
 }
 
 struct Events {
-    records: Vec<Value>,
+    records: Vec<StoredEvent>,
     from: Option<Position>,
     end: Option<Position>,
 }
@@ -197,7 +203,7 @@ fn read_events(
     folders: &Folders,
     checkpoint: Option<&Position>,
     index: &Index,
-    owner: &Owner,
+    owner: &[(&'static str, String)],
 ) -> Result<Events, OpenError> {
     let (files, from) = recent(folders, checkpoint)?;
     let begin = index.begin(from).map_err(OpenError::io(folders.main.path()))?;
@@ -206,21 +212,21 @@ fn read_events(
     let mut scanner = Scanner::new(folders, files, from);
     let mut met = checkpoint.is_none_or(|position| from.is_some_and(|from| from == *position));
     while scanner.advance()? {
-        let event: Option<Value> = scanner.record().and_then(|(_, _, body)| serde_json::from_slice(body).ok());
-        let event = event.ok_or_else(|| scanner.refuse(What::Line(LineFault::NotJson)))?;
-        if event.get("kind").and_then(Value::as_str) == Some("started") {
-            refuse_foreign(&scanner, &event, owner)?;
+        let (Some((segment, offset, body)), Some(position)) = (scanner.record(), scanner.position()) else { break };
+        let stored = StoredEvent::read(body).map_err(|fault| scanner.refuse(What::Line(fault)))?;
+        if let Some(Kind::Started(started)) = stored.as_ref().map(|stored| &stored.event.kind) {
+            refuse_foreign(&scanner, [&started.account, &started.mode, ""], owner)?;
         }
-        let (Some((segment, offset, _)), Some(position)) = (scanner.record(), scanner.position()) else { break };
         let location = Location { segment, offset };
         met = met || checkpoint.is_some_and(|checkpoint| *checkpoint == position);
         if !met && checkpoint.is_some_and(|checkpoint| Location::from(checkpoint) <= Location::from(&position)) {
             return Err(scanner.refuse(What::NotTheCheckpoint));
         }
         if begin.is_none_or(|begin| begin <= location) {
-            index.add(Keys::of(&event).entries(location), position);
+            let keys = stored.as_ref().map(|stored| stored.event.kind.keys()).unwrap_or_default();
+            index.add(entries(&keys, location), position);
         }
-        events.records.push(event);
+        events.records.extend(stored);
         events.end = Some(position);
     }
     match checkpoint {

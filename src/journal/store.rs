@@ -16,7 +16,7 @@ use super::error::{JournalError, OpenError};
 use super::folder::{Folder, Folders};
 use super::health::{Condition, Health};
 use super::index::Index;
-use super::index::entry::Location;
+use super::index::entry::{Location, entries};
 use super::lookup::Lookup;
 use super::redo::{Part, Redo};
 use super::reserve::Reserve;
@@ -287,7 +287,7 @@ impl Store {
         let mut positions = Vec::with_capacity(self.event_lines.records.len());
         for (line, (start, end, chain)) in self.backlog.events.iter().zip(&self.event_lines.records) {
             let position = Position { segment, offset: *end, chain: *chain };
-            self.index.add(line.keys.entries(Location { segment, offset: *start }), position);
+            self.index.add(entries(&line.keys, Location { segment, offset: *start }), position);
             positions.push(position);
         }
         self.backlog.events_written(&positions, before);

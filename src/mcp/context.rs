@@ -37,16 +37,16 @@ impl GuardRequirements {
     /// # Errors
     /// The requirement that is not met, in words.
     pub(super) fn check(&self, status: &Status) -> Result<(), String> {
-        let (mode, account) = (status.mode().unwrap_or(Mode::Mainnet), status.account());
+        let (mode, account) = (status.mode(), status.account());
         if let Some(wanted) = self.network.filter(|wanted| *wanted != mode) {
             return Err(format!("the guard runs in {mode} mode, and --network asks for {wanted}"));
         }
-        match (self.account, account) {
-            (Some(wanted), Some(found)) if wanted != found => {
-                Err(format!("the guard guards the account {found}, and --confirm-account names {wanted}"))
+        match self.account {
+            Some(wanted) if wanted != account => {
+                Err(format!("the guard guards the account {account}, and --confirm-account names {wanted}"))
             }
-            (None, Some(found)) if mode == Mode::Mainnet => Err(format!(
-                "the guard runs in mainnet mode, which asks for --confirm-account with its account, {found}"
+            None if mode == Mode::Mainnet => Err(format!(
+                "the guard runs in mainnet mode, which asks for --confirm-account with its account, {account}"
             )),
             _ => Ok(()),
         }
@@ -133,7 +133,7 @@ impl Context {
 
     /// The owner's rules, as the status has them; `None` where they cannot be read.
     pub(super) fn rules(&self, status: &Status) -> Option<OwnerRules> {
-        (self.read_rules)(status.rules_code()?)
+        (self.read_rules)(status.rules_code())
     }
 
     /// A market by its name, in any case of letters where that names one only.

@@ -1,9 +1,13 @@
 //! Decisions and events as an agent gets to see them: short, bounded, and with coins by name. Pure.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::sanitize;
+use super::settlement_view::Record;
+use crate::base::address::Address;
 use crate::base::text::visible;
+use crate::record::event::{Event, Kind};
 use crate::venue::market::Universe;
 
 /// Most bytes of one list; a longer one says that it is truncated.
@@ -13,30 +17,57 @@ const MAX_ITEM_BYTES: usize = 16 * 1024;
 /// Most orders of one decision that are shown.
 const MAX_ORDERS: usize = 16;
 
-/// A decision event, in short.
-pub(super) fn decision(event: &Value, universe: &Universe) -> Value {
-    let mut short = Map::new();
-    for key in ["seq", "at_ms", "client", "action", "verdict", "code", "limit", "actual", "text", "changes"] {
-        if let Some(member) = event.get(key) {
-            short.insert(key.to_owned(), sanitize::value(member));
-        }
+/// The fields of a decision event that an agent gets to see.
+#[derive(Serialize)]
+struct Short<'a> {
+    seq: u64,
+    at_ms: u64,
+    client: Option<Address>,
+    action: &'a str,
+    verdict: &'a str,
+    code: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actual: Option<&'a str>,
+    text: &'a str,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    changes: &'a [String],
+}
+
+/// A decision event, in short; `None` for an event of another kind.
+pub(super) fn decision(event: &Event<'_>, universe: &Universe) -> Option<Map<String, Value>> {
+    let Kind::Decision(decision) = &event.kind else { return None };
+    let short = json!(Short {
+        seq: event.seq,
+        at_ms: event.at_ms,
+        client: decision.client,
+        action: &decision.action,
+        verdict: &decision.verdict,
+        code: &decision.code,
+        limit: decision.limit.as_deref(),
+        actual: decision.actual.as_deref(),
+        text: &decision.text,
+        changes: &decision.changes,
+    });
+    let mut short: Map<String, Value> =
+        short.as_object().into_iter().flatten().map(|(key, member)| (key.clone(), sanitize::value(member))).collect();
+    let asked: Vec<&Value> = orders(&decision.request).collect();
+    let lines: Vec<Value> = asked.iter().take(MAX_ORDERS).map(|order| order_line(order, universe)).collect();
+    if !lines.is_empty() {
+        short.insert("orders".to_owned(), json!(lines));
     }
-    let orders: Vec<Value> = orders(event).take(MAX_ORDERS).map(|order| order_line(order, universe)).collect();
-    if !orders.is_empty() {
-        short.insert("orders".to_owned(), json!(orders));
-    }
-    let more = self::orders(event).skip(MAX_ORDERS).count();
+    let more = asked.len().saturating_sub(MAX_ORDERS);
     if more > 0 {
         short.insert("orders_left_out".to_owned(), json!(more));
     }
-    Value::Object(short)
+    Some(short)
 }
 
 /// The orders, cancels and modifies that a request held.
-fn orders(event: &Value) -> impl Iterator<Item = &Value> {
-    let request = event.get("request");
-    let list = |key: &'static str| request.and_then(|request| request.get(key)?.as_array()).into_iter().flatten();
-    let modified = list("modifies").chain(request).filter_map(|modify| modify.get("order"));
+fn orders(request: &Value) -> impl Iterator<Item = &Value> {
+    let list = |key: &'static str| request.get(key).and_then(Value::as_array).into_iter().flatten();
+    let modified = list("modifies").chain([request]).filter_map(|modify| modify.get("order"));
     list("orders").chain(modified).chain(list("cancels"))
 }
 
@@ -60,21 +91,18 @@ fn coin_of<'a>(order: &Value, universe: &'a Universe) -> Option<&'a str> {
 }
 
 /// Whether a decision is about a coin.
-pub(super) fn is_about(event: &Value, coin: &str, universe: &Universe) -> bool {
-    let asked = event.get("request");
-    orders(event).chain(asked).any(|order| coin_of(order, universe) == Some(coin))
+pub(super) fn is_about(event: &Event<'_>, coin: &str, universe: &Universe) -> bool {
+    let Kind::Decision(decision) = &event.kind else { return false };
+    orders(&decision.request).chain([&*decision.request]).any(|order| coin_of(order, universe) == Some(coin))
 }
 
 /// The sends for a decision and their results, in short.
-pub(super) fn effects(record: &Value) -> Value {
-    let events = |list: &str| {
-        let events = record.get(list).and_then(Value::as_array).into_iter().flatten().take(16);
-        events.map(event).collect::<Vec<Value>>()
-    };
+pub(super) fn effects(record: &Record) -> Value {
+    let events = |list: &[Event<'_>]| list.iter().take(16).map(|shown| event(&json!(shown))).collect::<Vec<Value>>();
     json!({
-        "sent": events("sent"),
-        "recovered": events("recovered"),
-        "done": record.get("done").is_some_and(|done| !done.is_null()),
+        "sent": events(&record.sent),
+        "recovered": events(&record.recovered),
+        "done": record.done.is_some(),
     })
 }
 

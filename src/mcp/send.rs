@@ -3,12 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::context::Context;
 use super::outcome::{Kind, OrderInfo, Outcome, Retry};
 use super::sanitize;
-use super::settlement_view::{DecisionRecord, Settlement};
+use super::settlement_view::{Record, Settlement, SettlementView};
 use super::status::Status;
 use super::trade_outcome::{
     Trade, finish, from_reply, from_settlement, in_doubt, order_info, rejected, undecided, unprotected, vetoed,
@@ -16,6 +17,8 @@ use super::trade_outcome::{
 use crate::base::amount::{parse_info, to_wire};
 use crate::base::clock::now_ms;
 use crate::base::text::visible;
+use crate::record::decision_view::DecisionView;
+use crate::record::reply_summary::Summary;
 use crate::venue::action::Action;
 use crate::venue::envelope;
 use crate::venue::signing::{self, Source, Terms};
@@ -41,13 +44,13 @@ pub(super) struct Sent {
 impl Sent {
     /// Whether the guard refused it with this code.
     pub(super) fn is_veto(&self, code: &str) -> bool {
-        verdict(&self.reply) == Some("veto") && self.reply.pointer("/guard/code").and_then(Value::as_str) == Some(code)
+        summary(&self.reply).is_some_and(|summary| summary.verdict == "veto" && summary.code == code)
     }
 }
 
-/// The guard's verdict in its reply.
-fn verdict(reply: &Value) -> Option<&str> {
-    reply.pointer("/guard/verdict").and_then(Value::as_str)
+/// The guard's decision in its reply.
+fn summary(reply: &Value) -> Option<Summary> {
+    Summary::deserialize(reply.get("guard")?).ok().filter(|summary| !summary.verdict.is_empty())
 }
 
 /// Signs an action, posts it once, and reports its outcome.
@@ -70,7 +73,7 @@ pub(super) fn submit(context: &Context, status: &Status, action: &Action, trade:
         let answer = context.guard.exchange(&body);
         // An action that surely did nothing, or was only recorded in paper mode, changes no later picture of the account.
         let did_nothing = match &answer {
-            Ok(reply) => verdict(reply) == Some("veto"),
+            Ok(reply) => summary(reply).is_some_and(|summary| summary.verdict == "veto"),
             Err(error) => !error.may_have_acted(),
         };
         if !did_nothing && !status.is_paper() {
@@ -102,30 +105,26 @@ pub(super) fn signed(context: &Context, action: &Action, terms: &Terms, network:
 /// The outcome of a request that the guard has decided on.
 pub(super) fn conclude(context: &Context, status: &Status, trade: &Trade, sent: &Sent) -> Outcome {
     let reply = &sent.reply;
-    let guard = reply.get("guard").unwrap_or(&Value::Null);
-    let text = |key: &str| guard.get(key).and_then(Value::as_str).map(sanitize::text);
-    let seq = guard.get("seq").and_then(Value::as_u64);
-    let changes = guard.get("changes").and_then(Value::as_array).into_iter().flatten();
-    let changes: Vec<String> = changes.filter_map(Value::as_str).map(sanitize::text).collect();
-    let mut outcome = match (text("verdict").as_deref(), reply.get("status").and_then(Value::as_str)) {
-        (Some("veto"), _) => vetoed(guard, &text("code").unwrap_or_default()),
-        (Some(_), Some("ok")) => from_reply(trade, reply, &changes),
-        (Some(_), _) => match seq {
-            Some(seq) => from_settlement(trade, &journal_settlement(context, sent, seq), &changes),
-            None => in_doubt(trade),
-        },
-        (None, _) => in_doubt(trade),
+    let Some(summary) = summary(reply) else { return finish(in_doubt(trade), status, trade) };
+    let changes: Vec<String> = summary.changes.iter().map(|text| sanitize::text(text)).collect();
+    let mut outcome = match (&summary.verdict[..], reply.get("status").and_then(Value::as_str)) {
+        ("veto", _) => vetoed(&summary),
+        (_, Some("ok")) => from_reply(trade, reply, &changes),
+        _ => from_settlement(trade, &journal_settlement(context, sent, summary.seq), &changes),
     };
-    if let Some(seq) = seq.filter(|_| outcome.unprotected == Some(false) && !status.is_paper() && !changes.is_empty()) {
+    if let Some(seq) =
+        Some(summary.seq).filter(|_| outcome.unprotected == Some(false) && !status.is_paper() && !changes.is_empty())
+    {
         // A stop that the guard attached has no place in the client's reply.
         if let Some(refusal) =
-            find_decision(context, sent.nonce, seq).and_then(|record| DecisionRecord(&record).refused_stop())
+            find_decision(context, sent.nonce, seq).and_then(|record| SettlementView::of(&record)?.refused_stop())
         {
             outcome = unprotected(outcome, &refusal);
         }
     }
-    outcome.guard_says = text("text").filter(|_| outcome.kind != Kind::Accepted || !changes.is_empty());
-    outcome.decision_id = seq;
+    outcome.guard_says =
+        Some(sanitize::text(&summary.text)).filter(|_| outcome.kind != Kind::Accepted || !changes.is_empty());
+    outcome.decision_id = Some(summary.seq);
     outcome.changes = changes;
     if outcome.rule.as_ref().is_some_and(|rule| rule.id == KILLED) && status.killed().is_none() {
         // Pulled since the status was read: a newer status has the reason.
@@ -135,7 +134,7 @@ pub(super) fn conclude(context: &Context, status: &Status, trade: &Trade, sent: 
 }
 
 /// The outcome of a trade that an earlier call under the same name asked for.
-pub(super) fn recall(context: &Context, status: &Status, trade: &Trade, record: DecisionRecord<'_>) -> Outcome {
+pub(super) fn recall(context: &Context, status: &Status, trade: &Trade, record: SettlementView<'_>) -> Outcome {
     let changes = record.changes();
     let mut settlement = record.settlement();
     let shown = if status.is_paper() { None } else { order_status(context, status, trade) };
@@ -162,14 +161,15 @@ pub(super) fn recall(context: &Context, status: &Status, trade: &Trade, record: 
         outcome.message.push_str(" To try it anew, choose a new client_id.");
         outcome.retry = Retry::AfterChange;
     }
-    outcome.decision_id = record.seq();
+    outcome.decision_id = Some(record.seq());
     outcome.changes = changes;
     finish(outcome, status, trade)
 }
 
 /// How the journal has a request whose answer was an error: refused, not sent, or in doubt.
 fn journal_settlement(context: &Context, sent: &Sent, seq: u64) -> Settlement {
-    match find_decision(context, sent.nonce, seq).map(|record| DecisionRecord(&record).settlement()) {
+    let record = find_decision(context, sent.nonce, seq);
+    match record.as_ref().and_then(SettlementView::of).map(SettlementView::settlement) {
         Some(settlement) if settlement != Settlement::InProgress => settlement,
         // The guard answered, so the send is over, and only its record is missing.
         _ if is_venues_text(&sent.reply) => Settlement::Replied(sent.reply.clone()),
@@ -178,22 +178,28 @@ fn journal_settlement(context: &Context, sent: &Sent, seq: u64) -> Settlement {
 }
 
 /// The journal's record of a decision, with the result of its send.
-fn find_decision(context: &Context, nonce: u64, seq: u64) -> Option<Value> {
+fn find_decision(context: &Context, nonce: u64, seq: u64) -> Option<Record> {
     await_settlement(|| {
         let found = context.guard.get(&format!("/guard/decision?nonce={nonce}")).unwrap_or_default();
-        let mut decisions = found.get("decisions").and_then(Value::as_array).into_iter().flatten();
-        decisions.find(|record| DecisionRecord(record).seq() == Some(seq)).cloned()
+        decisions_in(found).into_iter().find(|record| record.decision.seq == seq)
     })
+}
+
+/// The decisions in an answer of `/guard/decision`.
+pub(super) fn decisions_in(answer: Value) -> Vec<Record> {
+    DecisionView::deserialize(answer).map(|view| view.decisions).unwrap_or_default()
 }
 
 /// A record, once it has the result of the send; as it stands where that takes too long. The guard answers before its
 /// journal has that result.
-pub(super) fn await_settlement(find: impl Fn() -> Option<Value>) -> Option<Value> {
+pub(super) fn await_settlement(find: impl Fn() -> Option<Record>) -> Option<Record> {
     let begun = Instant::now();
     loop {
         let record = find();
-        let is_over =
-            record.as_ref().is_some_and(|record| DecisionRecord(record).settlement() != Settlement::InProgress);
+        let is_over = record
+            .as_ref()
+            .and_then(SettlementView::of)
+            .is_some_and(|record| record.settlement() != Settlement::InProgress);
         if is_over || begun.elapsed() >= JOURNAL_PATIENCE {
             return record;
         }
@@ -209,7 +215,7 @@ fn is_venues_text(reply: &Value) -> bool {
 
 /// The order under a trade's client order id, as the venue shows it now.
 fn order_status(context: &Context, status: &Status, trade: &Trade) -> Option<OrderInfo> {
-    let question = json!({"type": "orderStatus", "user": status.account()?, "oid": trade.cloid?});
+    let question = json!({"type": "orderStatus", "user": status.account(), "oid": trade.cloid?});
     let answer = context.guard.info(&question).ok()?;
     let order = answer.pointer("/order/order")?;
     let amount = |key: &str| parse_info(order.get(key)?.as_str()?).ok();

@@ -3,6 +3,9 @@
 use serde_json::Value;
 
 use super::sanitize;
+use crate::record::decision_view::DecisionRecord;
+use crate::record::event::{Event, Kind};
+use crate::record::events::{Decision, Recovered, Sent};
 use crate::venue::reply::{Reply, Status as Answered};
 
 /// The state of an action that passed.
@@ -27,31 +30,40 @@ pub(super) enum Settlement {
 }
 
 /// One decision with the sends, replies and settlements that belong to it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct DecisionRecord<'a>(pub(super) &'a Value);
+pub(super) type Record = DecisionRecord<Event<'static>>;
 
-impl<'a> DecisionRecord<'a> {
-    pub(super) fn decision(self) -> &'a Value {
-        self.0.get("decision").unwrap_or(&Value::Null)
+/// A look at such a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SettlementView<'a> {
+    record: &'a Record,
+    decision: &'a Decision<'static>,
+}
+
+impl<'a> SettlementView<'a> {
+    /// A look at a record; `None` where it is of no decision.
+    pub(super) fn of(record: &'a Record) -> Option<Self> {
+        match &record.decision.kind {
+            Kind::Decision(decision) => Some(Self { record, decision }),
+            _ => None,
+        }
     }
 
-    pub(super) fn seq(self) -> Option<u64> {
-        self.decision().get("seq")?.as_u64()
+    pub(super) fn seq(self) -> u64 {
+        self.record.decision.seq
     }
 
     pub(super) fn is_veto(self) -> bool {
-        self.decision().get("verdict").and_then(Value::as_str) == Some("veto")
+        self.decision.verdict == "veto"
     }
 
     /// Changes that the guard made.
     pub(super) fn changes(self) -> Vec<String> {
-        let changes = self.decision().get("changes").and_then(Value::as_array).into_iter().flatten();
-        changes.filter_map(Value::as_str).map(sanitize::text).collect()
+        self.decision.changes.iter().map(|text| sanitize::text(text)).collect()
     }
 
     /// The first order that was asked for under this client order id.
     pub(super) fn asked_order(self, cloid: &str) -> Option<&'a Value> {
-        let orders = self.decision().pointer("/request/orders")?.as_array()?;
+        let orders = self.decision.request.get("orders")?.as_array()?;
         orders.iter().find(|order| order.get("c").and_then(Value::as_str) == Some(cloid))
     }
 
@@ -59,7 +71,7 @@ impl<'a> DecisionRecord<'a> {
     pub(super) fn refused_stop(self) -> Option<String> {
         let Settlement::Replied(reply) = self.settlement() else { return None };
         let reply = Reply::read(&reply)?;
-        let orders = self.decision().pointer("/forward/orders")?.as_array()?;
+        let orders = self.decision.forward.as_ref()?.get("orders")?.as_array()?;
         let is_stop = |order: &Value| order.pointer("/t/trigger/tpsl").and_then(Value::as_str) == Some("sl");
         let stops = (0..).zip(orders).filter(|(_, order)| is_stop(order));
         stops.into_iter().find_map(|(index, _)| match reply.status(index) {
@@ -68,46 +80,49 @@ impl<'a> DecisionRecord<'a> {
         })
     }
 
-    fn events(self, list: &str, index: usize) -> impl Iterator<Item = &'a Value> {
-        let (seq, index) = (self.seq(), u64::try_from(index).ok());
-        let events = self.0.get(list).and_then(Value::as_array).into_iter().flatten();
-        events.filter(move |event| {
-            let of = event.get("decision").or_else(|| event.get("intent")).and_then(Value::as_u64);
-            of == seq && event.get("index").and_then(Value::as_u64) == index
+    /// The sends of the decision's action at `index`.
+    fn sent(self, index: usize) -> impl Iterator<Item = &'a Sent<'static>> {
+        self.record.sent.iter().filter_map(move |event| match &event.kind {
+            Kind::Sent(sent) if sent.decision == self.seq() && sent.index == index => Some(sent),
+            _ => None,
+        })
+    }
+
+    /// What was found out about the decision's action at `index`.
+    fn recovered(self, index: usize) -> impl Iterator<Item = &'a Recovered<'static>> {
+        self.record.recovered.iter().filter_map(move |event| match &event.kind {
+            Kind::Recovered(settled) if settled.intent == self.seq() && settled.index == index => Some(settled),
+            _ => None,
         })
     }
 
     /// The state of the action that was forwarded.
     pub(super) fn settlement(self) -> Settlement {
-        let decision = self.decision();
-        if decision.get("nonces").is_none() {
+        if self.decision.nonces.is_empty() {
             return Settlement::Paper;
         }
-        let forward = decision.get("pre").and_then(Value::as_array).map_or(0, Vec::len);
-        if let Some(settled) = self.events("recovered", forward).last() {
-            return match settled.get("outcome").and_then(Value::as_str) {
+        let forward = self.decision.pre.len();
+        if let Some(settled) = self.recovered(forward).last() {
+            return match &settled.outcome[..] {
                 // Moot: it is as the action would have it, whoever did it.
-                Some("happened" | "moot") => Settlement::Done,
-                Some("did_not_happen") => Settlement::NotDone,
+                "happened" | "moot" => Settlement::Done,
+                "did_not_happen" => Settlement::NotDone,
                 _ => Settlement::GaveUp,
             };
         }
-        if let Some(reply) = self.events("sent", forward).last().and_then(|sent| sent.get("reply")) {
-            // The venue's replies have a `status`; the guard's note of a send without one has none.
-            return if reply.get("status").is_none() {
-                Settlement::InDoubt
+        if let Some(sent) = self.sent(forward).last() {
+            return if sent.is_answered() {
+                Settlement::Replied(sent.reply.as_ref().clone())
             } else {
-                Settlement::Replied(reply.clone())
+                Settlement::InDoubt
             };
         }
-        if self.0.get("done").is_none_or(Value::is_null) {
+        if self.record.done.is_none() {
             return Settlement::InProgress;
         }
-        let refused = (0..forward).flat_map(|index| self.events("sent", index)).find(|sent| {
-            sent.get("ok").and_then(Value::as_bool) == Some(false) && sent.pointer("/reply/status").is_some()
-        });
-        match refused.and_then(|sent| sent.get("reply")) {
-            Some(reply) => Settlement::BlockedByRefusal(reply.clone()),
+        let refused = (0..forward).flat_map(|index| self.sent(index)).find(|sent| !sent.ok && sent.is_answered());
+        match refused {
+            Some(sent) => Settlement::BlockedByRefusal(sent.reply.as_ref().clone()),
             None => Settlement::NotDone,
         }
     }

@@ -1,13 +1,14 @@
 //! The guard's status, read: its mode and account, positions and open orders. Pure.
 
 use rust_decimal::Decimal;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::base::address::{Address, Cloid};
-use crate::base::amount::parse_info;
 use crate::base::kill_file::MAX_REASON_LEN;
 use crate::base::mode::Mode;
 use crate::base::text::visible;
+use crate::record::status;
 use crate::venue::order::Tif;
 use crate::venue::signing::Source;
 
@@ -16,7 +17,10 @@ const ACCOUNT_STALE: &str = "account_stale";
 
 /// A status as the guard gave it.
 #[derive(Debug, Clone)]
-pub(super) struct Status(Value);
+pub(super) struct Status {
+    known: status::Status,
+    mode: Mode,
+}
 
 /// A position.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,106 +50,77 @@ pub(super) struct Open {
 
 impl Status {
     /// Takes a status; `None` where it is not one of this schema.
-    pub(super) fn read(value: Value) -> Option<Self> {
-        let status = Self(value);
-        let is_known = status.0.get("schema").and_then(Value::as_u64) == Some(1);
-        (is_known && status.mode().is_some() && status.account().is_some()).then_some(status)
+    pub(super) fn read(raw: Value) -> Option<Self> {
+        let known = status::Status::deserialize(raw).ok().filter(|known| known.schema == status::SCHEMA)?;
+        let mode = known.mode.parse().ok()?;
+        Some(Self { known, mode })
     }
 
-    /// The status as it came.
-    pub(super) fn raw(&self) -> &Value {
-        &self.0
+    /// All that it says.
+    pub(super) fn known(&self) -> &status::Status {
+        &self.known
     }
 
-    fn text(&self, pointer: &str) -> Option<&str> {
-        self.0.pointer(pointer).and_then(Value::as_str)
-    }
-
-    /// A decimal of the status.
-    pub(super) fn amount(&self, pointer: &str) -> Option<Decimal> {
-        parse_info(self.text(pointer)?).ok()
-    }
-
-    pub(super) fn mode(&self) -> Option<Mode> {
-        self.text("/mode")?.parse().ok()
+    pub(super) fn mode(&self) -> Mode {
+        self.mode
     }
 
     pub(super) fn is_paper(&self) -> bool {
-        self.mode() == Some(Mode::Paper)
+        self.mode == Mode::Paper
     }
 
-    pub(super) fn account(&self) -> Option<Address> {
-        self.text("/account")?.parse().ok()
+    pub(super) fn account(&self) -> Address {
+        self.known.account
     }
 
     /// The network that the guard wants requests signed for, where it cares.
     pub(super) fn network(&self) -> Source {
-        if self.text("/account_network") == Some("testnet") { Source::Testnet } else { Source::Mainnet }
+        if self.known.account_network == "testnet" { Source::Testnet } else { Source::Mainnet }
     }
 
     /// Why the kill switch is pulled, if it is.
     pub(super) fn killed(&self) -> Option<String> {
-        self.text("/killed").map(|reason| visible(reason, MAX_REASON_LEN))
+        self.known.killed.as_ref().map(|reason| visible(reason, MAX_REASON_LEN))
     }
 
     pub(super) fn kill_file(&self) -> Option<&str> {
-        self.text("/kill_file")
+        Some(&self.known.kill_file[..]).filter(|path| !path.is_empty())
     }
 
     /// The code of the owner's rules.
-    pub(super) fn rules_code(&self) -> Option<&str> {
-        self.text("/rules")
+    pub(super) fn rules_code(&self) -> &str {
+        &self.known.rules
     }
 
     /// Age of the last read of the account, in milliseconds.
     pub(super) fn age_ms(&self) -> Option<u64> {
-        self.0.pointer("/venue/account_age_ms")?.as_u64()
+        self.known.venue.account_age_ms
     }
 
     /// Whether the guard itself calls its last read of the account too old.
     pub(super) fn is_stale(&self) -> bool {
-        let is = |alert: &Value| alert.get("code").and_then(Value::as_str) == Some(ACCOUNT_STALE);
-        self.list("/alerts").any(is)
+        self.known.alerts.iter().any(|alert| alert.code == ACCOUNT_STALE)
     }
 
     pub(super) fn position(&self, coin: &str) -> Option<Position> {
-        self.list("/positions").filter_map(position).find(|position| position.coin == coin)
+        let held = self.known.positions.iter().find(|position| position.coin == coin)?;
+        Some(Position { coin: held.coin.clone(), is_long: held.side == "long", size: held.size, mark_px: held.mark_px })
     }
 
     pub(super) fn open_order(&self, coin: &str, oid: u64) -> Option<Open> {
-        self.list("/open_orders").filter_map(open).find(|order| order.oid == oid && order.coin == coin)
+        let order = self.known.open_orders.iter().find(|order| order.oid == oid && order.coin == coin)?;
+        Some(Open {
+            coin: order.coin.clone(),
+            oid: order.oid,
+            cloid: order.cloid,
+            is_buy: order.side == "buy",
+            size: order.size,
+            px: order.px,
+            tif: order.tif.as_deref().and_then(Tif::named),
+            trigger_px: order.trigger_px,
+            is_market_trigger: order.is_market_trigger,
+            is_take_profit: order.order_type.starts_with("take_profit"),
+            reduce_only: order.reduce_only,
+        })
     }
-
-    fn list(&self, pointer: &str) -> impl Iterator<Item = &Value> {
-        self.0.pointer(pointer).and_then(Value::as_array).into_iter().flatten()
-    }
-}
-
-fn amount(value: &Value, key: &str) -> Option<Decimal> {
-    parse_info(value.get(key)?.as_str()?).ok()
-}
-
-fn position(value: &Value) -> Option<Position> {
-    Some(Position {
-        coin: value.get("coin")?.as_str()?.to_owned(),
-        is_long: value.get("side")?.as_str()? == "long",
-        size: amount(value, "size")?,
-        mark_px: amount(value, "mark_px"),
-    })
-}
-
-fn open(value: &Value) -> Option<Open> {
-    Some(Open {
-        coin: value.get("coin")?.as_str()?.to_owned(),
-        oid: value.get("oid")?.as_u64()?,
-        cloid: value.get("cloid").and_then(Value::as_str).and_then(|text| text.parse().ok()),
-        is_buy: value.get("side")?.as_str()? == "buy",
-        size: amount(value, "size")?,
-        px: amount(value, "px")?,
-        tif: value.get("tif").and_then(Value::as_str).and_then(Tif::named),
-        trigger_px: amount(value, "trigger_px"),
-        is_market_trigger: value.get("is_market_trigger")?.as_bool()?,
-        is_take_profit: value.get("order_type")?.as_str()?.starts_with("take_profit"),
-        reduce_only: value.get("reduce_only")?.as_bool()?,
-    })
 }

@@ -8,7 +8,7 @@ use super::guard_client::{GuardUrl, UrlError};
 use super::order::{OrderRequest, OrderType, limit_through};
 use super::outcome::{Kind, OrderInfo, Outcome, Retry, Rule};
 use super::protocol_version::ProtocolVersion;
-use super::settlement_view::{DecisionRecord, Settlement};
+use super::settlement_view::{Record, Settlement, SettlementView};
 use super::wire::{Incoming, read};
 use super::{client_id, sanitize, texts, tools};
 use crate::base::address::Address;
@@ -186,10 +186,12 @@ fn what_others_wrote_is_bounded_and_shows_all_that_it_holds() {
 #[test]
 fn what_became_of_a_request_is_read_from_its_record() {
     let record = |sent: Value, recovered: Value, done: bool| {
-        json!({"decision": {"seq": 3, "verdict": "resize", "nonces": [1, 2], "pre": [{}], "forward": {}}, "intents": [],
-               "sent": sent, "recovered": recovered, "done": if done { json!({"intent": 3}) } else { Value::Null }})
+        let done = if done { json!({"kind": "done", "intent": 3}) } else { Value::Null };
+        let pre = json!([{}]);
+        json!({"decision": {"seq": 3, "kind": "decision", "verdict": "resize", "nonces": [1, 2], "pre": pre, "forward": {}},
+               "intents": [], "sent": sent, "recovered": recovered, "done": done})
     };
-    let sent = |index: u64, reply: Value, ok: bool| json!({"decision": 3, "index": index, "reply": reply, "ok": ok});
+    let sent = |index: u64, reply: Value, ok: bool| json!({"kind": "sent", "decision": 3, "index": index, "reply": reply, "ok": ok});
     let (good, lost) = (json!({"status": "ok"}), json!({"error": "no answer"}));
     let refused = json!({"status": "err", "response": "no"});
     for (record, settlement) in [
@@ -202,14 +204,34 @@ fn what_became_of_a_request_is_read_from_its_record() {
         (record(json!([sent(1, lost.clone(), false)]), json!([]), true), Settlement::InDoubt),
         (record(json!([sent(0, lost, false)]), json!([]), true), Settlement::NotDone),
         (record(json!([sent(0, refused.clone(), false)]), json!([]), true), Settlement::BlockedByRefusal(refused)),
-        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "happened"}]), true), Settlement::Done),
-        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "did_not_happen"}]), true), Settlement::NotDone),
-        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "moot"}]), true), Settlement::Done),
-        (record(json!([]), json!([{"intent": 3, "index": 1, "outcome": "unknown"}]), true), Settlement::GaveUp),
-        (record(json!([]), json!([{"intent": 9, "index": 1, "outcome": "happened"}]), false), Settlement::InProgress),
-        (json!({"decision": {"seq": 3, "verdict": "allow"}}), Settlement::Paper),
+        (
+            record(json!([]), json!([{"kind": "recovered", "intent": 3, "index": 1, "outcome": "happened"}]), true),
+            Settlement::Done,
+        ),
+        (
+            record(
+                json!([]),
+                json!([{"kind": "recovered", "intent": 3, "index": 1, "outcome": "did_not_happen"}]),
+                true,
+            ),
+            Settlement::NotDone,
+        ),
+        (
+            record(json!([]), json!([{"kind": "recovered", "intent": 3, "index": 1, "outcome": "moot"}]), true),
+            Settlement::Done,
+        ),
+        (
+            record(json!([]), json!([{"kind": "recovered", "intent": 3, "index": 1, "outcome": "unknown"}]), true),
+            Settlement::GaveUp,
+        ),
+        (
+            record(json!([]), json!([{"kind": "recovered", "intent": 9, "index": 1, "outcome": "happened"}]), false),
+            Settlement::InProgress,
+        ),
+        (json!({"decision": {"seq": 3, "kind": "decision", "verdict": "allow"}}), Settlement::Paper),
     ] {
-        assert_eq!(DecisionRecord(&record).settlement(), settlement, "{record}");
+        let read: Record = serde_json::from_value(record.clone()).unwrap();
+        assert_eq!(SettlementView::of(&read).unwrap().settlement(), settlement, "{record}");
     }
 }
 

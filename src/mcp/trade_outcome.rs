@@ -12,6 +12,7 @@ use super::texts::advice;
 use crate::base::address::Cloid;
 use crate::base::amount::{parse_info, to_wire};
 use crate::base::text::visible;
+use crate::record::reply_summary::Summary;
 use crate::venue::reply::{Reply, Status as OrderReply};
 
 /// A trade as it was asked for.
@@ -42,10 +43,12 @@ pub(super) fn finish(mut outcome: Outcome, status: &Status, trade: &Trade) -> Ou
 }
 
 /// From a veto of the guard.
-pub(super) fn vetoed(guard: &Value, code: &str) -> Outcome {
-    let (retry, next) = advice(code);
-    let number = |key: &str| guard.get(key).and_then(Value::as_str).map(|text| visible(text, 80));
-    let rule = Rule { id: code.to_owned(), limit: number("limit"), observed: number("actual") };
+pub(super) fn vetoed(summary: &Summary) -> Outcome {
+    let code = sanitize::text(&summary.code);
+    let (retry, next) = advice(&code);
+    let number = |text: &String| visible(text, 80);
+    let (limit, observed) = (summary.limit.as_ref().map(number), summary.actual.as_ref().map(number));
+    let rule = Rule { id: code.clone(), limit, observed };
     let figures = match (&rule.limit, &rule.observed) {
         (Some(limit), Some(observed)) => format!(": {observed}, and the limit is {limit}"),
         _ => String::new(),

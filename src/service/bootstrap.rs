@@ -1,35 +1,35 @@
 //! The core at start: its settings from the config, its memory from the journal.
 
-use serde_json::Value;
-
 use super::reporting::recent_events::RecentEvents;
 use super::venue_io::intervals::Intervals;
 use crate::base::mode::{Mode, Network};
 use crate::guard::{self, Guard};
 use crate::home::{Config, Home};
-use crate::journal::Opened;
+use crate::journal::{Opened, StoredEvent};
+use crate::record::risk_record::{Checkpoint, RiskRecord};
 use crate::venue::signing::Source;
 
 /// A read is stale after so many of its intervals, but not before [`LEAST_AGE_MS`].
 const STALE_INTERVALS: u64 = 3;
 const LEAST_AGE_MS: u64 = 5_000;
 
-/// The core with its journal replayed. The events of before become the first of the recent ones.
+/// The core with its journal replayed, which takes the events out of it. The events of before become the first of the recent ones.
 pub(super) fn restored_guard(
     home: &Home,
     config: &Config,
     intervals: Intervals,
-    opened: &Opened,
+    opened: &mut Opened,
     recent_events: &RecentEvents,
 ) -> Guard {
     let mut guard = Guard::new(settings(home, config, intervals), opened.last_seq);
-    opened.risk.iter().for_each(|record| guard.restore_risk(record));
-    if let Some(checkpoint) = last_checkpoint(opened) {
+    opened.risk.iter().filter_map(|line| RiskRecord::parse(line)).for_each(|record| guard.restore_risk(record));
+    if let Some(checkpoint) = last_checkpoint(&opened.risk) {
         guard.restore_checkpoint(checkpoint);
     }
-    opened.events.iter().for_each(|event| guard.restore(event));
-    let texts = opened.events.iter().filter_map(|event| Some((event.get("seq")?.as_u64()?, event.to_string())));
-    recent_events.push(texts);
+    for StoredEvent { text, event } in std::mem::take(&mut opened.events) {
+        recent_events.push([(event.seq, text)]);
+        guard.restore(event);
+    }
     guard
 }
 
@@ -55,13 +55,16 @@ fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config
     }
 }
 
-fn last_checkpoint(opened: &Opened) -> Option<&Value> {
-    opened.risk.iter().rev().find(|record| record.get("kind").is_some_and(|kind| kind == "checkpoint"))
+fn last_checkpoint(risk: &[String]) -> Option<Checkpoint> {
+    risk.iter().rev().find_map(|line| match RiskRecord::parse(line)? {
+        RiskRecord::Checkpoint(checkpoint) => Some(checkpoint),
+        _ => None,
+    })
 }
 
 /// The last event that a checkpoint covers.
 pub(super) fn checkpoint_seq(opened: &Opened) -> u64 {
-    last_checkpoint(opened).and_then(|record| record.get("seq")?.as_u64()).unwrap_or_default()
+    last_checkpoint(&opened.risk).map_or(0, |checkpoint| checkpoint.seq)
 }
 
 /// How often things are read: as the config says, else as often as the budget affords.

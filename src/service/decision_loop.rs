@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use serde_json::json;
 
 use self::backlog::Backlog;
 use super::message::{INBOX, Message, Reply, Responder};
@@ -20,7 +21,7 @@ use crate::base::kill_file::KillFile;
 use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::guard::{self, Deed, Effects, Guard, Input, Read, Request, SendAction};
-use crate::journal::{Batch, Condition, Health, Keys, Line, RiskLine};
+use crate::journal::{Batch, Condition, Health, Line, RiskLine};
 use crate::venue::weight::Ledger;
 
 mod backlog;
@@ -155,7 +156,7 @@ impl DecisionLoop {
                     let budget = lock(&self.around.budget);
                     (budget.budget(), budget.used(steady_ms()))
                 };
-                let _ = reply.try_send(self.guard.status(now_ms(), weight).to_string());
+                let _ = reply.try_send(json!(self.guard.status(now_ms(), weight)).to_string());
             }
             Message::Now(reply) => drop(reply.try_send(Box::new(self.now()))),
             Message::Health(reply) => {
@@ -227,7 +228,7 @@ impl DecisionLoop {
     fn event(&self, record: &guard::Record) -> Event {
         let decided = record.decided.map(|decided| (decided, self.waiting.get(&decided.request)));
         let decided = decided.map(|(decided, waiting)| (decided, waiting.map(Responder::received)));
-        Event { seq: record.keys.seq, kind: record.kind, text: record.text.clone(), decided }
+        Event { seq: record.seq, kind: record.kind, text: record.text.clone(), decided }
     }
 
     /// A checkpoint every so many events, so that a start never reads many.
@@ -312,8 +313,7 @@ impl DecisionLoop {
 /// Events between two checkpoints.
 const CHECKPOINT_EVERY: u64 = 5_000;
 fn line(record: guard::Record) -> Line {
-    let cloids = record.keys.cloids.iter().map(|cloid| u128::from_be_bytes(cloid.0)).collect();
-    Line { text: record.text, keys: Keys { nonce: record.keys.nonce, cloids, serves: record.keys.serves } }
+    Line { text: record.text, keys: record.keys }
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::fmt;
 use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use serde_json::json;
 
 use crate::base::address::Address;
 use crate::guard::{Input, RequestBody, Via};
+use crate::record::error_body::ErrorBody;
 use crate::service::metrics::Now;
 
 /// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for those who have a
@@ -94,8 +94,7 @@ impl Reply {
     /// A refusal that is no decision, in the shape of an exchange's answer and of all errors at once.
     pub(super) fn refusal(http_status: u16, code: &str, text: &str) -> Self {
         let text = format!("svc-guard: {text}");
-        let body = json!({"code": code, "msg": text, "data": null, "status": "err", "response": text});
-        Self { http_status, body: body.to_string() }
+        Self { http_status, body: ErrorBody::to_request(code, &text).to_json() }
     }
 
     /// For a request without a client of which too many wait already.

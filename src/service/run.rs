@@ -47,7 +47,7 @@ impl PreflightedService {
     }
 
     fn run_logged(self, api_wallet: Option<ApiWallet>, most: Level, notify: &Notify) -> Result<(), RunError> {
-        let Self { home, mut config, store, opened, listener, client, faults } = self;
+        let Self { home, mut config, store, mut opened, listener, client, faults } = self;
         // A config may leave the wallet to the key.
         config.api_wallet = api_wallet.as_ref().map(|wallet| wallet.key.address()).or(config.api_wallet);
         let signals =
@@ -59,7 +59,7 @@ impl PreflightedService {
         if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
             context.vouched_for(config.account, master);
         }
-        let guard = restored_guard(&home, &config, intervals, &opened, &context.recent_events);
+        let guard = restored_guard(&home, &config, intervals, &mut opened, &context.recent_events);
         let (journal, writer) = context.start_journal(store).map_err(failed)?;
         let start = Start {
             home: &home,

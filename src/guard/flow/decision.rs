@@ -4,7 +4,7 @@ use crate::base::address::{Address, Cloid};
 use crate::base::text::short;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
-use crate::guard::effects::{Answer, Decided, Deed, Effects, Keys, Read, Urgency};
+use crate::guard::effects::{Answer, Decided, Deed, Effects, Read, Urgency};
 use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::paper_reply::PaperDecision;
 use crate::guard::flow::step_context::Step;
@@ -14,16 +14,19 @@ use crate::guard::judge::cancel::GUARDS_OWN;
 use crate::guard::judge::plan::Plan;
 use crate::guard::judge::request;
 use crate::guard::judge::veto::Veto;
+use crate::guard::reply;
+use crate::guard::reply::Verdict;
 use crate::guard::reply::left_out;
-use crate::guard::reply::{Summary, Verdict};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{FORWARD_LIFE_MS, Intent, Planned, Role, Waiting};
 use crate::guard::state::merged_reply::Merge;
-use crate::guard::{event, reply};
+use crate::record::events::Decision;
+use crate::record::reply_summary::Summary;
 use crate::venue::action::Action;
 use crate::venue::envelope::Envelope;
 use crate::venue::json::Node;
 use crate::venue::signing::Terms;
+use std::borrow::Cow;
 
 /// Judges a request and carries the decision out.
 pub(crate) fn decide(step: &mut Step<'_>, request: Request) {
@@ -60,26 +63,17 @@ pub(crate) fn decide(step: &mut Step<'_>, request: Request) {
 }
 
 fn refuse(step: &mut Step<'_>, head: &Head, action: &str, request: &Node, veto: &Veto) {
-    let body = event::Decision {
-        via: head.via.name(),
-        client: head.client,
-        signed_as: head.signed_as,
-        nonce: head.nonce,
-        action,
-        verdict: Verdict::Veto.name(),
-        code: veto.code.as_str(),
-        text: &veto.text,
-        changes: &[],
-        limit: veto.figures.as_ref().map(|figures| figures.limit.as_str()),
-        actual: veto.figures.as_ref().map(|figures| figures.actual.as_str()),
-        request,
-        pre: Vec::new(),
-        forward: None,
-        post: Vec::new(),
-        nonces: Vec::new(),
-    };
-    let keys = Keys { nonce: head.nonce, cloids: cloids_in([request].into_iter()), ..Keys::default() };
-    let seq = step.record("decision", &body, keys);
+    let figures = veto.figures.as_ref();
+    let seq = step.record(Decision {
+        action: action.into(),
+        verdict: Verdict::Veto.name().into(),
+        code: veto.code.as_str().into(),
+        text: (&veto.text).into(),
+        limit: figures.map(|figures| Cow::Borrowed(&figures.limit[..])),
+        actual: figures.map(|figures| Cow::Borrowed(&figures.actual[..])),
+        request: Cow::Borrowed(request),
+        ..head.event()
+    });
     note(&mut step.effects, Decided { request: head.id, verdict: Verdict::Veto, code: veto.code });
     let mut summary = summary(step.guard, seq, Verdict::Veto, veto.code, veto.text.clone(), &[]);
     if let Some(figures) = &veto.figures {
@@ -92,8 +86,8 @@ fn refuse(step: &mut Step<'_>, head: &Head, action: &str, request: &Node, veto: 
 fn summary(guard: &Guard, seq: u64, verdict: Verdict, code: Code, text: String, changes: &[String]) -> Summary {
     Summary {
         seq,
-        verdict: verdict.name(),
-        code: code.as_str(),
+        verdict: verdict.name().into(),
+        code: code.as_str().into(),
         text,
         changes: changes.to_vec(),
         limit: None,
@@ -119,30 +113,23 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
     let merge = plan.kept.take().map(|kept| Merge::new(left_out(&envelope.action, GUARDS_OWN), kept));
     let actions = plan_actions(step.guard, plan, &envelope.action, envelope.terms.expires_after_ms, step.now_ms);
-    let of_role = |wanted: fn(Role) -> bool| -> Vec<&Node> {
-        actions.iter().filter(|planned| wanted(planned.role)).map(|planned| &planned.node).collect()
+    let of_role = |wanted: fn(Role) -> bool| -> Vec<Cow<'_, Node>> {
+        let planned = actions.iter().filter(|planned| wanted(planned.role));
+        planned.map(|planned| Cow::Borrowed(&planned.node)).collect()
     };
-    let body = event::Decision {
-        via: head.via.name(),
-        client: head.client,
-        signed_as: head.signed_as,
-        nonce: head.nonce,
-        action: envelope.action.type_name(),
-        verdict: verdict.name(),
-        code: code.as_str(),
-        text: &text,
-        changes: &changes,
-        limit: None,
-        actual: None,
-        request: &envelope.received,
+    let seq = step.record(Decision {
+        action: envelope.action.type_name().into(),
+        verdict: verdict.name().into(),
+        code: code.as_str().into(),
+        text: (&text).into(),
+        changes: Cow::Borrowed(&changes),
+        request: Cow::Borrowed(&envelope.received),
         pre: of_role(|role| role == Role::Pre),
         forward: of_role(|role| role == Role::Forward).pop(),
         post: of_role(|role| matches!(role, Role::Post(_))),
         nonces: if is_live { actions.iter().map(|planned| planned.terms.nonce).collect() } else { Vec::new() },
-    };
-    let named = std::iter::once(&envelope.received).chain(actions.iter().map(|planned| &planned.node));
-    let keys = Keys { nonce: head.nonce, cloids: cloids_in(named), ..Keys::default() };
-    let seq = step.record("decision", &body, keys);
+        ..head.event()
+    });
     note(&mut step.effects, Decided { request: head.id, verdict, code });
     let summary = summary(step.guard, seq, verdict, code, text, &changes);
     if is_live {
@@ -196,6 +183,19 @@ struct Head {
     http_status: u16,
 }
 
+impl Head {
+    /// The decision event with what is known of the request's head.
+    fn event(&self) -> Decision<'static> {
+        Decision {
+            via: self.via.name().into(),
+            client: self.client,
+            signed_as: self.signed_as.map(Into::into),
+            nonce: self.nonce,
+            ..Decision::default()
+        }
+    }
+}
+
 fn type_of(received: Option<&Node>) -> String {
     let name = received.and_then(|node| node.get("type")).and_then(Node::as_str);
     name.map_or_else(|| "unknown".to_owned(), short)
@@ -206,21 +206,4 @@ fn roles(plan: Plan) -> Vec<(Role, Action)> {
     let forward = plan.forward.into_iter().map(|action| (Role::Forward, action));
     let post = plan.post.into_iter().map(|post| (Role::Post(post.after_place), post.action));
     pre.chain(forward).chain(post).collect()
-}
-
-/// Every text in the shape of a client order id: what a decision is found by.
-fn cloids_in<'a>(nodes: impl Iterator<Item = &'a Node>) -> Vec<Cloid> {
-    fn collect(node: &Node, found: &mut Vec<Cloid>) {
-        match node {
-            Node::String(text) => found.extend(text.parse::<Cloid>().ok()),
-            Node::Array(items) => items.iter().for_each(|item| collect(item, found)),
-            Node::Object(members) => members.values().for_each(|member| collect(member, found)),
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    nodes.for_each(|node| collect(node, &mut found));
-    found.sort_unstable();
-    found.dedup();
-    found
 }

@@ -2,12 +2,9 @@
 //! fresh reads, until the account is flat; the stops go last. What appears while it must stay flat goes as well.
 
 use crate::guard::config::Mode;
-use crate::guard::effects::{Deed, Keys, Read, Urgency};
-use crate::guard::event;
-use crate::guard::event::Problem;
+use crate::guard::effects::{Deed, Read, Urgency};
 use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::guard_actions::Cause;
-use crate::guard::flow::risk::records::flatten_record;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{close_order, guard_actions, read_progress};
 use crate::guard::state::cover;
@@ -15,6 +12,8 @@ use crate::guard::state::flatten::FIRST_PAUSE_MS;
 use crate::guard::state::flatten::Left;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::view::Resting;
+use crate::record::events::{Problem, Trouble};
+use crate::record::risk_record::{HaltFlatten, RiskRecord};
 use crate::venue::action::{Action, Cancel, CancelByCloid};
 use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
@@ -73,7 +72,8 @@ fn begin(step: &mut Step<'_>, reason: &str) {
     (flatten.wanted, flatten.of, flatten.reads_since_ms) = (None, Some(seq), step.now_ms);
     flatten.begin_round(left, step.now_ms);
     if step.guard.risk.is_halted() {
-        step.effects.risk.push(flatten_record(seq, step.now_ms));
+        let halt_flatten = HaltFlatten { at_ms: step.now_ms, seq: Some(seq) };
+        step.effects.risk.push(RiskRecord::Flatten(halt_flatten).into());
     }
     if step.guard.config.mode != Mode::Paper {
         step.effects.at_once.extend([Read::OrdersNow, Read::AccountNow, Read::Twaps].map(Deed::Read));
@@ -157,7 +157,7 @@ pub(crate) fn on_twaps(step: &mut Step<'_>, twaps: Result<Vec<(String, u64)>, St
         Ok(running) => running,
         Err(text) => {
             let text = format!("TWAP orders could not be read, so none was stopped: {text}");
-            step.record("error", &event::Trouble { text: &text }, Keys::default());
+            step.record(Trouble { text: text.into() });
             return;
         }
     };

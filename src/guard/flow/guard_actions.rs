@@ -1,9 +1,7 @@
 //! Actions the guard initiates itself (protect, flatten, follow-ups): journaling, sending, results.
 
 use crate::guard::config::Mode;
-use crate::guard::effects::{Keys, Urgency};
-use crate::guard::event;
-use crate::guard::event::Problem;
+use crate::guard::effects::Urgency;
 use crate::guard::flow::dispatch;
 use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::step_context::Step;
@@ -11,10 +9,12 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::order_attempts::AttemptResult;
 use crate::guard::state::send_result::SendResult;
+use crate::record::events::{self, Done, Flatten, Problem, Protect, Trouble};
 use crate::venue::action::Action;
 use crate::venue::json::Node;
 use crate::venue::reply::Status;
 use crate::venue::signing::Terms;
+use std::borrow::Cow;
 
 /// Why the guard acts: the event that names the actions.
 pub(crate) enum Cause<'a> {
@@ -36,26 +36,23 @@ pub(crate) fn can_act(guard: &Guard) -> bool {
 pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>) -> u64 {
     let is_live = step.guard.config.mode != Mode::Paper;
     let actions = plan_own(step.guard, actions, step.now_ms);
-    let nodes: Vec<&Node> = actions.iter().map(|planned| &planned.node).collect();
+    let nodes: Vec<Cow<'_, Node>> = actions.iter().map(|planned| Cow::Borrowed(&planned.node)).collect();
     let nonces = if is_live { actions.iter().map(|planned| planned.terms.nonce).collect() } else { Vec::new() };
     let seq = match cause {
         Cause::Protect { coins, problems } => {
-            let body = event::Protect { coins, actions: nodes, problems, sent: is_live, nonces };
-            step.record("protect", &body, Keys::default())
+            let coins = coins.into_iter().map(Cow::Borrowed).collect();
+            step.record(Protect { coins, actions: nodes, problems, sent: is_live, nonces })
         }
         Cause::Flatten { reason, problems } => {
-            let body = event::Flatten { reason, actions: nodes, problems, sent: is_live, nonces };
-            step.record("flatten", &body, Keys::default())
+            step.record(Flatten { reason: reason.into(), actions: nodes, problems, sent: is_live, nonces })
         }
         Cause::Again { of } => {
-            let Some(action) = nodes.first() else { return of };
-            let body = event::Intent { of, action, nonces };
-            step.record("intent", &body, Keys { serves: Some(of), ..Keys::default() })
+            let Some(action) = nodes.into_iter().next() else { return of };
+            step.record(events::Intent { of, action, nonces })
         }
     };
     if is_live && actions.is_empty() {
-        let keys = Keys { serves: Some(seq), ..Keys::default() };
-        step.record("done", &event::Done { intent: seq }, keys);
+        step.record(Done { intent: seq });
     } else if is_live {
         dispatch::dispatch(step, seq, Intent::new(actions, None, Urgency::Own), &[]);
     }
@@ -106,7 +103,7 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
     for (asset, text) in refused {
         let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
         let text = format!("the close of {coin} was refused: {text}");
-        step.record("error", &event::Trouble { text: &text }, Keys::default());
+        step.record(Trouble { text: text.into() });
     }
     step.guard.watch.flatten.ended(action, ending, step.now_ms);
 }

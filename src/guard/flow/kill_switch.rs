@@ -1,10 +1,11 @@
 //! The kill switch: latched once, recorded, written to its file, and everything flattened. No interface releases it.
 
+use crate::record::events::Kill;
+use crate::record::kill_answer::KillAnswer;
 use serde_json::json;
 
 use crate::base::address::Address;
-use crate::guard::effects::{Answer, Deed, Keys};
-use crate::guard::event;
+use crate::guard::effects::{Answer, Deed};
 use crate::guard::flow::step_context::Step;
 
 /// Pulls the switch for a person, the kill file or a client (`by`), and answers the request that pulled it, if one did.
@@ -18,7 +19,7 @@ pub(crate) fn on_kill(
     let cause = by.map_or_else(|| reason.clone(), |client| format!("{reason} (client {client})"));
     latch(step, reason, &cause, write_file);
     if let Some(request) = request {
-        let body = json!({ "killed": step.guard.killed }).to_string();
+        let body = json!(KillAnswer { killed: step.guard.killed.clone() }).to_string();
         step.effects.after_disk.push(Deed::Answer(Answer { request, http_status: 200, body }));
     }
 }
@@ -27,7 +28,7 @@ fn latch(step: &mut Step<'_>, reason: String, cause: &str, write_file: bool) {
     if step.guard.killed.is_some() {
         return;
     }
-    step.record("kill", &event::Reason { reason: cause }, Keys::default());
+    step.record(Kill { reason: cause.into() });
     if write_file {
         // Not after the disk: a full one must not hold the switch up.
         step.effects.at_once.push(Deed::WriteKillFile(reason.clone()));

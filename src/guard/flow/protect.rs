@@ -2,7 +2,6 @@
 //! where no stop can be had, the position is closed.
 
 use crate::guard::config::Mode;
-use crate::guard::event::Problem;
 use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::held_position::HeldPosition;
@@ -10,6 +9,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{close_order, cover, guard_actions, read_progress};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::intent_of;
+use crate::record::events::Problem;
 use crate::venue::action::{Action, Cancel};
 use crate::venue::order::Order;
 use crate::venue::side::PositionSide;

@@ -3,8 +3,7 @@
 //! An exit must not fall with the leverage update of an entry that came along with it, nor the cancel of an entry with
 //! the stop that another cancel needs.
 
-use crate::guard::effects::{Keys, Urgency};
-use crate::guard::event;
+use crate::guard::effects::Urgency;
 use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
@@ -15,10 +14,12 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
 use crate::guard::state::merged_reply::Merge;
 use crate::guard::state::view::Resting;
+use crate::record::events;
 use crate::venue::action::{Action, Grouping, OrderAction, Target};
 use crate::venue::market::FIRST_NON_CORE_ASSET;
 use crate::venue::order::Order;
 use crate::venue::signing::Terms;
+use std::borrow::Cow;
 
 /// Sends what only reduces of the intent `of`, whose `pre` at `index` failed for the reason `why`. Takes the waiting
 /// client along, which is told of each of its orders.
@@ -31,8 +32,7 @@ pub(crate) fn resend(step: &mut Step<'_>, (of, index): (u64, usize), intent: &mu
     let Some((action, places)) = reducing_part(step.guard, &planned.action) else { return };
     let Some(node) = action.to_node() else { return };
     let terms = Terms { nonce: step.guard.next_nonce(step.now_ms), ..planned.terms };
-    let body = event::Intent { of, action: &node, nonces: vec![terms.nonce] };
-    let seq = step.record("intent", &body, Keys { serves: Some(of), ..Keys::default() });
+    let seq = step.record(events::Intent { of, action: Cow::Borrowed(&node), nonces: vec![terms.nonce] });
     let left_out = left_out(&planned.action, why);
     let waiting = intent.waiting.take().map(|mut waiting| {
         let before = waiting.merge.take();

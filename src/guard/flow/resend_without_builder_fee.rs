@@ -2,16 +2,17 @@
 //!
 //! A fee for a third party must not stand between an owner and the way out. Entries are not sent again: they can wait.
 
-use crate::guard::effects::{Keys, Urgency};
-use crate::guard::event;
+use crate::guard::effects::Urgency;
 use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
 use crate::guard::state::merged_reply::Merge;
+use crate::record::events;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::reply::{Reply, Status};
 use crate::venue::signing::Terms;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Sends the exits that were refused for their builder again. Takes the waiting client along, which is answered
 /// with both replies in one.
@@ -25,8 +26,7 @@ pub(crate) fn resend(
     let Some((action, places)) = refused_exits(&planned.action, reply) else { return };
     let Some(node) = action.to_node() else { return };
     let terms = Terms { nonce: step.guard.next_nonce(step.now_ms), ..planned.terms };
-    let body = event::Intent { of, action: &node, nonces: vec![terms.nonce] };
-    let seq = step.record("intent", &body, Keys { serves: Some(of), ..Keys::default() });
+    let seq = step.record(events::Intent { of, action: Cow::Borrowed(&node), nonces: vec![terms.nonce] });
     let waiting = waiting.take().map(|mut waiting| {
         let before = waiting.merge.take();
         Waiting { merge: Some(Merge::over(before, answer.clone(), places)), ..waiting }

@@ -1,8 +1,7 @@
 //! The `risk` event: one whenever its content has changed.
 
-use crate::guard::effects::Keys;
-use crate::guard::event;
 use crate::guard::flow::step_context::Step;
+use crate::record::events::Risk;
 
 /// A `risk` event whenever what it tells has changed.
 pub(crate) fn record_risk_change(step: &mut Step<'_>) {
@@ -15,13 +14,12 @@ pub(crate) fn record_risk_change(step: &mut Step<'_>) {
         return;
     }
     step.guard.told_risk = Some(told);
-    let body = event::Risk {
-        state,
+    step.record(Risk {
+        state: state.into(),
         details,
-        equity: Some(equity.normalize().to_string()),
+        equity: Some(equity),
         open_positions,
         discrepancies: Vec::new(),
-        journal_error: journal_error.as_deref(),
-    };
-    step.record("risk", &body, Keys::default());
+        journal_error,
+    });
 }

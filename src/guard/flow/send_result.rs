@@ -1,11 +1,9 @@
 //! The result of a send: recorded, the client answered, and what comes next sent.
 
 use crate::guard::effects::Answer;
-use crate::guard::effects::Keys;
 use crate::guard::effects::Read;
 use crate::guard::effects::Urgency;
 use crate::guard::effects::{Deed, Effects};
-use crate::guard::event;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{
     guard_actions, leverage_setting, resend_reducing, resend_without_builder_fee, settlement, signer,
@@ -17,9 +15,11 @@ use crate::guard::state::in_doubt::Proof;
 use crate::guard::state::intent::Planned;
 use crate::guard::state::intent::{Intent, Role, Waiting};
 use crate::guard::state::send_result::SendResult;
+use crate::record::events::{Done, Sent, Trouble};
 use crate::venue::action::Action;
 use crate::venue::reply::Reply;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// The action of an intent whose send has ended.
 #[derive(Clone, Copy)]
@@ -156,8 +156,7 @@ fn go_on(step: &mut Step<'_>, mut intent: Intent, ended: EndedAction, next: Opti
         }
         None => {
             step.guard.sent.never_sent(seq, index.saturating_add(1));
-            let keys = Keys { serves: Some(seq), ..Keys::default() };
-            step.record("done", &event::Done { intent: seq }, keys);
+            step.record(Done { intent: seq });
         }
     }
 }
@@ -187,17 +186,15 @@ fn would_bare(guard: &Guard, intent: &Intent, next: usize) -> bool {
 /// Tells of a send; one that surely never went out has no `sent` event.
 fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, ending: &SendResult) {
     let (ok, reply) = match ending {
-        SendResult::Answered(reply, value) => (reply.is_ok(), value.clone()),
-        SendResult::Unknown(text) => (false, json!({ "error": text })),
+        SendResult::Answered(reply, value) => (reply.is_ok(), Cow::Borrowed(value)),
+        SendResult::Unknown(text) => (false, Cow::Owned(json!({ "error": text }))),
         SendResult::NotSent(text) => {
             let text = format!("action {index} of intent {intent} was not sent: {text}");
-            step.record("error", &event::Trouble { text: &text }, Keys::default());
+            step.record(Trouble { text: text.into() });
             return;
         }
     };
-    let keys = Keys { serves: Some(intent), ..Keys::default() };
-    let body = event::Sent { decision: intent, index, nonce, ok, reply: &reply };
-    step.record("sent", &body, keys);
+    step.record(Sent { decision: intent, index, nonce, ok, reply });
 }
 
 /// Answers the client that waits for this intent, if it still does.

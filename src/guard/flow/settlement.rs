@@ -7,8 +7,7 @@
 //! can. Until it is settled, what it could have done stays reserved.
 
 use crate::base::address::Cloid;
-use crate::guard::effects::{Deed, Keys, Read, Urgency};
-use crate::guard::event;
+use crate::guard::effects::{Deed, Read, Urgency};
 use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
@@ -16,10 +15,12 @@ use crate::guard::state::in_doubt::Resolution;
 use crate::guard::state::in_doubt::{Doubt, MAX_QUESTIONS, Proof, says_duplicate};
 use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::view::View;
+use crate::record::events::{self, Done, Recovered};
 use crate::venue::action::{Action, Cancel, CancelByCloid};
 use crate::venue::reply::Reply;
 use crate::venue::signing::Terms;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Between two questions about the same action.
 const ASK_EVERY_MS: u64 = 1_000;
@@ -71,9 +72,7 @@ fn burn_nonce(step: &mut Step<'_>, key: (u64, usize)) {
     doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS.saturating_mul(1 << doubt.burns.min(MAX_DOUBLINGS)));
     doubt.burns = doubt.burns.saturating_add(1);
     let terms = Terms { expires_after_ms: None, vault, ..doubt.terms };
-    let body = event::Intent { of: key.0, action: &node, nonces: vec![terms.nonce] };
-    let keys = Keys { serves: Some(key.0), ..Keys::default() };
-    let seq = step.record("intent", &body, keys);
+    let seq = step.record(events::Intent { of: key.0, action: Cow::Borrowed(&node), nonces: vec![terms.nonce] });
     let planned = Planned { role: Role::Forward, action: Action::Noop, node, terms };
     let intent = Intent { settles: Some(key), ..Intent::new(vec![planned], None, Urgency::Exit) };
     dispatch::dispatch(step, seq, intent, &[]);
@@ -163,14 +162,11 @@ fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
 fn resolve(step: &mut Step<'_>, key: (u64, usize), outcome: Resolution) {
     let Some(doubt) = step.guard.doubts.remove(&key) else { return };
     let (intent, index) = key;
-    let body =
-        event::Recovered { intent, index, action: &doubt.node, outcome: outcome.name(), evidence: &doubt.evidence };
-    let keys = Keys { serves: Some(intent), ..Keys::default() };
-    step.record("recovered", &body, keys);
+    let (action, evidence) = (Cow::Borrowed(&doubt.node), Cow::Borrowed(&doubt.evidence[..]));
+    step.record(Recovered { intent, index, action, outcome: outcome.name().into(), evidence });
     let is_held = step.guard.doubts.iter().any(|((other, _), doubt)| *other == intent && doubt.holds_done);
     if doubt.holds_done && !is_held {
-        let keys = Keys { serves: Some(intent), ..Keys::default() };
-        step.record("done", &event::Done { intent }, keys);
+        step.record(Done { intent });
     }
     match outcome {
         Resolution::DidNotHappen => step.guard.sent.did_not_happen(key),

@@ -1,9 +1,9 @@
 //! The end of the service: no new request, then the `stopped` event once every send has ended.
 
-use crate::guard::effects::{Deed, Keys};
-use crate::guard::event;
+use crate::guard::effects::Deed;
 use crate::guard::flow::requests;
 use crate::guard::flow::step_context::Step;
+use crate::record::events::Stopped;
 
 /// No new request is taken from now on; what waits for a leverage setting is judged without it.
 pub(crate) fn on_shutdown(step: &mut Step<'_>, reason: String) {
@@ -15,7 +15,7 @@ pub(crate) fn on_shutdown(step: &mut Step<'_>, reason: String) {
 pub(crate) fn on_sends_ended(step: &mut Step<'_>) {
     if !std::mem::replace(&mut step.guard.stopped, true) {
         let reason = step.guard.stopping.clone().unwrap_or_else(|| "unknown".to_owned());
-        step.record("stopped", &event::Reason { reason: &reason }, Keys::default());
+        step.record(Stopped { reason: reason.into() });
     }
     step.effects.after_disk.push(Deed::Stopped);
 }

@@ -1,11 +1,10 @@
 //! Whether the venue takes what is signed for the account. Where it does not know the signer there, nothing that the
 //! guard sends has any effect, however well it reads.
 
-use crate::guard::effects::Keys;
-use crate::guard::event;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::signer::{UnknownSigner, is_of_signer};
+use crate::record::events::Trouble;
 use crate::venue::reply::Reply;
 
 /// Characters kept of the venue's words.
@@ -19,7 +18,7 @@ pub(crate) fn on_reply(step: &mut Step<'_>, reply: &Reply) {
                 step.guard.unknown_signer =
                     Some(UnknownSigner { since_ms: step.now_ms, answer: answer.chars().take(KEPT).collect() });
                 let text = unknown_signer_text(step.guard).map(|(text, _)| text).unwrap_or_default();
-                step.record("error", &event::Trouble { text: &text }, Keys::default());
+                step.record(Trouble { text: text.into() });
             }
         }
         // Refused for what was asked, or for its nonce: that may be looked at first.

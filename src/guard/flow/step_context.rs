@@ -1,9 +1,8 @@
 //! One step of the core: the state, what the step wants done, and the time. Every flow works on this.
 
-use crate::guard::effects::{Effects, Keys, Record};
-use crate::guard::event;
+use crate::guard::effects::{Effects, Record};
 use crate::guard::state::guard::Guard;
-use serde::Serialize;
+use crate::record::event::{Event, Kind};
 
 /// What a flow works on.
 pub(crate) struct Step<'g> {
@@ -19,12 +18,14 @@ impl<'g> Step<'g> {
     }
 
     /// Numbers an event and puts it among the records. Returns its number.
-    pub(crate) fn record(&mut self, kind: &'static str, body: &impl Serialize, keys: Keys) -> u64 {
+    pub(crate) fn record<'e>(&mut self, body: impl Into<Kind<'e>>) -> u64 {
         let guard = &mut *self.guard;
         guard.seq = guard.seq.saturating_add(1);
-        let text = event::line(guard.seq, self.now_ms, kind, body);
+        let event = Event { seq: guard.seq, at_ms: self.now_ms, kind: body.into() };
+        let text = event.to_line();
         guard.last_event = Some(text.clone());
-        self.effects.records.push(Record { text, kind, keys: Keys { seq: guard.seq, ..keys }, decided: None });
-        guard.seq
+        let (kind, keys) = (event.kind.name(), event.kind.keys());
+        self.effects.records.push(Record { text, seq: event.seq, kind, keys, decided: None });
+        event.seq
     }
 }

@@ -1,18 +1,18 @@
 //! Intents that a restart finds unfinished: taken up again, and carried over in checkpoints.
 
-use crate::guard::effects::Keys;
-use crate::guard::event;
 use crate::guard::flow::settlement;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Proof;
 use crate::guard::state::in_doubt::Resolution;
 use crate::guard::state::intent::{Planned, Role};
-use crate::guard::state::open_intents::OpenAction;
+use crate::record::events::{Done, Recovered};
+use crate::record::risk_record::{OpenAction, OpenIntent};
 use crate::venue::action::Action;
 use crate::venue::json::Node;
 use crate::venue::signing::Terms;
-use serde_json::{Value, json};
+use serde_json::json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Takes up what earlier lives left open.
@@ -36,8 +36,7 @@ pub(crate) fn reopen(step: &mut Step<'_>) {
             }
         }
         if !is_done && !is_held {
-            let keys = Keys { serves: Some(intent), ..Keys::default() };
-            step.record("done", &event::Done { intent }, keys);
+            step.record(Done { intent });
         }
     }
 }
@@ -45,13 +44,12 @@ pub(crate) fn reopen(step: &mut Step<'_>) {
 /// Tells of a noop without an answer: it does nothing, so its effect holds, and nothing depends on it.
 fn resolve_noop(step: &mut Step<'_>, (intent, index): (u64, usize), node: &Node, nonce: u64) {
     let evidence = [json!({"request": {"type": "noop", "nonce": nonce}, "reply": null})];
-    let body = event::Recovered { intent, index, action: node, outcome: Resolution::Moot.name(), evidence: &evidence };
-    let keys = Keys { serves: Some(intent), ..Keys::default() };
-    step.record("recovered", &body, keys);
+    let (action, evidence) = (Cow::Borrowed(node), Cow::Borrowed(&evidence[..]));
+    step.record(Recovered { intent, index, action, outcome: Resolution::Moot.name().into(), evidence });
 }
 
 /// The open intents for a checkpoint: those being sent, and those in doubt.
-pub(crate) fn checkpoint_open(guard: &Guard) -> Vec<Value> {
+pub(crate) fn checkpoint_open(guard: &Guard) -> Vec<OpenIntent> {
     let mut open: BTreeMap<u64, (Vec<OpenAction>, bool)> = BTreeMap::new();
     for (seq, intent) in &guard.intents {
         let unsent = intent.actions.iter().enumerate().skip(intent.at).map(|(index, planned)| OpenAction {
@@ -76,6 +74,5 @@ pub(crate) fn checkpoint_open(guard: &Guard) -> Vec<Value> {
             used_ms: doubt.used_ms(),
         });
     }
-    let entry = |(seq, (actions, done))| json!({"seq": seq, "done": done, "actions": actions});
-    open.into_iter().map(entry).collect()
+    open.into_iter().map(|(seq, (actions, done))| OpenIntent { seq, done, actions }).collect()
 }

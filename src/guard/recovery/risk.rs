@@ -1,57 +1,65 @@
 //! The risk state made from the risk journal's records at a start.
 
-use crate::base::amount::parse_info;
 use crate::base::day::day_of;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::equity_peaks::Mark;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
-use serde_json::Value;
+use crate::record::risk_record::{Halt, RiskRecord};
+use rust_decimal::Decimal;
 
 impl Guard {
     /// Takes in a record of the risk journal, oldest first, before [`Guard::start`].
-    pub fn restore_risk(&mut self, record: &Value) {
-        let number = |key: &str| record.get(key).and_then(Value::as_u64);
-        let at_ms = number("at_ms").unwrap_or_default();
-        let equity = record.get("equity").and_then(Value::as_str).and_then(|text| parse_info(text).ok());
-        let mark = equity.map(|equity| Mark { at_ms: number("venue_ms").unwrap_or(at_ms), equity });
-        match record.get("kind").and_then(Value::as_str) {
-            Some("init") => {
-                self.risk = Risk { ledger_ms: at_ms, since_ms: at_ms, ..Risk::default() };
+    pub fn restore_risk(&mut self, record: RiskRecord) {
+        match record {
+            RiskRecord::Init(init) => {
+                self.risk = Risk { ledger_ms: init.at_ms, since_ms: init.at_ms, ..Risk::default() };
+                let mark = mark(init.venue_ms, init.at_ms, init.equity);
                 mark.into_iter().for_each(|mark| self.risk.begin_day(mark));
             }
-            Some("day") => {
+            RiskRecord::Day(day) => {
+                let mark = mark(day.venue_ms, day.at_ms, day.equity);
                 mark.into_iter().for_each(|mark| self.risk.begin_day(mark));
-                self.risk.ledger_ms = self.risk.ledger_ms.max(number("ledger_ms").unwrap_or_default());
+                self.risk.ledger_ms = self.risk.ledger_ms.max(day.ledger_ms);
             }
-            Some("peak") => {
-                if let Some(mark) = mark {
+            RiskRecord::Peak(peak) => {
+                if let Some(mark) = mark(peak.venue_ms, peak.at_ms, peak.equity) {
                     self.risk.peaks.add(mark);
                     self.risk.peak_written = Some(mark);
                 }
             }
-            Some("flow") => self.risk.restore_flow(record, number("time_ms").unwrap_or(at_ms)),
-            Some("halt") => {
-                let state = record.get("state").and_then(Value::as_str).and_then(RiskState::parse);
-                self.risk.state = state.unwrap_or(RiskState::DrawdownHalt);
-                (self.risk.since_ms, self.risk.halted_on) = (at_ms, Some(day_of(at_ms)));
-                self.risk.details = record.get("details").cloned();
-                self.watch.flatten.want(format!("{} since an earlier start", self.risk.state.name()), at_ms);
+            RiskRecord::Flow(flow) => self.risk.restore_flow(flow),
+            RiskRecord::Halt(halt) => self.restore_halt(halt),
+            RiskRecord::Flatten(flatten) => {
+                flatten.seq.into_iter().for_each(|seq| self.watch.flatten.resume(seq));
             }
-            Some("flatten") => number("seq").into_iter().for_each(|seq| self.watch.flatten.resume(seq)),
-            Some("halt_ended") => self.reactivate(at_ms),
-            Some("resume") => {
-                self.reactivate(at_ms);
+            RiskRecord::HaltEnded(ended) => self.reactivate(ended.at_ms),
+            RiskRecord::Resume(resume) => {
+                self.reactivate(resume.at_ms);
                 // The peak begins anew; the day's loss is what it is.
+                let mark = mark(resume.venue_ms, resume.at_ms, resume.equity);
                 mark.into_iter().for_each(|mark| self.risk.peaks.reset(mark));
             }
-            Some("role") => {
-                let is_named = record.get("acts_for_account").and_then(Value::as_bool);
+            RiskRecord::Role(role) => {
+                let is_named = role.acts_for_account;
                 self.acts_for = is_named.map(|is_named| is_named.then_some(self.config.account));
             }
-            Some("checkpoint") => {
-                self.risk.ledger_ms = self.risk.ledger_ms.max(number("ledger_ms").unwrap_or_default());
+            RiskRecord::Checkpoint(checkpoint) => {
+                self.risk.ledger_ms = self.risk.ledger_ms.max(checkpoint.ledger_ms);
             }
-            _ => {}
+            RiskRecord::Other => {}
         }
     }
+
+    /// A halt of a state that is not known here is taken for the graver one.
+    fn restore_halt(&mut self, halt: Halt) {
+        self.risk.state = RiskState::parse(&halt.state).unwrap_or(RiskState::DrawdownHalt);
+        (self.risk.since_ms, self.risk.halted_on) = (halt.at_ms, Some(day_of(halt.at_ms)));
+        self.risk.details = halt.details;
+        self.watch.flatten.want(format!("{} since an earlier start", self.risk.state.name()), halt.at_ms);
+    }
+}
+
+/// A measured equity; one without the venue's time is of the record's own.
+fn mark(venue_ms: Option<u64>, at_ms: u64, equity: Option<Decimal>) -> Option<Mark> {
+    equity.map(|equity| Mark { at_ms: venue_ms.unwrap_or(at_ms), equity })
 }

@@ -2,16 +2,16 @@
 
 use crate::base::amount::to_wire;
 use crate::guard::state::guard::Guard;
-use serde_json::{Value, json};
+use crate::record::status::Alert;
 
 /// An API wallet's end is told of this long before.
 const EXPIRY_NOTICE_MS: u64 = 7 * 86_400_000;
 
 /// What a person should look at although the service is well.
-pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Value> {
+pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     let mut alerts = Vec::new();
-    let mut alert = |code: &str, text: String, since_ms: Option<u64>| {
-        alerts.push(json!({"code": code, "text": text, "since_ms": since_ms}));
+    let mut alert = |code: &'static str, text: String, since_ms: Option<u64>| {
+        alerts.push(Alert { code: code.into(), text, since_ms });
     };
     let figures = guard.view.equity().and_then(|equity| guard.risk.figures(equity, &guard.config.rules));
     let near = figures.iter().flat_map(|figures| {

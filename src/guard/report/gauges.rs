@@ -7,7 +7,6 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::risk_state::RiskState;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
-use serde_json::Value;
 
 /// Every risk state.
 pub const RISK_STATES: [&str; 3] =
@@ -97,7 +96,6 @@ impl Guard {
         let problems = problems::problems(self, now_ms);
         let is_healthy = problems.is_empty();
         let alerts = [problems, alerts::warnings(self, now_ms)].concat();
-        let code = |alert: &Value| alert.get("code").and_then(Value::as_str).map(str::to_owned);
         let exposure = self.exposure();
         let money = money(self, &exposure);
         let (positions, uncovered) = position_counts(self, exposure);
@@ -112,7 +110,7 @@ impl Guard {
             positions,
             uncovered,
             order_owners: open_orders::order_owners(self),
-            alerts: alerts.iter().filter_map(code).collect(),
+            alerts: alerts.into_iter().map(|alert| alert.code.into_owned()).collect(),
             intents: self.intents.len(),
             in_doubt: self.doubts.len(),
         }

@@ -4,14 +4,13 @@
 use crate::base::amount::percent_of;
 use crate::guard::judge::limits::open_orders_limit::open_entries;
 use crate::guard::judge::limits::order_rate_limit::entries_in_last_minute;
-use crate::guard::report::amounts::or_null;
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
+use crate::record::status::Headroom;
 use rust_decimal::Decimal;
-use serde_json::{Value, json};
 
 /// Each rule with a limit that fills up: its use, its limit, and the market that is nearest to it where there is one.
-pub(crate) fn headroom(guard: &Guard, exposure: &Exposure, now_ms: u64) -> Vec<Value> {
+pub(crate) fn headroom(guard: &Guard, exposure: &Exposure, now_ms: u64) -> Vec<Headroom> {
     let rules = &guard.config.rules;
     let equity = guard.view.equity();
     let base = equity.map(|equity| guard.config.base_equity(equity));
@@ -27,9 +26,15 @@ pub(crate) fn headroom(guard: &Guard, exposure: &Exposure, now_ms: u64) -> Vec<V
     let amount = |found: Option<(u32, Decimal)>| found.map_or(Decimal::ZERO, |(_, amount)| amount);
     let coin = |found: Option<(u32, Decimal)>| {
         let (asset, _) = found.filter(|(_, amount)| !amount.is_zero())?;
-        guard.view.market(asset).map(|market| market.coin.as_str())
+        guard.view.market(asset).map(|market| market.coin.clone())
     };
-    let row = |rule: &str, unit: &str, coin: Option<&str>, used: Option<Decimal>, limit: Option<Decimal>| json!({"rule": rule, "unit": unit, "coin": coin, "used": or_null(used), "limit": or_null(limit)});
+    let row = |rule: &'static str, unit: &'static str, coin, used, limit| Headroom {
+        rule: rule.into(),
+        unit: unit.into(),
+        coin,
+        used,
+        limit,
+    };
     let count = |count: usize| known(Decimal::from(count));
     vec![
         row("daily_loss", "usdc", None, lost, figures.map(|figures| figures.daily_loss_limit)),

@@ -1,7 +1,6 @@
 //! Reports: status, figures, alerts. They look at the state and change nothing.
 
 pub(crate) mod alerts;
-pub(crate) mod amounts;
 pub(crate) mod gauges;
 pub(crate) mod headroom;
 pub(crate) mod open_orders;

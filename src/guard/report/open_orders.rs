@@ -1,16 +1,14 @@
 //! The open orders of the status, with the owner of each.
 
-use crate::guard::report::amounts::{or_null, text};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::is_derived;
 use crate::guard::state::paper_orders::PaperOrder;
 use crate::guard::state::view::Resting;
-use crate::venue::info::OpenOrder;
-use crate::venue::order::Tif;
+use crate::record::status::OpenOrder;
+use crate::venue::info as venue;
 use crate::venue::side::Side;
-use serde_json::{Value, json};
 
-pub(crate) fn open_orders(guard: &Guard) -> Vec<Value> {
+pub(crate) fn open_orders(guard: &Guard) -> Vec<OpenOrder> {
     let core = guard.view.orders.values().map(|order| describe(&order.order, owner(guard, order)));
     // Accepted since the last read: whoever placed it looks for it here at once.
     let placed = guard.sent.resting().filter(|order| !guard.view.orders.contains_key(&order.oid));
@@ -40,37 +38,37 @@ fn owner(guard: &Guard, order: &Resting) -> &'static str {
     }
 }
 
-fn describe(order: &OpenOrder, owner: &str) -> Value {
-    json!({
-        "coin": order.coin,
-        "oid": order.oid,
-        "cloid": order.cloid,
-        "side": if order.side == Side::Buy { "buy" } else { "sell" },
-        "size": text(order.sz),
-        "px": text(order.limit_px),
-        "trigger_px": or_null(order.is_trigger.then_some(order.trigger_px)),
-        "is_market_trigger": order.is_trigger && order.order_type.ends_with("Market"),
-        "order_type": order.order_type.to_ascii_lowercase().replace(' ', "_"),
-        "tif": order.tif,
-        "reduce_only": order.reduce_only,
-        "owner": owner,
-    })
+fn describe(order: &venue::OpenOrder, owner: &'static str) -> OpenOrder {
+    OpenOrder {
+        coin: order.coin.clone(),
+        oid: order.oid,
+        cloid: order.cloid,
+        side: if order.side == Side::Buy { "buy" } else { "sell" }.into(),
+        size: order.sz,
+        px: order.limit_px,
+        trigger_px: order.is_trigger.then_some(order.trigger_px),
+        is_market_trigger: order.is_trigger && order.order_type.ends_with("Market"),
+        order_type: order.order_type.to_ascii_lowercase().replace(' ', "_"),
+        tif: order.tif.clone(),
+        reduce_only: order.reduce_only,
+        owner: owner.into(),
+    }
 }
 
 /// An order that paper mode pretends to have placed; only clients' orders that are no triggers rest there.
-fn describe_paper(oid: u64, order: &PaperOrder, coin: &str) -> Value {
-    json!({
-        "coin": coin,
-        "oid": oid,
-        "cloid": order.cloid,
-        "side": if order.is_buy { "buy" } else { "sell" },
-        "size": text(order.size),
-        "px": text(order.px),
-        "trigger_px": null,
-        "is_market_trigger": false,
-        "order_type": "limit",
-        "tif": order.tif.map(Tif::name),
-        "reduce_only": order.reduce_only,
-        "owner": "bot",
-    })
+fn describe_paper(oid: u64, order: &PaperOrder, coin: &str) -> OpenOrder {
+    OpenOrder {
+        coin: coin.to_owned(),
+        oid,
+        cloid: order.cloid,
+        side: if order.is_buy { "buy" } else { "sell" }.into(),
+        size: order.size,
+        px: order.px,
+        trigger_px: None,
+        is_market_trigger: false,
+        order_type: "limit".to_owned(),
+        tif: order.tif.map(|tif| tif.name().to_owned()),
+        reduce_only: order.reduce_only,
+        owner: "bot".into(),
+    }
 }

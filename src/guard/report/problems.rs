@@ -1,14 +1,13 @@
 //! Problems: the conditions that keep the guard from being healthy.
 
 use crate::guard::flow::signer;
-
 use crate::guard::state::guard::Guard;
-use serde_json::{Value, json};
+use crate::record::status::Alert;
 
-pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Value> {
+pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     let mut alerts = Vec::new();
-    let mut alert = |code: &str, text: String, since_ms: Option<u64>| {
-        alerts.push(json!({"code": code, "text": text, "since_ms": since_ms}));
+    let mut alert = |code: &'static str, text: String, since_ms: Option<u64>| {
+        alerts.push(Alert { code: code.into(), text, since_ms });
     };
     for (code, what, at_ms, limit_ms) in [
         (
@@ -44,7 +43,6 @@ impl Guard {
     /// What keeps the guard from being healthy. A pulled kill switch is none of it.
     #[must_use]
     pub fn problems(&self, now_ms: u64) -> Vec<String> {
-        let texts = problems(self, now_ms).into_iter();
-        texts.filter_map(|alert| alert.get("text").and_then(Value::as_str).map(str::to_owned)).collect()
+        problems(self, now_ms).into_iter().map(|alert| alert.text).collect()
     }
 }

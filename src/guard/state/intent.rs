@@ -1,8 +1,8 @@
 //! An intent: the actions that one event named, and how far sending them has come.
 
 use crate::guard::effects::{Deed, SendAction, Urgency};
-use crate::guard::reply::Summary;
 use crate::guard::state::merged_reply::Merge;
+use crate::record::reply_summary::Summary;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
 use crate::venue::reply::{Reply, Status};

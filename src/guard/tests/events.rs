@@ -51,7 +51,7 @@ fn a_decision_is_found_by_its_client_order_ids() {
     let decided = Desk::live().order(with(buy(ETH, "2000", "0.1"), "/c", cloid(5)));
     let id = serde_json::from_value(cloid(5)).unwrap();
     assert!(decided.effects.records[0].keys.cloids.contains(&id));
-    assert_eq!(decided.effects.records[0].keys.seq, decided.seq());
+    assert_eq!(decided.effects.records[0].seq, decided.seq());
 }
 
 #[test]

@@ -9,6 +9,8 @@ pub(super) use super::wire::*;
 use crate::base::address::Address;
 use crate::guard::effects::SendAction;
 use crate::guard::{Config, Deed, Effects, Guard, Input, Mode, Read, Request, RequestBody, SendOutcome, Via};
+use crate::record::event::Event;
+use crate::record::risk_record::RiskRecord;
 use crate::rules::Rules;
 use crate::venue::Node;
 use crate::venue::envelope::Envelope;
@@ -345,4 +347,26 @@ pub(super) fn reads(effects: &Effects) -> Vec<&Read> {
 
 pub(super) fn json_of(node: &Node) -> Value {
     serde_json::to_value(node).unwrap()
+}
+
+/// What the guard takes and gives as JSON, as the journal and the API carry it.
+impl Guard {
+    pub(super) fn status_json(&self, now_ms: u64, weight: (u32, u32)) -> Value {
+        json!(self.status(now_ms, weight))
+    }
+
+    pub(super) fn restore_json(&mut self, event: &Value) {
+        self.restore(Event::of(event).unwrap());
+    }
+
+    pub(super) fn restore_risk_json(&mut self, record: &Value) {
+        self.restore_risk(RiskRecord::parse(&record.to_string()).unwrap());
+    }
+
+    pub(super) fn restore_checkpoint_json(&mut self, record: &Value) {
+        let Some(RiskRecord::Checkpoint(checkpoint)) = RiskRecord::parse(&record.to_string()) else {
+            panic!("{record}")
+        };
+        self.restore_checkpoint(checkpoint);
+    }
 }

@@ -11,7 +11,7 @@ use crate::venue::info::{AccountMode, ledger_updates};
 pub(super) const DAY_MS: u64 = 86_400_000;
 
 pub(super) fn risk(desk: &Desk) -> Value {
-    desk.guard.status(desk.now, (0, 0))["risk"].clone()
+    desk.guard.status_json(desk.now, (0, 0))["risk"].clone()
 }
 
 pub(super) fn state(desk: &Desk) -> String {
@@ -77,7 +77,7 @@ pub(super) fn kinds(effects: &Effects) -> Vec<String> {
 pub(super) fn woken(records: &[String]) -> Desk {
     let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
     let mut guard = Guard::new(config(Mode::Testnet, Rules::default()), 1_000);
-    records.iter().for_each(|record| guard.restore_risk(&serde_json::from_str(record).unwrap()));
+    records.iter().for_each(|record| guard.restore_risk_json(&serde_json::from_str(record).unwrap()));
     guard.start(NOW);
     desk.guard = guard;
     desk.step(Input::Universe(universe()));
@@ -281,7 +281,7 @@ fn a_warning_comes_at_sixty_percent() {
     for (left, warns) in [(dec!(9700.01), false), (dec!(9700), true)] {
         let mut desk = desk();
         equity(&mut desk, left);
-        let status = desk.guard.status(desk.now, (0, 0));
+        let status = desk.guard.status_json(desk.now, (0, 0));
         let codes: Vec<&Value> = status["alerts"].as_array().unwrap().iter().map(|alert| &alert["code"]).collect();
         assert_eq!(codes.contains(&&json!("daily_loss_near")), warns, "{left}");
         assert!(desk.guard.problems(desk.now).iter().all(|problem| !problem.contains("limit")), "no ill health");

@@ -9,7 +9,7 @@ use crate::guard::{Config, Mode};
 use crate::rules::Rules;
 
 fn row(desk: &Desk, rule: &str) -> Value {
-    let status = desk.guard.status(desk.now, (0, 0));
+    let status = desk.guard.status_json(desk.now, (0, 0));
     let rows = status["headroom"].as_array().unwrap();
     let found: Vec<&Value> = rows.iter().filter(|row| row["rule"] == rule).collect();
     assert_eq!(found.len(), 1, "{rule}");

@@ -9,7 +9,7 @@ use crate::venue::info::OpenOrder;
 
 /// Gross exposure as the guard counts it, USDC.
 fn exposure(desk: &Desk) -> Decimal {
-    desk.guard.status(desk.now, (0, 0))["risk"]["exposure"].as_str().unwrap().parse().unwrap()
+    desk.guard.status_json(desk.now, (0, 0))["risk"]["exposure"].as_str().unwrap().parse().unwrap()
 }
 
 /// A guard that has just forwarded a buy of 1 ETH at 2000, and the decision's number.

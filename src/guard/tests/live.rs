@@ -94,7 +94,7 @@ fn a_refused_pre_stops_the_rest() {
     assert_eq!(reply["status"], "err");
     assert!(reply["response"].as_str().unwrap().contains("no leverage"), "{reply}");
     assert_eq!(reply["guard"]["seq"], decided.seq());
-    assert_eq!(desk.guard.status(desk.now, (0, 0))["risk"]["exposure"], "0");
+    assert_eq!(desk.guard.status_json(desk.now, (0, 0))["risk"]["exposure"], "0");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn an_unanswered_pre_stops_the_rest() {
     assert_eq!(kinds(&effects), ["sent", "done"]);
     assert!(sends(&effects).is_empty());
     // The order itself never went.
-    assert_eq!(desk.guard.status(desk.now, (0, 0))["risk"]["exposure"], "0");
+    assert_eq!(desk.guard.status_json(desk.now, (0, 0))["risk"]["exposure"], "0");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn an_order_stands_in_the_status_from_its_acceptance_on_and_once() {
     let forward = decided.event["pre"].as_array().unwrap().len();
     desk.answer(decided.seq(), forward, statuses(json!([{"resting": {"oid": 7}}, "waitingForFill"])));
     let shown = |desk: &Desk| -> Vec<u64> {
-        let status = desk.guard.status(desk.now, (0, 0));
+        let status = desk.guard.status_json(desk.now, (0, 0));
         status["open_orders"].as_array().unwrap().iter().map(|order| order["oid"].as_u64().unwrap()).collect()
     };
     assert_eq!(shown(&desk), [7]);

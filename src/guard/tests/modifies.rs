@@ -131,7 +131,7 @@ fn guard_order_is_not_modified_by_clients() {
 fn a_modify_in_doubt_counts_twice() {
     let mut desk = held(dec!(0), vec![open("ETH", "B", "2000", "1", 1)]);
     let decided = desk.ask(modify(1, buy(ETH, "2000", "1")));
-    let exposure = |desk: &Desk| desk.guard.status(desk.now, (0, 0))["risk"]["exposure"].clone();
+    let exposure = |desk: &Desk| desk.guard.status_json(desk.now, (0, 0))["risk"]["exposure"].clone();
     assert_eq!(exposure(&desk), "4000");
     desk.step(crate::guard::Input::Sent {
         intent: decided.seq(),

@@ -55,7 +55,7 @@ fn a_veto_leaves_the_id_unused_over_a_restart_too() {
     refused.vetoed("price_invalid");
     before.order(entry(1)).resized();
     let mut after = Desk::new(Mode::Testnet, wide());
-    after.guard.restore(&refused.event);
+    after.guard.restore_json(&refused.event);
     uses_up_the_nonces_of(&mut after);
     after.order(entry(1)).resized();
 }
@@ -66,8 +66,8 @@ fn a_restart_knows_the_used_ids() {
     let used = before.order(entry(1));
     let checkpoint: Value = serde_json::from_str(&before.guard.checkpoint(before.now)).unwrap();
     let (mut by_event, mut by_checkpoint) = (Desk::new(Mode::Testnet, wide()), Desk::new(Mode::Testnet, wide()));
-    by_event.guard.restore(&used.resized().event);
-    by_checkpoint.guard.restore_checkpoint(&checkpoint);
+    by_event.guard.restore_json(&used.resized().event);
+    by_checkpoint.guard.restore_checkpoint_json(&checkpoint);
     for after in [&mut by_event, &mut by_checkpoint] {
         uses_up_the_nonces_of(after);
         after.order(entry(1)).vetoed("duplicate_order").says(&["good for one trade"]);

@@ -13,7 +13,7 @@ fn desk() -> Desk {
 }
 
 fn exposure(desk: &Desk) -> Decimal {
-    desk.guard.status(desk.now, (0, 0))["risk"]["exposure"].as_str().unwrap().parse().unwrap()
+    desk.guard.status_json(desk.now, (0, 0))["risk"]["exposure"].as_str().unwrap().parse().unwrap()
 }
 
 fn status(decided: &Decided, place: usize) -> Value {
@@ -188,7 +188,7 @@ fn the_stop_of_an_entry_goes_with_it() {
 fn what_rests_on_paper_is_shown_among_the_open_orders() {
     let mut desk = Desk::new(Mode::Paper, wide());
     let oid = desk.order(buy(ETH, "1900", "0.5")).reply()["response"]["data"]["statuses"][0]["resting"]["oid"].clone();
-    let shown = |desk: &Desk| desk.guard.status(desk.now, (0, 0))["open_orders"].clone();
+    let shown = |desk: &Desk| desk.guard.status_json(desk.now, (0, 0))["open_orders"].clone();
     let orders = shown(&desk);
     assert_eq!(orders.as_array().unwrap().len(), 1, "{orders}");
     let order = &orders[0];

@@ -325,7 +325,7 @@ proptest! {
                 effects = desk.step(Input::Sent { intent, index, outcome });
             }
             desk.read();
-            let _ = desk.guard.status(desk.now, (0, 0));
+            let _ = desk.guard.status_json(desk.now, (0, 0));
         }
     }
 

@@ -16,8 +16,8 @@ fn kind(effects: &Effects, kind: &str) -> Vec<Value> {
 fn reborn(desk: &Desk, checkpoint: Option<&Value>, journal: &[Value]) -> Guard {
     let seq = |record: &Value| record["seq"].as_u64().unwrap();
     let mut guard = Guard::new(desk.guard.config.clone(), journal.last().or(checkpoint).map_or(0, seq));
-    checkpoint.into_iter().for_each(|record| guard.restore_checkpoint(record));
-    journal.iter().for_each(|event| guard.restore(event));
+    checkpoint.into_iter().for_each(|record| guard.restore_checkpoint_json(record));
+    journal.iter().for_each(|event| guard.restore_json(event));
     guard
 }
 
@@ -279,7 +279,7 @@ fn whom_actions_are_for_is_known_to_the_next_life() {
         assert_eq!(records.len(), 1);
         assert!(desk.step(Input::ActsFor(vault)).risk.is_empty(), "once");
         desk.guard = Guard::new(config(Mode::Testnet, wide()), 0);
-        records.iter().for_each(|record| desk.guard.restore_risk(record));
+        records.iter().for_each(|record| desk.guard.restore_risk_json(record));
         desk.guard.start(desk.now);
         let decided = desk.order(close(ETH, true, "2000", "1"));
         assert_eq!(sends(&decided.effects)[0].terms.vault, vault, "{}", decided.event);

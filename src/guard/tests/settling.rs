@@ -177,7 +177,7 @@ fn a_noop_that_was_never_sent_is_tried_again() {
 fn restarted(desk: &Desk, journal: &[Value]) -> Guard {
     let last = journal.last().map_or(0, seq);
     let mut guard = Guard::new(desk.guard.config.clone(), last);
-    journal.iter().for_each(|event| guard.restore(event));
+    journal.iter().for_each(|event| guard.restore_json(event));
     guard
 }
 
@@ -210,7 +210,7 @@ fn a_second_crash_forgets_no_doubt() {
     let checkpoint: Value = serde_json::from_str(&second.checkpoint(desk.now + 6)).unwrap();
     let from_checkpoint = {
         let mut guard = Guard::new(desk.guard.config.clone(), 100);
-        guard.restore_checkpoint(&checkpoint);
+        guard.restore_checkpoint_json(&checkpoint);
         guard
     };
     for mut third in [restarted(&desk, &journal), from_checkpoint] {
@@ -253,7 +253,7 @@ fn a_checkpoint_carries_what_is_open_and_what_is_in_doubt() {
     let (desk, decided, _) = in_doubt();
     let checkpoint: Value = serde_json::from_str(&desk.guard.checkpoint(desk.now)).unwrap();
     let mut guard = Guard::new(desk.guard.config.clone(), 100);
-    guard.restore_checkpoint(&checkpoint);
+    guard.restore_checkpoint_json(&checkpoint);
     guard.start(desk.now + 5);
     guard.step(Input::ActsFor(None), desk.now + 5);
     let effects = guard.step(Input::Tick, desk.now + 5);
@@ -263,7 +263,7 @@ fn a_checkpoint_carries_what_is_open_and_what_is_in_doubt() {
     let decided = desk.order(buy(ETH, "2000", "1"));
     let checkpoint: Value = serde_json::from_str(&desk.guard.checkpoint(desk.now)).unwrap();
     let mut guard = Guard::new(desk.guard.config.clone(), 100);
-    guard.restore_checkpoint(&checkpoint);
+    guard.restore_checkpoint_json(&checkpoint);
     guard.start(desk.now + 5);
     guard.step(Input::ActsFor(None), desk.now + 5);
     let effects = guard.step(Input::Tick, desk.now + 5);

@@ -17,7 +17,7 @@ fn errors(effects: &Effects) -> Vec<String> {
 
 /// The alert, while there is one.
 fn alert(desk: &Desk) -> Option<Value> {
-    let status = desk.guard.status(desk.now, (0, 0));
+    let status = desk.guard.status_json(desk.now, (0, 0));
     let mut alerts = status["alerts"].as_array().unwrap().clone().into_iter();
     alerts.find(|alert| alert["code"] == "signer_unknown")
 }

@@ -1,9 +1,9 @@
 //! One fixed-width record of the index, ordered as it is searched: what is looked for first, then where it stands.
 
-use serde_json::Value;
-
+use crate::base::address::Cloid;
 use crate::base::day::Day;
 use crate::journal::segment::{Position, Segment};
+use crate::record::event::Keys;
 
 /// Bytes of an entry.
 pub(crate) const SIZE: usize = 20;
@@ -94,67 +94,17 @@ pub(crate) fn tag_and_key(entry: &Entry) -> (u8, u64) {
     (tag, u64::from_be_bytes([a, b, c, d, e, f, g, h]))
 }
 
-/// The keys that one event can be found by.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Keys {
-    /// The client's nonce, of a decision that has one.
-    pub nonce: Option<u64>,
-    /// The client order ids that a decision names, of the client's orders and of what is sent for it.
-    pub cloids: Vec<u128>,
-    /// The `seq` of the event that this one serves: `decision` of a `sent`, `of` of an `intent`, `intent` of a `recovered` or `done`.
-    pub serves: Option<u64>,
-}
-
-impl Keys {
-    /// The keys of an event. This is their only definition: it is also what the index is rebuilt by.
-    pub fn of(event: &Value) -> Keys {
-        let number = |name: &str| event.get(name).and_then(Value::as_u64);
-        let mut keys = Keys::default();
-        match event.get("kind").and_then(Value::as_str) {
-            Some("decision") => {
-                keys.nonce = number("nonce");
-                for part in ["request", "pre", "forward", "post"] {
-                    collect(event.get(part).unwrap_or(&Value::Null), &mut keys.cloids);
-                }
-                keys.cloids.sort_unstable();
-                keys.cloids.dedup();
-            }
-            Some("sent") => keys.serves = number("decision"),
-            Some("intent") => keys.serves = number("of"),
-            Some("recovered" | "done") => keys.serves = number("intent"),
-            _ => {}
-        }
-        keys
-    }
-
-    /// The entries of an event at a place.
-    pub(crate) fn entries(&self, location: Location) -> impl Iterator<Item = Entry> + '_ {
-        let cloids = self.cloids.iter().map(|cloid| (Tag::Cloid, fold(*cloid)));
-        let others = [(Tag::Nonce, self.nonce), (Tag::Serves, self.serves)];
-        let others = others.into_iter().filter_map(|(tag, key)| Some((tag, key?)));
-        others.chain(cloids).map(move |(tag, key)| entry(tag, key, location))
-    }
-}
-
-/// Every text in the shape of a client order id, wherever it stands in an action.
-fn collect(value: &Value, cloids: &mut Vec<u128>) {
-    match value {
-        Value::String(text) => cloids.extend(parse_cloid(text)),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, cloids)),
-        Value::Object(members) => members.values().for_each(|member| collect(member, cloids)),
-        _ => {}
-    }
-}
-
-/// `0x` and 32 hex digits of either case.
-pub fn parse_cloid(text: &str) -> Option<u128> {
-    let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 32 && !digits.starts_with('+'))?;
-    u128::from_str_radix(digits, 16).ok()
+/// The entries of an event at a place.
+pub(crate) fn entries(keys: &Keys, location: Location) -> impl Iterator<Item = Entry> + '_ {
+    let cloids = keys.cloids.iter().map(|cloid| (Tag::Cloid, fold(*cloid)));
+    let others = [(Tag::Nonce, keys.nonce), (Tag::Serves, keys.serves)];
+    let others = others.into_iter().filter_map(|(tag, key)| Some((tag, key?)));
+    others.chain(cloids).map(move |(tag, key)| entry(tag, key, location))
 }
 
 /// A client order id as an index key. Two ids may share one: what is found is compared in full.
-pub(crate) fn fold(cloid: u128) -> u64 {
-    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = cloid.to_be_bytes();
+pub(crate) fn fold(cloid: Cloid) -> u64 {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = cloid.0;
     u64::from_be_bytes([a, b, c, d, e, f, g, h]) ^ u64::from_be_bytes([i, j, k, l, m, n, o, p]).rotate_left(32)
 }
 

@@ -48,11 +48,11 @@ fn look_up(lookup: &Lookup, what: &str) {
         let begun = Instant::now();
         let found = lookup.by_nonce(NOON + seq).unwrap();
         by_nonce.push(begun.elapsed());
-        assert_eq!(found[0]["decision"]["seq"], seq);
+        assert_eq!(found[0].decision["seq"], seq);
         let begun = Instant::now();
         let found = lookup.by_cloid(&cloid_of(seq)).unwrap();
         by_cloid.push(begun.elapsed());
-        assert_eq!(found[0]["decision"]["seq"], seq);
+        assert_eq!(found[0].decision["seq"], seq);
     }
     println!("{what}: by nonce {}; by cloid {}", spread(by_nonce), spread(by_cloid));
 }

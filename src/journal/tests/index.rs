@@ -4,9 +4,10 @@ use nix::libc::EIO;
 
 use super::*;
 use crate::journal::index::Index;
-use crate::journal::index::entry::{Entry, Keys, Location, Tag, entry};
+use crate::journal::index::entry::{Entry, Location, Tag, entries, entry};
 use crate::journal::index::table::FULL;
 use crate::journal::segment::{Position, Segment};
+use crate::record::decision_view::DecisionRecord;
 
 fn cloid(n: u64, order: u64) -> String {
     format!("0x{n:016x}{order:016x}")
@@ -44,7 +45,7 @@ fn check(place: &Place, last: u64) {
     let (store, opened) = place.open();
     let lookup = store.lookup();
     let _journal = start(store, Some(opened.history), 1, |(), _| ());
-    let find = |key: &dyn Fn() -> Result<Vec<Value>, LookupError>| loop {
+    let find = |key: &dyn Fn() -> Result<Vec<DecisionRecord<Value>>, LookupError>| loop {
         match key() {
             Err(LookupError::Rebuilding) => {}
             found => return found.unwrap(),
@@ -54,7 +55,7 @@ fn check(place: &Place, last: u64) {
         // Among the first and among the last entries of a run.
         for found in [find(&|| lookup.by_nonce(1000 + n)), find(&|| lookup.by_cloid(&cloid(n, 38)))] {
             assert_eq!(found.len(), 1, "{n}");
-            assert_eq!(found[0]["decision"]["seq"], n);
+            assert_eq!(found[0].decision["seq"], n);
         }
     }
     assert!(find(&|| lookup.by_nonce(1000)).is_empty() && find(&|| lookup.by_cloid(&cloid(last + 1, 0))).is_empty());
@@ -140,7 +141,7 @@ fn a_run_spoiled_while_the_service_runs_is_made_again() {
             found => break found.unwrap(),
         }
     };
-    assert_eq!(found[0]["decision"]["seq"], 7);
+    assert_eq!(found[0].decision["seq"], 7);
     assert!(std::fs::read(&first).unwrap() == whole);
 }
 
@@ -175,7 +176,7 @@ fn memory_is_bounded() {
     let count = 3 * FULL as u64 + 10;
     for n in 0..count {
         let to = Position { segment, offset: n + 1, chain: Chain::START };
-        index.add(keys(n).entries(Location { segment, offset: n }), to);
+        index.add(entries(&keys(n), Location { segment, offset: n }), to);
     }
     assert_eq!(place.runs().len(), 3);
     for n in (0..count).step_by(1009) {

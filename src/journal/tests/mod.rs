@@ -17,6 +17,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::faults::{Fault, Faults, Step, Switch};
+use crate::record::event::{Event, Keys};
 
 /// 2026-03-01, 12:00 UTC.
 pub(super) const NOON: u64 = 1_772_366_400_000;
@@ -118,8 +119,12 @@ impl<T> Drop for Running<T> {
     }
 }
 
+pub(super) fn keys_of(event: &Value) -> Keys {
+    Event::of(event).unwrap().kind.keys()
+}
+
 pub(super) fn line(event: &Value) -> Line {
-    Line { text: event.to_string(), keys: Keys::of(event) }
+    Line { text: event.to_string(), keys: keys_of(event) }
 }
 
 pub(super) fn event(seq: u64) -> Line {
@@ -134,13 +139,14 @@ pub(super) fn checkpoint(seq: u64) -> RiskLine {
     RiskLine { text: json!({"kind": "checkpoint", "seq": seq}).to_string(), checkpoint: true }
 }
 
-pub(super) fn seqs(events: &[Value]) -> Vec<u64> {
-    events.iter().map(|event| event["seq"].as_u64().unwrap()).collect()
+pub(super) fn seqs(events: &[StoredEvent]) -> Vec<u64> {
+    let seq = |text: &str| serde_json::from_str::<Value>(text).unwrap()["seq"].as_u64().unwrap();
+    events.iter().map(|stored| seq(&stored.text)).collect()
 }
 
 /// The numbers of the risk records that have one.
-pub(super) fn numbers(risk: &[Value]) -> Vec<u64> {
-    risk.iter().filter_map(|record| record["n"].as_u64()).collect()
+pub(super) fn numbers(risk: &[String]) -> Vec<u64> {
+    risk.iter().filter_map(|line| serde_json::from_str::<Value>(line).unwrap()["n"].as_u64()).collect()
 }
 
 pub(super) fn verify(opened: &Opened) {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::tool::{GUARD_READ, Tool, noted, read};
@@ -10,8 +11,11 @@ use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
 use crate::mcp::guard_client::GuardCallError;
 use crate::mcp::outcome::{Kind, Outcome, Retry};
-use crate::mcp::settlement_view::DecisionRecord;
+use crate::mcp::send::decisions_in;
+use crate::mcp::settlement_view::Record;
 use crate::mcp::{client_id, records, schema};
+use crate::record::event::Event;
+use crate::record::event_page::EventPage;
 
 /// Records given where no number is named.
 const DEFAULT: usize = 20;
@@ -65,31 +69,25 @@ fn decisions(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
         (None, Err(_)) => Arc::default(),
     };
     let coin = coin.map(|coin| context.market(&coin)).transpose()?.map(|market| market.coin);
-    let is_wanted = |event: &Value| {
-        let seq = event.get("seq").and_then(Value::as_u64).unwrap_or_default();
-        before.is_none_or(|before| seq < before)
+    let is_wanted = |event: &Event<'_>| {
+        before.is_none_or(|before| event.seq < before)
             && coin.as_ref().is_none_or(|coin| records::is_about(event, coin, &universe))
     };
     let found: Vec<Value> = match client_id {
         Some(client_id) => of_trade(context, &client_id)?
             .iter()
             .rev()
-            .filter(|record| is_wanted(DecisionRecord(record).decision()))
-            .take(limit)
-            .map(|record| {
-                let mut short = records::decision(DecisionRecord(record).decision(), &universe);
-                if let Some(short) = short.as_object_mut() {
-                    short.insert("effects".to_owned(), records::effects(record));
-                }
-                short
+            .filter(|record| is_wanted(&record.decision))
+            .filter_map(|record| {
+                let mut short = records::decision(&record.decision, &universe)?;
+                short.insert("effects".to_owned(), records::effects(record));
+                Some(Value::Object(short))
             })
+            .take(limit)
             .collect(),
-        None => {
-            let is_decision = |event: &Value| event.get("kind").and_then(Value::as_str) == Some("decision");
-            newest(context, limit, before, |event| {
-                (is_decision(event) && is_wanted(event)).then(|| records::decision(event, &universe))
-            })?
-        }
+        None => newest(context, limit, before, |event, _| {
+            is_wanted(event).then(|| records::decision(event, &universe).map(Value::Object)).flatten()
+        })?,
     };
     Ok(noted(records::list("decisions", found)))
 }
@@ -98,7 +96,7 @@ fn events(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let args = read(args, &["limit", "before"])?;
     let (limit, before) = (args.limit(DEFAULT, MOST)?, args.whole("before", "a seq")?);
     context.admit()?;
-    let found = newest(context, limit, before, |event| Some(records::event(event)))?;
+    let found = newest(context, limit, before, |_, text| Some(records::event(text)))?;
     Ok(noted(records::list("events", found)))
 }
 
@@ -113,20 +111,19 @@ fn newest(
     context: &Context,
     limit: usize,
     before: Option<u64>,
-    short: impl Fn(&Value) -> Option<Value>,
+    short: impl Fn(&Event<'_>, &Value) -> Option<Value>,
 ) -> Result<Vec<Value>, Outcome> {
-    let seq = |event: &Value| event.get("seq").and_then(Value::as_u64);
     let (mut found, mut since) = (VecDeque::new(), 0);
     for _ in 0..PARTS {
         let path = format!("/guard/events?since={since}&limit={PART}");
-        let mut answer = context.guard.get(&path).map_err(|error| Outcome::unreachable(&error))?;
-        let Some(Value::Array(part)) = answer.get_mut("events").map(Value::take) else { break };
-        let (begun, last) = (since, answer.get("last").and_then(Value::as_u64));
-        for event in &part {
-            let Some(seq) = seq(event).filter(|seq| *seq > since) else { continue };
-            since = seq;
-            if before.is_none_or(|before| seq < before)
-                && let Some(short) = short(event)
+        let answer = context.guard.get(&path).map_err(|error| Outcome::unreachable(&error))?;
+        let Ok(page) = EventPage::<Value>::deserialize(answer) else { break };
+        let (begun, last) = (since, page.last);
+        for text in &page.events {
+            let Some(event) = Event::of(text).filter(|event| event.seq > since) else { continue };
+            since = event.seq;
+            if before.is_none_or(|before| event.seq < before)
+                && let Some(short) = short(&event, text)
             {
                 found.push_front(short);
                 found.truncate(limit);
@@ -141,7 +138,7 @@ fn newest(
 }
 
 /// Every decision on a trade of this server's key, oldest first.
-fn of_trade(context: &Context, name: &str) -> Result<Vec<Value>, Outcome> {
+fn of_trade(context: &Context, name: &str) -> Result<Vec<Record>, Outcome> {
     let Some(key) = &context.key else {
         let text =
             "This server has no client key, so it cannot tell which trades have this client_id. Leave client_id out.";
@@ -151,12 +148,9 @@ fn of_trade(context: &Context, name: &str) -> Result<Vec<Value>, Outcome> {
 }
 
 /// Every decision on a client order id, oldest first.
-pub(super) fn lookup(context: &Context, cloid: &str) -> Result<Vec<Value>, GuardCallError> {
+pub(super) fn lookup(context: &Context, cloid: &str) -> Result<Vec<Record>, GuardCallError> {
     match context.guard.get(&format!("/guard/decision?cloid={cloid}")) {
-        Ok(mut found) => Ok(match found.get_mut("decisions").map(Value::take) {
-            Some(Value::Array(decisions)) => decisions,
-            _ => Vec::new(),
-        }),
+        Ok(found) => Ok(decisions_in(found)),
         Err(GuardCallError::Refused(404, ..)) => Ok(Vec::new()),
         Err(error) => Err(error),
     }

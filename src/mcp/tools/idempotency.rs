@@ -11,7 +11,7 @@ use crate::mcp::client_id;
 use crate::mcp::context::{Context, InProgress};
 use crate::mcp::outcome::{Kind, Outcome, Retry, Rule};
 use crate::mcp::send::{await_settlement, conclude, recall, submit};
-use crate::mcp::settlement_view::DecisionRecord;
+use crate::mcp::settlement_view::{Record, SettlementView};
 use crate::mcp::status::Status;
 use crate::mcp::trade_outcome::{Trade, finish};
 use crate::venue::action::Action;
@@ -62,9 +62,9 @@ impl<'a> IdempotentTrade<'a> {
         trade: impl Fn(Option<Decimal>) -> Trade,
     ) -> Result<Option<Outcome>, Outcome> {
         match lookup(context, &self.cloid.to_string()) {
-            Ok(found) => Ok(self
-                .first_passed(&found)
-                .map(|record| self.outcome_of_repeat(context, status, terms, &record, trade))),
+            Ok(found) => Ok(self.first_passed(&found).and_then(|record| {
+                Some(self.outcome_of_repeat(context, status, terms, SettlementView::of(&record)?, trade))
+            })),
             Err(_) if terms.reduce_only => Ok(None),
             Err(error) => Err(Outcome::unreachable(&error)),
         }
@@ -86,11 +86,12 @@ impl<'a> IdempotentTrade<'a> {
         };
         if sent.is_veto("duplicate_order") {
             match lookup(context, &self.cloid.to_string()).map(|found| self.first_passed(&found)) {
-                Ok(Some(record)) => {
-                    let words = |size| Trade { size, ..trade.clone() };
-                    return self.outcome_of_repeat(context, status, terms, &record, words);
+                Ok(first) => {
+                    if let Some(record) = first.as_ref().and_then(SettlementView::of) {
+                        let words = |size| Trade { size, ..trade.clone() };
+                        return self.outcome_of_repeat(context, status, terms, record, words);
+                    }
                 }
-                Ok(None) => {}
                 Err(error) => {
                     let text = format!(
                         "The guard refused it as a repeat, and whether this client_id traded before cannot be read now ({error}). \
@@ -104,11 +105,10 @@ impl<'a> IdempotentTrade<'a> {
     }
 
     /// The decision that passed under this name.
-    fn first_passed(&self, found: &[Value]) -> Option<Value> {
+    fn first_passed(&self, found: &[Record]) -> Option<Record> {
         let cloid = self.cloid.to_string();
-        let passed = |record: &&Value| {
-            let record = DecisionRecord(record);
-            !record.is_veto() && record.asked_order(&cloid).is_some()
+        let passed = |record: &&Record| {
+            SettlementView::of(record).is_some_and(|record| !record.is_veto() && record.asked_order(&cloid).is_some())
         };
         found.iter().find(passed).cloned()
     }
@@ -118,10 +118,9 @@ impl<'a> IdempotentTrade<'a> {
         context: &Context,
         status: &Status,
         terms: &TradeTerms,
-        record: &Value,
+        record: SettlementView<'_>,
         trade: impl Fn(Option<Decimal>) -> Trade,
     ) -> Outcome {
-        let record = DecisionRecord(record);
         let first = record.asked_order(&self.cloid.to_string()).cloned().unwrap_or_default();
         // The outcome is that of the first call: its size counts, not the size that this call would come to now.
         let trade = trade(first.get("s").and_then(Value::as_str).and_then(|size| parse_wire(size).ok()));
@@ -133,11 +132,12 @@ impl<'a> IdempotentTrade<'a> {
         if is_same {
             let cloid = self.cloid.to_string();
             let settled = await_settlement(|| lookup(context, &cloid).ok().and_then(|found| self.first_passed(&found)));
-            return recall(context, status, &trade, settled.as_ref().map_or(record, DecisionRecord));
+            let settled = settled.as_ref().and_then(SettlementView::of).unwrap_or(record);
+            return recall(context, status, &trade, settled);
         }
         let rule = Rule { id: "client_id_used".to_owned(), limit: None, observed: trade.client_id };
         let text = "This client_id was used before for another trade, so nothing was sent. list_decisions with this client_id \
                     shows that one; choose a new client_id for this one.";
-        Outcome { decision_id: record.seq(), ..Outcome::invalid(rule, text) }
+        Outcome { decision_id: Some(record.seq()), ..Outcome::invalid(rule, text) }
     }
 }

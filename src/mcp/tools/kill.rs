@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::tool::{SETTING, Tool, read};
 use crate::base::kill_file::MAX_REASON_LEN;
@@ -13,6 +13,7 @@ use crate::mcp::guard_client::GuardCallError;
 use crate::mcp::outcome::{Kind, Outcome, Retry};
 use crate::mcp::schema;
 use crate::mcp::send::signed;
+use crate::record::kill_answer::KillAnswer;
 use crate::venue::action::Action;
 use crate::venue::signing::{Source, Terms};
 
@@ -36,7 +37,7 @@ fn kill(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     // The guard takes it signed for either network.
     let body = signed(context, &action, &terms, Source::Mainnet)?;
     let answer = context.guard.kill(&body).and_then(|answer| {
-        let reason_given = answer.get("killed").and_then(Value::as_str).map(str::to_owned);
+        let reason_given = KillAnswer::deserialize(answer).ok().and_then(|answer| answer.killed);
         reason_given.ok_or_else(|| GuardCallError::NoAnswer("its answer names no kill; is that the guard?".to_owned()))
     });
     match answer {

@@ -4,7 +4,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Map, Value, json};
 
 use super::tool::{GUARD_READ, Tool, noted, read};
-use crate::base::amount::{parse_info, to_wire};
+use crate::base::amount::to_wire;
 use crate::base::text::visible;
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
@@ -42,7 +42,7 @@ fn rules(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
         .collect();
     let mut shown = Map::from_iter([("rules".to_owned(), json!(list)), ("headroom".to_owned(), headroom(status))]);
     shown.insert("percent_of_usdc".to_owned(), json!(base.map(usdc)));
-    shown.insert("equity".to_owned(), json!(status.amount("/equity").map(usdc)));
+    shown.insert("equity".to_owned(), json!(status.known().equity.map(usdc)));
     shown.insert("caution".to_owned(), json!(snapshot.caution()));
     Ok(noted(shown))
 }
@@ -50,29 +50,26 @@ fn rules(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
 /// The equity that the rules' percentages are of: the account's, or the owner's cap on it. The guard gives it only
 /// through the limit that it comes to.
 fn base(status: &Status, exposure_pct: Decimal) -> Option<Decimal> {
-    status.amount("/risk/exposure_limit")?.checked_mul(dec!(100))?.checked_div(exposure_pct)
+    status.known().risk.exposure_limit?.checked_mul(dec!(100))?.checked_div(exposure_pct)
 }
 
 /// Used, limit and left of every rule that fills up, by the guard's count: USDC, or a number of orders. Where each
 /// market has a limit of its own, the market that is nearest to it.
 pub(super) fn headroom(status: &Status) -> Value {
-    let rows = status.raw().get("headroom").and_then(Value::as_array).into_iter().flatten();
-    let shown = rows.filter_map(|row| {
-        let text = |name: &str| row.get(name).and_then(Value::as_str);
-        let amount = |name: &str| parse_info(text(name)?).ok();
-        let shown: fn(Decimal) -> String = match text("unit")? {
+    let shown = status.known().headroom.iter().filter_map(|row| {
+        let shown: fn(Decimal) -> String = match &row.unit[..] {
             "usdc" => usdc,
             "orders" => to_wire,
             // A setting, which nothing adds to.
             _ => return None,
         };
-        let (used, limit) = (amount("used"), amount("limit"));
+        let (used, limit) = (row.used, row.limit);
         let left = limit.zip(used).map(|(limit, used)| limit.saturating_sub(used).max(Decimal::ZERO));
         let mut figure = json!({"used": used.map(shown), "limit": limit.map(shown), "left": left.map(shown)});
-        if let (Some(coin), Some(figure)) = (text("coin"), figure.as_object_mut()) {
+        if let (Some(coin), Some(figure)) = (&row.coin, figure.as_object_mut()) {
             figure.insert("coin".to_owned(), json!(visible(coin, 40)));
         }
-        Some((visible(text("rule")?, 40), figure))
+        Some((visible(&row.rule, 40), figure))
     });
     Value::Object(shown.collect())
 }

@@ -1,12 +1,17 @@
 //! `get_status`, `get_positions`, `get_open_orders`: parts of the guard's status.
 
+use rust_decimal::Decimal;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::tool::{GUARD_READ, Tool, VENUE_READ, noted, read};
+use crate::base::address::Address;
 use crate::mcp::answer::Answer;
 use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;
 use crate::mcp::{records, sanitize, schema};
+use crate::record::amounts;
+use crate::record::status::{Alert, RiskStatus, Status, VenueStatus};
 
 pub(super) const STATUS: Tool = Tool {
     name: "get_status",
@@ -45,45 +50,69 @@ fn status(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     let status = &snapshot.status;
     // An ill guard answers 503 with the problems, which the alerts tell as well.
     let healthy = context.guard.get("/healthz").is_ok();
-    let mut shown = Map::new();
-    for key in ["mode", "account", "account_network", "version", "at_ms", "equity", "risk", "alerts", "venue"] {
-        let member = status.raw().get(key).map_or(Value::Null, sanitize::value);
-        shown.insert(key.to_owned(), member);
-    }
+    let known = status.known();
+    let members = json!(Members {
+        mode: &known.mode,
+        account: known.account,
+        account_network: &known.account_network,
+        version: &known.version,
+        at_ms: known.at_ms,
+        equity: known.equity,
+        risk: &known.risk,
+        alerts: &known.alerts,
+        venue: &known.venue,
+    });
+    let members = members.as_object().into_iter().flatten();
+    let mut shown: Map<String, Value> = members.map(|(key, member)| (key.clone(), sanitize::value(member))).collect();
     let reason = status.killed();
     shown.insert("kill".to_owned(), json!({"pulled": reason.is_some(), "reason": reason}));
     shown.insert("headroom".to_owned(), super::rules::headroom(status));
     shown.insert("healthy".to_owned(), json!(healthy));
     shown.insert("read_only".to_owned(), json!(context.key.is_none()));
-    for list in ["positions", "open_orders"] {
-        let count = status.raw().get(list).and_then(Value::as_array).map_or(0, Vec::len);
-        shown.insert(format!("{list}_count"), json!(count));
-    }
+    shown.insert("positions_count".to_owned(), json!(status.known().positions.len()));
+    shown.insert("open_orders_count".to_owned(), json!(status.known().open_orders.len()));
     shown.insert("caution".to_owned(), json!(snapshot.caution()));
     Ok(noted(shown))
 }
 
+/// The members of the status that are shown as they are.
+#[derive(Serialize)]
+struct Members<'a> {
+    mode: &'a str,
+    account: Address,
+    account_network: &'a str,
+    version: &'a str,
+    at_ms: u64,
+    #[serde(with = "amounts::or_null")]
+    equity: Option<Decimal>,
+    risk: &'a RiskStatus,
+    alerts: &'a [Alert],
+    venue: &'a VenueStatus,
+}
+
 fn positions(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
-    of_coin(context, args, "positions")
+    of_coin(context, args, "positions", |status| &status.positions, |position| &position.coin)
 }
 
 fn orders(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
-    of_coin(context, args, "open_orders")
+    of_coin(context, args, "open_orders", |status| &status.open_orders, |order| &order.coin)
 }
 
 /// A list of the status, of one coin where one is named.
-fn of_coin(context: &Context, args: Option<&str>, name: &str) -> Result<Answer, Outcome> {
+fn of_coin<T: Serialize>(
+    context: &Context,
+    args: Option<&str>,
+    name: &str,
+    list: fn(&Status) -> &Vec<T>,
+    coin_of: fn(&T) -> &String,
+) -> Result<Answer, Outcome> {
     let coin = read(args, &["coin"])?.optional_coin("coin")?;
     let snapshot = context.fresh_snapshot()?;
     let status = &snapshot.status;
-    let items = status.raw().get(name).and_then(Value::as_array).into_iter().flatten();
-    let of_coin = |item: &&Value| {
-        let named = item.get("coin").and_then(Value::as_str).unwrap_or_default();
-        coin.as_ref().is_none_or(|coin| coin.eq_ignore_ascii_case(named))
-    };
-    let mut shown = records::list(name, items.filter(of_coin).map(sanitize::value).collect());
-    let age = status.raw().pointer("/venue/account_age_ms").cloned().unwrap_or_default();
-    shown.insert("account_age_ms".to_owned(), age);
+    let of_coin = |item: &&T| coin.as_ref().is_none_or(|coin| coin.eq_ignore_ascii_case(coin_of(item)));
+    let items = list(status.known()).iter().filter(of_coin).map(|item| sanitize::value(&json!(item)));
+    let mut shown = records::list(name, items.collect());
+    shown.insert("account_age_ms".to_owned(), json!(status.age_ms()));
     shown.insert("caution".to_owned(), json!(snapshot.caution()));
     Ok(noted(shown))
 }

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::histogram::{Counter, Histogram};
-use crate::guard::{Code, Decided, KINDS, Verdict};
+use crate::guard::{Code, Decided, Verdict};
 use crate::journal::Commit;
+use crate::record::event::KINDS;
 use crate::venue::client::{CallError, RawAnswer};
 
 /// Calls to the venue, by label: an action, each question of the guard, and all questions of clients.

@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use super::counts::{CALLS, Metrics, Outcome};
 use super::histogram::Histogram;
 use super::text::{Family, Kind, Page, seconds_of_ms};
-use crate::guard::{ALERTS, Code, Gauges, KINDS, Money, OWNERS, RISK_STATES, Verdict};
+use crate::guard::{ALERTS, Code, Gauges, Money, OWNERS, RISK_STATES, Verdict};
 use crate::journal::Condition;
+use crate::record::event::KINDS;
 use crate::venue::weight::Priority;
 use Kind::{Counter, Gauge};
 

@@ -1,42 +1,8 @@
 //! Events as lines of the log: the text of each kind, and its level.
 
-use serde::Deserialize;
-use serde_json::Value;
-
 use super::level::Level;
-
-/// The fields of events that appear in lines.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Event {
-    seq: u64,
-    kind: String,
-    verdict: String,
-    code: String,
-    text: String,
-    client: Option<String>,
-    decision: u64,
-    intent: u64,
-    index: u64,
-    of: u64,
-    ok: bool,
-    reply: Value,
-    outcome: String,
-    state: String,
-    discrepancies: Vec<String>,
-    journal_error: Option<String>,
-    reason: String,
-    coins: Vec<String>,
-    actions: Vec<serde::de::IgnoredAny>,
-    problems: Vec<Problem>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Problem {
-    coin: Option<String>,
-    text: String,
-}
+use crate::record::event::{Event, Kind};
+use crate::record::events::{Decision, Flatten, Problem, Protect, Recovered, Risk, Sent};
 
 /// Formats events; a risk state that is as it was has no line.
 #[derive(Default)]
@@ -48,95 +14,99 @@ pub(super) struct EventFormatter {
 impl EventFormatter {
     /// The line for an event given as JSON.
     pub(super) fn format(&mut self, text: &str) -> Option<(Level, String)> {
-        let event: Event = serde_json::from_str(text).ok()?;
-        let Event { seq, .. } = event;
-        let line = match event.kind.as_str() {
-            "decision" => return Some(event.decided()),
-            "sent" => return Some(event.sent()),
-            "risk" => return self.risk(&event),
-            "intent" => (Level::Detail, format!("event {seq}: one more action for event {}", event.of)),
-            "done" => (Level::Detail, format!("event {}: done", event.intent)),
-            "recovered" => event.recovered(),
-            "flatten" => {
-                let closes = format!("closing everything, {} actions: {}", event.actions.len(), event.reason);
-                (Level::Warning, event.with_problems(closes))
-            }
-            "protect" => event.protected(),
-            "kill" => (Level::Warning, format!("the kill switch is pulled: {}", event.reason)),
-            "error" => (Level::Error, event.text),
-            "stopped" => (Level::Info, format!("stopped: {}", event.reason)),
-            _ => return None,
+        let Event { seq, kind, .. } = Event::parse(text)?;
+        let line = match kind {
+            Kind::Decision(decision) => decided(seq, &decision),
+            Kind::Sent(sent) => sent_line(&sent),
+            Kind::Risk(risk) => return self.risk(&risk),
+            Kind::Intent(intent) => (Level::Detail, format!("event {seq}: one more action for event {}", intent.of)),
+            Kind::Done(done) => (Level::Detail, format!("event {}: done", done.intent)),
+            Kind::Recovered(recovered) => recovered_line(&recovered),
+            Kind::Flatten(flatten) => flattened(&flatten),
+            Kind::Protect(protect) => protected(&protect),
+            Kind::Kill(kill) => (Level::Warning, format!("the kill switch is pulled: {}", kill.reason)),
+            Kind::Error(trouble) => (Level::Error, trouble.text.into_owned()),
+            Kind::Stopped(stopped) => (Level::Info, format!("stopped: {}", stopped.reason)),
+            Kind::Started(_) | Kind::Other(_) => return None,
         };
         Some(line)
     }
 
-    fn risk(&mut self, event: &Event) -> Option<(Level, String)> {
-        let mut line = format!("risk state: {}", event.state);
-        for discrepancy in &event.discrepancies {
+    fn risk(&mut self, risk: &Risk) -> Option<(Level, String)> {
+        let mut line = format!("risk state: {}", risk.state);
+        for discrepancy in &risk.discrepancies {
             line.push_str(&format!("; {discrepancy}"));
         }
-        if let Some(error) = &event.journal_error {
+        if let Some(error) = &risk.journal_error {
             line.push_str(&format!("; journal: {error}"));
         }
-        let quiet = event.state == "active" && event.discrepancies.is_empty() && event.journal_error.is_none();
-        let is_new = self.last_risk.as_ref() != Some(&line);
+        let quiet = risk.state == "active" && risk.discrepancies.is_empty() && risk.journal_error.is_none();
+        let news = self.last_risk.as_ref() != Some(&line);
         self.last_risk = Some(line.clone());
-        is_new.then_some((if quiet { Level::Info } else { Level::Warning }, line))
+        news.then_some((if quiet { Level::Info } else { Level::Warning }, line))
     }
 }
 
-impl Event {
-    fn decided(&self) -> (Level, String) {
-        let level = if self.verdict == "allow" { Level::Detail } else { Level::Info };
-        let client = self.client.as_deref().unwrap_or("nobody known");
-        (level, format!("event {}: {} ({}) for {client}: {}", self.seq, self.verdict, self.code, self.text))
-    }
+fn decided(seq: u64, decision: &Decision<'_>) -> (Level, String) {
+    let Decision { verdict, code, text, client, .. } = decision;
+    let level = if verdict == "allow" { Level::Detail } else { Level::Info };
+    let client = client.map_or_else(|| "nobody known".to_owned(), |client| client.to_string());
+    (level, format!("event {seq}: {verdict} ({code}) for {client}: {text}"))
+}
 
-    fn sent(&self) -> (Level, String) {
-        let (index, decision) = (self.index, self.decision);
-        if self.ok {
-            (Level::Detail, format!("event {decision}: the venue took action {index}"))
-        } else {
-            (Level::Warning, format!("event {decision}: action {index} failed at the venue: {}", self.reply))
-        }
+fn sent_line(sent: &Sent<'_>) -> (Level, String) {
+    let Sent { decision, index, ok, reply, .. } = sent;
+    if *ok {
+        (Level::Detail, format!("event {decision}: the venue took action {index}"))
+    } else {
+        (Level::Warning, format!("event {decision}: action {index} failed at the venue: {reply}"))
     }
+}
 
-    fn recovered(&self) -> (Level, String) {
-        let level = if self.outcome == "unknown" { Level::Warning } else { Level::Info };
-        (
-            level,
-            format!("event {}: what became of action {}: {}", self.intent, self.index, self.outcome.replace('_', " ")),
-        )
-    }
+fn recovered_line(recovered: &Recovered<'_>) -> (Level, String) {
+    let Recovered { intent, index, outcome, .. } = recovered;
+    let level = if outcome == "unknown" { Level::Warning } else { Level::Info };
+    (level, format!("event {intent}: what became of action {index}: {}", outcome.replace('_', " ")))
+}
 
-    fn protected(&self) -> (Level, String) {
-        let level = if self.problems.is_empty() { Level::Info } else { Level::Warning };
-        let stops =
-            format!("covering {} with the guard's own stop, {} actions", self.coins.join(", "), self.actions.len());
-        (level, self.with_problems(stops))
-    }
+fn flattened(flatten: &Flatten<'_>) -> (Level, String) {
+    let closes = format!("closing everything, {} actions: {}", flatten.actions.len(), flatten.reason);
+    (Level::Warning, with_problems(closes, &flatten.problems))
+}
 
-    fn with_problems(&self, mut line: String) -> String {
-        for Problem { coin, text } in &self.problems {
-            line.push_str(&format!("; {}: {text}", coin.as_deref().unwrap_or("account")));
-        }
-        line
+fn protected(protect: &Protect<'_>) -> (Level, String) {
+    let level = if protect.problems.is_empty() { Level::Info } else { Level::Warning };
+    let (coins, actions) = (protect.coins.join(", "), protect.actions.len());
+    let stops = format!("covering {coins} with the guard's own stop, {actions} actions");
+    (level, with_problems(stops, &protect.problems))
+}
+
+fn with_problems(mut line: String, problems: &[Problem]) -> String {
+    for Problem { coin, text } in problems {
+        let coin = if coin.is_empty() { "account" } else { coin };
+        line.push_str(&format!("; {coin}: {text}"));
     }
+    line
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+
+    const CLIENT: &str = "0x1111111111111111111111111111111111111111";
 
     #[test]
     fn an_event_that_matters_has_a_line_and_its_level() {
         let mut formatter = EventFormatter::default();
         let mut line = |event: Value| formatter.format(&event.to_string());
         let veto =
-            json!({"seq": 7, "kind": "decision", "verdict": "veto", "code": "killed", "text": "no", "client": "0x1"});
-        assert_eq!(line(veto), Some((Level::Info, "event 7: veto (killed) for 0x1: no".to_owned())));
+            json!({"seq": 7, "kind": "decision", "verdict": "veto", "code": "killed", "text": "no", "client": CLIENT});
+        assert_eq!(
+            line(veto),
+            Some((Level::Info, "event 7: veto (killed) for 0x1111111111111111111111111111111111111111: no".to_owned()))
+        );
         let allow =
             json!({"seq": 8, "kind": "decision", "verdict": "allow", "code": "allowed", "text": "yes", "client": null});
         assert_eq!(line(allow), Some((Level::Detail, "event 8: allow (allowed) for nobody known: yes".to_owned())));

@@ -14,6 +14,9 @@ use crate::faults::{Faults, Step};
 use crate::guard::Via;
 use crate::journal::{Lookup, LookupError};
 use crate::monitor;
+use crate::record::decision_view::DecisionView;
+use crate::record::error_body::{ErrorBody, Health};
+use crate::record::event::Event;
 use crate::service::message::{Message, Reply, Responder};
 use crate::service::metrics::{CONTENT_TYPE, Metrics};
 use crate::service::reporting::recent_events::RecentEvents;
@@ -134,9 +137,9 @@ impl Handlers {
                 Response::error(404, "not_found", "no decision on it is in the journal")
             }
             Ok(decisions) => {
-                let first = decisions.first().and_then(|found| found.pointer("/decision/nonce")).cloned();
-                let nonce = nonce.map_or(first, |nonce| Some(json!(nonce)));
-                Response::json(200, json!({"nonce": nonce, "decisions": decisions}).to_string().into_bytes())
+                let first = || decisions.first().and_then(|found| Event::of(&found.decision)?.kind.keys().nonce);
+                let nonce = nonce.or_else(first);
+                Response::json(200, json!(DecisionView { nonce, decisions }).to_string().into_bytes())
             }
             Err(error @ LookupError::NotACloid) => Response::error(400, "bad_request", &error.to_string()),
             Err(error) => Response::error(500, "journal_error", &error.to_string()),
@@ -167,11 +170,11 @@ impl Handlers {
     fn health(&self) -> Response {
         let problems = self.ask_loop(Message::Health).unwrap_or_else(|| vec![SILENT_LOOP.to_owned()]);
         if problems.is_empty() {
-            return Response::json(200, br#"{"ok":true}"#.to_vec());
+            return Response::json(200, json!(Health { ok: true, ..Health::default() }).to_string().into_bytes());
         }
         let text = problems.join("; ");
-        let body = json!({"ok": false, "problems": problems, "code": "unhealthy", "msg": text, "data": null});
-        Response::json(503, body.to_string().into_bytes())
+        let health = Health { ok: false, problems, error: Some(ErrorBody::new("unhealthy", &text)) };
+        Response::json(503, json!(health).to_string().into_bytes())
     }
 }
 

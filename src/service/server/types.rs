@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use crate::record::error_body::ErrorBody;
 
 /// Answers a request. Called by many threads at once, so it must hold no lock while it waits. A panic in it ends the thread,
 /// and with it the service.
@@ -106,7 +106,7 @@ impl Response {
     /// A refusal: `{"code","msg","data":null}`, the one shape of every 4xx and 5xx body.
     #[must_use]
     pub(in crate::service) fn error(status: u16, code: &str, msg: &str) -> Self {
-        Self::json(status, json!({"code": code, "msg": msg, "data": null}).to_string().into_bytes())
+        Self::json(status, ErrorBody::new(code, msg).to_json().into_bytes())
     }
 
     /// The same answer with one header more.

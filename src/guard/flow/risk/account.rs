@@ -5,14 +5,14 @@
 
 use crate::base::amount::percent_of;
 use crate::base::day::day_of;
-use crate::guard::effects::{Deed, Keys, Read};
-use crate::guard::event;
+use crate::guard::effects::{Deed, Read};
 use crate::guard::flow::risk::{halt, records};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::Mark;
 use crate::guard::state::risk::transfers::{Flow, Purse};
+use crate::record::events::Trouble;
 use crate::venue::info::{AccountMode, LedgerUpdate};
 use rust_decimal::Decimal;
 
@@ -46,13 +46,13 @@ fn take_transfer(step: &mut Step<'_>, flow: &Flow) {
         note_oddity(step, text);
     }
     step.guard.risk.shift(flow);
-    step.effects.risk.push(records::flow(flow, step.now_ms));
+    step.effects.risk.push(records::flow(flow, step.now_ms).into());
 }
 
 /// Tells of something odd about the account's money, and keeps it as an alert.
 fn note_oddity(step: &mut Step<'_>, text: String) {
     const KEPT: usize = 8;
-    step.record("error", &event::Trouble { text: &text }, Keys::default());
+    step.record(Trouble { text: (&text).into() });
     step.guard.risk.oddities.push((text, step.now_ms));
     let over = step.guard.risk.oddities.len().saturating_sub(KEPT);
     step.guard.risk.oddities.drain(..over);
@@ -97,17 +97,17 @@ fn measure(step: &mut Step<'_>, mark: Mark, begun_ms: u64) {
         let kind = "modeChange".to_owned();
         let flow = Flow { time_ms: mark.at_ms, usd, kind, hash: String::new(), is_known: true };
         step.guard.risk.shift(&flow);
-        step.effects.risk.push(records::flow(&flow, step.now_ms));
+        step.effects.risk.push(records::flow(&flow, step.now_ms).into());
     }
     let today = day_of(begun_ms);
     if step.guard.risk.day.is_none_or(|day| today > day) || step.guard.risk.day_start.is_none() {
         (step.guard.risk.day, step.guard.risk.day_start) = (Some(today), Some(mark));
         step.guard.risk.ledger_ms = if step.guard.risk.ledger_ms == 0 { mark.at_ms } else { step.guard.risk.ledger_ms };
-        step.effects.risk.push(records::day(today, mark, step.guard.risk.ledger_ms, step.now_ms));
+        step.effects.risk.push(records::day(today, mark, step.guard.risk.ledger_ms, step.now_ms).into());
     }
     if step.guard.risk.peaks.add(mark) && records::is_worth_writing(step.guard.risk.peak_written, mark) {
         step.guard.risk.peak_written = Some(mark);
-        step.effects.risk.push(records::peak(mark, step.now_ms));
+        step.effects.risk.push(records::peak(mark, step.now_ms).into());
     }
     ask_for_ledger(step, last.map(|(before, _)| before), mark.equity);
 }

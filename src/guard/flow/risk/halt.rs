@@ -3,14 +3,13 @@
 use crate::base::amount::{percent_of, to_wire};
 use crate::guard::config::Mode;
 use crate::guard::effects::{Deed, Read};
-use crate::guard::flow::risk::records;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, risk_event};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::risk_state::{RiskFigures, RiskState};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
+use crate::record::risk_record::{Halt, HaltDetails, HaltEnded, RiskRecord};
 use rust_decimal::{Decimal, dec};
-use serde_json::{Value, json};
 
 /// What looks like a loss may be a withdrawal, also one of which only the last part shows: the ledger is given this long
 /// to show it.
@@ -22,7 +21,7 @@ const NEAR_PCT: Decimal = dec!(60);
 /// A limit that is reached.
 struct Breach {
     state: RiskState,
-    details: Value,
+    details: HaltDetails,
     reason: String,
 }
 
@@ -111,10 +110,11 @@ fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breac
     let reached = |loss: Decimal, limit: Decimal| limit > Decimal::ZERO && loss >= limit;
     if guard.risk.state != RiskState::DrawdownHalt && reached(figures.drawdown, figures.drawdown_limit) {
         let (down, limit, peak) = (figures.drawdown, figures.drawdown_limit, figures.peak);
-        let details = json!({
-            "cause": "drawdown", "equity": to_wire(equity), "peak_equity": to_wire(peak), "drawdown": to_wire(down),
-            "limit": to_wire(limit), "limit_pct": to_wire(rules.drawdown),
-        });
+        let details = HaltDetails {
+            peak_equity: Some(to_wire(peak)),
+            drawdown: Some(to_wire(down)),
+            ..halt_details("drawdown", equity, limit, rules.drawdown)
+        };
         let percent = rules.drawdown;
         let reason = format!("drawdown halt: {down:.2} below the peak {peak:.2}, limit {limit:.2} ({percent}%)");
         return Some(Breach { state: RiskState::DrawdownHalt, details, reason });
@@ -122,11 +122,12 @@ fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breac
     let loss = -figures.day_pnl;
     if guard.risk.state == RiskState::Active && reached(loss, figures.daily_loss_limit) {
         let (limit, start) = (figures.daily_loss_limit, figures.day_start);
-        let details = json!({
-            "cause": "daily_loss", "equity": to_wire(equity), "day": guard.risk.day().map(|day| day.to_string()),
-            "day_start_equity": to_wire(start), "loss": to_wire(loss), "limit": to_wire(limit),
-            "limit_pct": to_wire(rules.daily_loss),
-        });
+        let details = HaltDetails {
+            day: guard.risk.day().map(|day| day.to_string()),
+            day_start_equity: Some(to_wire(start)),
+            loss: Some(to_wire(loss)),
+            ..halt_details("daily_loss", equity, limit, rules.daily_loss)
+        };
         let percent = rules.daily_loss;
         let reason =
             format!("daily loss stop: {loss:.2} lost of the day's start {start:.2}, limit {limit:.2} ({percent}%)");
@@ -135,8 +136,20 @@ fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breac
     None
 }
 
+/// What the figures of every halt hold.
+fn halt_details(cause: &'static str, equity: Decimal, limit: Decimal, percent: Decimal) -> HaltDetails {
+    HaltDetails {
+        cause: Some(cause.into()),
+        equity: Some(to_wire(equity)),
+        limit: Some(to_wire(limit)),
+        limit_pct: Some(to_wire(percent)),
+        ..HaltDetails::default()
+    }
+}
+
 fn fire(step: &mut Step<'_>, breach: Breach) {
-    step.effects.risk.push(records::halt(breach.state, &breach.details, step.now_ms));
+    let halt = Halt { at_ms: step.now_ms, state: breach.state.name().into(), details: Some(breach.details.clone()) };
+    step.effects.risk.push(RiskRecord::Halt(halt).into());
     step.guard.risk.unconfirmed = None;
     (step.guard.risk.state, step.guard.risk.since_ms) = (breach.state, step.now_ms);
     step.guard.risk.details = Some(breach.details);
@@ -151,7 +164,7 @@ fn end_day_halt(step: &mut Step<'_>) {
     let is_over = step.guard.risk.state == RiskState::HaltedForDay && step.guard.risk.day() > step.guard.risk.halted_on;
     if is_over && (step.guard.config.mode == Mode::Paper || flatten::is_flat(step.guard)) {
         step.guard.reactivate(step.now_ms);
-        step.effects.risk.push(records::halt_ended(step.now_ms));
+        step.effects.risk.push(RiskRecord::HaltEnded(HaltEnded { at_ms: step.now_ms }).into());
     }
 }
 

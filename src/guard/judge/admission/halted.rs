@@ -5,6 +5,7 @@ use crate::guard::code::Code;
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::risk_state::RiskState;
+use crate::record::risk_record::HaltDetails;
 
 pub(crate) fn check(guard: &Guard) -> Result<(), Veto> {
     if !guard.risk.is_halted() {
@@ -14,7 +15,8 @@ pub(crate) fn check(guard: &Guard) -> Result<(), Veto> {
 }
 
 fn halted_for_day(guard: &Guard) -> Veto {
-    let (loss, limit, percent) = (figure(guard, "loss"), figure(guard, "limit"), figure(guard, "limit_pct"));
+    let HaltDetails { loss, limit, limit_pct, .. } = guard.risk.details.clone().unwrap_or_default();
+    let (loss, limit, percent) = (figure(loss), figure(limit), figure(limit_pct));
     let text = format!(
         "the daily loss stop fired: {loss} lost, limit {limit} ({percent}% of the day's start); entries come back with \
          the next UTC day, once all is flat"
@@ -23,7 +25,8 @@ fn halted_for_day(guard: &Guard) -> Veto {
 }
 
 fn drawdown_halt(guard: &Guard) -> Veto {
-    let (down, limit, percent) = (figure(guard, "drawdown"), figure(guard, "limit"), figure(guard, "limit_pct"));
+    let HaltDetails { drawdown, limit, limit_pct, .. } = guard.risk.details.clone().unwrap_or_default();
+    let (down, limit, percent) = (figure(drawdown), figure(limit), figure(limit_pct));
     let text = format!(
         "the drawdown halt fired: {down} below the peak, limit {limit} ({percent}%); a person reviews it, stops the service \
          and runs `svc-guard journal-resume`"
@@ -31,8 +34,7 @@ fn drawdown_halt(guard: &Guard) -> Veto {
     Veto::new(Code::Stopped, text).with(&limit, &down)
 }
 
-/// A figure of the halt as it was recorded when it fired.
-fn figure(guard: &Guard, key: &str) -> String {
-    let details = guard.risk.details.as_ref();
-    details.and_then(|details| details.get(key)?.as_str()).unwrap_or("?").to_owned()
+/// A figure of the halt as it was recorded when it fired; an earlier version may not have.
+fn figure(recorded: Option<String>) -> String {
+    recorded.unwrap_or_else(|| "?".to_owned())
 }

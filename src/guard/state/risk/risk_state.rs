@@ -3,16 +3,16 @@
 //! Flows move the day's start and the peak with them, so that only profit and loss is measured. No order and no send
 //! may enter here.
 
-use crate::base::amount::{parse_info, percent_of};
+use crate::base::amount::percent_of;
 use crate::base::day::{Day, day_of};
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::{Mark, Peaks};
 use crate::guard::state::risk::transfers::{Flow, Taken};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
+use crate::record::risk_record::{self, HaltDetails};
 use crate::rules::Rules;
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use rust_decimal::Decimal;
-use serde_json::Value;
 
 /// Whether positions may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,7 +46,7 @@ impl RiskState {
 pub(crate) struct Risk {
     pub(crate) state: RiskState,
     pub(crate) since_ms: u64,
-    pub(crate) details: Option<Value>,
+    pub(crate) details: Option<HaltDetails>,
     pub(crate) day: Option<Day>,
     pub(crate) halted_on: Option<Day>,
     pub(crate) day_start: Option<Mark>,
@@ -149,10 +149,10 @@ impl Risk {
         self.peaks.add(mark);
     }
 
-    pub(crate) fn restore_flow(&mut self, record: &Value, time_ms: u64) {
-        let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let Ok(usd) = parse_info(&text("usd")) else { return };
-        let flow = Flow { time_ms, usd, kind: text("type"), hash: text("hash"), is_known: true };
+    pub(crate) fn restore_flow(&mut self, record: risk_record::Flow) {
+        let risk_record::Flow { at_ms, time_ms, kind, usd, hash } = record;
+        let Some(usd) = usd else { return };
+        let flow = Flow { time_ms: time_ms.unwrap_or(at_ms), usd, kind, hash, is_known: true };
         self.taken.remember(&flow);
         self.shift(&flow);
     }

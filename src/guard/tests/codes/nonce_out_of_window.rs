@@ -21,7 +21,7 @@ fn a_restart_does_not_take_refused_nonces_for_used_ones() {
     let mut after = Desk::live();
     for offset in 0..100 {
         let refused = Decided::of(before.post_body(body(&noop(), NOW * 1000 + offset)));
-        after.guard.restore(&refused.vetoed("nonce_out_of_window").event);
+        after.guard.restore_json(&refused.vetoed("nonce_out_of_window").event);
     }
     Decided::of(after.post_body(body(&noop(), NOW))).allowed();
 }

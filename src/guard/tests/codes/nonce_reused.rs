@@ -20,7 +20,7 @@ fn a_restart_keeps_the_nonces_that_were_used() {
     let used = Decided::of(before.post_body(body(&noop(), NOW + 5)));
     let own = used.event["nonces"][0].as_u64().unwrap();
     let mut after = Desk::live();
-    after.guard.restore(&used.event);
+    after.guard.restore_json(&used.event);
     Decided::of(after.post_body(body(&noop(), NOW + 5))).vetoed("nonce_reused");
     let next = Decided::of(after.post_body(body(&noop(), NOW + 6)));
     assert!(next.allowed().event["nonces"][0].as_u64().unwrap() > own);

@@ -64,12 +64,12 @@ impl Disk {
     pub(super) fn guard(&self, config: Config, earlier: usize) -> Guard {
         let last = self.events.last().map_or(0, |event| event["seq"].as_u64().unwrap());
         let mut guard = Guard::new(config, last);
-        self.risk.iter().for_each(|record| guard.restore_risk(record));
+        self.risk.iter().for_each(|record| guard.restore_risk_json(record));
         if let Some((record, _)) = &self.checkpoint {
-            guard.restore_checkpoint(record);
+            guard.restore_checkpoint_json(record);
         }
         let from = self.checkpoint.as_ref().map_or(0, |(_, from)| from.saturating_sub(earlier));
-        self.events[from..].iter().for_each(|event| guard.restore(event));
+        self.events[from..].iter().for_each(|event| guard.restore_json(event));
         guard
     }
 }

@@ -108,8 +108,8 @@ impl World {
             config(Mode::Testnet, self.nature.rules.clone()),
             self.events.last().and_then(|event| event["seq"].as_u64()).unwrap_or_default(),
         );
-        self.risk.iter().for_each(|record| self.guard.restore_risk(record));
-        self.events.iter().for_each(|event| self.guard.restore(event));
+        self.risk.iter().for_each(|record| self.guard.restore_risk_json(record));
+        self.events.iter().for_each(|event| self.guard.restore_json(event));
         self.mail.clear();
         let now = self.now;
         self.due = ["mids", "account", "orders", "mode"].into_iter().map(|what| (what, now)).collect();
@@ -367,7 +367,7 @@ impl World {
     }
 
     pub(super) fn state(&self) -> String {
-        self.guard.status(self.now, (0, 0))["risk"]["state"].as_str().unwrap().to_owned()
+        self.guard.status_json(self.now, (0, 0))["risk"]["state"].as_str().unwrap().to_owned()
     }
 
     fn check(&mut self) {

@@ -1,0 +1,243 @@
+//! The status: the body of `GET /guard/status`.
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::risk_record::HaltDetails;
+use super::text::Text;
+use super::{amounts, lenient};
+use crate::base::address::{Address, Cloid};
+use crate::venue::info::MarginMode;
+
+/// The version of this schema.
+pub const SCHEMA: u32 = 1;
+
+/// What the guard knows, for people and programs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// The version of this schema.
+    pub schema: u32,
+    /// The program's version.
+    #[serde(default)]
+    pub version: Text,
+    /// `paper`, `testnet` or `mainnet`.
+    pub mode: Text,
+    /// The account that is guarded.
+    pub account: Address,
+    /// The network that the account is on.
+    #[serde(default)]
+    pub account_network: Text,
+    /// The API wallet.
+    #[serde(default)]
+    pub api_wallet: Option<Address>,
+    /// Until when the venue takes its signature, UTC ms.
+    #[serde(default)]
+    pub api_wallet_valid_until: Option<u64>,
+    /// Why the kill switch is pulled, if it is.
+    #[serde(default)]
+    pub killed: Option<String>,
+    /// The kill file.
+    #[serde(default)]
+    pub kill_file: String,
+    /// The rules as a code.
+    #[serde(default)]
+    pub rules: String,
+    /// Who may ask.
+    #[serde(default)]
+    pub clients: Vec<Address>,
+    /// When this is, UTC ms.
+    #[serde(default)]
+    pub at_ms: u64,
+    /// The risk state and its figures.
+    #[serde(default)]
+    pub risk: RiskStatus,
+    /// What of each rule is used.
+    #[serde(default)]
+    pub headroom: Vec<Headroom>,
+    /// The account's equity, USDC.
+    #[serde(default, with = "amounts::or_null")]
+    pub equity: Option<Decimal>,
+    /// What is held.
+    #[serde(default, deserialize_with = "lenient::readable")]
+    pub positions: Vec<Position>,
+    /// What rests.
+    #[serde(default, deserialize_with = "lenient::readable")]
+    pub open_orders: Vec<OpenOrder>,
+    /// What a person should look at.
+    #[serde(default)]
+    pub alerts: Vec<Alert>,
+    /// The way to the venue.
+    #[serde(default)]
+    pub venue: VenueStatus,
+    /// The last event, as it was written.
+    #[serde(default)]
+    pub last_event: Option<Value>,
+}
+
+/// The risk state and its figures, USDC.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RiskStatus {
+    /// `active`, `halted_for_day` or `stopped`.
+    pub state: Text,
+    /// Since when, UTC ms.
+    pub since_ms: u64,
+    /// The figures of a halt.
+    pub details: Option<HaltDetails>,
+    /// The UTC day.
+    pub day: Option<String>,
+    /// Equity at its start.
+    #[serde(with = "amounts::or_null")]
+    pub day_start_equity: Option<Decimal>,
+    /// Profit since, a loss with a minus.
+    #[serde(with = "amounts::or_null")]
+    pub day_pnl: Option<Decimal>,
+    /// The loss of a day that stops it.
+    #[serde(with = "amounts::or_null")]
+    pub daily_loss_limit: Option<Decimal>,
+    /// The highest equity.
+    #[serde(with = "amounts::or_null")]
+    pub peak_equity: Option<Decimal>,
+    /// What is lost since.
+    #[serde(with = "amounts::or_null")]
+    pub drawdown: Option<Decimal>,
+    /// The drawdown that halts.
+    #[serde(with = "amounts::or_null")]
+    pub drawdown_limit: Option<Decimal>,
+    /// What is lost if every stop is hit.
+    #[serde(with = "amounts::or_null")]
+    pub open_risk: Option<Decimal>,
+    /// The most of it.
+    #[serde(with = "amounts::or_null")]
+    pub open_risk_limit: Option<Decimal>,
+    /// Gross exposure.
+    #[serde(with = "amounts::or_null")]
+    pub exposure: Option<Decimal>,
+    /// The most of it.
+    #[serde(with = "amounts::or_null")]
+    pub exposure_limit: Option<Decimal>,
+}
+
+/// What of one rule is used now.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Headroom {
+    /// The rule's key.
+    pub rule: Text,
+    /// `usdc`, `times` or `orders`.
+    pub unit: Text,
+    /// The market that is nearest to the limit, where it is one of a market.
+    pub coin: Option<String>,
+    /// What is used.
+    #[serde(with = "amounts::or_null")]
+    pub used: Option<Decimal>,
+    /// The limit.
+    #[serde(with = "amounts::or_null")]
+    pub limit: Option<Decimal>,
+}
+
+/// A position.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    /// The market.
+    pub coin: String,
+    /// `long` or `short`.
+    pub side: Text,
+    /// How much.
+    #[serde(with = "amounts::known")]
+    pub size: Decimal,
+    /// The average price that it was opened at.
+    #[serde(default, with = "amounts::or_null")]
+    pub entry_px: Option<Decimal>,
+    /// The price now.
+    #[serde(default, with = "amounts::or_null")]
+    pub mark_px: Option<Decimal>,
+    /// What it is worth, USDC.
+    #[serde(default, with = "amounts::known")]
+    pub value: Decimal,
+    /// What it has won, a loss with a minus.
+    #[serde(default, with = "amounts::known")]
+    pub unrealized_pnl: Decimal,
+    /// The leverage setting.
+    #[serde(default)]
+    pub leverage: u32,
+    /// `cross` or `isolated`.
+    #[serde(default)]
+    pub margin_mode: Option<MarginMode>,
+    /// The price at which the venue closes it.
+    #[serde(default, with = "amounts::or_null")]
+    pub liquidation_px: Option<Decimal>,
+    /// The nearest market stop.
+    #[serde(default, with = "amounts::or_null")]
+    pub stop_px: Option<Decimal>,
+    /// How much market stops cover.
+    #[serde(default, with = "amounts::known")]
+    pub covered_size: Decimal,
+    /// What is lost if every stop is hit.
+    #[serde(default, with = "amounts::known")]
+    pub risk: Decimal,
+}
+
+/// An open order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenOrder {
+    /// The market.
+    pub coin: String,
+    /// The venue's id.
+    pub oid: u64,
+    /// The client order id.
+    #[serde(default)]
+    pub cloid: Option<Cloid>,
+    /// `buy` or `sell`.
+    pub side: Text,
+    /// What is left of it.
+    #[serde(with = "amounts::known")]
+    pub size: Decimal,
+    /// The limit.
+    #[serde(with = "amounts::known")]
+    pub px: Decimal,
+    /// The trigger, of an order that has one.
+    #[serde(default, with = "amounts::or_null")]
+    pub trigger_px: Option<Decimal>,
+    /// Whether it becomes a market order when it triggers.
+    pub is_market_trigger: bool,
+    /// The venue's name for its type, such as `stop_market`.
+    pub order_type: String,
+    /// How long it stands, where the venue says.
+    #[serde(default)]
+    pub tif: Option<String>,
+    /// Whether it can only reduce.
+    pub reduce_only: bool,
+    /// `bot`, `guard` or `other`.
+    #[serde(default)]
+    pub owner: Text,
+}
+
+/// Something that a person should look at.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Alert {
+    /// Its code.
+    pub code: Text,
+    /// What it is.
+    pub text: String,
+    /// Since when, UTC ms, where that is known.
+    pub since_ms: Option<u64>,
+}
+
+/// The way to the venue.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct VenueStatus {
+    /// Its address.
+    pub url: String,
+    /// How old the account is that is shown here.
+    pub account_age_ms: Option<u64>,
+    /// How old the prices are.
+    pub prices_age_ms: Option<u64>,
+    /// The request budget of a minute.
+    pub weight_per_minute: u32,
+    /// What is used of it.
+    pub weight_used: u32,
+}
