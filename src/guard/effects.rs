@@ -16,9 +16,9 @@ pub struct Effects {
     /// Risk records to write, after the events.
     pub risk: Vec<RiskLine>,
     /// Done only once the records of this step are on disk.
-    pub after_disk: Vec<Deed>,
+    pub after_commit: Vec<Command>,
     /// Done at once: what an earlier step's records already cover.
-    pub at_once: Vec<Deed>,
+    pub immediate: Vec<Command>,
 }
 
 /// An event to write, with the keys it is found by.
@@ -62,7 +62,7 @@ impl From<RiskRecord> for RiskLine {
 
 /// One thing to do.
 #[derive(Debug)]
-pub enum Deed {
+pub enum Command {
     /// Answer a waiting client.
     Answer(Answer),
     /// Sign an action and send it.
@@ -72,7 +72,7 @@ pub enum Deed {
     /// Write the kill file with this reason.
     WriteKillFile(String),
     /// Every intent has ended after a stop: the `stopped` event is on its way to disk.
-    Stopped,
+    FinishShutdown,
 }
 
 /// An answer to a waiting client.
@@ -158,6 +158,6 @@ impl Effects {
     /// Whether there is nothing to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty() && self.risk.is_empty() && self.after_disk.is_empty() && self.at_once.is_empty()
+        self.records.is_empty() && self.risk.is_empty() && self.after_commit.is_empty() && self.immediate.is_empty()
     }
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
-use crate::base::address::Address;
-use crate::base::address::Cloid;
+use crate::base::address::{Address, Cloid};
 use crate::venue::envelope::Envelope;
 use crate::venue::info::{AccountMode, ClearinghouseState, LedgerUpdate, Leverage, OpenOrder};
 use crate::venue::json::Node;
@@ -110,12 +109,12 @@ pub enum Input {
     /// Something went wrong outside a request. Never contains a key.
     Trouble(String),
     /// The service stops: no new request is taken.
-    Stop {
+    Shutdown {
         /// The signal.
         reason: String,
     },
     /// All sends have ended: the last input.
-    Stopped,
+    SendsEnded,
     /// Time passed.
     Tick,
 }

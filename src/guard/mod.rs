@@ -24,7 +24,7 @@ mod tests;
 
 pub use code::Code;
 pub use config::{Config, Mode};
-pub use effects::{Answer, Decided, Deed, Effects, Read, Record, RiskLine, SendAction, Urgency};
+pub use effects::{Answer, Command, Decided, Effects, Read, Record, RiskLine, SendAction, Urgency};
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
 pub use reply::{Verdict, unrecorded};
 pub use report::gauges::{ALERTS, Gauges, Money, OWNERS, RISK_STATES};

@@ -75,11 +75,11 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Trouble(text) => {
             step.record(Trouble { text: text.into() });
         }
-        Input::Stop { reason } => shutdown::on_shutdown(step, reason),
-        Input::Stopped => shutdown::on_sends_ended(step),
+        Input::Shutdown { reason } => shutdown::on_shutdown(step, reason),
+        Input::SendsEnded => shutdown::on_sends_ended(step),
         Input::Tick => {
             requests::unpark_overdue(step);
-            if step.guard.stopping.is_none() {
+            if step.guard.shutdown_reason.is_none() {
                 settlement::settle_due(step);
             }
         }

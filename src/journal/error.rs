@@ -1,8 +1,7 @@
 //! The journal's errors, in words that a person can act on.
 
-use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use super::chain::LineFault;
 

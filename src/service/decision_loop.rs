@@ -20,7 +20,7 @@ use crate::base::clock::{now_ms, steady_ms};
 use crate::base::kill_file::KillFile;
 use crate::base::sync::lock;
 use crate::faults::Step;
-use crate::guard::{self, Deed, Effects, Guard, Input, Read, Request, SendAction};
+use crate::guard::{self, Command, Effects, Guard, Input, Read, Request, SendAction};
 use crate::journal::{Batch, Condition, Health, Line, RiskLine};
 use crate::venue::weight::Ledger;
 
@@ -114,7 +114,7 @@ impl DecisionLoop {
             self.backlog.flush()?;
             self.journal_room();
             if self.shutdown_by_ms.is_some_and(|by_ms| self.guard.is_idle() || now_ms() >= by_ms) {
-                self.step(Input::Stopped);
+                self.step(Input::SendsEnded);
                 return self.flush_all();
             }
         }
@@ -133,7 +133,7 @@ impl DecisionLoop {
     fn take(&mut self, message: Message) {
         match message {
             Message::Input(input) => {
-                if let Input::Stop { .. } = &input {
+                if let Input::Shutdown { .. } = &input {
                     self.shutdown_by_ms.get_or_insert(now_ms().saturating_add(SHUTDOWN_GRACE_MS));
                 }
                 self.step(input);
@@ -206,7 +206,7 @@ impl DecisionLoop {
         if effects.is_empty() {
             return;
         }
-        for deed in effects.at_once {
+        for deed in effects.immediate {
             match self.output(deed) {
                 Some(Output::Answer(client, reply)) => self.around.commit_handler.answer(client, reply),
                 Some(Output::Send(action)) => self.send(action),
@@ -214,7 +214,7 @@ impl DecisionLoop {
             }
         }
         let events = effects.records.iter().map(|record| self.event(record)).collect();
-        let outputs = effects.after_disk.into_iter().filter_map(|deed| self.output(deed)).collect::<Vec<_>>();
+        let outputs = effects.after_commit.into_iter().filter_map(|deed| self.output(deed)).collect::<Vec<_>>();
         if effects.records.is_empty() && effects.risk.is_empty() && outputs.is_empty() {
             return;
         }
@@ -251,19 +251,19 @@ impl DecisionLoop {
         self.around.commit_handler.send(action);
     }
 
-    fn output(&mut self, deed: Deed) -> Option<Output> {
+    fn output(&mut self, deed: Command) -> Option<Output> {
         match deed {
-            Deed::Answer(guard::Answer { request, http_status, body }) => {
+            Command::Answer(guard::Answer { request, http_status, body }) => {
                 let client = self.waiting.remove(&request)?;
                 Some(Output::Answer(client, Reply { http_status, body }))
             }
-            Deed::Send(action) => Some(Output::Send(action)),
-            Deed::Read(read) => {
+            Command::Send(action) => Some(Output::Send(action)),
+            Command::Read(read) => {
                 // A poller with a full queue reads all of it soon anyway.
                 let _ = self.around.reads.try_send(read);
                 None
             }
-            Deed::WriteKillFile(reason) => {
+            Command::WriteKillFile(reason) => {
                 let asked = self.around.commit_handler.faults.pass(Step::KillFileWrite);
                 if let Err(error) = asked.and_then(|()| self.around.kill_file.pull(&reason)) {
                     let text =
@@ -272,7 +272,7 @@ impl DecisionLoop {
                 }
                 None
             }
-            Deed::Stopped => Some(Output::ShutDown),
+            Command::FinishShutdown => Some(Output::ShutDown),
         }
     }
 

@@ -184,7 +184,7 @@ impl ServiceContext {
 
     /// The shutdown when something is broken: the last event is written if it can be.
     fn give_up(&self, reason: &str, ends: &Ends) {
-        let shutdown = Message::Input(Input::Stop { reason: reason.to_owned() });
+        let shutdown = Message::Input(Input::Shutdown { reason: reason.to_owned() });
         let _ = self.inbox.send_timeout(shutdown, Duration::from_secs(1));
         let _ = ends.shut_down.recv_timeout(Duration::from_secs(1));
     }
@@ -192,7 +192,7 @@ impl ServiceContext {
     /// The shutdown in order: nothing new, requests and sends at work end, the last event goes to disk.
     fn shut_down(&self, signal: &str, ends: &Ends) -> Result<(), RunError> {
         log::line(Level::Info, format_args!("stopping on {signal}: what is on its way is waited for"));
-        let asked = self.inbox.send_timeout(Message::Input(Input::Stop { reason: signal.to_owned() }), GRACE);
+        let asked = self.inbox.send_timeout(Message::Input(Input::Shutdown { reason: signal.to_owned() }), GRACE);
         if asked.is_ok() && ends.shut_down.recv_timeout(GRACE + Duration::from_secs(1)).is_ok() {
             return Ok(());
         }

@@ -8,10 +8,9 @@ use serde_json::Value;
 
 use super::action::Action;
 use super::fields::{Fields, ShapeError};
-use super::json;
 use super::sdk_key_order::in_signing_order;
 use super::signing::{Source, Terms, agent_digest, connection_id};
-use super::user_signed;
+use super::{json, user_signed};
 use crate::base::address::Address;
 use crate::base::hex::decode_array;
 use crate::base::signature::{RecoveryError, Signature};

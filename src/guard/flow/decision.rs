@@ -4,7 +4,7 @@ use crate::base::address::{Address, Cloid};
 use crate::base::text::short;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
-use crate::guard::effects::{Answer, Decided, Deed, Effects, Read, Urgency};
+use crate::guard::effects::{Answer, Command, Decided, Effects, Read, Urgency};
 use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::paper_reply::PaperDecision;
 use crate::guard::flow::step_context::Step;
@@ -15,11 +15,10 @@ use crate::guard::judge::plan::Plan;
 use crate::guard::judge::request;
 use crate::guard::judge::veto::Veto;
 use crate::guard::reply;
-use crate::guard::reply::Verdict;
-use crate::guard::reply::left_out;
+use crate::guard::reply::{Verdict, left_out};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::intent::{FORWARD_LIFE_MS, Intent, Planned, Role, Waiting};
-use crate::guard::state::merged_reply::Merge;
+use crate::guard::state::intent::{FORWARD_LIFE_MS, Intent, PendingReply, Planned, Role};
+use crate::guard::state::merged_reply::MergedReply;
 use crate::record::events::Decision;
 use crate::record::reply_summary::Summary;
 use crate::venue::action::Action;
@@ -39,7 +38,7 @@ pub(crate) fn decide(step: &mut Step<'_>, request: Request) {
             head.nonce = Some(envelope.terms.nonce);
             let result = request::judge(step.guard, &envelope, client, signed_as, step.now_ms);
             if matches!(&result, Err(veto) if veto.code == Code::MarketUnknown) {
-                step.effects.at_once.push(Deed::Read(Read::Universe));
+                step.effects.immediate.push(Command::Read(Read::Universe));
             }
             let action = envelope.action.type_name().to_owned();
             match result {
@@ -80,7 +79,7 @@ fn refuse(step: &mut Step<'_>, head: &Head, action: &str, request: &Node, veto: 
         (summary.limit, summary.actual) = (Some(figures.limit.clone()), Some(figures.actual.clone()));
     }
     let body = reply::veto(veto.code, head.http_status, &summary);
-    step.effects.after_disk.push(Deed::Answer(Answer { request: head.id, http_status: head.http_status, body }));
+    step.effects.after_commit.push(Command::Answer(Answer { request: head.id, http_status: head.http_status, body }));
 }
 
 fn summary(guard: &Guard, seq: u64, verdict: Verdict, code: Code, text: String, changes: &[String]) -> Summary {
@@ -111,7 +110,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     let is_live = step.guard.config.mode != Mode::Paper;
     let urgency = if plan.is_entry { Urgency::Entry } else { Urgency::Exit };
     let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
-    let merge = plan.kept.take().map(|kept| Merge::new(left_out(&envelope.action, GUARDS_OWN), kept));
+    let merge = plan.kept.take().map(|kept| MergedReply::new(left_out(&envelope.action, GUARDS_OWN), kept));
     let actions = plan_actions(step.guard, plan, &envelope.action, envelope.terms.expires_after_ms, step.now_ms);
     let of_role = |wanted: fn(Role) -> bool| -> Vec<Cow<'_, Node>> {
         let planned = actions.iter().filter(|planned| wanted(planned.role));
@@ -133,7 +132,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     note(&mut step.effects, Decided { request: head.id, verdict, code });
     let summary = summary(step.guard, seq, verdict, code, text, &changes);
     if is_live {
-        let waiting = Some(Waiting { request: head.id, orders: envelope.action.batch_len(), summary, merge });
+        let waiting = Some(PendingReply { request: head.id, orders: envelope.action.batch_len(), summary, merge });
         dispatch::dispatch(step, seq, Intent::new(actions, waiting, urgency), &stops);
     } else {
         let body = paper_reply::answer(
@@ -141,7 +140,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
             &PaperDecision { seq, asked: &envelope.action, actions: &actions, stops: &stops, summary: &summary },
             step.now_ms,
         );
-        step.effects.after_disk.push(Deed::Answer(Answer { request: head.id, http_status: 200, body }));
+        step.effects.after_commit.push(Command::Answer(Answer { request: head.id, http_status: 200, body }));
     }
 }
 

@@ -2,14 +2,13 @@
 //! fresh reads, until the account is flat; the stops go last. What appears while it must stay flat goes as well.
 
 use crate::guard::config::Mode;
-use crate::guard::effects::{Deed, Read, Urgency};
+use crate::guard::effects::{Command, Read, Urgency};
 use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{close_order, guard_actions, read_progress};
 use crate::guard::state::cover;
-use crate::guard::state::flatten::FIRST_PAUSE_MS;
-use crate::guard::state::flatten::Left;
+use crate::guard::state::flatten::{FIRST_PAUSE_MS, Left};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::view::Resting;
 use crate::record::events::{Problem, Trouble};
@@ -59,7 +58,7 @@ pub(crate) fn run(step: &mut Step<'_>) {
     }
     flatten.begin_round(left, step.now_ms);
     for action in actions {
-        guard_actions::submit(step, Cause::Again { of }, vec![action]);
+        guard_actions::submit(step, Cause::FollowUp { of }, vec![action]);
     }
 }
 
@@ -76,7 +75,7 @@ fn begin(step: &mut Step<'_>, reason: &str) {
         step.effects.risk.push(RiskRecord::Flatten(halt_flatten).into());
     }
     if step.guard.config.mode != Mode::Paper {
-        step.effects.at_once.extend([Read::OrdersNow, Read::AccountNow, Read::Twaps].map(Deed::Read));
+        step.effects.immediate.extend([Read::OrdersNow, Read::AccountNow, Read::Twaps].map(Command::Read));
     }
 }
 
@@ -107,7 +106,7 @@ fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
     let account = guard.view.account.as_ref();
     for (asset, position) in account.into_iter().flat_map(|account| &account.positions) {
         let size = position.szi.abs();
-        if guard.watch.care(*asset).is_some_and(|care| care.is_dust(size)) {
+        if guard.watch.retry(*asset).is_some_and(|retry| retry.is_dust(size)) {
             continue;
         }
         if position.position_value < MIN_NOTIONAL {
@@ -163,7 +162,7 @@ pub(crate) fn on_twaps(step: &mut Step<'_>, twaps: Result<Vec<(String, u64)>, St
     };
     for (coin, twap_id) in running {
         let Some(asset) = step.guard.view.universe.by_coin(&coin).map(|market| market.asset) else { continue };
-        guard_actions::submit(step, Cause::Again { of }, vec![Action::TwapCancel { asset, twap_id }]);
+        guard_actions::submit(step, Cause::FollowUp { of }, vec![Action::TwapCancel { asset, twap_id }]);
     }
 }
 

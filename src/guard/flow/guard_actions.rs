@@ -23,12 +23,12 @@ pub(crate) enum Cause<'a> {
     /// Everything must go.
     Flatten { reason: &'a str, problems: Vec<Problem> },
     /// One more action for the sake of an earlier event.
-    Again { of: u64 },
+    FollowUp { of: u64 },
 }
 
 /// Whether the guard may act on its own now: it knows whom for, and is not on its way down.
 pub(crate) fn can_act(guard: &Guard) -> bool {
-    guard.stopping.is_none() && (guard.config.mode == Mode::Paper || guard.acts_for.is_some())
+    guard.shutdown_reason.is_none() && (guard.config.mode == Mode::Paper || guard.acts_for.is_some())
 }
 
 /// Records the event that names these actions and has them sent in order, each whatever became of the one before.
@@ -46,7 +46,7 @@ pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>
         Cause::Flatten { reason, problems } => {
             step.record(Flatten { reason: reason.into(), actions: nodes, problems, sent: is_live, nonces })
         }
-        Cause::Again { of } => {
+        Cause::FollowUp { of } => {
             let Some(action) = nodes.into_iter().next() else { return of };
             step.record(events::Intent { of, action, nonces })
         }
@@ -68,7 +68,7 @@ fn plan_own(guard: &mut Guard, actions: Vec<Action>, now_ms: u64) -> Vec<Planned
         let nonce = if is_live { guard.next_nonce(now_ms) } else { 0 };
         // No expiry: what makes the account safer is welcome late as well.
         let terms = Terms { nonce, vault: guard.acts_for.flatten(), expires_after_ms: None };
-        Some(Planned { role: Role::Own, action, node, terms })
+        Some(Planned { role: Role::Guard, action, node, terms })
     };
     actions.into_iter().filter_map(plan).collect()
 }
@@ -98,7 +98,7 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
         if let (AttemptResult::Refused(text), false) = (&outcome, order.is_trigger()) {
             refused.push((order.asset, text.clone()));
         }
-        step.guard.watch.care_of(order.asset).tried(order, &outcome, step.now_ms);
+        step.guard.watch.retry_mut(order.asset).record_attempt(order, &outcome, step.now_ms);
     }
     for (asset, text) in refused {
         let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());

@@ -5,7 +5,7 @@ use crate::record::kill_answer::KillAnswer;
 use serde_json::json;
 
 use crate::base::address::Address;
-use crate::guard::effects::{Answer, Deed};
+use crate::guard::effects::{Answer, Command};
 use crate::guard::flow::step_context::Step;
 
 /// Pulls the switch for a person, the kill file or a client (`by`), and answers the request that pulled it, if one did.
@@ -20,7 +20,7 @@ pub(crate) fn on_kill(
     latch(step, reason, &cause, write_file);
     if let Some(request) = request {
         let body = json!(KillAnswer { killed: step.guard.killed.clone() }).to_string();
-        step.effects.after_disk.push(Deed::Answer(Answer { request, http_status: 200, body }));
+        step.effects.after_commit.push(Command::Answer(Answer { request, http_status: 200, body }));
     }
 }
 
@@ -31,7 +31,7 @@ fn latch(step: &mut Step<'_>, reason: String, cause: &str, write_file: bool) {
     step.record(Kill { reason: cause.into() });
     if write_file {
         // Not after the disk: a full one must not hold the switch up.
-        step.effects.at_once.push(Deed::WriteKillFile(reason.clone()));
+        step.effects.immediate.push(Command::WriteKillFile(reason.clone()));
     }
     step.guard.watch.flatten.want(format!("kill switch: {cause}"), step.now_ms);
     step.guard.killed = Some(reason);

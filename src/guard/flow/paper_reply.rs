@@ -3,14 +3,13 @@
 use crate::base::address::Cloid;
 use crate::base::amount::to_answer;
 use crate::guard::flow::leverage_setting;
-use crate::guard::judge::cancel::GUARDS_OWN;
-use crate::guard::judge::cancel::guards_own;
+use crate::guard::judge::cancel::{GUARDS_OWN, guards_own};
 use crate::guard::reply;
 use crate::guard::state::exposure::StopAt;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Planned, Role};
 use crate::guard::state::own_cloid::is_derived;
-use crate::guard::state::paper_orders::Fate;
+use crate::guard::state::paper_orders::PaperOutcome;
 use crate::record::reply_summary::Summary;
 use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::order::Order;
@@ -69,23 +68,23 @@ fn place_all(
     action: &Action,
     stops: &[Option<StopAt>],
     gone: &[Option<u64>],
-) -> Vec<Fate> {
+) -> Vec<PaperOutcome> {
     let has_parent = matches!(action, Action::Order(order) if order.grouping == Grouping::NormalTpsl);
-    let mut fates: Vec<Fate> = Vec::new();
+    let mut fates: Vec<PaperOutcome> = Vec::new();
     for (place, order) in action.orders().enumerate() {
         let mid = guard.view.mids.get(&order.asset).copied();
         let stop = stops.get(place).copied().flatten();
         let fate = match fates.first().filter(|_| has_parent) {
             // Nothing hangs on an order that never was.
-            Some(Fate::NoMatch) => Fate::NoMatch,
-            Some(Fate::Resting(parent)) => {
+            Some(PaperOutcome::NoMatch) => PaperOutcome::NoMatch,
+            Some(PaperOutcome::Resting(parent)) => {
                 let parent = Some(*parent);
                 guard.paper.place((seq, place), order, stop, mid, parent)
             }
             _ => guard.paper.place((seq, place), order, stop, mid, None),
         };
         if let Some(Some(oid)) = gone.get(place) {
-            guard.paper.replace(*oid, if let Fate::Resting(by) = fate { Some(by) } else { None });
+            guard.paper.replace(*oid, if let PaperOutcome::Resting(by) = fate { Some(by) } else { None });
         }
         fates.push(fate);
     }
@@ -121,7 +120,7 @@ fn cancel(guard: &mut Guard, oid: Option<u64>) -> Value {
     }
 }
 
-fn paper_status(order: &Order, fate: Fate) -> Value {
+fn paper_status(order: &Order, fate: PaperOutcome) -> Value {
     // As at the venue, an order that was named carries its name; names that the guard gave are its own affair.
     let named = |mut status: Value| {
         if let Some(cloid) = order.cloid.filter(|cloid| !is_derived(cloid))
@@ -132,12 +131,12 @@ fn paper_status(order: &Order, fate: Fate) -> Value {
         status
     };
     match fate {
-        Fate::Resting(oid) => json!({"resting": named(json!({"oid": oid}))}),
-        Fate::Filled(oid, px) => {
+        PaperOutcome::Resting(oid) => json!({"resting": named(json!({"oid": oid}))}),
+        PaperOutcome::Filled(oid, px) => {
             let filled = json!({"totalSz": to_answer(order.size), "avgPx": to_answer(px), "oid": oid});
             json!({"filled": named(filled)})
         }
-        Fate::NoMatch => {
+        PaperOutcome::NoMatch => {
             let asset = order.asset;
             json!({"error": format!(
                 "Order could not immediately match against any resting orders. asset={asset}"

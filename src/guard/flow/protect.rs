@@ -35,7 +35,7 @@ enum Need {
 pub(crate) fn run(step: &mut Step<'_>) {
     let positions = step.guard.view.account.iter().flat_map(|account| account.positions.keys());
     let assets: BTreeSet<u32> =
-        positions.copied().chain(own_stops(step.guard)).chain(step.guard.watch.cared_for()).collect();
+        positions.copied().chain(own_stops(step.guard)).chain(step.guard.watch.retried_markets()).collect();
     let (mut first, mut all_known) = (Vec::new(), true);
     for asset in assets {
         if !read_progress::is_settled(step.guard, asset, step.now_ms) || guard_actions::is_acting_on(step.guard, asset)
@@ -54,9 +54,9 @@ pub(crate) fn run(step: &mut Step<'_>) {
                 replace_stop(step, oid, order_action(vec![order]));
             }
             Some(need) => {
-                let care = step.guard.watch.care_of(asset);
-                let due = step.now_ms >= care.not_before_ms;
-                match care.of {
+                let retry = step.guard.watch.retry_mut(asset);
+                let due = step.now_ms >= retry.not_before_ms;
+                match retry.of {
                     _ if !due => {}
                     Some(of) => try_again(step, of, asset, need),
                     None => first.push((asset, need)),
@@ -81,8 +81,8 @@ fn own_stops(guard: &Guard) -> impl Iterator<Item = u32> {
 fn need(guard: &Guard, asset: u32) -> Option<Need> {
     let orphan = || orphan(guard, asset).map(Need::Less);
     let Some(held) = HeldPosition::of(guard, asset) else { return orphan() };
-    let care = guard.watch.care(asset);
-    if care.is_some_and(|care| care.is_dust(held.size)) || held.bare().is_zero() {
+    let retry = guard.watch.retry(asset);
+    if retry.is_some_and(|retry| retry.is_dust(held.size)) || held.bare().is_zero() {
         if held.stops.iter().any(|stop| stop.shown.is_none()) {
             return Some(Need::Patience);
         }
@@ -91,7 +91,7 @@ fn need(guard: &Guard, asset: u32) -> Option<Need> {
         // With an entry on its way the cover that is spare now may be needed next.
         return need.filter(|_| !has_entries(guard, asset, held.side())).or_else(orphan);
     }
-    if care.is_some_and(|care| care.closing) {
+    if retry.is_some_and(|retry| retry.closing) {
         return Some(Need::Close("the venue refused the guard's stop"));
     }
     match held.missing_stop(guard.config.rules.stop) {
@@ -124,7 +124,7 @@ fn replace_stop(step: &mut Step<'_>, oid: u64, action: Action) {
         return;
     };
     if step.guard.config.mode != Mode::Paper {
-        guard_actions::submit(step, Cause::Again { of }, vec![action]);
+        guard_actions::submit(step, Cause::FollowUp { of }, vec![action]);
     }
 }
 
@@ -132,12 +132,12 @@ fn try_again(step: &mut Step<'_>, of: u64, asset: u32, need: Need) {
     let order = match need {
         Need::Stop(order) => Some(order),
         Need::Close(_) => {
-            close_order::close_order(step.guard, asset, step.guard.watch.care(asset).map_or(0, |care| care.closes))
+            close_order::close_order(step.guard, asset, step.guard.watch.retry(asset).map_or(0, |retry| retry.closes))
         }
         Need::Less(_) | Need::Smaller(..) | Need::Patience => None,
     };
     if let (Some(order), true) = (order, step.guard.config.mode != Mode::Paper) {
-        guard_actions::submit(step, Cause::Again { of }, vec![order_action(vec![order])]);
+        guard_actions::submit(step, Cause::FollowUp { of }, vec![order_action(vec![order])]);
     }
 }
 
@@ -151,7 +151,7 @@ fn record_protect(step: &mut Step<'_>, bare: Vec<(u32, Need)>) {
         match need {
             Need::Stop(order) => actions.push(order_action(vec![order])),
             Need::Close(text) => {
-                step.guard.watch.care_of(asset).closing = true;
+                step.guard.watch.retry_mut(asset).closing = true;
                 let close = close_order::close_order(step.guard, asset, 0);
                 let text = if close.is_some() { text } else { "there is no price to close it at" };
                 problems.push(Problem { coin: coin.clone(), text: text.to_owned() });
@@ -164,7 +164,7 @@ fn record_protect(step: &mut Step<'_>, bare: Vec<(u32, Need)>) {
     let coins = coins.iter().map(String::as_str).collect();
     let seq = guard_actions::submit(step, Cause::Protect { coins, problems }, actions);
     for asset in assets {
-        step.guard.watch.care_of(asset).of = Some(seq);
+        step.guard.watch.retry_mut(asset).of = Some(seq);
     }
 }
 
@@ -174,8 +174,8 @@ fn protect_on_paper(step: &mut Step<'_>, needs: Vec<(u32, Need)>) {
     let is_bare = |asset: &u32| HeldPosition::of(step.guard, *asset).is_some_and(|held| !held.bare().is_zero());
     let bare: Vec<(u32, Need)> = needs.into_iter().filter(|(asset, _)| is_bare(asset)).collect();
     let sides: BTreeSet<(u32, bool)> = bare.iter().map(|(asset, _)| side(*asset)).collect();
-    let is_new = sides != step.guard.watch.told_bare;
-    step.guard.watch.told_bare = sides;
+    let is_new = sides != step.guard.watch.last_bare;
+    step.guard.watch.last_bare = sides;
     if is_new && !bare.is_empty() {
         let assets: Vec<u32> = bare.iter().map(|(asset, _)| *asset).collect();
         record_protect(step, bare);

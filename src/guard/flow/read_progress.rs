@@ -13,13 +13,13 @@ pub(crate) fn is_settled(guard: &Guard, asset: u32, now_ms: u64) -> bool {
     let known = |read_ms: Option<u64>, since_ms: Option<u64>| {
         since_ms.is_none_or(|since_ms| read_ms >= Some(since_ms) || now_ms.saturating_sub(since_ms) > MAX_WAIT_MS)
     };
-    let tried_ms = guard.watch.care(asset).map(|care| care.reads_since_ms);
+    let attempted_ms = guard.watch.retry(asset).map(|retry| retry.reads_since_ms);
     // A young doubt may be settled by the venue's own word in a moment; an old one holds up nothing.
     known(None, guard_actions::in_doubt_since(guard, asset))
         && known(guard.view.orders_ms, guard.watch.changed_ms.get(&asset).copied())
         && known(account_ms, guard.watch.gone_ms.get(&asset).copied())
-        && known(account_ms, tried_ms)
-        && known(guard.view.orders_ms, tried_ms)
+        && known(account_ms, attempted_ms)
+        && known(guard.view.orders_ms, attempted_ms)
 }
 
 /// Whether a read of the account and one of the orders began after `since_ms`, or were waited for long enough.

@@ -1,6 +1,6 @@
 //! Requests: judged at once, or parked for a moment until the leverage settings that they need are read.
 
-use crate::guard::effects::{Deed, Read};
+use crate::guard::effects::{Command, Read};
 use crate::guard::flow::decision;
 use crate::guard::flow::step_context::Step;
 use crate::guard::input::{Request, RequestBody};
@@ -26,7 +26,7 @@ pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
             let is_asked = |asset: u32| step.guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));
             let reads = unknown.into_iter().filter(|market| !is_asked(market.asset));
             let reads = reads.map(|market| Read::Leverage { asset: market.asset, coin: market.coin.clone() });
-            step.effects.at_once.extend(reads.map(Deed::Read));
+            step.effects.immediate.extend(reads.map(Command::Read));
             step.guard.parked.push(Parked { request, wanted, at_ms: step.now_ms });
             return;
         }

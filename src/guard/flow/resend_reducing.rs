@@ -11,8 +11,8 @@ use crate::guard::judge::exit::add_exit;
 use crate::guard::reply::left_out;
 use crate::guard::state::cover::{self, side_covered};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
-use crate::guard::state::merged_reply::Merge;
+use crate::guard::state::intent::{Intent, PendingReply, Planned, Role};
+use crate::guard::state::merged_reply::MergedReply;
 use crate::guard::state::view::Resting;
 use crate::record::events;
 use crate::venue::action::{Action, Grouping, OrderAction, Target};
@@ -36,7 +36,7 @@ pub(crate) fn resend(step: &mut Step<'_>, (of, index): (u64, usize), intent: &mu
     let left_out = left_out(&planned.action, why);
     let waiting = intent.waiting.take().map(|mut waiting| {
         let before = waiting.merge.take();
-        Waiting { merge: Some(Merge::over(before, left_out, places)), ..waiting }
+        PendingReply { merge: Some(MergedReply::over(before, left_out, places)), ..waiting }
     });
     let planned = Planned { role: Role::Forward, action, node, terms };
     dispatch::dispatch(step, seq, Intent::new(vec![planned], waiting, Urgency::Exit), &[]);

@@ -5,8 +5,8 @@
 use crate::guard::effects::Urgency;
 use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
-use crate::guard::state::intent::{Intent, Planned, Role, Waiting};
-use crate::guard::state::merged_reply::Merge;
+use crate::guard::state::intent::{Intent, PendingReply, Planned, Role};
+use crate::guard::state::merged_reply::MergedReply;
 use crate::record::events;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::reply::{Reply, Status};
@@ -21,7 +21,7 @@ pub(crate) fn resend(
     of: u64,
     planned: &Planned,
     (reply, answer): (&Reply, &Value),
-    waiting: &mut Option<Waiting>,
+    waiting: &mut Option<PendingReply>,
 ) {
     let Some((action, places)) = refused_exits(&planned.action, reply) else { return };
     let Some(node) = action.to_node() else { return };
@@ -29,7 +29,7 @@ pub(crate) fn resend(
     let seq = step.record(events::Intent { of, action: Cow::Borrowed(&node), nonces: vec![terms.nonce] });
     let waiting = waiting.take().map(|mut waiting| {
         let before = waiting.merge.take();
-        Waiting { merge: Some(Merge::over(before, answer.clone(), places)), ..waiting }
+        PendingReply { merge: Some(MergedReply::over(before, answer.clone(), places)), ..waiting }
     });
     let intent = Intent::new(vec![Planned { role: Role::Forward, action, node, terms }], waiting, Urgency::Exit);
     dispatch::dispatch(step, seq, intent, &[]);

@@ -10,10 +10,10 @@ pub(crate) fn record_risk_change(step: &mut Step<'_>) {
     let journal_error = step.guard.journal_error.clone();
     let (state, details) = (step.guard.risk.state.name(), step.guard.risk.details.clone());
     let told = format!("{state} {open_positions} {journal_error:?}");
-    if step.guard.told_risk.as_ref() == Some(&told) {
+    if step.guard.last_risk.as_ref() == Some(&told) {
         return;
     }
-    step.guard.told_risk = Some(told);
+    step.guard.last_risk = Some(told);
     step.record(Risk {
         state: state.into(),
         details,

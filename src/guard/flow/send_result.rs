@@ -1,9 +1,6 @@
 //! The result of a send: recorded, the client answered, and what comes next sent.
 
-use crate::guard::effects::Answer;
-use crate::guard::effects::Read;
-use crate::guard::effects::Urgency;
-use crate::guard::effects::{Deed, Effects};
+use crate::guard::effects::{Answer, Command, Effects, Read, Urgency};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{
     guard_actions, leverage_setting, resend_reducing, resend_without_builder_fee, settlement, signer,
@@ -12,8 +9,7 @@ use crate::guard::input::SendOutcome;
 use crate::guard::reply;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Proof;
-use crate::guard::state::intent::Planned;
-use crate::guard::state::intent::{Intent, Role, Waiting};
+use crate::guard::state::intent::{Intent, PendingReply, Planned, Role};
 use crate::guard::state::send_result::SendResult;
 use crate::record::events::{Done, Sent, Trouble};
 use crate::venue::action::Action;
@@ -48,9 +44,9 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
         SendResult::NotSent(text) => on_not_sent(step, &mut intent, ended, text),
         SendResult::Unknown(text) => on_no_answer(step, &mut intent, ended, text),
     };
-    let is_own = role == Role::Own;
+    let is_own = role == Role::Guard;
     let reads = if is_own { [Read::OrdersNow, Read::AccountNow] } else { [Read::Orders, Read::Account] };
-    step.effects.at_once.extend(reads.map(Deed::Read));
+    step.effects.immediate.extend(reads.map(Command::Read));
     let next = next.filter(|next| {
         is_recorded && !is_too_late(step, &mut intent, *next) && !would_bare(step.guard, &intent, *next)
     });
@@ -74,7 +70,7 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
     if result.may_have_filled() {
         step.guard.risk.traded(step.now_ms);
     }
-    if ended.role == Role::Own {
+    if ended.role == Role::Guard {
         guard_actions::on_own_result(step, &planned.action, result);
     }
 }
@@ -113,7 +109,7 @@ fn on_answer(
             intent.forwarded = Some(reply.clone());
             intent.next(index)
         }
-        Role::Pre | Role::Post(_) | Role::Own => intent.next(index),
+        Role::Pre | Role::Post(_) | Role::Guard => intent.next(index),
     }
 }
 
@@ -151,7 +147,7 @@ fn go_on(step: &mut Step<'_>, mut intent: Intent, ended: EndedAction, next: Opti
     intent.at = next.unwrap_or_default();
     match next.and_then(|next| intent.send(seq, next)) {
         Some(send) => {
-            step.effects.at_once.push(send);
+            step.effects.immediate.push(send);
             step.guard.intents.insert(seq, intent);
         }
         None => {
@@ -198,13 +194,18 @@ fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, endin
 }
 
 /// Answers the client that waits for this intent, if it still does.
-fn answer(effects: &mut Effects, intent: &mut Intent, body: impl FnOnce(&mut Waiting) -> String) {
+fn answer(effects: &mut Effects, intent: &mut Intent, body: impl FnOnce(&mut PendingReply) -> String) {
     answer_as(effects, intent, 200, body);
 }
 
-fn answer_as(effects: &mut Effects, intent: &mut Intent, http_status: u16, body: impl FnOnce(&mut Waiting) -> String) {
+fn answer_as(
+    effects: &mut Effects,
+    intent: &mut Intent,
+    http_status: u16,
+    body: impl FnOnce(&mut PendingReply) -> String,
+) {
     if let Some(mut waiting) = intent.waiting.take() {
         let body = body(&mut waiting);
-        effects.at_once.push(Deed::Answer(Answer { request: waiting.request, http_status, body }));
+        effects.immediate.push(Command::Answer(Answer { request: waiting.request, http_status, body }));
     }
 }

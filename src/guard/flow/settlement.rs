@@ -7,12 +7,11 @@
 //! can. Until it is settled, what it could have done stays reserved.
 
 use crate::base::address::Cloid;
-use crate::guard::effects::{Deed, Read, Urgency};
+use crate::guard::effects::{Command, Read, Urgency};
 use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::in_doubt::Resolution;
-use crate::guard::state::in_doubt::{Doubt, MAX_QUESTIONS, Proof, says_duplicate};
+use crate::guard::state::in_doubt::{InDoubtAction, MAX_QUESTIONS, Proof, Resolution, says_duplicate};
 use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::view::View;
 use crate::record::events::{self, Done, Recovered};
@@ -30,7 +29,7 @@ const MAX_DOUBLINGS: u32 = 5;
 
 /// Doubts an action from now on.
 pub(crate) fn put_in_doubt(guard: &mut Guard, key: (u64, usize), planned: Planned, proof: Proof, now_ms: u64) {
-    guard.doubts.insert(key, Doubt::new(planned, proof, now_ms));
+    guard.doubts.insert(key, InDoubtAction::new(planned, proof, now_ms));
 }
 
 /// Has the intent of an action in doubt be done only once that is settled.
@@ -53,8 +52,8 @@ pub(crate) fn settle_due(step: &mut Step<'_>) {
             _ if doubt.has_orders() => {
                 let (intent, index) = key;
                 let questions = doubt.questions().into_iter();
-                let reads = questions.map(|cloid| Deed::Read(Read::OrderStatus { intent, index, cloid }));
-                step.effects.at_once.extend(reads);
+                let reads = questions.map(|cloid| Command::Read(Read::OrderStatus { intent, index, cloid }));
+                step.effects.immediate.extend(reads);
             }
             proof => settle_by_account(step, key, proof),
         }
@@ -155,7 +154,7 @@ fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
         }),
         _ => Some(Read::Orders),
     };
-    step.effects.at_once.extend(read.map(Deed::Read));
+    step.effects.immediate.extend(read.map(Command::Read));
 }
 
 /// Tells how an action turned out and lets go of what it reserved, as far as that is known.
@@ -173,7 +172,7 @@ fn resolve(step: &mut Step<'_>, key: (u64, usize), outcome: Resolution) {
         Resolution::Happened | Resolution::Moot => step.guard.sent.accepted(key, step.now_ms),
         Resolution::Unknown => step.guard.unsettled = step.guard.unsettled.saturating_add(1),
     }
-    step.effects.at_once.extend([Deed::Read(Read::Orders), Deed::Read(Read::Account)]);
+    step.effects.immediate.extend([Command::Read(Read::Orders), Command::Read(Read::Account)]);
 }
 
 /// Whether none of the orders that a cancel names is open.

@@ -1,7 +1,7 @@
 //! Supervision: what happens whenever something was read, answered or waited for. Everything that moves the account
 //! without a client's asking starts here.
 
-use crate::guard::effects::{Deed, Read};
+use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::account;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, guard_actions, protect};
@@ -41,7 +41,7 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
 fn on_positions_changed(step: &mut Step<'_>, changed: BTreeSet<u32>) {
     if !changed.is_empty() {
         step.guard.risk.traded(step.now_ms);
-        step.effects.at_once.push(Deed::Read(Read::OrdersNow));
+        step.effects.immediate.push(Command::Read(Read::OrdersNow));
     }
     step.guard.watch.changed_ms.extend(changed.into_iter().map(|asset| (asset, step.now_ms)));
     let view = &step.guard.view;
@@ -59,7 +59,7 @@ fn on_orders_vanished(step: &mut Step<'_>, vanished: &[Resting]) {
     // Only a stop on the losing side can have taken the position along.
     let covered = |order: &&Resting| cover::covers(order, view.position(order.asset));
     let gone: Vec<u32> = vanished.iter().filter(covered).map(|order| order.asset).collect();
-    step.effects.at_once.push(Deed::Read(if gone.is_empty() { Read::Account } else { Read::AccountNow }));
+    step.effects.immediate.push(Command::Read(if gone.is_empty() { Read::Account } else { Read::AccountNow }));
     step.guard.watch.gone_ms.extend(gone.into_iter().map(|asset| (asset, step.now_ms)));
     let is_held = |asset: &u32| !view.position(*asset).is_zero();
     step.guard.watch.gone_ms.retain(|asset, _| is_held(asset));

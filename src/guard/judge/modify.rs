@@ -1,16 +1,14 @@
 //! Modifies: the new order is judged on top of the old one, which may turn out not to be gone.
 
-use super::admission;
 use super::attached_stops::follow_up;
 use super::context::JudgeContext;
 use super::entry::checks::{self, PassedEntry};
 use super::entry::entry_cover::Cover;
 use super::exit::{self, Class};
-use super::order_unknown;
 use super::plan::Plan;
-use super::stop_loosened;
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
+use super::{admission, order_unknown, stop_loosened};
 use crate::base::address::Address;
 use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;

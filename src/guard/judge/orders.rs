@@ -4,8 +4,6 @@
 use crate::guard::state::cover::side_covered;
 use rust_decimal::Decimal;
 
-use super::admission;
-use super::attached_stops;
 use super::context::JudgeContext;
 use super::entry::checks::{self, PassedEntry};
 use super::entry::requested_stop::stops_for;
@@ -13,7 +11,7 @@ use super::exit::{self, Class};
 use super::plan::Plan;
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
-use super::{redundant_stops, requested_stops};
+use super::{admission, attached_stops, redundant_stops, requested_stops};
 use crate::base::address::Address;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::stop_geometry::stop_order;

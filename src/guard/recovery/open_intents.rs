@@ -3,8 +3,7 @@
 use crate::guard::flow::settlement;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::in_doubt::Proof;
-use crate::guard::state::in_doubt::Resolution;
+use crate::guard::state::in_doubt::{Proof, Resolution};
 use crate::guard::state::intent::{Planned, Role};
 use crate::record::events::{Done, Recovered};
 use crate::record::risk_record::{OpenAction, OpenIntent};

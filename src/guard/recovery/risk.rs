@@ -2,7 +2,7 @@
 
 use crate::base::day::day_of;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::risk::equity_peaks::Mark;
+use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
 use crate::record::risk_record::{Halt, RiskRecord};
 use rust_decimal::Decimal;
@@ -60,6 +60,6 @@ impl Guard {
 }
 
 /// A measured equity; one without the venue's time is of the record's own.
-fn mark(venue_ms: Option<u64>, at_ms: u64, equity: Option<Decimal>) -> Option<Mark> {
-    equity.map(|equity| Mark { at_ms: venue_ms.unwrap_or(at_ms), equity })
+fn mark(venue_ms: Option<u64>, at_ms: u64, equity: Option<Decimal>) -> Option<EquitySample> {
+    equity.map(|equity| EquitySample { at_ms: venue_ms.unwrap_or(at_ms), equity })
 }

@@ -1,12 +1,11 @@
 //! The core's whole state, and nothing that decides: flows, judge and report stand above it.
 
-use crate::base::address::Address;
-use crate::base::address::Cloid;
+use crate::base::address::{Address, Cloid};
 use crate::guard::config::Config;
 use crate::guard::input::Request;
 use crate::guard::state::client_cloids::ClientCloids;
 use crate::guard::state::exposure::{EntryLeg, Exposure, Stop};
-use crate::guard::state::in_doubt::Doubt;
+use crate::guard::state::in_doubt::InDoubtAction;
 use crate::guard::state::intent::Intent;
 use crate::guard::state::nonces::{OwnNonces, Window};
 use crate::guard::state::open_intents::OpenIntents;
@@ -34,7 +33,7 @@ pub struct Guard {
     /// Intents with actions still to send or to be answered, by the number of their event.
     pub(in crate::guard) intents: BTreeMap<u64, Intent>,
     /// Actions without an answer, by intent and place.
-    pub(in crate::guard) doubts: BTreeMap<(u64, usize), Doubt>,
+    pub(in crate::guard) doubts: BTreeMap<(u64, usize), InDoubtAction>,
     /// Actions whose outcome could not be settled in this life.
     pub(in crate::guard) unsettled: u32,
     /// What the journal says earlier lives left open; empty once started.
@@ -59,10 +58,10 @@ pub struct Guard {
     pub(in crate::guard) is_behind: bool,
     pub(in crate::guard) requests_left: Option<u64>,
     pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
-    pub(in crate::guard) stopping: Option<String>,
-    pub(in crate::guard) stopped: bool,
+    pub(in crate::guard) shutdown_reason: Option<String>,
+    pub(in crate::guard) is_shut_down: bool,
     /// The last `risk` event's content, so that only changes are told.
-    pub(in crate::guard) told_risk: Option<String>,
+    pub(in crate::guard) last_risk: Option<String>,
     /// The text of the last event, for the status.
     pub(in crate::guard) last_event: Option<String>,
 }
@@ -106,9 +105,9 @@ impl Guard {
             is_behind: false,
             requests_left: None,
             api_wallet_valid_until_ms: None,
-            stopping: None,
-            stopped: false,
-            told_risk: None,
+            shutdown_reason: None,
+            is_shut_down: false,
+            last_risk: None,
             last_event: None,
         }
     }

@@ -31,7 +31,7 @@ const FIRED_IN_VAIN: [&str; 2] = ["marketOrderNoLiquidityRejected", "perpMarginR
 
 /// An action whose outcome is not known.
 #[derive(Debug)]
-pub(crate) struct Doubt {
+pub(crate) struct InDoubtAction {
     pub(crate) action: Action,
     pub(crate) node: Node,
     pub(crate) terms: Terms,
@@ -46,12 +46,12 @@ pub(crate) struct Doubt {
     /// Its intent counts as unfinished until this is settled: no `sent` event tells of the action, so a `done` before
     /// would say that it was never sent, and a second crash would forget it.
     pub(crate) holds_done: bool,
-    orders: Vec<Asked>,
+    orders: Vec<StatusQuery>,
 }
 
 /// One order of an action in doubt.
 #[derive(Debug)]
-struct Asked {
+struct StatusQuery {
     order: Order,
     cloid: Cloid,
     /// Questions since an answer came, and answers that did not know it.
@@ -95,12 +95,12 @@ impl Resolution {
     }
 }
 
-impl Doubt {
+impl InDoubtAction {
     pub(crate) fn new(planned: Planned, proof: Proof, now_ms: u64) -> Self {
         let Planned { action, node, terms, .. } = planned;
         let asked = |order: &Order| {
             let cloid = order.cloid?;
-            Some(Asked { order: order.clone(), cloid, asked: 0, unknown: 0, is_refused: false })
+            Some(StatusQuery { order: order.clone(), cloid, asked: 0, unknown: 0, is_refused: false })
         };
         let orders = action.orders().filter_map(asked).collect();
         let evidence = match proof {
@@ -143,7 +143,7 @@ impl Doubt {
     /// The ids to ask for now: those asked for least. An entry and its stop may share one.
     pub(crate) fn questions(&mut self) -> Vec<Cloid> {
         self.questions = self.questions.saturating_add(1);
-        let mut waiting: Vec<&mut Asked> = self.orders.iter_mut().filter(|asked| !asked.is_refused).collect();
+        let mut waiting: Vec<&mut StatusQuery> = self.orders.iter_mut().filter(|asked| !asked.is_refused).collect();
         waiting.sort_by_key(|asked| asked.asked);
         let mut cloids = Vec::new();
         for asked in waiting.into_iter().take(ASKED_AT_ONCE) {

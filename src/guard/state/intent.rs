@@ -1,7 +1,7 @@
 //! An intent: the actions that one event named, and how far sending them has come.
 
-use crate::guard::effects::{Deed, SendAction, Urgency};
-use crate::guard::state::merged_reply::Merge;
+use crate::guard::effects::{Command, SendAction, Urgency};
+use crate::guard::state::merged_reply::MergedReply;
 use crate::record::reply_summary::Summary;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
@@ -16,7 +16,7 @@ pub(crate) const FORWARD_LIFE_MS: u64 = 15_000;
 pub(crate) struct Intent {
     pub(crate) actions: Vec<Planned>,
     /// The client that waits, until it is answered.
-    pub(crate) waiting: Option<Waiting>,
+    pub(crate) waiting: Option<PendingReply>,
     pub(crate) urgency: Urgency,
     /// The action that is sent or waits for its answer.
     pub(crate) at: usize,
@@ -28,13 +28,13 @@ pub(crate) struct Intent {
 
 /// A client that waits for the venue's answer.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct PendingReply {
     pub(crate) request: u64,
     /// The client's own orders: the first so many of `forward`.
     pub(crate) orders: usize,
     pub(crate) summary: Summary,
     /// What a first answer already says, where some orders were sent again.
-    pub(crate) merge: Option<Merge>,
+    pub(crate) merge: Option<MergedReply>,
 }
 
 /// One action of an intent.
@@ -56,18 +56,18 @@ pub(crate) enum Role {
     /// Only if the order at this place of `forward` was accepted.
     Post(usize),
     /// The guard's own, whatever became of the one before.
-    Own,
+    Guard,
 }
 
 impl Intent {
-    pub(crate) fn new(actions: Vec<Planned>, waiting: Option<Waiting>, urgency: Urgency) -> Self {
+    pub(crate) fn new(actions: Vec<Planned>, waiting: Option<PendingReply>, urgency: Urgency) -> Self {
         Self { actions, waiting, urgency, at: 0, forwarded: None, settles: None }
     }
 
     /// The send of the action at `index`.
-    pub(crate) fn send(&self, intent: u64, index: usize) -> Option<Deed> {
+    pub(crate) fn send(&self, intent: u64, index: usize) -> Option<Command> {
         let planned = self.actions.get(index)?;
-        Some(Deed::Send(SendAction {
+        Some(Command::Send(SendAction {
             intent,
             index,
             action: planned.node.clone(),
@@ -81,7 +81,7 @@ impl Intent {
     pub(crate) fn next(&self, index: usize) -> Option<usize> {
         self.actions.iter().enumerate().skip(index.saturating_add(1)).find_map(|(next, planned)| {
             let wanted = match (planned.role, &self.forwarded) {
-                (Role::Pre | Role::Forward | Role::Own, _) => true,
+                (Role::Pre | Role::Forward | Role::Guard, _) => true,
                 (Role::Post(place), Some(reply)) => !matches!(reply.status(place), Status::Error(_)),
                 (Role::Post(_), None) => false,
             };
@@ -93,6 +93,6 @@ impl Intent {
     /// own accord, does not hang on one another.
     pub(crate) fn next_after_failure(&self, index: usize) -> Option<usize> {
         let role = self.actions.get(index).map(|planned| planned.role);
-        if matches!(role, Some(Role::Post(_) | Role::Own)) { self.next(index) } else { None }
+        if matches!(role, Some(Role::Post(_) | Role::Guard)) { self.next(index) } else { None }
     }
 }

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 /// The client's answer, waiting for what becomes of the orders sent again.
 #[derive(Debug)]
-pub(crate) struct Merge {
+pub(crate) struct MergedReply {
     /// The venue's first answer.
     answer: Value,
     /// The places in it of the orders sent again, in their order.
     places: Vec<usize>,
 }
 
-impl Merge {
+impl MergedReply {
     /// `answer` stands, but for the orders at these places of it.
     pub(crate) fn new(answer: Value, places: Vec<usize>) -> Self {
         Self { answer, places }

@@ -18,7 +18,7 @@ const REFUSALS: u8 = 2;
 
 /// The guard's efforts in one market.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Care {
+pub(crate) struct RetryState {
     /// The event that they serve.
     pub(crate) of: Option<u64>,
     /// Stops tried.
@@ -41,7 +41,7 @@ pub(crate) struct Care {
 /// What became of an order of the guard's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AttemptResult {
-    /// Taken.
+    /// SeenTransfers.
     Accepted,
     /// Definitely refused, with the venue's text.
     Refused(String),
@@ -63,14 +63,14 @@ pub(crate) fn is_too_small(text: &str) -> bool {
     text.contains("minimum value")
 }
 
-impl Care {
+impl RetryState {
     /// Takes note of how an order of the guard's own fared.
-    pub(crate) fn tried(&mut self, order: &Order, outcome: &AttemptResult, now_ms: u64) {
+    pub(crate) fn record_attempt(&mut self, order: &Order, outcome: &AttemptResult, now_ms: u64) {
         self.reads_since_ms = now_ms;
         if order.is_trigger() {
             self.tries = self.tries.saturating_add(1);
             match outcome {
-                // Taken before and found gone all the same: not as fast as reads come in.
+                // SeenTransfers before and found gone all the same: not as fast as reads come in.
                 AttemptResult::Accepted if self.tries > 2 => self.pause(LONGEST_PAUSE_MS, now_ms),
                 AttemptResult::Accepted => self.refusals = 0,
                 AttemptResult::Refused(_) => {

@@ -42,7 +42,7 @@ pub(crate) struct Paper {
 
 /// What paper mode says became of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum PaperOutcome {
     Resting(u64),
     Filled(u64, Decimal),
     /// An order that must fill at once but does not cross the mid.
@@ -59,14 +59,14 @@ impl Paper {
         stop: Option<StopAt>,
         mid: Option<Decimal>,
         parent: Option<u64>,
-    ) -> Fate {
+    ) -> PaperOutcome {
         let place = u64::try_from(place).unwrap_or_default();
         let oid = FIRST_OID.saturating_add(seq.saturating_mul(OIDS_PER_DECISION)).saturating_add(place);
         if let OrderKind::Limit(tif) = order.kind {
             let mid = mid.filter(|mid| Side::of(order.is_buy).reaches(order.limit_px, *mid));
             match mid {
-                Some(mid) if tif != Tif::Alo => return Fate::Filled(oid, mid),
-                _ if tif.is_immediate() => return Fate::NoMatch,
+                Some(mid) if tif != Tif::Alo => return PaperOutcome::Filled(oid, mid),
+                _ if tif.is_immediate() => return PaperOutcome::NoMatch,
                 _ => {}
             }
         }
@@ -88,7 +88,7 @@ impl Paper {
                 cloid: order.cloid,
             },
         );
-        Fate::Resting(oid)
+        PaperOutcome::Resting(oid)
     }
 
     /// Cancels a paper order, if there is one, and the stops that hang on it.

@@ -1,7 +1,7 @@
 //! Memory of the supervision of the account from one step to the next.
 
 use crate::guard::state::flatten::Flatten;
-use crate::guard::state::order_attempts::Care;
+use crate::guard::state::order_attempts::RetryState;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Watch {
     pub(crate) flatten: Flatten,
     /// The bare positions last told of in paper mode.
-    pub(crate) told_bare: BTreeSet<(u32, bool)>,
-    care: BTreeMap<u32, Care>,
+    pub(crate) last_bare: BTreeSet<(u32, bool)>,
+    retry: BTreeMap<u32, RetryState>,
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,
     pub(crate) gone_ms: BTreeMap<u32, u64>,
@@ -19,31 +19,31 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// The efforts in one market.
-    pub(crate) fn care_of(&mut self, asset: u32) -> &mut Care {
-        self.care.entry(asset).or_default()
+    pub(crate) fn retry_mut(&mut self, asset: u32) -> &mut RetryState {
+        self.retry.entry(asset).or_default()
     }
 
     /// The efforts in one market, if there are any.
-    pub(crate) fn care(&self, asset: u32) -> Option<&Care> {
-        self.care.get(&asset)
+    pub(crate) fn retry(&self, asset: u32) -> Option<&RetryState> {
+        self.retry.get(&asset)
     }
 
     /// Forgets the efforts in a market that needs none, but for what was learnt about its size.
     pub(crate) fn settle(&mut self, asset: u32) {
-        match self.care.get_mut(&asset) {
-            Some(care) if care.dust.is_some() => care.settle(),
-            Some(_) => drop(self.care.remove(&asset)),
+        match self.retry.get_mut(&asset) {
+            Some(retry) if retry.dust.is_some() => retry.settle(),
+            Some(_) => drop(self.retry.remove(&asset)),
             None => {}
         }
     }
 
     /// Sizes found too small to be closed, by market.
     pub(crate) fn dust(&self) -> impl Iterator<Item = (u32, Decimal)> {
-        self.care.iter().filter_map(|(asset, care)| Some((*asset, care.dust?)))
+        self.retry.iter().filter_map(|(asset, retry)| Some((*asset, retry.dust?)))
     }
 
     /// Markets with efforts.
-    pub(crate) fn cared_for(&self) -> Vec<u32> {
-        self.care.keys().copied().collect()
+    pub(crate) fn retried_markets(&self) -> Vec<u32> {
+        self.retry.keys().copied().collect()
     }
 }

@@ -4,7 +4,7 @@ use rust_decimal::dec;
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::{Deed, Guard, Input, Mode};
+use crate::guard::{Command, Guard, Input, Mode};
 use crate::rules::Rules;
 
 fn keys(event: &Value) -> Vec<&str> {
@@ -91,11 +91,11 @@ fn the_kill_switch_latches_once() {
         "reason": format!("enough (client {CLIENT})")});
     assert_eq!(told[0], wanted);
     assert_eq!(told[1..].iter().map(|event| &event["kind"]).collect::<Vec<_>>(), ["flatten", "done"]);
-    assert!(matches!(&effects.at_once[0], Deed::WriteKillFile(reason) if reason == "enough"));
-    assert!(matches!(&effects.after_disk[..], [Deed::Answer(answer)] if answer.request == 7));
+    assert!(matches!(&effects.immediate[0], Command::WriteKillFile(reason) if reason == "enough"));
+    assert!(matches!(&effects.after_commit[..], [Command::Answer(answer)] if answer.request == 7));
     assert_eq!(answers(&effects), [json!({"killed": "enough"})]);
     let effects = desk.step(kill("again", None, Some(8)));
-    assert!(events(&effects).is_empty() && effects.at_once.is_empty());
+    assert!(events(&effects).is_empty() && effects.immediate.is_empty());
     assert_eq!(answers(&effects), [json!({"killed": "enough"})]);
 }
 
@@ -120,12 +120,12 @@ fn trouble_and_stop_are_told() {
     let mut desk = Desk::live();
     let told = events(&desk.step(Input::Trouble("the venue is away".into())));
     assert_eq!((&told[0]["kind"], &told[0]["text"]), (&json!("error"), &json!("the venue is away")));
-    desk.step(Input::Stop { reason: "SIGTERM".into() });
-    let effects = desk.step(Input::Stopped);
+    desk.step(Input::Shutdown { reason: "SIGTERM".into() });
+    let effects = desk.step(Input::SendsEnded);
     let told = events(&effects);
     assert_eq!((&told[0]["kind"], &told[0]["reason"]), (&json!("stopped"), &json!("SIGTERM")));
-    assert!(matches!(&effects.after_disk[..], [Deed::Stopped]));
-    assert!(desk.step(Input::Stopped).records.is_empty());
+    assert!(matches!(&effects.after_commit[..], [Command::FinishShutdown]));
+    assert!(desk.step(Input::SendsEnded).records.is_empty());
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn hostile(state: usize) -> Desk {
     match state {
         1 => desk.now += 3_600_000,
         2 => drop(desk.step(Input::Kill { reason: "test".into(), by: None, write_file: true, request: None })),
-        3 => drop(desk.step(Input::Stop { reason: "SIGTERM".into() })),
+        3 => drop(desk.step(Input::Shutdown { reason: "SIGTERM".into() })),
         4 => drop(desk.step(Input::Journal(Some("full".into())))),
         5 => drop(desk.step(Input::RequestsLeft(0))),
         _ => {}

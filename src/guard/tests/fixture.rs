@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 pub(super) use super::wire::*;
 use crate::base::address::Address;
 use crate::guard::effects::SendAction;
-use crate::guard::{Config, Deed, Effects, Guard, Input, Mode, Read, Request, RequestBody, SendOutcome, Via};
+use crate::guard::{Command, Config, Effects, Guard, Input, Mode, Read, Request, RequestBody, SendOutcome, Via};
 use crate::record::event::Event;
 use crate::record::risk_record::RiskRecord;
 use crate::rules::Rules;
@@ -324,25 +324,25 @@ pub(super) fn events(effects: &Effects) -> Vec<Value> {
     effects.records.iter().map(|record| serde_json::from_str(&record.text).unwrap()).collect()
 }
 
-fn deeds(effects: &Effects) -> impl Iterator<Item = &Deed> {
-    effects.at_once.iter().chain(&effects.after_disk)
+fn deeds(effects: &Effects) -> impl Iterator<Item = &Command> {
+    effects.immediate.iter().chain(&effects.after_commit)
 }
 
 pub(super) fn answers(effects: &Effects) -> Vec<Value> {
     deeds(effects)
         .filter_map(|deed| match deed {
-            Deed::Answer(answer) => Some(serde_json::from_str(&answer.body).unwrap()),
+            Command::Answer(answer) => Some(serde_json::from_str(&answer.body).unwrap()),
             _ => None,
         })
         .collect()
 }
 
 pub(super) fn sends(effects: &Effects) -> Vec<&SendAction> {
-    deeds(effects).filter_map(|deed| if let Deed::Send(send) = deed { Some(send) } else { None }).collect()
+    deeds(effects).filter_map(|deed| if let Command::Send(send) = deed { Some(send) } else { None }).collect()
 }
 
 pub(super) fn reads(effects: &Effects) -> Vec<&Read> {
-    deeds(effects).filter_map(|deed| if let Deed::Read(read) = deed { Some(read) } else { None }).collect()
+    deeds(effects).filter_map(|deed| if let Command::Read(read) = deed { Some(read) } else { None }).collect()
 }
 
 pub(super) fn json_of(node: &Node) -> Value {

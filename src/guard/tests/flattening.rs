@@ -39,8 +39,8 @@ fn look(desk: &mut Desk, ms: u64) -> Effects {
     let mut effects = Effects::default();
     for more in [desk.read_mids(desk.now), desk.read_account(desk.now), desk.read_orders(desk.now)] {
         effects.records.extend(more.records);
-        effects.after_disk.extend(more.after_disk);
-        effects.at_once.extend(more.at_once);
+        effects.after_commit.extend(more.after_commit);
+        effects.immediate.extend(more.immediate);
     }
     effects
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::fixture::*;
 use super::halting::{DAY_MS, deposit, equity, explain, lose, of};
 use crate::base::address::Address;
-use crate::guard::{Deed, Effects, Guard, Input, Mode, RequestBody, SendOutcome};
+use crate::guard::{Command, Effects, Guard, Input, Mode, RequestBody, SendOutcome};
 use crate::record::event::KINDS;
 use crate::rules::Rules;
 use crate::venue::info::OpenOrder;
@@ -34,8 +34,8 @@ impl Lines {
     fn take(&mut self, effects: &Effects) -> Vec<Value> {
         self.events.extend(effects.records.iter().map(|record| record.text.clone()));
         self.risk.extend(effects.risk.iter().map(|record| record.text.clone()));
-        for deed in effects.at_once.iter().chain(&effects.after_disk) {
-            if let Deed::Answer(answer) = deed {
+        for deed in effects.immediate.iter().chain(&effects.after_commit) {
+            if let Command::Answer(answer) = deed {
                 self.answers.push(answer.body.clone());
             }
         }
@@ -99,8 +99,8 @@ fn decisions(lines: &mut Lines) {
     lines.take(&desk.post_as(malformed(Some(json!({"type": 7})), 413)));
     let effects = desk.step(Input::Trouble("the venue is away: \"HTTP 500\"".into()));
     lines.take(&effects);
-    lines.step(&mut desk, Input::Stop { reason: "SIGTERM".into() });
-    lines.step(&mut desk, Input::Stopped);
+    lines.step(&mut desk, Input::Shutdown { reason: "SIGTERM".into() });
+    lines.step(&mut desk, Input::SendsEnded);
 }
 
 /// Paper mode: decisions without nonces, and orders that rest nowhere.

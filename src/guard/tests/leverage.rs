@@ -69,7 +69,7 @@ fn a_batch_lowers_each_market_once() {
 fn an_entry_waits_for_an_unknown_setting() {
     let mut desk = unread();
     let effects = desk.post(place(vec![entry()]));
-    assert!(effects.records.is_empty() && effects.after_disk.is_empty());
+    assert!(effects.records.is_empty() && effects.after_commit.is_empty());
     assert_eq!(reads(&effects), [&Read::Leverage { asset: ETH, coin: "ETH".into() }]);
     assert!(desk.leverage(BTC, cross(5)).records.is_empty());
     let decided = Decided::of(desk.leverage(ETH, cross(9)));
@@ -160,7 +160,7 @@ fn a_close_never_waits_for_a_setting() {
 fn a_stop_of_the_service_decides_what_waits() {
     let mut desk = unread();
     desk.post(place(vec![entry()]));
-    Decided::of(desk.step(Input::Stop { reason: "SIGTERM".into() })).vetoed("stopping");
+    Decided::of(desk.step(Input::Shutdown { reason: "SIGTERM".into() })).vetoed("stopping");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use crate::base::address::Address;
-use crate::guard::{Deed, Effects, Input, Mode, Read, SendOutcome, Urgency};
+use crate::guard::{Command, Effects, Input, Mode, Read, SendOutcome, Urgency};
 use crate::venue::info::{Leverage, MarginMode};
 
 fn desk() -> Desk {
@@ -31,8 +31,8 @@ fn accepted() -> Value {
 #[test]
 fn the_decision_is_on_disk_before_the_first_action_goes() {
     let decided = desk().order(buy(ETH, "2000", "1"));
-    assert!(decided.effects.at_once.is_empty());
-    let [Deed::Send(send)] = &decided.effects.after_disk[..] else { panic!("{:?}", decided.effects) };
+    assert!(decided.effects.immediate.is_empty());
+    let [Command::Send(send)] = &decided.effects.after_commit[..] else { panic!("{:?}", decided.effects) };
     assert_eq!((send.intent, send.index, send.batch_len, send.urgency), (decided.seq(), 0, 2, Urgency::Entry));
     assert_eq!(&json_of(&send.action), decided.forward());
     assert_eq!(json!([send.terms.nonce]), decided.event["nonces"]);
@@ -55,7 +55,7 @@ fn each_action_goes_when_the_one_before_was_answered() {
     desk.now += 50;
     let effects = desk.answer(decided.seq(), 0, done());
     assert_eq!(kinds(&effects), ["sent"]);
-    assert!(effects.after_disk.is_empty() && answers(&effects).is_empty());
+    assert!(effects.after_commit.is_empty() && answers(&effects).is_empty());
     let forward = sends(&effects)[0];
     assert_eq!((forward.index, &json_of(&forward.action)), (1, decided.forward()));
     let effects = desk.answer(decided.seq(), 1, accepted());

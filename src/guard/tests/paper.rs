@@ -4,7 +4,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::{Deed, Mode};
+use crate::guard::{Command, Mode};
 
 const FIRST_OID: u64 = 1 << 52;
 
@@ -28,7 +28,7 @@ fn oid(decided: &Decided) -> u64 {
 fn nothing_is_sent_and_no_nonce_used() {
     let decided = desk().order(buy(ETH, "1990", "1"));
     assert!(sends(&decided.effects).is_empty());
-    assert!(matches!(&decided.effects.after_disk[..], [Deed::Answer(answer)] if answer.http_status == 200));
+    assert!(matches!(&decided.effects.after_commit[..], [Command::Answer(answer)] if answer.http_status == 200));
     assert!(decided.event.get("nonces").is_none());
     assert!(events(&decided.effects).iter().all(|event| event["kind"] == "decision"));
     let guard = decided.reply()["guard"].clone();

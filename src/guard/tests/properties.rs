@@ -348,7 +348,7 @@ proptest! {
         match state {
             2 => drop(desk.step(Input::Kill { reason: "test".into(), by: None, write_file: false, request: None })),
             3 => drop(desk.step(Input::Journal(Some("full".into())))),
-            4 => drop(desk.step(Input::Stop { reason: "SIGTERM".into() })),
+            4 => drop(desk.step(Input::Shutdown { reason: "SIGTERM".into() })),
             _ => {}
         }
         let decided = desk.order(order.clone());

@@ -4,7 +4,7 @@ use rust_decimal::dec;
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::{Config, Deed, Effects, Guard, Input, Mode, Read, SendOutcome};
+use crate::guard::{Command, Config, Effects, Guard, Input, Mode, Read, SendOutcome};
 use crate::venue::info::{Leverage, MarginMode};
 use crate::venue::signing::Source;
 
@@ -316,10 +316,10 @@ fn a_decision_that_could_not_be_written_is_not_told() {
     let outcome = SendOutcome::Unrecorded("the disk is full".to_owned());
     let effects = desk.step(Input::Sent { intent, index: 0, outcome });
     let answers: Vec<_> = effects
-        .at_once
+        .immediate
         .iter()
         .filter_map(|deed| match deed {
-            Deed::Answer(answer) => Some(answer),
+            Command::Answer(answer) => Some(answer),
             _ => None,
         })
         .collect();

@@ -73,7 +73,7 @@ fn a_slow_disk_does_not_cost_the_last_events_of_a_shutdown() {
         let kinds = batches.iter().flat_map(|batch| batch.after.events).map(|event| event.kind);
         kinds.collect::<Vec<_>>()
     });
-    inbox.send(Message::Input(Input::Stop { reason: "SIGTERM".to_owned() })).unwrap();
+    inbox.send(Message::Input(Input::Shutdown { reason: "SIGTERM".to_owned() })).unwrap();
     decision_loop.run().unwrap();
     assert_eq!(disk.join().unwrap().last(), Some(&"stopped"));
 }

@@ -5,13 +5,13 @@
 
 use crate::base::amount::percent_of;
 use crate::base::day::day_of;
-use crate::guard::effects::{Deed, Read};
+use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::{halt, records};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::cash_balance::Cash;
-use crate::guard::state::risk::equity_peaks::Mark;
-use crate::guard::state::risk::transfers::{Flow, Purse};
+use crate::guard::state::risk::equity_peaks::EquitySample;
+use crate::guard::state::risk::transfers::{BalanceScope, Transfer};
 use crate::record::events::Trouble;
 use crate::venue::info::{AccountMode, LedgerUpdate};
 use rust_decimal::Decimal;
@@ -27,7 +27,7 @@ const JUMP_READS: u8 = 3;
 /// Takes in what moved the equity without trading.
 pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
     let Some(mode) = step.guard.risk.mode else { return };
-    let purse = Purse { account: step.guard.config.account, mode };
+    let purse = BalanceScope { account: step.guard.config.account, mode };
     step.guard.risk.ledger_ms = step.guard.risk.ledger_ms.max(begun_ms);
     let new = step.guard.risk.taken.new_ones(updates, purse);
     step.guard.risk.taken.forget_before(begun_ms);
@@ -36,7 +36,7 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     }
 }
 
-fn take_transfer(step: &mut Step<'_>, flow: &Flow) {
+fn take_transfer(step: &mut Step<'_>, flow: &Transfer) {
     if !flow.is_known {
         let text = format!(
             "the ledger entry {} of {} USDC is of no known type; it counts as a deposit or withdrawal",
@@ -69,7 +69,7 @@ pub(crate) fn on_account_mode(guard: &mut Guard, mode: AccountMode, begun_ms: u6
 pub(crate) fn check(step: &mut Step<'_>) {
     let Some(account) = &step.guard.view.account else { return };
     let (begun_ms, cash) = (account.begun_ms, Cash::of(account));
-    let mark = step.guard.risk.with_later_flows(Mark { at_ms: account.venue_ms, equity: account.equity });
+    let mark = step.guard.risk.with_later_flows(EquitySample { at_ms: account.venue_ms, equity: account.equity });
     let before_ms = step.guard.risk.last.map(|(_, last_ms)| last_ms);
     if before_ms.is_none_or(|last_ms| begun_ms > last_ms) {
         if before_ms.is_some_and(|last_ms| begun_ms.saturating_sub(last_ms) > step.guard.config.account_max_age_ms) {
@@ -85,7 +85,7 @@ pub(crate) fn check(step: &mut Step<'_>) {
 }
 
 /// Puts a new equity in its place: the day's start, the peak.
-fn measure(step: &mut Step<'_>, mark: Mark, begun_ms: u64) {
+fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64) {
     let last = step.guard.risk.last.replace((mark.equity, begun_ms));
     if std::mem::take(&mut step.guard.risk.mode_changed)
         && let Some((before, _)) = last
@@ -95,7 +95,7 @@ fn measure(step: &mut Step<'_>, mark: Mark, begun_ms: u64) {
             format!("the account's mode changed, and its equity by {} USDC, which counts as a flow", usd.normalize());
         note_oddity(step, text);
         let kind = "modeChange".to_owned();
-        let flow = Flow { time_ms: mark.at_ms, usd, kind, hash: String::new(), is_known: true };
+        let flow = Transfer { time_ms: mark.at_ms, usd, kind, hash: String::new(), is_known: true };
         step.guard.risk.shift(&flow);
         step.effects.risk.push(records::flow(&flow, step.now_ms).into());
     }
@@ -125,6 +125,6 @@ fn ask_for_ledger(step: &mut Step<'_>, before: Option<Decimal>, equity: Decimal)
     if is_due {
         step.guard.risk.ledger_wanted = step.guard.risk.ledger_wanted.saturating_sub(1);
         step.guard.risk.ledger_asked_ms = Some(step.now_ms);
-        step.effects.at_once.push(Deed::Read(Read::Ledger { since_ms: step.guard.risk.ledger_since_ms() }));
+        step.effects.immediate.push(Command::Read(Read::Ledger { since_ms: step.guard.risk.ledger_since_ms() }));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::base::amount::{percent_of, to_wire};
 use crate::guard::config::Mode;
-use crate::guard::effects::{Deed, Read};
+use crate::guard::effects::{Command, Read};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, risk_event};
 use crate::guard::state::guard::Guard;
@@ -41,7 +41,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
             let doubt =
                 UnconfirmedLoss { seen_ms: step.now_ms, ledger_from_ms, is_ledger_asked: false, reads: 1, cash_before };
             step.guard.risk.unconfirmed = Some(doubt);
-            step.effects.at_once.extend([Read::AccountNow, Read::Mode].map(Deed::Read));
+            step.effects.immediate.extend([Read::AccountNow, Read::Mode].map(Command::Read));
         }
         Some(doubt) if is_new => {
             doubt.reads = doubt.reads.saturating_add(1);
@@ -93,7 +93,7 @@ fn ask_for_explanation(step: &mut Step<'_>) {
         && step.now_ms >= doubt.ledger_from_ms
     {
         doubt.is_ledger_asked = true;
-        step.effects.at_once.push(Deed::Read(Read::Ledger { since_ms }));
+        step.effects.immediate.push(Command::Read(Read::Ledger { since_ms }));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::base::amount::percent_of;
 use crate::base::day::Day;
-use crate::guard::state::risk::equity_peaks::Mark;
-use crate::guard::state::risk::transfers::Flow;
+use crate::guard::state::risk::equity_peaks::EquitySample;
+use crate::guard::state::risk::transfers::Transfer;
 use crate::record::risk_record::{self, DayStart, Peak, RiskRecord};
 use rust_decimal::{Decimal, dec};
 
@@ -12,23 +12,23 @@ const PEAK_STEP_PCT: Decimal = dec!(0.1);
 
 const PEAK_STEP_MS: u64 = 60_000;
 
-pub(crate) fn is_worth_writing(written: Option<Mark>, mark: Mark) -> bool {
+pub(crate) fn is_worth_writing(written: Option<EquitySample>, mark: EquitySample) -> bool {
     written.is_none_or(|written| {
         let step = percent_of(written.equity, PEAK_STEP_PCT);
         mark.equity.saturating_sub(written.equity) >= step || mark.at_ms.saturating_sub(written.at_ms) >= PEAK_STEP_MS
     })
 }
 
-pub(crate) fn day(day: Day, mark: Mark, ledger_ms: u64, now_ms: u64) -> RiskRecord {
+pub(crate) fn day(day: Day, mark: EquitySample, ledger_ms: u64, now_ms: u64) -> RiskRecord {
     let (day, venue_ms, equity) = (day.to_string(), Some(mark.at_ms), Some(mark.equity));
     RiskRecord::Day(DayStart { at_ms: now_ms, day, venue_ms, equity, ledger_ms })
 }
 
-pub(crate) fn peak(mark: Mark, now_ms: u64) -> RiskRecord {
+pub(crate) fn peak(mark: EquitySample, now_ms: u64) -> RiskRecord {
     RiskRecord::Peak(Peak { at_ms: now_ms, venue_ms: Some(mark.at_ms), equity: Some(mark.equity) })
 }
 
-pub(crate) fn flow(flow: &Flow, now_ms: u64) -> RiskRecord {
+pub(crate) fn flow(flow: &Transfer, now_ms: u64) -> RiskRecord {
     let (kind, hash) = (flow.kind.clone(), flow.hash.clone());
     RiskRecord::Flow(risk_record::Flow { at_ms: now_ms, time_ms: Some(flow.time_ms), kind, usd: Some(flow.usd), hash })
 }

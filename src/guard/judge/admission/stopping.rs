@@ -5,7 +5,7 @@ use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
 
 pub(crate) fn check(guard: &Guard) -> Result<(), Veto> {
-    match guard.stopping {
+    match guard.shutdown_reason {
         Some(_) => Err(Veto::new(Code::Stopping, "the service is stopping; send it again when it is back")),
         None => Ok(()),
     }

@@ -3,7 +3,7 @@
 //! between two reads that show the same sizes, so what is known of trades counts too. No halt is decided here.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::risk::transfers::Flow;
+use crate::guard::state::risk::transfers::Transfer;
 use crate::guard::state::view::AccountView;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ impl Cash {
     }
 
     /// Moves it with a flow that came after it: what the ledger shows is not gone without a word.
-    pub(crate) fn shift(&mut self, flow: &Flow) {
+    pub(crate) fn shift(&mut self, flow: &Transfer) {
         if flow.time_ms > self.at_ms {
             self.equity = self.equity.saturating_add(flow.usd);
             self.usd = self.usd.saturating_add(flow.usd);

@@ -8,7 +8,7 @@ const MAX_STEPS: usize = 1_440;
 
 /// An equity at a time of the venue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct EquitySample {
     /// The venue's time, UTC ms.
     pub(crate) at_ms: u64,
     /// USDC.
@@ -18,16 +18,16 @@ pub(crate) struct Mark {
 /// The peaks in the order in which they were reached, each higher than all before it. A deposit that is not in the
 /// ledger yet looks like a new peak; when it shows up, the older peaks move with it, and the true peak stands again.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Peaks(VecDeque<Mark>);
+pub(crate) struct Peaks(VecDeque<EquitySample>);
 
 impl Peaks {
     /// The highest.
-    pub(crate) fn highest(&self) -> Option<Mark> {
+    pub(crate) fn highest(&self) -> Option<EquitySample> {
         self.0.iter().copied().max_by_key(|mark| mark.equity)
     }
 
     /// Takes an equity in; whether it is a new peak.
-    pub(crate) fn add(&mut self, mark: Mark) -> bool {
+    pub(crate) fn add(&mut self, mark: EquitySample) -> bool {
         if self.highest().is_some_and(|highest| mark.equity <= highest.equity) {
             return false;
         }
@@ -45,7 +45,7 @@ impl Peaks {
     }
 
     /// Begins anew at this equity.
-    pub(crate) fn reset(&mut self, mark: Mark) {
+    pub(crate) fn reset(&mut self, mark: EquitySample) {
         self.0.clear();
         self.0.push_back(mark);
     }

@@ -6,8 +6,8 @@
 use crate::base::amount::percent_of;
 use crate::base::day::{Day, day_of};
 use crate::guard::state::risk::cash_balance::Cash;
-use crate::guard::state::risk::equity_peaks::{Mark, Peaks};
-use crate::guard::state::risk::transfers::{Flow, Taken};
+use crate::guard::state::risk::equity_peaks::{EquitySample, Peaks};
+use crate::guard::state::risk::transfers::{SeenTransfers, Transfer};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::record::risk_record::{self, HaltDetails};
 use crate::rules::Rules;
@@ -49,11 +49,11 @@ pub(crate) struct Risk {
     pub(crate) details: Option<HaltDetails>,
     pub(crate) day: Option<Day>,
     pub(crate) halted_on: Option<Day>,
-    pub(crate) day_start: Option<Mark>,
+    pub(crate) day_start: Option<EquitySample>,
     pub(crate) peaks: Peaks,
     /// The peak last written, so that not every new one is.
-    pub(crate) peak_written: Option<Mark>,
-    pub(crate) taken: Taken,
+    pub(crate) peak_written: Option<EquitySample>,
+    pub(crate) taken: SeenTransfers,
     /// The newest read of the ledger, also of an earlier life.
     pub(crate) ledger_ms: u64,
     pub(crate) ledger_asked_ms: Option<u64>,
@@ -123,15 +123,15 @@ impl Risk {
     }
 
     /// The ledger may be ahead of the account: what it shows to have moved after the account was read counts as moved.
-    pub(crate) fn with_later_flows(&self, mark: Mark) -> Mark {
+    pub(crate) fn with_later_flows(&self, mark: EquitySample) -> EquitySample {
         match self.taken.after(mark.at_ms) {
-            Some((usd, at_ms)) => Mark { at_ms, equity: mark.equity.saturating_add(usd) },
+            Some((usd, at_ms)) => EquitySample { at_ms, equity: mark.equity.saturating_add(usd) },
             None => mark,
         }
     }
 
     /// Moves the day's start and the peak with a flow. What was measured after it contains it already.
-    pub(crate) fn shift(&mut self, flow: &Flow) {
+    pub(crate) fn shift(&mut self, flow: &Transfer) {
         if let Some(start) = self.day_start.as_mut().filter(|start| flow.time_ms > start.at_ms) {
             start.equity = start.equity.saturating_add(flow.usd);
         }
@@ -144,7 +144,7 @@ impl Risk {
         doubted.chain(seen).for_each(|cash| cash.shift(flow));
     }
 
-    pub(crate) fn begin_day(&mut self, mark: Mark) {
+    pub(crate) fn begin_day(&mut self, mark: EquitySample) {
         (self.day, self.day_start) = (Some(day_of(mark.at_ms)), Some(mark));
         self.peaks.add(mark);
     }
@@ -152,7 +152,7 @@ impl Risk {
     pub(crate) fn restore_flow(&mut self, record: risk_record::Flow) {
         let risk_record::Flow { at_ms, time_ms, kind, usd, hash } = record;
         let Some(usd) = usd else { return };
-        let flow = Flow { time_ms: time_ms.unwrap_or(at_ms), usd, kind, hash, is_known: true };
+        let flow = Transfer { time_ms: time_ms.unwrap_or(at_ms), usd, kind, hash, is_known: true };
         self.taken.remember(&flow);
         self.shift(&flow);
     }

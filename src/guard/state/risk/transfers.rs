@@ -13,7 +13,7 @@ const REMEMBERED_MS: u64 = 4 * 3_600_000;
 
 /// A flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Flow {
+pub(crate) struct Transfer {
     /// When the balance moved, UTC ms.
     pub(crate) time_ms: u64,
     /// USDC, negative for what left.
@@ -28,20 +28,20 @@ pub(crate) struct Flow {
 
 /// OrderOwner equity, and where it is kept.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Purse {
+pub(crate) struct BalanceScope {
     pub(crate) account: Address,
     pub(crate) mode: AccountMode,
 }
 
 /// The ledger entries taken in so far.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Taken(BTreeMap<(u64, String, String, Decimal), usize>);
+pub(crate) struct SeenTransfers(BTreeMap<(u64, String, String, Decimal), usize>);
 
-impl Taken {
+impl SeenTransfers {
     /// The flows of an answer that were not taken in before. Several entries may be the same in everything, so they
     /// are counted.
-    pub(crate) fn new_ones(&mut self, updates: &[LedgerUpdate], purse: Purse) -> Vec<Flow> {
-        let mut counts: BTreeMap<(u64, String, String, Decimal), (usize, Flow)> = BTreeMap::new();
+    pub(crate) fn new_ones(&mut self, updates: &[LedgerUpdate], purse: BalanceScope) -> Vec<Transfer> {
+        let mut counts: BTreeMap<(u64, String, String, Decimal), (usize, Transfer)> = BTreeMap::new();
         for flow in updates.iter().filter_map(|update| flow(update, purse)) {
             counts.entry(key(&flow)).or_insert_with(|| (0, flow)).0 += 1;
         }
@@ -56,7 +56,7 @@ impl Taken {
     }
 
     /// Remembers a flow of an earlier life.
-    pub(crate) fn remember(&mut self, flow: &Flow) {
+    pub(crate) fn remember(&mut self, flow: &Transfer) {
         *self.0.entry(key(flow)).or_insert(0) += 1;
     }
 
@@ -77,13 +77,13 @@ impl Taken {
     }
 }
 
-fn key(flow: &Flow) -> (u64, String, String, Decimal) {
+fn key(flow: &Transfer) -> (u64, String, String, Decimal) {
     (flow.time_ms, flow.hash.clone(), flow.kind.clone(), flow.usd)
 }
 
 /// What a ledger entry moved; `None` where the equity did not move by it. Most types of entries:
 /// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/nodes/l1-data-schemas>, `LedgerDelta`; others observed.
-fn flow(update: &LedgerUpdate, purse: Purse) -> Option<Flow> {
+fn flow(update: &LedgerUpdate, purse: BalanceScope) -> Option<Transfer> {
     let delta = &update.delta;
     let kind = delta.get("type").and_then(Value::as_str).unwrap_or("unnamed").to_owned();
     let (usd, is_known) = match moved(&kind, delta, purse) {
@@ -91,11 +91,11 @@ fn flow(update: &LedgerUpdate, purse: Purse) -> Option<Flow> {
         None => (unknown(delta, purse), false),
     };
     let (time_ms, hash) = (update.time, update.hash.clone());
-    (!usd.is_zero() || !is_known).then_some(Flow { time_ms, usd, kind, hash, is_known })
+    (!usd.is_zero() || !is_known).then_some(Transfer { time_ms, usd, kind, hash, is_known })
 }
 
 /// What an entry of a known type moved.
-fn moved(kind: &str, delta: &Value, purse: Purse) -> Option<Decimal> {
+fn moved(kind: &str, delta: &Value, purse: BalanceScope) -> Option<Decimal> {
     let is_unified = purse.mode == AccountMode::Unified;
     let usdc = amount(delta, "usdc");
     let with_fee = |amount: Option<Decimal>| {
@@ -133,7 +133,7 @@ fn moved(kind: &str, delta: &Value, purse: Purse) -> Option<Decimal> {
 }
 
 /// What went out of or came into the account; within it, only the fee.
-fn between(delta: &Value, purse: Purse, amount: Decimal, fee: Decimal) -> Decimal {
+fn between(delta: &Value, purse: BalanceScope, amount: Decimal, fee: Decimal) -> Decimal {
     match (is(delta, "user", purse), is(delta, "destination", purse)) {
         (true, true) => -fee,
         (true, false) => -amount.saturating_add(fee),
@@ -142,7 +142,7 @@ fn between(delta: &Value, purse: Purse, amount: Decimal, fee: Decimal) -> Decima
 }
 
 /// As [`between`], where only the core perps' purse (named by an empty dex) is the equity.
-fn between_purses(delta: &Value, purse: Purse, amount: Decimal, fee: Decimal) -> Decimal {
+fn between_purses(delta: &Value, purse: BalanceScope, amount: Decimal, fee: Decimal) -> Decimal {
     let is_ours = |who: &str, dex: &str| is(delta, who, purse) && delta.get(dex).and_then(Value::as_str) == Some("");
     let out = if is_ours("user", "sourceDex") { amount.saturating_add(fee) } else { Decimal::ZERO };
     let into = if is_ours("destination", "destinationDex") { amount } else { Decimal::ZERO };
@@ -150,7 +150,7 @@ fn between_purses(delta: &Value, purse: Purse, amount: Decimal, fee: Decimal) ->
 }
 
 /// An entry of an unknown type counts by whatever amount and direction it names.
-fn unknown(delta: &Value, purse: Purse) -> Decimal {
+fn unknown(delta: &Value, purse: BalanceScope) -> Decimal {
     let amount = ["usdc", "usdcValue", "amount"].into_iter().find_map(|key| amount(delta, key)).unwrap_or_default();
     let leaves = is(delta, "user", purse)
         && delta.get("destination").and_then(Value::as_str).is_some_and(|_| !is(delta, "destination", purse));
@@ -161,7 +161,7 @@ fn amount(delta: &Value, key: &str) -> Option<Decimal> {
     delta.get(key).and_then(Value::as_str).and_then(|text| parse_info(text).ok())
 }
 
-fn is(delta: &Value, key: &str, purse: Purse) -> bool {
+fn is(delta: &Value, key: &str, purse: BalanceScope) -> bool {
     let named = delta.get(key).and_then(Value::as_str).and_then(|text| Address::parse_lenient(text).ok());
     named == Some(purse.account)
 }

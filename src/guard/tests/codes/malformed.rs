@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::guard::tests::fixture::*;
-use crate::guard::{Deed, RequestBody};
+use crate::guard::{Command, RequestBody};
 use crate::venue::json::parse;
 
 #[test]
@@ -16,7 +16,7 @@ fn a_body_that_is_no_request_is_malformed() {
             text: "not JSON".into(),
             http_status,
         });
-        assert!(matches!(&effects.after_disk[..], [Deed::Answer(answer)] if answer.http_status == http_status));
+        assert!(matches!(&effects.after_commit[..], [Command::Answer(answer)] if answer.http_status == http_status));
         let decided = Decided::of(effects);
         decided.vetoed("malformed").says(&["not JSON"]);
         assert_eq!(decided.event["action"], "unknown");

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use crate::guard::{Config, Deed, Effects, Guard};
+use crate::guard::{Command, Config, Effects, Guard};
 
 /// Records on their way to disk, and what is released by them.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     events: Vec<Value>,
     risk: Vec<Value>,
-    pub(super) deeds: Vec<Deed>,
+    pub(super) deeds: Vec<Command>,
     /// A checkpoint taken after these records.
     checkpoint: Option<Value>,
 }
@@ -31,14 +31,14 @@ impl Disk {
         let batch = Batch {
             events: effects.records.iter().map(|record| parse(&record.text)).collect(),
             risk: effects.risk.iter().map(|record| parse(&record.text)).collect(),
-            deeds: effects.after_disk,
+            deeds: effects.after_commit,
             checkpoint,
         };
         self.waiting.push_back(batch);
     }
 
     /// Writes the next batch and gives back what it releases.
-    pub(super) fn write(&mut self) -> Option<Vec<Deed>> {
+    pub(super) fn write(&mut self) -> Option<Vec<Command>> {
         let batch = self.waiting.pop_front()?;
         self.events.extend(batch.events);
         self.risk.extend(batch.risk);
@@ -48,7 +48,7 @@ impl Disk {
 
     /// Fails to write the next batch: its records go with the one after it, and nothing is released. A checkpoint among
     /// them is left out: it would stand for the events of both.
-    pub(super) fn fail(&mut self) -> Option<Vec<Deed>> {
+    pub(super) fn fail(&mut self) -> Option<Vec<Command>> {
         let batch = self.waiting.pop_front()?;
         if let Some(next) = self.waiting.front_mut() {
             next.events.splice(0..0, batch.events);

@@ -11,7 +11,7 @@ use super::post::{Dice, Mail, Post};
 use super::truth;
 use super::venue::Venue;
 use crate::guard::tests::fixture::*;
-use crate::guard::{Config, Deed, Effects, Input, Mode, Read, SendOutcome};
+use crate::guard::{Command, Config, Effects, Input, Mode, Read, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::info::{AccountMode, Leverage, MarginMode};
 
@@ -161,10 +161,10 @@ impl World {
                 record.text = record.text.replace("\"outcome\":\"did_not_happen\"", "\"outcome\":\"happened\"");
             }
         }
-        let at_once = std::mem::take(&mut effects.at_once);
+        let at_once = std::mem::take(&mut effects.immediate);
         at_once.into_iter().for_each(|deed| self.carry_out(deed));
         if self.plant == Some(Plant::Early) {
-            let early = std::mem::take(&mut effects.after_disk);
+            let early = std::mem::take(&mut effects.after_commit);
             early.into_iter().for_each(|deed| self.carry_out(deed));
         }
         let checkpoint = self.dice.one_in(12).then(|| {
@@ -174,21 +174,21 @@ impl World {
         self.disk.queue(effects, checkpoint);
     }
 
-    fn carry_out(&mut self, deed: Deed) {
+    fn carry_out(&mut self, deed: Command) {
         let arrives = self.now() + 5 + self.dice.roll(if self.is_quiet { 60 } else { 300 });
         match deed {
-            Deed::Send(send) => self.post(send),
-            Deed::Read(Read::OrderStatus { intent, index, cloid }) => {
+            Command::Send(send) => self.post(send),
+            Command::Read(Read::OrderStatus { intent, index, cloid }) => {
                 self.mail.push((arrives, Mail::Status { intent, index, cloid }));
             }
-            Deed::Read(Read::Leverage { asset, .. }) => {
+            Command::Read(Read::Leverage { asset, .. }) => {
                 let value = self.venue.leverage.get(&asset).copied().unwrap_or(5);
                 let leverage = Some(Leverage { mode: MarginMode::Cross, value });
                 self.mail.push((arrives, Mail::Input(Box::new(Input::Leverage { asset, leverage }))));
             }
-            Deed::Read(Read::Account) => self.read(true, arrives),
-            Deed::Read(Read::Orders | Read::OrdersNow) => self.read(false, arrives),
-            Deed::WriteKillFile(_) => self.is_killed = true,
+            Command::Read(Read::Account) => self.read(true, arrives),
+            Command::Read(Read::Orders | Read::OrdersNow) => self.read(false, arrives),
+            Command::WriteKillFile(_) => self.is_killed = true,
             _ => {}
         }
     }
@@ -228,7 +228,7 @@ impl World {
             let deeds = if is_failing { self.disk.fail() } else { self.disk.write() };
             for deed in deeds.into_iter().flatten() {
                 match deed {
-                    Deed::Send(send) if is_failing => {
+                    Command::Send(send) if is_failing => {
                         let outcome = SendOutcome::Unrecorded("the disk failed".to_owned());
                         self.give(Input::Sent { intent: send.intent, index: send.index, outcome });
                     }

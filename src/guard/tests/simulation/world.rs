@@ -13,7 +13,7 @@ use super::checks::Checks;
 use super::dice::Dice;
 use super::venue::{Books, Venue, refusal};
 use crate::guard::effects::SendAction;
-use crate::guard::{Deed, Effects, Guard, Input, Mode, Read, SendOutcome};
+use crate::guard::{Command, Effects, Guard, Input, Mode, Read, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::action::Action;
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, Leverage, MarginMode, ledger_updates};
@@ -153,14 +153,14 @@ impl World {
             self.events.push(event);
         }
         self.risk.extend(effects.risk.iter().map(|record| serde_json::from_str::<Value>(&record.text).unwrap()));
-        for deed in effects.at_once.into_iter().chain(effects.after_disk) {
+        for deed in effects.immediate.into_iter().chain(effects.after_commit) {
             match deed {
-                Deed::Send(send) => {
+                Command::Send(send) => {
                     self.checks.sends(self.now, &send, is_halted, &self.venue.books);
                     let late = self.dice.roll(200);
                     self.posts.push((self.now + late, send, true));
                 }
-                Deed::Read(read) => self.wanted(read),
+                Command::Read(read) => self.wanted(read),
                 _ => {}
             }
         }
