@@ -222,3 +222,23 @@ fn a_release_does_not_follow_once_the_clients_stop_is_being_cancelled() {
         assert_eq!(released, !cancels, "{effects:?}");
     }
 }
+
+#[test]
+fn an_order_whose_cancel_is_confirmed_is_open_no_more() {
+    for order in [buy(ETH, "1990", "1"), stop(ETH, false, "1970", "1")] {
+        let mut desk = held(dec!(1), vec![open_stop("ETH", "A", "1960", "2", 2)]);
+        let placed = desk.order(order);
+        desk.answer(placed.seq(), 0, statuses(json!([{"resting": {"oid": 7}}])));
+        let is_open = |desk: &Desk| {
+            let status = serde_json::to_value(desk.guard.status(desk.now, (0, 0))).unwrap();
+            status["open_orders"].as_array().unwrap().iter().any(|order| order["oid"] == 7)
+        };
+        assert!(is_open(&desk), "accepted, and no read has shown it");
+        let cancelled = desk.ask(cancel(&[7]));
+        assert!(is_open(&desk), "the cancel is on its way");
+        desk.answer(cancelled.seq(), cancelled.event["pre"].as_array().unwrap().len(), statuses(json!(["success"])));
+        assert!(!is_open(&desk), "gone, though no read has said so");
+        let modify = json!({"type": "modify", "oid": 7, "order": buy(ETH, "1980", "1")});
+        desk.ask(modify).vetoed("order_unknown");
+    }
+}

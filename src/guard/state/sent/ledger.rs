@@ -120,6 +120,8 @@ impl SentOrders {
         // What the venue says is cancelled is open no more; what it filled before that the next account read tells.
         let gone = self.orders.iter_mut().filter(|order| order.oid.is_some_and(|oid| cancelled.contains(&oid)));
         gone.filter(|order| order.phase.is_open()).for_each(|order| order.phase = Phase::Closed(now_ms));
+        let is_cancelled = |resting: &Resting| cancelled.contains(&resting.oid);
+        self.triggers.retain(|trigger| !trigger.resting.as_ref().is_some_and(is_cancelled));
     }
 
     /// Takes note of the orders that rest now, so that they can be named before the next read shows them.
@@ -232,7 +234,7 @@ impl SentOrders {
     /// Orders and triggers of which the venue said that they rest, and that no read has told of yet.
     pub(crate) fn resting(&self) -> impl Iterator<Item = &Resting> {
         let triggers = self.triggers.iter().filter_map(|trigger| trigger.resting.as_ref());
-        self.orders.iter().filter_map(|order| order.resting.as_ref()).chain(triggers)
+        self.open().filter_map(|order| order.resting.as_ref()).chain(triggers)
     }
 
     /// Whether a cancel of this order is on its way, or was taken since the orders were read.
