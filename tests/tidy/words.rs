@@ -7,8 +7,9 @@ const LEFT_OUT: &[&str] = &["tests/tidy/", "tests/fuzz/corpus/"];
 
 /// Texts that stand nowhere in the repository, with what to write instead.
 const ANYWHERE: &[(&str, &str)] = &[
-    ("/work/", "a path of one machine; take one from the environment or beside the file"),
-    ("/tmp/studio", "a path of one machine; take one from the environment or beside the file"),
+    ("/Users/", "a path of one machine; take one from the environment or beside the file"),
+    ("TODO", "do it, or leave it out"),
+    ("FIXME", "mend it, or leave it out"),
 ];
 
 /// Starts of comments that are riddles, with what to write instead.
