@@ -162,7 +162,7 @@ impl Guard {
 
     /// The open order with this id, as read or as just accepted.
     pub(in crate::guard) fn order(&self, oid: u64) -> Option<&Resting> {
-        self.view.orders.get(&oid).or_else(|| self.sent.resting().find(|order| order.oid == oid))
+        self.view.orders.get(&oid).or_else(|| self.sent.resting_order(oid))
     }
 
     /// The open orders with this client order id: an entry and its stop may share one.

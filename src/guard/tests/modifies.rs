@@ -141,3 +141,14 @@ fn a_modify_in_doubt_counts_twice() {
     desk.wait(100);
     assert_eq!(exposure(&desk), "4000");
 }
+
+#[test]
+fn an_id_on_two_orders_that_no_read_has_shown_names_the_older() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.hold("ETH", rust_decimal::dec!(2));
+    let named = |order: Value| with(order, "/c", cloid(5));
+    let placed = desk.orders(vec![named(stop(ETH, false, "1970", "2")), named(close(ETH, false, "2100", "1"))]);
+    desk.answer(placed.seq(), 0, statuses(json!([{"resting": {"oid": 7}}, {"resting": {"oid": 8}}])));
+    let looser = named(stop(ETH, false, "1900", "1"));
+    desk.ask(json!({"type": "modify", "oid": cloid(5), "order": looser})).vetoed("stop_loosened");
+}

@@ -129,7 +129,7 @@ impl SentOrders {
         let is_position_tpsl = grouping_of(action) == Grouping::PositionTpsl;
         for (slot, order) in action.orders().enumerate() {
             let (Status::Resting(oid), Some(market)) = (reply.status(slot), view.market(order.asset)) else { continue };
-            if self.resting().count() >= MAX_RESTING {
+            if self.unsorted_resting().count() >= MAX_RESTING {
                 return;
             }
             let resting = Some(Resting::accepted(order, oid, &market.coin, is_position_tpsl, now_ms));
@@ -231,8 +231,19 @@ impl SentOrders {
         })
     }
 
-    /// Orders and triggers of which the venue said that they rest, and that no read has told of yet.
+    /// Orders and triggers of which the venue said that they rest, and that no read has told of yet, by order id.
     pub(crate) fn resting(&self) -> impl Iterator<Item = &Resting> {
+        let mut resting: Vec<&Resting> = self.unsorted_resting().collect();
+        resting.sort_unstable_by_key(|order| order.oid);
+        resting.into_iter()
+    }
+
+    /// The one of them with this id.
+    pub(crate) fn resting_order(&self, oid: u64) -> Option<&Resting> {
+        self.unsorted_resting().find(|order| order.oid == oid)
+    }
+
+    fn unsorted_resting(&self) -> impl Iterator<Item = &Resting> {
         let triggers = self.triggers.iter().filter_map(|trigger| trigger.resting.as_ref());
         self.open().filter_map(|order| order.resting.as_ref()).chain(triggers)
     }
