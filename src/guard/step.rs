@@ -3,7 +3,9 @@
 use super::effects::Effects;
 use super::flow::risk::account;
 use super::flow::step_context::Step;
-use super::flow::{acts_for, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise};
+use super::flow::{
+    acts_for, cover, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise,
+};
 use super::input::Input;
 use super::recovery::open_intents;
 use super::state::exposure::Exposure;
@@ -40,7 +42,9 @@ impl Guard {
         let mut step = Step::new(self, now_ms);
         on_input(&mut step, input);
         if is_read {
-            step.guard.read_exposure = Exposure::of_reads(&step.guard.view, step.guard.config.rules.stop);
+            cover::refresh(step.guard);
+            let Guard { view, lines, config, .. } = &*step.guard;
+            step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
         }
         // A decision changes nothing that the supervision looks at before it is answered.
         if !is_request {

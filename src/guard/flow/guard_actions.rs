@@ -89,14 +89,13 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
     let mut refused = Vec::new();
     for (place, order) in action.orders().enumerate() {
         let outcome = match ending {
-            SendResult::Answered(reply, _) => match reply.status(place) {
-                Status::Error(text) => AttemptResult::refused(text),
-                _ => AttemptResult::Accepted,
-            },
+            SendResult::Answered(reply, _) => AttemptResult::of(reply, place, action.batch_len()),
             SendResult::NotSent(_) | SendResult::Unknown(_) => AttemptResult::Unheard,
         };
-        if let (AttemptResult::Refused(text), false) = (&outcome, order.is_trigger()) {
-            refused.push((order.asset, text.clone()));
+        if let (SendResult::Answered(reply, _), false) = (ending, order.is_trigger())
+            && let Status::Error(text) = reply.status(place)
+        {
+            refused.push((order.asset, text));
         }
         step.guard.watch.retry_mut(order.asset).record_attempt(order, &outcome, step.now_ms);
     }

@@ -2,6 +2,7 @@
 //! without a client's asking starts here.
 
 use crate::guard::effects::{Command, Read};
+use crate::guard::flow::cover as cover_lines;
 use crate::guard::flow::risk::account;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, guard_actions, protect};
@@ -68,6 +69,7 @@ fn on_orders_vanished(step: &mut Step<'_>, vanished: &[Resting]) {
 /// Looks after the account: the risk state first, then flat or covered.
 pub(crate) fn after_step(step: &mut Step<'_>) {
     account::check(step);
+    cover_lines::note_bare(step.guard, step.now_ms);
     if !guard_actions::can_act(step.guard) || step.guard.view.account.is_none() {
         return;
     }

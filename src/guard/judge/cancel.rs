@@ -9,9 +9,11 @@ use super::plan::Plan;
 use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
-use crate::guard::state::cover;
+use crate::guard::state::cover::{self, LinePart, side_covered};
+use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::is_guard_stop;
+use crate::guard::state::standing_stops::live_for;
 use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
 use crate::venue::side::PositionSide;
@@ -78,37 +80,57 @@ fn only(action: &Action, places: &[usize]) -> Action {
     }
 }
 
-/// Puts the guard's own stops in front for the cover that these cancels would take from a position.
+/// Puts the guard's own stops in front for the cover that these cancels would take from a position, with what may have
+/// filled since it was read. Only stops at least as tight as one that goes take its place; one that covers nothing goes
+/// as it is.
 pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan) {
     let mut by_market: BTreeMap<u32, Vec<&Resting>> = BTreeMap::new();
     for order in cancelled.iter().filter(|order| order.stop_px.is_some()) {
         by_market.entry(order.asset).or_default().push(order);
     }
     for (asset, stops) in by_market {
-        let szi = guard.view.position(asset);
-        let Some(side) = PositionSide::of(szi) else { continue };
-        let is_named = |order: &Resting| stops.iter().any(|stop| stop.oid == order.oid);
-        let is_going = |order: &Resting| guard.sent.is_being_cancelled(order.oid, order.cloid);
-        let kept = guard.view.orders.values().filter(|order| order.asset == asset && cover::covers(order, szi));
-        let kept = kept.filter(|order| !is_named(order) && !is_going(order)).filter_map(cover::of_resting);
-        let mut missing = szi.abs().saturating_sub(cover::total(kept, szi.abs())).max(Decimal::ZERO);
-        let mut going: Vec<&&Resting> = stops.iter().filter(|order| cover::covers(order, szi)).collect();
-        going.sort_unstable_by_key(|order| -order.trigger_px.saturating_mul(side.sign()));
-        for stop in going {
-            let closes = cover::of_resting(stop).map_or(Decimal::ZERO, |size| size.of(szi.abs()));
-            let size = closes.min(missing);
-            if size.is_zero() {
-                continue;
+        for side in PositionSide::BOTH {
+            for part in lost_cover(guard, asset, side, &stops) {
+                let Some(action) = orders::own_stop(guard, asset, side, part.px, part.size) else { continue };
+                let coin = guard.view.market(asset).map_or("", |market| &market.coin);
+                plan.pre.push(action);
+                plan.changes.push(format!(
+                    "the guard's own stop for {} of {coin} goes to {} first, so that the position keeps its cover",
+                    to_wire(part.size),
+                    to_wire(part.px)
+                ));
             }
-            let Some(action) = orders::own_stop(guard, asset, side, stop.trigger_px, size) else { continue };
-            plan.pre.push(action);
-            plan.changes.push(format!(
-                "the guard's own stop for {} of {} goes to {} first, so that the position keeps its cover",
-                to_wire(size),
-                stop.order.coin,
-                to_wire(stop.trigger_px)
-            ));
-            missing = missing.saturating_sub(size);
         }
     }
+}
+
+/// What one side of a market loses of its cover when these stops go, and where that stood.
+fn lost_cover(guard: &Guard, asset: u32, side: PositionSide, going: &[&Resting]) -> Vec<LinePart> {
+    let held = guard.lines.get(asset).filter(|line| line.side == side);
+    let pending = guard.sent.may_have_filled(asset, side);
+    if held.is_none() && pending.is_zero() {
+        return Vec::new();
+    }
+    let mut line = held.cloned().unwrap_or_else(|| CoverLine::new(side, Decimal::ZERO, None));
+    let live = live_for(guard, asset, side);
+    let mut kept = live.clone();
+    let of_side = going.iter().filter(|order| side_covered(order.is_buy) == side);
+    for cover in of_side.filter_map(|order| Some((order.stop_px?, cover::of_resting(order)?))) {
+        if let Some(place) = kept.iter().position(|other| *other == cover) {
+            kept.remove(place);
+        }
+    }
+    // What was bare before stays for the guard to cover; what goes now is missed at the trigger that it had.
+    let was_bare = line.bare(&live, pending);
+    line.tighten(&live, pending);
+    let mut missing = line.bare(&kept, pending);
+    for bare in was_bare {
+        let mut left = bare.size;
+        for part in missing.iter_mut().filter(|part| part.px == bare.px) {
+            let same = left.min(part.size);
+            (part.size, left) = (part.size.saturating_sub(same), left.saturating_sub(same));
+        }
+    }
+    missing.retain(|part| part.size > Decimal::ZERO);
+    missing
 }

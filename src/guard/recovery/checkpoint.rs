@@ -2,14 +2,23 @@
 
 use crate::guard::recovery::open_intents;
 use crate::guard::reply::Verdict;
+use crate::guard::state::cover::LinePart;
+use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
 use crate::record::event::{Event, Kind};
 use crate::record::events::Decision;
-use crate::record::risk_record::{Checkpoint, RiskRecord};
+use crate::record::risk_record::{Checkpoint, PositionLine, RiskRecord};
+use crate::venue::side::PositionSide;
 use serde_json::Value;
 
 /// Client order ids in a checkpoint: those whose orders are likely still open.
 const CHECKPOINT_CLOIDS: usize = 1000;
+
+/// The line of a market's position as a checkpoint holds it.
+fn line_record(asset: u32, line: &CoverLine) -> PositionLine {
+    let parts = line.covered_parts().iter().map(|part| (part.px, part.size)).collect();
+    PositionLine { asset, is_long: line.side.is_long(), held: line.held, parts }
+}
 
 impl Guard {
     /// What a restart must know of all events so far, so that it need not read them: a `checkpoint` record.
@@ -24,6 +33,7 @@ impl Guard {
             open: open_intents::checkpoint_open(self),
             client_cloids: self.client_cloids.last(CHECKPOINT_CLOIDS),
             ledger_ms: self.risk.ledger_ms,
+            lines: self.lines.iter().map(|(asset, line)| line_record(asset, line)).collect(),
             ..Checkpoint::default()
         };
         RiskRecord::Checkpoint(checkpoint).to_line()
@@ -36,6 +46,11 @@ impl Guard {
         for (client, nonces) in checkpoint.client_nonces {
             let window = self.windows.entry(client).or_default();
             nonces.into_iter().for_each(|nonce| window.remember(nonce));
+        }
+        for line in checkpoint.lines {
+            let side = if line.is_long { PositionSide::Long } else { PositionSide::Short };
+            let parts = line.parts.into_iter().map(|(px, size)| LinePart { px, size }).collect();
+            self.lines.restore(line.asset, CoverLine::restored(side, line.held, parts));
         }
         checkpoint.client_cloids.into_iter().for_each(|cloid| self.client_cloids.insert(cloid));
     }

@@ -1,8 +1,14 @@
 //! Problems: the conditions that keep the guard from being healthy.
 
+use crate::base::amount::to_wire;
+use crate::guard::config::Mode;
 use crate::guard::flow::signer;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::standing_stops::bare_size;
 use crate::record::status::Alert;
+
+/// A position that its stops do not cover in full is told of after this long.
+const BARE_NOTICE_MS: u64 = 5_000;
 
 pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     let mut alerts = Vec::new();
@@ -24,6 +30,13 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
                 alert(code, format!("{what}: last read over {limit_ms} ms ago"), Some(at_ms.saturating_add(limit_ms)));
             }
             None => alert(code, format!("{what}: not read yet"), None),
+        }
+    }
+    for (asset, since_ms) in &guard.watch.bare_ms {
+        if guard.config.mode != Mode::Paper && now_ms.saturating_sub(*since_ms) > BARE_NOTICE_MS {
+            let coin = guard.view.market(*asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
+            let bare = to_wire(bare_size(guard, *asset));
+            alert("uncovered", format!("{bare} of the position in {coin} has no stop"), Some(*since_ms));
         }
     }
     if guard.unsettled > 0 {

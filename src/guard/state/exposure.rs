@@ -5,6 +5,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{self, CoverSize, side_covered};
+use crate::guard::state::cover_line::CoverLines;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::Order;
 use crate::venue::side::{PositionSide, Side};
@@ -42,6 +43,8 @@ struct SideExposure {
     reduce_only: Decimal,
     /// Market stops that cover it; the nearest, which is hit first, in front.
     stops: Vec<Stop>,
+    /// Where the guard puts its own stop for what they leave bare of the position.
+    bare_px: Option<Decimal>,
 }
 
 /// An order that may open or enlarge a position.
@@ -92,17 +95,25 @@ impl Figures {
 
 impl Exposure {
     /// The exposure as the last reads show it. Built once a read; every judgement starts from a copy.
-    pub(crate) fn of_reads(view: &View, stop_pct: Decimal) -> Self {
+    pub(crate) fn of_reads(view: &View, lines: &CoverLines, stop_pct: Decimal) -> Self {
         let mut exposure = Self { stop_pct, ..Self::default() };
         if let Some(account) = &view.account {
             for (asset, position) in &account.positions {
-                exposure.market_mut(view, *asset).position = position.szi;
+                let market = exposure.market_mut(view, *asset);
+                market.position = position.szi;
+                if let Some(line) = lines.get(*asset) {
+                    market.side_mut(line.side).bare_px = line.first_stop.and_then(|first| first.own_px);
+                }
             }
         }
         for order in view.orders.values() {
             let market = exposure.market_mut(view, order.asset);
             if let Some(stop) = Stop::of(order) {
-                market.add_stop(order.is_buy, stop);
+                let line = lines.get(order.asset).filter(|line| line.side == side_covered(order.is_buy));
+                // One beyond the line is no cover of what is held, and of nothing that is opened beside it.
+                if line.is_none_or(|line| line.counts(stop.px)) {
+                    market.add_stop(order.is_buy, stop);
+                }
             } else if !order.is_trigger {
                 let stop = order.child_stop_px.map(|px| StopAt { px, is_own: true });
                 let leg = EntryLeg { size: order.size, px: order.px, stop };
@@ -243,11 +254,6 @@ impl MarketExposure {
         &self.side(side).stops
     }
 
-    /// How much of what is `held` on one side its stops cover.
-    pub(crate) fn covered(&self, side: PositionSide, held: Decimal) -> Decimal {
-        cover::total(self.stops(side).iter().map(|stop| stop.size), held).min(held)
-    }
-
     /// Cover on one side that nothing held or waiting needs: `None` where a stop covers whatever the position is.
     pub(crate) fn spare_cover(&self, side: PositionSide) -> Option<Decimal> {
         let stops = self.stops(side);
@@ -300,7 +306,7 @@ impl MarketExposure {
             loss = loss.saturating_add(unit.saturating_mul(part));
             left = left.saturating_sub(part);
         }
-        loss = loss.saturating_add(percent_of(mid, stop_pct).saturating_mul(left));
+        loss = loss.saturating_add(unit_loss(side, mid, self.side(side).bare_px, stop_pct).saturating_mul(left));
         Figures { notional: held.saturating_mul(mid), loss }
     }
 }

@@ -4,6 +4,7 @@ use crate::base::address::{Address, Cloid};
 use crate::guard::config::Config;
 use crate::guard::input::Request;
 use crate::guard::state::client_cloids::ClientCloids;
+use crate::guard::state::cover_line::CoverLines;
 use crate::guard::state::exposure::{EntryLeg, Exposure, Stop};
 use crate::guard::state::in_doubt::InDoubtAction;
 use crate::guard::state::intent::Intent;
@@ -27,6 +28,8 @@ pub struct Guard {
     pub(in crate::guard) view: View,
     /// The exposure that `view` shows.
     pub(in crate::guard) read_exposure: Exposure,
+    /// How far from the price each position may have its stops.
+    pub(in crate::guard) lines: CoverLines,
     /// What was sent and is not shown yet.
     pub(in crate::guard) sent: SentOrders,
     pub(in crate::guard) paper: Paper,
@@ -84,6 +87,7 @@ impl Guard {
             seq: last_seq,
             view: View::default(),
             read_exposure: Exposure::default(),
+            lines: CoverLines::default(),
             sent: SentOrders::default(),
             paper: Paper::default(),
             intents: BTreeMap::new(),

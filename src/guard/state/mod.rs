@@ -4,6 +4,7 @@
 
 pub(crate) mod client_cloids;
 pub(crate) mod cover;
+pub(crate) mod cover_line;
 pub(crate) mod exposure;
 pub(crate) mod flatten;
 pub(crate) mod guard;
@@ -15,11 +16,11 @@ pub(crate) mod open_intents;
 pub(crate) mod order_attempts;
 pub(crate) mod own_cloid;
 pub(crate) mod paper_orders;
-
 pub(crate) mod risk;
 pub(crate) mod send_result;
 pub(crate) mod sent;
 pub(crate) mod signer;
+pub(crate) mod standing_stops;
 pub(crate) mod stop_geometry;
 pub(crate) mod throttle;
 pub(crate) mod venue_clock;

@@ -51,11 +51,6 @@ impl StopGeometry<'_> {
         Some(self.market.next_price(self.far_px(), self.side.losing_direction())).filter(|px| self.is_losing(*px))
     }
 
-    /// Whether a stop at `trigger_px` is hit before the position is liquidated.
-    pub(crate) fn is_inside_liquidation(&self, trigger_px: Decimal) -> bool {
-        self.liquidation_px.is_none_or(|liquidation_px| self.side.nearer(trigger_px, liquidation_px))
-    }
-
     /// `trigger_px`, or the farthest trigger with room before the liquidation price; `None` where no trigger on the
     /// losing side has that.
     pub(crate) fn inside_liquidation(&self, trigger_px: Decimal) -> Option<Decimal> {

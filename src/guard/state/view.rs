@@ -51,7 +51,6 @@ pub(crate) struct Resting {
     pub(crate) size: Decimal,
     /// Waits for its trigger and so cannot fill now.
     pub(crate) is_trigger: bool,
-    pub(crate) trigger_px: Decimal,
     /// Set for a market stop: the only kind that covers.
     pub(crate) stop_px: Option<Decimal>,
     pub(crate) is_position_tpsl: bool,
@@ -73,7 +72,6 @@ impl Resting {
             px: order.limit_px,
             size: order.sz,
             is_trigger: order.is_trigger,
-            trigger_px: order.trigger_px,
             stop_px: order.market_stop_px(),
             is_position_tpsl: order.is_position_tpsl,
             reduce_only: order.reduce_only,

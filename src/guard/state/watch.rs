@@ -11,6 +11,8 @@ pub(crate) struct Watch {
     pub(crate) flatten: Flatten,
     /// The bare positions last told of in paper mode.
     pub(crate) last_bare: BTreeSet<(u32, bool)>,
+    /// Since when a market's position is not covered in full by what the venue has.
+    pub(crate) bare_ms: BTreeMap<u32, u64>,
     retry: BTreeMap<u32, RetryState>,
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,

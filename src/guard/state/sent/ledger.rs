@@ -11,6 +11,7 @@ use crate::guard::state::send_result::SendResult;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::reply::{Reply, Status};
+use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 
 /// Accepted orders remembered as resting between two reads at most; more are known only once they are read.
@@ -216,6 +217,17 @@ impl SentOrders {
             self.orders.iter_mut().for_each(|order| order.is_not(oid));
         }
         sizes
+    }
+
+    /// How much of orders that open or enlarge one side may have filled and is shown by no read yet: not what is known
+    /// to rest.
+    pub(crate) fn may_have_filled(&self, asset: u32, side: PositionSide) -> Decimal {
+        let is_here = |order: &&SentOrder| {
+            (order.asset, order.is_buy) == (asset, side.opening().is_buy())
+                && !order.reduce_only
+                && !(order.phase.is_open() && order.resting.is_some())
+        };
+        self.orders.iter().filter(is_here).fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.size))
     }
 
     /// The orders that may still be open.
