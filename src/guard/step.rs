@@ -61,7 +61,10 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Universe(universe) => step.guard.view.universe = universe,
         Input::Mids { mids, begun_ms } => supervise::on_mids(step, &mids, begun_ms),
         Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, equity, begun_ms),
-        Input::Orders { orders, begun_ms } => supervise::on_orders(step, orders, begun_ms),
+        Input::Orders { orders, begun_ms } => {
+            supervise::on_orders(step, orders, begun_ms);
+            requests::on_orders_read(step, begun_ms);
+        }
         Input::Ledger { updates, begun_ms } => account::on_ledger(step, &updates, begun_ms),
         Input::AccountMode { mode, begun_ms } => account::on_account_mode(step.guard, mode, begun_ms),
         Input::Twaps(twaps) => flatten::on_twaps(step, twaps),

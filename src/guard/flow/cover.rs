@@ -43,6 +43,12 @@ pub(crate) fn note_bare(guard: &mut Guard, now_ms: u64) {
     bare.into_iter().for_each(|asset| _ = guard.watch.bare_ms.entry(asset).or_insert(now_ms));
 }
 
+/// Takes note of an order of the guard's that was to close a position, taken or refused by the venue.
+pub(crate) fn on_close_tried(guard: &mut Guard, asset: u32) {
+    let Some(mark) = geometry(guard, asset).map(|geometry| geometry.market_px) else { return };
+    guard.lines.get_mut(asset).into_iter().for_each(|line| line.forget_fired(mark));
+}
+
 /// Where stops for a market's position may stand, as far as prices are known.
 pub(crate) fn geometry(guard: &Guard, asset: u32) -> Option<StopGeometry<'_>> {
     let position = guard.view.account.as_ref()?.positions.get(&asset)?;
@@ -71,13 +77,15 @@ fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> 
         return Some(FirstStop { widest_px, own_px });
     };
     let tolerated = side.away(from_px, distance.saturating_mul(LOSS_TOLERANCE));
-    let at_loss = geometry.market.round_price(side.away(mark, distance), side.gaining_direction());
-    let at_loss = if geometry.is_losing(at_loss) { Some(at_loss) } else { geometry.nearest() };
-    let own_px = match (by_rule, at_loss) {
-        // A price below which there is none has no stop farther than the rule's.
-        (Some(by_rule), Some(at_loss)) => Some(side.nearer_of(by_rule, at_loss)),
-        (by_rule, _) => by_rule,
+    let at_loss = side.away(mark, distance);
+    let at_loss = if at_loss <= Decimal::ZERO {
+        // No price loses that much.
+        by_rule
+    } else {
+        let at_loss = geometry.market.round_price(at_loss, side.gaining_direction());
+        if geometry.is_losing(at_loss) { Some(at_loss) } else { geometry.nearest() }
     };
+    let own_px = side.nearest([by_rule, at_loss].into_iter().flatten());
     let own_px = own_px.and_then(|px| geometry.inside_liquidation(px));
     Some(FirstStop { widest_px: side.nearer_of(widest_px, tolerated), own_px })
 }

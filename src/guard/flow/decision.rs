@@ -10,7 +10,7 @@ use crate::guard::flow::paper_reply::PaperDecision;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{dispatch, paper_reply};
 use crate::guard::input::{Request, RequestBody, Via};
-use crate::guard::judge::cancel::GUARDS_OWN;
+use crate::guard::judge::guard_order::GUARDS_OWN;
 use crate::guard::judge::plan::Plan;
 use crate::guard::judge::request;
 use crate::guard::judge::veto::Veto;

@@ -2,6 +2,7 @@
 
 use crate::guard::config::Mode;
 use crate::guard::effects::Urgency;
+use crate::guard::flow::cover;
 use crate::guard::flow::dispatch;
 use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::step_context::Step;
@@ -96,6 +97,9 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
             && let Status::Error(text) = reply.status(place)
         {
             refused.push((order.asset, text));
+        }
+        if !order.is_trigger() && outcome != AttemptResult::Unheard {
+            cover::on_close_tried(step.guard, order.asset);
         }
         step.guard.watch.retry_mut(order.asset).record_attempt(order, &outcome, step.now_ms);
     }

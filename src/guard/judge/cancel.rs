@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
+use super::guard_order::{self, GUARDS_OWN};
 use super::orders;
 use super::plan::Plan;
 use super::veto::Veto;
@@ -12,15 +13,11 @@ use crate::guard::code::Code;
 use crate::guard::state::cover::{self, LinePart, side_covered};
 use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::own_cloid::is_guard_stop;
+use crate::guard::state::sent::cancel::targets;
 use crate::guard::state::standing_stops::live_for;
 use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
 use crate::venue::side::PositionSide;
-
-/// Why a guard's own stop stays.
-pub(crate) const GUARDS_OWN: &str =
-    "this stop is the guard's own and covers the position; close the position, or place a tighter stop";
 
 pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     let own = guards_own(guard, action);
@@ -40,6 +37,16 @@ pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     Ok(plan)
 }
 
+/// Whether a cancel names an id that nothing known carries, in a market where a stop of the guard's has none that is known:
+/// the child of an entry gets no id in the venue's answer.
+pub(crate) fn may_name_unseen_stop(guard: &Guard, action: &Action) -> bool {
+    let Action::Cancel { cancels, .. } = action else { return false };
+    cancels.iter().any(|cancel| {
+        let is_known = guard.order(cancel.oid).is_some() || guard.paper.get(cancel.oid).is_some();
+        !is_known && guard.sent.has_unseen_stop(cancel.asset)
+    })
+}
+
 /// What each cancel of an action names, by place.
 fn named<'a>(guard: &'a Guard, action: &Action) -> Vec<Vec<&'a Resting>> {
     match action {
@@ -53,16 +60,9 @@ fn named<'a>(guard: &'a Guard, action: &Action) -> Vec<Vec<&'a Resting>> {
     }
 }
 
-/// Which cancels of an action name a stop of the guard's own, by place; one by its cloid also before any read shows it.
+/// Which cancels of an action name a stop of the guard's own, by place.
 pub(crate) fn guards_own(guard: &Guard, action: &Action) -> Vec<bool> {
-    let mut own: Vec<bool> =
-        named(guard, action).iter().map(|orders| orders.iter().any(|order| order.is_guards())).collect();
-    if let Action::CancelByCloid { cancels, .. } = action {
-        for (is_own, cancel) in own.iter_mut().zip(cancels) {
-            *is_own |= is_guard_stop(&cancel.cloid);
-        }
-    }
-    own
+    targets(action).into_iter().map(|target| guard_order::is_named(guard, target)).collect()
 }
 
 /// The cancels at these places.

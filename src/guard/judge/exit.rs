@@ -4,6 +4,7 @@ use super::context::JudgeContext;
 use crate::base::amount::to_wire;
 use crate::guard::state::exposure::{EntryLeg, Exposure};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::stop_geometry::make_fillable;
 use crate::venue::market::{FIRST_BUILDER_PERP, FIRST_NON_CORE_ASSET, FIRST_OUTCOME};
 use crate::venue::order::Order;
 use crate::venue::side::Side;
@@ -24,6 +25,14 @@ pub(crate) fn classify(context: &mut JudgeContext<'_>, order: &mut Order) -> Cla
     if class == Class::Exit {
         if !order.reduce_only {
             mark_exit(context, order);
+        }
+        let asked = order.limit_px;
+        let market = context.guard.view.market(order.asset);
+        if let Some(px) = market.and_then(|market| make_fillable(market, order)) {
+            let (asked, px) = (to_wire(asked), to_wire(px));
+            context
+                .changes
+                .push(format!("limit price of a stop set from {asked} to {px}: beyond its trigger, so that it fills"));
         }
         add_exit(context.guard, &mut context.exposure, order);
     }

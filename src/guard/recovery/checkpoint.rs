@@ -33,7 +33,12 @@ impl Guard {
             open: open_intents::checkpoint_open(self),
             client_cloids: self.client_cloids.last(CHECKPOINT_CLOIDS),
             ledger_ms: self.risk.ledger_ms,
-            lines: self.lines.iter().map(|(asset, line)| line_record(asset, line)).collect(),
+            lines: self
+                .lines
+                .iter()
+                .filter(|(_, line)| !line.covered_parts().is_empty())
+                .map(|(asset, line)| line_record(asset, line))
+                .collect(),
             ..Checkpoint::default()
         };
         RiskRecord::Checkpoint(checkpoint).to_line()

@@ -61,9 +61,12 @@ impl CoverLine {
     }
 
     /// The position as it is read now. What is left of one that shrank keeps the farther part of its line: the nearer
-    /// stops are hit first.
+    /// stops are hit first. One of the same size with another entry price was closed and opened anew.
     pub(crate) fn resize(&mut self, held: Decimal, entry_px: Option<Decimal>) {
-        if held > self.held {
+        let is_other = self.entry_px.zip(entry_px).is_some_and(|(before, now)| before != now);
+        if held == self.held && is_other {
+            *self = Self::new(self.side, held, entry_px);
+        } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
             let has_new = self.uncovered() > Decimal::ZERO;
             self.opened_px = match (self.opened_px.filter(|_| has_new), px) {
@@ -112,7 +115,7 @@ impl CoverLine {
     /// The position in parts, each with its line, the nearest in front; with `more` that may be held already.
     pub(crate) fn parts(&self, more: Decimal) -> Vec<LinePart> {
         let mut parts = self.parts.clone();
-        let new = self.uncovered().saturating_add(more);
+        let new = self.held.saturating_add(more).saturating_sub(self.remembered());
         if new > Decimal::ZERO {
             parts.push(LinePart { px: self.widest_px(), size: new });
         }
@@ -166,6 +169,12 @@ impl CoverLine {
         });
         self.parts = tighter(self.side, &self.parts, &seen);
         self.bound();
+    }
+
+    /// Forgets what has the price beyond it, once that was to be closed: a stop that fires is gone, and what the market
+    /// did not take is covered anew.
+    pub(crate) fn forget_fired(&mut self, px: Decimal) {
+        self.parts.retain(|part| self.side.losing(part.px, px));
     }
 
     fn bound(&mut self) {

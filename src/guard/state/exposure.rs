@@ -43,8 +43,6 @@ struct SideExposure {
     reduce_only: Decimal,
     /// Market stops that cover it; the nearest, which is hit first, in front.
     stops: Vec<Stop>,
-    /// Where the guard puts its own stop for what they leave bare of the position.
-    bare_px: Option<Decimal>,
 }
 
 /// An order that may open or enlarge a position.
@@ -99,11 +97,7 @@ impl Exposure {
         let mut exposure = Self { stop_pct, ..Self::default() };
         if let Some(account) = &view.account {
             for (asset, position) in &account.positions {
-                let market = exposure.market_mut(view, *asset);
-                market.position = position.szi;
-                if let Some(line) = lines.get(*asset) {
-                    market.side_mut(line.side).bare_px = line.first_stop.and_then(|first| first.own_px);
-                }
+                exposure.market_mut(view, *asset).position = position.szi;
             }
         }
         for order in view.orders.values() {
@@ -306,7 +300,7 @@ impl MarketExposure {
             loss = loss.saturating_add(unit.saturating_mul(part));
             left = left.saturating_sub(part);
         }
-        loss = loss.saturating_add(unit_loss(side, mid, self.side(side).bare_px, stop_pct).saturating_mul(left));
+        loss = loss.saturating_add(percent_of(mid, stop_pct).saturating_mul(left));
         Figures { notional: held.saturating_mul(mid), loss }
     }
 }

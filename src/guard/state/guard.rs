@@ -69,11 +69,13 @@ pub struct Guard {
     pub(in crate::guard) last_event: Option<String>,
 }
 
-/// A request that waits for leverage settings.
+/// A request that waits for what must be read first.
 pub(crate) struct Parked {
     pub(crate) request: Request,
     /// Asset ids of the settings not answered yet.
     pub(crate) wanted: BTreeSet<u32>,
+    /// Whether it waits for the open orders.
+    pub(crate) for_orders: bool,
     /// When it came.
     pub(crate) at_ms: u64,
 }

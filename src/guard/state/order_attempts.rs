@@ -107,7 +107,12 @@ impl RetryState {
             self.dust = Some(order.size);
         }
         self.closes = self.closes.saturating_add(1);
-        let longest_ms = if *outcome == AttemptResult::Unheard { LONGEST_PAUSE_MS } else { LONGEST_CLOSE_PAUSE_MS };
+        let longest_ms = match outcome {
+            // What it did not fill is tried again as soon as reads show it.
+            AttemptResult::Accepted => FIRST_PAUSE_MS,
+            AttemptResult::Unheard => LONGEST_PAUSE_MS,
+            AttemptResult::Refused(_) => LONGEST_CLOSE_PAUSE_MS,
+        };
         self.pause(longest_ms, now_ms);
     }
 

@@ -193,7 +193,10 @@ impl View {
         }
         let none = BTreeMap::new();
         let held = self.account.as_ref().map_or(&none, |account| &account.positions);
-        let size = |positions: &BTreeMap<u32, Position>, asset: &u32| positions.get(asset).map(|position| position.szi);
+        // One of the same size at another price was closed and opened anew.
+        let size = |positions: &BTreeMap<u32, Position>, asset: &u32| {
+            positions.get(asset).map(|position| (position.szi, position.entry_px))
+        };
         let assets = held.keys().chain(positions.keys());
         let changed = assets.filter(|asset| size(held, asset) != size(&positions, asset)).copied().collect();
         self.account = Some(AccountView {

@@ -12,6 +12,7 @@ mod codes;
 mod collar;
 mod cover_definition;
 mod covering;
+mod covering_line;
 mod crashing;
 mod events;
 mod exits;

@@ -7,6 +7,7 @@ use super::trigger::SentTrigger;
 use crate::base::address::Cloid;
 use crate::guard::state::cover;
 use crate::guard::state::exposure::StopAt;
+use crate::guard::state::own_cloid::is_guard_stop;
 use crate::guard::state::send_result::SendResult;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::action::{Action, Grouping, Target};
@@ -241,6 +242,12 @@ impl SentOrders {
             Some(resting) => !self.is_being_cancelled(resting.oid, trigger.cloid),
             None => !self.is_cloid_being_cancelled(trigger.cloid),
         })
+    }
+
+    /// Whether a stop of the guard's in this market was sent, and nothing has told its order id.
+    pub(crate) fn has_unseen_stop(&self, asset: u32) -> bool {
+        let is_own = |trigger: &SentTrigger| trigger.cloid.as_ref().is_some_and(is_guard_stop);
+        self.triggers.iter().any(|trigger| trigger.asset == asset && trigger.resting.is_none() && is_own(trigger))
     }
 
     /// Orders and triggers of which the venue said that they rest, and that no read has told of yet, by order id.
