@@ -144,7 +144,9 @@ impl Lookup {
         line.truncate(end);
         let mut text = split(&line).ok().and_then(|_| serde_json::from_slice::<Map<String, Value>>(&line).ok());
         if let Some(text) = &mut text {
+            // The journal's own members.
             text.shift_remove("chain");
+            text.shift_remove("seen");
         }
         text.map(Published::of).ok_or_else(|| refuse(path, &format!("there is no event at byte {}", location.offset)))
     }

@@ -18,11 +18,12 @@ fn filled() -> Place {
 
 #[test]
 fn what_was_written_is_found_again() {
-    let (_store, opened) = filled().open();
-    assert_eq!(seqs(&opened.events), [1, 2, 3, 4, 5]);
+    let place = filled();
+    let (_store, opened) = place.open();
+    assert_eq!(seqs(&opened), [1, 2, 3, 4, 5]);
     assert_eq!(numbers(&opened.risk), [0, 1, 2]);
     assert_eq!(opened.last_seq, 5);
-    let texts = opened.events.iter().map(|stored| &stored.text).chain(&opened.risk);
+    let texts = texts(&opened).into_iter().chain(opened.risk.clone());
     assert!(texts.into_iter().all(|text| !text.contains("\"chain\"") && text.ends_with('}')));
 }
 
@@ -172,7 +173,7 @@ fn the_last_batch_is_completed_from_every_cut() {
         }
     }
     std::fs::remove_file(place.file("events-2026-03-02.jsonl")).unwrap();
-    assert_eq!(seqs(&place.open().1.events), [1, 2, 3, 4, 5]);
+    assert_eq!(seqs(&place.open().1), [1, 2, 3, 4, 5]);
 }
 
 #[test]
@@ -207,7 +208,7 @@ fn only_the_end_is_read_and_the_history_behind_it() {
     drop(store);
 
     let (store, opened) = place.open();
-    assert_eq!(seqs(&opened.events), (19_002..=20_001).collect::<Vec<_>>());
+    assert_eq!(seqs(&opened), (19_002..=20_001).collect::<Vec<_>>());
     assert_eq!(opened.risk.len(), 2, "of the checkpoints the last");
     assert_eq!(opened.last_seq, 20_001);
     verify(&opened);
@@ -237,7 +238,7 @@ fn a_thousand_events_are_counted_over_days_with_few() {
     }
     drop(store);
     let (_store, opened) = place.open();
-    assert_eq!(seqs(&opened.events), (501..=1500).collect::<Vec<_>>());
+    assert_eq!(seqs(&opened), (501..=1500).collect::<Vec<_>>());
     verify(&opened);
 }
 
@@ -259,7 +260,7 @@ fn the_risk_journal_is_read_beside_the_writer() {
     assert_eq!(read().concat().len() + 4, place.read("risk.jsonl").len(), "as stored, without line feeds");
     assert_eq!(read().len(), 4);
     store.append(NOON, vec![], vec![record(9)]).unwrap();
-    assert!(read()[4].starts_with(r#"{"kind":"peak","n":9,"chain":""#));
+    assert!(read()[4].starts_with(r#"{"kind":"peak","n":9,"events_file":""#));
     // A line that is being written now.
     let whole = place.read("risk.jsonl");
     std::fs::write(place.file("risk.jsonl"), &whole[..whole.len() - 1]).unwrap();

@@ -52,11 +52,11 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         commit_handler,
         reads,
         budget: Arc::new(Mutex::new(Ledger::new(1_200))),
-        kill_file: KillFile::new("/nowhere/kill".into()),
+        kill_file: bounded(1).0,
         health_report: HealthReport::default(),
         watchdog: Notify::default().watchdog(),
     };
-    let decision_loop = DecisionLoop::new(Guard::new(config(), 0), journal, Arc::default(), 0, around);
+    let decision_loop = DecisionLoop::new(Guard::new(config(), 0), journal, Arc::default(), around);
     (decision_loop, inbox, batches)
 }
 
