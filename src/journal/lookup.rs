@@ -126,7 +126,9 @@ impl Lookup {
         let refuse = |path: PathBuf, why: &dyn ToString| LookupError::Unreadable { path, why: why.to_string() };
         let here = |why: &dyn ToString| refuse(self.folders.main.join(&name), why);
         let (path, file) =
-            self.folders.open(&name).map_err(|error| here(&error))?.ok_or_else(|| here(&"the file is gone"))?;
+            self.folders.open(&name).map_err(|error| here(&error))?.ok_or_else(|| {
+                here(&"the file was moved away or compressed; bring it back to look its decisions up")
+            })?;
         let mut line = Vec::with_capacity(4096);
         let mut block = [0; 4096];
         let end = loop {

@@ -18,6 +18,7 @@
 
 mod backlog;
 mod batch;
+mod carry;
 mod chain;
 mod error;
 mod folder;

@@ -11,6 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::de::IgnoredAny;
 
+use super::carry::carry_over;
 use super::chain::{Chain, LineFault, seal};
 use super::error::{OpenError, What};
 use super::folder::{Folder, Folders};
@@ -78,11 +79,12 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     let index = Arc::new(Index::open(&folders, options.faults.clone())?);
     let events = read_events(&folders, &risk, &index, &options.owner)?;
     vouch::check(&folders, &risk, &events)?;
+    let risk_end = risk.end.map(|end| carry_over(&folders, &risk.records, risk.bytes, end));
     let last_seq = events.last_seq.max(risk.checkpoint_seq);
 
     let parts = Parts {
         events: resume(&folders, Stream::Events, events.end)?,
-        risk: resume(&folders, Stream::Risk, risk.end)?,
+        risk: resume(&folders, Stream::Risk, risk_end)?,
         folders: folders.clone(),
         faults: options.faults.clone(),
         index: Arc::clone(&index),
@@ -156,6 +158,10 @@ pub(super) struct Risk {
     checkpoint: Option<Position>,
     /// The last place of the event journal that a record names.
     pub(super) saw_events: Option<Position>,
+    /// The first file that was read.
+    pub(super) first: Option<Segment>,
+    /// What was read, bytes.
+    bytes: u64,
     pub(super) end: Option<Position>,
 }
 
@@ -178,6 +184,8 @@ fn read_risk(folders: &Folders, owner: &[(&'static str, String)]) -> Result<Risk
             _ if risk.records.is_empty() => return Err(scanner.refuse(What::NoBeginning)),
             _ => {}
         }
+        risk.bytes += u64::try_from(text.len()).unwrap_or_default();
+        risk.first = risk.first.or(scanner.record().map(|(segment, ..)| segment));
         risk.saw_events = place_of(text).or(risk.saw_events);
         if let Some(RiskRecord::Checkpoint(checkpoint)) = &record {
             if checkpoint.events_file.is_some() {
@@ -193,7 +201,8 @@ fn read_risk(folders: &Folders, owner: &[(&'static str, String)]) -> Result<Risk
         risk.end = scanner.position();
     }
     if risk.records.is_empty() {
-        return Err(scanner.refuse(What::NoBeginning));
+        let file = folders.main.join(&Segment { day: None, n: 0 }.name());
+        return Err(damage(&file, 0, What::NoBeginning).into());
     }
     Ok(risk)
 }
@@ -225,6 +234,8 @@ pub(super) struct Events {
     pub(super) end: Option<Position>,
     /// The last place of the risk journal that an event names.
     pub(super) saw_risk: Option<Position>,
+    /// Whether the last event is that of a service that ended in order.
+    pub(super) is_closed: bool,
 }
 
 /// Verifies the events at the journal's end, one at a time, and gives them to the index.
@@ -237,7 +248,7 @@ fn read_events(
     let (files, from) = recent(folders, risk.checkpoint.as_ref())?;
     let begin = index.begin(from).map_err(OpenError::io(folders.main.path()))?;
     let begin = begin.as_ref().map(Location::from);
-    let mut events = Events { last_seq: 0, files: files.clone(), from, end: from, saw_risk: None };
+    let mut events = Events { last_seq: 0, files: files.clone(), from, end: from, saw_risk: None, is_closed: false };
     let mut scanner = Scanner::new(folders, files, from);
     let mut named = vouch::Named::new([risk.checkpoint, risk.saw_events], from);
     while scanner.advance()? {
@@ -256,6 +267,7 @@ fn read_events(
         }
         if let Some(stored) = stored {
             events.last_seq = stored.event.seq;
+            events.is_closed = matches!(stored.event.kind, Kind::Stopped(_));
             events.saw_risk = stored.seen.or(events.saw_risk);
         }
         events.end = Some(position);

@@ -32,25 +32,34 @@ impl Named {
 /// Refuses journals of which a part is missing.
 pub(super) fn check(folders: &Folders, risk: &Risk, events: &Events) -> Result<(), OpenError> {
     let Some(seen) = events.saw_risk else { return Ok(()) };
+    // What was carried over from there was read, and follows it.
+    if risk.first.is_none_or(|first| seen.segment >= first) {
+        check_seen(folders, risk, &seen)?;
+    }
+    // Written to the end in order, the journals say themselves where they end. A killed process leaves that to the redo file.
+    let is_closed = events.is_closed && risk.saw_events == events.end;
+    if !is_closed && !redo::is_there(folders)? {
+        return Err(damage(&folders.main.join(redo::NAME), 0, What::NoRedo).into());
+    }
+    Ok(())
+}
+
+/// Refuses a risk journal that is not what an event saw of it.
+fn check_seen(folders: &Folders, risk: &Risk, seen: &Position) -> Result<(), OpenError> {
     let name = seen.segment.name();
     let path = folders.main.join(&name);
-    let reached = risk.end.filter(|end| Location::from(end) >= Location::from(&seen));
+    let reached = risk.end.filter(|end| Location::from(end) >= Location::from(seen));
     let there = match (reached, folders.open(&name)?) {
         (Some(_), Some((path, file))) => stated_chain(&path, &file, seen.offset).ok(),
         _ => None,
     };
     match there {
-        Some(chain) if chain == seen.chain => {}
-        Some(_) => return Err(damage(&path, seen.offset, What::NotWhatEventsSaw).into()),
+        Some(chain) if chain == seen.chain => Ok(()),
+        Some(_) => Err(damage(&path, seen.offset, What::NotWhatEventsSaw).into()),
         None => {
             let end = risk.end.filter(|end| end.segment == seen.segment).map_or(0, |end| end.offset);
             let what = What::Short { reached: seen.offset, says: "the event journal" };
-            return Err(damage(&path, end, what).into());
+            Err(damage(&path, end, what).into())
         }
     }
-    // Written to the end in order, the journals say themselves where they end. A killed process leaves that to the redo file.
-    if risk.saw_events != events.end && !redo::is_there(folders)? {
-        return Err(damage(&folders.main.join(redo::NAME), 0, What::NoRedo).into());
-    }
-    Ok(())
 }

@@ -56,3 +56,23 @@ pub(crate) fn tell_if_due(step: &mut Step<'_>) {
         ..Decision::default()
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_request_is_kept_whole_up_to_4_kib() {
+        let of = |length: usize, filler: &str| json!({"type": "x", "note": filler.repeat(length)});
+        let members = of(0, "").to_string().len();
+        let whole = of(KEPT_BYTES - members, "y");
+        assert_eq!(*kept(&whole, "x"), whole);
+        for filler in ["y", "\"", "\\", "\u{1}", "é"] {
+            let request = of(KEPT_BYTES - members + 1, filler);
+            let kept = kept(&request, "x").into_owned();
+            assert!(kept.to_string().len() <= KEPT_BYTES, "{filler:?}: {}", kept.to_string().len());
+            assert!(kept["unparsed"].as_str().unwrap().len() > KEPT_BYTES / 3);
+            assert_eq!((&kept["type"], &kept["bytes"]), (&json!("x"), &json!(request.to_string().len())));
+        }
+    }
+}

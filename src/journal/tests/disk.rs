@@ -251,3 +251,54 @@ fn a_batch_too_large_is_refused_and_named() {
     assert!(matches!(*error, JournalError::TooLarge { limit: MAX_BATCH, .. }), "{error}");
     store.append(NOON, vec![event(1)], vec![]).unwrap();
 }
+
+/// A disk as full as its reserve is large: each part, given up, makes room for this many batches.
+#[test]
+fn the_reserve_is_for_what_is_worth_it() {
+    let place = Place::new();
+    let (dir, writes) = (place.dir.clone(), Arc::new(AtomicUsize::new(usize::MAX)));
+    let left = Arc::clone(&writes);
+    let store = place.open_with(Arc::new(move |step| {
+        let room = |step: Step| match step {
+            Step::ReserveCreate => left.load(SeqCst) == usize::MAX,
+            Step::EventsWrite if left.load(SeqCst) == usize::MAX => true,
+            Step::EventsWrite => {
+                let given_up = ["reserve", "reserve-own"].iter().filter(|name| !dir.join(name).exists()).count();
+                let has_room = left.load(SeqCst) < 2 * given_up;
+                left.fetch_add(usize::from(has_room), SeqCst);
+                has_room
+            }
+            _ => true,
+        };
+        (!room(step)).then_some(Fault::Fail { after: 0, errno: ENOSPC })
+    }));
+    let (tell, told) = mpsc::channel();
+    let journal = start(store, None, 16, move |n: u64, result: Result<(), Arc<JournalError>>| {
+        let let_go = matches!(result.as_ref().map_err(AsRef::as_ref), Err(JournalError::NoRoom(_)));
+        tell.send((n, result.is_ok(), let_go)).unwrap();
+    });
+    let (queue, health) = (journal.queue(), journal.health());
+    let write = |n: u64, worth: Worth| {
+        queue.send(Batch { at_ms: NOON, events: vec![event(n)], risk: vec![], worth, after: n }).unwrap();
+        told.recv().unwrap()
+    };
+    assert_eq!(write(1, Worth::Told), (1, true, false));
+    writes.store(0, SeqCst);
+    assert_eq!(write(2, Worth::Told), (2, false, true), "no byte of the reserve");
+    assert!(health.is_full() && health.condition() == Condition::Degraded);
+    assert_eq!(write(3, Worth::Exit), (3, true, false));
+    assert_eq!(write(4, Worth::Told), (4, false, true));
+    assert_eq!(write(5, Worth::Exit), (5, true, false));
+    assert!(!write(6, Worth::Exit).1, "the clients' part is used up");
+    assert_eq!(write(7, Worth::Own), (7, true, false));
+    assert_eq!(write(8, Worth::Exit), (8, false, true), "the last part is the guard's own");
+    writes.store(usize::MAX, SeqCst);
+    while health.condition() != Condition::Good || health.is_full() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(write(9, Worth::Told), (9, true, false));
+    drop((queue, journal));
+    let found = seqs(&place.open().1);
+    assert!(found.ends_with(&[9]) && [1, 3, 5, 7].iter().all(|seq| found.contains(seq)), "{found:?}");
+    assert!([2, 4, 8].iter().all(|seq| !found.contains(seq)), "{found:?}");
+}

@@ -77,3 +77,19 @@ fn a_slow_disk_does_not_cost_the_last_events_of_a_shutdown() {
     decision_loop.run().unwrap();
     assert_eq!(disk.join().unwrap().last(), Some(&"stopped"));
 }
+
+#[test]
+fn a_checkpoint_is_due_by_number_by_size_and_at_both_ends_of_a_life() {
+    let record = |kind: &'static str, length: usize| {
+        let keys = crate::record::event::Keys::default();
+        guard::Record { text: "x".repeat(length), seq: 1, kind, keys, decided: None }
+    };
+    let due_after = |kind, length| {
+        let mut uncovered = Uncovered::default();
+        (1..=CHECKPOINT_EVENTS).find(|_| uncovered.add(&[record(kind, length)]))
+    };
+    assert_eq!(due_after("decision", 8), Some(CHECKPOINT_EVENTS));
+    assert_eq!(due_after("decision", CHECKPOINT_BYTES), Some(1));
+    assert_eq!(due_after("decision", CHECKPOINT_BYTES - 1), Some(2));
+    assert_eq!((due_after("started", 8), due_after("stopped", 8)), (Some(1), Some(1)));
+}
