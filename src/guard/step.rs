@@ -4,7 +4,7 @@ use super::effects::Effects;
 use super::flow::risk::account;
 use super::flow::step_context::Step;
 use super::flow::{
-    acts_for, cover, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise,
+    acts_for, cover, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise, untold,
 };
 use super::input::Input;
 use super::recovery::open_intents;
@@ -78,6 +78,13 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Sent { intent, index, outcome } => send_result::on_send_result(step, intent, index, outcome),
         Input::Kill { reason, by, write_file, request } => kill_switch::on_kill(step, reason, by, write_file, request),
         Input::Journal(problem) => step.guard.journal_error = problem,
+        Input::DiskFull(is_full) => step.guard.is_disk_full = is_full,
+        Input::Untold { count, code } => step.guard.untold.add(count, code),
+        Input::Concern { code, text: Some(text) } => {
+            let since_ms = step.guard.concerns.get(code).map_or(step.now_ms, |(_, since_ms)| *since_ms);
+            step.guard.concerns.insert(code, (text, since_ms));
+        }
+        Input::Concern { code, text: None } => _ = step.guard.concerns.remove(code),
         Input::Behind(is_behind) => step.guard.is_behind = is_behind,
         Input::Trouble(text) => {
             step.record(Trouble { text: text.into() });
@@ -86,6 +93,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::SendsEnded => shutdown::on_sends_ended(step),
         Input::Tick => {
             requests::unpark_overdue(step);
+            untold::tell_if_due(step);
             if step.guard.shutdown_reason.is_none() {
                 settlement::settle_due(step);
             }

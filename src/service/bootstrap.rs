@@ -5,7 +5,7 @@ use super::venue_io::intervals::Intervals;
 use crate::base::mode::{Mode, Network};
 use crate::guard::{self, Guard};
 use crate::home::{Config, Home};
-use crate::journal::{Opened, StoredEvent};
+use crate::journal::{OpenError, Opened, StoredEvent};
 use crate::record::risk_record::{Checkpoint, RiskRecord};
 use crate::venue::signing::Source;
 
@@ -13,24 +13,24 @@ use crate::venue::signing::Source;
 const STALE_INTERVALS: u64 = 3;
 const LEAST_AGE_MS: u64 = 5_000;
 
-/// The core with its journal replayed, which takes the events out of it. The events of before become the first of the recent ones.
+/// The core with its journal replayed, one event in memory at a time. The last of them become the first of the recent ones.
 pub(super) fn restored_guard(
     home: &Home,
     config: &Config,
     intervals: Intervals,
-    opened: &mut Opened,
+    opened: &Opened,
     recent_events: &RecentEvents,
-) -> Guard {
+) -> Result<Guard, OpenError> {
     let mut guard = Guard::new(settings(home, config, intervals), opened.last_seq);
     opened.risk.iter().filter_map(|line| RiskRecord::parse(line)).for_each(|record| guard.restore_risk(record));
     if let Some(checkpoint) = last_checkpoint(&opened.risk) {
         guard.restore_checkpoint(checkpoint);
     }
-    for StoredEvent { text, event } in std::mem::take(&mut opened.events) {
+    opened.events.each(|StoredEvent { text, event, .. }| {
         recent_events.push([(event.seq, text)]);
         guard.restore(event);
-    }
-    guard
+    })?;
+    Ok(guard)
 }
 
 fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config {
@@ -60,11 +60,6 @@ fn last_checkpoint(risk: &[String]) -> Option<Checkpoint> {
         RiskRecord::Checkpoint(checkpoint) => Some(checkpoint),
         _ => None,
     })
-}
-
-/// The last event that a checkpoint covers.
-pub(super) fn checkpoint_seq(opened: &Opened) -> u64 {
-    last_checkpoint(&opened.risk).map_or(0, |checkpoint| checkpoint.seq)
 }
 
 /// How often things are read: as the config says, else as often as the budget affords.

@@ -4,10 +4,10 @@ use std::fmt::Display;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, select};
+use crossbeam_channel::{Receiver, bounded, select};
 use signal_hook::iterator::Signals;
 
-use super::bootstrap::{checkpoint_seq, intervals, restored_guard};
+use super::bootstrap::{intervals, restored_guard};
 use super::decision_loop::DecisionLoop;
 use super::message::Message;
 use super::on_commit::AfterCommit;
@@ -47,7 +47,7 @@ impl PreflightedService {
     }
 
     fn run_logged(self, api_wallet: Option<ApiWallet>, most: Level, notify: &Notify) -> Result<(), RunError> {
-        let Self { home, mut config, store, mut opened, listener, client, faults } = self;
+        let Self { home, mut config, store, opened, listener, client, faults } = self;
         // A config may leave the wallet to the key.
         config.api_wallet = api_wallet.as_ref().map(|wallet| wallet.key.address()).or(config.api_wallet);
         let signals =
@@ -59,7 +59,8 @@ impl PreflightedService {
         if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
             context.vouched_for(config.account, master);
         }
-        let guard = restored_guard(&home, &config, intervals, &mut opened, &context.recent_events);
+        let guard = restored_guard(&home, &config, intervals, &opened, &context.recent_events)
+            .map_err(|error| RunError::Refused(error.to_string()))?;
         let (journal, writer) = context.start_journal(store).map_err(failed)?;
         let start = Start {
             home: &home,
@@ -67,7 +68,6 @@ impl PreflightedService {
             api_wallet,
             intervals,
             guard,
-            checkpoint_seq: checkpoint_seq(&opened),
             history: opened.history,
             listener,
             work_ends,
@@ -90,8 +90,6 @@ struct Start<'a> {
     api_wallet: Option<ApiWallet>,
     intervals: Intervals,
     guard: Guard,
-    /// The last event that a checkpoint covers.
-    checkpoint_seq: u64,
     history: History,
     listener: TcpListener,
     work_ends: WorkEnds,
@@ -137,10 +135,11 @@ impl ServiceContext {
 
     /// Starts every thread, the server's last.
     fn open(&self, start: Start<'_>, journal: &Journal<AfterCommit>) -> Result<Server, RunError> {
-        let Start { home, config, api_wallet, intervals, guard, checkpoint_seq, history, listener, .. } = start;
+        let Start { home, config, api_wallet, intervals, guard, history, listener, .. } = start;
         let WorkEnds { messages, queued_sends, wanted } = start.work_ends;
-        let surroundings = self.surroundings(messages, home.kill_file(), start.notify);
-        let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), checkpoint_seq, surroundings);
+        let (pull, pulls) = bounded(1);
+        let surroundings = self.surroundings(messages, pull, start.notify);
+        let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
         let poller = Poller {
             reader: self.venue_reader(config.account, api_wallet.as_ref()),
@@ -150,7 +149,7 @@ impl ServiceContext {
             inbox: self.inbox.clone(),
         };
         spawn("poll", &self.deaths, move || poller.run()).map_err(failed)?;
-        self.watch_kill_file(home.kill_file()).map_err(failed)?;
+        self.watch_kill_file(home.kill_file(), pulls).map_err(failed)?;
         if let Some(wallet) = api_wallet {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;
         }

@@ -26,3 +26,4 @@ pub(crate) mod shutdown;
 pub(crate) mod signer;
 pub(crate) mod step_context;
 pub(crate) mod supervise;
+pub(crate) mod untold;

@@ -16,12 +16,14 @@ pub const RISK_STATES: [&str; 3] =
 pub const OWNERS: [&str; 3] = ["bot", "guard", "other"];
 
 /// Every alert's code.
-pub const ALERTS: [&str; 11] = [
+pub const ALERTS: [&str; 13] = [
     "account_stale",
     "api_wallet_expiring",
     "daily_loss_near",
     "drawdown_near",
+    "disk_low",
     "dust",
+    "journal_damaged",
     "journal_error",
     "ledger_odd",
     "position_unknown",

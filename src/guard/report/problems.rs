@@ -49,6 +49,9 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     if let Some(problem) = &guard.journal_error {
         alert("journal_error", format!("decisions cannot be written: {problem}"), None);
     }
+    for (code, (text, since_ms)) in &guard.concerns {
+        alert(code, text.clone(), Some(*since_ms));
+    }
     alerts
 }
 

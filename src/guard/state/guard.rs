@@ -15,6 +15,7 @@ use crate::guard::state::risk::risk_state::{Risk, RiskState};
 use crate::guard::state::sent::ledger::SentOrders;
 use crate::guard::state::signer::UnknownSigner;
 use crate::guard::state::throttle::Throttle;
+use crate::guard::state::untold::Untold;
 use crate::guard::state::venue_clock::VenueClock;
 use crate::guard::state::view::{Resting, View};
 use crate::guard::state::watch::Watch;
@@ -57,6 +58,12 @@ pub struct Guard {
     pub(in crate::guard) unknown_signer: Option<UnknownSigner>,
     pub(in crate::guard) killed: Option<String>,
     pub(in crate::guard) journal_error: Option<String>,
+    /// The disk is full: what is left of it is for what is sent, and refusals are only counted.
+    pub(in crate::guard) is_disk_full: bool,
+    /// Refusals that no event tells of yet.
+    pub(in crate::guard) untold: Untold,
+    /// States outside the core that a person should know of, by their alert's code: text, and since when.
+    pub(in crate::guard) concerns: BTreeMap<&'static str, (String, u64)>,
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
     pub(in crate::guard) requests_left: Option<u64>,
@@ -108,6 +115,9 @@ impl Guard {
             unknown_signer: None,
             killed: None,
             journal_error: None,
+            is_disk_full: false,
+            untold: Untold::default(),
+            concerns: BTreeMap::new(),
             is_behind: false,
             requests_left: None,
             api_wallet_valid_until_ms: None,
@@ -133,6 +143,18 @@ impl Guard {
     #[must_use]
     pub fn journal_problem(&self) -> Option<&str> {
         self.journal_error.as_deref()
+    }
+
+    /// Whether the disk was last said to be full.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        self.is_disk_full
+    }
+
+    /// What was last told of a concern.
+    #[must_use]
+    pub fn concern(&self, code: &str) -> Option<&str> {
+        self.concerns.get(code).map(|(text, _)| text.as_str())
     }
 
     /// Whether the disk was last said to be behind.

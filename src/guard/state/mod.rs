@@ -23,6 +23,7 @@ pub(crate) mod signer;
 pub(crate) mod standing_stops;
 pub(crate) mod stop_geometry;
 pub(crate) mod throttle;
+pub(crate) mod untold;
 pub(crate) mod venue_clock;
 pub(crate) mod view;
 pub(crate) mod watch;

@@ -52,11 +52,11 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         commit_handler,
         reads,
         budget: Arc::new(Mutex::new(Ledger::new(1_200))),
-        kill_file: KillFile::new("/nowhere/kill".into()),
+        kill_file: bounded(1).0,
         health_report: HealthReport::default(),
         watchdog: Notify::default().watchdog(),
     };
-    let decision_loop = DecisionLoop::new(Guard::new(config(), 0), journal, Arc::default(), 0, around);
+    let decision_loop = DecisionLoop::new(Guard::new(config(), 0), journal, Arc::default(), around);
     (decision_loop, inbox, batches)
 }
 
@@ -76,4 +76,20 @@ fn a_slow_disk_does_not_cost_the_last_events_of_a_shutdown() {
     inbox.send(Message::Input(Input::Shutdown { reason: "SIGTERM".to_owned() })).unwrap();
     decision_loop.run().unwrap();
     assert_eq!(disk.join().unwrap().last(), Some(&"stopped"));
+}
+
+#[test]
+fn a_checkpoint_is_due_by_number_by_size_and_at_both_ends_of_a_life() {
+    let record = |kind: &'static str, length: usize| {
+        let keys = crate::record::event::Keys::default();
+        guard::Record { text: "x".repeat(length), seq: 1, kind, keys, decided: None }
+    };
+    let due_after = |kind, length| {
+        let mut uncovered = Uncovered::default();
+        (1..=CHECKPOINT_EVENTS).find(|_| uncovered.add(&[record(kind, length)]))
+    };
+    assert_eq!(due_after("decision", 8), Some(CHECKPOINT_EVENTS));
+    assert_eq!(due_after("decision", CHECKPOINT_BYTES), Some(1));
+    assert_eq!(due_after("decision", CHECKPOINT_BYTES - 1), Some(2));
+    assert_eq!((due_after("started", 8), due_after("stopped", 8)), (Some(1), Some(1)));
 }

@@ -1,5 +1,10 @@
-//! What a client could try against the rules, held to the venue's own state.
+//! Attacks: what a client, or a world that lags and fails, must not bring about. One idea a file; each looks at what the
+//! venue holds, not at what the guard believes.
 
+mod cut_journal;
+mod heavy_refusals;
 mod loosened_stop;
 mod refused_stop;
+mod spent_reserve;
+mod spoiled_index;
 mod unseen_cover;
