@@ -12,6 +12,8 @@ use crate::venue::signing::Source;
 /// A read is stale after so many of its intervals, but not before [`LEAST_AGE_MS`].
 const STALE_INTERVALS: u64 = 3;
 const LEAST_AGE_MS: u64 = 5_000;
+/// The open orders are read less often, and early whenever something moves.
+const LEAST_ORDERS_AGE_MS: u64 = 15_000;
 
 /// The core with its journal replayed, one event in memory at a time. The last of them become the first of the recent ones.
 pub(super) fn restored_guard(
@@ -34,7 +36,7 @@ pub(super) fn restored_guard(
 }
 
 fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config {
-    let max_age = |interval_ms: u64| interval_ms.saturating_mul(STALE_INTERVALS).max(LEAST_AGE_MS);
+    let max_age = |interval_ms: u64, least_ms: u64| interval_ms.saturating_mul(STALE_INTERVALS).max(least_ms);
     guard::Config {
         mode: match config.mode {
             Mode::Paper => guard::Mode::Paper,
@@ -48,8 +50,9 @@ fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config
         require_network: config.auth.require_network,
         rules: config.rules.clone(),
         equity_cap: config.equity_cap,
-        account_max_age_ms: max_age(intervals.account_ms),
-        prices_max_age_ms: max_age(intervals.prices_ms),
+        account_max_age_ms: max_age(intervals.account_ms, LEAST_AGE_MS),
+        prices_max_age_ms: max_age(intervals.prices_ms, LEAST_AGE_MS),
+        orders_max_age_ms: max_age(intervals.orders_ms, LEAST_ORDERS_AGE_MS),
         kill_file: home.kill_file().path().display().to_string(),
         venue_url: config.venue_url().to_owned(),
     }

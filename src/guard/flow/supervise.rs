@@ -5,8 +5,9 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover as cover_lines;
 use crate::guard::flow::risk::account;
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{flatten, guard_actions, protect};
+use crate::guard::flow::{flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
+use crate::guard::state::sent::key::Moment;
 use crate::guard::state::view::Resting;
 use crate::venue::info::{ClearinghouseState, OpenOrder};
 use rust_decimal::Decimal;
@@ -22,10 +23,10 @@ pub(crate) fn on_mids(step: &mut Step<'_>, mids: &BTreeMap<String, Decimal>, beg
 /// Takes in the account, unless a newer read is held.
 pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Decimal, begun_ms: u64) {
     let venue_ms = state.time;
-    if let Some(changed) = step.guard.view.set_account(state, equity, begun_ms) {
+    if let Some(changes) = step.guard.view.set_account(state, equity, begun_ms) {
         step.guard.clock.read(venue_ms, begun_ms);
-        step.guard.sent.on_account_read(begun_ms);
-        on_positions_changed(step, changed);
+        step.guard.sent.on_account_read(Moment { now_ms: begun_ms, venue_ms }, &changes);
+        on_positions_changed(step, changes.into_keys().collect());
     }
 }
 
@@ -33,8 +34,9 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
 pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u64) {
     if let Some(left) = step.guard.view.set_orders(orders, begun_ms, step.now_ms) {
         on_orders_vanished(step, &left);
+        let at = step.guard.moment(step.now_ms);
         let guard = &mut *step.guard;
-        guard.sent.on_orders_read(&guard.view, &left, begun_ms, step.now_ms);
+        guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
     }
 }
 
@@ -77,5 +79,6 @@ pub(crate) fn after_step(step: &mut Step<'_>) {
         flatten::run(step);
     } else {
         protect::run(step);
+        over_limit::run(step);
     }
 }

@@ -64,7 +64,7 @@ pub(crate) fn mark_exit(context: &mut JudgeContext<'_>, order: &mut Order) {
 /// Counts an exit, so that the orders after it cannot close the same position twice.
 pub(crate) fn add_exit(guard: &Guard, exposure: &mut Exposure, order: &Order) {
     if !order.is_trigger() {
-        let leg = EntryLeg { size: order.size, px: order.limit_px, stop: None };
+        let leg = EntryLeg { size: order.size, px: order.limit_px, stop: None, may_rest: order.may_rest() };
         exposure.add(&guard.view, order.asset, order.is_buy, true, leg);
     }
 }

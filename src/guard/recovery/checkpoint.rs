@@ -5,9 +5,12 @@ use crate::guard::reply::Verdict;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::throttle::EntryNote;
 use crate::record::event::{Event, Kind};
 use crate::record::events::Decision;
 use crate::record::risk_record::{Checkpoint, PositionLine, RiskRecord};
+use crate::venue::action::Action;
+use crate::venue::order::Order;
 use crate::venue::side::PositionSide;
 use serde_json::Value;
 
@@ -77,8 +80,22 @@ impl Guard {
         if decision.verdict == Verdict::Veto.name() {
             return;
         }
+        self.restore_entries(decision, at_ms);
         let orders = decision.request.get("orders").and_then(Value::as_array).into_iter().flatten();
         let cloids = orders.filter_map(|order| order.get("c")?.as_str()?.parse().ok());
         cloids.for_each(|cloid| self.client_cloids.insert(cloid));
+    }
+
+    /// Counts the entries of a request that passed, as they were asked for: a restart gives no new minute.
+    fn restore_entries(&mut self, decision: &Decision<'_>, at_ms: u64) {
+        let (Some(client), Ok(asked)) = (decision.client, Action::parse(&decision.request)) else { return };
+        let forward = decision.forward.as_ref().and_then(|node| Action::parse(node).ok());
+        let sent: Vec<Order> = forward.iter().flat_map(Action::orders).cloned().collect();
+        let opens = |(place, order): &(usize, &Order)| {
+            !order.reduce_only && !order.is_trigger() && !sent.get(*place).is_some_and(|sent| sent.reduce_only)
+        };
+        let entries = asked.orders().enumerate().filter(opens);
+        let entries = entries.map(|(_, order)| EntryNote::of(client, order)).collect();
+        self.throttle.note(entries, self.config.rules.duplicate_window_ms(), at_ms);
     }
 }

@@ -16,7 +16,7 @@ pub const RISK_STATES: [&str; 3] =
 pub const OWNERS: [&str; 3] = ["bot", "guard", "other"];
 
 /// Every alert's code.
-pub const ALERTS: [&str; 13] = [
+pub const ALERTS: [&str; 15] = [
     "account_stale",
     "api_wallet_expiring",
     "daily_loss_near",
@@ -26,6 +26,8 @@ pub const ALERTS: [&str; 13] = [
     "journal_damaged",
     "journal_error",
     "ledger_odd",
+    "orders_stale",
+    "over_limit",
     "position_unknown",
     "price_stale",
     "signer_unknown",
@@ -124,7 +126,7 @@ pub(crate) fn money(guard: &Guard, exposure: &Exposure) -> Money {
     let Some(equity) = guard.view.equity() else { return Money::default() };
     let rules = &guard.config.rules;
     let (totals, base) = (exposure.totals(), guard.config.base_equity(equity));
-    let figures = guard.risk.figures(equity, rules);
+    let figures = guard.risk.figures(equity, &guard.config);
     Money {
         equity: Some(equity),
         day_start: figures.map(|figures| figures.day_start),

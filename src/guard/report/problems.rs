@@ -22,6 +22,7 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
             guard.view.account.as_ref().map(|view| view.begun_ms),
             guard.config.account_max_age_ms,
         ),
+        ("orders_stale", "the open orders", guard.view.orders_ms, guard.config.orders_max_age_ms),
         ("price_stale", "prices", guard.view.mids_ms, guard.config.prices_max_age_ms),
     ] {
         match at_ms {

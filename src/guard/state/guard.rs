@@ -12,6 +12,7 @@ use crate::guard::state::nonces::{OwnNonces, Window};
 use crate::guard::state::open_intents::OpenIntents;
 use crate::guard::state::paper_orders::Paper;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
+use crate::guard::state::sent::key::Moment;
 use crate::guard::state::sent::ledger::SentOrders;
 use crate::guard::state::signer::UnknownSigner;
 use crate::guard::state::throttle::Throttle;
@@ -178,14 +179,18 @@ impl Guard {
             }
         }
         for order in &self.sent.orders {
-            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
-            exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, leg);
+            exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, order.leg());
         }
         for order in self.paper.resting() {
-            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
+            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop, may_rest: true };
             exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, leg);
         }
         exposure
+    }
+
+    /// This moment by both clocks.
+    pub(in crate::guard) fn moment(&self, now_ms: u64) -> Moment {
+        Moment { now_ms, venue_ms: self.clock.best_ms() }
     }
 
     /// The open order with this id, as read or as just accepted.

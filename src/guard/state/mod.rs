@@ -14,6 +14,7 @@ pub(crate) mod merged_reply;
 pub(crate) mod nonces;
 pub(crate) mod open_intents;
 pub(crate) mod order_attempts;
+pub(crate) mod over_limit;
 pub(crate) mod own_cloid;
 pub(crate) mod paper_orders;
 pub(crate) mod risk;

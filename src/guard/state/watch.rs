@@ -2,6 +2,7 @@
 
 use crate::guard::state::flatten::Flatten;
 use crate::guard::state::order_attempts::RetryState;
+use crate::guard::state::over_limit::OverLimit;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(crate) flatten: Flatten,
+    pub(crate) over_limit: OverLimit,
     /// The bare positions last told of in paper mode.
     pub(crate) last_bare: BTreeSet<(u32, bool)>,
     /// Since when a market's position is not covered in full by what the venue has.

@@ -28,6 +28,7 @@ mod leverage;
 mod live;
 mod modifies;
 mod once;
+mod over_limit;
 mod paper;
 mod properties;
 mod protecting;

@@ -3,8 +3,12 @@
 
 mod cut_journal;
 mod heavy_refusals;
+mod lagging_reads;
 mod loosened_stop;
+mod over_limit;
 mod refused_stop;
+mod resting_flip;
 mod spent_reserve;
 mod spoiled_index;
+mod unread_orders;
 mod unseen_cover;
