@@ -61,6 +61,8 @@ pub struct Config {
     pub account_max_age_ms: u64,
     /// A price read older than this is stale.
     pub prices_max_age_ms: u64,
+    /// The guard's part of the weight that the venue gives the address each minute.
+    pub weight_per_minute: u32,
     /// Path of the kill file, for the status.
     pub kill_file: String,
     /// The venue's URL, for the status.

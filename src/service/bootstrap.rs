@@ -50,6 +50,7 @@ fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config
         equity_cap: config.equity_cap,
         account_max_age_ms: max_age(intervals.account_ms),
         prices_max_age_ms: max_age(intervals.prices_ms),
+        weight_per_minute: config.ip_share.budget_per_minute(),
         kill_file: home.kill_file().path().display().to_string(),
         venue_url: config.venue_url().to_owned(),
     }

@@ -4,7 +4,9 @@
 mod cut_journal;
 mod heavy_refusals;
 mod loosened_stop;
+mod mixed_requests;
 mod refused_stop;
 mod spent_reserve;
 mod spoiled_index;
+mod stops_of_batches;
 mod unseen_cover;
