@@ -4,9 +4,9 @@
 use super::context::JudgeContext;
 use super::entry::checks::PassedEntry;
 use super::entry::entry_cover::Cover;
-use super::orders::may_rest;
 use super::plan::{Part, Plan, Post};
 use super::stop;
+use super::throttle::may_rest;
 use crate::base::amount::to_wire;
 use crate::guard::state::guard::Guard;
 use crate::venue::action::{Action, Grouping, OrderAction};

@@ -14,7 +14,7 @@ use super::entry::requested_stop::{covers_side, stops_for};
 use super::exit::{self, Class};
 use super::left_out::{self, Refused};
 use super::plan::Plan;
-use super::throttle::{self, AskedEntries};
+use super::throttle::{self, AskedEntries, may_rest};
 use super::veto::Veto;
 use super::{admission, redundant_stops, requested_stops, reserved_cloid, single_use_cloid};
 use crate::base::address::Address;
@@ -23,7 +23,7 @@ use crate::guard::state::stop_geometry::stop_order;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::market::FIRST_NON_CORE_ASSET;
-use crate::venue::order::{Order, OrderKind};
+use crate::venue::order::Order;
 use crate::venue::side::PositionSide;
 
 /// The orders of a request as they are judged, each by its place.
@@ -245,11 +245,6 @@ impl<'a> Batch<'a> {
             *slot = None;
         }
     }
-}
-
-/// Whether an order may stay open.
-pub(crate) fn may_rest(order: &Order) -> bool {
-    !matches!(order.kind, OrderKind::Limit(tif) if tif.is_immediate())
 }
 
 /// The guard's own stop for `size` of one side at `trigger_px`.

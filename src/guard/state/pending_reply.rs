@@ -14,7 +14,7 @@ pub(crate) struct PendingReply {
     statuses: Vec<Option<Value>>,
     /// The places that were sent a second time: what becomes of them is still to be told.
     sent_again: BTreeSet<usize>,
-    /// What is told of the whole request at once.
+    /// The one answer to the whole request.
     whole: Option<Outcome>,
 }
 
@@ -102,7 +102,7 @@ impl PendingReply {
         places.len() == self.statuses.len() && self.statuses.iter().all(Option::is_none)
     }
 
-    /// What is told of each order so far.
+    /// The statuses of the orders, of those that have one.
     pub(crate) fn statuses(&self) -> Vec<&Value> {
         self.statuses.iter().flatten().collect()
     }
