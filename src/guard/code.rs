@@ -70,6 +70,8 @@ codes! {
     AccountStale = "account_stale",
     /// The last price read is too old to judge an entry on.
     PriceStale = "price_stale",
+    /// A cancel named one of its orders while it waited to be sent.
+    Cancelled = "cancelled",
     /// Decisions cannot be written to disk.
     JournalError = "journal_error",
     /// Too much is waiting to be written; entries must wait.

@@ -44,7 +44,7 @@ pub(super) fn advice(code: &str) -> (Retry, &'static str) {
         "wrong_network" | "wrong_account" | "margin_removal" => {
             (Retry::Never, "The set-up does not allow it. Tell your user.")
         }
-        "starting" | "stopping" | "account_stale" | "price_stale" | "journal_error" | "busy" => {
+        "starting" | "stopping" | "account_stale" | "price_stale" | "journal_error" | "busy" | "cancelled" => {
             (Retry::Later, "The guard cannot judge entries right now. Wait some seconds and call again.")
         }
         "order_rate_limit" | "venue_budget" => {

@@ -30,6 +30,8 @@ pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     let mut plan = Plan::reducing(only(action, &kept));
     if left_out > 0 {
         plan.changes.push(format!("{left_out} of {} cancels left out: {GUARDS_OWN}", own.len()));
+        let own = own.iter().enumerate().filter(|(_, is_own)| **is_own);
+        plan.left_out = own.map(|(place, _)| (place, format!("svc-guard: {GUARDS_OWN}"))).collect();
         plan.kept = Some(kept);
     }
     let named: Vec<&Resting> = plan.forward.iter().flat_map(|action| named(guard, action)).flatten().collect();

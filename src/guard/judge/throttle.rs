@@ -6,6 +6,7 @@ use super::veto::Veto;
 use crate::base::address::Cloid;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
+use crate::venue::order::{Order, OrderKind};
 
 /// The entries of one request.
 #[derive(Debug, Default)]
@@ -27,4 +28,9 @@ pub(crate) fn check(guard: &Guard, asked: &AskedEntries, now_ms: u64) -> Result<
     duplicate_order::check_entries(guard, &asked.notes, now_ms)?;
     duplicate_order::check_cloids(guard, &asked.cloids)?;
     venue_budget::check(guard)
+}
+
+/// Whether an order may stay open.
+pub(crate) fn may_rest(order: &Order) -> bool {
+    !matches!(order.kind, OrderKind::Limit(tif) if tif.is_immediate())
 }

@@ -11,6 +11,7 @@ use crate::guard::state::intent::Intent;
 use crate::guard::state::nonces::{OwnNonces, Window};
 use crate::guard::state::open_intents::OpenIntents;
 use crate::guard::state::paper_orders::Paper;
+use crate::guard::state::pending_reply::PendingReply;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
 use crate::guard::state::sent::key::Moment;
 use crate::guard::state::sent::ledger::SentOrders;
@@ -37,6 +38,8 @@ pub struct Guard {
     pub(in crate::guard) paper: Paper,
     /// Intents with actions still to send or to be answered, by the number of their event.
     pub(in crate::guard) intents: BTreeMap<u64, Intent>,
+    /// Answers that clients wait for, by request.
+    pub(in crate::guard) replies: BTreeMap<u64, PendingReply>,
     /// Actions without an answer, by intent and place.
     pub(in crate::guard) doubts: BTreeMap<(u64, usize), InDoubtAction>,
     /// Actions whose outcome could not be settled in this life.
@@ -101,6 +104,7 @@ impl Guard {
             sent: SentOrders::default(),
             paper: Paper::default(),
             intents: BTreeMap::new(),
+            replies: BTreeMap::new(),
             doubts: BTreeMap::new(),
             unsettled: 0,
             open_intents: OpenIntents::default(),

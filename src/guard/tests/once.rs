@@ -87,3 +87,13 @@ fn a_modify_keeps_the_id_of_the_order_it_replaces() {
     let modify = json!({"type": "batchModify", "modifies": [{"oid": 7, "order": with(resting, "/p", json!("1901"))}]});
     assert_eq!(desk.ask(modify).verdict(), "resize");
 }
+
+#[test]
+fn a_modify_takes_no_used_id_of_another_order() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.order(entry(1)).resized();
+    desk.wait(10);
+    desk.show(vec![open("ETH", "B", "1900", "0.1", 7)]);
+    let order = with(buy(ETH, "1901", "0.1"), "/c", once(1));
+    desk.ask(json!({"type": "batchModify", "modifies": [{"oid": 7, "order": order}]})).vetoed("duplicate_order");
+}

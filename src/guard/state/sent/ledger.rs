@@ -249,6 +249,11 @@ impl SentOrders {
         self.orders.iter().filter(|order| order.phase.is_open())
     }
 
+    /// Whether an order went with a trigger of its action.
+    pub(crate) fn has_child(&self, key: SentKey) -> bool {
+        self.triggers.iter().any(|trigger| trigger.key.is_of((key.intent, key.index)))
+    }
+
     /// The triggers that may rest, but for those that a cancel is taking away.
     pub(crate) fn standing_triggers(&self) -> impl Iterator<Item = &SentTrigger> {
         self.triggers.iter().filter(|trigger| match &trigger.resting {
