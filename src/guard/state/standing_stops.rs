@@ -53,6 +53,8 @@ pub(crate) fn live_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(De
 
 /// How much of a market's position the stops that the venue has leave without cover.
 pub(crate) fn bare_size(guard: &Guard, asset: u32) -> Decimal {
-    let bare = guard.lines.get(asset).map(|line| line.bare(&live_for(guard, asset, line.side), Decimal::ZERO));
-    bare.map_or(Decimal::ZERO, |bare| total_size(&bare))
+    match guard.lines.get(asset) {
+        Some(line) => total_size(&line.bare(&live_for(guard, asset, line.side), Decimal::ZERO)),
+        None => guard.view.position(asset).abs(),
+    }
 }
