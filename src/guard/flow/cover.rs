@@ -37,7 +37,7 @@ pub(crate) fn refresh(guard: &mut Guard) {
     }
 }
 
-/// Takes note of the positions that the stops which the venue has leave bare.
+/// Takes note of the positions that the stops which reads have shown leave bare.
 pub(crate) fn note_bare(guard: &mut Guard, now_ms: u64) {
     let is_dust = |asset: u32, held| guard.watch.retry(asset).is_some_and(|retry| retry.is_dust(held));
     let lines = guard.lines.iter().filter(|(asset, line)| !is_dust(*asset, line.held));
