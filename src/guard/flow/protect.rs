@@ -20,6 +20,9 @@ use std::collections::BTreeSet;
 /// Why a position without a stop is closed at once.
 const BEYOND: &str = "it has no stop, and the price is beyond where its stop stood";
 
+/// A position is seen beyond its line for so long before it is closed for that.
+const BEYOND_FOR_MS: u64 = 500;
+
 /// What a market's position needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Need {
@@ -101,7 +104,10 @@ fn need(guard: &Guard, asset: u32, now_ms: u64) -> Option<Need> {
         return Some(Need::Close("the venue refused the guard's stop"));
     }
     if let Some(size) = held.beyond_line() {
-        return Some(Need::CloseBeyond(size));
+        // Its stop may have fired, and the account be read a moment behind.
+        let since_ms = guard.watch.bare_ms.get(&asset).copied().unwrap_or(now_ms);
+        let is_sure = now_ms.saturating_sub(since_ms) >= BEYOND_FOR_MS;
+        return Some(if is_sure { Need::CloseBeyond(size) } else { Need::Patience });
     }
     match held.missing_stop() {
         Some(order) => Some(Need::Stop(order)),

@@ -75,7 +75,7 @@ fn reduces_is_forwarded_as_it_came_in_every_state() {
 fn cancels_and_settings_that_open_nothing_pass_in_every_state() {
     for state in 0..=6 {
         let mut desk = hostile(state);
-        desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 77}]})).reduces();
+        desk.ask(json!({"type": "cancel", "cancels": [{"a": BTC, "o": 77}]})).reduces();
         desk.ask(json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": cloid(9)}]})).reduces();
         desk.ask(json!({"type": "twapCancel", "a": ETH, "t": 1})).reduces();
         desk.ask(json!({"type": "noop"})).allowed();

@@ -122,10 +122,18 @@ pub(super) fn cases(cases: u32) -> ProptestConfig {
 /// A request of reduce-only orders alone passes as it came.
 fn check_exits(asked: &[Value], decided: &Decided) {
     if asked.iter().all(|order| order["r"] == true) {
-        decided.reduces();
+        // A stop that could trigger and not fill gets another limit price, and nothing else.
+        let is_priced = decided.verdict() == "resize";
+        if is_priced {
+            decided.resized().says(&["limit price of a stop set"]);
+        } else {
+            decided.reduces();
+        }
         let sent = decided.forward()["orders"].as_array().unwrap();
         assert_eq!(sent.len(), asked.len());
         for (sent, asked) in sent.iter().zip(asked.iter().cloned().map(canonical)) {
+            let is_stop = asked.pointer("/t/trigger/isMarket") == Some(&json!(true));
+            let asked = if is_priced && is_stop { with(asked, "/p", sent["p"].clone()) } else { asked };
             let named = with(sent.clone(), "/c", asked.get("c").cloned().unwrap_or(Value::Null));
             assert_eq!(named, with(asked.clone(), "/c", asked.get("c").cloned().unwrap_or(Value::Null)));
         }
