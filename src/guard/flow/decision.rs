@@ -4,7 +4,7 @@ use crate::base::address::{Address, Cloid};
 use crate::base::text::short;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
-use crate::guard::effects::{Answer, Command, Decided, Effects, Read};
+use crate::guard::effects::{Answer, Command, Decided, Effects, Read, Urgency};
 use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::paper_reply::PaperDecision;
 use crate::guard::flow::step_context::Step;
@@ -39,6 +39,10 @@ pub(crate) fn decide(step: &mut Step<'_>, request: Request) {
             let result = request::judge(step.guard, &envelope, client, signed_as, step.now_ms);
             if matches!(&result, Err(veto) if veto.code == Code::MarketUnknown) {
                 step.effects.immediate.push(Command::Read(Read::Universe));
+            }
+            if matches!(&result, Err(veto) if veto.code == Code::NothingToReduce) {
+                // A position made elsewhere shows with the next read.
+                step.effects.immediate.push(Command::Read(Read::Account));
             }
             let action = envelope.action.type_name().to_owned();
             match result {
@@ -112,6 +116,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
 
     let is_live = step.guard.config.mode != Mode::Paper;
     let urgency = plan.urgency();
+    note_passed(step, head, urgency, matches!(envelope.action, Action::Order(_)));
     let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
     let merge = plan.kept.take().map(|kept| MergedReply::new(left_out(&envelope.action, GUARDS_OWN), kept));
     let actions = plan_actions(step.guard, plan, &envelope.action, envelope.terms.expires_after_ms, step.now_ms);
@@ -144,6 +149,16 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
             step.now_ms,
         );
         step.effects.after_commit.push(Command::Answer(Answer { request: head.id, http_status: 200, body }));
+    }
+}
+
+/// Counts a request that passed, other than for its entries.
+fn note_passed(step: &mut Step<'_>, head: &Head, urgency: Urgency, is_order: bool) {
+    if let (Some(client), Urgency::Neutral) = (head.client, urgency) {
+        step.guard.throttle.note_neutral(client, step.now_ms);
+    }
+    if urgency == Urgency::Exit && is_order {
+        step.guard.allowance.on_passed(step.now_ms);
     }
 }
 

@@ -7,6 +7,7 @@ use crate::guard::flow::risk::account;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, guard_actions, protect};
 use crate::guard::state::cover;
+use crate::guard::state::guard::Guard;
 use crate::guard::state::view::Resting;
 use crate::venue::info::{ClearinghouseState, OpenOrder};
 use rust_decimal::Decimal;
@@ -35,7 +36,15 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         on_orders_vanished(step, &left);
         let guard = &mut *step.guard;
         guard.sent.on_orders_read(&guard.view, &left, begun_ms, step.now_ms);
+        guard.forget_exit_owners();
     }
+}
+
+/// Takes in how many requests the venue still takes from the account.
+pub(crate) fn on_requests_left(guard: &mut Guard, left: u64) {
+    let waiting = guard.intents.values().filter_map(|intent| intent.actions.get(intent.at));
+    let unanswered = waiting.fold(0_u64, |all, planned| all.saturating_add(planned.requests()));
+    guard.allowance.on_read(left, unanswered);
 }
 
 /// Takes note of positions that a read showed changed.

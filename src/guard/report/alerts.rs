@@ -1,6 +1,7 @@
 //! Alerts that are no ill health: limits that come near, an API wallet that expires, money that moved oddly.
 
 use crate::base::amount::to_wire;
+use crate::guard::state::allowance::KEPT;
 use crate::guard::state::guard::Guard;
 use crate::record::status::Alert;
 
@@ -24,6 +25,11 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         if since_ms.is_some() {
             alert(code, format!("{what} {loss:.2} is over 60% of its limit {limit:.2}"), since_ms);
         }
+    }
+    if let Some(left) = guard.allowance.left().filter(|left| (1..KEPT).contains(left)) {
+        let text =
+            format!("the venue takes {left} more requests from this account: only what reduces a position now passes");
+        alert("venue_budget", text, None);
     }
     for (text, at_ms) in &guard.risk.oddities {
         alert("ledger_odd", text.clone(), Some(*at_ms));

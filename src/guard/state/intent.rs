@@ -62,6 +62,13 @@ pub(crate) enum Role {
     Guard,
 }
 
+impl Planned {
+    /// The requests that it counts as against the account's allowance.
+    pub(crate) fn requests(&self) -> u64 {
+        u64::try_from(self.action.batch_len()).unwrap_or(u64::MAX)
+    }
+}
+
 impl Intent {
     pub(crate) fn new(actions: Vec<Planned>, waiting: Option<PendingReply>, urgency: Urgency) -> Self {
         Self { actions, waiting, urgency, client: None, at: 0, forwarded: None, settles: None }
