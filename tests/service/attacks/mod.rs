@@ -1,7 +1,10 @@
 //! Attacks: what a client, or a world that lags and fails, must not bring about. One idea a file; each looks at what the
 //! venue holds, not at what the guard believes.
 
+mod burnt_allowance;
+mod crowded_book;
 mod cut_journal;
+mod flood_of_exits;
 mod heavy_refusals;
 mod loosened_stop;
 mod refused_stop;
