@@ -39,7 +39,7 @@ fn farthest(guard: &Guard) -> Vec<Cancel> {
 
 /// How far an order is from its market's price, as a part of that; where there is none, as far as can be.
 fn distance(guard: &Guard, order: &Resting) -> Decimal {
-    let px = if order.is_trigger { order.trigger_px } else { order.px };
+    let px = if order.is_trigger { order.order.trigger_px } else { order.px };
     let market_px = guard.view.price(order.asset);
     let part = market_px.and_then(|market_px| px.saturating_sub(market_px).abs().checked_div(market_px));
     part.unwrap_or(Decimal::MAX)

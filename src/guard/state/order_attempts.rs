@@ -127,7 +127,7 @@ impl RetryState {
         let longest_ms = match outcome {
             // What it did not fill is tried again as soon as reads show it.
             AttemptResult::Accepted => FIRST_PAUSE_MS,
-            AttemptResult::Unheard => LONGEST_PAUSE_MS,
+            AttemptResult::Unheard | AttemptResult::NoRoom => LONGEST_PAUSE_MS,
             AttemptResult::Refused(_) => LONGEST_CLOSE_PAUSE_MS,
         };
         self.pause(longest_ms, now_ms);

@@ -31,11 +31,11 @@ fn a_kill_flattens_whatever_a_client_spent_before() {
         let action = if number % 2 == 0 { exits(BTC, "90000") } else { exits(ETH, "9000") };
         codes.insert(stand.send(&action)["guard"]["code"].as_str().unwrap().to_owned());
     }
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    assert_eq!(done.status.code(), Some(0));
+    until_flat(&stand);
     assert!(codes.contains("nothing_to_reduce") && codes.contains("venue_budget"), "{codes:?}");
     let told =
         |status: &Value| status["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "venue_budget");
     until("the alert", || told(&stand.status()).then_some(()));
-    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
-    assert_eq!(done.status.code(), Some(0));
-    until_flat(&stand);
 }
