@@ -110,6 +110,10 @@ codes! {
     OrderRateLimit = "order_rate_limit",
     /// Too many open entries.
     OpenOrdersLimit = "open_orders_limit",
+    /// Too many reduce-only orders that rest.
+    OpenExitsLimit = "open_exits_limit",
+    /// Reduce-only, and nothing is held there.
+    NothingToReduce = "nothing_to_reduce",
     /// The same entry again within the window, or a client order id that is live, in doubt, or good for one trade and used.
     DuplicateOrder = "duplicate_order",
     /// The account's own request allowance at the venue is nearly used up.

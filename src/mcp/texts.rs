@@ -56,6 +56,10 @@ pub(super) fn advice(code: &str) -> (Retry, &'static str) {
         "loss_limit" | "open_risk_limit" | "position_limit" | "exposure_limit" | "order_value_limit" => {
             (Retry::AfterChange, "Make it smaller, tighten its stop, or close something first. Do not split it.")
         }
+        "open_exits_limit" => {
+            (Retry::AfterChange, "Cancel some resting reduce-only orders, or close at once with Ioc.")
+        }
+        "nothing_to_reduce" => (Retry::AfterChange, "Nothing is held there; read the account again."),
         "open_orders_limit" => (Retry::AfterChange, "Cancel some open orders first."),
         "leverage_too_high" => (Retry::AfterChange, "Ask for less leverage."),
         "stop_wrong_side" | "stop_loosened" => {

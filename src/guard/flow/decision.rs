@@ -59,6 +59,10 @@ fn decide_as(
             if matches!(&result, Err(veto) if veto.code == Code::MarketUnknown) {
                 step.effects.immediate.push(Command::Read(Read::Universe));
             }
+            if matches!(&result, Err(veto) if veto.code == Code::NothingToReduce) {
+                // A position made elsewhere shows with the next read.
+                step.effects.immediate.push(Command::Read(Read::Account));
+            }
             let action = envelope.action.type_name().to_owned();
             match result {
                 Ok(plan) => accept(step, &head, &envelope, plan),
@@ -130,7 +134,8 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     );
 
     let is_live = step.guard.config.mode != Mode::Paper;
-    let urgency = if plan.is_entry { Urgency::Entry } else { Urgency::Exit };
+    let urgency = plan.urgency();
+    note_passed(step, head, urgency, matches!(envelope.action, Action::Order(_)));
     let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
     let left_out = std::mem::take(&mut plan.left_out);
     let actions =
@@ -160,7 +165,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     left_out.iter().for_each(|(place, why)| reply.put(*place, json!({"error": why})));
     if is_live {
         step.guard.replies.insert(head.id, reply);
-        dispatch::dispatch(step, seq, Intent::new(actions, Some(head.id), urgency), &stops);
+        dispatch::dispatch(step, seq, Intent::new(actions, Some(head.id), urgency).for_client(head.client), &stops);
     } else {
         let decision = PaperDecision { seq, asked: &envelope.action, actions: &actions, stops: &stops };
         let body = paper_reply::answer(step.guard, &decision, reply, step.now_ms);
@@ -178,6 +183,16 @@ fn remember_cloids(guard: &mut Guard, asked: &Action, plan: &Plan) {
     if let Action::CancelByCloid { cancels, .. } = asked {
         let named: BTreeSet<Cloid> = cancels.iter().map(|cancel| cancel.cloid).collect();
         guard.intents.values_mut().for_each(|intent| intent.cancel(&named));
+    }
+}
+
+/// Counts a request that passed, other than for its entries.
+fn note_passed(step: &mut Step<'_>, head: &Head, urgency: Urgency, is_order: bool) {
+    if let (Some(client), Urgency::Neutral) = (head.client, urgency) {
+        step.guard.throttle.note_neutral(client, step.now_ms);
+    }
+    if urgency == Urgency::Exit && is_order {
+        step.guard.allowance.on_passed(step.now_ms);
     }
 }
 

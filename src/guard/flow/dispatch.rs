@@ -34,6 +34,8 @@ pub(crate) fn dispatch(step: &mut Step<'_>, seq: u64, intent: Intent, stops: &[O
             planned.places.iter().map(|place| stops.get(*place).copied().flatten()).collect();
         step.guard.sent.reserve((seq, index), &planned.action, &stops, step.now_ms);
     }
+    step.guard.note_exit_owners(&intent);
+    step.guard.count_send(&intent, 0);
     step.effects.after_commit.extend(intent.send(seq, 0));
     step.guard.intents.insert(seq, intent);
 }

@@ -12,6 +12,7 @@ pub(crate) mod guard_actions;
 pub(crate) mod held_position;
 pub(crate) mod kill_switch;
 pub(crate) mod leverage_setting;
+pub(crate) mod make_room;
 pub(crate) mod over_limit;
 pub(crate) mod paper_reply;
 pub(crate) mod planning;

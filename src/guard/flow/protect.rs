@@ -6,7 +6,7 @@ use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::held_position::HeldPosition;
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{close_order, guard_actions, read_progress};
+use crate::guard::flow::{close_order, guard_actions, make_room, read_progress};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::intent_of;
 use crate::guard::state::standing_stops::stops_for;
@@ -67,6 +67,7 @@ pub(crate) fn run(step: &mut Step<'_>) {
                 let due = step.now_ms >= retry.not_before_ms;
                 match retry.of {
                     _ if !due => {}
+                    Some(of) if retry.wants_room && matches!(need, Need::Stop(_)) => make_room::run(step, of, asset),
                     Some(of) => try_again(step, of, asset, need),
                     None => first.push((asset, need)),
                 }

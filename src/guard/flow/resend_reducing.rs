@@ -26,7 +26,7 @@ pub(crate) fn resend(step: &mut Step<'_>, (of, index): (u64, usize), intent: &In
     let parts: Vec<(usize, &Planned)> = intent.parts_after(index).collect();
     parts.iter().for_each(|(part, _)| step.guard.sent.did_not_happen((of, *part)));
     for (_, planned) in parts {
-        let again = resend_part(step, of, planned, intent.request);
+        let again = resend_part(step, of, planned, intent);
         if again.is_empty() {
             continue;
         }
@@ -39,14 +39,19 @@ pub(crate) fn resend(step: &mut Step<'_>, (of, index): (u64, usize), intent: &In
 }
 
 /// Sends what only reduces of one part, and gives the places of its orders in the request.
-fn resend_part(step: &mut Step<'_>, of: u64, planned: &Planned, request: Option<u64>) -> Vec<usize> {
+fn resend_part(step: &mut Step<'_>, of: u64, planned: &Planned, intent: &Intent) -> Vec<usize> {
     let Some((action, slots)) = reducing_part(step.guard, &planned.action) else { return Vec::new() };
     let Some(node) = action.to_node() else { return Vec::new() };
     let places: Vec<usize> = slots.iter().filter_map(|slot| planned.places.get(*slot).copied()).collect();
     let terms = Terms { nonce: step.guard.next_nonce(step.now_ms), ..planned.terms };
     let seq = step.record(events::Intent { of, action: Cow::Borrowed(&node), nonces: vec![terms.nonce] });
     let again = Planned { role: Role::Forward, action, node, terms, places: places.clone() };
-    dispatch::dispatch(step, seq, Intent::new(vec![again], request, Urgency::Exit), &[]);
+    dispatch::dispatch(
+        step,
+        seq,
+        Intent::new(vec![again], intent.request, Urgency::Exit).for_client(intent.client),
+        &[],
+    );
     places
 }
 

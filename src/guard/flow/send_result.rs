@@ -68,6 +68,9 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
     let at = step.guard.moment(step.now_ms);
     let Guard { sent, view, .. } = &mut *step.guard;
     sent.on_result(ended.key, &planned.action, result, view, at);
+    if matches!(result, SendResult::NotSent(_)) {
+        step.guard.allowance.on_not_sent(planned.requests());
+    }
     if result.may_have_filled() {
         step.guard.risk.traded(step.now_ms);
     }
@@ -166,6 +169,7 @@ fn go_on(step: &mut Step<'_>, mut intent: Intent, ended: EndedAction, next: Opti
     intent.at = next.unwrap_or_default();
     match next.and_then(|next| intent.send(seq, next)) {
         Some(send) => {
+            step.guard.count_send(&intent, intent.at);
             step.effects.immediate.push(send);
             step.guard.intents.insert(seq, intent);
         }

@@ -7,6 +7,7 @@ use crate::guard::flow::risk::account;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
+use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::key::Moment;
 use crate::guard::state::view::Resting;
 use crate::venue::info::{ClearinghouseState, OpenOrder};
@@ -37,7 +38,15 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         let at = step.guard.moment(step.now_ms);
         let guard = &mut *step.guard;
         guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
+        guard.forget_exit_owners();
     }
+}
+
+/// Takes in how many requests the venue still takes from the account.
+pub(crate) fn on_requests_left(guard: &mut Guard, left: u64) {
+    let waiting = guard.intents.values().filter_map(|intent| intent.actions.get(intent.at));
+    let unanswered = waiting.fold(0_u64, |all, planned| all.saturating_add(planned.requests()));
+    guard.allowance.on_read(left, unanswered);
 }
 
 /// Takes note of positions that a read showed changed.

@@ -1,6 +1,7 @@
 //! An action by its type: which rules judge it, and which types pass as they are.
 
 use super::entry::leverage_too_high;
+use super::limits::{open_exits_limit, order_rate_limit, venue_budget};
 use super::plan::Plan;
 use super::veto::Veto;
 use super::{action_not_allowed, cancel, margin_removal, modify, orders, settings};
@@ -8,8 +9,20 @@ use crate::base::address::Address;
 use crate::guard::state::guard::Guard;
 use crate::venue::action::Action;
 
-/// Judges an action of a request whose head passed.
+/// Judges an action of a request whose head passed: by its own rules, then by what may be spent on it.
 pub(crate) fn judge(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<Plan, Veto> {
+    let plan = judge_kind(guard, client, action, now_ms)?;
+    open_exits_limit::check(guard, client, &plan)?;
+    if let Some(forward) = plan.forward.as_ref().filter(|_| !plan.is_entry) {
+        venue_budget::check_action(guard, client, forward, now_ms)?;
+    }
+    Ok(plan)
+}
+
+fn judge_kind(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<Plan, Veto> {
+    if action.is_neutral() {
+        order_rate_limit::check_neutral(guard, client, now_ms)?;
+    }
     match action {
         Action::Order(orders) => {
             action_not_allowed::check_grouping(orders)?;

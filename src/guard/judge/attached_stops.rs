@@ -6,7 +6,6 @@ use super::entry::checks::PassedEntry;
 use super::entry::entry_cover::Cover;
 use super::plan::{Part, Plan, Post};
 use super::stop;
-use super::throttle::may_rest;
 use crate::base::amount::to_wire;
 use crate::guard::state::guard::Guard;
 use crate::venue::action::{Action, Grouping, OrderAction};
@@ -114,7 +113,7 @@ pub(crate) fn split(context: &mut JudgeContext<'_>, action: &OrderAction, kept: 
 
 /// Whether an entry of a batch goes with its stop as a request of its own.
 fn needs_group(kept: &Kept) -> bool {
-    kept.stop().is_some() && may_rest(&kept.order)
+    kept.stop().is_some() && kept.order.may_rest()
 }
 
 /// Whether there is room in the minute's weight for all such entries of a batch.

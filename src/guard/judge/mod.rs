@@ -23,6 +23,7 @@ pub(crate) mod limits;
 pub(crate) mod liquidation;
 pub(crate) mod margin_removal;
 pub(crate) mod modify;
+pub(crate) mod nothing_to_reduce;
 pub(crate) mod order_unknown;
 pub(crate) mod orders;
 pub(crate) mod plan;

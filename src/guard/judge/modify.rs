@@ -12,7 +12,7 @@ use super::exit::{self, Class};
 use super::left_out::{self, Refused};
 use super::order_unknown::Replaced;
 use super::plan::{Part, Plan};
-use super::throttle::{self, AskedEntries, may_rest};
+use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
 use super::{admission, guard_order, order_unknown, reserved_cloid, single_use_cloid, stop_loosened};
 use crate::base::address::Address;
@@ -118,7 +118,7 @@ impl<'a> Batch<'a> {
             match outcome {
                 Ok(passed) => {
                     if !passed.opening.is_zero() {
-                        self.count(place, EntryNote::of(self.context.client, &asked), may_rest(&order));
+                        self.count(place, EntryNote::of(self.context.client, &asked), order.may_rest());
                     }
                     if let Some(slot) = self.passed.get_mut(place) {
                         *slot = Some(passed);

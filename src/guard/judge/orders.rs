@@ -14,10 +14,11 @@ use super::entry::requested_stop::{covers_side, stops_for};
 use super::exit::{self, Class};
 use super::left_out::{self, Refused};
 use super::plan::Plan;
-use super::throttle::{self, AskedEntries, may_rest};
+use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
-use super::{admission, redundant_stops, requested_stops, reserved_cloid, single_use_cloid};
+use super::{admission, nothing_to_reduce, redundant_stops, requested_stops, reserved_cloid, single_use_cloid};
 use crate::base::address::Address;
+use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::stop_geometry::stop_order;
 use crate::guard::state::throttle::EntryNote;
@@ -52,7 +53,10 @@ impl<'a> Batch<'a> {
     fn judge(guard: &'a Guard, client: Address, action: &'a OrderAction, now_ms: u64, veto: Option<&Veto>) -> Self {
         let orders = action.orders.clone();
         let refused = orders.iter().map(|order| {
-            reserved_cloid::check_order(order).and_then(|()| single_use_cloid::check_order(guard, order)).err()
+            reserved_cloid::check_order(order)
+                .and_then(|()| single_use_cloid::check_order(guard, order))
+                .and_then(|()| nothing_to_reduce::check_order(guard, action, order, now_ms))
+                .err()
         });
         let refused: Refused = refused.collect();
         let mut batch = Self {
@@ -155,7 +159,7 @@ impl<'a> Batch<'a> {
             let (asked, order) = (batch.action.orders.first(), batch.orders.first());
             order.zip(asked).is_some_and(|(order, asked)| order.reduce_only && order.size != asked.size)
         };
-        let opens_nothing = || Veto::new(crate::guard::code::Code::Resized, "its entry was cut to what closes");
+        let opens_nothing = || Veto::new(Code::Resized, "its entry was cut to what closes");
         let veto = self.refused.iter().flatten().next().cloned();
         let Some(veto) = veto.or_else(|| parent_closes(self).then(opens_nothing)) else { return };
         let parent_stays = self.orders.first().is_some_and(|order| order.reduce_only);
@@ -174,7 +178,10 @@ impl<'a> Batch<'a> {
     fn into_plan(self) -> Result<Plan, Veto> {
         let reduces: Vec<bool> = (0..self.orders.len()).map(|place| self.reduces(place)).collect();
         let Self { mut context, action, orders, passed, refused, asked } = self;
-        if let Some(veto) = refused.iter().flatten().next()
+        // What finds nothing to reduce takes nothing else down with it, and goes nowhere by itself.
+        let is_alone = refused.iter().all(Option::is_some);
+        let mut grave = refused.iter().flatten().filter(|veto| is_alone || veto.code != Code::NothingToReduce);
+        if let Some(veto) = grave.next()
             && !reduces.contains(&true)
         {
             return Err(veto.clone());

@@ -6,7 +6,6 @@ use super::veto::Veto;
 use crate::base::address::Cloid;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
-use crate::venue::order::{Order, OrderKind};
 
 /// The entries of one request.
 #[derive(Debug, Default)]
@@ -20,17 +19,10 @@ pub(crate) struct AskedEntries {
 }
 
 pub(crate) fn check(guard: &Guard, asked: &AskedEntries, now_ms: u64) -> Result<(), Veto> {
-    if asked.notes.is_empty() {
-        return Ok(());
-    }
-    order_rate_limit::check(guard, asked.notes.len(), now_ms)?;
+    let Some(EntryNote { client, .. }) = asked.notes.first() else { return Ok(()) };
+    order_rate_limit::check(guard, *client, asked.notes.len(), now_ms)?;
     open_orders_limit::check(guard, asked.resting)?;
     duplicate_order::check_entries(guard, &asked.notes, now_ms)?;
     duplicate_order::check_cloids(guard, &asked.cloids)?;
-    venue_budget::check(guard)
-}
-
-/// Whether an order may stay open.
-pub(crate) fn may_rest(order: &Order) -> bool {
-    !matches!(order.kind, OrderKind::Limit(tif) if tif.is_immediate())
+    venue_budget::check(guard, *client)
 }

@@ -3,6 +3,7 @@
 use crate::base::address::{Address, Cloid};
 use crate::guard::config::Config;
 use crate::guard::input::Request;
+use crate::guard::state::allowance::Allowance;
 use crate::guard::state::client_cloids::ClientCloids;
 use crate::guard::state::cover_line::CoverLines;
 use crate::guard::state::exposure::{EntryLeg, Exposure, Stop};
@@ -70,7 +71,9 @@ pub struct Guard {
     pub(in crate::guard) concerns: BTreeMap<&'static str, (String, u64)>,
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
-    pub(in crate::guard) requests_left: Option<u64>,
+    pub(in crate::guard) allowance: Allowance,
+    /// Who placed each reduce-only order that rests, by its client order id; of an earlier life's it is not known.
+    pub(in crate::guard) exit_owners: BTreeMap<Cloid, Address>,
     pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
     pub(in crate::guard) shutdown_reason: Option<String>,
     pub(in crate::guard) is_shut_down: bool,
@@ -124,7 +127,8 @@ impl Guard {
             untold: Untold::default(),
             concerns: BTreeMap::new(),
             is_behind: false,
-            requests_left: None,
+            allowance: Allowance::default(),
+            exit_owners: BTreeMap::new(),
             api_wallet_valid_until_ms: None,
             shutdown_reason: None,
             is_shut_down: false,

@@ -1,6 +1,6 @@
 //! An intent: the actions that one event named, and how far sending them has come.
 
-use crate::base::address::Cloid;
+use crate::base::address::{Address, Cloid};
 use crate::guard::effects::{Command, SendAction, Urgency};
 use crate::venue::action::Action;
 use crate::venue::json::Node;
@@ -19,6 +19,8 @@ pub(crate) struct Intent {
     /// The request whose client waits for what becomes of these actions.
     pub(crate) request: Option<u64>,
     pub(crate) urgency: Urgency,
+    /// The client that it is sent for; none for the guard's own.
+    pub(crate) client: Option<Address>,
     /// The action that is sent or waits for its answer.
     pub(crate) at: usize,
     /// The orders of the request that the venue took, by their place in it, and whether each stands for something yet:
@@ -65,11 +67,22 @@ impl Planned {
             _ => false,
         }
     }
+
+    /// The requests that it counts as against the account's allowance.
+    pub(crate) fn requests(&self) -> u64 {
+        u64::try_from(self.action.batch_len()).unwrap_or(u64::MAX)
+    }
 }
 
 impl Intent {
     pub(crate) fn new(actions: Vec<Planned>, request: Option<u64>, urgency: Urgency) -> Self {
-        Self { actions, request, urgency, at: 0, accepted: BTreeMap::new(), cancelled: BTreeSet::new(), settles: None }
+        let (accepted, cancelled) = (BTreeMap::new(), BTreeSet::new());
+        Self { actions, request, urgency, client: None, at: 0, accepted, cancelled, settles: None }
+    }
+
+    /// The same, sent for this client.
+    pub(crate) fn for_client(self, client: Option<Address>) -> Self {
+        Self { client, ..self }
     }
 
     /// The send of the action at `index`.
@@ -84,6 +97,7 @@ impl Intent {
             terms: planned.terms,
             batch_len: planned.action.batch_len(),
             urgency: if is_exit { Urgency::Exit } else { self.urgency },
+            client: self.client,
         }))
     }
 

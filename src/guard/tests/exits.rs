@@ -12,7 +12,7 @@ fn hostile(state: usize) -> Desk {
     let rules = Rules {
         markets: Markets::List([Coin::parse("BTC").unwrap()].into()),
         order_value: Some(dec!(10)),
-        orders_per_minute: 1,
+        orders_per_minute: 3,
         open_orders: 1,
         position: dec!(1),
         duplicate_window: dec!(3600),
@@ -23,14 +23,16 @@ fn hostile(state: usize) -> Desk {
         return Desk::blank(config);
     }
     let mut desk = Desk::of(config);
-    desk.hold("ETH", dec!(5));
+    for (coin, szi) in [("OLD", dec!(-1)), ("BARE", dec!(-1)), ("ETH", dec!(5))] {
+        desk.hold(coin, szi);
+    }
     desk.order(buy(BTC, "60000", "0.001"));
     match state {
         1 => desk.now += 3_600_000,
         2 => drop(desk.step(Input::Kill { reason: "test".into(), by: None, write_file: true, request: None })),
         3 => drop(desk.step(Input::Shutdown { reason: "SIGTERM".into() })),
         4 => drop(desk.step(Input::Journal(Some("full".into())))),
-        5 => drop(desk.step(Input::RequestsLeft(0))),
+        5 => drop(desk.step(Input::Behind(true))),
         _ => {}
     }
     desk

@@ -57,7 +57,8 @@ fn a_flip_that_is_cut_to_what_closes_is_held_up_by_no_throttle() {
     desk.order(buy(SOL, "100", "1")).resized();
     desk.order(buy(SOL, "99", "1")).vetoed("order_rate_limit");
     desk.step(Input::RequestsLeft(10));
-    desk.order(sell(ETH, "2000", "3")).resized().says(&["the 2 that closes"]);
+    let flip = with(sell(ETH, "2000", "3"), "/t/limit/tif", json!("Ioc"));
+    desk.order(flip).resized().says(&["the 2 that closes"]);
 }
 
 #[test]

@@ -164,7 +164,8 @@ fn a_setting_that_is_on_its_way_is_not_asked_for_twice() {
 fn nothing_waits_that_is_refused_anyway() {
     let mut desk = unread();
     desk.order(buy(UNLISTED, "1", "100")).vetoed("market_unknown");
-    desk.order(close(ETH, true, "2000", "1")).reduces();
+    desk.hold("SOL", rust_decimal::dec!(-1));
+    desk.order(close(SOL, true, "100", "1")).reduces();
     desk.now += 6_000;
     desk.order(entry()).vetoed("account_stale");
 }

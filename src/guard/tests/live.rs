@@ -41,6 +41,7 @@ fn the_decision_is_on_disk_before_the_first_action_goes() {
 #[test]
 fn exits_are_marked_for_the_ledger() {
     let mut desk = desk();
+    desk.hold("ETH", dec!(-1));
     let decided = desk.order(close(ETH, true, "2000", "1"));
     assert_eq!(sends(&decided.effects)[0].urgency, Urgency::Exit);
     let decided = desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 1}]}));
@@ -247,6 +248,7 @@ fn what_is_sent_names_the_sub_account() {
     for vault in [None, Some(ACCOUNT)] {
         let mut desk = desk();
         desk.step(Input::ActsFor(vault));
+        desk.hold("ETH", dec!(-1));
         let decided = desk.order(close(ETH, true, "2000", "1"));
         assert_eq!(sends(&decided.effects)[0].terms.vault, vault);
     }
@@ -258,6 +260,7 @@ fn what_is_sent_names_the_sub_account() {
 #[test]
 fn a_builder_is_kept() {
     let mut desk = desk();
+    desk.hold("ETH", dec!(-1));
     let builder = json!({"b": Address([0xb0; 20]), "f": 10});
     let action =
         json!({"type": "order", "orders": [close(ETH, true, "2000", "1")], "grouping": "na", "builder": builder});

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use rust_decimal::dec;
+
 use super::fixture::*;
 use crate::guard::Mode;
 
@@ -38,6 +40,7 @@ fn a_used_id_trades_no_second_time_also_when_its_order_is_long_gone() {
 #[test]
 fn a_close_under_a_used_id_is_the_first_one_again() {
     let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.hold("ETH", dec!(1));
     let exit = |number| with(close(ETH, false, "2000", "1"), "/c", once(number));
     desk.order(exit(1)).reduces();
     desk.order(exit(1)).vetoed("duplicate_order");
