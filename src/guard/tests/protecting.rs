@@ -286,7 +286,7 @@ fn a_full_book_makes_room_for_a_stop_farthest_first_and_cover_stays() {
     desk.hold("SOL", dec!(1));
     let far = open("ETH", "A", "3000", "0.1", 1);
     let near = open("ETH", "A", "2001", "0.1", 2);
-    desk.show(vec![far, near, open_stop("SOL", "A", "50", "1", 3)]);
+    desk.show(vec![far, near, open_stop("SOL", "A", "98", "1", 3)]);
     let told = protect(&bare(&mut desk, "ETH", dec!(1)));
     desk.now += 10;
     desk.answer(told["seq"].as_u64().unwrap(), 0, refusal("Too many open orders."));

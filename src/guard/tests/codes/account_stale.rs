@@ -10,6 +10,7 @@ fn entry() -> serde_json::Value {
 fn an_account_read_serves_for_its_age_and_not_longer() {
     for (age_ms, code) in [(5_000, "resized"), (5_001, "account_stale")] {
         let mut desk = Desk::live();
+        desk.positions.insert("BTC", rust_decimal::dec!(0.001));
         desk.now += age_ms;
         desk.read_mids(desk.now);
         let decided = desk.order(entry());
@@ -33,7 +34,7 @@ fn so_does_a_read_of_the_open_orders() {
         assert_eq!(problems.is_empty(), code == "resized", "{problems:?}");
         let status = desk.guard.status_json(desk.now, (0, 0));
         assert!(code == "resized" || status["alerts"][0]["code"] == "orders_stale", "{}", status["alerts"]);
-        desk.order(close(ETH, false, "1990", "1")).reduces();
+        desk.order(close(BTC, false, "59900", "0.001")).reduces();
     }
 }
 
