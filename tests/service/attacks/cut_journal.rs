@@ -73,9 +73,9 @@ fn nothing_can_be_cut_off_a_journal() {
                 for count in 1..=lines(&file) {
                     cut(&file, count);
                     if helper {
-                        fs::remove_file(&redo).unwrap()
+                        fs::remove_file(&redo).unwrap();
                     } else {
-                        fs::write(&redo, "").unwrap()
+                        fs::write(&redo, "").unwrap();
                     }
                     refused(&stand, &format!("{} without its last {count} lines, redo {what}", file.display()));
                     whole.put_back();
