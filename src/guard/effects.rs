@@ -45,7 +45,7 @@ pub struct Decided {
     pub verdict: Verdict,
     /// The reason.
     pub code: Code,
-    /// Whether it passed and can only reduce.
+    /// Whether it passed and opens nothing.
     pub is_exit: bool,
 }
 

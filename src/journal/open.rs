@@ -78,7 +78,15 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     let risk = read_risk(&folders, &options.owner)?;
     let index = Arc::new(Index::open(&folders, options.faults.clone())?);
     let events = read_events(&folders, &risk, &index, &options.owner)?;
-    vouch::check(&folders, &risk, &events)?;
+    let ends = vouch::Ends {
+        first_risk: risk.first,
+        risk: risk.end,
+        events: events.end,
+        saw_events: risk.saw_events,
+        saw_risk: events.saw_risk,
+        is_closed: events.is_closed,
+    };
+    vouch::check(&folders, &ends)?;
     let risk_end = risk.end.map(|end| carry_over(&folders, &risk.records, risk.bytes, end));
     let last_seq = events.last_seq.max(risk.checkpoint_seq);
 
@@ -148,7 +156,7 @@ fn resume(folders: &Folders, stream: Stream, end: Option<Position>) -> Result<Ta
 
 /// The risk journal as a start finds it.
 #[derive(Default)]
-pub(super) struct Risk {
+struct Risk {
     records: Vec<String>,
     /// Where among the records the last checkpoint stands.
     last_checkpoint: Option<usize>,
@@ -157,12 +165,12 @@ pub(super) struct Risk {
     /// The place of the events that it names.
     checkpoint: Option<Position>,
     /// The last place of the event journal that a record names.
-    pub(super) saw_events: Option<Position>,
+    saw_events: Option<Position>,
     /// The first file that was read.
-    pub(super) first: Option<Segment>,
+    first: Option<Segment>,
     /// What was read, bytes.
     bytes: u64,
-    pub(super) end: Option<Position>,
+    end: Option<Position>,
 }
 
 /// Verifies and reads the whole risk journal.
@@ -227,15 +235,15 @@ fn checkpoint_position(checkpoint: &Checkpoint) -> Option<Position> {
 }
 
 /// The end of the event journal as a start finds it.
-pub(super) struct Events {
+struct Events {
     last_seq: u64,
     files: VecDeque<SegmentRef>,
     from: Option<Position>,
-    pub(super) end: Option<Position>,
+    end: Option<Position>,
     /// The last place of the risk journal that an event names.
-    pub(super) saw_risk: Option<Position>,
+    saw_risk: Option<Position>,
     /// Whether the last event is that of a service that ended in order.
-    pub(super) is_closed: bool,
+    is_closed: bool,
 }
 
 /// Verifies the events at the journal's end, one at a time, and gives them to the index.

@@ -22,19 +22,14 @@ use super::redo::{Part, Redo};
 use super::reserve::Reserve;
 use super::seen::with_seen;
 use super::segment::Position;
-use super::space::Space;
 use super::tail::{Encoded, Plan, Tail};
 use crate::base::day::{Day, day_of};
 use crate::faults::Faults;
 
+mod room;
+
 /// New files begun for one batch in one folder after a failure.
 const TRIES: u8 = 2;
-
-/// How often a reserve that was given up, or the backlog, is tried again.
-const RETRY: Duration = Duration::from_secs(1);
-
-/// How often the disk's free space is looked at.
-const LOOK: Duration = Duration::from_secs(5);
 
 /// One of the folders written to.
 pub(super) struct Volume {
@@ -160,23 +155,6 @@ impl Store {
         let before = self.unwritten();
         self.take(events, risk, Worth::Own);
         self.commit(day_of(at_ms), before)
-    }
-
-    /// Refuses records that what is left of a full disk is not for.
-    pub(super) fn admit(&self, worth: Worth) -> Result<(), JournalError> {
-        let least = self.volumes.get(self.active).map_or(Worth::Told, |volume| volume.reserve.least());
-        let is_let_go = self.is_full && worth < least.max(Worth::Exit);
-        if is_let_go { Err(self.no_room()) } else { Ok(()) }
-    }
-
-    /// Whether the last commit kept records that are worth this.
-    pub(super) fn let_go(&self, worth: Worth) -> Result<(), JournalError> {
-        if worth < self.kept { Err(self.no_room()) } else { Ok(()) }
-    }
-
-    fn no_room(&self) -> JournalError {
-        let folder = self.volumes.get(self.active).map_or(self.folders.main.path(), |volume| volume.folder.path());
-        JournalError::NoRoom(folder.to_owned())
     }
 
     /// The records waiting already, before a group is taken.
@@ -352,78 +330,6 @@ impl Store {
 
     fn failure(&self, error: io::Error) -> Failure {
         Failure { path: self.folders.main.path().to_owned(), error }
-    }
-
-    /// Whether the backlog or the reserve is to be tried again although nothing new arrives.
-    pub(super) fn needs_retry(&self) -> bool {
-        self.health.condition() != Condition::Good
-    }
-
-    /// Once a second while something is wrong: writes the backlog and allocates the reserve again.
-    pub(super) fn retry_backlog(&mut self) {
-        if !self.needs_retry() || self.retried.elapsed() < RETRY {
-            return;
-        }
-        self.retried = Instant::now();
-        if !self.backlog.is_empty() {
-            let before = self.unwritten();
-            // Its failure is in the health; nobody waits for these records any more.
-            let _shown = self.commit(self.day, before);
-        }
-        if let Some(volume) = self.volumes.get_mut(self.active) {
-            let _shown_below = volume.reserve.refill(&volume.folder, &self.faults);
-            let room = Space::of(volume.folder.path()).is_none_or(|space| !space.is_full());
-            self.is_full = self.is_full && !(room && volume.reserve.held());
-        }
-        if self.backlog.is_empty() {
-            self.show_health();
-        }
-    }
-
-    /// Looks at the disk's free space every few seconds.
-    pub(super) fn look_at_space(&mut self) {
-        if self.looked.elapsed() >= LOOK {
-            self.look();
-        }
-    }
-
-    fn look(&mut self) {
-        self.looked = Instant::now();
-        let low = self.volumes.get(self.active).and_then(|volume| {
-            let (free, least) = Space::of(volume.folder.path())?.low()?;
-            let mib = |bytes: u64| bytes / (1024 * 1024);
-            Some(format!(
-                "the disk of {} has {} MiB free, under {} MiB: make space, or move older days of the journal away",
-                volume.folder.path().display(),
-                mib(free),
-                mib(least)
-            ))
-        });
-        self.health.set_low_space(low);
-    }
-
-    /// Shows how things stand after a success.
-    fn show_health(&self) {
-        self.health.set_full(self.is_full);
-        let volume = self.volumes.get(self.active);
-        match volume {
-            Some(volume) if self.active > 0 => self.health.set(
-                Condition::Degraded,
-                Some(format!(
-                    "the journal is written to its fallback folder {}: repair the disk of {} and restart the service",
-                    volume.folder.path().display(),
-                    self.folders.main.path().display()
-                )),
-            ),
-            Some(volume) if self.is_full || !volume.reserve.held() => self.health.set(
-                Condition::Degraded,
-                Some(format!(
-                    "the disk of {} is full: what is left is kept for closing; make space",
-                    volume.folder.path().display()
-                )),
-            ),
-            _ => self.health.set(Condition::Good, None),
-        }
     }
 }
 

@@ -1,12 +1,11 @@
-//! What a start asks of the two journals: that each holds what the other one saw of it, and that nothing can be missing
+//! The questions of a start to the two journals: that each holds what the other one saw of it, and that nothing can be missing
 //! at their ends. A journal of before they saw each other is taken as it is; its first event now says what the other holds.
 
 use super::error::{OpenError, What};
 use super::folder::Folders;
 use super::index::entry::Location;
-use super::open::{Events, Risk};
 use super::redo;
-use super::segment::{Position, damage, stated_chain};
+use super::segment::{Position, Segment, damage, stated_chain};
 
 /// Places of the event journal that the risk journal names, to be met on the way through the events.
 pub(super) struct Named(Vec<Position>);
@@ -29,15 +28,29 @@ impl Named {
     }
 }
 
+/// Where the two journals end, and where each saw the other.
+pub(super) struct Ends {
+    /// The first file of the risk journal that was read.
+    pub(super) first_risk: Option<Segment>,
+    pub(super) risk: Option<Position>,
+    pub(super) events: Option<Position>,
+    /// The last place of the event journal that a risk record names.
+    pub(super) saw_events: Option<Position>,
+    /// The last place of the risk journal that an event names.
+    pub(super) saw_risk: Option<Position>,
+    /// Whether the last event is that of a service that ended in order.
+    pub(super) is_closed: bool,
+}
+
 /// Refuses journals of which a part is missing.
-pub(super) fn check(folders: &Folders, risk: &Risk, events: &Events) -> Result<(), OpenError> {
-    let Some(seen) = events.saw_risk else { return Ok(()) };
+pub(super) fn check(folders: &Folders, ends: &Ends) -> Result<(), OpenError> {
+    let Some(seen) = ends.saw_risk else { return Ok(()) };
     // What was carried over from there was read, and follows it.
-    if risk.first.is_none_or(|first| seen.segment >= first) {
-        check_seen(folders, risk, &seen)?;
+    if ends.first_risk.is_none_or(|first| seen.segment >= first) {
+        check_seen(folders, ends.risk, &seen)?;
     }
     // Written to the end in order, the journals say themselves where they end. A killed process leaves that to the redo file.
-    let is_closed = events.is_closed && risk.saw_events == events.end;
+    let is_closed = ends.is_closed && ends.saw_events == ends.events;
     if !is_closed && !redo::is_there(folders)? {
         return Err(damage(&folders.main.join(redo::NAME), 0, What::NoRedo).into());
     }
@@ -45,10 +58,10 @@ pub(super) fn check(folders: &Folders, risk: &Risk, events: &Events) -> Result<(
 }
 
 /// Refuses a risk journal that is not what an event saw of it.
-fn check_seen(folders: &Folders, risk: &Risk, seen: &Position) -> Result<(), OpenError> {
+fn check_seen(folders: &Folders, risk: Option<Position>, seen: &Position) -> Result<(), OpenError> {
     let name = seen.segment.name();
     let path = folders.main.join(&name);
-    let reached = risk.end.filter(|end| Location::from(end) >= Location::from(seen));
+    let reached = risk.filter(|end| Location::from(end) >= Location::from(seen));
     let there = match (reached, folders.open(&name)?) {
         (Some(_), Some((path, file))) => stated_chain(&path, &file, seen.offset).ok(),
         _ => None,
@@ -57,7 +70,7 @@ fn check_seen(folders: &Folders, risk: &Risk, seen: &Position) -> Result<(), Ope
         Some(chain) if chain == seen.chain => Ok(()),
         Some(_) => Err(damage(&path, seen.offset, What::NotWhatEventsSaw).into()),
         None => {
-            let end = risk.end.filter(|end| end.segment == seen.segment).map_or(0, |end| end.offset);
+            let end = risk.filter(|end| end.segment == seen.segment).map_or(0, |end| end.offset);
             let what = What::Short { reached: seen.offset, says: "the event journal" };
             Err(damage(&path, end, what).into())
         }

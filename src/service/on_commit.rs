@@ -121,7 +121,7 @@ impl CommitHandler {
     fn count_unwritten(&self, events: &[Event]) {
         let refusals =
             events.iter().filter_map(|event| event.decided.as_ref()).map(|(decided, _)| decided.code.as_str());
-        if let Some(code) = refusals.clone().last() {
+        if let Some(code) = refusals.clone().next_back() {
             let count = u64::try_from(refusals.count()).unwrap_or_default();
             // With a full inbox there is no telling it all; the journal's thread waits for nothing else here.
             let _is_there_room = self.inbox.try_send(Message::Input(Input::Untold { count, code }));

@@ -159,7 +159,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
         parts: planning::parts(&actions),
         ..head.event()
     });
-    note(&mut step.effects, Decided { request: head.id, verdict, code, is_exit: urgency == Urgency::Exit });
+    note(&mut step.effects, Decided { request: head.id, verdict, code, is_exit: urgency != Urgency::Entry });
     let summary = summary(step.guard, seq, verdict, code, text, &changes);
     let mut reply = PendingReply::new(&envelope.action, summary);
     left_out.iter().for_each(|(place, why)| reply.put(*place, json!({"error": why})));

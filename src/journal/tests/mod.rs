@@ -7,6 +7,7 @@ mod figures;
 mod index;
 mod lookup;
 mod start;
+mod vouching;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
