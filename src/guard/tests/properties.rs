@@ -132,7 +132,7 @@ fn check_exits(asked: &[Value], decided: &Decided) {
         let sent = decided.forward()["orders"].as_array().unwrap();
         let asked: Vec<Value> =
             asked.iter().enumerate().filter(|(place, _)| !left_out(*place)).map(|(_, order)| order.clone()).collect();
-        assert_eq!(sent.len(), asked.len());
+        assert_eq!(sent.len(), asked.len(), "{}", decided.event);
         for (sent, asked) in sent.iter().zip(asked.into_iter().map(canonical)) {
             let is_priced = changes.iter().any(|change| is_priced(&change));
             let is_stop = asked.pointer("/t/trigger/isMarket") == Some(&json!(true));

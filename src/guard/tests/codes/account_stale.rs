@@ -10,7 +10,6 @@ fn entry() -> serde_json::Value {
 fn an_account_read_serves_for_its_age_and_not_longer() {
     for (age_ms, code) in [(5_000, "resized"), (5_001, "account_stale")] {
         let mut desk = Desk::live();
-        desk.positions.insert("BTC", rust_decimal::dec!(0.001));
         desk.now += age_ms;
         desk.read_mids(desk.now);
         let decided = desk.order(entry());
@@ -23,6 +22,7 @@ fn an_account_read_serves_for_its_age_and_not_longer() {
 fn so_does_a_read_of_the_open_orders() {
     for (age_ms, code) in [(15_000, "resized"), (15_001, "account_stale")] {
         let mut desk = Desk::live();
+        desk.positions.insert("BTC", rust_decimal::dec!(0.001));
         desk.now += age_ms;
         desk.read_mids(desk.now);
         desk.read_account(desk.now);
