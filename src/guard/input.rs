@@ -102,6 +102,8 @@ pub enum Input {
         /// The HTTP request to answer, if one pulled it.
         request: Option<u64>,
     },
+    /// The home is no longer where it was, so that a kill file put there is not seen, or is back (`None`).
+    Home(Option<String>),
     /// The journal failed, or works again (`None`).
     Journal(Option<String>),
     /// The disk fell behind and the journal's queue is full, or has room again.

@@ -54,7 +54,7 @@ impl Guard {
 fn on_input(step: &mut Step<'_>, input: Input) {
     match input {
         Input::Request(request) => requests::on_request(step, request),
-        Input::Universe(universe) => step.guard.view.universe = universe,
+        Input::Universe(universe) => supervise::on_universe(step, universe),
         Input::Mids { mids, begun_ms } => supervise::on_mids(step, &mids, begun_ms),
         Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, equity, begun_ms),
         Input::Orders { orders, begun_ms } => supervise::on_orders(step, orders, begun_ms),
@@ -70,6 +70,10 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = Some(until_ms),
         Input::Sent { intent, index, outcome } => send_result::on_send_result(step, intent, index, outcome),
         Input::Kill { reason, by, write_file, request } => kill_switch::on_kill(step, reason, by, write_file, request),
+        Input::Home(problem) => {
+            let since_ms = step.guard.home_problem.take().map_or(step.now_ms, |(_, since_ms)| since_ms);
+            step.guard.home_problem = problem.map(|problem| (problem, since_ms));
+        }
         Input::Journal(problem) => step.guard.journal_error = problem,
         Input::Behind(is_behind) => step.guard.is_behind = is_behind,
         Input::Trouble(text) => {

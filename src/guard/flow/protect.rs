@@ -43,7 +43,12 @@ pub(crate) fn run(step: &mut Step<'_>) {
             all_known = false;
             continue;
         }
-        match need(step.guard, asset) {
+        let need = need(step.guard, asset);
+        if step.guard.must_be_flat() && !matches!(need, Some(Need::Stop(_))) {
+            // Closes, and what becomes of stops that are not needed, are the flatten's.
+            continue;
+        }
+        match need {
             None => step.guard.watch.settle(asset),
             Some(Need::Patience) => {}
             Some(Need::Less(oid)) => {

@@ -54,6 +54,8 @@ pub struct Guard {
     pub(in crate::guard) unknown_signer: Option<UnknownSigner>,
     pub(in crate::guard) killed: Option<String>,
     pub(in crate::guard) journal_error: Option<String>,
+    /// What is wrong with the folder of the kill file, and since when.
+    pub(in crate::guard) home_problem: Option<(String, u64)>,
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
     pub(in crate::guard) requests_left: Option<u64>,
@@ -102,6 +104,7 @@ impl Guard {
             unknown_signer: None,
             killed: None,
             journal_error: None,
+            home_problem: None,
             is_behind: false,
             requests_left: None,
             api_wallet_valid_until_ms: None,

@@ -22,6 +22,7 @@ pub(crate) mod sent;
 pub(crate) mod signer;
 pub(crate) mod stop_geometry;
 pub(crate) mod throttle;
+pub(crate) mod twap_watch;
 pub(crate) mod venue_clock;
 pub(crate) mod view;
 pub(crate) mod watch;

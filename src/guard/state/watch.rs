@@ -1,7 +1,8 @@
 //! Memory of the supervision of the account from one step to the next.
 
 use crate::guard::state::flatten::Flatten;
-use crate::guard::state::order_attempts::RetryState;
+use crate::guard::state::order_attempts::{Dust, RetryState};
+use crate::guard::state::view::View;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +16,8 @@ pub(crate) struct Watch {
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,
     pub(crate) gone_ms: BTreeMap<u32, u64>,
+    /// Since when a market's position is seen to be bare.
+    bare_ms: BTreeMap<u32, u64>,
 }
 
 impl Watch {
@@ -39,7 +42,29 @@ impl Watch {
 
     /// Sizes found too small to be closed, by market.
     pub(crate) fn dust(&self) -> impl Iterator<Item = (u32, Decimal)> {
-        self.retry.iter().filter_map(|(asset, retry)| Some((*asset, retry.dust?)))
+        self.retry.iter().filter_map(|(asset, retry)| Some((*asset, retry.dust?.size)))
+    }
+
+    /// Forgets dust that an account read shows to be gone, or to have grown.
+    pub(crate) fn forget_dust(&mut self, view: &View) {
+        let position = |asset: &u32| view.account.as_ref()?.positions.get(asset);
+        for (asset, retry) in &mut self.retry {
+            let holds = |dust: &Dust| {
+                position(asset).is_some_and(|position| dust.holds(position.szi.abs(), position.position_value))
+            };
+            retry.dust = retry.dust.filter(holds);
+        }
+    }
+
+    /// Takes note of which positions are bare now.
+    pub(crate) fn note_bare(&mut self, bare: &BTreeSet<u32>, now_ms: u64) {
+        self.bare_ms.retain(|asset, _| bare.contains(asset));
+        bare.iter().for_each(|asset| _ = self.bare_ms.entry(*asset).or_insert(now_ms));
+    }
+
+    /// Since when a market's position is seen to be bare.
+    pub(crate) fn bare_ms(&self, asset: u32) -> Option<u64> {
+        self.bare_ms.get(&asset).copied()
     }
 
     /// Markets with efforts.

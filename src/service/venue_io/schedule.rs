@@ -1,4 +1,4 @@
-//! When the poller reads what: each on its interval, and sooner where something calls for it.
+//! When what is read: each on its interval, and sooner where something calls for it.
 //!
 //! Sooner costs more. A bot that sends without a pause calls for a read after every answer, and such reads would spend the
 //! minute's weight that its own entries need. So they are held together and apart, and paid from a token bucket:
@@ -21,6 +21,29 @@ const RETRY_MS: u64 = 1_000;
 /// Weight of a read of the open orders.
 const ORDERS_WEIGHT: u32 = 20;
 
+/// The threads that read. A read that hangs holds up its own lane alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::service) enum Lane {
+    Prices,
+    Account,
+    Orders,
+    /// What is read beside them, now and then.
+    Beside,
+    /// What became of orders in doubt.
+    Doubts,
+}
+
+impl Lane {
+    /// Every lane with the name of its threads, and how many there are.
+    pub(in crate::service) const ALL: [(Self, &'static str, usize); 5] = [
+        (Self::Account, "poll-account", 1),
+        (Self::Orders, "poll-orders", 1),
+        (Self::Prices, "poll-prices", 1),
+        (Self::Beside, "poll-beside", 3),
+        (Self::Doubts, "poll-doubts", 2),
+    ];
+}
+
 /// The reads, in the order of their importance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
@@ -37,11 +60,42 @@ pub(super) enum Task {
     Approval,
 }
 
+impl Task {
+    fn lane(self) -> Lane {
+        match self {
+            Task::Mids => Lane::Prices,
+            Task::Account => Lane::Account,
+            Task::Orders => Lane::Orders,
+            _ => Lane::Beside,
+        }
+    }
+
+    /// Whether it waits until account and orders were seen: at a small share it would take their weight.
+    fn is_for_later(self) -> bool {
+        matches!(self, Task::Role | Task::Limits | Task::Approval)
+    }
+}
+
+/// What a read may spend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Means {
+    /// It is for cover or a flatten, and spends their weight where its own is spent.
+    pub(super) is_urgent: bool,
+    /// It is due by itself: without it the guard would be blind, so that it overdraws a share that others spent.
+    pub(super) may_overdraw: bool,
+}
+
 /// One task's times.
 #[derive(Debug, Clone, Copy)]
 struct Due {
     task: Task,
     due_steady_ms: u64,
+    /// A thread is at it.
+    is_busy: bool,
+    /// It was answered once.
+    is_known: bool,
+    /// A read does not overdraw the share again before this.
+    overdraft_from_steady_ms: u64,
     /// When the last read began.
     begun_steady_ms: u64,
     /// The next read does not begin before this.
@@ -55,7 +109,11 @@ struct Due {
 pub(super) struct Schedule {
     due: Vec<Due>,
     intervals: Intervals,
+    /// What the share affords by itself.
+    afforded: Intervals,
     early_reads: TokenBucket,
+    /// What reads for cover and flatten may take of their weight where `early_reads` is empty.
+    urgent_reads: TokenBucket,
     /// Weight of an account read: more where its equity is kept apart.
     pub(super) account_weight: u32,
 }
@@ -67,35 +125,68 @@ impl Schedule {
         let entry = |task: &Task, due_steady_ms| Due {
             task: *task,
             due_steady_ms,
+            is_busy: false,
+            is_known: false,
+            overdraft_from_steady_ms: 0,
             begun_steady_ms: 0,
             not_before_steady_ms: 0,
             is_urgent: due_steady_ms == 0,
         };
         let due = at_once.iter().map(|task| entry(task, 0));
         let due = due.chain(on_demand.iter().map(|task| entry(task, u64::MAX))).collect();
-        Self { due, intervals, early_reads: TokenBucket::new(budget), account_weight: 2 }
+        let afforded = Intervals::for_budget(budget);
+        let (early_reads, urgent_reads) = (TokenBucket::new(budget), TokenBucket::new(budget / URGENT_PART));
+        Self { due, intervals, afforded, early_reads, urgent_reads, account_weight: 2 }
     }
 
-    /// The reads that are due now.
-    pub(super) fn due(&self, steady_ms: u64) -> Vec<Task> {
-        self.due.iter().filter(|due| due.due_steady_ms <= steady_ms).map(|due| due.task).collect()
+    /// Begins the most important read of a lane that is due, and says what it may spend.
+    pub(super) fn begin(&mut self, lane: Lane, steady_ms: u64) -> Option<(Task, Means)> {
+        let task = self.ready(lane).find(|due| due.due_steady_ms <= steady_ms)?.task;
+        let every_ms = match task {
+            Task::Mids => self.afforded.prices_ms,
+            Task::Account => self.afforded.account_ms,
+            Task::Orders => self.afforded.orders_ms,
+            _ => FIRST_AGAIN_MS,
+        };
+        let due = self.due.iter_mut().find(|due| due.task == task)?;
+        let is_steady = task.lane() != Lane::Beside || matches!(task, Task::Mode | Task::Universe) && !due.is_known;
+        let may_overdraw = is_steady && steady_ms >= due.overdraft_from_steady_ms;
+        if may_overdraw {
+            due.overdraft_from_steady_ms = steady_ms.saturating_add(every_ms);
+        }
+        due.is_busy = true;
+        Some((task, Means { is_urgent: std::mem::take(&mut due.is_urgent), may_overdraw }))
     }
 
-    /// When the next read is due.
-    pub(super) fn next_steady_ms(&self) -> u64 {
-        self.due.iter().map(|due| due.due_steady_ms).min().unwrap_or(u64::MAX)
+    /// When the next read of a lane is due.
+    pub(super) fn next_steady_ms(&self, lane: Lane) -> u64 {
+        self.ready(lane).map(|due| due.due_steady_ms).min().unwrap_or(u64::MAX)
     }
 
-    /// Whether the read that begins now is for cover or a flatten; asked once a read.
-    pub(super) fn take_urgency(&mut self, task: Task) -> bool {
-        self.due.iter_mut().find(|due| due.task == task).is_some_and(|due| std::mem::take(&mut due.is_urgent))
+    /// The reads of a lane that nobody is at, and that nothing has to come before.
+    fn ready(&self, lane: Lane) -> impl Iterator<Item = &Due> {
+        let is_known = |task: Task| self.due.iter().any(|due| due.task == task && due.is_known);
+        // Without markets no answer can be understood, and without the mode no equity is found.
+        let can_see = is_known(Task::Universe) && is_known(Task::Mode);
+        let has_seen = is_known(Task::Account) && is_known(Task::Orders);
+        self.due.iter().filter(move |due| {
+            let waits = if due.task.is_for_later() { !has_seen } else { lane != Lane::Beside && !can_see };
+            due.task.lane() == lane && !due.is_busy && !waits
+        })
     }
 
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
     pub(super) fn done(&mut self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
+        (due.is_busy, due.is_known) = (false, due.is_known || is_ok);
         let (pause_ms, apart_ms) = if is_ok { (every_ms, APART_MS) } else { (every_ms.min(RETRY_MS), RETRY_MS) };
-        due.due_steady_ms = begun_steady_ms.saturating_add(pause_ms);
+        // What was wanted while it was at the venue may be newer than its answer.
+        let next_steady_ms = begun_steady_ms.saturating_add(pause_ms);
+        due.due_steady_ms = if due.due_steady_ms > begun_steady_ms && is_ok {
+            due.due_steady_ms.min(next_steady_ms)
+        } else {
+            next_steady_ms
+        };
         due.begun_steady_ms = begun_steady_ms;
         due.not_before_steady_ms = begun_steady_ms.saturating_add(apart_ms);
     }
