@@ -22,7 +22,7 @@ use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::guard::{self, Command, Effects, Guard, Input, Read, Request, SendAction};
 use crate::journal::{Batch, Condition, Health, Line, RiskLine};
-use crate::venue::weight::Ledger;
+use crate::venue::weight_ledger::Ledger;
 
 mod backlog;
 

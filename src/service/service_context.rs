@@ -38,7 +38,8 @@ use crate::guard::{Input, Read};
 use crate::home::Config;
 use crate::journal::{History, Journal, Lookup, Store};
 use crate::venue::client::Client;
-use crate::venue::weight::{Ledger, Priority};
+use crate::venue::weight::Priority;
+use crate::venue::weight_ledger::Ledger;
 
 /// Batches that wait for the journal's thread at most.
 const JOURNAL_QUEUE: usize = 1024;
@@ -82,7 +83,7 @@ impl ServiceContext {
         let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()));
         let venue = VenueAccess {
             client: Arc::new(client),
-            budget: Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute()))),
+            budget: Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute(), &config.auth.clients))),
             cache: Arc::default(),
             metrics: Arc::clone(&metrics),
             faults: faults.clone(),

@@ -51,7 +51,7 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         inbox: messages,
         commit_handler,
         reads,
-        budget: Arc::new(Mutex::new(Ledger::new(1_200))),
+        budget: Arc::new(Mutex::new(Ledger::new(1_200, []))),
         kill_file: KillFile::new("/nowhere/kill".into()),
         health_report: HealthReport::default(),
         watchdog: Notify::default().watchdog(),

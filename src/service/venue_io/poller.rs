@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::intervals::Intervals;
 use super::schedule::{Schedule, Task};
-use super::venue_reads::{Answer, VenueReader};
+use super::venue_reads::{Answer, ReadFor, VenueReader};
 use crate::base::clock::steady_ms;
 use crate::base::sync::lock;
 use crate::faults::Step;
@@ -16,6 +16,7 @@ use crate::service::message::Message;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
+use crate::venue::weight::Priority;
 
 /// Reads asked for that wait at most; more are dropped, for the intervals bring them anyway.
 pub(in crate::service) const QUEUE: usize = 64;
@@ -112,17 +113,15 @@ impl Poller {
     fn run_due(&self, state: &mut State) -> Result<(), String> {
         for task in state.schedule.due(steady_ms()) {
             let begun_steady_ms = steady_ms();
+            let Some(purpose) = self.purpose(state, task, begun_steady_ms) else { continue };
             let (name, every_ms, answer) = match task {
                 Task::Wallet => ("API wallet's role", WALLET_MS, self.reader.wallet()?),
                 Task::Role => ("role", u64::MAX, self.reader.role()),
                 Task::Mode => ("mode", u64::MAX, self.read_mode(state)?),
                 Task::Universe => ("markets", UNIVERSE_MS, self.reader.universe()),
                 Task::Mids => ("prices", self.intervals.prices_ms, self.reader.mids()),
-                Task::Account => ("account", self.intervals.account_ms, self.read_account(state)),
-                Task::Orders => {
-                    let is_urgent = state.schedule.take_urgency(Task::Orders);
-                    ("open orders", self.intervals.orders_ms, self.reader.orders(is_urgent))
-                }
+                Task::Account => ("account", self.intervals.account_ms, self.read_account(state, purpose)),
+                Task::Orders => ("open orders", self.intervals.orders_ms, self.reader.orders(purpose)),
                 Task::Ledger => ("ledger", LEDGER_MS, self.read_ledger(state)),
                 Task::Twaps => ("TWAP orders", u64::MAX, self.reader.twaps()),
                 Task::Limits => ("limits", LIMITS_MS, self.reader.limits()),
@@ -151,9 +150,28 @@ impl Poller {
         }))
     }
 
-    fn read_account(&self, state: &mut State) -> Answer {
+    /// What a read that is due is for; `None` where it can wait for its interval, and there is no weight to spare for it.
+    fn purpose(&self, state: &mut State, task: Task, steady_ms: u64) -> Option<ReadFor> {
+        let is_early = state.schedule.is_early(task, steady_ms);
+        let is_hastened = is_early && matches!(task, Task::Account | Task::Orders);
+        let is_urgent = state.schedule.is_urgent(task);
+        let weight = state.schedule.weight_of(task);
+        if is_hastened
+            && !is_urgent
+            && !lock(&self.reader.venue.budget).has_room(Priority::EarlyRead, weight, steady_ms)
+        {
+            state.schedule.put_off(task);
+            return None;
+        }
+        if matches!(task, Task::Account | Task::Orders) {
+            state.schedule.take_urgency(task);
+        }
+        Some(ReadFor { is_early: is_hastened, is_urgent })
+    }
+
+    fn read_account(&self, state: &State, purpose: ReadFor) -> Answer {
         let mode = state.mode.ok_or("the account's mode is not known yet")?;
-        self.reader.account(mode, state.schedule.take_urgency(Task::Account))
+        self.reader.account(mode, purpose)
     }
 
     fn read_ledger(&self, state: &mut State) -> Answer {

@@ -44,6 +44,8 @@ struct Due {
     due_steady_ms: u64,
     /// When the last read began.
     begun_steady_ms: u64,
+    /// From when on the next read is no early one: its interval after the last one that was answered.
+    steady_from_ms: u64,
     /// The next read does not begin before this.
     not_before_steady_ms: u64,
     /// The next one is for cover or a flatten.
@@ -68,6 +70,7 @@ impl Schedule {
             task: *task,
             due_steady_ms,
             begun_steady_ms: 0,
+            steady_from_ms: 0,
             not_before_steady_ms: 0,
             is_urgent: due_steady_ms == 0,
         };
@@ -86,14 +89,37 @@ impl Schedule {
         self.due.iter().map(|due| due.due_steady_ms).min().unwrap_or(u64::MAX)
     }
 
-    /// Whether the read that begins now is for cover or a flatten; asked once a read.
+    /// Whether the next read is for cover or a flatten.
+    pub(super) fn is_urgent(&self, task: Task) -> bool {
+        self.due.iter().any(|due| due.task == task && due.is_urgent)
+    }
+
+    /// What a read out of turn weighs.
+    pub(super) fn weight_of(&self, task: Task) -> u32 {
+        if task == Task::Account { self.account_weight } else { ORDERS_WEIGHT }
+    }
+
+    /// The same, said once: the read begins now.
     pub(super) fn take_urgency(&mut self, task: Task) -> bool {
         self.due.iter_mut().find(|due| due.task == task).is_some_and(|due| std::mem::take(&mut due.is_urgent))
+    }
+
+    /// Whether a read that begins now comes sooner than its interval brings it.
+    pub(super) fn is_early(&self, task: Task, steady_ms: u64) -> bool {
+        self.due.iter().any(|due| due.task == task && steady_ms < due.steady_from_ms)
+    }
+
+    /// Leaves an early read to its interval.
+    pub(super) fn put_off(&mut self, task: Task) {
+        self.due.iter_mut().filter(|due| due.task == task).for_each(|due| due.due_steady_ms = due.steady_from_ms);
     }
 
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
     pub(super) fn done(&mut self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
+        if is_ok {
+            due.steady_from_ms = begun_steady_ms.saturating_add(every_ms);
+        }
         let (pause_ms, apart_ms) = if is_ok { (every_ms, APART_MS) } else { (every_ms.min(RETRY_MS), RETRY_MS) };
         due.due_steady_ms = begun_steady_ms.saturating_add(pause_ms);
         due.begun_steady_ms = begun_steady_ms;
@@ -135,7 +161,7 @@ impl Schedule {
 
     /// Brings a read forward to `apart_ms` after the last one while the bucket pays for it, else to `later_ms` after it.
     fn hasten(&mut self, task: Task, apart_ms: u64, later_ms: u64, steady_ms: u64) {
-        let weight = if task == Task::Account { self.account_weight } else { ORDERS_WEIGHT };
+        let weight = self.weight_of(task);
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
         let at_steady_ms =
             |pause_ms: u64| steady_ms.max(due.not_before_steady_ms).max(due.begun_steady_ms.saturating_add(pause_ms));
@@ -151,7 +177,8 @@ impl Schedule {
 mod tests {
     use super::*;
     use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
-    use crate::venue::weight::{Ledger, Priority};
+    use crate::venue::weight::Priority;
+    use crate::venue::weight_ledger::Ledger;
 
     const T0: u64 = 1_700_000_000_000;
 
@@ -186,10 +213,11 @@ mod tests {
     fn a_bot_without_pause_leaves_weight_for_its_own_entries() {
         for budget in [SMALLEST_BUDGET, 300, 600, IP_BUDGET] {
             let (spent, _) = a_minute_of(budget, &[Read::Account, Read::Orders]);
-            let mut ledger = Ledger::new(budget);
-            ledger.try_spend(Priority::Read, spent, T0).unwrap();
+            let mut ledger = Ledger::new(budget, []);
+            ledger.try_spend(Priority::Read, None, spent, T0).unwrap();
             // An eighth of the address's budget is kept to the last weight; every larger one has more.
-            let entries = (0..budget).take_while(|_| ledger.try_spend(Priority::ClientEntry, 1, T0).is_ok()).count();
+            let entries =
+                (0..budget).take_while(|_| ledger.try_spend(Priority::ClientEntry, None, 1, T0).is_ok()).count();
             let wanted = if budget == SMALLEST_BUDGET { 4 } else { usize::try_from(budget / 4).unwrap() };
             assert!(entries >= wanted, "{entries} entries beside {spent} of {budget}");
         }
@@ -199,8 +227,8 @@ mod tests {
     fn a_position_that_may_be_bare_is_read_within_what_is_left_over() {
         let (spent, [_, accounts, orders]) = a_minute_of(IP_BUDGET, &[Read::AccountNow, Read::OrdersNow]);
         assert!(accounts >= 118 && orders >= 23, "{accounts} and {orders}");
-        let mut ledger = Ledger::new(IP_BUDGET);
-        assert_eq!(ledger.try_spend(Priority::Read, spent, T0), Ok(()));
+        let mut ledger = Ledger::new(IP_BUDGET, []);
+        assert_eq!(ledger.try_spend(Priority::Read, None, spent, T0), Ok(()));
     }
 
     #[test]
