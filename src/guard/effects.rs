@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::reply::Verdict;
-use crate::base::address::Cloid;
+use crate::base::address::{Address, Cloid};
 use crate::record::event::Keys;
 use crate::record::risk_record::RiskRecord;
 use crate::venue::json::Node;
@@ -101,6 +101,8 @@ pub struct SendAction {
     pub batch_len: usize,
     /// Who waits when the budget or the senders are short.
     pub urgency: Urgency,
+    /// The client that it is sent for: it spends of that client's share.
+    pub client: Option<Address>,
 }
 
 /// How urgent a send is, most urgent first.
@@ -110,6 +112,8 @@ pub enum Urgency {
     Own,
     /// A client's exit or cancel.
     Exit,
+    /// Opens nothing and reduces nothing: settings, the end of a TWAP order, a nonce used up.
+    Neutral,
     /// Can open or enlarge a position.
     Entry,
 }

@@ -12,17 +12,15 @@ use super::message::{INBOX, Message, Reply, Responder};
 use super::metrics::Now;
 use super::on_commit::{AfterCommit, CommitHandler, Event, Output};
 use super::reporting::health_report::HealthReport;
-use super::reporting::level::Level;
-use super::reporting::log;
 use super::reporting::notify::Watchdog;
+use super::venue_io::read_board::{MOST_QUESTIONS, ReadBoard};
 use super::venue_io::send_queue::QUEUE;
 use crate::base::clock::{now_ms, steady_ms};
-use crate::base::kill_file::KillFile;
 use crate::base::sync::lock;
 use crate::faults::Step;
-use crate::guard::{self, Command, Effects, Guard, Input, Read, Request, SendAction};
+use crate::guard::{self, Command, Effects, Guard, Input, Request, SendAction};
 use crate::journal::{Batch, Condition, Health, Line, RiskLine};
-use crate::venue::weight::Ledger;
+use crate::venue::weight_ledger::Ledger;
 
 mod backlog;
 
@@ -38,11 +36,9 @@ pub(super) struct Surroundings {
     /// Takes what needs no disk.
     pub(super) commit_handler: CommitHandler,
     /// Reads that the poller should do soon.
-    pub(super) reads: Sender<Read>,
+    pub(super) reads: Arc<ReadBoard>,
     /// The request budget, for the status.
     pub(super) budget: Arc<Mutex<Ledger>>,
-    /// The kill file.
-    pub(super) kill_file: KillFile,
     /// Reports problems.
     pub(super) health_report: HealthReport,
     /// Is fed each time the loop turns.
@@ -172,7 +168,7 @@ impl DecisionLoop {
             ((budget.budget(), budget.used(steady_ms())), budget.totals().collect())
         };
         let (waiting, room) = self.backlog.queue();
-        let reads = ("reads", self.around.reads.len(), self.around.reads.capacity().unwrap_or_default());
+        let reads = ("reads", self.around.reads.len(), MOST_QUESTIONS);
         let [own, clients] = self.around.commit_handler.sends.lengths();
         Now {
             guard: self.guard.gauges(now_ms()),
@@ -210,7 +206,7 @@ impl DecisionLoop {
             match self.output(deed) {
                 Some(Output::Answer(client, reply)) => self.around.commit_handler.answer(client, reply),
                 Some(Output::Send(action)) => self.send(action),
-                Some(Output::ShutDown) | None => {}
+                Some(Output::ShutDown | Output::KillFile(_)) | None => {}
             }
         }
         let events = effects.records.iter().map(|record| self.event(record)).collect();
@@ -243,12 +239,11 @@ impl DecisionLoop {
 
     /// Sends an action that an earlier event already names.
     fn send(&mut self, action: SendAction) {
-        // The core would hear of a full queue by a message, which this thread, its only reader, must not wait for.
-        if self.around.commit_handler.sends.is_full(action.urgency) {
+        // The core hears of a full queue at once, not by a message, which this thread, its only reader, must not wait for.
+        if let Err(action) = self.around.commit_handler.sends.push(action) {
             let outcome = guard::SendOutcome::NotSent("too many actions wait to be sent".to_owned());
-            return self.step(Input::Sent { intent: action.intent, index: action.index, outcome });
+            self.step(Input::Sent { intent: action.intent, index: action.index, outcome });
         }
-        self.around.commit_handler.send(action);
     }
 
     fn output(&mut self, deed: Command) -> Option<Output> {
@@ -259,19 +254,10 @@ impl DecisionLoop {
             }
             Command::Send(action) => Some(Output::Send(action)),
             Command::Read(read) => {
-                // A poller with a full queue reads all of it soon anyway.
-                let _ = self.around.reads.try_send(read);
+                self.around.reads.want(read);
                 None
             }
-            Command::WriteKillFile(reason) => {
-                let asked = self.around.commit_handler.faults.pass(Step::KillFileWrite);
-                if let Err(error) = asked.and_then(|()| self.around.kill_file.pull(&reason)) {
-                    let text =
-                        format_args!("the kill file could not be written, the switch is pulled all the same: {error}");
-                    log::line(Level::Error, text);
-                }
-                None
-            }
+            Command::WriteKillFile(reason) => Some(Output::KillFile(reason)),
             Command::FinishShutdown => Some(Output::ShutDown),
         }
     }

@@ -222,6 +222,18 @@ impl Action {
         .max(1)
     }
 
+    /// Whether it can neither open nor reduce anything.
+    #[must_use]
+    pub fn is_neutral(&self) -> bool {
+        matches!(
+            self,
+            Action::UpdateLeverage { .. }
+                | Action::UpdateIsolatedMargin { .. }
+                | Action::TwapCancel { .. }
+                | Action::Noop
+        )
+    }
+
     /// The action in the venue's field order with canonical amounts: the form that is hashed and posted. `None` for
     /// an action the guard does not know, of which no canonical form is known.
     #[must_use]

@@ -18,6 +18,7 @@ pub mod side;
 pub mod signing;
 pub mod user_signed;
 pub mod weight;
+pub mod weight_ledger;
 
 pub use fields::ShapeError;
 pub use json::Node;

@@ -4,7 +4,7 @@ use crate::base::address::{Address, Cloid};
 use crate::base::text::short;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
-use crate::guard::effects::{Answer, Command, Decided, Effects, Read, Urgency};
+use crate::guard::effects::{Answer, Command, Decided, Effects, Read};
 use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::paper_reply::PaperDecision;
 use crate::guard::flow::step_context::Step;
@@ -108,7 +108,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     );
 
     let is_live = step.guard.config.mode != Mode::Paper;
-    let urgency = if plan.is_entry { Urgency::Entry } else { Urgency::Exit };
+    let urgency = plan.urgency();
     let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
     let merge = plan.kept.take().map(|kept| MergedReply::new(left_out(&envelope.action, GUARDS_OWN), kept));
     let actions = plan_actions(step.guard, plan, &envelope.action, envelope.terms.expires_after_ms, step.now_ms);
@@ -133,7 +133,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     let summary = summary(step.guard, seq, verdict, code, text, &changes);
     if is_live {
         let waiting = Some(PendingReply { request: head.id, orders: envelope.action.batch_len(), summary, merge });
-        dispatch::dispatch(step, seq, Intent::new(actions, waiting, urgency), &stops);
+        dispatch::dispatch(step, seq, Intent::new(actions, waiting, urgency).for_client(head.client), &stops);
     } else {
         let body = paper_reply::answer(
             step.guard,

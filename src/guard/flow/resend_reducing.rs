@@ -39,7 +39,7 @@ pub(crate) fn resend(step: &mut Step<'_>, (of, index): (u64, usize), intent: &mu
         PendingReply { merge: Some(MergedReply::over(before, left_out, places)), ..waiting }
     });
     let planned = Planned { role: Role::Forward, action, node, terms };
-    dispatch::dispatch(step, seq, Intent::new(vec![planned], waiting, Urgency::Exit), &[]);
+    dispatch::dispatch(step, seq, Intent::new(vec![planned], waiting, Urgency::Exit).for_client(intent.client), &[]);
 }
 
 /// The part of an action that can only reduce, and where its orders stand in the whole; `None` where there is none.

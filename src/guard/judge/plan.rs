@@ -1,6 +1,7 @@
 //! A plan: the actions sent for a request that passed, and how the guard altered it.
 
 use crate::guard::code::Code;
+use crate::guard::effects::Urgency;
 use crate::guard::state::exposure::StopAt;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::Action;
@@ -44,6 +45,15 @@ impl Plan {
     /// A plan for what can only reduce, sent as it is.
     pub(crate) fn reducing(forward: Action) -> Self {
         Self { reduces: true, ..Self::unchanged(forward) }
+    }
+
+    /// Who waits for it.
+    pub(crate) fn urgency(&self) -> Urgency {
+        match &self.forward {
+            _ if self.is_entry => Urgency::Entry,
+            Some(action) if action.is_neutral() => Urgency::Neutral,
+            _ => Urgency::Exit,
+        }
     }
 
     /// The code and text of this plan.

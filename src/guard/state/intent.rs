@@ -1,5 +1,6 @@
 //! An intent: the actions that one event named, and how far sending them has come.
 
+use crate::base::address::Address;
 use crate::guard::effects::{Command, SendAction, Urgency};
 use crate::guard::state::merged_reply::MergedReply;
 use crate::record::reply_summary::Summary;
@@ -18,6 +19,8 @@ pub(crate) struct Intent {
     /// The client that waits, until it is answered.
     pub(crate) waiting: Option<PendingReply>,
     pub(crate) urgency: Urgency,
+    /// The client that it is sent for; none for the guard's own.
+    pub(crate) client: Option<Address>,
     /// The action that is sent or waits for its answer.
     pub(crate) at: usize,
     /// What became of `forward`, once it was answered.
@@ -61,7 +64,12 @@ pub(crate) enum Role {
 
 impl Intent {
     pub(crate) fn new(actions: Vec<Planned>, waiting: Option<PendingReply>, urgency: Urgency) -> Self {
-        Self { actions, waiting, urgency, at: 0, forwarded: None, settles: None }
+        Self { actions, waiting, urgency, client: None, at: 0, forwarded: None, settles: None }
+    }
+
+    /// The same, sent for this client.
+    pub(crate) fn for_client(self, client: Option<Address>) -> Self {
+        Self { client, ..self }
     }
 
     /// The send of the action at `index`.
@@ -74,6 +82,7 @@ impl Intent {
             terms: planned.terms,
             batch_len: planned.action.batch_len(),
             urgency: self.urgency,
+            client: self.client,
         }))
     }
 

@@ -164,7 +164,7 @@ fn without_ledger_or_mode_a_loss_is_believed_after_ten_seconds() {
 }
 
 #[test]
-fn a_loss_seen_before_an_outage_is_looked_at_anew_after_it() {
+fn a_loss_seen_before_an_outage_may_be_a_withdrawal_after_it() {
     let mut desk = desk();
     let at = desk.now + 500;
     equity(&mut desk, dec!(4000));
@@ -178,6 +178,43 @@ fn a_loss_seen_before_an_outage_is_looked_at_anew_after_it() {
     explain(&mut desk, json!([withdrawal(at, "6000.0")]));
     equity(&mut desk, dec!(4000));
     assert_eq!((state(&desk).as_str(), &risk(&desk)["day_pnl"]), ("active", &json!("0")));
+}
+
+#[test]
+fn a_loss_that_outlives_a_gap_in_the_reads_fires_on_the_first_read_after_it() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(1));
+    position_loses(&mut desk, dec!(1000));
+    // The reads come one by one, each too long after the last.
+    desk.now += 5_001;
+    let effects = position_loses(&mut desk, dec!(1000));
+    assert!(reads(&effects).contains(&&Read::Mode));
+    assert_eq!(state(&desk), "active");
+    desk.now += 2_000;
+    assert!(reads(&desk.step(Input::Tick)).iter().any(|read| matches!(read, Read::Ledger { .. })));
+    explain(&mut desk, json!([]));
+    assert_eq!(state(&desk), "halted_for_day");
+    // One that the read after the gap does not show is forgotten.
+    let mut desk = self::desk();
+    desk.hold("ETH", dec!(1));
+    position_loses(&mut desk, dec!(1000));
+    desk.now += 5_001;
+    position_loses(&mut desk, dec!(100));
+    desk.now += 2_000;
+    explain(&mut desk, json!([]));
+    assert_eq!(state(&desk), "active");
+}
+
+#[test]
+fn gap_after_gap_puts_a_halt_off_once() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(1));
+    let reads_with_gaps = (0..4).find(|_| {
+        position_loses(&mut desk, dec!(1000));
+        desk.now += 5_001;
+        state(&desk) != "active"
+    });
+    assert_eq!(reads_with_gaps, Some(3), "neither ledger nor mode were read");
 }
 
 #[test]
@@ -210,6 +247,10 @@ fn a_day_halt_ends_with_the_day_and_only_when_flat() {
     desk.read();
     desk.now += 1_000;
     desk.read();
+    assert_eq!(state(&desk), "halted_for_day", "nobody can say whether a TWAP order runs");
+    desk.step(Input::Twaps(Ok(Vec::new())));
+    desk.now += 1_000;
+    desk.read();
     assert_eq!(state(&desk), "active");
 }
 
@@ -220,6 +261,7 @@ fn a_day_halt_goes_on_when_a_position_turns_up_with_the_new_day() {
         desk.read_orders(desk.now);
         lose(&mut desk, dec!(9000));
         desk.wait(60_000);
+        desk.step(Input::Twaps(Ok(Vec::new())));
         desk.wait(60_000);
         assert_eq!(
             (state(&desk).as_str(), crate::guard::flow::flatten::is_flat(&desk.guard)),

@@ -71,10 +71,17 @@ impl World {
 
     fn take(&mut self, effects: &Effects) {
         for send in sends(effects) {
-            let SendAction { intent, index, action, terms, batch_len, urgency } = send;
+            let SendAction { intent, index, action, terms, batch_len, urgency, client } = send;
             let (action, terms) = (action.clone(), *terms);
-            let send =
-                SendAction { intent: *intent, index: *index, action, terms, batch_len: *batch_len, urgency: *urgency };
+            let send = SendAction {
+                intent: *intent,
+                index: *index,
+                action,
+                terms,
+                batch_len: *batch_len,
+                urgency: *urgency,
+                client: *client,
+            };
             self.waiting.push((send, true));
         }
     }

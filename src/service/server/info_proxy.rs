@@ -124,13 +124,13 @@ mod tests {
     use crate::faults::Faults;
     use crate::service::metrics::Metrics;
     use crate::venue::client::{Client, Timeouts};
-    use crate::venue::weight::Ledger;
+    use crate::venue::weight_ledger::Ledger;
 
     /// A proxy for a venue at this address.
     fn proxy(url: &str) -> InfoProxy {
         let venue = VenueAccess {
             client: Arc::new(Client::new(url, Timeouts::default()).unwrap()),
-            budget: Arc::new(Mutex::new(Ledger::new(1_200))),
+            budget: Arc::new(Mutex::new(Ledger::new(1_200, []))),
             cache: Arc::default(),
             metrics: Arc::new(Metrics::new(0, "paper")),
             faults: Faults::default(),

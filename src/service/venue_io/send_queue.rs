@@ -37,11 +37,6 @@ impl SendQueue {
         if urgency == Urgency::Own { &self.own } else { &self.clients }
     }
 
-    /// Whether an action of this urgency finds no room.
-    pub(in crate::service) fn is_full(&self, urgency: Urgency) -> bool {
-        self.queue(urgency).is_full()
-    }
-
     /// How many of the guard's own actions and of clients' wait.
     pub(in crate::service) fn lengths(&self) -> [usize; 2] {
         [self.own.len(), self.clients.len()]

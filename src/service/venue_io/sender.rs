@@ -23,8 +23,8 @@ use crate::venue::weight::{Denied, Priority, exchange_weight};
 
 /// Sender threads: a slow answer holds up none of the next few actions. The first sends the guard's own only.
 pub(in crate::service) const SENDERS: usize = 5;
-/// An exit waits this long for the request budget, and then goes out over it: the venue's own limit decides.
-const EXIT_PATIENCE_MS: u64 = 2_000;
+/// The guard's own actions wait this long for the request budget, and then go out over it: the venue's own limit decides.
+const OWN_PATIENCE_MS: u64 = 2_000;
 
 /// Shared by all senders.
 pub(in crate::service) struct Sending {
@@ -86,19 +86,21 @@ fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome 
     }
 }
 
-/// Spends the request's weight; an exit waits for it and then goes out regardless.
+/// Spends the request's weight. What a client sends is refused where it does not fit, exits too: what is kept for the
+/// guard's reads, its stops and its closes is what the account's halts live on. Only the guard's own waits, and then
+/// goes out regardless.
 fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
     let weight = exchange_weight(action.batch_len);
     let priority = match action.urgency {
         Urgency::Own => Priority::Flatten,
         Urgency::Exit => Priority::ClientExit,
-        Urgency::Entry => Priority::ClientEntry,
+        Urgency::Neutral | Urgency::Entry => Priority::ClientEntry,
     };
-    let until_ms = steady_ms().saturating_add(EXIT_PATIENCE_MS);
+    let until_ms = steady_ms().saturating_add(OWN_PATIENCE_MS);
     loop {
-        match venue.try_spend(priority, weight) {
+        match venue.try_spend_for(action.client.as_ref(), priority, weight) {
             Ok(()) => return Ok(()),
-            Err(denied) if action.urgency == Urgency::Entry => return Err(denied),
+            Err(denied) if action.urgency != Urgency::Own => return Err(denied),
             Err(_) if steady_ms() >= until_ms => {
                 venue.charge(priority, weight);
                 return Ok(());

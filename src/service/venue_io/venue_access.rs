@@ -3,12 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use super::info_cache::InfoCache;
+use crate::base::address::Address;
 use crate::base::clock::steady_ms;
+use crate::base::ip_share::IP_BUDGET;
 use crate::base::sync::lock;
 use crate::faults::Faults;
 use crate::service::metrics::Metrics;
 use crate::venue::client::Client;
-use crate::venue::weight::{Denied, Ledger, Priority};
+use crate::venue::weight::{Denied, Priority};
+use crate::venue::weight_ledger::Ledger;
 
 /// Shared by all that call the venue.
 #[derive(Clone)]
@@ -24,11 +27,32 @@ pub(in crate::service) struct VenueAccess {
 impl VenueAccess {
     /// Spends weight, if there is any left for this priority.
     pub(in crate::service) fn try_spend(&self, priority: Priority, weight: u32) -> Result<(), Denied> {
-        lock(&self.budget).try_spend(priority, weight, steady_ms())
+        lock(&self.budget).try_spend(priority, None, weight, steady_ms())
+    }
+
+    /// The same for a client, within its share of what is kept for clients.
+    pub(in crate::service) fn try_spend_for(
+        &self,
+        client: Option<&Address>,
+        priority: Priority,
+        weight: u32,
+    ) -> Result<(), Denied> {
+        lock(&self.budget).try_spend(priority, client, weight, steady_ms())
+    }
+
+    /// Spends weight beyond the share, as long as half of the address's whole budget is not reached: what an earlier life
+    /// spent must not make this one blind, and one start after another must not use the address up.
+    pub(in crate::service) fn overdraw(&self, weight: u32) -> bool {
+        let (mut budget, now_ms) = (lock(&self.budget), steady_ms());
+        let has_room = budget.used(now_ms).saturating_add(weight) <= IP_BUDGET / 2;
+        if has_room {
+            budget.charge(Priority::Read, None, weight, now_ms);
+        }
+        has_room
     }
 
     /// Books weight that was spent already, or must be.
     pub(in crate::service) fn charge(&self, priority: Priority, weight: u32) {
-        lock(&self.budget).charge(priority, weight, steady_ms());
+        lock(&self.budget).charge(priority, None, weight, steady_ms());
     }
 }

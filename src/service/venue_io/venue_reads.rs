@@ -1,5 +1,7 @@
 //! The guard's own reads of the venue: each question, its price, and the input that its answer makes.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -11,6 +13,7 @@ use crate::base::clock::now_ms;
 use crate::guard::Input;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
+use crate::venue::client::Client;
 use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
 use crate::venue::market::Universe;
 use crate::venue::weight::{Priority, info_extra, info_weight};
@@ -18,9 +21,22 @@ use crate::venue::weight::{Priority, info_extra, info_weight};
 /// Reads for one account.
 pub(in crate::service) struct VenueReader {
     pub(in crate::service) venue: VenueAccess,
+    /// How long it waits for an answer is this client's.
+    pub(in crate::service) client: Arc<Client>,
     pub(in crate::service) account: Address,
     /// None in paper mode.
     pub(in crate::service) api_wallet: Option<Address>,
+}
+
+/// What a read is for, and so who pays for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ReadFor {
+    /// It comes sooner than its interval: it may not spend what the steady reads will need.
+    pub(super) is_early: bool,
+    /// For cover or a flatten: it spends their budget where its own is spent.
+    pub(super) is_urgent: bool,
+    /// It is due by itself, and without it the guard would be blind: a share that others spent is overdrawn for it.
+    pub(super) may_overdraw: bool,
 }
 
 /// The input that a read makes, if any, or why the read failed.
@@ -64,34 +80,35 @@ impl VenueReader {
 
     /// How the account's balances are kept, and when that was asked. The outer error ends the service: limits from the
     /// wrong equity are worse than none.
-    pub(super) fn mode(&self) -> Result<Result<(AccountMode, u64), String>, String> {
+    pub(super) fn mode(&self, read_for: ReadFor) -> Result<Result<(AccountMode, u64), String>, String> {
         let begun_ms = now_ms();
-        match self.ask(&json!({"type": "userAbstraction", "user": self.account})) {
+        match self.ask_for(read_for, &json!({"type": "userAbstraction", "user": self.account})) {
             Ok(answer) => Ok(Ok((AccountMode::from_answer(&answer)?, begun_ms))),
             Err(text) => Ok(Err(text)),
         }
     }
 
-    pub(super) fn universe(&self) -> Answer {
-        let (universe, _) = self.read(false, &json!({"type": "meta", "dex": ""}), Universe::from_meta)?;
+    pub(super) fn universe(&self, read_for: ReadFor) -> Answer {
+        let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
+        let (universe, _) = self.read(read_for, &json!({"type": "meta", "dex": ""}), Universe::from_meta)?;
         Ok(Some(Input::Universe(universe)))
     }
 
-    pub(super) fn mids(&self) -> Answer {
-        let (mids, begun_ms) = self.read(false, &json!({"type": "allMids", "dex": ""}), info::mids)?;
+    pub(super) fn mids(&self, read_for: ReadFor) -> Answer {
+        let (mids, begun_ms) = self.read(read_for, &json!({"type": "allMids", "dex": ""}), info::mids)?;
         Ok(Some(Input::Mids { mids, begun_ms }))
     }
 
-    pub(super) fn account(&self, mode: AccountMode, is_urgent: bool) -> Answer {
+    pub(super) fn account(&self, mode: AccountMode, purpose: ReadFor) -> Answer {
         let question = json!({"type": "clearinghouseState", "user": self.account, "dex": ""});
-        let ((state, equity), begun_ms) = self.read(is_urgent, &question, |answer| {
+        let ((state, equity), begun_ms) = self.read(purpose, &question, |answer| {
             let state =
                 ClearinghouseState::deserialize(answer).map_err(|error| format!("clearinghouseState: {error}"))?;
             let equity = match mode {
                 AccountMode::Standard => state.margin_summary.account_value,
                 AccountMode::Unified => {
                     let spot = json!({"type": "spotClearinghouseState", "user": self.account});
-                    info::unified_equity(&self.ask_now(is_urgent, &spot)?)?
+                    info::unified_equity(&self.ask_for(purpose, &spot)?)?
                 }
             };
             Ok((state, equity))
@@ -99,9 +116,9 @@ impl VenueReader {
         Ok(Some(Input::Account { state, equity, begun_ms }))
     }
 
-    pub(super) fn orders(&self, is_urgent: bool) -> Answer {
+    pub(super) fn orders(&self, purpose: ReadFor) -> Answer {
         let question = json!({"type": "frontendOpenOrders", "user": self.account, "dex": ""});
-        let (orders, begun_ms) = self.read(is_urgent, &question, |answer| {
+        let (orders, begun_ms) = self.read(purpose, &question, |answer| {
             Vec::<OpenOrder>::deserialize(answer).map_err(|error| format!("frontendOpenOrders: {error}"))
         })?;
         Ok(Some(Input::Orders { orders, begun_ms }))
@@ -124,35 +141,36 @@ impl VenueReader {
     }
 
     pub(super) fn limits(&self) -> Answer {
-        let answer = self.ask(&json!({"type": "userRateLimit", "user": self.account}))?;
+        let answer = self.ask_as(Priority::EarlyRead, &json!({"type": "userRateLimit", "user": self.account}))?;
         Ok(Some(Input::RequestsLeft(info::requests_left(&answer)?)))
     }
 
     /// When the approval of the API wallet ends.
     pub(super) fn approval(&self) -> Answer {
         let Some(api_wallet) = &self.api_wallet else { return Ok(None) };
-        let answer = self.ask(&json!({"type": "extraAgents", "user": self.account}))?;
+        let answer = self.ask_as(Priority::EarlyRead, &json!({"type": "extraAgents", "user": self.account}))?;
         Ok(info::valid_until_ms(&answer, api_wallet).map(Input::ApiWalletValidUntil))
     }
 
     pub(super) fn order_status(&self, cloid: Cloid) -> Result<Value, String> {
-        self.ask(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}))
+        self.ask_as(Priority::EarlyRead, &json!({"type": "orderStatus", "user": self.account, "oid": cloid}))
     }
 
     pub(super) fn leverage(&self, coin: &str) -> Result<info::Leverage, String> {
-        let answer = self.ask(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}))?;
+        let answer =
+            self.ask_as(Priority::EarlyRead, &json!({"type": "activeAssetData", "user": self.account, "coin": coin}))?;
         info::active_leverage(&answer)
     }
 
     /// Asks and parses, and keeps a good answer for clients; with the time when it was asked.
     fn read<T>(
         &self,
-        is_urgent: bool,
+        purpose: ReadFor,
         question: &Value,
         parse: impl FnOnce(&Value) -> Result<T, String>,
     ) -> Result<(T, u64), String> {
         let begun_ms = now_ms();
-        let answer = self.ask_now(is_urgent, question)?;
+        let answer = self.ask_for(purpose, question)?;
         let parsed = parse(&answer)?;
         self.venue.cache.keep(info_cache::key(question), answer.to_string().into_bytes(), begun_ms);
         Ok((parsed, begun_ms))
@@ -162,10 +180,13 @@ impl VenueReader {
         self.ask_as(Priority::Read, question)
     }
 
-    /// A read for cover or a flatten spends their budget where its own is spent.
-    fn ask_now(&self, is_urgent: bool, question: &Value) -> Result<Value, String> {
-        match self.spend(Priority::Read, question) {
-            Err(_) if is_urgent => self.ask_as(Priority::Flatten, question),
+    fn ask_for(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
+        let priority = if purpose.is_early { Priority::EarlyRead } else { Priority::Read };
+        match self.spend(priority, question) {
+            Err(_) if purpose.is_urgent && self.spend(Priority::Flatten, question).is_ok() => self.call(question),
+            Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question))) => {
+                self.call(question)
+            }
             Err(text) => Err(text),
             Ok(()) => self.call(question),
         }
@@ -177,7 +198,7 @@ impl VenueReader {
     }
 
     fn call(&self, question: &Value) -> Result<Value, String> {
-        let asked = self.venue.metrics.read(kind_of(question), || self.venue.client.info(question));
+        let asked = self.venue.metrics.read(kind_of(question), || self.client.info(question));
         asked.map_err(|error| error.to_string())
     }
 

@@ -73,8 +73,7 @@ pub(crate) fn check(step: &mut Step<'_>) {
     let before_ms = step.guard.risk.last.map(|(_, last_ms)| last_ms);
     if before_ms.is_none_or(|last_ms| begun_ms > last_ms) {
         if before_ms.is_some_and(|last_ms| begun_ms.saturating_sub(last_ms) > step.guard.config.account_max_age_ms) {
-            // The venue was away: whatever looked like a loss before is looked at anew.
-            step.guard.risk.unconfirmed = None;
+            halt::on_gap(step);
         }
         step.guard.risk.cash_before = std::mem::replace(&mut step.guard.risk.cash, cash);
         measure(step, mark, begun_ms);

@@ -38,8 +38,14 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
     match &mut step.guard.risk.unconfirmed {
         None => {
             let cash_before = step.guard.risk.cash_before.clone();
-            let doubt =
-                UnconfirmedLoss { seen_ms: step.now_ms, ledger_from_ms, is_ledger_asked: false, reads: 1, cash_before };
+            let doubt = UnconfirmedLoss {
+                seen_ms: step.now_ms,
+                ledger_from_ms,
+                is_ledger_asked: false,
+                reads: 1,
+                had_gap: false,
+                cash_before,
+            };
             step.guard.risk.unconfirmed = Some(doubt);
             step.effects.immediate.extend([Read::AccountNow, Read::Mode].map(Command::Read));
         }
@@ -62,6 +68,14 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
     ask_for_explanation(step);
     if let Some(breach) = sure.filter(|_| is_believed(step.guard, step.now_ms)) {
         fire(step, breach);
+    }
+}
+
+/// The account was not read for long: a loss that looked like one before is kept in mind, and asked about once more.
+pub(crate) fn on_gap(step: &mut Step<'_>) {
+    if let Some(doubt) = &mut step.guard.risk.unconfirmed {
+        doubt.on_gap(step.now_ms.saturating_add(LEDGER_GRACE_MS), step.now_ms);
+        step.effects.immediate.push(Command::Read(Read::Mode));
     }
 }
 

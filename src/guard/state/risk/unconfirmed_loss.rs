@@ -8,13 +8,15 @@ const MAX_DOUBT_MS: u64 = 10_000;
 /// A loss that is not believed yet.
 #[derive(Debug, Clone)]
 pub(crate) struct UnconfirmedLoss {
-    /// When it was first seen: the mode must be read from then on.
+    /// When it was first seen, or seen again after a gap: the mode must be read from then on.
     pub(crate) seen_ms: u64,
     /// From when on the ledger must be read, and whether it was asked for then.
     pub(crate) ledger_from_ms: u64,
     pub(crate) is_ledger_asked: bool,
     /// Account reads in a row that show it.
     pub(crate) reads: u32,
+    /// Whether the reads had a gap since it was first seen.
+    pub(crate) had_gap: bool,
     /// The cash of the last read that did not show it.
     pub(crate) cash_before: Option<Cash>,
 }
@@ -22,6 +24,15 @@ pub(crate) struct UnconfirmedLoss {
 impl UnconfirmedLoss {
     pub(crate) fn cash_before(&mut self) -> Option<&mut Cash> {
         self.cash_before.as_mut()
+    }
+
+    /// The reads begin again after a gap. A loss that is still there was seen before it and after it; what the gap may
+    /// hide is a withdrawal, so the ledger is given its time once more. Once: whoever makes gap after gap must not put a
+    /// halt off for ever.
+    pub(crate) fn on_gap(&mut self, ledger_from_ms: u64, now_ms: u64) {
+        if !std::mem::replace(&mut self.had_gap, true) {
+            (self.seen_ms, self.ledger_from_ms, self.is_ledger_asked) = (now_ms, ledger_from_ms, false);
+        }
     }
 
     pub(crate) fn may_go_on(&self, now_ms: u64) -> bool {

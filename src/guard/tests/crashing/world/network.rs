@@ -96,9 +96,17 @@ impl World {
                 let is_unanswered = matches!(outcome, SendOutcome::NoAnswer(_));
                 self.give(Input::Sent { intent, index, outcome });
                 if self.plant == Some(Plant::Again) && is_unanswered {
-                    let SendAction { action, terms, batch_len, urgency, .. } = &post.send;
+                    let SendAction { action, terms, batch_len, urgency, client, .. } = &post.send;
                     let (action, terms) = (action.clone(), *terms);
-                    self.post(SendAction { intent, index, action, terms, batch_len: *batch_len, urgency: *urgency });
+                    self.post(SendAction {
+                        intent,
+                        index,
+                        action,
+                        terms,
+                        batch_len: *batch_len,
+                        urgency: *urgency,
+                        client: *client,
+                    });
                 }
             }
             if post.arrives_ms.is_some() || post.heard_ms != u64::MAX {

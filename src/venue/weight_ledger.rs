@@ -1,0 +1,274 @@
+//! The ledger of the venue's budget per IP address: 1200 weight a rolling minute, times this guard's share of it.
+//!
+//! Everything that goes to the venue is spent here first, by priority. A priority may use what is left once the unspent
+//! reserves of those that it yields to are set aside. The guard's reads and clients' exits keep out of each other's: no
+//! flood of exits leaves the guard blind, and no reading keeps an exit from leaving. What is reserved for clients is
+//! theirs in equal parts, and none may take what another has not used of its part.
+//!
+//! Pure: the time comes in, no clock, no lock and no rule may enter.
+
+use std::collections::BTreeMap;
+
+use super::weight::{Denied, PRIORITIES, Priority};
+use crate::base::address::Address;
+use crate::base::ip_share::SMALLEST_BUDGET;
+
+/// One whole flatten: 200 cancels (1 + 200/40), 100 closes (1 + 100/40), the account and the open orders read
+/// back (2 + 20), and one more round of closes and an account read (3 + 2).
+const FLATTEN_LEAST: u32 = 6 + 3 + 22 + 5;
+/// Fourteen exits, each its own request.
+const EXIT_LEAST: u32 = 14;
+/// The slowest safe reads: prices, account and spot balance every 10 s (2 each), open orders every 30 s (20).
+const READ_LEAST: u32 = 6 * (2 + 2 + 2) + 2 * 20;
+/// A few entries that no pass-through question can crowd out.
+const ENTRY_LEAST: u32 = 4;
+
+// What is left at the smallest budget must still pass one documented question (20) through a minute, or an
+// unmodified bot could never start.
+const _: () = assert!(FLATTEN_LEAST + EXIT_LEAST + READ_LEAST + ENTRY_LEAST + 20 <= SMALLEST_BUDGET);
+
+/// A rolling minute, and one bucket more because the oldest second is only partly past.
+const BUCKETS: usize = 61;
+const BUCKET_MS: u64 = 1000;
+
+type Spent = [u32; PRIORITIES];
+
+/// What was spent in the last minute, second by second.
+#[derive(Clone, Debug)]
+struct Minute {
+    /// `(second, spent in it)`; a bucket of an older second is empty.
+    buckets: [(u64, Spent); BUCKETS],
+}
+
+impl Minute {
+    fn new() -> Self {
+        Self { buckets: [(0, [0; PRIORITIES]); BUCKETS] }
+    }
+
+    fn charge(&mut self, priority: Priority, weight: u32, second: u64) {
+        let Some(bucket) = self.buckets.get_mut((second % BUCKETS as u64) as usize) else { return };
+        if bucket.0 != second {
+            *bucket = (second, [0; PRIORITIES]);
+        }
+        if let Some(spent) = bucket.1.get_mut(priority as usize) {
+            *spent = spent.saturating_add(weight);
+        }
+    }
+
+    /// What will still count at `second`.
+    fn spent_after(&self, second: u64) -> Spent {
+        let oldest = second.saturating_sub(BUCKETS as u64 - 1);
+        let mut sum = [0_u32; PRIORITIES];
+        for (_, spent) in self.buckets.iter().filter(|(at, _)| *at >= oldest) {
+            for (total, one) in sum.iter_mut().zip(spent) {
+                *total = total.saturating_add(*one);
+            }
+        }
+        sum
+    }
+}
+
+/// What was spent in the last minute, by priority and by client, and what may be spent now.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    budget: u32,
+    reserves: Spent,
+    all: Minute,
+    /// What each client spent of it. As many as the config names.
+    clients: BTreeMap<Address, Minute>,
+    /// What was ever spent.
+    total: [u64; PRIORITIES],
+    /// The latest time seen: a clock that steps back must not bring spent weight back.
+    latest_ms: u64,
+}
+
+/// What counts at one moment.
+struct Moment<'a> {
+    spent: Spent,
+    clients: Vec<(&'a Address, Spent)>,
+}
+
+impl Ledger {
+    /// A ledger with nothing spent. The budget is a share's weight a minute, which these clients share.
+    #[must_use]
+    pub fn new<'a>(budget: u32, clients: impl IntoIterator<Item = &'a Address>) -> Self {
+        Self {
+            budget,
+            reserves: reserves(budget),
+            all: Minute::new(),
+            clients: clients.into_iter().map(|client| (*client, Minute::new())).collect(),
+            total: [0; PRIORITIES],
+            latest_ms: 0,
+        }
+    }
+
+    /// Weight a minute that may be spent in all.
+    #[must_use]
+    pub fn budget(&self) -> u32 {
+        self.budget
+    }
+
+    /// Weight spent in the last minute by all together.
+    #[must_use]
+    pub fn used(&self, now_ms: u64) -> u32 {
+        sum(&self.all.spent_after(self.second(now_ms)))
+    }
+
+    /// What still counts, second by second: how long ago, in milliseconds, and the weight.
+    #[must_use]
+    pub fn last_minute(&self, now_ms: u64) -> Vec<(u64, u32)> {
+        let second = self.second(now_ms);
+        let oldest = second.saturating_sub(BUCKETS as u64 - 1);
+        let spent = self.all.buckets.iter().filter(|(at, spent)| *at >= oldest && sum(spent) > 0);
+        let mut spent: Vec<(u64, u32)> = spent
+            .map(|(at, spent)| (second.saturating_sub(*at).saturating_mul(BUCKET_MS), sum(spent)))
+            .collect();
+        spent.sort_unstable_by_key(|(ago_ms, _)| std::cmp::Reverse(*ago_ms));
+        spent
+    }
+
+    /// Weight that each priority has ever spent.
+    pub fn totals(&self) -> impl Iterator<Item = (Priority, u64)> {
+        Priority::ALL.into_iter().zip(self.total)
+    }
+
+    /// Spends `weight`, for a client where it is for one, or says how long to wait. Time should come from a clock that
+    /// does not step.
+    ///
+    /// # Errors
+    /// [`Denied`] where it does not fit beside what was spent and what is kept for others; nothing is spent then.
+    pub fn try_spend(
+        &mut self,
+        priority: Priority,
+        client: Option<&Address>,
+        weight: u32,
+        now_ms: u64,
+    ) -> Result<(), Denied> {
+        let most = self.budget.saturating_sub(self.set_aside(priority, client, &self.unspent()));
+        if weight > most {
+            return Err(Denied::TooHeavy { weight, most });
+        }
+        let second = self.second(now_ms);
+        if self.fits(priority, client, weight, second) {
+            self.charge(priority, client, weight, now_ms);
+            return Ok(());
+        }
+        // After as many seconds as there are buckets nothing is spent any more, and `weight` is not over `most`.
+        let last = BUCKETS as u64;
+        let wait_s = (1..last).find(|wait_s| self.fits(priority, client, weight, second.saturating_add(*wait_s)));
+        let past_ms = self.latest_ms.max(now_ms) % BUCKET_MS;
+        Err(Denied::Wait { ms: wait_s.unwrap_or(last).saturating_mul(BUCKET_MS).saturating_sub(past_ms) })
+    }
+
+    /// Whether as much could be spent now, for no client.
+    #[must_use]
+    pub fn has_room(&self, priority: Priority, weight: u32, now_ms: u64) -> bool {
+        self.fits(priority, None, weight, self.second(now_ms))
+    }
+
+    /// Books weight that is already spent, such as what the length of an answer added.
+    pub fn charge(&mut self, priority: Priority, client: Option<&Address>, weight: u32, now_ms: u64) {
+        self.latest_ms = self.latest_ms.max(now_ms);
+        let second = self.second(now_ms);
+        self.all.charge(priority, weight, second);
+        if let Some(minute) = client.and_then(|client| self.clients.get_mut(client)) {
+            minute.charge(priority, weight, second);
+        }
+        if let Some(total) = self.total.get_mut(priority as usize) {
+            *total = total.saturating_add(u64::from(weight));
+        }
+    }
+
+    fn fits(&self, priority: Priority, client: Option<&Address>, weight: u32, second: u64) -> bool {
+        let moment = self.moment(second);
+        let aside = self.set_aside(priority, client, &moment);
+        sum(&moment.spent).saturating_add(aside).saturating_add(weight) <= self.budget
+    }
+
+    /// What is kept for others, of which nobody may take who spends with this priority.
+    fn set_aside(&self, priority: Priority, client: Option<&Address>, at: &Moment<'_>) -> u32 {
+        let is_client = matches!(priority, Priority::ClientExit | Priority::ClientEntry);
+        let kept = Priority::ALL.into_iter().map(|other| {
+            let unspent = value(&self.reserves, other).saturating_sub(value(&at.spent, other));
+            match other {
+                Priority::ClientExit | Priority::ClientEntry if yields(priority, other) => {
+                    unspent.max(self.unspent_parts(other, at, |_| true))
+                }
+                Priority::ClientExit | Priority::ClientEntry if is_client => {
+                    self.unspent_parts(other, at, |whose| Some(whose) != client)
+                }
+                _ if yields(priority, other) => unspent,
+                _ => 0,
+            }
+        });
+        kept.fold(0, u32::saturating_add)
+    }
+
+    /// What these clients have left of their parts of a reserve. A client's exits may have spent of its entries' part.
+    fn unspent_parts(&self, of: Priority, at: &Moment<'_>, is_counted: impl Fn(&Address) -> bool) -> u32 {
+        let part = |reserve: Priority| {
+            let clients = u32::try_from(self.clients.len()).unwrap_or(u32::MAX);
+            value(&self.reserves, reserve).checked_div(clients).unwrap_or_default()
+        };
+        let parts = at.clients.iter().filter(|(whose, _)| is_counted(whose)).map(|(_, spent)| {
+            let (exits, exit_part) = (value(spent, Priority::ClientExit), part(Priority::ClientExit));
+            if of == Priority::ClientExit {
+                return exit_part.saturating_sub(exits);
+            }
+            let beyond = exits.saturating_sub(exit_part);
+            part(of).saturating_sub(value(spent, of)).saturating_sub(beyond)
+        });
+        parts.fold(0, u32::saturating_add)
+    }
+
+    fn moment(&self, second: u64) -> Moment<'_> {
+        let clients = self.clients.iter().map(|(client, minute)| (client, minute.spent_after(second)));
+        Moment { spent: self.all.spent_after(second), clients: clients.collect() }
+    }
+
+    /// A minute in which nobody spends.
+    fn unspent(&self) -> Moment<'_> {
+        let clients = self.clients.keys().map(|client| (client, [0; PRIORITIES]));
+        Moment { spent: [0; PRIORITIES], clients: clients.collect() }
+    }
+
+    fn second(&self, now_ms: u64) -> u64 {
+        self.latest_ms.max(now_ms) / BUCKET_MS
+    }
+}
+
+/// Whether `priority` leaves the whole reserve of `other` alone.
+fn yields(priority: Priority, other: Priority) -> bool {
+    match priority {
+        Priority::ClientExit => matches!(other, Priority::Flatten | Priority::Read),
+        _ => other < priority,
+    }
+}
+
+fn value(spent: &Spent, priority: Priority) -> u32 {
+    spent.get(priority as usize).copied().unwrap_or_default()
+}
+
+fn sum(spent: &Spent) -> u32 {
+    spent.iter().fold(0, |sum, one| sum.saturating_add(*one))
+}
+
+/// What is set aside for each priority: the least of each, and a part of what the budget has beyond the smallest.
+///
+/// Half of it goes to the reads, which at the whole budget then cover prices, account and spot balance every
+/// second and open orders every five; a tenth each to flattening and entries, a twentieth to exits. The last
+/// quarter is reserved for none: every priority may spend it, and pass-through, without a reserve, lives on it alone.
+fn reserves(budget: u32) -> Spent {
+    let beyond = budget.saturating_sub(SMALLEST_BUDGET);
+    [
+        FLATTEN_LEAST.saturating_add(beyond / 10),
+        EXIT_LEAST.saturating_add(beyond / 20),
+        READ_LEAST.saturating_add(beyond / 2),
+        0,
+        ENTRY_LEAST.saturating_add(beyond / 10),
+        0,
+    ]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! What may be spent by whom, to the last weight.
+
+use super::*;
+use crate::base::ip_share::IP_BUDGET;
+use crate::venue::weight::Priority::{ClientEntry, ClientExit, EarlyRead, Flatten, PassThrough, Read};
+use proptest::prelude::*;
+
+const ALL: [Priority; PRIORITIES] = Priority::ALL;
+const T0: u64 = 1_700_000_000_000;
+const ONE: Address = Address([1; 20]);
+const OTHER: Address = Address([2; 20]);
+
+fn ledger(budget: u32) -> Ledger {
+    Ledger::new(budget, [&ONE])
+}
+
+/// Spends one by one until no more may be; how much that was.
+fn drain(ledger: &mut Ledger, priority: Priority, client: Option<&Address>) -> u32 {
+    (0..10_000).take_while(|_| ledger.try_spend(priority, client, 1, T0).is_ok()).map(|_| 1).sum()
+}
+
+#[test]
+fn whole_budget_covers_the_fastest_reads() {
+    let reads_a_minute = 60 * (2 + 2 + 2) + 12 * 20;
+    assert!(ledger(IP_BUDGET).reserves[Read as usize] >= reads_a_minute);
+}
+
+#[test]
+fn budget_is_spent_to_the_last_and_no_further() {
+    let mut ledger = ledger(150);
+    assert_eq!(ledger.try_spend(Flatten, None, 150, T0), Ok(()));
+    assert_eq!(ledger.used(T0), 150);
+    assert!(matches!(ledger.try_spend(Flatten, None, 1, T0), Err(Denied::Wait { .. })));
+    assert_eq!(ledger.try_spend(Flatten, None, 151, T0), Err(Denied::TooHeavy { weight: 151, most: 150 }));
+}
+
+#[test]
+fn each_priority_leaves_what_it_yields_to() {
+    for budget in [SMALLEST_BUDGET, IP_BUDGET] {
+        for priority in ALL {
+            let mut ledger = ledger(budget);
+            assert!(drain(&mut ledger, priority, Some(&ONE)) > 0, "{priority:?}");
+            for other in ALL.into_iter().filter(|other| yields(priority, *other)) {
+                let reserve = ledger.reserves[other as usize];
+                assert_eq!(ledger.try_spend(other, Some(&ONE), reserve, T0), Ok(()), "{other:?} after {priority:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn exits_leave_the_floor_of_the_reads_and_reads_leave_the_exits() {
+    let mut ledger = ledger(IP_BUDGET);
+    let [flatten, exit, read, ..] = ledger.reserves;
+    assert_eq!(drain(&mut ledger, ClientExit, Some(&ONE)), IP_BUDGET - flatten - read);
+    assert_eq!(drain(&mut ledger, EarlyRead, None), 0);
+    assert_eq!(drain(&mut ledger, Read, None), read);
+    assert_eq!(drain(&mut ledger, Flatten, None), flatten);
+    let mut ledger = self::ledger(IP_BUDGET);
+    assert_eq!(drain(&mut ledger, Read, None), IP_BUDGET - flatten - exit);
+    assert_eq!(drain(&mut ledger, ClientExit, Some(&ONE)), exit);
+}
+
+#[test]
+fn a_client_has_its_part_whatever_another_spends_and_all_of_it_alone() {
+    let shared = || Ledger::new(IP_BUDGET, [&ONE, &OTHER]);
+    let [flatten, exit, read, _, entry, _] = shared().reserves;
+    let mut ledger = shared();
+    assert_eq!(drain(&mut ledger, ClientExit, Some(&ONE)), IP_BUDGET - flatten - read - exit / 2 - entry / 2);
+    assert_eq!(drain(&mut ledger, ClientEntry, Some(&OTHER)), entry / 2, "its exits are left to it");
+    assert_eq!(drain(&mut ledger, ClientExit, Some(&OTHER)), exit / 2);
+    let mut ledger = shared();
+    drain(&mut ledger, ClientEntry, Some(&ONE));
+    drain(&mut ledger, PassThrough, None);
+    assert_eq!(drain(&mut ledger, ClientEntry, Some(&OTHER)), entry / 2);
+    assert_eq!(drain(&mut ledger, ClientExit, Some(&OTHER)), exit - exit / 2);
+    let mut alone = self::ledger(IP_BUDGET);
+    assert_eq!(drain(&mut alone, ClientEntry, Some(&ONE)), IP_BUDGET - flatten - read - exit);
+}
+
+#[test]
+fn a_reserve_already_used_holds_nothing_more_back() {
+    let mut ledger = ledger(150);
+    let [flatten, _, read, ..] = ledger.reserves;
+    ledger.try_spend(Flatten, None, flatten, T0).unwrap();
+    assert_eq!(ledger.try_spend(ClientExit, Some(&ONE), 150 - flatten - read, T0), Ok(()));
+}
+
+#[test]
+fn wait_is_exact() {
+    let mut ledger = ledger(150);
+    ledger.try_spend(Flatten, None, 100, T0 + 250).unwrap();
+    ledger.try_spend(Flatten, None, 50, T0 + 5_250).unwrap();
+    let now_ms = T0 + 10_400;
+    let Err(Denied::Wait { ms }) = ledger.try_spend(Flatten, None, 100, now_ms) else { panic!("spent") };
+    assert_eq!(now_ms + ms, T0 + 61_000);
+    assert!(ledger.try_spend(Flatten, None, 100, now_ms + ms - 1).is_err());
+    assert_eq!(ledger.try_spend(Flatten, None, 100, now_ms + ms), Ok(()));
+}
+
+#[test]
+fn a_clock_that_steps_back_frees_nothing() {
+    let mut ledger = ledger(150);
+    ledger.try_spend(Flatten, None, 150, T0).unwrap();
+    assert_eq!(ledger.used(T0 - 3_600_000), 150);
+    assert!(ledger.try_spend(Flatten, None, 1, T0 - 3_600_000).is_err());
+}
+
+proptest! {
+    #[test]
+    fn no_minute_holds_more_than_the_budget(
+        steps in prop::collection::vec((0..PRIORITIES, 0..3_usize, 0..60_u32, 0..9_000_u64), 1..300),
+        budget in SMALLEST_BUDGET..=IP_BUDGET,
+    ) {
+        let mut ledger = Ledger::new(budget, [&ONE, &OTHER]);
+        let mut spent: Vec<(u64, u32)> = Vec::new();
+        let mut now_ms = T0;
+        for (priority, client, weight, pause_ms) in steps {
+            now_ms += pause_ms;
+            let client = [None, Some(&ONE), Some(&OTHER)][client];
+            match ledger.try_spend(ALL[priority], client, weight, now_ms) {
+                Ok(()) => spent.push((now_ms, weight)),
+                Err(Denied::Wait { ms }) => {
+                    let mut later = ledger.clone();
+                    prop_assert_eq!(later.try_spend(ALL[priority], client, weight, now_ms + ms), Ok(()));
+                }
+                Err(Denied::TooHeavy { most, .. }) => prop_assert!(weight > most),
+            }
+            let minute: u32 = spent.iter().filter(|(at, _)| at + 60_000 > now_ms).map(|(_, w)| w).sum();
+            prop_assert!(minute <= budget, "{} of {}", minute, budget);
+        }
+    }
+}
