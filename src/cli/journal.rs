@@ -76,7 +76,7 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let Measured { equity, venue_ms } = equity::now(&config)?;
     let (at_ms, note) = (now_ms(), args.note.clone());
     let record = RiskRecord::Resume(Resume { at_ms, venue_ms: Some(venue_ms), equity: Some(equity), note });
-    let line = RiskLine { text: record.to_line(), checkpoint: false };
+    let line = RiskLine { text: record.to_line() };
     store.append(now_ms(), Vec::new(), vec![line]).map_err(Refusal::NotWritten)?;
     print(&format!("The drawdown halt is cleared; the peak starts anew at {} USDC.\n", to_wire(equity)))
 }

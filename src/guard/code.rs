@@ -66,7 +66,7 @@ codes! {
     Starting = "starting",
     /// The service is stopping.
     Stopping = "stopping",
-    /// The last account read is too old to judge an entry on.
+    /// The last read of the account, or of its open orders, is too old to judge an entry on.
     AccountStale = "account_stale",
     /// The last price read is too old to judge an entry on.
     PriceStale = "price_stale",

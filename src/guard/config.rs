@@ -61,6 +61,8 @@ pub struct Config {
     pub account_max_age_ms: u64,
     /// A price read older than this is stale.
     pub prices_max_age_ms: u64,
+    /// A read of the open orders older than this is stale.
+    pub orders_max_age_ms: u64,
     /// Path of the kill file, for the status.
     pub kill_file: String,
     /// The venue's URL, for the status.

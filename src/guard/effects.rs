@@ -45,6 +45,8 @@ pub struct Decided {
     pub verdict: Verdict,
     /// The reason.
     pub code: Code,
+    /// Whether it passed and can only reduce.
+    pub is_exit: bool,
 }
 
 /// A [`RiskRecord`] to write: what the risk state is made from at the next start.

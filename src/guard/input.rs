@@ -102,10 +102,24 @@ pub enum Input {
         /// The HTTP request to answer, if one pulled it.
         request: Option<u64>,
     },
-    /// The home is no longer where it was, so that a kill file put there is not seen, or is back (`None`).
-    Home(Option<String>),
     /// The journal failed, or works again (`None`).
     Journal(Option<String>),
+    /// The disk is full, and what is left of it is for what is sent; or it has room again.
+    DiskFull(bool),
+    /// Requests whose refusal did not get to the disk: how many, and the last one's code.
+    Untold {
+        /// How many.
+        count: u64,
+        /// The last one's code.
+        code: &'static str,
+    },
+    /// A state outside the core that is ill health, or its end (`None`).
+    Concern {
+        /// The alert's code.
+        code: &'static str,
+        /// What a person should do about it.
+        text: Option<String>,
+    },
     /// The disk fell behind and the journal's queue is full, or has room again.
     Behind(bool),
     /// Something went wrong outside a request. Never contains a key.

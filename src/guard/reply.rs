@@ -53,6 +53,12 @@ pub(crate) fn veto(code: Code, http_status: u16, summary: &Summary) -> String {
     with_guard(reply, summary)
 }
 
+/// A veto that no event tells of by itself, with an HTTP status of an error: there is no number to look it up by.
+pub(crate) fn unwritten(code: Code, text: &str) -> String {
+    let response = format!("svc-guard veto ({code}): {text}; the disk is full, so this is counted and not written");
+    ErrorBody::to_request(code.as_str(), &response).to_json()
+}
+
 /// An error that is no veto: the decision stands, the venue or the way to it failed.
 pub(crate) fn failed(text: &str, summary: &Summary) -> String {
     with_guard(json!({"status": "err", "response": format!("svc-guard: {text}")}), summary)

@@ -3,7 +3,9 @@
 use super::effects::Effects;
 use super::flow::risk::account;
 use super::flow::step_context::Step;
-use super::flow::{acts_for, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise};
+use super::flow::{
+    acts_for, cover, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise, untold,
+};
 use super::input::Input;
 use super::recovery::open_intents;
 use super::state::exposure::Exposure;
@@ -40,7 +42,9 @@ impl Guard {
         let mut step = Step::new(self, now_ms);
         on_input(&mut step, input);
         if is_read {
-            step.guard.read_exposure = Exposure::of_reads(&step.guard.view, step.guard.config.rules.stop);
+            cover::refresh(step.guard);
+            let Guard { view, lines, config, .. } = &*step.guard;
+            step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
         }
         // A decision changes nothing that the supervision looks at before it is answered.
         if !is_request {
@@ -57,7 +61,10 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Universe(universe) => supervise::on_universe(step, universe),
         Input::Mids { mids, begun_ms } => supervise::on_mids(step, &mids, begun_ms),
         Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, equity, begun_ms),
-        Input::Orders { orders, begun_ms } => supervise::on_orders(step, orders, begun_ms),
+        Input::Orders { orders, begun_ms } => {
+            supervise::on_orders(step, orders, begun_ms);
+            requests::on_orders_read(step, begun_ms);
+        }
         Input::Ledger { updates, begun_ms } => account::on_ledger(step, &updates, begun_ms),
         Input::AccountMode { mode, begun_ms } => account::on_account_mode(step.guard, mode, begun_ms),
         Input::Twaps(twaps) => flatten::on_twaps(step, twaps),
@@ -70,11 +77,14 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = Some(until_ms),
         Input::Sent { intent, index, outcome } => send_result::on_send_result(step, intent, index, outcome),
         Input::Kill { reason, by, write_file, request } => kill_switch::on_kill(step, reason, by, write_file, request),
-        Input::Home(problem) => {
-            let since_ms = step.guard.home_problem.take().map_or(step.now_ms, |(_, since_ms)| since_ms);
-            step.guard.home_problem = problem.map(|problem| (problem, since_ms));
-        }
         Input::Journal(problem) => step.guard.journal_error = problem,
+        Input::DiskFull(is_full) => step.guard.is_disk_full = is_full,
+        Input::Untold { count, code } => step.guard.untold.add(count, code),
+        Input::Concern { code, text: Some(text) } => {
+            let since_ms = step.guard.concerns.get(code).map_or(step.now_ms, |(_, since_ms)| *since_ms);
+            step.guard.concerns.insert(code, (text, since_ms));
+        }
+        Input::Concern { code, text: None } => _ = step.guard.concerns.remove(code),
         Input::Behind(is_behind) => step.guard.is_behind = is_behind,
         Input::Trouble(text) => {
             step.record(Trouble { text: text.into() });
@@ -83,6 +93,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::SendsEnded => shutdown::on_sends_ended(step),
         Input::Tick => {
             requests::unpark_overdue(step);
+            untold::tell_if_due(step);
             if step.guard.shutdown_reason.is_none() {
                 settlement::settle_due(step);
             }

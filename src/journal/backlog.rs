@@ -1,6 +1,6 @@
 //! The records that wait to be written: those of the batches at hand, and before them what the disk refused. Memory only.
 
-use super::batch::{Line, RiskLine, size, with_position};
+use super::batch::{Line, RiskLine, Worth, size, with_position};
 use super::segment::Position;
 
 /// Text that the disk refused is kept up to this (bytes) and written ahead of later records.
@@ -10,6 +10,8 @@ const MAX_UNWRITTEN: usize = 4 * 1024 * 1024;
 #[derive(Default)]
 pub(super) struct Backlog {
     pub(super) events: Vec<Line>,
+    /// What each of the events is worth.
+    worths: Vec<Worth>,
     pub(super) risk: Vec<Record>,
     size: usize,
 }
@@ -17,7 +19,7 @@ pub(super) struct Backlog {
 /// A risk record to be written.
 pub(super) struct Record {
     pub(super) text: String,
-    /// For a checkpoint that does not name its position yet: how many of the waiting events come before it.
+    /// For one that does not name its place yet: how many of the waiting events come before it.
     pub(super) after: Option<usize>,
 }
 
@@ -26,7 +28,6 @@ pub(super) struct Record {
 pub(super) struct Unwritten {
     events: usize,
     risk: usize,
-    size: usize,
 }
 
 impl Backlog {
@@ -35,29 +36,54 @@ impl Backlog {
     }
 
     pub(super) fn unwritten(&self) -> Unwritten {
-        Unwritten { events: self.events.len(), risk: self.risk.len(), size: self.size }
+        Unwritten { events: self.events.len(), risk: self.risk.len() }
     }
 
     /// Takes records that were checked.
-    pub(super) fn take(&mut self, events: Vec<Line>, risk: Vec<RiskLine>) {
+    pub(super) fn take(&mut self, events: Vec<Line>, risk: Vec<RiskLine>, worth: Worth) {
         self.size += size(&events, &risk);
         self.events.extend(events);
         let after = self.events.len();
-        self.risk
-            .extend(risk.into_iter().map(|line| Record { text: line.text, after: line.checkpoint.then_some(after) }));
+        self.worths.resize(after, worth);
+        self.risk.extend(risk.into_iter().map(|line| Record { text: line.text, after: Some(after) }));
+    }
+
+    /// What the records that wait are worth: as much as the best of them.
+    pub(super) fn worth(&self) -> Worth {
+        let events = self.worths.iter().copied().max().unwrap_or_default();
+        if self.risk.is_empty() { events } else { Worth::Own }
+    }
+
+    /// Lets go of the events that are worth less than this: what is left of the disk is for the others.
+    pub(super) fn drop_below(&mut self, least: Worth) {
+        let worths = std::mem::take(&mut self.worths);
+        let mut kept = worths.iter().map(|worth| *worth >= least);
+        for record in &mut self.risk {
+            let before = |after: &usize| worths.iter().take(*after).filter(|worth| **worth >= least).count();
+            record.after = record.after.as_ref().map(before);
+        }
+        self.events.retain(|_| kept.next().unwrap_or(true));
+        self.worths = worths.into_iter().filter(|worth| *worth >= least).collect();
+        self.measure();
+    }
+
+    fn measure(&mut self) {
+        let texts = self.events.iter().map(|line| line.text.len());
+        self.size = texts.chain(self.risk.iter().map(|record| record.text.len())).sum();
     }
 
     /// After a failed write: keeps all for the next one, unless that is too much. Then what came since `before` is dropped.
     pub(super) fn refused(&mut self, before: Unwritten) {
         if self.size > MAX_UNWRITTEN {
             self.events.truncate(before.events);
+            self.worths.truncate(before.events);
             self.risk.truncate(before.risk);
-            self.size = before.size;
+            self.measure();
         }
     }
 
     /// The events are on disk, the last of each at these positions; `before` is where the journal ended until then.
-    /// Checkpoints name their positions for good now, should their own write fail.
+    /// Risk records name their places for good now, should their own write fail.
     pub(super) fn events_written(&mut self, positions: &[Position], before: Option<&Position>) {
         for record in &mut self.risk {
             if let Some(after) = record.after.take() {
@@ -66,11 +92,13 @@ impl Backlog {
             }
         }
         self.events.clear();
+        self.worths.clear();
     }
 
     /// All is on disk.
     pub(super) fn written(&mut self) {
         self.events.clear();
+        self.worths.clear();
         self.risk.clear();
         self.size = 0;
     }

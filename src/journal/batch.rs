@@ -17,14 +17,24 @@ pub struct Line {
     pub keys: Keys,
 }
 
-/// A risk record on its way to disk.
+/// A risk record on its way to disk. `events_file`, `events_offset` and `events_chain` are added to it, the place after the
+/// events of its batch: the next start reads the events from the last checkpoint's place, and holds them to the last one's.
 #[derive(Clone, Debug)]
 pub struct RiskLine {
     /// The record: one JSON object on one line, without a chain member.
     pub text: String,
-    /// Whether it is a `checkpoint`: then `events_file`, `events_offset` and `events_chain` are added to it, the place after
-    /// the events of its batch, and the next start reads the events from there.
-    pub checkpoint: bool,
+}
+
+/// What records are worth when the disk is full: the reserve is there for those that something depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Worth {
+    /// Refusals, and what is only told: no byte of the reserve.
+    Told,
+    /// A client's exit: the first part of the reserve.
+    Exit,
+    /// The guard's own: cover, closes, halts, kills, and what became of what was sent. All of the reserve.
+    #[default]
+    Own,
 }
 
 /// Records that belong together, and a value that is handed back when they are on disk.
@@ -36,6 +46,8 @@ pub struct Batch<T> {
     pub events: Vec<Line>,
     /// Risk records, in order; on disk after the events.
     pub risk: Vec<RiskLine>,
+    /// What they are worth; risk records are worth all of the reserve whatever is said here.
+    pub worth: Worth,
     /// Given back on release.
     pub after: T,
 }
@@ -53,7 +65,7 @@ pub(super) fn check(events: &[Line], risk: &[RiskLine]) -> Result<(), JournalErr
     }
     let texts = events.iter().map(|line| line.text.as_str()).chain(risk.iter().map(|line| line.text.as_str()));
     for text in texts {
-        // A checkpoint's place takes less than 256 bytes.
+        // A place takes less than 256 bytes.
         if !fits(text) || text.len() + 256 > MAX_LINE || text.starts_with(HEADER) {
             return Err(JournalError::Line(LineFault::NotABody));
         }
@@ -61,7 +73,7 @@ pub(super) fn check(events: &[Line], risk: &[RiskLine]) -> Result<(), JournalErr
     Ok(())
 }
 
-/// A checkpoint's text with the place of the events that it stands for.
+/// A risk record's text with the place in the event journal that it was written at.
 pub(super) fn with_position(text: &str, position: Option<&Position>) -> String {
     match (position, text.strip_suffix('}')) {
         (Some(position), Some(inner)) => format!(

@@ -152,13 +152,21 @@ pub(crate) struct Lines<R> {
     start: u64,
     end: u64,
     chain: Chain,
+    /// Whether the first line may follow anything: what it follows was moved away.
+    takes_any: bool,
     line: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
     /// `reader` stands at byte `at` of the file, where `chain` is the value reached.
     pub(crate) fn new(reader: R, at: u64, chain: Chain) -> Lines<R> {
-        Lines { reader, start: at, end: at, chain, line: Vec::new() }
+        Lines { reader, start: at, end: at, chain, takes_any: false, line: Vec::new() }
+    }
+
+    /// Takes the first line as it stands, without the one before it.
+    pub(crate) fn taking_any(mut self, takes_any: bool) -> Lines<R> {
+        self.takes_any = takes_any;
+        self
     }
 
     /// Reads and checks the next line; false at the end. A fault is final: nothing after it means anything.
@@ -174,7 +182,8 @@ impl<R: BufRead> Lines<R> {
             return Err(if read < MAX_LINE { LineFault::Cut } else { LineFault::TooLong });
         }
         let (inner, claimed) = split(&self.line)?;
-        let chain = self.chain.after(&[inner, b"}"]);
+        let takes_any = std::mem::take(&mut self.takes_any);
+        let chain = if takes_any { claimed } else { self.chain.after(&[inner, b"}"]) };
         if chain != claimed {
             return Err(LineFault::Broken);
         }

@@ -32,8 +32,19 @@ pub enum What {
     },
     /// A file that another one names is not there.
     Missing(String),
-    /// The value here is not the one a checkpoint recorded.
+    /// The value here is not the one that the risk journal recorded.
     NotTheCheckpoint,
+    /// The value here is not the one that the event journal recorded.
+    NotWhatEventsSaw,
+    /// The file does not begin with the record that a journal is started with.
+    NoBeginning,
+    /// The risk journal is gone from beside its events.
+    Gone {
+        /// The last file of events.
+        beside: String,
+    },
+    /// The redo file is gone, and only it could say whether lines are missing at the end.
+    NoRedo,
     /// The bytes are not those of the batch that was being written.
     NotTheBatch,
     /// The record is of another journal.
@@ -59,8 +70,17 @@ impl fmt::Display for Damage {
             }
             What::Missing(name) => write!(f, "this line names the file {name}, which is not there")?,
             What::NotTheCheckpoint => {
-                f.write_str("the chain here is not the one that the risk journal's last checkpoint recorded")?;
+                f.write_str("the chain here is not the one that the risk journal recorded")?;
             }
+            What::NotWhatEventsSaw => f.write_str("the chain here is not the one that the event journal recorded")?,
+            What::NoBeginning => {
+                f.write_str("the file does not begin with the record that journal-init starts a journal with")?;
+            }
+            What::Gone { beside } => write!(f, "the risk journal is gone, and its events stand in {beside}")?,
+            What::NoRedo => f.write_str(
+                "the file is gone or empty, and the service was not ended in order, so nobody can tell whether lines are \
+                 missing at the journal's end",
+            )?,
             What::NotTheBatch => {
                 f.write_str("these bytes are not those of the batch that tail.redo says was written")?;
             }
@@ -181,6 +201,8 @@ pub enum JournalError {
         /// The system's answer to the last try.
         error: io::Error,
     },
+    /// The disk is full, and what is left of it is kept for records that are worth more. It is let go.
+    NoRoom(PathBuf),
     /// A text that cannot be a line. The batch is dropped whole.
     Line(LineFault),
     /// The batch is larger than one write may be. It is dropped whole.
@@ -197,6 +219,9 @@ impl fmt::Display for JournalError {
         match self {
             JournalError::Disk { path, error } => {
                 write!(f, "the journal cannot be written: {}: {error}; make space or repair the disk", path.display())
+            }
+            JournalError::NoRoom(path) => {
+                write!(f, "the disk of {} is full, and its reserve is kept for closing: make space", path.display())
             }
             JournalError::Line(fault) => write!(f, "a journal record was refused: {fault}"),
             JournalError::TooLarge { limit, size } => {

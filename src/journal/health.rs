@@ -2,7 +2,7 @@
 
 use crate::base::sync::lock;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 /// How the journal stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +20,29 @@ pub enum Condition {
 pub struct Health {
     condition: AtomicU8,
     error: Mutex<Option<String>>,
+    low_space: Mutex<Option<String>>,
+    is_full: AtomicBool,
 }
 
 impl Health {
+    /// Whether the disk is full, and what is left of it kept for records that something depends on.
+    pub fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_full(&self, is_full: bool) {
+        self.is_full.store(is_full, Ordering::Release);
+    }
+
+    /// What to tell the user of a disk that is nearly full.
+    pub fn low_space(&self) -> Option<String> {
+        lock(&self.low_space).clone()
+    }
+
+    pub(crate) fn set_low_space(&self, text: Option<String>) {
+        *lock(&self.low_space) = text;
+    }
+
     /// How the journal stands now.
     pub fn condition(&self) -> Condition {
         match self.condition.load(Ordering::Acquire) {

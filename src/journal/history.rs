@@ -48,7 +48,7 @@ impl History {
         let Some(until) = self.until else { return Ok(()) };
         let mut files = SegmentsNewestFirst::of(&self.folders, Stream::Events)?.all()?;
         files.retain(|file| file.segment <= until.segment);
-        let mut scanner = Scanner::new(&self.folders, files, None);
+        let mut scanner = Scanner::of_all(&self.folders, files)?;
         let mut reached = None;
         while !self.index.is_closed() {
             if self.index.is_woken() && self.index.wait() {
@@ -84,7 +84,10 @@ impl History {
         let unwritten = OpenError::io(self.folders.main.path());
         let mut files = SegmentsNewestFirst::of(&self.folders, Stream::Events)?.all()?;
         files.retain(|file| from.is_none_or(|from| file.segment >= from.segment));
-        let mut scanner = Scanner::new(&self.folders, files, from);
+        let mut scanner = match from {
+            Some(_) => Scanner::new(&self.folders, files, from),
+            None => Scanner::of_all(&self.folders, files)?,
+        };
         let mut table = MemTable::after(from);
         while table.to != Some(to) {
             if self.index.is_closed() || !scanner.advance()? {

@@ -126,7 +126,9 @@ impl Lookup {
         let refuse = |path: PathBuf, why: &dyn ToString| LookupError::Unreadable { path, why: why.to_string() };
         let here = |why: &dyn ToString| refuse(self.folders.main.join(&name), why);
         let (path, file) =
-            self.folders.open(&name).map_err(|error| here(&error))?.ok_or_else(|| here(&"the file is gone"))?;
+            self.folders.open(&name).map_err(|error| here(&error))?.ok_or_else(|| {
+                here(&"the file was moved away or compressed; bring it back to look its decisions up")
+            })?;
         let mut line = Vec::with_capacity(4096);
         let mut block = [0; 4096];
         let end = loop {
@@ -144,7 +146,9 @@ impl Lookup {
         line.truncate(end);
         let mut text = split(&line).ok().and_then(|_| serde_json::from_slice::<Map<String, Value>>(&line).ok());
         if let Some(text) = &mut text {
+            // The journal's own members.
             text.shift_remove("chain");
+            text.shift_remove("seen");
         }
         text.map(Published::of).ok_or_else(|| refuse(path, &format!("there is no event at byte {}", location.offset)))
     }

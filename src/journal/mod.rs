@@ -18,6 +18,7 @@
 
 mod backlog;
 mod batch;
+mod carry;
 mod chain;
 mod error;
 mod folder;
@@ -29,21 +30,24 @@ mod open;
 mod reader;
 mod redo;
 mod reserve;
+mod seen;
 mod segment;
+mod space;
 mod store;
 mod stored;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod vouch;
 mod writer;
 
-pub use batch::{Batch, Line, MAX_BATCH, RiskLine};
+pub use batch::{Batch, Line, MAX_BATCH, RiskLine, Worth};
 pub use chain::{Chain, LineFault, MAX_LINE, seal};
 pub use error::{Damage, JournalError, LookupError, OpenError, What};
 pub use health::{Condition, Health};
 pub use history::History;
 pub use lookup::{Lookup, MAX_DECISIONS};
-pub use open::{Opened, Options, create_risk, open};
+pub use open::{LastEvents, Opened, Options, create_risk, open};
 pub use reader::{RiskLines, read_risk};
 pub use store::{Commit, Store};
 pub use stored::StoredEvent;

@@ -11,6 +11,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::de::IgnoredAny;
 
+use super::carry::carry_over;
 use super::chain::{Chain, LineFault, seal};
 use super::error::{OpenError, What};
 use super::folder::{Folder, Folders};
@@ -18,12 +19,14 @@ use super::history::History;
 use super::index::Index;
 use super::index::entry::{Location, entries};
 use super::redo;
+use super::seen::place_of;
 use super::segment::{
     Position, Scanner, Segment, SegmentRef, SegmentsNewestFirst, Stream, count_back, damage, list, stated_chain,
 };
 use super::store::{Parts, Store};
 use super::stored::StoredEvent;
 use super::tail::Tail;
+use super::vouch;
 use crate::faults::Faults;
 use crate::record::event::Kind;
 use crate::record::risk_record::{Checkpoint, RiskRecord};
@@ -51,8 +54,8 @@ pub struct Options {
 pub struct Opened {
     /// All risk records in order, of the checkpoints only the last: their texts.
     pub risk: Vec<String>,
-    /// All events since the last checkpoint, and at least the last 1,000 there are, in order.
-    pub events: Vec<StoredEvent>,
+    /// The events since the last checkpoint, and at least the last 1,000 there are.
+    pub events: LastEvents,
     /// The highest `seq` given out; 0 before the first event.
     pub last_seq: u64,
     /// The events before these, not verified yet.
@@ -67,40 +70,52 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
     let lock = lock(&Folder::own(dir)?)?;
     let folders = Folders::own(dir, options.fallback.as_deref())?;
     if list(&folders, Stream::Risk)?.is_empty() {
+        refuse_orphans(&folders)?;
         return Err(OpenError::NoRiskJournal(dir.to_owned()));
     }
     redo::complete(&folders, &options.faults)?;
 
     let risk = read_risk(&folders, &options.owner)?;
     let index = Arc::new(Index::open(&folders, options.faults.clone())?);
-    let events = read_events(&folders, risk.checkpoint.as_ref(), &index, &options.owner)?;
-    let last_event = events.records.last().map_or(0, |stored| stored.event.seq);
-    let last_seq = last_event.max(risk.checkpoint_seq);
+    let events = read_events(&folders, &risk, &index, &options.owner)?;
+    vouch::check(&folders, &risk, &events)?;
+    let risk_end = risk.end.map(|end| carry_over(&folders, &risk.records, risk.bytes, end));
+    let last_seq = events.last_seq.max(risk.checkpoint_seq);
 
     let parts = Parts {
         events: resume(&folders, Stream::Events, events.end)?,
-        risk: resume(&folders, Stream::Risk, risk.end)?,
+        risk: resume(&folders, Stream::Risk, risk_end)?,
         folders: folders.clone(),
         faults: options.faults.clone(),
         index: Arc::clone(&index),
         lock,
     };
+    let events = LastEvents { folders: folders.clone(), files: events.files, from: events.from, end: events.end };
     let history = History::new(folders, index, events.from);
-    Ok((Store::new(parts)?, Opened { risk: risk.records, events: events.records, last_seq, history }))
+    Ok((Store::new(parts)?, Opened { risk: risk.records, events, last_seq, history }))
 }
 
 /// Starts a risk journal in `dir` with its first record (one JSON object on one line). Never replaces one.
 pub fn create_risk(dir: &Path, first_record: &str) -> Result<(), OpenError> {
     let folder = Folder::own(dir)?;
     let _held = lock(&folder)?;
-    if let Some(there) = list(&Folders::of(dir)?, Stream::Risk)?.first() {
+    let folders = Folders::of(dir)?;
+    if let Some(there) = list(&folders, Stream::Risk)?.first() {
         return Err(OpenError::Exists(folder.join(&there.name())));
     }
+    refuse_orphans(&folders)?;
     let name = Segment { day: None, n: 0 }.name();
     let failed = OpenError::io(dir);
     let mut line = Vec::new();
     seal(Chain::START, first_record, &mut line).map_err(|fault| failed(io::Error::other(fault)))?;
     folder.replace(&name, &line).map_err(failed)
+}
+
+/// Refuses events whose risk journal is gone: with a new one nothing would be known of their halts.
+fn refuse_orphans(folders: &Folders) -> Result<(), OpenError> {
+    let Some(events) = list(folders, Stream::Events)?.last().copied() else { return Ok(()) };
+    let risk = Segment { day: None, n: 0 }.name();
+    Err(damage(&folders.main.join(&risk), 0, What::Gone { beside: events.name() }).into())
 }
 
 /// The lock file is for its owner alone: whoever can open a file can hold a lock on it.
@@ -131,7 +146,9 @@ fn resume(folders: &Folders, stream: Stream, end: Option<Position>) -> Result<Ta
     Ok(Tail::new(stream, end, newest, file))
 }
 
-struct Risk {
+/// The risk journal as a start finds it.
+#[derive(Default)]
+pub(super) struct Risk {
     records: Vec<String>,
     /// Where among the records the last checkpoint stands.
     last_checkpoint: Option<usize>,
@@ -139,12 +156,18 @@ struct Risk {
     checkpoint_seq: u64,
     /// The place of the events that it names.
     checkpoint: Option<Position>,
-    end: Option<Position>,
+    /// The last place of the event journal that a record names.
+    pub(super) saw_events: Option<Position>,
+    /// The first file that was read.
+    pub(super) first: Option<Segment>,
+    /// What was read, bytes.
+    bytes: u64,
+    pub(super) end: Option<Position>,
 }
 
 /// Verifies and reads the whole risk journal.
 fn read_risk(folders: &Folders, owner: &[(&'static str, String)]) -> Result<Risk, OpenError> {
-    let mut risk = Risk { records: Vec::new(), last_checkpoint: None, checkpoint_seq: 0, checkpoint: None, end: None };
+    let mut risk = Risk::default();
     let mut scanner = Scanner::new(folders, SegmentsNewestFirst::of(folders, Stream::Risk)?.all()?, None);
     while scanner.advance()? {
         let not_json = || scanner.refuse(What::Line(LineFault::NotJson));
@@ -153,10 +176,17 @@ fn read_risk(folders: &Folders, owner: &[(&'static str, String)]) -> Result<Risk
         if record.is_none() && serde_json::from_str::<IgnoredAny>(text).is_err() {
             return Err(not_json());
         }
-        if let Some(RiskRecord::Init(init)) = record.as_ref().filter(|_| risk.records.is_empty()) {
-            let stated = [&init.account[..], &init.mode[..], &init.account_network[..]];
-            refuse_foreign(&scanner, stated, owner)?;
+        match &record {
+            Some(RiskRecord::Init(init)) if risk.records.is_empty() => {
+                let stated = [&init.account[..], &init.mode[..], &init.account_network[..]];
+                refuse_foreign(&scanner, stated, owner)?;
+            }
+            _ if risk.records.is_empty() => return Err(scanner.refuse(What::NoBeginning)),
+            _ => {}
         }
+        risk.bytes += u64::try_from(text.len()).unwrap_or_default();
+        risk.first = risk.first.or(scanner.record().map(|(segment, ..)| segment));
+        risk.saw_events = place_of(text).or(risk.saw_events);
         if let Some(RiskRecord::Checkpoint(checkpoint)) = &record {
             if checkpoint.events_file.is_some() {
                 risk.checkpoint = Some(checkpoint_position(checkpoint).ok_or_else(not_json)?);
@@ -169,6 +199,10 @@ fn read_risk(folders: &Folders, owner: &[(&'static str, String)]) -> Result<Risk
         }
         risk.records.push(text.to_owned());
         risk.end = scanner.position();
+    }
+    if risk.records.is_empty() {
+        let file = folders.main.join(&Segment { day: None, n: 0 }.name());
+        return Err(damage(&file, 0, What::NoBeginning).into());
     }
     Ok(risk)
 }
@@ -192,50 +226,82 @@ fn checkpoint_position(checkpoint: &Checkpoint) -> Option<Position> {
     })
 }
 
-struct Events {
-    records: Vec<StoredEvent>,
+/// The end of the event journal as a start finds it.
+pub(super) struct Events {
+    last_seq: u64,
+    files: VecDeque<SegmentRef>,
     from: Option<Position>,
-    end: Option<Position>,
+    pub(super) end: Option<Position>,
+    /// The last place of the risk journal that an event names.
+    pub(super) saw_risk: Option<Position>,
+    /// Whether the last event is that of a service that ended in order.
+    pub(super) is_closed: bool,
 }
 
-/// Verifies and reads the events at the journal's end, and gives them to the index.
+/// Verifies the events at the journal's end, one at a time, and gives them to the index.
 fn read_events(
     folders: &Folders,
-    checkpoint: Option<&Position>,
+    risk: &Risk,
     index: &Index,
     owner: &[(&'static str, String)],
 ) -> Result<Events, OpenError> {
-    let (files, from) = recent(folders, checkpoint)?;
+    let (files, from) = recent(folders, risk.checkpoint.as_ref())?;
     let begin = index.begin(from).map_err(OpenError::io(folders.main.path()))?;
     let begin = begin.as_ref().map(Location::from);
-    let mut events = Events { records: Vec::new(), from, end: from };
+    let mut events = Events { last_seq: 0, files: files.clone(), from, end: from, saw_risk: None, is_closed: false };
     let mut scanner = Scanner::new(folders, files, from);
-    let mut met = checkpoint.is_none_or(|position| from.is_some_and(|from| from == *position));
+    let mut named = vouch::Named::new([risk.checkpoint, risk.saw_events], from);
     while scanner.advance()? {
         let (Some((segment, offset, body)), Some(position)) = (scanner.record(), scanner.position()) else { break };
         let stored = StoredEvent::read(body).map_err(|fault| scanner.refuse(What::Line(fault)))?;
         if let Some(Kind::Started(started)) = stored.as_ref().map(|stored| &stored.event.kind) {
             refuse_foreign(&scanner, [&started.account, &started.mode, ""], owner)?;
         }
-        let location = Location { segment, offset };
-        met = met || checkpoint.is_some_and(|checkpoint| *checkpoint == position);
-        if !met && checkpoint.is_some_and(|checkpoint| Location::from(checkpoint) <= Location::from(&position)) {
+        if !named.reached(&position) {
             return Err(scanner.refuse(What::NotTheCheckpoint));
         }
+        let location = Location { segment, offset };
         if begin.is_none_or(|begin| begin <= location) {
             let keys = stored.as_ref().map(|stored| stored.event.kind.keys()).unwrap_or_default();
             index.add(entries(&keys, location), position);
         }
-        events.records.extend(stored);
+        if let Some(stored) = stored {
+            events.last_seq = stored.event.seq;
+            events.is_closed = matches!(stored.event.kind, Kind::Stopped(_));
+            events.saw_risk = stored.seen.or(events.saw_risk);
+        }
         events.end = Some(position);
     }
-    match checkpoint {
-        Some(position) if !met => {
+    match named.missing() {
+        Some(position) => {
             let path = folders.main.join(&position.segment.name());
-            let what = What::Short { reached: position.offset, says: "the risk journal's last checkpoint" };
-            Err(damage(&path, events.end.map_or(0, |end| end.offset), what).into())
+            let what = What::Short { reached: position.offset, says: "the risk journal" };
+            let is_there = |end: &Position| end.segment == position.segment;
+            Err(damage(&path, events.end.filter(is_there).map_or(0, |end| end.offset), what).into())
         }
-        _ => Ok(events),
+        None => Ok(events),
+    }
+}
+
+/// The events that a start reads: verified when the journal was opened, and read again one at a time by who needs them.
+#[derive(Debug)]
+pub struct LastEvents {
+    folders: Folders,
+    files: VecDeque<SegmentRef>,
+    from: Option<Position>,
+    end: Option<Position>,
+}
+
+impl LastEvents {
+    /// Hands them over in order; only one is in memory at a time. To be called before anything is written.
+    pub fn each(&self, mut take: impl FnMut(StoredEvent)) -> Result<(), OpenError> {
+        let mut scanner = Scanner::new(&self.folders, self.files.clone(), self.from);
+        while scanner.position() != self.end && scanner.advance()? {
+            let Some((_, _, body)) = scanner.record() else { break };
+            let stored = StoredEvent::read(body).map_err(|fault| scanner.refuse(What::Line(fault)))?;
+            stored.into_iter().for_each(&mut take);
+        }
+        Ok(())
     }
 }
 

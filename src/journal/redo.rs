@@ -16,7 +16,7 @@ use super::folder::{Folder, Folders};
 use super::segment::{Segment, damage, list};
 use crate::faults::{Faults, Step};
 
-const NAME: &str = "tail.redo";
+pub(super) const NAME: &str = "tail.redo";
 
 /// More than the largest batch the writer writes (bytes).
 const LIMIT: u64 = 64 * 1024 * 1024;
@@ -50,7 +50,14 @@ pub(crate) struct Redo {
 
 impl Redo {
     pub(crate) fn open(folder: &Folder) -> Result<Redo, OpenError> {
-        Ok(Redo { file: folder.open_or_create(NAME, 0o644)?, buffer: Vec::new() })
+        let file = folder.open_or_create(NAME, 0o644)?;
+        let redo = Redo { file, buffer: Vec::new() };
+        if redo.file.metadata().map_err(OpenError::io(&folder.join(NAME)))?.len() == 0 {
+            // From now on an empty one, or none, was made so by somebody. A disk without any room is no reason not to start.
+            let made = redo.forget().and_then(|()| redo.file.sync_all()).and_then(|()| folder.sync());
+            let _told_by_the_health = made;
+        }
+        Ok(redo)
     }
 
     /// Names and holds what is written next.
@@ -89,6 +96,21 @@ pub(crate) fn complete(folders: &Folders, faults: &Faults) -> Result<(), OpenErr
         }
     }
     Ok(())
+}
+
+/// Whether each folder that holds a part of the journal has a redo file that was once written to.
+pub(crate) fn is_there(folders: &Folders) -> Result<bool, OpenError> {
+    for folder in folders.all() {
+        let holds_a_part = folder.names()?.iter().any(|name| Segment::parse(name).is_some());
+        let written = match folder.open(NAME, false)? {
+            Some(file) => file.metadata().map_err(OpenError::io(&folder.join(NAME)))?.len() > 0,
+            None => false,
+        };
+        if holds_a_part && !written {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 type Held = (Segment, u64, Vec<u8>);

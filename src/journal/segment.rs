@@ -4,6 +4,9 @@
 //! it is and the next *segment* is begun: `events-<day>.<n>.jsonl`, `risk.<n>.jsonl`. Its first line, the *header*,
 //! `{"follows":"<file>","at":<byte>,…}`, says where the journal really continues from: what stands in that file from that
 //! byte on was never confirmed to anybody, is written again in the new segment, and is not part of the journal.
+//!
+//! A risk journal that has grown goes on in a segment that carries the records that a start needs (`carry.rs`).
+//! Its header has a `base`, the chain value that it follows, and the files before it are read no more.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -69,12 +72,17 @@ pub(crate) struct SegmentRef {
     pub(crate) end: u64,
     /// Whether the first line is a header.
     pub(crate) headed: bool,
+    /// The chain value that the file follows, where it carries all that the files before it are read for.
+    pub(crate) base: Option<Chain>,
 }
 
 #[derive(Deserialize)]
 struct Header {
     follows: String,
     at: u64,
+    /// The chain value before it; see [`SegmentRef::base`].
+    #[serde(default)]
+    base: Option<String>,
 }
 
 /// The files of one journal, newest first, each opened only when asked for.
@@ -116,8 +124,14 @@ impl<'a> SegmentsNewestFirst<'a> {
         let header =
             header(&file).map_err(|fault| Damage { file: path.clone(), line: 1, byte: 0, what: What::Line(fault) })?;
         let headed = header.is_some();
-        self.before = header.map(|header| (header, path.clone()));
-        Ok(Some(SegmentRef { segment, path, end, headed }))
+        let base = header.as_ref().and_then(|header| header.base.as_deref()).map(str::parse).transpose();
+        let base = base.map_err(|fault| damage(&path, 0, What::Line(fault)))?;
+        if base.is_some() {
+            self.left.clear();
+        } else {
+            self.before = header.map(|header| (header, path.clone()));
+        }
+        Ok(Some(SegmentRef { segment, path, end, headed, base }))
     }
 
     /// All files, oldest first.
@@ -146,10 +160,29 @@ pub(crate) fn list(folders: &Folders, stream: Stream) -> Result<Vec<Segment>, Op
     Ok(found)
 }
 
+/// Whether files older than `first` left a trace under their name with one more ending: `events-<day>.jsonl.gz`, or any other
+/// that their owner chose.
+fn has_older(folders: &Folders, first: Option<Segment>) -> Result<bool, OpenError> {
+    for folder in folders.all() {
+        let names = folder.names()?;
+        let mut moved = names.iter().filter_map(|name| Segment::parse(name.rsplit_once('.')?.0));
+        if moved.any(|moved| moved.day.is_some() && Some(moved) < first) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The text of a header line; `None` is the journal's beginning.
 pub(crate) fn header_text(follows: Option<&Position>) -> String {
     let (name, at) = follows.map_or((String::new(), 0), |position| (position.segment.name(), position.offset));
     format!("{HEADER}{name}\",\"at\":{at}}}")
+}
+
+/// The text of a header of a file that carries what the files before it are read for.
+pub(crate) fn base_text(follows: &Position) -> String {
+    let (name, at, base) = (follows.segment.name(), follows.offset, follows.chain);
+    format!("{HEADER}{name}\",\"at\":{at},\"base\":\"{base}\"}}")
 }
 
 /// Whether a body is a header.
@@ -225,13 +258,22 @@ pub(crate) struct Scanner<'a> {
     open: Option<(SegmentRef, Lines<BufReader<Take<File>>>)>,
     from: u64,
     chain: Chain,
+    /// Whether the files before the first were moved away by the journal's owner.
+    is_cut: bool,
 }
 
 impl<'a> Scanner<'a> {
     /// `files` are to be read from `from` on, in the first of them; `None` is the journal's beginning.
     pub(crate) fn new(folders: &'a Folders, files: VecDeque<SegmentRef>, from: Option<Position>) -> Scanner<'a> {
         let (from, chain) = from.map_or((0, Chain::START), |position| (position.offset, position.chain));
-        Scanner { folders, left: files, open: None, from, chain }
+        Scanner { folders, left: files, open: None, from, chain, is_cut: false }
+    }
+
+    /// The whole journal as far as it is there: its owner may have compressed or moved its oldest files.
+    pub(crate) fn of_all(folders: &'a Folders, files: VecDeque<SegmentRef>) -> Result<Scanner<'a>, OpenError> {
+        let first = files.front().map(|file| file.segment);
+        let is_cut = first.is_some_and(|first| first.day.is_some()) && has_older(folders, first)?;
+        Ok(Scanner { is_cut, ..Scanner::new(folders, files, None) })
     }
 
     /// Reads and checks the next record; false at the journal's end. Headers are checked and passed over.
@@ -262,7 +304,11 @@ impl<'a> Scanner<'a> {
         let from = std::mem::take(&mut self.from);
         file.seek(SeekFrom::Start(from)).map_err(OpenError::io(&path))?;
         let reader = BufReader::with_capacity(65_536, file.take(segment_ref.end.saturating_sub(from)));
-        self.open = Some((segment_ref, Lines::new(reader, from, self.chain)));
+        if let Some(base) = segment_ref.base.filter(|_| from == 0) {
+            self.chain = base;
+        }
+        let lines = Lines::new(reader, from, self.chain).taking_any(std::mem::take(&mut self.is_cut));
+        self.open = Some((segment_ref, lines));
         Ok(true)
     }
 

@@ -11,7 +11,7 @@ use nix::fcntl::Flock;
 use nix::libc::{EDQUOT, ENOSPC};
 
 use super::backlog::{Backlog, Unwritten};
-use super::batch::{Line, RiskLine, check, with_position};
+use super::batch::{Line, RiskLine, Worth, check, with_position};
 use super::error::{JournalError, OpenError};
 use super::folder::{Folder, Folders};
 use super::health::{Condition, Health};
@@ -20,7 +20,9 @@ use super::index::entry::{Location, entries};
 use super::lookup::Lookup;
 use super::redo::{Part, Redo};
 use super::reserve::Reserve;
+use super::seen::with_seen;
 use super::segment::Position;
+use super::space::Space;
 use super::tail::{Encoded, Plan, Tail};
 use crate::base::day::{Day, day_of};
 use crate::faults::Faults;
@@ -30,6 +32,9 @@ const TRIES: u8 = 2;
 
 /// How often a reserve that was given up, or the backlog, is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// How often the disk's free space is looked at.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// One of the folders written to.
 pub(super) struct Volume {
@@ -64,6 +69,13 @@ pub struct Store {
     backlog: Backlog,
     day: Day,
     retried: Instant,
+    looked: Instant,
+    /// Whether a disk had no room, and none was made since.
+    is_full: bool,
+    /// What records were worth at least to be kept by the last commit.
+    kept: Worth,
+    /// The end of the risk journal, until an event says that it was seen.
+    unseen: Option<Position>,
     faults: Faults,
     health: Arc<Health>,
     index: Arc<Index>,
@@ -87,14 +99,16 @@ pub(super) struct Parts {
 impl Store {
     pub(super) fn new(parts: Parts) -> Result<Store, OpenError> {
         let Parts { folders, events, risk, faults, index, lock } = parts;
-        let mut volumes = Vec::new();
+        let (mut volumes, mut is_full) = (Vec::new(), false);
         for folder in folders.all() {
             let mut volume = Volume { folder: folder.clone(), redo: Redo::open(folder)?, reserve: Reserve::none() };
             // A disk too full for the reserve is shown by the health; it does not keep exits from being journaled.
-            let _shown_below = volume.reserve.refill(folder, &faults);
+            let held = volume.reserve.refill(folder, &faults);
+            is_full = is_full || volumes.is_empty() && held.is_err_and(|error| no_space(&error));
             volumes.push(volume);
         }
-        let store = Store {
+        let unseen = risk.confirmed();
+        let mut store = Store {
             folders,
             volumes,
             active: 0,
@@ -103,6 +117,10 @@ impl Store {
             backlog: Backlog::default(),
             day: day_of(0),
             retried: Instant::now(),
+            looked: Instant::now(),
+            is_full,
+            kept: Worth::Told,
+            unseen,
             faults,
             health: Arc::default(),
             index,
@@ -112,6 +130,7 @@ impl Store {
             risk_lines: Encoded::default(),
             _lock: lock,
         };
+        store.look();
         store.show_health();
         Ok(store)
     }
@@ -139,8 +158,25 @@ impl Store {
     pub fn append(&mut self, at_ms: u64, events: Vec<Line>, risk: Vec<RiskLine>) -> Result<(), Arc<JournalError>> {
         check(&events, &risk)?;
         let before = self.unwritten();
-        self.take(events, risk);
+        self.take(events, risk, Worth::Own);
         self.commit(day_of(at_ms), before)
+    }
+
+    /// Refuses records that what is left of a full disk is not for.
+    pub(super) fn admit(&self, worth: Worth) -> Result<(), JournalError> {
+        let least = self.volumes.get(self.active).map_or(Worth::Told, |volume| volume.reserve.least());
+        let is_let_go = self.is_full && worth < least.max(Worth::Exit);
+        if is_let_go { Err(self.no_room()) } else { Ok(()) }
+    }
+
+    /// Whether the last commit kept records that are worth this.
+    pub(super) fn let_go(&self, worth: Worth) -> Result<(), JournalError> {
+        if worth < self.kept { Err(self.no_room()) } else { Ok(()) }
+    }
+
+    fn no_room(&self) -> JournalError {
+        let folder = self.volumes.get(self.active).map_or(self.folders.main.path(), |volume| volume.folder.path());
+        JournalError::NoRoom(folder.to_owned())
     }
 
     /// The records waiting already, before a group is taken.
@@ -149,8 +185,8 @@ impl Store {
     }
 
     /// Takes records that were checked, to be written by the next commit.
-    pub(super) fn take(&mut self, events: Vec<Line>, risk: Vec<RiskLine>) {
-        self.backlog.take(events, risk);
+    pub(super) fn take(&mut self, events: Vec<Line>, risk: Vec<RiskLine>, worth: Worth) {
+        self.backlog.take(events, risk, worth);
     }
 
     /// Writes all that was taken. On failure it is kept for the next commit, unless it is too much: then what was
@@ -167,10 +203,17 @@ impl Store {
 
     fn try_commit(&mut self, day: Day, before: Unwritten) -> Result<(), Arc<JournalError>> {
         self.day = self.day.max(day);
+        self.kept = Worth::Told;
         let mut tries = TRIES;
         while let Err(failure) = self.attempt() {
             if self.remedy(&failure.error, &mut tries) {
                 continue;
+            }
+            if self.is_full && self.backlog.worth() == Worth::Told {
+                // Nothing depends on these, and the reserve is whole.
+                self.keep(Worth::Exit);
+                self.show_health();
+                return Err(Arc::new(self.no_room()));
             }
             self.backlog.refused(before);
             let error = JournalError::Disk { path: failure.path, error: failure.error };
@@ -185,10 +228,15 @@ impl Store {
     /// Whether another try makes sense, after doing what makes sense of it.
     fn remedy(&mut self, error: &io::Error, tries: &mut u8) -> bool {
         let last = self.active + 1 >= self.volumes.len();
-        let full = matches!(error.raw_os_error(), Some(ENOSPC | EDQUOT));
+        let full = no_space(error);
         let Some(volume) = self.volumes.get_mut(self.active) else { return false };
-        if full && volume.reserve.give_up(&volume.folder) {
-            return true;
+        if full {
+            self.is_full = last;
+            self.health.set_full(last);
+            if let Some(least) = volume.reserve.give_up(&volume.folder, self.backlog.worth()) {
+                self.keep(least);
+                return true;
+            }
         }
         if !full && *tries > 0 {
             *tries -= 1;
@@ -205,6 +253,12 @@ impl Store {
         self.risk.leave_file();
         *tries = TRIES;
         true
+    }
+
+    /// Lets go of all that is worth less.
+    fn keep(&mut self, least: Worth) {
+        self.kept = self.kept.max(least);
+        self.backlog.drop_below(least);
     }
 
     fn attempt(&mut self) -> Result<(), Failure> {
@@ -239,6 +293,7 @@ impl Store {
             let failed = |error| Failure { path: volume.folder.join(&plan.segment.name()), error };
             self.risk.append(&plan, &self.risk_lines, &volume.folder, &self.faults).map_err(failed)?;
             self.written.count(&self.risk_lines);
+            self.unseen = self.risk.confirmed();
             self.backlog.risk.clear();
         }
         Ok(())
@@ -249,13 +304,14 @@ impl Store {
             return Ok(None);
         }
         let plan = self.events.plan(self.day).map_err(|error| self.failure(error))?;
-        let texts = self.backlog.events.iter().map(|line| line.text.as_str());
-        let encoded = plan.encode(texts, &mut self.event_lines);
+        let mut texts = self.backlog.events.iter().map(|line| line.text.as_str());
+        let seen = self.unseen.as_ref().and_then(|risk| Some(with_seen(texts.next()?, risk)));
+        let encoded = plan.encode(seen.as_deref().into_iter().chain(texts), &mut self.event_lines);
         encoded.map_err(|fault| self.failure(io::Error::other(fault)))?;
         Ok(Some(plan))
     }
 
-    /// Checkpoints get the places that the events will have when they are written as planned.
+    /// Risk records get the places that the events will have when they are written as planned.
     fn plan_risk(&mut self, events: Option<&Plan>) -> Result<Option<Plan>, Failure> {
         if self.backlog.risk.is_empty() {
             return Ok(None);
@@ -290,6 +346,7 @@ impl Store {
             self.index.add(entries(&line.keys, Location { segment, offset: *start }), position);
             positions.push(position);
         }
+        self.unseen = None;
         self.backlog.events_written(&positions, before);
     }
 
@@ -315,14 +372,39 @@ impl Store {
         }
         if let Some(volume) = self.volumes.get_mut(self.active) {
             let _shown_below = volume.reserve.refill(&volume.folder, &self.faults);
+            let room = Space::of(volume.folder.path()).is_none_or(|space| !space.is_full());
+            self.is_full = self.is_full && !(room && volume.reserve.held());
         }
         if self.backlog.is_empty() {
             self.show_health();
         }
     }
 
+    /// Looks at the disk's free space every few seconds.
+    pub(super) fn look_at_space(&mut self) {
+        if self.looked.elapsed() >= LOOK {
+            self.look();
+        }
+    }
+
+    fn look(&mut self) {
+        self.looked = Instant::now();
+        let low = self.volumes.get(self.active).and_then(|volume| {
+            let (free, least) = Space::of(volume.folder.path())?.low()?;
+            let mib = |bytes: u64| bytes / (1024 * 1024);
+            Some(format!(
+                "the disk of {} has {} MiB free, under {} MiB: make space, or move older days of the journal away",
+                volume.folder.path().display(),
+                mib(free),
+                mib(least)
+            ))
+        });
+        self.health.set_low_space(low);
+    }
+
     /// Shows how things stand after a success.
     fn show_health(&self) {
+        self.health.set_full(self.is_full);
         let volume = self.volumes.get(self.active);
         match volume {
             Some(volume) if self.active > 0 => self.health.set(
@@ -333,10 +415,10 @@ impl Store {
                     self.folders.main.path().display()
                 )),
             ),
-            Some(volume) if !volume.reserve.held() => self.health.set(
+            Some(volume) if self.is_full || !volume.reserve.held() => self.health.set(
                 Condition::Degraded,
                 Some(format!(
-                    "the disk of {} is full: the reserve is in use; make space",
+                    "the disk of {} is full: what is left is kept for closing; make space",
                     volume.folder.path().display()
                 )),
             ),
@@ -356,6 +438,11 @@ impl Commit {
         self.lines += written.records.len();
         self.bytes += written.bytes.len();
     }
+}
+
+/// Whether an error says that the disk, or the share of it, is full.
+fn no_space(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(ENOSPC | EDQUOT))
 }
 
 struct Failure {

@@ -4,6 +4,8 @@
 use serde::de::IgnoredAny;
 
 use super::chain::LineFault;
+use super::seen::take_seen;
+use super::segment::Position;
 use crate::record::event::{Event, Keys};
 
 /// An event that was read from the journal.
@@ -13,6 +15,8 @@ pub struct StoredEvent {
     pub text: String,
     /// What it says.
     pub event: Event<'static>,
+    /// What the risk journal held by then, where its line says so.
+    pub(super) seen: Option<Position>,
 }
 
 impl StoredEvent {
@@ -21,10 +25,10 @@ impl StoredEvent {
     /// # Errors
     /// Where it is no JSON.
     pub(crate) fn read(body: &[u8]) -> Result<Option<Self>, LineFault> {
-        let text = std::str::from_utf8(body).map_err(|_| LineFault::NotJson)?;
-        match Event::parse(text) {
-            Some(event) => Ok(Some(Self { text: text.to_owned(), event })),
-            None => serde_json::from_str::<IgnoredAny>(text).map(|_| None).map_err(|_| LineFault::NotJson),
+        let (text, seen) = take_seen(std::str::from_utf8(body).map_err(|_| LineFault::NotJson)?);
+        match Event::parse(&text) {
+            Some(event) => Ok(Some(Self { text: text.into_owned(), event, seen })),
+            None => serde_json::from_str::<IgnoredAny>(&text).map(|_| None).map_err(|_| LineFault::NotJson),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::batch::{Batch, check, size};
+use super::batch::{Batch, Worth, check, size};
 use super::error::JournalError;
 use super::health::Health;
 use super::lookup::Lookup;
@@ -23,6 +23,9 @@ const GROUP_BYTES: usize = 4 * 1024 * 1024;
 /// How long the thread waits for a batch while something is wrong with the disk.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// How long it waits for one while all is well, before it looks at the disk's free space.
+const LOOK: Duration = Duration::from_secs(5);
+
 /// The ends of a journal that is being written by its [`Writer`].
 pub struct Journal<T> {
     queue: Sender<Batch<T>>,
@@ -35,8 +38,8 @@ pub struct Writer<T, R> {
     store: Store,
     batches: Receiver<Batch<T>>,
     release: R,
-    /// The group being written: what to give back, and whether it was refused unwritten.
-    held: Vec<(T, Result<(), JournalError>)>,
+    /// The group being written: what to give back, what it is worth, and whether it was refused unwritten.
+    held: Vec<(T, Worth, Result<(), JournalError>)>,
 }
 
 impl Store {
@@ -77,14 +80,11 @@ impl<T, R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, R> {
         loop {
             let first = match next.take() {
                 Some(batch) => batch,
-                None if !self.store.needs_retry() => match self.batches.recv() {
-                    Ok(batch) => batch,
-                    Err(_) => return,
-                },
-                None => match self.batches.recv_timeout(RETRY) {
+                None => match self.batches.recv_timeout(if self.store.needs_retry() { RETRY } else { LOOK }) {
                     Ok(batch) => batch,
                     Err(RecvTimeoutError::Timeout) => {
                         self.store.retry_backlog();
+                        self.store.look_at_space();
                         continue;
                     }
                     Err(RecvTimeoutError::Disconnected) => return,
@@ -92,6 +92,7 @@ impl<T, R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, R> {
             };
             next = self.group(first);
             self.store.retry_backlog();
+            self.store.look_at_space();
         }
     }
 
@@ -104,13 +105,14 @@ impl<T, R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, R> {
                 next = Some(batch);
                 break;
             }
-            let Batch { events, risk, after, .. } = batch;
-            let checked = check(&events, &risk);
+            let Batch { events, risk, worth, after, .. } = batch;
+            let worth = if risk.is_empty() { worth } else { Worth::Own };
+            let checked = check(&events, &risk).and_then(|()| self.store.admit(worth));
             if checked.is_ok() {
                 bytes += size(&events, &risk);
-                self.store.take(events, risk);
+                self.store.take(events, risk, worth);
             }
-            self.held.push((after, checked));
+            self.held.push((after, worth, checked));
             if self.held.len() >= GROUP || bytes >= GROUP_BYTES {
                 break;
             }
@@ -119,7 +121,9 @@ impl<T, R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, R> {
         let written = if bytes > 0 { self.store.commit(day, before) } else { Ok(()) };
         // Nothing but a kill can be asked for here: the group is on disk.
         let _passed = self.store.faults().pass(Step::Release);
-        for (after, checked) in self.held.drain(..) {
+        for (after, worth, checked) in self.held.drain(..) {
+            // What the commit let go of for the sake of others is refused, whatever became of those.
+            let checked = checked.and_then(|()| if bytes > 0 { self.store.let_go(worth) } else { Ok(()) });
             let result = checked.map_err(Arc::new).and_then(|()| written.clone());
             (self.release)(after, result);
         }

@@ -60,6 +60,9 @@ pub struct Decision<'a> {
     /// What stood against it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<Cow<'a, str>>,
+    /// How many requests it tells of, where that is not one: refused without an event of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
     /// The action as received.
     pub request: Cow<'a, Node>,
     /// What is sent first.

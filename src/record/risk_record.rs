@@ -243,6 +243,9 @@ pub struct Checkpoint {
     /// By when the ledger was read.
     #[serde(deserialize_with = "lenient::or_default")]
     pub ledger_ms: u64,
+    /// How far from the price each position may have its stops.
+    #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<PositionLine>,
     /// The place in the journal after the events that it covers, which the journal adds: the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_file: Option<String>,
@@ -252,6 +255,19 @@ pub struct Checkpoint {
     /// The chain value there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_chain: Option<String>,
+}
+
+/// The line of one market's position: its stops stand no farther than there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PositionLine {
+    /// The market.
+    pub asset: u32,
+    /// Whether the position is long.
+    pub is_long: bool,
+    /// The size held.
+    pub held: Decimal,
+    /// Trigger and size of what was ever covered, the nearest in front.
+    pub parts: Vec<(Decimal, Decimal)>,
 }
 
 /// An intent of which something is still to be sent, or in doubt.

@@ -5,36 +5,38 @@ use super::venue_io::intervals::Intervals;
 use crate::base::mode::{Mode, Network};
 use crate::guard::{self, Guard};
 use crate::home::{Config, Home};
-use crate::journal::{Opened, StoredEvent};
+use crate::journal::{OpenError, Opened, StoredEvent};
 use crate::record::risk_record::{Checkpoint, RiskRecord};
 use crate::venue::signing::Source;
 
 /// A read is stale after so many of its intervals, but not before [`LEAST_AGE_MS`].
 const STALE_INTERVALS: u64 = 3;
 const LEAST_AGE_MS: u64 = 5_000;
+/// The open orders are read less often, and early whenever something moves.
+const LEAST_ORDERS_AGE_MS: u64 = 15_000;
 
-/// The core with its journal replayed, which takes the events out of it. The events of before become the first of the recent ones.
+/// The core with its journal replayed, one event in memory at a time. The last of them become the first of the recent ones.
 pub(super) fn restored_guard(
     home: &Home,
     config: &Config,
     intervals: Intervals,
-    opened: &mut Opened,
+    opened: &Opened,
     recent_events: &RecentEvents,
-) -> Guard {
+) -> Result<Guard, OpenError> {
     let mut guard = Guard::new(settings(home, config, intervals), opened.last_seq);
     opened.risk.iter().filter_map(|line| RiskRecord::parse(line)).for_each(|record| guard.restore_risk(record));
     if let Some(checkpoint) = last_checkpoint(&opened.risk) {
         guard.restore_checkpoint(checkpoint);
     }
-    for StoredEvent { text, event } in std::mem::take(&mut opened.events) {
+    opened.events.each(|StoredEvent { text, event, .. }| {
         recent_events.push([(event.seq, text)]);
         guard.restore(event);
-    }
-    guard
+    })?;
+    Ok(guard)
 }
 
 fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config {
-    let max_age = |interval_ms: u64| interval_ms.saturating_mul(STALE_INTERVALS).max(LEAST_AGE_MS);
+    let max_age = |interval_ms: u64, least_ms: u64| interval_ms.saturating_mul(STALE_INTERVALS).max(least_ms);
     guard::Config {
         mode: match config.mode {
             Mode::Paper => guard::Mode::Paper,
@@ -48,8 +50,9 @@ fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config
         require_network: config.auth.require_network,
         rules: config.rules.clone(),
         equity_cap: config.equity_cap,
-        account_max_age_ms: max_age(intervals.account_ms),
-        prices_max_age_ms: max_age(intervals.prices_ms),
+        account_max_age_ms: max_age(intervals.account_ms, LEAST_AGE_MS),
+        prices_max_age_ms: max_age(intervals.prices_ms, LEAST_AGE_MS),
+        orders_max_age_ms: max_age(intervals.orders_ms, LEAST_ORDERS_AGE_MS),
         kill_file: home.kill_file().path().display().to_string(),
         venue_url: config.venue_url().to_owned(),
     }
@@ -60,11 +63,6 @@ fn last_checkpoint(risk: &[String]) -> Option<Checkpoint> {
         RiskRecord::Checkpoint(checkpoint) => Some(checkpoint),
         _ => None,
     })
-}
-
-/// The last event that a checkpoint covers.
-pub(super) fn checkpoint_seq(opened: &Opened) -> u64 {
-    last_checkpoint(&opened.risk).map_or(0, |checkpoint| checkpoint.seq)
 }
 
 /// How often things are read: as the config says, else as often as the budget affords.

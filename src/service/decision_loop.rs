@@ -10,7 +10,7 @@ use serde_json::json;
 use self::backlog::Backlog;
 use super::message::{INBOX, Message, Reply, Responder};
 use super::metrics::Now;
-use super::on_commit::{AfterCommit, CommitHandler, Event, Output};
+use super::on_commit::{AfterCommit, CommitHandler, Event, Output, not_sent};
 use super::reporting::health_report::HealthReport;
 use super::reporting::notify::Watchdog;
 use super::venue_io::read_board::{MOST_QUESTIONS, ReadBoard};
@@ -19,13 +19,16 @@ use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::guard::{self, Command, Effects, Guard, Input, Request, SendAction};
-use crate::journal::{Batch, Condition, Health, Line, RiskLine};
+use crate::journal::{Batch, Condition, Health, Line, RiskLine, Worth};
 use crate::venue::weight_ledger::Ledger;
 
 mod backlog;
 
 /// How often the core is given the time while nothing else happens.
 const TICK: Duration = Duration::from_millis(100);
+/// Events between two checkpoints, and the length of their texts.
+const CHECKPOINT_EVENTS: usize = 5_000;
+const CHECKPOINT_BYTES: usize = 4 * 1024 * 1024;
 /// How long sends may take to end once the shutdown was asked for.
 const SHUTDOWN_GRACE_MS: u64 = 5_000;
 
@@ -57,8 +60,8 @@ pub(super) struct DecisionLoop {
     waiting: HashMap<u64, Responder>,
     /// The number of the last request.
     last_request: u64,
-    /// The last event that a checkpoint covers.
-    checkpoint_seq: u64,
+    /// What was written since the last checkpoint.
+    uncovered: Uncovered,
     /// When the core was last given the time.
     ticked_ms: u64,
     /// When sends are no longer waited for, once the shutdown was asked for.
@@ -66,12 +69,11 @@ pub(super) struct DecisionLoop {
 }
 
 impl DecisionLoop {
-    /// A loop for this core; a checkpoint covers its events up to `checkpoint_seq`.
+    /// A loop for this core.
     pub(super) fn new(
         guard: Guard,
         queue: Sender<Batch<AfterCommit>>,
         health: Arc<Health>,
-        checkpoint_seq: u64,
         around: Surroundings,
     ) -> Self {
         Self {
@@ -81,7 +83,7 @@ impl DecisionLoop {
             health,
             waiting: HashMap::new(),
             last_request: 0,
-            checkpoint_seq,
+            uncovered: Uncovered::default(),
             ticked_ms: 0,
             shutdown_by_ms: None,
         }
@@ -214,10 +216,15 @@ impl DecisionLoop {
         if effects.records.is_empty() && effects.risk.is_empty() && outputs.is_empty() {
             return;
         }
+        let (worth, is_due) = (worth(&effects.records), self.uncovered.add(&effects.records));
         let lines = effects.records.into_iter().map(line).collect();
-        let records = effects.risk.into_iter().map(|record| RiskLine { text: record.text, checkpoint: false });
-        let risk = records.chain(self.checkpoint_if_due()).collect();
-        self.backlog.push(Batch { at_ms: now_ms(), events: lines, risk, after: AfterCommit { events, outputs } });
+        let mut risk: Vec<_> = effects.risk.into_iter().map(|record| RiskLine { text: record.text }).collect();
+        if is_due {
+            self.uncovered = Uncovered::default();
+            risk.push(RiskLine { text: self.guard.checkpoint(now_ms()) });
+        }
+        let after = AfterCommit { events, outputs };
+        self.backlog.push(Batch { at_ms: now_ms(), events: lines, risk, worth, after });
     }
 
     /// An event for clients that poll, with the figures that are counted of it. Called while its client still waits.
@@ -227,22 +234,11 @@ impl DecisionLoop {
         Event { seq: record.seq, kind: record.kind, text: record.text.clone(), decided }
     }
 
-    /// A checkpoint every so many events, so that a start never reads many.
-    fn checkpoint_if_due(&mut self) -> Option<RiskLine> {
-        let seq = self.guard.last_seq();
-        if seq.saturating_sub(self.checkpoint_seq) < CHECKPOINT_EVERY {
-            return None;
-        }
-        self.checkpoint_seq = seq;
-        Some(RiskLine { text: self.guard.checkpoint(now_ms()), checkpoint: true })
-    }
-
     /// Sends an action that an earlier event already names.
     fn send(&mut self, action: SendAction) {
-        // The core hears of a full queue at once, not by a message, which this thread, its only reader, must not wait for.
+        // Not by a message, which this thread, the only reader of its inbox, must not wait for.
         if let Err(action) = self.around.commit_handler.sends.push(action) {
-            let outcome = guard::SendOutcome::NotSent("too many actions wait to be sent".to_owned());
-            self.step(Input::Sent { intent: action.intent, index: action.index, outcome });
+            self.step(not_sent(&action));
         }
     }
 
@@ -285,6 +281,13 @@ impl DecisionLoop {
         if self.guard.journal_problem() != problem.as_deref() {
             self.step(Input::Journal(problem));
         }
+        if self.guard.is_disk_full() != self.health.is_full() {
+            self.step(Input::DiskFull(self.health.is_full()));
+        }
+        let low_space = self.health.low_space();
+        if self.guard.concern("disk_low") != low_space.as_deref() {
+            self.step(Input::Concern { code: "disk_low", text: low_space });
+        }
     }
 
     /// Tells the core when the journal's queue became full, or has room again.
@@ -296,8 +299,35 @@ impl DecisionLoop {
     }
 }
 
-/// Events between two checkpoints.
-const CHECKPOINT_EVERY: u64 = 5_000;
+/// What was written since the last checkpoint, which is what a start reads.
+#[derive(Default)]
+struct Uncovered {
+    events: usize,
+    bytes: usize,
+}
+
+impl Uncovered {
+    /// Counts what is about to be written; whether a checkpoint is due with it. One stands at each end of a life: there the
+    /// two journals agree on where they are.
+    fn add(&mut self, records: &[guard::Record]) -> bool {
+        self.events += records.len();
+        self.bytes += records.iter().map(|record| record.text.len()).sum::<usize>();
+        let is_end = |record: &guard::Record| matches!(record.kind, "started" | "stopped");
+        self.events >= CHECKPOINT_EVENTS || self.bytes >= CHECKPOINT_BYTES || records.iter().any(is_end)
+    }
+}
+
+/// What a batch is worth on a full disk: as much as the best of its events.
+fn worth(records: &[guard::Record]) -> Worth {
+    let of = |record: &guard::Record| match record.decided {
+        Some(decided) if decided.is_exit => Worth::Exit,
+        Some(_) => Worth::Told,
+        None if record.kind == "error" => Worth::Told,
+        None => Worth::Own,
+    };
+    records.iter().map(of).max().unwrap_or_default()
+}
+
 fn line(record: guard::Record) -> Line {
     Line { text: record.text, keys: record.keys }
 }

@@ -92,6 +92,8 @@ impl CommitHandler {
                 refused.extend(after.events);
                 refused.truncate(MAX_REFUSED);
             }
+            // A full disk has no room for those; they are told of together.
+            Err(JournalError::NoRoom(_)) => self.count_unwritten(&after.events),
             // Never to be written.
             Err(JournalError::Line(_) | JournalError::TooLarge { .. }) => {}
         }
@@ -106,7 +108,8 @@ impl CommitHandler {
                 }
                 (Output::Send(action), Ok(())) => self.send(action),
                 (Output::Send(action), Err(error)) => {
-                    self.report(&action, SendOutcome::Unrecorded(error.to_string()));
+                    let outcome = SendOutcome::Unrecorded(error.to_string());
+                    self.report(Input::Sent { intent: action.intent, index: action.index, outcome });
                 }
                 // On a full disk there may be room for it: it has its blocks.
                 (Output::KillFile(reason), _) => self.write_kill_file(&reason),
@@ -119,6 +122,17 @@ impl CommitHandler {
         if is_last {
             // Nobody waits for it where the service goes down over a death.
             _ = self.shut_down.try_send(());
+        }
+    }
+
+    /// Has the core tell later of refusals that the disk had no room for.
+    fn count_unwritten(&self, events: &[Event]) {
+        let refusals =
+            events.iter().filter_map(|event| event.decided.as_ref()).map(|(decided, _)| decided.code.as_str());
+        if let Some(code) = refusals.clone().last() {
+            let count = u64::try_from(refusals.count()).unwrap_or_default();
+            // With a full inbox there is no telling it all; the journal's thread waits for nothing else here.
+            let _is_there_room = self.inbox.try_send(Message::Input(Input::Untold { count, code }));
         }
     }
 
@@ -139,9 +153,9 @@ impl CommitHandler {
     }
 
     /// Hands an action to the senders.
-    pub(super) fn send(&self, action: SendAction) {
+    fn send(&self, action: SendAction) {
         if let Err(action) = self.sends.push(action) {
-            self.report(&action, SendOutcome::NotSent("too many actions wait to be sent".to_owned()));
+            self.report(not_sent(&action));
         }
     }
 
@@ -153,11 +167,16 @@ impl CommitHandler {
         }
     }
 
-    fn report(&self, action: &SendAction, outcome: SendOutcome) {
-        let input = Input::Sent { intent: action.intent, index: action.index, outcome };
-        // The loop never waits for this thread, so this cannot lock both up.
+    /// The loop never waits for this thread, so this cannot lock both up.
+    fn report(&self, input: Input) {
         let _ = self.inbox.send(Message::Input(input));
     }
+}
+
+/// What the core hears of an action for which the senders' queue has no room.
+pub(super) fn not_sent(action: &SendAction) -> Input {
+    let outcome = SendOutcome::NotSent("too many actions wait to be sent".to_owned());
+    Input::Sent { intent: action.intent, index: action.index, outcome }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, select};
 use signal_hook::iterator::Signals;
 
-use super::bootstrap::{checkpoint_seq, intervals, restored_guard};
+use super::bootstrap::{intervals, restored_guard};
 use super::decision_loop::DecisionLoop;
 use super::message::Message;
 use super::on_commit::AfterCommit;
@@ -49,7 +49,7 @@ impl PreflightedService {
     }
 
     fn run_logged(self, api_wallet: Option<ApiWallet>, most: Level, notify: &Notify) -> Result<(), RunError> {
-        let Self { home, mut config, store, mut opened, listener, client, faults } = self;
+        let Self { home, mut config, store, opened, listener, client, faults } = self;
         // A config may leave the wallet to the key.
         config.api_wallet = api_wallet.as_ref().map(|wallet| wallet.key.address()).or(config.api_wallet);
         let signals =
@@ -66,7 +66,8 @@ impl PreflightedService {
         if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
             context.vouched_for(config.account, master);
         }
-        let guard = restored_guard(&home, &config, intervals, &mut opened, &context.recent_events);
+        let guard = restored_guard(&home, &config, intervals, &opened, &context.recent_events)
+            .map_err(|error| RunError::Refused(error.to_string()))?;
         let (journal, writer) = context.start_journal(store, home.kill_file()).map_err(failed)?;
         let start = Start {
             home: &home,
@@ -75,7 +76,6 @@ impl PreflightedService {
             intervals,
             steady,
             guard,
-            checkpoint_seq: checkpoint_seq(&opened),
             history: opened.history,
             listener,
             work_ends,
@@ -99,8 +99,6 @@ struct Start<'a> {
     intervals: Intervals,
     steady: Client,
     guard: Guard,
-    /// The last event that a checkpoint covers.
-    checkpoint_seq: u64,
     history: History,
     listener: TcpListener,
     work_ends: WorkEnds,
@@ -146,10 +144,10 @@ impl ServiceContext {
 
     /// Starts every thread, the server's last.
     fn open(&self, start: Start<'_>, journal: &Journal<AfterCommit>) -> Result<Server, RunError> {
-        let Start { home, config, api_wallet, intervals, steady, guard, checkpoint_seq, history, listener, .. } = start;
+        let Start { home, config, api_wallet, intervals, steady, guard, history, listener, .. } = start;
         let WorkEnds { messages, queued_sends } = start.work_ends;
         let surroundings = self.surroundings(messages, home.kill_file(), start.notify);
-        let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), checkpoint_seq, surroundings);
+        let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
         self.start_poller(config.account, api_wallet.as_ref(), intervals, steady).map_err(failed)?;
         self.watch_kill_file(home.kill_file()).map_err(failed)?;

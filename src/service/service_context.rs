@@ -133,7 +133,12 @@ impl ServiceContext {
         Ok((journal, thread))
     }
 
-    pub(super) fn surroundings(&self, inbox: Receiver<Message>, kill_file: KillFile, notify: &Notify) -> Surroundings {
+    pub(super) fn surroundings(
+        &self,
+        inbox: Receiver<Message>,
+        kill_file: KillFile,
+        notify: &Notify,
+    ) -> Surroundings {
         Surroundings {
             inbox,
             commit_handler: self.commit_handler(kill_file),
@@ -180,7 +185,8 @@ impl ServiceContext {
     }
 
     pub(super) fn watch_kill_file(&self, kill_file: KillFile) -> io::Result<()> {
-        let (inbox, faults, watch) = (self.inbox.clone(), self.faults.clone(), KillWatch::begin(kill_file)?);
+        let (inbox, faults) = (self.inbox.clone(), self.faults.clone());
+        let watch = KillWatch::begin(kill_file)?;
         spawn("kill-file", &self.deaths, move || triggers::kill_file(watch, &inbox, &faults)).map(drop)
     }
 
@@ -209,9 +215,16 @@ impl ServiceContext {
 
     /// Verifies the days behind the last checkpoint, and keeps the journal's index whole, beside the work.
     pub(super) fn start_history(&self, history: History) -> io::Result<()> {
+        let inbox = self.inbox.clone();
         let work = move || {
             history.run(|error| {
-                log::line(Level::Error, format_args!("an older day of the journal is damaged: {error}"));
+                let text = format!("an older day of the journal is damaged: {error}");
+                log::line(Level::Error, &text);
+                let (code, told) = ("journal_damaged", Input::Trouble(text.clone()));
+                for input in [told, Input::Concern { code, text: Some(text) }] {
+                    // Nobody is left to tell where the loop is gone.
+                    let _told = inbox.send(Message::Input(input));
+                }
             });
             Ok(())
         };

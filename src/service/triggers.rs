@@ -28,7 +28,10 @@ pub(super) fn kill_file(mut watch: KillWatch, inbox: &Sender<Message>, faults: &
         }
         let problem = watch.problem();
         if problem != told {
-            tell(Input::Home(problem.clone()))?;
+            let text = problem.as_ref().map(|problem| {
+                format!("a kill file may not be seen where people put it: {problem}; put the folder back and restart")
+            });
+            tell(Input::Concern { code: "home_gone", text })?;
             told = problem;
         }
         watch.mark();

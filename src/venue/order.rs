@@ -137,6 +137,12 @@ impl Order {
         }
     }
 
+    /// Whether what does not fill at once stays open. No trigger order counts here: it waits to be triggered first.
+    #[must_use]
+    pub fn may_rest(&self) -> bool {
+        self.tif().is_some_and(|tif| !tif.is_immediate())
+    }
+
     /// The trigger price, if this is a reduce-only stop loss that executes at market: the only kind that covers.
     #[must_use]
     pub fn market_stop_px(&self) -> Option<Decimal> {

@@ -12,11 +12,11 @@ use crate::stand::{Mode, Stand, run_with, until};
 use crate::watched::{WIDE, first, hold_covered, sends_are_named, until_flat};
 
 /// A small disk under a home; gone when dropped, whoever still uses it.
-struct Disk(PathBuf);
+pub(crate) struct Disk(PathBuf);
 
 impl Disk {
     /// `None` where this user may not mount.
-    fn under(home: &Path) -> Option<Self> {
+    pub(crate) fn under(home: &Path) -> Option<Self> {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=8m,mode=0755", "tmpfs"]).arg(home);
         let is_done = mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
@@ -24,7 +24,7 @@ impl Disk {
     }
 
     /// Leaves not one byte.
-    fn fill(&self) {
+    pub(crate) fn fill(&self) {
         let mut file = File::options().create(true).append(true).open(self.filler()).unwrap();
         let block = vec![0; 64 * 1024];
         for size in [block.len(), 4096, 1] {
@@ -32,7 +32,7 @@ impl Disk {
         }
     }
 
-    fn free(&self) {
+    pub(crate) fn free(&self) {
         fs::remove_file(self.filler()).unwrap();
     }
 
@@ -47,7 +47,7 @@ impl Drop for Disk {
     }
 }
 
-fn journal_alert(stand: &Stand) -> Option<Value> {
+pub(crate) fn journal_alert(stand: &Stand) -> Option<Value> {
     let alerts = stand.status()["alerts"].clone();
     alerts.as_array()?.iter().find(|alert| alert["code"] == "journal_error").cloned()
 }
@@ -60,7 +60,7 @@ fn is_on_disk(stand: &Stand, text: &str) -> bool {
 }
 
 /// Something is written until the disk has no room for it.
-fn write_until_noticed(stand: &Stand) {
+pub(crate) fn write_until_noticed(stand: &Stand) {
     until("the full disk to be noticed", || {
         let reply = stand.send(&json!({"type": "noop"}));
         assert_ne!(reply["guard"]["verdict"], "veto", "an exit is none to refuse: {reply}");
@@ -82,8 +82,9 @@ fn the_reserve_lets_the_account_be_covered_and_closed() {
     hold_covered(&stand, "BTC", "0.01");
     disk.fill();
     write_until_noticed(&stand);
-    let reply = stand.send(&resting());
-    assert_eq!((&reply["guard"]["verdict"], &reply["guard"]["code"]), (&json!("veto"), &json!("journal_error")));
+    // A refusal is counted, and takes no byte of what is left.
+    let reply = stand.post("/exchange", &signed(&stand.client, &resting()));
+    assert_eq!((reply.status, &reply.json()["code"]), (503, &json!("journal_error")), "{reply:?}");
     assert_eq!(stand.get("/healthz").status, 503);
 
     // What is bare is covered, on the record.
@@ -112,4 +113,8 @@ fn the_reserve_lets_the_account_be_covered_and_closed() {
     disk.free();
     until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
     assert!(journal_alert(&stand).is_none());
+    let told = until("the refusals to be told of", || {
+        stand.events_of("decision").into_iter().find(|event| event.get("count").is_some())
+    });
+    assert_eq!((&told["verdict"], &told["request"]), (&json!("veto"), &Value::Null), "{told}");
 }

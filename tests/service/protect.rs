@@ -59,7 +59,8 @@ fn a_price_that_jumps_over_the_stop_closes_the_position() {
     assert!(closes(&stand).is_empty() && is_flat(&stand));
 }
 
-/// A book that has run dry lets the stop go without a fill, or after part of one; what is left is covered anew.
+/// A book that has run dry lets the stop go without a fill, or after part of one; what is left is beyond its line, and what
+/// a close cannot take of it either is covered anew.
 #[test]
 fn what_a_stop_did_not_fill_is_covered_anew() {
     for (depth, left) in [("0", "0.4"), ("0.01", "0.2")] {

@@ -1,42 +1,106 @@
-//! The market stops that stand for a position, and those on their way to or from the venue.
-//!
-//! Whether a position is bare is decided with everything that may rest; whether a stop is spare only with what a read
-//! showed to rest and nobody is cancelling. Both mistakes then leave a stop too many rather than one too few.
+//! Keeps the lines of all positions as the reads show them, and since when a position is bare.
 
-use crate::guard::state::cover::{CoverSize, of_resting, side_covered, total};
+use crate::base::amount::percent_of;
+use crate::guard::state::cover_line::{CoverLine, FirstStop};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::own_cloid::is_guard_stop;
+use crate::guard::state::standing_stops::{bare_size, live_for};
+use crate::guard::state::stop_geometry::StopGeometry;
 use crate::venue::side::PositionSide;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
 
-/// A market stop that may stand for a position.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct StandingStop {
-    pub(crate) px: Decimal,
-    pub(crate) size: CoverSize,
-    pub(crate) is_own: bool,
-    /// The order and the time when it was first seen, for one that a read showed.
-    pub(crate) shown: Option<(u64, u64)>,
+/// A stop counts although the loss at it is over the rule's by this share of it: a fee or a tick after an entry that
+/// was cut to the limit makes no other stop of its own.
+const LOSS_TOLERANCE: Decimal = dec!(1.05);
+
+/// What other markets risk leaves at least this share of a market's loss to a position: a limit on all of them
+/// together closes none by a stop right at the price.
+const LEAST_SHARE: Decimal = dec!(0.1);
+
+/// Takes in what the last reads show: positions, prices, and the stops that the venue has.
+pub(crate) fn refresh(guard: &mut Guard) {
+    let Some(account) = &guard.view.account else { return };
+    let positions = account.positions.iter().map(|(asset, position)| (*asset, (position.szi, position.entry_px)));
+    guard.lines.set_positions(&positions.collect());
+    let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
+    for asset in assets {
+        let Some(line) = guard.lines.get(asset) else { continue };
+        let liquidation_px = position_liquidation(guard, asset);
+        let first_stop = first_stop(guard, asset, line);
+        let stops = live_for(guard, asset, line.side);
+        if let Some(line) = guard.lines.get_mut(asset) {
+            (line.first_stop, line.liquidation_px) = (first_stop, liquidation_px);
+            line.tighten(&stops, Decimal::ZERO);
+        }
+    }
 }
 
-/// How much of a position these stops cover.
-pub(crate) fn sum_cover<'a>(stops: impl IntoIterator<Item = &'a StandingStop>, held: Decimal) -> Decimal {
-    total(stops.into_iter().map(|stop| stop.size), held)
+/// Takes note of the positions that the stops which the venue has leave bare.
+pub(crate) fn note_bare(guard: &mut Guard, now_ms: u64) {
+    let is_dust = |asset: u32, held| guard.watch.retry(asset).is_some_and(|retry| retry.is_dust(held));
+    let lines = guard.lines.iter().filter(|(asset, line)| !is_dust(*asset, line.held));
+    let bare: Vec<u32> = lines.map(|(asset, _)| asset).filter(|asset| !bare_size(guard, *asset).is_zero()).collect();
+    guard.watch.bare_ms.retain(|asset, _| bare.contains(asset));
+    bare.into_iter().for_each(|asset| _ = guard.watch.bare_ms.entry(asset).or_insert(now_ms));
 }
 
-/// The market stops that may stand for one side of a market, and are not on their way out.
-pub(crate) fn stops_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<StandingStop> {
-    let is_here = |other: u32, is_buy: bool| other == asset && side_covered(is_buy) == side;
-    let shown = guard.view.orders.values().filter(|order| is_here(order.asset, order.is_buy));
-    let shown = shown.filter(|order| !guard.sent.is_being_cancelled(order.oid, order.cloid)).filter_map(|order| {
-        let shown = Some((order.oid, order.seen_ms));
-        Some(StandingStop { px: order.stop_px?, size: of_resting(order)?, is_own: order.is_guards(), shown })
+/// Takes note of an order of the guard's that was to close a position, taken or refused by the venue.
+pub(crate) fn on_close_tried(guard: &mut Guard, asset: u32) {
+    let Some(mark) = geometry(guard, asset).map(|geometry| geometry.market_px) else { return };
+    guard.lines.get_mut(asset).into_iter().for_each(|line| line.forget_fired(mark));
+}
+
+/// Where stops for a market's position may stand, as far as prices are known.
+pub(crate) fn geometry(guard: &Guard, asset: u32) -> Option<StopGeometry<'_>> {
+    let position = guard.view.account.as_ref()?.positions.get(&asset)?;
+    let side = PositionSide::of(position.szi)?;
+    let mark = guard.view.mark(asset).filter(|mark| *mark > Decimal::ZERO).or_else(|| guard.view.price(asset))?;
+    let liquidation_px = position_liquidation(guard, asset);
+    Some(StopGeometry { market: guard.view.market(asset)?, side, from_px: mark, market_px: mark, liquidation_px })
+}
+
+fn position_liquidation(guard: &Guard, asset: u32) -> Option<Decimal> {
+    let position = guard.view.account.as_ref()?.positions.get(&asset)?;
+    position.liquidation_px.filter(|px| *px > Decimal::ZERO)
+}
+
+/// Where the part of a position that was never covered may have its stop: no farther than `max_stop`, and than the loss
+/// that the rules leave to it; the guard's own no farther than `stop`.
+fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> {
+    let (rules, geometry) = (&guard.config.rules, geometry(guard, asset)?);
+    let (side, mark) = (geometry.side, geometry.from_px);
+    // A position that has gained since it was opened may have its stop where that was measured from.
+    let from_px = line.opened_px.map_or(mark, |px| side.further_of(mark, px));
+    let widest_px = side.away(from_px, percent_of(from_px, rules.max_stop));
+    let by_rule = geometry.at_distance(rules.stop).or_else(|| geometry.nearest());
+    let Some(distance) = loss_distance(guard, asset, line, from_px) else {
+        let own_px = by_rule.and_then(|px| geometry.inside_liquidation(px));
+        return Some(FirstStop { widest_px, own_px });
+    };
+    let tolerated = side.away(from_px, distance.saturating_mul(LOSS_TOLERANCE));
+    let at_loss = side.away(mark, distance);
+    let at_loss = if at_loss <= Decimal::ZERO {
+        // No price loses that much.
+        by_rule
+    } else {
+        let at_loss = geometry.market.round_price(at_loss, side.gaining_direction());
+        if geometry.is_losing(at_loss) { Some(at_loss) } else { geometry.nearest() }
+    };
+    let own_px = side.nearest([by_rule, at_loss].into_iter().flatten());
+    let own_px = own_px.and_then(|px| geometry.inside_liquidation(px));
+    Some(FirstStop { widest_px: side.nearer_of(widest_px, tolerated), own_px })
+}
+
+/// How far from `from_px` the part that was never covered loses what the rules leave to it; `None` where there is none.
+fn loss_distance(guard: &Guard, asset: u32, line: &CoverLine, from_px: Decimal) -> Option<Decimal> {
+    let rules = &guard.config.rules;
+    let base = guard.config.base_equity(guard.view.equity()?);
+    let of_market = percent_of(base, rules.loss_per_trade);
+    let others = guard.read_exposure.totals().loss.saturating_sub(guard.read_exposure.figures(asset).loss);
+    let of_all = percent_of(base, rules.open_risk).saturating_sub(others);
+    let allowed = of_market.min(of_all.max(of_market.saturating_mul(LEAST_SHARE)));
+    let lost = line.covered_parts().iter().fold(Decimal::ZERO, |sum, part| {
+        sum.saturating_add(line.side.loss(from_px, part.px).saturating_mul(part.size))
     });
-    let sent = guard.sent.standing_triggers().filter(|sent| is_here(sent.asset, sent.is_buy));
-    let sent = sent.filter(|sent| !sent.cloid.is_some_and(|cloid| guard.view.shows(&cloid))).filter_map(|sent| {
-        let (px, size) = sent.stop?;
-        let is_own = sent.cloid.is_some_and(|cloid| is_guard_stop(&cloid));
-        Some(StandingStop { px, size, is_own, shown: None })
-    });
-    shown.chain(sent).collect()
+    let new = line.uncovered();
+    if new.is_zero() { None } else { allowed.saturating_sub(lost).max(Decimal::ZERO).checked_div(new) }
 }

@@ -4,13 +4,13 @@ use crate::base::address::{Address, Cloid};
 use crate::base::text::short;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
-use crate::guard::effects::{Answer, Command, Decided, Effects, Read};
+use crate::guard::effects::{Answer, Command, Decided, Effects, Read, Urgency};
 use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::paper_reply::PaperDecision;
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{dispatch, paper_reply};
+use crate::guard::flow::{dispatch, paper_reply, untold};
 use crate::guard::input::{Request, RequestBody, Via};
-use crate::guard::judge::cancel::GUARDS_OWN;
+use crate::guard::judge::guard_order::GUARDS_OWN;
 use crate::guard::judge::plan::Plan;
 use crate::guard::judge::request;
 use crate::guard::judge::veto::Veto;
@@ -62,6 +62,9 @@ pub(crate) fn decide(step: &mut Step<'_>, request: Request) {
 }
 
 fn refuse(step: &mut Step<'_>, head: &Head, action: &str, request: &Node, veto: &Veto) {
+    if step.guard.is_disk_full {
+        return untold::refuse(step, head.id, head.http_status, veto);
+    }
     let figures = veto.figures.as_ref();
     let seq = step.record(Decision {
         action: action.into(),
@@ -70,10 +73,10 @@ fn refuse(step: &mut Step<'_>, head: &Head, action: &str, request: &Node, veto: 
         text: (&veto.text).into(),
         limit: figures.map(|figures| Cow::Borrowed(&figures.limit[..])),
         actual: figures.map(|figures| Cow::Borrowed(&figures.actual[..])),
-        request: Cow::Borrowed(request),
+        request: untold::kept(request, action),
         ..head.event()
     });
-    note(&mut step.effects, Decided { request: head.id, verdict: Verdict::Veto, code: veto.code });
+    note(&mut step.effects, Decided { request: head.id, verdict: Verdict::Veto, code: veto.code, is_exit: false });
     let mut summary = summary(step.guard, seq, Verdict::Veto, veto.code, veto.text.clone(), &[]);
     if let Some(figures) = &veto.figures {
         (summary.limit, summary.actual) = (Some(figures.limit.clone()), Some(figures.actual.clone()));
@@ -129,7 +132,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
         nonces: if is_live { actions.iter().map(|planned| planned.terms.nonce).collect() } else { Vec::new() },
         ..head.event()
     });
-    note(&mut step.effects, Decided { request: head.id, verdict, code });
+    note(&mut step.effects, Decided { request: head.id, verdict, code, is_exit: urgency == Urgency::Exit });
     let summary = summary(step.guard, seq, verdict, code, text, &changes);
     if is_live {
         let waiting = Some(PendingReply { request: head.id, orders: envelope.action.batch_len(), summary, merge });

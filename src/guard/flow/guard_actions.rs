@@ -2,6 +2,7 @@
 
 use crate::guard::config::Mode;
 use crate::guard::effects::Urgency;
+use crate::guard::flow::cover;
 use crate::guard::flow::dispatch;
 use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::step_context::Step;
@@ -24,6 +25,8 @@ pub(crate) enum Cause<'a> {
     Flatten { reason: &'a str, problems: Vec<Problem> },
     /// One more action for the sake of an earlier event.
     FollowUp { of: u64 },
+    /// Entries that rest fit no limit any more; the event that says so. It waits behind what covers and closes.
+    OverLimit { of: u64 },
 }
 
 /// Whether the guard may act on its own now: it knows whom for, and is not on its way down.
@@ -38,6 +41,7 @@ pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>
     let actions = plan_own(step.guard, actions, step.now_ms);
     let nodes: Vec<Cow<'_, Node>> = actions.iter().map(|planned| Cow::Borrowed(&planned.node)).collect();
     let nonces = if is_live { actions.iter().map(|planned| planned.terms.nonce).collect() } else { Vec::new() };
+    let urgency = if matches!(cause, Cause::OverLimit { .. }) { Urgency::Exit } else { Urgency::Own };
     let seq = match cause {
         Cause::Protect { coins, problems } => {
             let coins = coins.into_iter().map(Cow::Borrowed).collect();
@@ -46,7 +50,7 @@ pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>
         Cause::Flatten { reason, problems } => {
             step.record(Flatten { reason: reason.into(), actions: nodes, problems, sent: is_live, nonces })
         }
-        Cause::FollowUp { of } => {
+        Cause::FollowUp { of } | Cause::OverLimit { of } => {
             let Some(action) = nodes.into_iter().next() else { return of };
             step.record(events::Intent { of, action, nonces })
         }
@@ -54,7 +58,7 @@ pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>
     if is_live && actions.is_empty() {
         step.record(Done { intent: seq });
     } else if is_live {
-        dispatch::dispatch(step, seq, Intent::new(actions, None, Urgency::Own), &[]);
+        dispatch::dispatch(step, seq, Intent::new(actions, None, urgency), &[]);
     }
     seq
 }
@@ -90,14 +94,16 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
     let orders = action.orders().count();
     for (place, order) in action.orders().enumerate() {
         let outcome = match ending {
-            SendResult::Answered(reply, _) => match reply.status(place) {
-                Status::Error(text) => AttemptResult::refused(text),
-                _ => AttemptResult::Accepted,
-            },
+            SendResult::Answered(reply, _) => AttemptResult::of(reply, place, action.batch_len()),
             SendResult::NotSent(_) | SendResult::Unknown(_) => AttemptResult::Unheard,
         };
-        if let (AttemptResult::Refused(text), false) = (&outcome, order.is_trigger()) {
-            refused.push((order.asset, text.clone()));
+        if let (SendResult::Answered(reply, _), false) = (ending, order.is_trigger())
+            && let Status::Error(text) = reply.status(place)
+        {
+            refused.push((order.asset, text));
+        }
+        if !order.is_trigger() && outcome != AttemptResult::Unheard {
+            cover::on_close_tried(step.guard, order.asset);
         }
         let retry = step.guard.watch.retry_mut(order.asset);
         retry.record_attempt(order, &outcome, step.now_ms);

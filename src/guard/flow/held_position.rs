@@ -1,90 +1,102 @@
 //! A position and the stops that may stand for it: what is bare, what is missing, what is too much.
 
-use crate::guard::flow::cover::{StandingStop, stops_for, sum_cover};
-use crate::guard::state::cover::CoverSize;
+use crate::guard::flow::cover::geometry;
+use crate::guard::state::cover::{CoverSize, LinePart, total_size};
+use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::standing_stops::{StandingStop, stops_for};
 use crate::guard::state::stop_geometry::{StopGeometry, stop_order};
+use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 
+/// A client's stop on its way counts so long after its position was first seen bare.
+const ON_ITS_WAY_MS: u64 = 3_000;
+
 /// A position and the stops that may stand for it.
 pub(crate) struct HeldPosition<'a> {
     geometry: StopGeometry<'a>,
+    line: &'a CoverLine,
     pub(crate) size: Decimal,
+    /// Those that may rest, less what a client only says to have sent.
     pub(crate) stops: Vec<StandingStop>,
 }
 
 impl<'a> HeldPosition<'a> {
     /// The position in a market; `None` where there is none, or no price for it.
-    pub(crate) fn of(guard: &'a Guard, asset: u32) -> Option<Self> {
-        let position = guard.view.account.as_ref()?.positions.get(&asset)?;
-        let side = PositionSide::of(position.szi)?;
-        let mark = guard.view.mark(asset).filter(|mark| *mark > Decimal::ZERO).or_else(|| guard.view.price(asset))?;
-        let geometry = StopGeometry {
-            market: guard.view.market(asset)?,
-            side,
-            from_px: mark,
-            market_px: mark,
-            liquidation_px: position.liquidation_px.filter(|px| *px > Decimal::ZERO),
+    pub(crate) fn of(guard: &'a Guard, asset: u32, now_ms: u64) -> Option<Self> {
+        let (geometry, line) = (geometry(guard, asset)?, guard.lines.get(asset)?);
+        let is_young = guard.watch.bare_ms.get(&asset).is_none_or(|ms| now_ms.saturating_sub(*ms) <= ON_ITS_WAY_MS);
+        // Nothing but its client says that it will rest: a refused one must not keep a position bare for long.
+        let counts = |stop: &StandingStop| {
+            stop.is_own || stop.is_live || (is_young && geometry.is_losing(stop.px) && line.counts(stop.px))
         };
-        Some(Self { geometry, size: position.szi.abs(), stops: stops_for(guard, asset, side) })
+        let stops = stops_for(guard, asset, geometry.side).into_iter().filter(counts).collect();
+        Some(Self { geometry, line, size: line.held, stops })
     }
 
     pub(crate) fn side(&self) -> PositionSide {
         self.geometry.side
     }
 
-    /// The stops that count: inside the liquidation price.
-    fn counting(&self) -> impl Iterator<Item = &StandingStop> {
-        self.stops.iter().filter(|stop| self.geometry.is_inside_liquidation(stop.px))
+    /// What stays without cover when only the stops that pass count.
+    fn bare_with(&self, is_counted: impl Fn(&StandingStop) -> bool) -> Vec<LinePart> {
+        let stops = self.stops.iter().filter(|stop| is_counted(stop)).map(StandingStop::cover);
+        self.line.bare(&stops.collect::<Vec<_>>(), Decimal::ZERO)
     }
 
     /// How much of it no stop covers.
     pub(crate) fn bare(&self) -> Decimal {
-        self.size.saturating_sub(sum_cover(self.counting(), self.size)).max(Decimal::ZERO)
+        total_size(&self.bare_with(|_| true))
     }
 
-    /// Where a new stop goes: the rule's distance from the mark, a tick away where that is less, or nearer where
-    /// liquidation comes first.
-    fn new_trigger(&self, stop_pct: Decimal) -> Option<Decimal> {
-        let px = self.geometry.at_distance(stop_pct).or_else(|| self.geometry.nearest())?;
-        self.geometry.inside_liquidation(px)
+    /// How much of what is bare has the price beyond its line: its stop would have fired. What is under the venue's
+    /// smallest value gets a stop instead.
+    pub(crate) fn beyond_line(&self) -> Option<Decimal> {
+        let covered = self.line.covered_parts();
+        let is_beyond =
+            |part: &LinePart| covered.iter().any(|known| known.px == part.px) && !self.geometry.is_losing(part.px);
+        let beyond: Vec<LinePart> = self.bare_with(|_| true).into_iter().filter(is_beyond).collect();
+        let size = total_size(&beyond);
+        (size.saturating_mul(self.geometry.market_px) >= MIN_NOTIONAL).then_some(size)
     }
 
-    /// The stop that covers what nothing covers, in place of the own stops that rest: never further from the price.
-    pub(crate) fn missing_stop(&self, stop_pct: Decimal) -> Option<Order> {
-        let kept = sum_cover(self.counting().filter(|stop| !(stop.is_own && stop.shown.is_some())), self.size);
-        let size = self.size.saturating_sub(kept);
-        let own = self.counting().filter(|stop| stop.is_own && self.geometry.is_losing(stop.px)).map(|stop| stop.px);
-        let trigger_px = self.side().nearest(own.chain([self.new_trigger(stop_pct)?]))?;
-        Some(stop_order(self.geometry.market, self.side(), trigger_px, size))
+    /// The stop that covers what nothing covers, in place of the own stops that rest: at the line, and never further from
+    /// the price than they are.
+    pub(crate) fn missing_stop(&self) -> Option<Order> {
+        let is_replaced = |stop: &StandingStop| stop.is_own && stop.shown.is_some();
+        let missing = self.bare_with(|stop| !is_replaced(stop));
+        let line = missing.iter().map(|part| self.own_px(*part)).collect::<Option<Vec<Decimal>>>()?;
+        let own = self.stops.iter().filter(|stop| is_replaced(stop) && self.line.counts(stop.px));
+        let own = own.map(|stop| stop.px).filter(|px| self.geometry.is_losing(*px));
+        let trigger_px = self.side().nearest(own.chain(line))?;
+        Some(stop_order(self.geometry.market, self.side(), trigger_px, total_size(&missing)))
     }
 
-    /// Whether a stop at `px` is as near to the price as one at `other`, or nearer.
-    fn is_as_tight(&self, px: Decimal, other: Decimal) -> bool {
-        !self.side().nearer(other, px)
+    /// Where the guard's own stop for a part goes: at its line where that can still be, inside liquidation.
+    fn own_px(&self, part: LinePart) -> Option<Decimal> {
+        let px = self.line.own_px(part)?;
+        if self.geometry.is_losing(px) {
+            return self.geometry.inside_liquidation(px);
+        }
+        self.line.first_stop.and_then(|first| first.own_px)
     }
 
-    /// An own stop without which stops at least as tight still cover the position. The largest is tried first, so
+    /// An own stop without which the others still cover the position as it is covered. The largest is tried first, so
     /// that of an old stop and its replacement the right one goes.
     pub(crate) fn spare(&self) -> Option<u64> {
-        let mut own: Vec<&StandingStop> = self.counting().filter(|stop| stop.is_own).collect();
-        own.sort_by_key(|stop| std::cmp::Reverse(stop.size));
-        let beyond = self.stops.iter().filter(|stop| stop.is_own && !self.geometry.is_inside_liquidation(stop.px));
-        let superfluous = own.into_iter().find(|own| {
-            let others = self.counting().filter(|stop| stop.shown != own.shown && self.is_as_tight(stop.px, own.px));
-            sum_cover(others, self.size) >= self.size
-        });
-        beyond.chain(superfluous).next()?.shown.map(|(oid, _)| oid)
+        let mut own: Vec<&StandingStop> = self.stops.iter().filter(|stop| stop.is_own).collect();
+        own.sort_by_key(|stop| (self.line.counts(stop.px), std::cmp::Reverse(stop.size)));
+        let superfluous = own.into_iter().find(|own| self.bare_with(|stop| stop.shown != own.shown).is_empty());
+        superfluous?.shown.map(|(oid, _)| oid)
     }
 
     /// A smaller stop at the same trigger, where the only own stop is larger than what others leave to it.
     pub(crate) fn smaller_stop(&self) -> Option<(u64, Order)> {
-        let mut own = self.counting().filter(|stop| stop.is_own);
+        let mut own = self.stops.iter().filter(|stop| stop.is_own && self.line.counts(stop.px));
         let (Some(only), None) = (own.next(), own.next()) else { return None };
-        let tight = self.counting().filter(|stop| !stop.is_own && self.is_as_tight(stop.px, only.px));
-        let needed = self.size.saturating_sub(sum_cover(tight, self.size));
+        let needed = total_size(&self.bare_with(|stop| stop.shown != only.shown));
         let is_larger = matches!(only.size, CoverSize::Part(size) if size > needed)
             && needed > Decimal::ZERO
             && self.geometry.is_losing(only.px);

@@ -3,7 +3,8 @@
 use crate::base::address::Cloid;
 use crate::base::amount::to_answer;
 use crate::guard::flow::leverage_setting;
-use crate::guard::judge::cancel::{GUARDS_OWN, guards_own};
+use crate::guard::judge::cancel::guards_own;
+use crate::guard::judge::guard_order::GUARDS_OWN;
 use crate::guard::reply;
 use crate::guard::state::exposure::StopAt;
 use crate::guard::state::guard::Guard;

@@ -1,20 +1,24 @@
-//! Protect: no position stays bare. What is not covered in full by market stops gets the guard's own stop for the rest;
-//! where no stop can be had, the position is closed.
+//! Protect: no position stays bare. What is not covered in full by market stops gets the guard's own stop for the rest, at
+//! its line; where no stop can be had, or the price is beyond the line, it is closed.
 
 use crate::guard::config::Mode;
 use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::held_position::HeldPosition;
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{close_order, cover, guard_actions, read_progress};
+use crate::guard::flow::{close_order, guard_actions, read_progress};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::intent_of;
+use crate::guard::state::standing_stops::stops_for;
 use crate::record::events::Problem;
 use crate::venue::action::{Action, Cancel};
 use crate::venue::order::Order;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use std::collections::BTreeSet;
+
+/// Why a position without a stop is closed at once.
+const BEYOND: &str = "it has no stop, and the price is beyond where its stop stood";
 
 /// What a market's position needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +27,8 @@ enum Need {
     Stop(Order),
     /// To be closed: no stop can stand for it, or none was to be had.
     Close(&'static str),
+    /// This much of it to be closed: its stop would have fired.
+    CloseBeyond(Decimal),
     /// One own stop less (its order id).
     Less(u64),
     /// This smaller own stop, for the sake of the event that placed the one it replaces (its order id).
@@ -43,7 +49,7 @@ pub(crate) fn run(step: &mut Step<'_>) {
             all_known = false;
             continue;
         }
-        let need = need(step.guard, asset);
+        let need = need(step.guard, asset, step.now_ms);
         if step.guard.must_be_flat() && !matches!(need, Some(Need::Stop(_))) {
             // Closes, and what becomes of stops that are not needed, are the flatten's.
             continue;
@@ -83,9 +89,9 @@ fn own_stops(guard: &Guard) -> impl Iterator<Item = u32> {
     guard.view.orders.values().filter(|order| order.is_guards() && order.stop_px.is_some()).map(|order| order.asset)
 }
 
-fn need(guard: &Guard, asset: u32) -> Option<Need> {
+fn need(guard: &Guard, asset: u32, now_ms: u64) -> Option<Need> {
     let orphan = || orphan(guard, asset).map(Need::Less);
-    let Some(held) = HeldPosition::of(guard, asset) else { return orphan() };
+    let Some(held) = HeldPosition::of(guard, asset, now_ms) else { return orphan() };
     let retry = guard.watch.retry(asset);
     if retry.is_some_and(|retry| retry.is_dust(held.size)) || held.bare().is_zero() {
         if held.stops.iter().any(|stop| stop.shown.is_none()) {
@@ -99,7 +105,10 @@ fn need(guard: &Guard, asset: u32) -> Option<Need> {
     if retry.is_some_and(|retry| retry.closing) {
         return Some(Need::Close("the venue refused the guard's stop"));
     }
-    match held.missing_stop(guard.config.rules.stop) {
+    if let Some(size) = held.beyond_line() {
+        return Some(Need::CloseBeyond(size));
+    }
+    match held.missing_stop() {
         Some(order) => Some(Need::Stop(order)),
         None => Some(Need::Close("no stop can stand between the price and liquidation")),
     }
@@ -111,7 +120,7 @@ fn orphan(guard: &Guard, asset: u32) -> Option<u64> {
     let is_idle =
         |side: &PositionSide| side.held(guard.view.position(asset)).is_zero() && !has_entries(guard, asset, *side);
     let sides = PositionSide::BOTH.into_iter().filter(is_idle);
-    let mut stops = sides.flat_map(|side| cover::stops_for(guard, asset, side)).filter(|stop| stop.is_own);
+    let mut stops = sides.flat_map(|side| stops_for(guard, asset, side)).filter(|stop| stop.is_own);
     stops.find_map(|stop| stop.shown.filter(|(_, seen_ms)| account.begun_ms >= *seen_ms).map(|(oid, _)| oid))
 }
 
@@ -134,15 +143,26 @@ fn replace_stop(step: &mut Step<'_>, oid: u64, action: Action) {
 }
 
 fn try_again(step: &mut Step<'_>, of: u64, asset: u32, need: Need) {
+    let tries = step.guard.watch.retry(asset).map_or(0, |retry| retry.closes);
     let order = match need {
-        Need::Stop(order) => Some(order),
-        Need::Close(_) => {
-            close_order::close_order(step.guard, asset, step.guard.watch.retry(asset).map_or(0, |retry| retry.closes))
+        Need::Stop(order) => {
+            note_first_stop(step.guard, &order);
+            Some(order)
         }
+        Need::Close(_) => close_order::close_order(step.guard, asset, tries),
+        Need::CloseBeyond(size) => close_order::close_order(step.guard, asset, tries)
+            .map(|order| Order { size: size.min(order.size), ..order }),
         Need::Less(_) | Need::Smaller(..) | Need::Patience => None,
     };
     if let (Some(order), true) = (order, step.guard.config.mode != Mode::Paper) {
         guard_actions::submit(step, Cause::FollowUp { of }, vec![order_action(vec![order])]);
+    }
+}
+
+/// Remembers where the guard sends its stop, so that the stop counts however far the price has moved when it rests.
+fn note_first_stop(guard: &mut Guard, order: &Order) {
+    if let Some(line) = guard.lines.get_mut(order.asset) {
+        line.sent_px = order.market_stop_px();
     }
 }
 
@@ -154,7 +174,16 @@ fn record_protect(step: &mut Step<'_>, bare: Vec<(u32, Need)>) {
     for (asset, need) in bare {
         let Some(coin) = step.guard.view.market(asset).map(|market| market.coin.clone()) else { continue };
         match need {
-            Need::Stop(order) => actions.push(order_action(vec![order])),
+            Need::Stop(order) => {
+                note_first_stop(step.guard, &order);
+                actions.push(order_action(vec![order]));
+            }
+            Need::CloseBeyond(size) => {
+                let close = close_order::close_order(step.guard, asset, 0);
+                problems.push(Problem { coin: coin.clone(), text: BEYOND.to_owned() });
+                let close = close.map(|order| Order { size: size.min(order.size), ..order });
+                actions.extend(close.map(|order| order_action(vec![order])));
+            }
             Need::Close(text) => {
                 step.guard.watch.retry_mut(asset).closing = true;
                 let close = close_order::close_order(step.guard, asset, 0);
@@ -176,7 +205,8 @@ fn record_protect(step: &mut Step<'_>, bare: Vec<(u32, Need)>) {
 /// In paper mode: tells of the bare positions each time they are others.
 fn protect_on_paper(step: &mut Step<'_>, needs: Vec<(u32, Need)>) {
     let side = |asset: u32| (asset, step.guard.view.position(asset) > Decimal::ZERO);
-    let is_bare = |asset: &u32| HeldPosition::of(step.guard, *asset).is_some_and(|held| !held.bare().is_zero());
+    let is_bare =
+        |asset: &u32| HeldPosition::of(step.guard, *asset, step.now_ms).is_some_and(|held| !held.bare().is_zero());
     let bare: Vec<(u32, Need)> = needs.into_iter().filter(|(asset, _)| is_bare(asset)).collect();
     let sides: BTreeSet<(u32, bool)> = bare.iter().map(|(asset, _)| side(*asset)).collect();
     let is_new = sides != step.guard.watch.last_bare;

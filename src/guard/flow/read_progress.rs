@@ -17,7 +17,7 @@ pub(crate) fn is_settled(guard: &Guard, asset: u32, now_ms: u64) -> bool {
     let attempted_ms = guard.watch.retry(asset).map(|retry| retry.reads_since_ms);
     // A stop too many does no harm; one that waits for doubt after doubt does.
     let has_waited =
-        guard.watch.bare_ms(asset).is_some_and(|since_ms| now_ms.saturating_sub(since_ms) > MAX_WAIT_MS);
+        guard.watch.bare_ms.get(&asset).is_some_and(|since_ms| now_ms.saturating_sub(*since_ms) > MAX_WAIT_MS);
     // A young doubt may be settled by the venue's own word in a moment; an old one holds up nothing.
     let is_known = known(None, guard_actions::in_doubt_since(guard, asset))
         && known(guard.view.orders_ms, guard.watch.changed_ms.get(&asset).copied())

@@ -1,9 +1,11 @@
-//! Requests: judged at once, or parked for a moment until the leverage settings that they need are read.
+//! Requests: judged at once, or parked for a moment until what they need is read: leverage settings, or the open orders for
+//! a cancel that may name a stop of the guard's which no read has shown.
 
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::decision;
 use crate::guard::flow::step_context::Step;
 use crate::guard::input::{Request, RequestBody};
+use crate::guard::judge::cancel;
 use crate::guard::judge::entry::lower_leverage;
 use crate::guard::state::guard::Parked;
 use crate::venue::info::Leverage;
@@ -15,11 +17,20 @@ const MAX_PARKED: usize = 64;
 /// A request waits this long for a leverage setting; then the setting counts as unknown.
 const MAX_PARKED_MS: u64 = 2_000;
 
-/// Judges a request, unless leverage settings must be read first.
+/// A cancel waits this long for the open orders; then it goes as it came.
+const MAX_CANCEL_MS: u64 = 1_000;
+
+/// Judges a request, unless something must be read first.
 pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
     if let RequestBody::Signed { envelope, .. } = &request.body
         && step.guard.parked.len() < MAX_PARKED
     {
+        if cancel::may_name_unseen_stop(step.guard, &envelope.action) {
+            step.effects.immediate.push(Command::Read(Read::OrdersNow));
+            let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
+            step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
+            return;
+        }
         let unknown = lower_leverage::markets_to_read(step.guard, &envelope.action, step.now_ms);
         let wanted: BTreeSet<u32> = unknown.iter().map(|market| market.asset).collect();
         if !wanted.is_empty() {
@@ -27,7 +38,7 @@ pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
             let reads = unknown.into_iter().filter(|market| !is_asked(market.asset));
             let reads = reads.map(|market| Read::Leverage { asset: market.asset, coin: market.coin.clone() });
             step.effects.immediate.extend(reads.map(Command::Read));
-            step.guard.parked.push(Parked { request, wanted, at_ms: step.now_ms });
+            step.guard.parked.push(Parked { request, wanted, for_orders: false, at_ms: step.now_ms });
             return;
         }
     }
@@ -42,13 +53,21 @@ pub(crate) fn on_leverage(step: &mut Step<'_>, asset: u32, leverage: Option<Leve
     for waiting in &mut step.guard.parked {
         waiting.wanted.remove(&asset);
     }
-    unpark(step, |waiting| waiting.wanted.is_empty());
+    unpark(step, |waiting| waiting.wanted.is_empty() && !waiting.for_orders);
 }
 
-/// Judges the requests that have waited long enough: the settings that they wait for count as unknown.
+/// Judges the cancels that waited for this read of the open orders.
+pub(crate) fn on_orders_read(step: &mut Step<'_>, begun_ms: u64) {
+    unpark(step, |waiting| waiting.for_orders && begun_ms >= waiting.at_ms);
+}
+
+/// Judges the requests that have waited long enough: what they wait for counts as unknown.
 pub(crate) fn unpark_overdue(step: &mut Step<'_>) {
     let now_ms = step.now_ms;
-    unpark(step, |waiting| now_ms.saturating_sub(waiting.at_ms) >= MAX_PARKED_MS);
+    unpark(step, |waiting| {
+        let longest_ms = if waiting.for_orders { MAX_CANCEL_MS } else { MAX_PARKED_MS };
+        now_ms.saturating_sub(waiting.at_ms) >= longest_ms
+    });
 }
 
 /// Judges all requests that wait.

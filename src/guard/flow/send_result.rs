@@ -65,8 +65,9 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
     let (seq, index) = ended.key;
     let Some(planned) = intent.actions.get(index) else { return };
     record_send(step, seq, index, planned.terms.nonce, result);
+    let at = step.guard.moment(step.now_ms);
     let Guard { sent, view, .. } = &mut *step.guard;
-    sent.on_result(ended.key, &planned.action, result, view, step.now_ms);
+    sent.on_result(ended.key, &planned.action, result, view, at);
     if result.may_have_filled() {
         step.guard.risk.traded(step.now_ms);
     }

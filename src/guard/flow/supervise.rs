@@ -3,12 +3,13 @@
 
 use crate::guard::config::Mode;
 use crate::guard::effects::{Command, Read};
-use crate::guard::flow::held_position::HeldPosition;
+use crate::guard::flow::cover as cover_lines;
 use crate::guard::flow::risk::account;
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{flatten, guard_actions, protect};
+use crate::guard::flow::{flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::sent::key::Moment;
 use crate::guard::state::view::Resting;
 use crate::venue::info::{ClearinghouseState, OpenOrder};
 use crate::venue::market::Universe;
@@ -38,9 +39,9 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
     let venue_ms = state.time;
     let unknown = step.guard.view.account.as_ref().map(|account| account.unknown.clone()).unwrap_or_default();
     let held: BTreeSet<u32> = held_markets(step.guard).collect();
-    if let Some(changed) = step.guard.view.set_account(state, equity, begun_ms) {
+    if let Some(changes) = step.guard.view.set_account(state, equity, begun_ms) {
         step.guard.clock.read(venue_ms, begun_ms);
-        step.guard.sent.on_account_read(begun_ms);
+        step.guard.sent.on_account_read(Moment { now_ms: begun_ms, venue_ms }, &changes);
         step.guard.watch.forget_dust(&step.guard.view);
         // A coin listed since the markets were read: their interval may bring them a minute later.
         if step.guard.view.account.iter().flat_map(|account| &account.unknown).any(|coin| !unknown.contains(coin)) {
@@ -50,7 +51,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         if step.guard.must_be_flat() && held_markets(step.guard).any(|asset| !held.contains(&asset)) {
             step.guard.watch.flatten.twaps.look_again();
         }
-        on_positions_changed(step, changed);
+        on_positions_changed(step, changes.into_keys().collect());
     }
 }
 
@@ -62,8 +63,9 @@ fn held_markets(guard: &Guard) -> impl Iterator<Item = u32> {
 pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u64) {
     if let Some(left) = step.guard.view.set_orders(orders, begun_ms, step.now_ms) {
         on_orders_vanished(step, &left);
+        let at = step.guard.moment(step.now_ms);
         let guard = &mut *step.guard;
-        guard.sent.on_orders_read(&guard.view, &left, begun_ms, step.now_ms);
+        guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
     }
 }
 
@@ -98,8 +100,8 @@ fn on_orders_vanished(step: &mut Step<'_>, vanished: &[Resting]) {
 /// Looks after the account: the risk state first, then flat or covered. What is not soon closed is covered as well.
 pub(crate) fn after_step(step: &mut Step<'_>) {
     account::check(step);
+    cover_lines::note_bare(step.guard, step.now_ms);
     note_unflat(step);
-    note_bare(step);
     if !guard_actions::can_act(step.guard) || step.guard.view.account.is_none() {
         return;
     }
@@ -111,6 +113,9 @@ pub(crate) fn after_step(step: &mut Step<'_>) {
     if is_slow || !step.guard.must_be_flat() {
         protect::run(step);
     }
+    if !step.guard.must_be_flat() {
+        over_limit::run(step);
+    }
 }
 
 /// Takes note of since when the account must be flat and is not known to be.
@@ -119,11 +124,4 @@ fn note_unflat(step: &mut Step<'_>) {
         step.guard.must_be_flat() && step.guard.config.mode != Mode::Paper && !flatten::is_flat(step.guard);
     let unflat_ms = &mut step.guard.watch.flatten.unflat_ms;
     *unflat_ms = is_unflat.then(|| unflat_ms.unwrap_or(step.now_ms));
-}
-
-/// Takes note of since when positions are bare.
-fn note_bare(step: &mut Step<'_>) {
-    let is_bare = |asset: &u32| HeldPosition::of(step.guard, *asset).is_some_and(|held| !held.bare().is_zero());
-    let bare = held_markets(step.guard).filter(is_bare).collect();
-    step.guard.watch.note_bare(&bare, step.now_ms);
 }

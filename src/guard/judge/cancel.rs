@@ -4,21 +4,20 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
+use super::guard_order::{self, GUARDS_OWN};
 use super::orders;
 use super::plan::Plan;
 use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
-use crate::guard::state::cover;
+use crate::guard::state::cover::{self, LinePart, side_covered};
+use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::own_cloid::is_guard_stop;
+use crate::guard::state::sent::cancel::targets;
+use crate::guard::state::standing_stops::live_for;
 use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
 use crate::venue::side::PositionSide;
-
-/// Why a guard's own stop stays.
-pub(crate) const GUARDS_OWN: &str =
-    "this stop is the guard's own and covers the position; close the position, or place a tighter stop";
 
 pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     let own = guards_own(guard, action);
@@ -38,6 +37,16 @@ pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     Ok(plan)
 }
 
+/// Whether a cancel names an id that nothing known carries, in a market where a stop of the guard's has none that is known:
+/// the child of an entry gets no id in the venue's answer.
+pub(crate) fn may_name_unseen_stop(guard: &Guard, action: &Action) -> bool {
+    let Action::Cancel { cancels, .. } = action else { return false };
+    cancels.iter().any(|cancel| {
+        let is_known = guard.order(cancel.oid).is_some() || guard.paper.get(cancel.oid).is_some();
+        !is_known && guard.sent.has_unseen_stop(cancel.asset)
+    })
+}
+
 /// What each cancel of an action names, by place.
 fn named<'a>(guard: &'a Guard, action: &Action) -> Vec<Vec<&'a Resting>> {
     match action {
@@ -51,16 +60,9 @@ fn named<'a>(guard: &'a Guard, action: &Action) -> Vec<Vec<&'a Resting>> {
     }
 }
 
-/// Which cancels of an action name a stop of the guard's own, by place; one by its cloid also before any read shows it.
+/// Which cancels of an action name a stop of the guard's own, by place.
 pub(crate) fn guards_own(guard: &Guard, action: &Action) -> Vec<bool> {
-    let mut own: Vec<bool> =
-        named(guard, action).iter().map(|orders| orders.iter().any(|order| order.is_guards())).collect();
-    if let Action::CancelByCloid { cancels, .. } = action {
-        for (is_own, cancel) in own.iter_mut().zip(cancels) {
-            *is_own |= is_guard_stop(&cancel.cloid);
-        }
-    }
-    own
+    targets(action).into_iter().map(|target| guard_order::is_named(guard, target)).collect()
 }
 
 /// The cancels at these places.
@@ -78,37 +80,57 @@ fn only(action: &Action, places: &[usize]) -> Action {
     }
 }
 
-/// Puts the guard's own stops in front for the cover that these cancels would take from a position.
+/// Puts the guard's own stops in front for the cover that these cancels would take from a position, with what may have
+/// filled since it was read. Only stops at least as tight as one that goes take its place; one that covers nothing goes
+/// as it is.
 pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan) {
     let mut by_market: BTreeMap<u32, Vec<&Resting>> = BTreeMap::new();
     for order in cancelled.iter().filter(|order| order.stop_px.is_some()) {
         by_market.entry(order.asset).or_default().push(order);
     }
     for (asset, stops) in by_market {
-        let szi = guard.view.position(asset);
-        let Some(side) = PositionSide::of(szi) else { continue };
-        let is_named = |order: &Resting| stops.iter().any(|stop| stop.oid == order.oid);
-        let is_going = |order: &Resting| guard.sent.is_being_cancelled(order.oid, order.cloid);
-        let kept = guard.view.orders.values().filter(|order| order.asset == asset && cover::covers(order, szi));
-        let kept = kept.filter(|order| !is_named(order) && !is_going(order)).filter_map(cover::of_resting);
-        let mut missing = szi.abs().saturating_sub(cover::total(kept, szi.abs())).max(Decimal::ZERO);
-        let mut going: Vec<&&Resting> = stops.iter().filter(|order| cover::covers(order, szi)).collect();
-        going.sort_unstable_by_key(|order| -order.trigger_px.saturating_mul(side.sign()));
-        for stop in going {
-            let closes = cover::of_resting(stop).map_or(Decimal::ZERO, |size| size.of(szi.abs()));
-            let size = closes.min(missing);
-            if size.is_zero() {
-                continue;
+        for side in PositionSide::BOTH {
+            for part in lost_cover(guard, asset, side, &stops) {
+                let Some(action) = orders::own_stop(guard, asset, side, part.px, part.size) else { continue };
+                let coin = guard.view.market(asset).map_or("", |market| &market.coin);
+                plan.pre.push(action);
+                plan.changes.push(format!(
+                    "the guard's own stop for {} of {coin} goes to {} first, so that the position keeps its cover",
+                    to_wire(part.size),
+                    to_wire(part.px)
+                ));
             }
-            let Some(action) = orders::own_stop(guard, asset, side, stop.trigger_px, size) else { continue };
-            plan.pre.push(action);
-            plan.changes.push(format!(
-                "the guard's own stop for {} of {} goes to {} first, so that the position keeps its cover",
-                to_wire(size),
-                stop.order.coin,
-                to_wire(stop.trigger_px)
-            ));
-            missing = missing.saturating_sub(size);
         }
     }
+}
+
+/// What one side of a market loses of its cover when these stops go, and where that stood.
+fn lost_cover(guard: &Guard, asset: u32, side: PositionSide, going: &[&Resting]) -> Vec<LinePart> {
+    let held = guard.lines.get(asset).filter(|line| line.side == side);
+    let pending = guard.sent.may_have_filled(asset, side);
+    if held.is_none() && pending.is_zero() {
+        return Vec::new();
+    }
+    let mut line = held.cloned().unwrap_or_else(|| CoverLine::new(side, Decimal::ZERO, None));
+    let live = live_for(guard, asset, side);
+    let mut kept = live.clone();
+    let of_side = going.iter().filter(|order| side_covered(order.is_buy) == side);
+    for cover in of_side.filter_map(|order| Some((order.stop_px?, cover::of_resting(order)?))) {
+        if let Some(place) = kept.iter().position(|other| *other == cover) {
+            kept.remove(place);
+        }
+    }
+    // What was bare before stays for the guard to cover; what goes now is missed at the trigger that it had.
+    let was_bare = line.bare(&live, pending);
+    line.tighten(&live, pending);
+    let mut missing = line.bare(&kept, pending);
+    for bare in was_bare {
+        let mut left = bare.size;
+        for part in missing.iter_mut().filter(|part| part.px == bare.px) {
+            let same = left.min(part.size);
+            (part.size, left) = (part.size.saturating_sub(same), left.saturating_sub(same));
+        }
+    }
+    missing.retain(|part| part.size > Decimal::ZERO);
+    missing
 }

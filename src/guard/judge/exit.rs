@@ -4,6 +4,7 @@ use super::context::JudgeContext;
 use crate::base::amount::to_wire;
 use crate::guard::state::exposure::{EntryLeg, Exposure};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::stop_geometry::make_fillable;
 use crate::venue::market::{FIRST_BUILDER_PERP, FIRST_NON_CORE_ASSET, FIRST_OUTCOME};
 use crate::venue::order::Order;
 use crate::venue::side::Side;
@@ -24,6 +25,14 @@ pub(crate) fn classify(context: &mut JudgeContext<'_>, order: &mut Order) -> Cla
     if class == Class::Exit {
         if !order.reduce_only {
             mark_exit(context, order);
+        }
+        let asked = order.limit_px;
+        let market = context.guard.view.market(order.asset);
+        if let Some(px) = market.and_then(|market| make_fillable(market, order)) {
+            let (asked, px) = (to_wire(asked), to_wire(px));
+            context
+                .changes
+                .push(format!("limit price of a stop set from {asked} to {px}: beyond its trigger, so that it fills"));
         }
         add_exit(context.guard, &mut context.exposure, order);
     }
@@ -55,7 +64,7 @@ pub(crate) fn mark_exit(context: &mut JudgeContext<'_>, order: &mut Order) {
 /// Counts an exit, so that the orders after it cannot close the same position twice.
 pub(crate) fn add_exit(guard: &Guard, exposure: &mut Exposure, order: &Order) {
     if !order.is_trigger() {
-        let leg = EntryLeg { size: order.size, px: order.limit_px, stop: None };
+        let leg = EntryLeg { size: order.size, px: order.limit_px, stop: None, may_rest: order.may_rest() };
         exposure.add(&guard.view, order.asset, order.is_buy, true, leg);
     }
 }

@@ -31,14 +31,17 @@ struct Candidate<'c, 'a> {
     entry: &'c Entry<'c>,
     px: Decimal,
     stop: StopAt,
-    /// The part of it that closes the opposite position.
+    /// The part of it that closes the opposite position as things stand.
     closing: Decimal,
+    /// Whether it may rest, and that position be gone by the time it fills: then all of it counts as opening.
+    may_rest: bool,
 }
 
 /// Cuts `order` to the largest size within every limit and adds it to the exposure; says what was cut. `stop` is where it is
 /// stopped out.
 ///
-/// An order that also closes a position is cut no further than to its closing part, which then goes as reduce-only.
+/// An order that also closes a position is cut no further than to its closing part, which then goes as reduce-only. One
+/// that may rest is judged by the whole of what it could open once that position is gone.
 pub(crate) fn fit_to_limits(
     context: &mut JudgeContext<'_>,
     entry: &Entry<'_>,
@@ -47,7 +50,7 @@ pub(crate) fn fit_to_limits(
 ) -> Result<Option<String>, Veto> {
     let asked = order.size;
     let closing = asked.saturating_sub(context.market_exposure(order.asset).entry_part(order));
-    let mut candidate = Candidate { context, entry, px: order.limit_px, stop, closing };
+    let mut candidate = Candidate { context, entry, px: order.limit_px, stop, closing, may_rest: order.may_rest() };
     let mut broken = candidate.try_size(asked, LIMITS.len());
     let Some((first, _)) = broken.first() else { return Ok(None) };
     let (size, binding) = candidate.largest_fit(asked, *first);
@@ -97,7 +100,7 @@ impl Candidate<'_, '_> {
     fn try_size(&mut self, size: Decimal, most: usize) -> Vec<(usize, LimitBreach)> {
         let guard = self.context.guard;
         let (asset, is_long) = (self.entry.market.asset, self.entry.is_long);
-        let opening = size.saturating_sub(self.closing);
+        let opening = if self.may_rest { size } else { size.saturating_sub(self.closing) };
         let unit_value = self.context.market_exposure(asset).unit_value(Side::of(is_long), self.px);
         self.add(size, false);
         let sized = SizedEntry {
@@ -118,7 +121,7 @@ impl Candidate<'_, '_> {
     }
 
     fn add(&mut self, size: Decimal, reduce_only: bool) {
-        let leg = EntryLeg { size, px: self.px, stop: Some(self.stop) };
+        let leg = EntryLeg { size, px: self.px, stop: Some(self.stop), may_rest: self.may_rest };
         self.context.exposure.add(
             &self.context.guard.view,
             self.entry.market.asset,

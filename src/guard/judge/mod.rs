@@ -14,6 +14,7 @@ pub(crate) mod context;
 pub(crate) mod entry;
 pub(crate) mod exit;
 pub(crate) mod fit_to_limits;
+pub(crate) mod guard_order;
 pub(crate) mod head;
 pub(crate) mod limits;
 pub(crate) mod liquidation;

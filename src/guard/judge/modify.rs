@@ -8,9 +8,8 @@ use super::exit::{self, Class};
 use super::plan::Plan;
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
-use super::{admission, order_unknown, stop_loosened};
+use super::{admission, guard_order, order_unknown, stop_loosened};
 use crate::base::address::Address;
-use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::{Action, Modify};
@@ -61,12 +60,9 @@ pub(crate) fn judge(guard: &Guard, client: Address, modifies: &[Modify], now_ms:
 
 /// Looks at the order that is replaced, and tells an exit from an entry.
 fn classify(context: &mut JudgeContext<'_>, modify: &mut Modify, asked: &mut AskedEntries) -> Result<Class, Veto> {
+    guard_order::check(context.guard, modify.target)?;
     let replaced = order_unknown::find(context.guard, modify.target)?;
     if let Some(old) = replaced.resting {
-        if old.is_guards() {
-            let text = "this stop is the guard's own; place a tighter stop instead, and it goes by itself";
-            return Err(Veto::new(Code::GuardOrder, text));
-        }
         stop_loosened::check(context.guard, &mut context.exposure, old, &modify.order)?;
     }
     let class = exit::classify(context, &mut modify.order);

@@ -17,7 +17,7 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::stop_geometry::stop_order;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::{Action, Grouping, OrderAction};
-use crate::venue::order::{Order, OrderKind};
+use crate::venue::order::Order;
 use crate::venue::side::PositionSide;
 
 /// The orders of a request as they are judged.
@@ -58,7 +58,7 @@ impl Batch {
             if !passed.opening.is_zero() {
                 self.asked.cloids.extend(order.cloid);
                 self.asked.notes.push(note);
-                self.asked.resting += usize::from(!is_immediate(&order));
+                self.asked.resting += usize::from(order.may_rest());
             }
             if let Some(slot) = self.passed.get_mut(place) {
                 *slot = Some(passed);
@@ -104,10 +104,6 @@ fn close_instead(context: &mut JudgeContext<'_>, order: &mut Order, veto: Veto) 
     }
     exit::mark_exit(context, order);
     Ok(())
-}
-
-fn is_immediate(order: &Order) -> bool {
-    matches!(order.kind, OrderKind::Limit(tif) if tif.is_immediate())
 }
 
 /// The guard's own stop for `size` of one side at `trigger_px`.

@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 use super::plan::Post;
 use crate::guard::state::cover::{self, CoverSize, side_covered};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::view::Resting;
+use crate::guard::state::standing_stops::{StandingStop, stops_for};
 use crate::venue::action::{Action, Cancel, Grouping};
 use crate::venue::order::Order;
 
@@ -20,29 +20,37 @@ pub(crate) fn own_stops(guard: &Guard, orders: &[Order], grouping: Grouping) -> 
         if guard.sent.is_cloid_being_cancelled(order.cloid) {
             continue;
         }
-        let replaced = guard.view.orders.values().filter(|own| own.is_guards() && !freed.contains(&own.oid));
-        let replaced: Vec<_> = replaced.filter(|own| is_replaced(guard, own, order, size)).collect();
+        let replaced = replaced_by(guard, order, size, &freed);
         if replaced.is_empty() {
             continue;
         }
-        freed.extend(replaced.iter().map(|own| own.oid));
-        let cancels = replaced.into_iter().map(|own| Cancel { asset: own.asset, oid: own.oid }).collect();
+        freed.extend(&replaced);
+        let cancels = replaced.into_iter().map(|oid| Cancel { asset: order.asset, oid }).collect();
         posts.push(Post { action: Action::Cancel { cancels, fast: false }, after_place: place });
     }
     posts
 }
 
-/// Whether the position keeps full cover, nowhere further from the price, when `new` rests and `own` is gone.
-fn is_replaced(guard: &Guard, own: &Resting, new: &Order, new_size: CoverSize) -> bool {
-    let (Some(own_px), Some(new_px)) = (own.stop_px, new.market_stop_px()) else { return false };
-    let szi = guard.view.position(own.asset);
-    let is_tight = |px: Decimal| !side_covered(own.is_buy).nearer(own_px, px);
-    if (new.asset, new.is_buy) != (own.asset, own.is_buy) || !is_tight(new_px) || !cover::covers(own, szi) {
-        return false;
+/// The guard's own stops without which the position keeps the cover that it has, nowhere further from the price, once
+/// `new` rests. Only what a read has shown to rest keeps it.
+fn replaced_by(guard: &Guard, new: &Order, new_size: CoverSize, freed: &[u64]) -> Vec<u64> {
+    let side = side_covered(new.is_buy);
+    let line = guard.lines.get(new.asset).filter(|line| line.side == side);
+    let (Some(line), Some(new_px)) = (line, new.market_stop_px()) else { return Vec::new() };
+    let mut line = line.clone();
+    let mut standing = stops_for(guard, new.asset, side);
+    standing.retain(|stop| stop.shown.is_some_and(|(oid, _)| !freed.contains(&oid)));
+    line.tighten(&standing.iter().map(StandingStop::cover).collect::<Vec<_>>(), Decimal::ZERO);
+    let mut replaced = Vec::new();
+    let own: Vec<u64> = standing.iter().filter(|stop| stop.is_own).filter_map(|stop| Some(stop.shown?.0)).collect();
+    for oid in own {
+        let is_kept =
+            |stop: &&StandingStop| stop.shown.is_some_and(|(other, _)| other != oid && !replaced.contains(&other));
+        let kept = standing.iter().filter(is_kept).map(StandingStop::cover);
+        let kept: Vec<(Decimal, CoverSize)> = kept.chain([(new_px, new_size)]).collect();
+        if line.bare(&kept, Decimal::ZERO).is_empty() {
+            replaced.push(oid);
+        }
     }
-    let is_going = |order: &Resting| guard.sent.is_being_cancelled(order.oid, order.cloid);
-    let clients = guard.view.orders.values().filter(|order| !order.is_guards() && !is_going(order));
-    let clients = clients.filter(|order| order.asset == own.asset && cover::covers(order, szi));
-    let clients = clients.filter(|order| order.stop_px.is_some_and(is_tight)).filter_map(cover::of_resting);
-    cover::total(clients.chain([new_size]), szi.abs()) >= szi.abs()
+    replaced
 }

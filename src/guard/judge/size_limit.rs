@@ -16,7 +16,7 @@ pub(crate) struct SizedEntry<'a> {
     pub(crate) guard: &'a Guard,
     pub(crate) entry: &'a Entry<'a>,
     pub(crate) stop: StopAt,
-    /// The part of the size that can open or enlarge a position.
+    /// The part of the size that can open or enlarge a position, now or once it has rested.
     pub(crate) opening: Decimal,
     /// USDC, of that part.
     pub(crate) value: Decimal,

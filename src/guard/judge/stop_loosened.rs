@@ -20,7 +20,9 @@ pub(crate) fn check(guard: &Guard, exposure: &mut Exposure, old: &Resting, new: 
         Some(_) => exposure.market(&guard.view, old.asset).held(side),
         None => Decimal::MAX,
     };
-    if held.is_zero() {
+    let held = held.saturating_add(guard.sent.may_have_filled(old.asset, side));
+    let line = guard.lines.get(old.asset).filter(|line| line.side == side);
+    if held.is_zero() || line.is_some_and(|line| !line.counts(old_px)) {
         return Ok(());
     }
     let is_stop = new.market_stop_px().filter(|_| new.asset == old.asset && new.is_buy == old.is_buy);

@@ -2,14 +2,26 @@
 
 use crate::guard::recovery::open_intents;
 use crate::guard::reply::Verdict;
+use crate::guard::state::cover::LinePart;
+use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::throttle::EntryNote;
 use crate::record::event::{Event, Kind};
 use crate::record::events::Decision;
-use crate::record::risk_record::{Checkpoint, RiskRecord};
+use crate::record::risk_record::{Checkpoint, PositionLine, RiskRecord};
+use crate::venue::action::Action;
+use crate::venue::order::Order;
+use crate::venue::side::PositionSide;
 use serde_json::Value;
 
 /// Client order ids in a checkpoint: those whose orders are likely still open.
 const CHECKPOINT_CLOIDS: usize = 1000;
+
+/// The line of a market's position as a checkpoint holds it.
+fn line_record(asset: u32, line: &CoverLine) -> PositionLine {
+    let parts = line.covered_parts().iter().map(|part| (part.px, part.size)).collect();
+    PositionLine { asset, is_long: line.side.is_long(), held: line.held, parts }
+}
 
 impl Guard {
     /// What a restart must know of all events so far, so that it need not read them: a `checkpoint` record.
@@ -24,6 +36,12 @@ impl Guard {
             open: open_intents::checkpoint_open(self),
             client_cloids: self.client_cloids.last(CHECKPOINT_CLOIDS),
             ledger_ms: self.risk.ledger_ms,
+            lines: self
+                .lines
+                .iter()
+                .filter(|(_, line)| !line.covered_parts().is_empty())
+                .map(|(asset, line)| line_record(asset, line))
+                .collect(),
             ..Checkpoint::default()
         };
         RiskRecord::Checkpoint(checkpoint).to_line()
@@ -36,6 +54,11 @@ impl Guard {
         for (client, nonces) in checkpoint.client_nonces {
             let window = self.windows.entry(client).or_default();
             nonces.into_iter().for_each(|nonce| window.remember(nonce));
+        }
+        for line in checkpoint.lines {
+            let side = if line.is_long { PositionSide::Long } else { PositionSide::Short };
+            let parts = line.parts.into_iter().map(|(px, size)| LinePart { px, size }).collect();
+            self.lines.restore(line.asset, CoverLine::restored(side, line.held, parts));
         }
         checkpoint.client_cloids.into_iter().for_each(|cloid| self.client_cloids.insert(cloid));
     }
@@ -57,8 +80,22 @@ impl Guard {
         if decision.verdict == Verdict::Veto.name() {
             return;
         }
+        self.restore_entries(decision, at_ms);
         let orders = decision.request.get("orders").and_then(Value::as_array).into_iter().flatten();
         let cloids = orders.filter_map(|order| order.get("c")?.as_str()?.parse().ok());
         cloids.for_each(|cloid| self.client_cloids.insert(cloid));
+    }
+
+    /// Counts the entries of a request that passed, as they were asked for: a restart gives no new minute.
+    fn restore_entries(&mut self, decision: &Decision<'_>, at_ms: u64) {
+        let (Some(client), Ok(asked)) = (decision.client, Action::parse(&decision.request)) else { return };
+        let forward = decision.forward.as_ref().and_then(|node| Action::parse(node).ok());
+        let sent: Vec<Order> = forward.iter().flat_map(Action::orders).cloned().collect();
+        let opens = |(place, order): &(usize, &Order)| {
+            !order.reduce_only && !order.is_trigger() && !sent.get(*place).is_some_and(|sent| sent.reduce_only)
+        };
+        let entries = asked.orders().enumerate().filter(opens);
+        let entries = entries.map(|(_, order)| EntryNote::of(client, order)).collect();
+        self.throttle.note(entries, self.config.rules.duplicate_window_ms(), at_ms);
     }
 }

@@ -1,6 +1,7 @@
 //! Alerts that are no ill health: limits that come near, an API wallet that expires, money that moved oddly.
 
 use crate::base::amount::to_wire;
+use crate::guard::flow::over_limit;
 use crate::guard::state::guard::Guard;
 use crate::record::status::Alert;
 
@@ -13,7 +14,7 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     let mut alert = |code: &'static str, text: String, since_ms: Option<u64>| {
         alerts.push(Alert { code: code.into(), text, since_ms });
     };
-    let figures = guard.view.equity().and_then(|equity| guard.risk.figures(equity, &guard.config.rules));
+    let figures = guard.view.equity().and_then(|equity| guard.risk.figures(equity, &guard.config));
     let near = figures.iter().flat_map(|figures| {
         [
             ("daily_loss_near", "the day's loss", -figures.day_pnl, figures.daily_loss_limit),
@@ -23,6 +24,12 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for ((code, what, loss, limit), since_ms) in near.zip(guard.risk.near_ms) {
         if since_ms.is_some() {
             alert(code, format!("{what} {loss:.2} is over 60% of its limit {limit:.2}"), since_ms);
+        }
+    }
+    if let Some((excesses, since_ms)) = over_limit::confirmed(guard) {
+        for excess in excesses {
+            let text = format!("{}; entries that rest are cancelled until it fits, positions stay", excess.text(guard));
+            alert("over_limit", text, since_ms);
         }
     }
     for (text, at_ms) in &guard.risk.oddities {

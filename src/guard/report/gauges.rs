@@ -5,7 +5,7 @@ use crate::guard::report::{alerts, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::risk_state::RiskState;
-use crate::venue::side::PositionSide;
+use crate::guard::state::standing_stops::bare_size;
 use rust_decimal::Decimal;
 
 /// Every risk state.
@@ -16,14 +16,18 @@ pub const RISK_STATES: [&str; 3] =
 pub const OWNERS: [&str; 3] = ["bot", "guard", "other"];
 
 /// Every alert's code.
-pub const ALERTS: [&str; 11] = [
+pub const ALERTS: [&str; 15] = [
     "account_stale",
     "api_wallet_expiring",
     "daily_loss_near",
     "drawdown_near",
+    "disk_low",
     "dust",
+    "journal_damaged",
     "journal_error",
     "ledger_odd",
+    "orders_stale",
+    "over_limit",
     "position_unknown",
     "price_stale",
     "signer_unknown",
@@ -98,7 +102,7 @@ impl Guard {
         let alerts = [problems, alerts::warnings(self, now_ms)].concat();
         let exposure = self.exposure();
         let money = money(self, &exposure);
-        let (positions, uncovered) = position_counts(self, exposure);
+        let (positions, uncovered) = position_counts(self);
         Gauges {
             risk_state: self.risk.state.name(),
             is_killed: self.killed.is_some(),
@@ -122,7 +126,7 @@ pub(crate) fn money(guard: &Guard, exposure: &Exposure) -> Money {
     let Some(equity) = guard.view.equity() else { return Money::default() };
     let rules = &guard.config.rules;
     let (totals, base) = (exposure.totals(), guard.config.base_equity(equity));
-    let figures = guard.risk.figures(equity, rules);
+    let figures = guard.risk.figures(equity, &guard.config);
     Money {
         equity: Some(equity),
         day_start: figures.map(|figures| figures.day_start),
@@ -139,12 +143,9 @@ pub(crate) fn money(guard: &Guard, exposure: &Exposure) -> Money {
 }
 
 /// How many positions there are, and how many of them are not covered in full.
-fn position_counts(guard: &Guard, mut exposure: Exposure) -> (usize, usize) {
-    let positions = guard.view.account.iter().flat_map(|account| &account.positions);
-    positions.fold((0, 0), |(all, bare), (asset, position)| {
-        let held = position.szi.abs();
-        let market = exposure.market(&guard.view, *asset);
-        let covered = PositionSide::of(position.szi).map_or(held, |side| market.covered(side, held));
-        (all.saturating_add(1), bare.saturating_add(usize::from(covered < held)))
+fn position_counts(guard: &Guard) -> (usize, usize) {
+    let positions = guard.view.account.iter().flat_map(|account| account.positions.keys());
+    positions.fold((0, 0), |(all, bare), asset| {
+        (all.saturating_add(1), bare.saturating_add(usize::from(!bare_size(guard, *asset).is_zero())))
     })
 }

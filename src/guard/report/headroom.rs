@@ -15,7 +15,7 @@ pub(crate) fn headroom(guard: &Guard, exposure: &Exposure, now_ms: u64) -> Vec<H
     let equity = guard.view.equity();
     let base = equity.map(|equity| guard.config.base_equity(equity));
     let limit = |percent| base.map(|base| percent_of(base, percent));
-    let figures = equity.and_then(|equity| guard.risk.figures(equity, rules));
+    let figures = equity.and_then(|equity| guard.risk.figures(equity, &guard.config));
     let lost = figures.map(|figures| (-figures.day_pnl).max(Decimal::ZERO));
     let known = |amount: Decimal| base.map(|_| amount);
     let worst_loss = exposure.worst_market(|figures| figures.loss);

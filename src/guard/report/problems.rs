@@ -1,11 +1,16 @@
 //! Problems: the conditions that keep the guard from being healthy.
 
+use crate::base::amount::to_wire;
+use crate::guard::config::Mode;
 use crate::guard::flow::signer;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::standing_stops::bare_size;
 use crate::record::status::Alert;
 
 /// Closing everything and reading its TWAP orders may take this long before it is told.
 const NOTICE_MS: u64 = 10_000;
+/// A position that its stops do not cover in full is told of after this long.
+const BARE_NOTICE_MS: u64 = 5_000;
 
 pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     let mut alerts = Vec::new();
@@ -19,6 +24,7 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
             guard.view.account.as_ref().map(|view| view.begun_ms),
             guard.config.account_max_age_ms,
         ),
+        ("orders_stale", "the open orders", guard.view.orders_ms, guard.config.orders_max_age_ms),
         ("price_stale", "prices", guard.view.mids_ms, guard.config.prices_max_age_ms),
     ] {
         match at_ms {
@@ -27,6 +33,13 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
                 alert(code, format!("{what}: last read over {limit_ms} ms ago"), Some(at_ms.saturating_add(limit_ms)));
             }
             None => alert(code, format!("{what}: not read yet"), None),
+        }
+    }
+    for (asset, since_ms) in &guard.watch.bare_ms {
+        if guard.config.mode != Mode::Paper && now_ms.saturating_sub(*since_ms) > BARE_NOTICE_MS {
+            let coin = guard.view.market(*asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
+            let bare = to_wire(bare_size(guard, *asset));
+            alert("uncovered", format!("{bare} of the position in {coin} has no stop"), Some(*since_ms));
         }
     }
     if guard.unsettled > 0 {
@@ -39,8 +52,8 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     if let Some(problem) = &guard.journal_error {
         alert("journal_error", format!("decisions cannot be written: {problem}"), None);
     }
-    if let Some((problem, since_ms)) = &guard.home_problem {
-        alert("home_gone", format!("the kill file is not watched where people look for it: {problem}"), Some(*since_ms));
+    for (code, (text, since_ms)) in &guard.concerns {
+        alert(code, text.clone(), Some(*since_ms));
     }
     alerts.extend(not_flat(guard, now_ms));
     alerts.extend(twaps_unread(guard, now_ms));

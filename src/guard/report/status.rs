@@ -3,6 +3,7 @@
 use crate::guard::report::{alerts, gauges, headroom, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::standing_stops::bare_size;
 use crate::record::status::{Position, RiskStatus, SCHEMA, Status, VenueStatus};
 use crate::venue::side::PositionSide;
 
@@ -85,7 +86,7 @@ fn positions(guard: &Guard, mut exposure: Exposure) -> Vec<Position> {
                 margin_mode: Some(position.leverage.mode),
                 liquidation_px: position.liquidation_px,
                 stop_px: nearest,
-                covered_size: market.covered(side, held),
+                covered_size: held.saturating_sub(bare_size(guard, *asset)),
                 risk: market.position_loss(side, guard.config.rules.stop),
             })
         })

@@ -1,5 +1,5 @@
-//! Cover: what a market stop closes of a position. The one definition of it; whoever asks whether a position is covered,
-//! whether a stop may go, or what a client's stop replaces, asks here.
+//! Cover: what market stops close of a position, given its line. The one definition of it; whoever asks whether a position
+//! is covered, whether a stop may go, or what a client's stop replaces, asks here.
 
 use crate::guard::state::view::Resting;
 use crate::venue::action::Grouping;
@@ -29,6 +29,43 @@ impl CoverSize {
             CoverSize::Whole => held,
         }
     }
+}
+
+/// A part of a position and the farthest trigger that covers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LinePart {
+    pub(crate) px: Decimal,
+    pub(crate) size: Decimal,
+}
+
+/// What stops with these triggers leave without cover of a position in parts, the nearest of both in front. A stop covers
+/// only parts whose line is no nearer than its trigger, so the nearest part has the fewest to choose from: it goes first.
+pub(crate) fn bare_parts(side: PositionSide, parts: &[LinePart], stops: &[(Decimal, CoverSize)]) -> Vec<LinePart> {
+    let held = total_size(parts);
+    let mut stops = stops.to_vec();
+    stops.sort_by_key(|(px, _)| -px.saturating_mul(side.sign()));
+    let (mut stops, mut room) = (stops.into_iter().peekable(), Decimal::ZERO);
+    let mut bare = Vec::new();
+    for part in parts {
+        while let Some((_, size)) = stops.next_if(|(px, _)| !side.nearer(part.px, *px)) {
+            room = room.saturating_add(size.of(held));
+        }
+        let covered = room.min(part.size);
+        room = room.saturating_sub(covered);
+        let left = LinePart { size: part.size.saturating_sub(covered), ..*part };
+        bare.extend((left.size > Decimal::ZERO).then_some(left));
+    }
+    bare
+}
+
+/// The sizes of these parts together.
+pub(crate) fn total_size(parts: &[LinePart]) -> Decimal {
+    parts.iter().fold(Decimal::ZERO, |sum, part| sum.saturating_add(part.size))
+}
+
+/// Puts the nearest trigger in front.
+pub(crate) fn sort_parts(side: PositionSide, parts: &mut [LinePart]) {
+    parts.sort_by_key(|part| -part.px.saturating_mul(side.sign()));
 }
 
 /// How much of `held` stops of these sizes close together; more than `held` where they overlap.
@@ -63,6 +100,26 @@ pub(crate) fn covers(order: &Resting, szi: Decimal) -> bool {
 mod tests {
     use super::*;
     use rust_decimal::dec;
+
+    #[test]
+    fn a_stop_covers_what_has_its_line_no_nearer() {
+        let part = |px, size| LinePart { px, size };
+        let long = [part(dec!(2490), dec!(1)), part(dec!(2450), dec!(2))];
+        for (stops, bare) in [
+            (vec![], vec![long[0], long[1]]),
+            (vec![(dec!(2490), dec!(3))], vec![]),
+            (vec![(dec!(2489.9), dec!(3))], vec![long[0]]),
+            (vec![(dec!(2450), dec!(2)), (dec!(2490), dec!(1))], vec![]),
+            (vec![(dec!(2449.9), dec!(9)), (dec!(2490), dec!(2))], vec![part(dec!(2450), dec!(1))]),
+        ] {
+            let stops: Vec<_> = stops.into_iter().map(|(px, size)| (px, CoverSize::Part(size))).collect();
+            assert_eq!(bare_parts(PositionSide::Long, &long, &stops), bare, "{stops:?}");
+        }
+        let short = [part(dec!(2510), dec!(1))];
+        for (px, is_cover) in [(dec!(2510), true), (dec!(2510.1), false)] {
+            assert_eq!(bare_parts(PositionSide::Short, &short, &[(px, CoverSize::Whole)]).is_empty(), is_cover);
+        }
+    }
 
     #[test]
     fn only_a_position_s_stop_without_a_size_covers_the_whole() {

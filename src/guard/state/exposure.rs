@@ -1,10 +1,12 @@
 //! Exposure: what the account could come to hold, market by market, and what that could lose.
 //!
-//! A market's worst case on one side is the position there plus everything on that side that may still fill. Orders
-//! that close the opposite position open nothing; what goes beyond is entry.
+//! A market's worst case on one side is the position there plus everything on that side that may still fill. An order
+//! that fills at once closes the opposite position first, and only what goes beyond is entry. One that may rest counts in
+//! full: by the time it fills, a stop or another close may have taken that position away.
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{self, CoverSize, side_covered};
+use crate::guard::state::cover_line::CoverLines;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::Order;
 use crate::venue::side::{PositionSide, Side};
@@ -45,16 +47,18 @@ struct SideExposure {
 }
 
 /// An order that may open or enlarge a position.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryLeg {
     pub(crate) size: Decimal,
     pub(crate) px: Decimal,
     /// Where it is stopped out, as far as is known.
     pub(crate) stop: Option<StopAt>,
+    /// Whether it can wait for its price, and so outlive the opposite position.
+    pub(crate) may_rest: bool,
 }
 
 /// Where an entry is stopped out.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StopAt {
     pub(crate) px: Decimal,
     /// Whether that stop comes with the entry, rather than from cover that already rests.
@@ -84,6 +88,14 @@ impl Stop {
     }
 }
 
+impl EntryLeg {
+    /// The leg of an open order.
+    pub(crate) fn of(order: &Resting) -> Self {
+        let stop = order.child_stop_px.map(|px| StopAt { px, is_own: true });
+        Self { size: order.size, px: order.px, stop, may_rest: true }
+    }
+}
+
 impl Figures {
     fn worst(self, other: Self) -> Self {
         Self { notional: self.notional.max(other.notional), loss: self.loss.max(other.loss) }
@@ -92,7 +104,7 @@ impl Figures {
 
 impl Exposure {
     /// The exposure as the last reads show it. Built once a read; every judgement starts from a copy.
-    pub(crate) fn of_reads(view: &View, stop_pct: Decimal) -> Self {
+    pub(crate) fn of_reads(view: &View, lines: &CoverLines, stop_pct: Decimal) -> Self {
         let mut exposure = Self { stop_pct, ..Self::default() };
         if let Some(account) = &view.account {
             for (asset, position) in &account.positions {
@@ -102,11 +114,13 @@ impl Exposure {
         for order in view.orders.values() {
             let market = exposure.market_mut(view, order.asset);
             if let Some(stop) = Stop::of(order) {
-                market.add_stop(order.is_buy, stop);
+                let line = lines.get(order.asset).filter(|line| line.side == side_covered(order.is_buy));
+                // One beyond the line is no cover of what is held, and of nothing that is opened beside it.
+                if line.is_none_or(|line| line.counts(stop.px)) {
+                    market.add_stop(order.is_buy, stop);
+                }
             } else if !order.is_trigger {
-                let stop = order.child_stop_px.map(|px| StopAt { px, is_own: true });
-                let leg = EntryLeg { size: order.size, px: order.px, stop };
-                market.add(order.is_buy, order.reduce_only, leg);
+                market.add(order.is_buy, order.reduce_only, EntryLeg::of(order));
             }
         }
         let Self { markets, totals, stop_pct } = &mut exposure;
@@ -139,6 +153,28 @@ impl Exposure {
         self.refresh(asset);
     }
 
+    /// Removes one such entry.
+    pub(crate) fn remove_entry(&mut self, asset: u32, is_buy: bool, leg: EntryLeg) {
+        if let Some(market) = self.markets.get_mut(&asset) {
+            let entries = &mut market.side_mut(PositionSide::opened_by(Side::of(is_buy))).entries;
+            if let Some(place) = entries.iter().position(|other| *other == leg) {
+                entries.remove(place);
+            }
+        }
+        self.refresh(asset);
+    }
+
+    /// The same exposure as if nothing were on its way into a position.
+    pub(crate) fn without_entries(&self) -> Self {
+        let mut bare = self.clone();
+        for market in bare.markets.values_mut() {
+            market.long.entries.clear();
+            market.short.entries.clear();
+            market.refresh(&mut bare.totals, bare.stop_pct);
+        }
+        bare
+    }
+
     /// Removes one such stop.
     pub(crate) fn remove_stop(&mut self, asset: u32, is_buy: bool, stop: Stop) {
         if let Some(market) = self.markets.get_mut(&asset) {
@@ -159,6 +195,11 @@ impl Exposure {
     /// The worst case of one market.
     pub(crate) fn figures(&self, asset: u32) -> Figures {
         self.markets.get(&asset).map_or_else(Figures::default, |market| market.worst)
+    }
+
+    /// The worst case of each market.
+    pub(crate) fn each_market(&self) -> impl Iterator<Item = (u32, Figures)> {
+        self.markets.iter().map(|(asset, market)| (*asset, market.worst))
     }
 
     /// The market whose worst case is the worst by one figure, with that figure; the first one of equals.
@@ -215,22 +256,31 @@ impl MarketExposure {
         };
     }
 
-    /// How much of `order` can open or enlarge a position.
+    /// How much of `order` is more than it can close as things stand.
     pub(crate) fn entry_part(&self, order: &Order) -> Decimal {
         if order.reduce_only {
             return Decimal::ZERO;
         }
-        let before = self.entry_size(PositionSide::opened_by(Side::of(order.is_buy)), Decimal::ZERO);
-        self.entry_size(PositionSide::opened_by(Side::of(order.is_buy)), order.size).saturating_sub(before)
+        let side = PositionSide::opened_by(Side::of(order.is_buy));
+        let closable = self.closable(side).saturating_sub(self.immediate_size(side)).max(Decimal::ZERO);
+        order.size.saturating_sub(closable).max(Decimal::ZERO)
     }
 
-    /// The size by which entries of one side, with `more` of them, could open or enlarge a position.
-    fn entry_size(&self, side: PositionSide, more: Decimal) -> Decimal {
-        let SideExposure { entries, reduce_only, .. } = self.side(side);
+    /// How much of `order` can open or enlarge a position, now or once it has rested.
+    pub(crate) fn opening_part(&self, order: &Order) -> Decimal {
+        if order.may_rest() && !order.reduce_only { order.size } else { self.entry_part(order) }
+    }
+
+    /// What entries of one side may close of the opposite position: what no reduce-only order is to close.
+    fn closable(&self, side: PositionSide) -> Decimal {
         let opposite = self.held(side.opposite());
-        let closing = opposite.saturating_sub((*reduce_only).min(opposite));
-        let entries = entries.iter().fold(more, |sum, leg| sum.saturating_add(leg.size));
-        entries.saturating_sub(closing).max(Decimal::ZERO)
+        opposite.saturating_sub(self.side(side).reduce_only.min(opposite))
+    }
+
+    /// The size of the entries of one side that fill at once or not at all.
+    fn immediate_size(&self, side: PositionSide) -> Decimal {
+        let immediate = self.side(side).entries.iter().filter(|leg| !leg.may_rest);
+        immediate.fold(Decimal::ZERO, |sum, leg| sum.saturating_add(leg.size))
     }
 
     /// The size of the position on one side.
@@ -241,11 +291,6 @@ impl MarketExposure {
     /// The stops that cover one side.
     pub(crate) fn stops(&self, side: PositionSide) -> &[Stop] {
         &self.side(side).stops
-    }
-
-    /// How much of what is `held` on one side its stops cover.
-    pub(crate) fn covered(&self, side: PositionSide, held: Decimal) -> Decimal {
-        cover::total(self.stops(side).iter().map(|stop| stop.size), held).min(held)
     }
 
     /// Cover on one side that nothing held or waiting needs: `None` where a stop covers whatever the position is.
@@ -267,16 +312,16 @@ impl MarketExposure {
 
     fn worst_of(&self, side: PositionSide, stop_pct: Decimal) -> Figures {
         let held = self.position_figures(side, stop_pct);
-        let entry = self.entry_size(side, Decimal::ZERO);
-        if entry.is_zero() {
+        let entries = &self.side(side).entries;
+        if entries.is_empty() {
             return held;
         }
-        let legs = &self.side(side).entries;
+        let opening = self.immediate_size(side).saturating_sub(self.closable(side)).max(Decimal::ZERO);
         let loss = |leg: &EntryLeg| unit_loss(side, leg.px, leg.stop.map(|stop| stop.px), stop_pct);
         let value = |leg: &EntryLeg| self.unit_value(side.opening(), leg.px);
         Figures {
-            notional: held.notional.saturating_add(most_expensive_fill(legs, entry, value)),
-            loss: held.loss.saturating_add(most_expensive_fill(legs, entry, loss)),
+            notional: held.notional.saturating_add(cost_of(entries, opening, value)),
+            loss: held.loss.saturating_add(cost_of(entries, opening, loss)),
         }
     }
 
@@ -305,15 +350,18 @@ impl MarketExposure {
     }
 }
 
-/// The cost of `left` units taken from the costliest orders first: what closes the opposite position is then the
-/// cheapest of them, and no other order of fills is worse.
-fn most_expensive_fill(legs: &[EntryLeg], mut left: Decimal, unit: impl Fn(&EntryLeg) -> Decimal) -> Decimal {
-    if left == legs.iter().fold(Decimal::ZERO, |sum, leg| sum.saturating_add(leg.size)) {
-        return legs.iter().fold(Decimal::ZERO, |sum, leg| sum.saturating_add(unit(leg).saturating_mul(leg.size)));
+/// The cost of all entries that may rest and of `left` units of the others, taken from the costliest first: what closes
+/// the opposite position is then the cheapest of them, and no other order of fills is worse.
+fn cost_of(entries: &[EntryLeg], mut left: Decimal, unit: impl Fn(&EntryLeg) -> Decimal) -> Decimal {
+    let full = |sum: Decimal, leg: &EntryLeg| sum.saturating_add(unit(leg).saturating_mul(leg.size));
+    let resting = entries.iter().filter(|leg| leg.may_rest).fold(Decimal::ZERO, full);
+    if left.is_zero() {
+        return resting;
     }
-    let mut costs: Vec<(Decimal, Decimal)> = legs.iter().map(|leg| (unit(leg), leg.size)).collect();
+    let immediate = entries.iter().filter(|leg| !leg.may_rest);
+    let mut costs: Vec<(Decimal, Decimal)> = immediate.map(|leg| (unit(leg), leg.size)).collect();
     costs.sort_unstable_by(|one, other| other.cmp(one));
-    costs.into_iter().fold(Decimal::ZERO, |sum, (unit, size)| {
+    costs.into_iter().fold(resting, |sum, (unit, size)| {
         let part = size.min(left);
         left = left.saturating_sub(part);
         sum.saturating_add(unit.saturating_mul(part))

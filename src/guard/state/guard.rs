@@ -4,6 +4,7 @@ use crate::base::address::{Address, Cloid};
 use crate::guard::config::Config;
 use crate::guard::input::Request;
 use crate::guard::state::client_cloids::ClientCloids;
+use crate::guard::state::cover_line::CoverLines;
 use crate::guard::state::exposure::{EntryLeg, Exposure, Stop};
 use crate::guard::state::in_doubt::InDoubtAction;
 use crate::guard::state::intent::Intent;
@@ -11,9 +12,11 @@ use crate::guard::state::nonces::{OwnNonces, Window};
 use crate::guard::state::open_intents::OpenIntents;
 use crate::guard::state::paper_orders::Paper;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
+use crate::guard::state::sent::key::Moment;
 use crate::guard::state::sent::ledger::SentOrders;
 use crate::guard::state::signer::UnknownSigner;
 use crate::guard::state::throttle::Throttle;
+use crate::guard::state::untold::Untold;
 use crate::guard::state::venue_clock::VenueClock;
 use crate::guard::state::view::{Resting, View};
 use crate::guard::state::watch::Watch;
@@ -27,6 +30,8 @@ pub struct Guard {
     pub(in crate::guard) view: View,
     /// The exposure that `view` shows.
     pub(in crate::guard) read_exposure: Exposure,
+    /// How far from the price each position may have its stops.
+    pub(in crate::guard) lines: CoverLines,
     /// What was sent and is not shown yet.
     pub(in crate::guard) sent: SentOrders,
     pub(in crate::guard) paper: Paper,
@@ -54,8 +59,12 @@ pub struct Guard {
     pub(in crate::guard) unknown_signer: Option<UnknownSigner>,
     pub(in crate::guard) killed: Option<String>,
     pub(in crate::guard) journal_error: Option<String>,
-    /// What is wrong with the folder of the kill file, and since when.
-    pub(in crate::guard) home_problem: Option<(String, u64)>,
+    /// The disk is full: what is left of it is for what is sent, and refusals are only counted.
+    pub(in crate::guard) is_disk_full: bool,
+    /// Refusals that no event tells of yet.
+    pub(in crate::guard) untold: Untold,
+    /// States outside the core that a person should know of, by their alert's code: text, and since when.
+    pub(in crate::guard) concerns: BTreeMap<&'static str, (String, u64)>,
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
     pub(in crate::guard) requests_left: Option<u64>,
@@ -68,11 +77,13 @@ pub struct Guard {
     pub(in crate::guard) last_event: Option<String>,
 }
 
-/// A request that waits for leverage settings.
+/// A request that waits for what must be read first.
 pub(crate) struct Parked {
     pub(crate) request: Request,
     /// Asset ids of the settings not answered yet.
     pub(crate) wanted: BTreeSet<u32>,
+    /// Whether it waits for the open orders.
+    pub(crate) for_orders: bool,
     /// When it came.
     pub(crate) at_ms: u64,
 }
@@ -86,6 +97,7 @@ impl Guard {
             seq: last_seq,
             view: View::default(),
             read_exposure: Exposure::default(),
+            lines: CoverLines::default(),
             sent: SentOrders::default(),
             paper: Paper::default(),
             intents: BTreeMap::new(),
@@ -104,7 +116,9 @@ impl Guard {
             unknown_signer: None,
             killed: None,
             journal_error: None,
-            home_problem: None,
+            is_disk_full: false,
+            untold: Untold::default(),
+            concerns: BTreeMap::new(),
             is_behind: false,
             requests_left: None,
             api_wallet_valid_until_ms: None,
@@ -132,6 +146,18 @@ impl Guard {
         self.journal_error.as_deref()
     }
 
+    /// Whether the disk was last said to be full.
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        self.is_disk_full
+    }
+
+    /// What was last told of a concern.
+    #[must_use]
+    pub fn concern(&self, code: &str) -> Option<&str> {
+        self.concerns.get(code).map(|(text, _)| text.as_str())
+    }
+
     /// Whether the disk was last said to be behind.
     #[must_use]
     pub fn is_behind(&self) -> bool {
@@ -153,14 +179,18 @@ impl Guard {
             }
         }
         for order in &self.sent.orders {
-            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
-            exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, leg);
+            exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, order.leg());
         }
         for order in self.paper.resting() {
-            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop };
+            let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop, may_rest: true };
             exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, leg);
         }
         exposure
+    }
+
+    /// This moment by both clocks.
+    pub(in crate::guard) fn moment(&self, now_ms: u64) -> Moment {
+        Moment { now_ms, venue_ms: self.clock.best_ms() }
     }
 
     /// The open order with this id, as read or as just accepted.

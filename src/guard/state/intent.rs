@@ -91,7 +91,12 @@ impl Intent {
         self.actions.iter().enumerate().skip(index.saturating_add(1)).find_map(|(next, planned)| {
             let wanted = match (planned.role, &self.forwarded) {
                 (Role::Pre | Role::Forward | Role::Guard, _) => true,
-                (Role::Post(place), Some(reply)) => !matches!(reply.status(place), Status::Error(_)),
+                (Role::Post(place), Some(reply)) => match reply.status(place) {
+                    Status::Error(_) => false,
+                    // It stands for nothing yet, so nothing may go for its sake.
+                    Status::WaitingForFill => !matches!(planned.action, Action::Cancel { .. }),
+                    _ => true,
+                },
                 (Role::Post(_), None) => false,
             };
             wanted.then_some(next)

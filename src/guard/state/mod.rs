@@ -4,6 +4,7 @@
 
 pub(crate) mod client_cloids;
 pub(crate) mod cover;
+pub(crate) mod cover_line;
 pub(crate) mod exposure;
 pub(crate) mod flatten;
 pub(crate) mod guard;
@@ -13,16 +14,18 @@ pub(crate) mod merged_reply;
 pub(crate) mod nonces;
 pub(crate) mod open_intents;
 pub(crate) mod order_attempts;
+pub(crate) mod over_limit;
 pub(crate) mod own_cloid;
 pub(crate) mod paper_orders;
-
 pub(crate) mod risk;
 pub(crate) mod send_result;
 pub(crate) mod sent;
 pub(crate) mod signer;
+pub(crate) mod standing_stops;
 pub(crate) mod stop_geometry;
 pub(crate) mod throttle;
 pub(crate) mod twap_watch;
+pub(crate) mod untold;
 pub(crate) mod venue_clock;
 pub(crate) mod view;
 pub(crate) mod watch;

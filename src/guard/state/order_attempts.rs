@@ -3,6 +3,7 @@
 use crate::guard::state::signer::is_of_signer;
 use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
+use crate::venue::reply::{Reply, Status};
 use rust_decimal::{Decimal, dec};
 
 /// The first pause after an effort that came to nothing; each next one is twice as long.
@@ -22,6 +23,9 @@ const GROWN: Decimal = dec!(1.1);
 
 /// A stop refused this often in a row, the second time at a new price, will not be had: the position is closed.
 const REFUSALS: u8 = 2;
+
+/// A stop that was refused is tried again so much later, so that the price it is tried at is another.
+const REFUSED_PAUSE_MS: u64 = 2_000;
 
 /// The guard's efforts in one market.
 #[derive(Debug, Clone, Default)]
@@ -69,17 +73,30 @@ impl Dust {
 /// What became of an order of the guard's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AttemptResult {
-    /// SeenTransfers.
+    /// The venue took it.
     Accepted,
     /// Definitely refused, with the venue's text.
     Refused(String),
-    /// Nothing was decided about it: rate limits, no answer, not sent.
+    /// Nothing was decided about it: rate limits, a refusal of the request as a whole, no answer, not sent.
     Unheard,
 }
 
 impl AttemptResult {
+    /// What an answer to `orders` orders says of the one at `place`. Only a status of its own is the venue's word on it:
+    /// what refuses the request as a whole (its nonce, expiry, signature or rate) decided nothing about its orders.
+    pub(crate) fn of(reply: &Reply, place: usize, orders: usize) -> Self {
+        let Reply::Statuses(statuses) = reply else {
+            return if reply.is_ok() { AttemptResult::Accepted } else { AttemptResult::Unheard };
+        };
+        match reply.status(place) {
+            Status::Error(_) if statuses.len() < orders => AttemptResult::Unheard,
+            Status::Error(text) => Self::refused(text),
+            _ => AttemptResult::Accepted,
+        }
+    }
+
     /// A refusal, unless its text speaks of rates or of the signer: then nothing was decided about the order.
-    pub(crate) fn refused(text: String) -> Self {
+    fn refused(text: String) -> Self {
         let lower = text.to_ascii_lowercase();
         let of_rates = ["too many", "rate limit", "429"].iter().any(|part| lower.contains(part));
         if of_rates || is_of_signer(&text) { AttemptResult::Unheard } else { AttemptResult::Refused(text) }
@@ -98,19 +115,27 @@ impl RetryState {
         if order.is_trigger() {
             self.tries = self.tries.saturating_add(1);
             match outcome {
-                // SeenTransfers before and found gone all the same: not as fast as reads come in.
+                // Accepted before and found gone all the same: not as fast as reads come in.
                 AttemptResult::Accepted if self.tries > 2 => self.pause(LONGEST_PAUSE_MS, now_ms),
                 AttemptResult::Accepted => self.refusals = 0,
                 AttemptResult::Refused(_) => {
                     self.refusals = self.refusals.saturating_add(1);
                     self.closing = self.closing || self.refusals >= REFUSALS;
+                    if !self.closing {
+                        self.not_before_ms = now_ms.saturating_add(REFUSED_PAUSE_MS);
+                    }
                 }
                 AttemptResult::Unheard => self.pause(LONGEST_PAUSE_MS, now_ms),
             }
             return;
         }
         self.closes = self.closes.saturating_add(1);
-        let longest_ms = if *outcome == AttemptResult::Unheard { LONGEST_PAUSE_MS } else { LONGEST_CLOSE_PAUSE_MS };
+        let longest_ms = match outcome {
+            // What it did not fill is tried again as soon as reads show it.
+            AttemptResult::Accepted => FIRST_PAUSE_MS,
+            AttemptResult::Unheard => LONGEST_PAUSE_MS,
+            AttemptResult::Refused(_) => LONGEST_CLOSE_PAUSE_MS,
+        };
         self.pause(longest_ms, now_ms);
     }
 

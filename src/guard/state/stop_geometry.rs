@@ -3,6 +3,7 @@
 //! The judge asks it for an entry's stop, protect for a position's; both get the same answer to the same question.
 
 use crate::base::amount::percent_of;
+use crate::guard::state::cover::side_covered;
 use crate::venue::market::Market;
 use crate::venue::order::{Order, OrderKind, TRIGGER_SLIPPAGE_PCT, Tpsl};
 use crate::venue::side::PositionSide;
@@ -51,11 +52,6 @@ impl StopGeometry<'_> {
         Some(self.market.next_price(self.far_px(), self.side.losing_direction())).filter(|px| self.is_losing(*px))
     }
 
-    /// Whether a stop at `trigger_px` is hit before the position is liquidated.
-    pub(crate) fn is_inside_liquidation(&self, trigger_px: Decimal) -> bool {
-        self.liquidation_px.is_none_or(|liquidation_px| self.side.nearer(trigger_px, liquidation_px))
-    }
-
     /// `trigger_px`, or the farthest trigger with room before the liquidation price; `None` where no trigger on the
     /// losing side has that.
     pub(crate) fn inside_liquidation(&self, trigger_px: Decimal) -> Option<Decimal> {
@@ -90,6 +86,15 @@ pub(crate) fn move_stop(market: &Market, side: PositionSide, stop: &mut Order, w
         *trigger_px = wanted_px;
         stop.limit_px = limit_beyond(market, side, wanted_px);
     }
+}
+
+/// Gives a market stop whose limit price does not lie beyond its trigger the guard's own: at the asked one it could
+/// trigger and not fill. Returns that price where it was changed.
+pub(crate) fn make_fillable(market: &Market, stop: &mut Order) -> Option<Decimal> {
+    let (trigger_px, side) = (stop.market_stop_px()?, side_covered(stop.is_buy));
+    let px = limit_beyond(market, side, trigger_px);
+    let cannot_fill = side.nearer(stop.limit_px, trigger_px) && px != stop.limit_px;
+    cannot_fill.then(|| stop.limit_px = px).map(|()| px)
 }
 
 /// The limit price of a market stop with this trigger: a tick beyond it at least, so that there is room to fill in, but

@@ -7,7 +7,7 @@ use crate::venue::market::{Market, Universe};
 use crate::venue::order::{Order, OrderKind, Tpsl};
 use crate::venue::side::Side;
 use rust_decimal::Decimal;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The venue as last read.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +51,6 @@ pub(crate) struct Resting {
     pub(crate) size: Decimal,
     /// Waits for its trigger and so cannot fill now.
     pub(crate) is_trigger: bool,
-    pub(crate) trigger_px: Decimal,
     /// Set for a market stop: the only kind that covers.
     pub(crate) stop_px: Option<Decimal>,
     pub(crate) is_position_tpsl: bool,
@@ -73,7 +72,6 @@ impl Resting {
             px: order.limit_px,
             size: order.sz,
             is_trigger: order.is_trigger,
-            trigger_px: order.trigger_px,
             stop_px: order.market_stop_px(),
             is_position_tpsl: order.is_position_tpsl,
             reduce_only: order.reduce_only,
@@ -165,14 +163,14 @@ impl View {
         self.mids_ms = (!self.mids.is_empty()).then_some(begun_ms).or(self.mids_ms);
     }
 
-    /// Takes an account read unless a newer one is held. Returns the markets whose position changed, or `None` if
-    /// dropped.
+    /// Takes an account read unless a newer one is held. Returns by how much each position has changed, signed, or `None`
+    /// if dropped.
     pub(crate) fn set_account(
         &mut self,
         state: ClearinghouseState,
         equity: Decimal,
         begun_ms: u64,
-    ) -> Option<BTreeSet<u32>> {
+    ) -> Option<BTreeMap<u32, Decimal>> {
         if self.universe.is_empty() {
             // Not one position could be told.
             return None;
@@ -195,9 +193,17 @@ impl View {
         }
         let none = BTreeMap::new();
         let held = self.account.as_ref().map_or(&none, |account| &account.positions);
-        let size = |positions: &BTreeMap<u32, Position>, asset: &u32| positions.get(asset).map(|position| position.szi);
+        let size = |positions: &BTreeMap<u32, Position>, asset: &u32| {
+            positions.get(asset).map_or(Decimal::ZERO, |position| position.szi)
+        };
+        // One of the same size at another price was closed and opened anew.
+        let entry = |positions: &BTreeMap<u32, Position>, asset: &u32| {
+            positions.get(asset).map(|position| (position.szi, position.entry_px))
+        };
         let assets = held.keys().chain(positions.keys());
-        let changed = assets.filter(|asset| size(held, asset) != size(&positions, asset)).copied().collect();
+        let changed = assets.filter(|asset| entry(held, asset) != entry(&positions, asset));
+        let changes =
+            changed.map(|asset| (*asset, size(&positions, asset).saturating_sub(size(held, asset)))).collect();
         self.account = Some(AccountView {
             equity,
             cross_maintenance: state.cross_maintenance_margin_used,
@@ -206,7 +212,7 @@ impl View {
             venue_ms: state.time,
             begun_ms,
         });
-        Some(changed)
+        Some(changes)
     }
 
     /// Takes an orders read unless a newer one is held. Returns what has left the exposure since the last one, orders and

@@ -3,6 +3,7 @@
 use crate::guard::state::flatten::Flatten;
 use crate::guard::state::order_attempts::{Dust, RetryState};
 use crate::guard::state::view::View;
+use crate::guard::state::over_limit::OverLimit;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(crate) flatten: Flatten,
+    pub(crate) over_limit: OverLimit,
     /// The bare positions last told of in paper mode.
     pub(crate) last_bare: BTreeSet<(u32, bool)>,
+    /// Since when a market's position is not covered in full by what the venue has.
+    pub(crate) bare_ms: BTreeMap<u32, u64>,
     retry: BTreeMap<u32, RetryState>,
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,
     pub(crate) gone_ms: BTreeMap<u32, u64>,
-    /// Since when a market's position is seen to be bare.
-    bare_ms: BTreeMap<u32, u64>,
 }
 
 impl Watch {
@@ -54,17 +56,6 @@ impl Watch {
             };
             retry.dust = retry.dust.filter(holds);
         }
-    }
-
-    /// Takes note of which positions are bare now.
-    pub(crate) fn note_bare(&mut self, bare: &BTreeSet<u32>, now_ms: u64) {
-        self.bare_ms.retain(|asset, _| bare.contains(asset));
-        bare.iter().for_each(|asset| _ = self.bare_ms.entry(*asset).or_insert(now_ms));
-    }
-
-    /// Since when a market's position is seen to be bare.
-    pub(crate) fn bare_ms(&self, asset: u32) -> Option<u64> {
-        self.bare_ms.get(&asset).copied()
     }
 
     /// Markets with efforts.

@@ -4,7 +4,8 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::flow::cover::{stops_for, sum_cover};
+use crate::guard::state::cover::total;
+use crate::guard::state::standing_stops::stops_for;
 use crate::guard::{Input, Mode, SendOutcome};
 use crate::venue::info::OpenOrder;
 use crate::venue::side::PositionSide;
@@ -37,7 +38,7 @@ fn grouped(orders: Vec<Value>, grouping: &str) -> Value {
 /// How much of a long the stops of clients cover; the guard places its own beside them.
 fn covered(desk: &Desk, held: Decimal) -> Decimal {
     let stops = stops_for(&desk.guard, 1, PositionSide::Long);
-    sum_cover(stops.iter().filter(|stop| !stop.is_own), held).min(held)
+    total(stops.iter().filter(|stop| !stop.is_own).map(|stop| stop.size), held).min(held)
 }
 
 /// The order ids that the actions after the client's own cancel.

@@ -101,10 +101,17 @@ fn one_lot_more_than_the_position_is_an_entry() {
     let mut desk = Desk::live();
     desk.hold("ETH", dec!(-1));
     assert_eq!(desk.order(buy(ETH, "2000", "1")).resized().sent_order(0)["r"], true);
-    let mut desk = Desk::live();
-    desk.hold("ETH", dec!(-1));
-    let decided = desk.order(buy(ETH, "2000", "1.01"));
-    assert_eq!((&decided.sent_order(0)["r"], &decided.sent_order(1)["s"]), (&json!(false), &json!("0.01")));
+    // What fills at once opens no more than that lot; by the time that the other fills it may open all of itself.
+    for (tif, opened) in [("Ioc", "0.01"), ("FrontendMarket", "0.01"), ("Gtc", "1.01"), ("Alo", "1.01")] {
+        let mut desk = Desk::live();
+        desk.hold("ETH", dec!(-1));
+        let decided = desk.order(with(buy(ETH, "2000", "1.01"), "/t/limit/tif", json!(tif)));
+        assert_eq!(
+            (&decided.sent_order(0)["r"], &decided.sent_order(1)["s"]),
+            (&json!(false), &json!(opened)),
+            "{tif}"
+        );
+    }
 }
 
 #[test]

@@ -68,6 +68,7 @@ pub(super) fn config(mode: Mode, rules: Rules) -> Config {
         equity_cap: None,
         account_max_age_ms: 5_000,
         prices_max_age_ms: 5_000,
+        orders_max_age_ms: 15_000,
         kill_file: "/home/owner/kill".to_owned(),
         venue_url: "http://127.0.0.1:1".to_owned(),
     }
@@ -116,7 +117,12 @@ impl Desk {
 
     /// A guard that has read everything.
     pub(super) fn of(config: Config) -> Self {
-        let mut desk = Self::blank(config);
+        Self::with(Guard::new(config, 0), NOW)
+    }
+
+    /// This guard, not started yet, once it has read everything.
+    pub(super) fn with(guard: Guard, now: u64) -> Self {
+        let mut desk = Self::begin(guard, now);
         desk.read();
         for asset in [BTC, ETH, SOL, ISO] {
             let mode = if asset == ISO { MarginMode::Isolated } else { MarginMode::Cross };
@@ -127,19 +133,23 @@ impl Desk {
 
     /// A guard that knows the markets and nothing else.
     pub(super) fn blank(config: Config) -> Self {
+        Self::begin(Guard::new(config, 0), NOW)
+    }
+
+    fn begin(guard: Guard, now: u64) -> Self {
         let mids = [("BTC", dec!(60000)), ("ETH", dec!(2000)), ("SOL", dec!(100)), ("ISO", dec!(0.5))];
         let mut desk = Self {
-            guard: Guard::new(config, 0),
-            now: NOW,
+            guard,
+            now,
             equity: dec!(10000),
             mids: mids.into_iter().map(|(coin, mid)| (coin.to_owned(), mid)).collect(),
             positions: BTreeMap::new(),
             unrealized: Decimal::ZERO,
             orders: Vec::new(),
-            nonce: NOW,
+            nonce: now,
             request: 0,
         };
-        desk.guard.start(NOW);
+        desk.guard.start(now);
         desk.step(Input::Universe(universe()));
         desk.step(Input::ActsFor(None));
         desk

@@ -172,7 +172,8 @@ fn cover(lines: &mut Lines) {
 fn risk(lines: &mut Lines) {
     for (rises, daily_loss) in [(false, dec!(5)), (true, dec!(90))] {
         let rules = Rules { daily_loss, ..Rules::default() };
-        let mut desk = of(config(Mode::Testnet, rules.clone()));
+        let calm = crate::guard::Config { orders_max_age_ms: 60_000, ..config(Mode::Testnet, rules.clone()) };
+        let mut desk = of(calm);
         let mut fresh = Desk::blank(config(Mode::Testnet, rules));
         lines.step(&mut fresh, Input::ActsFor(Some(Address([0xab; 20]))));
         let effects = fresh.read_account(NOW);

@@ -58,7 +58,8 @@ fn limits_are_of_the_capped_equity() {
     let desk = Desk::of(Config { equity_cap: Some(dec!(1000)), ..config(Mode::Testnet, Rules::default()) });
     assert_eq!(usage(&desk, "open_risk").2, json!("60"));
     assert_eq!(usage(&desk, "position").2, json!("1000"));
-    assert_eq!(usage(&desk, "daily_loss").2, json!("500"), "of the day's start, which no cap touches");
+    assert_eq!(usage(&desk, "daily_loss").2, json!("50"));
+    assert_eq!(usage(&desk, "drawdown").2, json!("150"));
 }
 
 #[test]

@@ -111,6 +111,87 @@ fn a_fill_counts_until_the_account_shows_it() {
     assert_eq!(exposure(&desk), dec!(0));
 }
 
+/// A read of the account begun now that shows the block of `venue_ms`.
+fn read_block(desk: &mut Desk, venue_ms: u64) {
+    let (state, equity, begun_ms) = (desk.state(venue_ms), desk.equity, desk.now);
+    desk.step(Input::Account { state, equity, begun_ms });
+}
+
+#[test]
+fn a_read_of_a_block_before_the_answer_proves_nothing() {
+    let (mut desk, seq) = sent("Ioc");
+    desk.answer(seq, 0, filled("1.0"));
+    let answered_ms = desk.now;
+    desk.now += 1_000;
+    read_block(&mut desk, answered_ms - 1);
+    assert_eq!(exposure(&desk), dec!(2000));
+    // The block has come, and the position moves only in the next read.
+    desk.now += 100;
+    read_block(&mut desk, answered_ms);
+    assert_eq!(exposure(&desk), dec!(2000));
+    desk.positions.insert("ETH", dec!(0.4));
+    desk.now += 100;
+    read_block(&mut desk, answered_ms + 100);
+    assert_eq!(exposure(&desk), dec!(2800), "in part");
+    desk.positions.insert("ETH", dec!(1));
+    desk.now += 100;
+    read_block(&mut desk, answered_ms + 200);
+    assert_eq!(exposure(&desk), dec!(2000));
+    assert!(desk.guard.sent.orders.is_empty());
+}
+
+/// Something else may have taken the position away in the same moment: nothing stays reserved for ever.
+#[test]
+fn a_fill_that_never_moves_the_position_is_let_go_of_by_later_blocks() {
+    let (mut desk, seq) = sent("Ioc");
+    desk.answer(seq, 0, filled("1.0"));
+    let answered_ms = desk.now;
+    for (after_ms, counted) in [(4_999, dec!(2000)), (5_000, dec!(0))] {
+        desk.now = answered_ms + after_ms;
+        read_block(&mut desk, answered_ms + after_ms);
+        assert_eq!(exposure(&desk), counted, "{after_ms}");
+    }
+}
+
+#[test]
+fn a_fill_that_was_read_before_its_answer_came_is_proven() {
+    let (mut desk, seq) = sent("Ioc");
+    desk.hold("ETH", dec!(1));
+    desk.now += 100;
+    desk.answer(seq, 0, filled("1.0"));
+    assert_eq!(exposure(&desk), dec!(4000));
+    desk.read_account(desk.now);
+    assert_eq!(exposure(&desk), dec!(2000));
+}
+
+/// Two fills of which the read shows one: what moved counts for one of them only.
+#[test]
+fn a_move_proves_one_fill_once() {
+    let (mut desk, first) = sent("Ioc");
+    let second = desk.order(with(buy(ETH, "2000", "1"), "/t/limit/tif", json!("Ioc"))).seq();
+    desk.answer(first, 0, filled("1.0"));
+    desk.answer(second, 0, statuses(json!([{"filled": {"totalSz": "1.0", "avgPx": "2000.0", "oid": 2}}])));
+    desk.now += 100;
+    desk.hold("ETH", dec!(1));
+    assert_eq!(exposure(&desk), dec!(4000));
+    desk.now += 100;
+    desk.hold("ETH", dec!(2));
+    assert_eq!(exposure(&desk), dec!(4000));
+    assert!(desk.guard.sent.orders.is_empty());
+}
+
+#[test]
+fn an_order_that_rests_is_missed_only_by_a_read_begun_long_enough_after_its_answer() {
+    for (after_ms, counted) in [(1_499, dec!(2000)), (1_500, dec!(0))] {
+        let (mut desk, seq) = sent("Gtc");
+        desk.answer(seq, 0, accepted());
+        desk.now += after_ms;
+        desk.read_orders(desk.now);
+        desk.read_account(desk.now);
+        assert_eq!(exposure(&desk), counted, "{after_ms}");
+    }
+}
+
 #[test]
 fn of_an_immediate_order_only_what_filled_counts() {
     let (mut desk, seq) = sent("Ioc");

@@ -220,11 +220,13 @@ fn a_stop_refused_twice_closes_the_position() {
     let of = told["seq"].as_u64().unwrap();
     desk.now += 10;
     desk.answer(of, 0, refusal("Invalid TP/SL price."));
-    // Once more at a new price.
+    // Once more at a new price, and not before two seconds are over.
     desk.mids.insert("ETH".into(), dec!(1900));
-    desk.now += 10;
+    desk.now += 1_999;
     desk.read_account(desk.now);
-    let effects = desk.read_orders(desk.now);
+    assert!(event(&desk.read_orders(desk.now), "intent").is_none());
+    desk.now += 1;
+    let effects = desk.step(Input::Tick);
     let again = event(&effects, "intent").expect("a second try");
     assert_eq!((again["of"].as_u64(), sends(&effects).len()), (Some(of), 1));
     assert_eq!(again["action"]["orders"][0]["t"]["trigger"]["triggerPx"], "1862");

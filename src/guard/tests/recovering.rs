@@ -296,6 +296,7 @@ fn nonces_and_expiries_are_of_the_venues_time() {
     let state = desk.state(right);
     desk.step(Input::Account { state, equity, begun_ms });
     desk.read_mids(begun_ms);
+    desk.read_orders(begun_ms);
     desk.leverage(ETH, Some(Leverage { mode: MarginMode::Cross, value: 5 }));
     let decided = desk.order(buy(ETH, "2000", "1"));
     let terms = sends(&decided.effects)[0].terms;

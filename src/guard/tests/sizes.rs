@@ -39,13 +39,35 @@ fn a_batch_runs_the_budget_down() {
 }
 
 #[test]
-fn a_flip_is_judged_on_what_it_opens() {
+fn a_flip_that_fills_at_once_is_judged_on_what_it_opens() {
     let mut desk = desk(Rules { position: dec!(20), ..wide() });
     desk.hold("ETH", dec!(0.5));
-    let decided = desk.order(sell(ETH, "2000", "3"));
+    let decided = desk.order(with(sell(ETH, "2000", "3"), "/t/limit/tif", json!("Ioc")));
     // Half a unit closes, one opens.
     assert_eq!(decided.resized().sent_order(0)["s"], "1.5");
     assert_eq!((&decided.sent_order(0)["r"], &decided.sent_order(1)["s"]), (&json!(false), &json!("1")));
+}
+
+/// A stop, another close or a person may end the position before it fills: then it opens all of itself.
+#[test]
+fn a_flip_that_may_rest_is_judged_as_a_whole() {
+    for tif in ["Gtc", "Alo"] {
+        for (asked, passed) in [("1", "1"), ("1.0001", "1"), ("3", "1")] {
+            let mut desk = desk(Rules { position: dec!(20), ..wide() });
+            desk.hold("ETH", dec!(0.5));
+            let decided = desk.order(with(sell(ETH, "2000", asked), "/t/limit/tif", json!(tif)));
+            let orders = [0, 1].map(|place| decided.resized().sent_order(place)["s"].clone());
+            assert_eq!(orders, [passed, passed], "{tif} {asked}: the order, and a stop for all that it may open");
+            assert_eq!(decided.sent_order(0)["r"], false);
+        }
+        // What rests already leaves room for nothing more; of the next one only the close passes.
+        let mut desk = desk(Rules { position: dec!(20), ..wide() });
+        desk.hold("ETH", dec!(0.5));
+        desk.show(vec![open("ETH", "A", "2000", "1", 1)]);
+        let decided = desk.order(with(sell(ETH, "2001", "3"), "/t/limit/tif", json!(tif)));
+        decided.resized().says(&["ETH notional", "cut from 3 to the 0.5 that closes"]);
+        assert_eq!((&decided.sent_order(0)["r"], &decided.sent_order(0)["s"]), (&json!(true), &json!("0.5")));
+    }
 }
 
 #[test]

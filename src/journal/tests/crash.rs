@@ -47,7 +47,7 @@ fn a_kill_at_any_step_loses_and_doubles_nothing() {
             let (mut store, opened) = place.open();
             let found = opened.last_seq / 2;
             assert!(found == confirmed || found == confirmed + 1, "{name:?} {nth} {after}: {found} of {confirmed}");
-            assert_eq!(seqs(&opened.events), (1..=2 * found).collect::<Vec<_>>(), "{name:?} {nth} {after}");
+            assert_eq!(seqs(&opened), (1..=2 * found).collect::<Vec<_>>(), "{name:?} {nth} {after}");
             let risk = numbers(&opened.risk);
             assert_eq!(risk, (0..=found).collect::<Vec<_>>(), "{name:?} {nth} {after}");
             verify(&opened);

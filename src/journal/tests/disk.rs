@@ -54,7 +54,7 @@ proptest! {
         }
         drop(store);
         let (_store, opened) = open(&place.dir, &Options { fallback, ..Options::default() }).unwrap();
-        let found = seqs(&opened.events);
+        let found = seqs(&opened);
         prop_assert!(found.len() as u64 >= 2 * confirmed);
         prop_assert_eq!(&found, &(1..=found.len() as u64).collect::<Vec<_>>());
         let found = numbers(&opened.risk);
@@ -85,7 +85,7 @@ fn a_file_that_failed_once_is_left() {
     // What the disk made of the bytes that were never confirmed does not matter.
     let frayed = [before.as_slice(), b"{\"seq\":2,\"at"].concat();
     std::fs::write(place.file("events-2026-03-01.jsonl"), frayed).unwrap();
-    assert_eq!(seqs(&place.open().1.events), [1, 2, 3]);
+    assert_eq!(seqs(&place.open().1), [1, 2, 3]);
     // What was confirmed does.
     std::fs::write(place.file("events-2026-03-01.jsonl"), &before[..before.len() - 1]).unwrap();
     assert!(matches!(place.refusal(), OpenError::Damaged(_)));
@@ -118,7 +118,7 @@ fn a_full_disk_is_bridged_by_the_reserve() {
     assert_eq!(store.health().condition(), Condition::Good);
     assert!(place.file("reserve").exists());
     drop(store);
-    assert_eq!(seqs(&place.open().1.events), [1, 2]);
+    assert_eq!(seqs(&place.open().1), [1, 2]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn the_fallback_takes_over_and_is_not_forgotten() {
 
     // The folder is known without being configured, and cannot be left out.
     let (mut store, opened) = place.open();
-    assert_eq!(seqs(&opened.events), [1, 2, 3]);
+    assert_eq!(seqs(&opened), [1, 2, 3]);
     assert_eq!(numbers(&opened.risk), [0, 1, 2]);
     store.append(NOON, vec![event(4)], vec![record(3)]).unwrap();
     assert_eq!(store.health().condition(), Condition::Good);
@@ -179,10 +179,12 @@ fn batches_are_released_in_order_and_on_disk() {
         let events = if n % 3 == 0 { vec![] } else { vec![event(seq + 1)] };
         seq += events.len() as u64;
         let after = (n, if events.is_empty() { 0 } else { seq });
-        queue.send(Batch { at_ms: NOON + n / 100 * DAY, events, risk: vec![], after }).unwrap();
+        queue.send(Batch { at_ms: NOON + n / 100 * DAY, events, risk: vec![], worth: Worth::Own, after }).unwrap();
     }
     let bad = Line { text: "{\"a\":\n1}".to_owned(), keys: Keys::default() };
-    queue.send(Batch { at_ms: NOON + 4 * DAY, events: vec![bad], risk: vec![], after: (400, 0) }).unwrap();
+    queue
+        .send(Batch { at_ms: NOON + 4 * DAY, events: vec![bad], risk: vec![], worth: Worth::Own, after: (400, 0) })
+        .unwrap();
     drop(queue);
     assert!(journal.is_alive());
     drop(journal);
@@ -205,7 +207,7 @@ fn a_failing_disk_is_told_to_all_who_wait_and_heals_by_itself() {
     let journal = start(store, None, 16, move |n: u64, result| tell.send((n, result.is_ok())).unwrap());
     let queue = journal.queue();
     for n in 1..=3 {
-        queue.send(Batch { at_ms: NOON, events: vec![event(n)], risk: vec![], after: n }).unwrap();
+        queue.send(Batch { at_ms: NOON, events: vec![event(n)], risk: vec![], worth: Worth::Own, after: n }).unwrap();
         assert_eq!(told.recv().unwrap(), (n, false));
     }
     assert_eq!(journal.health().condition(), Condition::Failing);
@@ -213,10 +215,10 @@ fn a_failing_disk_is_told_to_all_who_wait_and_heals_by_itself() {
     while journal.health().condition() != Condition::Good {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    queue.send(Batch { at_ms: NOON, events: vec![event(4)], risk: vec![], after: 4 }).unwrap();
+    queue.send(Batch { at_ms: NOON, events: vec![event(4)], risk: vec![], worth: Worth::Own, after: 4 }).unwrap();
     assert_eq!(told.recv().unwrap(), (4, true));
     drop((queue, journal));
-    assert_eq!(seqs(&place.open().1.events), [1, 2, 3, 4]);
+    assert_eq!(seqs(&place.open().1), [1, 2, 3, 4]);
     assert_eq!(place.event_files().len(), 1, "files of failed tries are not left lying about");
 }
 
@@ -236,7 +238,7 @@ fn what_is_kept_for_a_failing_disk_is_bounded() {
     dead.store(false, SeqCst);
     store.append(NOON, vec![event(11)], vec![]).unwrap();
     drop(store);
-    assert_eq!(seqs(&place.open().1.events), [1, 2, 3, 11], "4 MiB are kept");
+    assert_eq!(seqs(&place.open().1), [1, 2, 3, 11], "4 MiB are kept");
 }
 
 #[test]
@@ -248,4 +250,55 @@ fn a_batch_too_large_is_refused_and_named() {
     let error = store.append(NOON, lines, vec![]).unwrap_err();
     assert!(matches!(*error, JournalError::TooLarge { limit: MAX_BATCH, .. }), "{error}");
     store.append(NOON, vec![event(1)], vec![]).unwrap();
+}
+
+/// A disk as full as its reserve is large: each part, given up, makes room for this many batches.
+#[test]
+fn the_reserve_is_for_what_is_worth_it() {
+    let place = Place::new();
+    let (dir, writes) = (place.dir.clone(), Arc::new(AtomicUsize::new(usize::MAX)));
+    let left = Arc::clone(&writes);
+    let store = place.open_with(Arc::new(move |step| {
+        let room = |step: Step| match step {
+            Step::ReserveCreate => left.load(SeqCst) == usize::MAX,
+            Step::EventsWrite if left.load(SeqCst) == usize::MAX => true,
+            Step::EventsWrite => {
+                let given_up = ["reserve", "reserve-own"].iter().filter(|name| !dir.join(name).exists()).count();
+                let has_room = left.load(SeqCst) < 2 * given_up;
+                left.fetch_add(usize::from(has_room), SeqCst);
+                has_room
+            }
+            _ => true,
+        };
+        (!room(step)).then_some(Fault::Fail { after: 0, errno: ENOSPC })
+    }));
+    let (tell, told) = mpsc::channel();
+    let journal = start(store, None, 16, move |n: u64, result: Result<(), Arc<JournalError>>| {
+        let let_go = matches!(result.as_ref().map_err(AsRef::as_ref), Err(JournalError::NoRoom(_)));
+        tell.send((n, result.is_ok(), let_go)).unwrap();
+    });
+    let (queue, health) = (journal.queue(), journal.health());
+    let write = |n: u64, worth: Worth| {
+        queue.send(Batch { at_ms: NOON, events: vec![event(n)], risk: vec![], worth, after: n }).unwrap();
+        told.recv().unwrap()
+    };
+    assert_eq!(write(1, Worth::Told), (1, true, false));
+    writes.store(0, SeqCst);
+    assert_eq!(write(2, Worth::Told), (2, false, true), "no byte of the reserve");
+    assert!(health.is_full() && health.condition() == Condition::Degraded);
+    assert_eq!(write(3, Worth::Exit), (3, true, false));
+    assert_eq!(write(4, Worth::Told), (4, false, true));
+    assert_eq!(write(5, Worth::Exit), (5, true, false));
+    assert!(!write(6, Worth::Exit).1, "the clients' part is used up");
+    assert_eq!(write(7, Worth::Own), (7, true, false));
+    assert_eq!(write(8, Worth::Exit), (8, false, true), "the last part is the guard's own");
+    writes.store(usize::MAX, SeqCst);
+    while health.condition() != Condition::Good || health.is_full() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(write(9, Worth::Told), (9, true, false));
+    drop((queue, journal));
+    let found = seqs(&place.open().1);
+    assert!(found.ends_with(&[9]) && [1, 3, 5, 7].iter().all(|seq| found.contains(seq)), "{found:?}");
+    assert!([2, 4, 8].iter().all(|seq| !found.contains(seq)), "{found:?}");
 }

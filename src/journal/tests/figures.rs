@@ -77,7 +77,15 @@ fn print_figures(days: u64) {
     for part in 0..EVENTS / BATCH {
         let events = (1..=BATCH).map(|n| event_of(part * BATCH + n)).collect();
         let risk = vec![checkpoint(part * BATCH + BATCH)];
-        queue.send(Batch { at_ms: NOON + part * days / (EVENTS / BATCH) * DAY, events, risk, after: () }).unwrap();
+        queue
+            .send(Batch {
+                at_ms: NOON + part * days / (EVENTS / BATCH) * DAY,
+                events,
+                risk,
+                worth: Worth::Own,
+                after: (),
+            })
+            .unwrap();
     }
     drop((queue, journal));
     println!("resident: {before} KiB before, {} KiB after", resident_kib());

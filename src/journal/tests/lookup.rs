@@ -82,7 +82,7 @@ fn a_long_journal_is_searched_as_a_whole() {
             seq += 2000;
             let at_ms = NOON + (restart * 14 + part) / 5 * DAY;
             let risk = vec![checkpoint(seq)];
-            queue.send(Batch { at_ms, events, risk, after: () }).unwrap();
+            queue.send(Batch { at_ms, events, risk, worth: Worth::Own, after: () }).unwrap();
         }
         drop((queue, journal));
         assert_eq!(lookup.by_nonce(nonce(seq)).unwrap().last().unwrap().decision["seq"], seq);
@@ -119,7 +119,7 @@ fn an_index_of_another_journal_is_not_believed() {
         let store = place.open().0;
         let journal = start(store, None, 8, |(), _| ());
         let events = (1..=5).map(|n| line(&decision(n, first + n, &[]))).collect();
-        journal.queue().send(Batch { at_ms: NOON, events, risk: vec![], after: () }).unwrap();
+        journal.queue().send(Batch { at_ms: NOON, events, risk: vec![], worth: Worth::Own, after: () }).unwrap();
     }
     std::fs::remove_dir_all(place.file("index")).unwrap();
     copy_folder(&other.file("index"), &place.file("index"));

@@ -132,16 +132,23 @@ pub(super) fn event(seq: u64) -> Line {
 }
 
 pub(super) fn record(n: u64) -> RiskLine {
-    RiskLine { text: json!({"kind": "peak", "n": n}).to_string(), checkpoint: false }
+    RiskLine { text: json!({"kind": "peak", "n": n}).to_string() }
 }
 
 pub(super) fn checkpoint(seq: u64) -> RiskLine {
-    RiskLine { text: json!({"kind": "checkpoint", "seq": seq}).to_string(), checkpoint: true }
+    RiskLine { text: json!({"kind": "checkpoint", "seq": seq}).to_string() }
 }
 
-pub(super) fn seqs(events: &[StoredEvent]) -> Vec<u64> {
+pub(super) fn seqs(opened: &Opened) -> Vec<u64> {
     let seq = |text: &str| serde_json::from_str::<Value>(text).unwrap()["seq"].as_u64().unwrap();
-    events.iter().map(|stored| seq(&stored.text)).collect()
+    texts(opened).iter().map(|text| seq(text)).collect()
+}
+
+/// The events that a start reads.
+pub(super) fn texts(opened: &Opened) -> Vec<String> {
+    let mut texts = Vec::new();
+    opened.events.each(|stored| texts.push(stored.text)).unwrap();
+    texts
 }
 
 /// The numbers of the risk records that have one.

@@ -18,11 +18,12 @@ fn filled() -> Place {
 
 #[test]
 fn what_was_written_is_found_again() {
-    let (_store, opened) = filled().open();
-    assert_eq!(seqs(&opened.events), [1, 2, 3, 4, 5]);
+    let place = filled();
+    let (_store, opened) = place.open();
+    assert_eq!(seqs(&opened), [1, 2, 3, 4, 5]);
     assert_eq!(numbers(&opened.risk), [0, 1, 2]);
     assert_eq!(opened.last_seq, 5);
-    let texts = opened.events.iter().map(|stored| &stored.text).chain(&opened.risk);
+    let texts = texts(&opened).into_iter().chain(opened.risk.clone());
     assert!(texts.into_iter().all(|text| !text.contains("\"chain\"") && text.ends_with('}')));
 }
 
@@ -172,7 +173,7 @@ fn the_last_batch_is_completed_from_every_cut() {
         }
     }
     std::fs::remove_file(place.file("events-2026-03-02.jsonl")).unwrap();
-    assert_eq!(seqs(&place.open().1.events), [1, 2, 3, 4, 5]);
+    assert_eq!(seqs(&place.open().1), [1, 2, 3, 4, 5]);
 }
 
 #[test]
@@ -207,7 +208,7 @@ fn only_the_end_is_read_and_the_history_behind_it() {
     drop(store);
 
     let (store, opened) = place.open();
-    assert_eq!(seqs(&opened.events), (19_002..=20_001).collect::<Vec<_>>());
+    assert_eq!(seqs(&opened), (19_002..=20_001).collect::<Vec<_>>());
     assert_eq!(opened.risk.len(), 2, "of the checkpoints the last");
     assert_eq!(opened.last_seq, 20_001);
     verify(&opened);
@@ -237,7 +238,7 @@ fn a_thousand_events_are_counted_over_days_with_few() {
     }
     drop(store);
     let (_store, opened) = place.open();
-    assert_eq!(seqs(&opened.events), (501..=1500).collect::<Vec<_>>());
+    assert_eq!(seqs(&opened), (501..=1500).collect::<Vec<_>>());
     verify(&opened);
 }
 
@@ -259,7 +260,7 @@ fn the_risk_journal_is_read_beside_the_writer() {
     assert_eq!(read().concat().len() + 4, place.read("risk.jsonl").len(), "as stored, without line feeds");
     assert_eq!(read().len(), 4);
     store.append(NOON, vec![], vec![record(9)]).unwrap();
-    assert!(read()[4].starts_with(r#"{"kind":"peak","n":9,"chain":""#));
+    assert!(read()[4].starts_with(r#"{"kind":"peak","n":9,"events_file":""#));
     // A line that is being written now.
     let whole = place.read("risk.jsonl");
     std::fs::write(place.file("risk.jsonl"), &whole[..whole.len() - 1]).unwrap();
@@ -285,4 +286,129 @@ fn a_journal_of_somebody_else_is_refused() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn each_journal_knows_the_other_s_end() {
+    let place = filled();
+    std::fs::remove_file(place.file("tail.redo")).unwrap();
+    let whole = place.read("risk.jsonl");
+    let starts = |bytes: &[u8]| -> Vec<usize> {
+        std::iter::once(0).chain(bytes.iter().zip(1..).filter(|(b, _)| **b == b'\n').map(|(_, at)| at)).collect()
+    };
+    // init, 1 and the checkpoint were seen by the events after them; 2 was not, and only the redo file could say so.
+    let ends = starts(&whole);
+    for (lines, is_short) in [(0, false), (1, true), (2, true), (3, false)] {
+        std::fs::write(place.file("risk.jsonl"), &whole[..ends[lines]]).unwrap();
+        let what = damage_of(&place).what;
+        let is_told = matches!(what, What::Short { says: "the event journal", .. });
+        assert_eq!(is_told, is_short, "{lines} lines: {what:?}");
+        assert!(is_told || matches!(what, What::NoBeginning | What::NoRedo), "{lines} lines: {what:?}");
+    }
+    std::fs::remove_file(place.file("risk.jsonl")).unwrap();
+    assert!(matches!(damage_of(&place).what, What::Gone { .. }));
+    let begun_anew = create_risk(&place.dir, r#"{"kind":"init"}"#);
+    assert!(matches!(begun_anew, Err(OpenError::Damaged(damage)) if matches!(damage.what, What::Gone { .. })));
+    // A whole one of another life of the same account.
+    let other = filled();
+    let events = other.open().0.append(NOON + DAY, vec![event(6), event(7)], vec![record(3), record(4)]);
+    events.unwrap();
+    std::fs::write(place.file("risk.jsonl"), other.read("risk.jsonl")).unwrap();
+    assert!(matches!(damage_of(&place).what, What::Short { says: "the risk journal", .. }));
+}
+
+#[test]
+fn a_journal_that_ended_in_order_needs_no_file_beside_it() {
+    let place = filled();
+    let (mut store, _) = place.open();
+    let stopped = line(&json!({"seq": 6, "at_ms": NOON, "kind": "stopped", "reason": "SIGTERM"}));
+    store.append(NOON + DAY, vec![stopped], vec![checkpoint(6)]).unwrap();
+    drop(store);
+    for helper in ["tail.redo", "reserve", "reserve-own"] {
+        std::fs::remove_file(place.file(helper)).unwrap();
+    }
+    assert_eq!(place.open().1.last_seq, 6);
+}
+
+/// Journals as an earlier version wrote them are taken once, and vouch for each other from then on.
+#[test]
+fn a_journal_of_before_the_vouching_is_taken_once() {
+    let place = Place::new();
+    let mut chain = Chain::START;
+    let mut bytes = Vec::new();
+    for seq in 1..=3 {
+        chain = crate::journal::seal(chain, &event(seq).text, &mut bytes).unwrap();
+    }
+    std::fs::write(place.file("events-2026-03-01.jsonl"), bytes).unwrap();
+    let (mut store, opened) = place.open();
+    assert_eq!(seqs(&opened), [1, 2, 3]);
+    store.append(NOON, vec![event(4)], vec![record(1)]).unwrap();
+    store.append(NOON, vec![event(5)], vec![]).unwrap();
+    drop(store);
+    let text = String::from_utf8(place.read("events-2026-03-01.jsonl")).unwrap();
+    let seen: Vec<bool> = text.lines().map(|line| line.contains(",\"seen\":\"risk.jsonl ")).collect();
+    assert_eq!(seen, [false, false, false, true, true]);
+    let whole = place.read("risk.jsonl");
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    std::fs::write(place.file("risk.jsonl"), &whole[..first]).unwrap();
+    std::fs::remove_file(place.file("tail.redo")).unwrap();
+    assert!(matches!(damage_of(&place).what, What::Short { says: "the event journal", .. }));
+}
+
+#[test]
+fn a_risk_journal_that_has_grown_goes_on_in_a_file_of_its_own() {
+    let place = Place::new();
+    let (mut store, _) = place.open();
+    let checkpoint = |seq: u64| RiskLine {
+        text: json!({"kind": "checkpoint", "seq": seq, "note": "x".repeat(100_000)}).to_string(),
+    };
+    let upto = |store: &mut Store, from: u64, to: u64| {
+        for n in from..=to {
+            store.append(NOON, vec![event(n)], vec![record(n), checkpoint(n)]).unwrap();
+        }
+    };
+    upto(&mut store, 1, 41);
+    drop(store);
+    let (store, opened) = place.open();
+    assert_eq!(numbers(&opened.risk), (0..=41).collect::<Vec<_>>());
+    assert!(!place.file("risk.1.jsonl").exists(), "not yet");
+    drop(store);
+    let (mut store, _) = place.open();
+    upto(&mut store, 42, 45);
+    drop(store);
+    let (mut store, _) = place.open();
+    assert!(place.read("risk.1.jsonl").len() < 200_000);
+    upto(&mut store, 46, 46);
+    drop(store);
+    let shown: Vec<String> = read_risk(&place.dir).unwrap().map(Result::unwrap).collect();
+    assert_eq!(numbers(&shown), (0..=46).collect::<Vec<_>>());
+    // The first file is nobody's any more, and the second is missed.
+    std::fs::rename(place.file("risk.jsonl"), place.file("risk.jsonl.away")).unwrap();
+    let (store, opened) = place.open();
+    assert_eq!(numbers(&opened.risk), (0..=46).collect::<Vec<_>>());
+    drop(store);
+    std::fs::rename(place.file("risk.jsonl.away"), place.file("risk.jsonl")).unwrap();
+    std::fs::remove_file(place.file("risk.1.jsonl")).unwrap();
+    assert!(matches!(place.refusal(), OpenError::Damaged(_)));
+}
+
+#[test]
+fn older_days_may_be_moved_away_and_not_lost() {
+    let place = Place::new();
+    let (mut store, _) = place.open();
+    for day in 0..4 {
+        let events = (1..=600).map(|n| event(day * 600 + n)).collect();
+        store.append(NOON + day * DAY, events, vec![checkpoint((day + 1) * 600)]).unwrap();
+    }
+    drop(store);
+    let first = place.file("events-2026-03-01.jsonl");
+    std::fs::rename(&first, place.file("events-2026-03-01.jsonl.gz")).unwrap();
+    verify(&place.open().1);
+    std::fs::remove_dir_all(place.file("index")).unwrap();
+    let (store, opened) = place.open();
+    let journal = start(store, Some(opened.history), 1, |(), _| {});
+    assert!(journal.lookup().by_nonce(7).is_ok(), "the index is whole without it");
+    drop(journal);
+    std::fs::remove_file(place.file("events-2026-03-01.jsonl.gz")).unwrap();
+    assert!(place.open().1.history.verify().is_err(), "lost without a trace");
 }

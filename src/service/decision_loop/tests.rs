@@ -32,6 +32,7 @@ fn config() -> Config {
         equity_cap: None,
         account_max_age_ms: 5_000,
         prices_max_age_ms: 5_000,
+        orders_max_age_ms: 15_000,
         kill_file: "/nowhere/kill".to_owned(),
         venue_url: "http://127.0.0.1:1".to_owned(),
     }
@@ -60,7 +61,7 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         health_report: HealthReport::default(),
         watchdog: Notify::default().watchdog(),
     };
-    let decision_loop = DecisionLoop::new(Guard::new(config(), 0), journal, Arc::default(), 0, around);
+    let decision_loop = DecisionLoop::new(Guard::new(config(), 0), journal, Arc::default(), around);
     (decision_loop, inbox, batches, queued)
 }
 
@@ -99,4 +100,20 @@ fn a_full_send_queue_holds_up_no_decision() {
     while inbox.try_send(Message::Input(Input::Tick)).is_ok() {}
     decision_loop.send(action());
     assert_eq!(decision_loop.around.commit_handler.sends.lengths()[0], QUEUE);
+}
+
+#[test]
+fn a_checkpoint_is_due_by_number_by_size_and_at_both_ends_of_a_life() {
+    let record = |kind: &'static str, length: usize| {
+        let keys = crate::record::event::Keys::default();
+        guard::Record { text: "x".repeat(length), seq: 1, kind, keys, decided: None }
+    };
+    let due_after = |kind, length| {
+        let mut uncovered = Uncovered::default();
+        (1..=CHECKPOINT_EVENTS).find(|_| uncovered.add(&[record(kind, length)]))
+    };
+    assert_eq!(due_after("decision", 8), Some(CHECKPOINT_EVENTS));
+    assert_eq!(due_after("decision", CHECKPOINT_BYTES), Some(1));
+    assert_eq!(due_after("decision", CHECKPOINT_BYTES - 1), Some(2));
+    assert_eq!((due_after("started", 8), due_after("stopped", 8)), (Some(1), Some(1)));
 }

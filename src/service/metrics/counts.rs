@@ -241,7 +241,7 @@ mod tests {
     fn every_code_is_counted_by_itself() {
         let metrics = metrics();
         for (index, code) in Code::ALL.iter().enumerate() {
-            let decided = Decided { request: 0, verdict: Verdict::Veto, code: *code };
+            let decided = Decided { request: 0, verdict: Verdict::Veto, code: *code, is_exit: false };
             (0..=index).for_each(|_| metrics.decision(decided, None));
         }
         for (index, code) in Code::ALL.iter().enumerate() {
@@ -249,7 +249,7 @@ mod tests {
             assert_eq!(value(&metrics, &sample), Some((index + 1).to_string()), "{sample}");
         }
         assert_eq!(value(&metrics, "svc_guard_decision_duration_seconds_count").unwrap(), "0");
-        let decided = Decided { request: 0, verdict: Verdict::Allow, code: Code::Allowed };
+        let decided = Decided { request: 0, verdict: Verdict::Allow, code: Code::Allowed, is_exit: false };
         metrics.decision(decided, Some(Instant::now()));
         assert_eq!(value(&metrics, "svc_guard_decision_duration_seconds_count").unwrap(), "1");
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::signing::{ETH, limit, place, signed};
-use crate::stand::{Mode, Stand};
+use crate::stand::{Mode, Stand, until};
 use crate::watched::{WIDE, covered, fault, hold};
 
 #[test]
@@ -31,9 +31,10 @@ fn doubts_without_end_leave_no_position_bare() {
                 std::thread::sleep(Duration::from_millis(700));
             }
         });
+        let in_doubt = || stand.venue_saw().iter().filter(|request| request["type"] == "batchModify").count();
+        until("requests without an answer", || (in_doubt() >= 2).then_some(()));
         hold(&stand, "ETH", "0.4");
         covered(&stand, "ETH", "0.4");
         is_over.store(true, Ordering::Relaxed);
     });
-    assert!(stand.venue_saw().iter().filter(|request| request["type"] == "batchModify").count() >= 2);
 }

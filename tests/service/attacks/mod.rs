@@ -1,13 +1,24 @@
 //! Attacks: what a client, or a world that lags and fails, must not bring about. One idea a file; each looks at what the
 //! venue holds, not at what the guard believes.
 
+mod cut_journal;
 mod dust;
 mod endless_doubts;
 mod hanging_reads;
+mod heavy_refusals;
 mod killed_and_bare;
+mod lagging_reads;
+mod loosened_stop;
 mod moved_home;
 mod new_listing;
 mod not_flat;
+mod over_limit;
 mod refused_closes;
+mod refused_stop;
+mod resting_flip;
 mod small_share;
+mod spent_reserve;
+mod spoiled_index;
 mod twaps;
+mod unread_orders;
+mod unseen_cover;

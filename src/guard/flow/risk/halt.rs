@@ -27,7 +27,7 @@ struct Breach {
 
 /// Fires a halt that is believed, ends one that is over, and warns of one that is near.
 pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
-    let Some(figures) = step.guard.risk.figures(equity, &step.guard.config.rules) else { return };
+    let Some(figures) = step.guard.risk.figures(equity, &step.guard.config) else { return };
     warn(step, &figures);
     end_day_halt(step);
     let Some(breach) = breach(step.guard, &figures, equity) else {
@@ -88,7 +88,7 @@ fn perhaps_withdrawn(guard: &Guard, now_ms: u64) -> Option<Decimal> {
 /// The limit that is reached also if `usd` was withdrawn.
 fn loss_without(guard: &Guard, usd: Decimal, equity: Decimal) -> Option<Breach> {
     let equity = equity.saturating_add(usd);
-    breach(guard, &guard.risk.figures(equity, &guard.config.rules)?, equity)
+    breach(guard, &guard.risk.figures(equity, &guard.config)?, equity)
 }
 
 /// The ledger did not show what went: it is read once more, a while later.

@@ -1,4 +1,4 @@
-//! `account_stale`: an entry is judged by an account read that is recent enough.
+//! `account_stale`: an entry is judged by reads of the account and of its open orders that are recent enough.
 
 use crate::guard::code::Code;
 use crate::guard::judge::veto::Veto;
@@ -6,10 +6,16 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::view::AccountView;
 
 pub(crate) fn check(guard: &Guard, account: &AccountView, now_ms: u64) -> Result<(), Veto> {
-    let (age_ms, limit_ms) = (now_ms.saturating_sub(account.begun_ms), guard.config.account_max_age_ms);
-    if age_ms <= limit_ms {
-        return Ok(());
+    let orders_ms = guard.view.orders_ms.unwrap_or_default();
+    for (what, read_ms, limit_ms) in [
+        ("the account was", account.begun_ms, guard.config.account_max_age_ms),
+        ("the open orders were", orders_ms, guard.config.orders_max_age_ms),
+    ] {
+        let age_ms = now_ms.saturating_sub(read_ms);
+        if age_ms > limit_ms {
+            let text = format!("{what} last read {age_ms} ms ago, over {limit_ms} ms; the venue may be away");
+            return Err(Veto::new(Code::AccountStale, text).with(&limit_ms, &age_ms));
+        }
     }
-    let text = format!("the account was last read {age_ms} ms ago, over {limit_ms} ms; the venue may be away");
-    Err(Veto::new(Code::AccountStale, text).with(&limit_ms, &age_ms))
+    Ok(())
 }

@@ -36,7 +36,7 @@ pub(crate) fn judge(
 
     let market_exposure = context.market_exposure(order.asset);
     let (part, held) =
-        (market_exposure.entry_part(order), market_exposure.held(PositionSide::opened_by(Side::of(order.is_buy))));
+        (market_exposure.opening_part(order), market_exposure.held(PositionSide::opened_by(Side::of(order.is_buy))));
     let closing = order.size.saturating_sub(part);
     let entry = Entry { market, mid, is_long: order.is_buy, px: order.limit_px, held };
     let mut cover = entry_cover::find(context, &entry, requested, part)?;

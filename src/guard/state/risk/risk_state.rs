@@ -5,12 +5,12 @@
 
 use crate::base::amount::percent_of;
 use crate::base::day::{Day, day_of};
+use crate::guard::config::Config;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::{EquitySample, Peaks};
 use crate::guard::state::risk::transfers::{SeenTransfers, Transfer};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::record::risk_record::{self, HaltDetails};
-use crate::rules::Rules;
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use rust_decimal::Decimal;
 
@@ -99,16 +99,17 @@ impl Risk {
         self.day
     }
 
-    /// The figures at this equity; `None` before the account was read.
-    pub(crate) fn figures(&self, equity: Decimal, rules: &Rules) -> Option<RiskFigures> {
+    /// The figures at this equity; `None` before the account was read. Limits are of no more than the owner's equity cap.
+    pub(crate) fn figures(&self, equity: Decimal, config: &Config) -> Option<RiskFigures> {
         let (day_start, peak) = (self.day_start?.equity, self.peaks.highest()?.equity);
+        let rules = &config.rules;
         Some(RiskFigures {
             day_start,
             day_pnl: equity.saturating_sub(day_start),
-            daily_loss_limit: percent_of(day_start, rules.daily_loss),
+            daily_loss_limit: percent_of(config.base_equity(day_start), rules.daily_loss),
             peak,
             drawdown: peak.saturating_sub(equity).max(Decimal::ZERO),
-            drawdown_limit: percent_of(peak, rules.drawdown),
+            drawdown_limit: percent_of(config.base_equity(peak), rules.drawdown),
         })
     }
 

@@ -23,6 +23,14 @@ impl SentKey {
     }
 }
 
+/// A moment by both clocks: the machine's, and the venue's as far as it is known. Of a read, when it began and the block
+/// that it shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) now_ms: u64,
+    pub(crate) venue_ms: u64,
+}
+
 /// How much is known of an order that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -30,8 +38,8 @@ pub(crate) enum Phase {
     Unanswered,
     /// Accepted at this time: an orders read begun since shows it, or shows that it is gone.
     Accepted(u64),
-    /// Filled or gone by this time: an account read begun since shows what it did.
-    Closed(u64),
+    /// Filled or gone by this moment: an account read that began since and shows no earlier block tells what it did.
+    Closed(Moment),
 }
 
 impl Phase {

@@ -1,17 +1,20 @@
 //! The ledger: one entry point for each event of a send, so that orders, triggers and cancels never drift apart.
 
 use super::cancel::{SentCancel, targets};
-use super::key::{Phase, SentKey};
+use super::key::{Moment, Phase, SentKey};
 use super::order::{MatchedBy, SentOrder};
 use super::trigger::SentTrigger;
 use crate::base::address::Cloid;
 use crate::guard::state::cover;
 use crate::guard::state::exposure::StopAt;
+use crate::guard::state::own_cloid::is_guard_stop;
 use crate::guard::state::send_result::SendResult;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::reply::{Reply, Status};
+use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
+use std::collections::BTreeMap;
 
 /// Accepted orders remembered as resting between two reads at most; more are known only once they are read.
 const MAX_RESTING: usize = 1000;
@@ -75,26 +78,28 @@ impl SentOrders {
         action: &Action,
         result: &SendResult,
         view: &View,
-        now_ms: u64,
+        at: Moment,
     ) {
         match result {
             SendResult::Answered(reply, _) => {
-                self.on_reply(key, reply, now_ms);
-                self.learn_resting(key, action, reply, view, now_ms);
+                self.on_reply(key, reply, at);
+                self.learn_resting(key, action, reply, view, at.now_ms);
             }
             SendResult::NotSent(_) => self.did_not_happen(key),
             // The orders wait for settlement; of a trigger the next read of the orders tells.
-            SendResult::Unknown(_) => self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(now_ms)),
+            SendResult::Unknown(_) => {
+                self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(at.now_ms));
+            }
         }
     }
 
-    fn on_reply(&mut self, key: (u64, usize), reply: &Reply, now_ms: u64) {
+    fn on_reply(&mut self, key: (u64, usize), reply: &Reply, at: Moment) {
         let mut named = Vec::new();
         self.orders.retain_mut(|order| {
             if !order.key.is_of(key) {
                 return true;
             }
-            let is_kept = order.on_status(&reply.status(order.key.slot), now_ms);
+            let is_kept = order.on_status(&reply.status(order.key.slot), at);
             named.extend(order.oid.map(|oid| (oid, order.cloid)));
             is_kept
         });
@@ -104,13 +109,13 @@ impl SentOrders {
         }
         let is_refused = |key: SentKey| matches!(reply.status(key.slot), Status::Error(_));
         self.triggers.retain(|trigger| !trigger.key.is_of(key) || !is_refused(trigger.key));
-        self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(now_ms));
+        self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(at.now_ms));
         let mut cancelled = Vec::new();
         self.cancels.retain_mut(|cancel| {
             if !cancel.key.is_of(key) {
                 return true;
             }
-            cancel.accepted_ms = Some(now_ms);
+            cancel.accepted_ms = Some(at.now_ms);
             let status = reply.status(cancel.key.slot);
             if let (Status::Success, Target::Oid(oid)) = (&status, cancel.target) {
                 cancelled.push(oid);
@@ -119,7 +124,7 @@ impl SentOrders {
         });
         // What the venue says is cancelled is open no more; what it filled before that the next account read tells.
         let gone = self.orders.iter_mut().filter(|order| order.oid.is_some_and(|oid| cancelled.contains(&oid)));
-        gone.filter(|order| order.phase.is_open()).for_each(|order| order.phase = Phase::Closed(now_ms));
+        gone.filter(|order| order.phase.is_open()).for_each(|order| order.phase = Phase::Closed(at));
         let is_cancelled = |resting: &Resting| cancelled.contains(&resting.oid);
         self.triggers.retain(|trigger| !trigger.resting.as_ref().is_some_and(is_cancelled));
     }
@@ -167,11 +172,11 @@ impl SentOrders {
         cancels.for_each(|cancel| cancel.accepted_ms = Some(now_ms));
     }
 
-    /// Settles against an orders read that began at `begun_ms` and was taken in at `now_ms`. `left` is what has left
-    /// the open orders since the read before it.
-    pub(crate) fn on_orders_read(&mut self, view: &View, left: &[Resting], begun_ms: u64, now_ms: u64) {
+    /// Settles against an orders read that began at `begun_ms` and was taken in at `at`. `left` is what has left the open
+    /// orders since the read before it.
+    pub(crate) fn on_orders_read(&mut self, view: &View, left: &[Resting], begun_ms: u64, at: Moment) {
         let mut shown = self.shown(view).into_iter();
-        self.orders.retain_mut(|order| order.on_orders_read(shown.next().unwrap_or_default(), begun_ms, now_ms));
+        self.orders.retain_mut(|order| order.on_orders_read(shown.next().unwrap_or_default(), begun_ms, at));
         self.triggers.retain(|trigger| !trigger.phase.is_answered_by(begun_ms));
         self.cancels.retain(|cancel| {
             let may_take = match cancel.target {
@@ -181,12 +186,22 @@ impl SentOrders {
             may_take && cancel.accepted_ms.is_none_or(|at_ms| begun_ms < at_ms)
         });
         let orders = left.iter().filter(|order| !order.is_trigger);
-        self.orders.extend(orders.map(|order| SentOrder::vanished(order, now_ms)));
+        self.orders.extend(orders.map(|order| SentOrder::vanished(order, at)));
     }
 
-    /// Settles against an account read that began at `begun_ms`.
-    pub(crate) fn on_account_read(&mut self, begun_ms: u64) {
-        self.orders.retain(|order| !matches!(order.phase, Phase::Closed(at_ms) if begun_ms >= at_ms));
+    /// Settles against an account read. `moves` is by how much positions differ from the read before it, signed.
+    pub(crate) fn on_account_read(&mut self, read: Moment, moves: &BTreeMap<u32, Decimal>) {
+        for (asset, change) in moves {
+            // First what is known to have filled.
+            let mut left = change.abs();
+            for is_told in [true, false] {
+                let is_its = |order: &&mut SentOrder| {
+                    (order.asset, order.is_buy, order.is_told()) == (*asset, *change > Decimal::ZERO, is_told)
+                };
+                left = self.orders.iter_mut().filter(is_its).fold(left, |left, order| order.on_move(left));
+            }
+        }
+        self.orders.retain(|order| !order.is_settled_by(read));
     }
 
     /// How much of each order rests, as far as the open orders show. Of two that look alike neither is taken to be the
@@ -218,6 +233,17 @@ impl SentOrders {
         sizes
     }
 
+    /// How much of orders that open or enlarge one side may have filled and is shown by no read yet: not what is known
+    /// to rest.
+    pub(crate) fn may_have_filled(&self, asset: u32, side: PositionSide) -> Decimal {
+        let is_here = |order: &&SentOrder| {
+            (order.asset, order.is_buy) == (asset, side.opening().is_buy())
+                && !order.reduce_only
+                && !(order.phase.is_open() && order.resting.is_some())
+        };
+        self.orders.iter().filter(is_here).fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.size))
+    }
+
     /// The orders that may still be open.
     pub(crate) fn open(&self) -> impl Iterator<Item = &SentOrder> {
         self.orders.iter().filter(|order| order.phase.is_open())
@@ -229,6 +255,12 @@ impl SentOrders {
             Some(resting) => !self.is_being_cancelled(resting.oid, trigger.cloid),
             None => !self.is_cloid_being_cancelled(trigger.cloid),
         })
+    }
+
+    /// Whether a stop of the guard's in this market was sent, and nothing has told its order id.
+    pub(crate) fn has_unseen_stop(&self, asset: u32) -> bool {
+        let is_own = |trigger: &SentTrigger| trigger.cloid.as_ref().is_some_and(is_guard_stop);
+        self.triggers.iter().any(|trigger| trigger.asset == asset && trigger.resting.is_none() && is_own(trigger))
     }
 
     /// Orders and triggers of which the venue said that they rest, and that no read has told of yet, by order id.

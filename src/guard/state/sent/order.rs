@@ -1,12 +1,20 @@
 //! An order that was sent and may exist, although the last reads do not show it: its exposure counts.
 
-use super::key::{Phase, SentKey};
+use super::key::{Moment, Phase, SentKey};
 use crate::base::address::Cloid;
-use crate::guard::state::exposure::StopAt;
+use crate::guard::state::exposure::{EntryLeg, StopAt};
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::{Order, Tif};
 use crate::venue::reply::Status;
 use rust_decimal::Decimal;
+
+/// The venue's reads may lag behind its answers: an order that it said rests is missing for good only in an orders read
+/// that began so long after, since that has no time of its own.
+const SHOWN_WITHIN_MS: u64 = 1_500;
+
+/// A fill that the venue told of must move the position. Something else may move it back: reads of so much later blocks
+/// count as proof without it, so that nothing stays reserved for ever.
+const PROVEN_WITHIN_MS: u64 = 5_000;
 
 /// An order that may exist.
 #[derive(Debug, Clone)]
@@ -25,6 +33,10 @@ pub(crate) struct SentOrder {
     pub(crate) oid: Option<u64>,
     pub(crate) matched_by: MatchedBy,
     pub(crate) phase: Phase,
+    /// How much of it filled, once the venue has said so.
+    told: Decimal,
+    /// How much of the position's moves since it was sent is put down to it.
+    moved: Decimal,
     /// As it rests, once the venue has said so and until a read tells.
     pub(crate) resting: Option<Resting>,
 }
@@ -56,12 +68,14 @@ impl SentOrder {
             oid: None,
             matched_by,
             phase: Phase::Unanswered,
+            told: Decimal::ZERO,
+            moved: Decimal::ZERO,
             resting: None,
         }
     }
 
     /// An order, or a part of one, that has left the open orders: the next account read tells what it did.
-    pub(crate) fn vanished(order: &Resting, now_ms: u64) -> Self {
+    pub(crate) fn vanished(order: &Resting, at: Moment) -> Self {
         Self {
             key: SentKey { intent: 0, index: 0, slot: 0 },
             asset: order.asset,
@@ -74,13 +88,22 @@ impl SentOrder {
             cloid: order.cloid,
             oid: Some(order.oid),
             matched_by: MatchedBy::Nothing,
-            phase: Phase::Closed(now_ms),
+            phase: Phase::Closed(at),
+            told: Decimal::ZERO,
+            moved: Decimal::ZERO,
             resting: None,
         }
     }
 
+    /// How it counts among the entries of its side.
+    pub(crate) fn leg(&self) -> EntryLeg {
+        // What is known to have filled rests no more.
+        let may_rest = !self.is_immediate && !self.is_told();
+        EntryLeg { size: self.size, px: self.px, stop: self.stop, may_rest }
+    }
+
     /// Takes the venue's status of it; `false` where it was refused.
-    pub(crate) fn on_status(&mut self, status: &Status, now_ms: u64) -> bool {
+    pub(crate) fn on_status(&mut self, status: &Status, at: Moment) -> bool {
         if let Status::Resting(oid) | Status::Filled(_, oid) = status {
             self.oid = Some(*oid);
         }
@@ -90,17 +113,22 @@ impl SentOrder {
             Status::Error(_) => return false,
             Status::Filled(filled, _) if self.is_immediate || *filled >= self.size => {
                 self.size = (*filled).min(self.size);
-                self.phase = Phase::Closed(now_ms);
+                self.told = self.size;
+                self.phase = Phase::Closed(at);
             }
-            _ => self.phase = Phase::Accepted(now_ms),
+            _ => self.phase = Phase::Accepted(at.now_ms),
         }
         true
     }
 
-    /// Takes in an orders read that shows `shown` of it; `false` where nothing of it is left to wait for.
-    pub(crate) fn on_orders_read(&mut self, shown: Decimal, begun_ms: u64, now_ms: u64) -> bool {
+    /// Takes in an orders read begun at `begun_ms` that shows `shown` of it; `false` where nothing of it is left to wait
+    /// for.
+    pub(crate) fn on_orders_read(&mut self, shown: Decimal, begun_ms: u64, at: Moment) -> bool {
         let is_told = match self.phase {
-            Phase::Accepted(_) => self.phase.is_answered_by(begun_ms),
+            Phase::Accepted(at_ms) => {
+                let is_missed = begun_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS) || self.moved >= self.size;
+                self.phase.is_answered_by(begun_ms) && (shown > Decimal::ZERO || is_missed)
+            }
             // Seen without an answer: what is shown counts as an open order from now on.
             Phase::Unanswered => shown > Decimal::ZERO,
             Phase::Closed(_) => false,
@@ -108,10 +136,30 @@ impl SentOrder {
         if is_told {
             // What the read does not show has filled or gone: the next account read tells which.
             self.size = self.size.saturating_sub(shown);
-            self.phase = Phase::Closed(now_ms);
+            self.phase = Phase::Closed(at);
             self.resting = None;
         }
         self.size > Decimal::ZERO
+    }
+
+    /// Takes its share of a move of the position by `left` towards its side; returns what is left for others.
+    pub(crate) fn on_move(&mut self, left: Decimal) -> Decimal {
+        let most = if self.is_told() { self.told } else { self.size };
+        let part = most.saturating_sub(self.moved).max(Decimal::ZERO).min(left);
+        self.moved = self.moved.saturating_add(part);
+        left.saturating_sub(part)
+    }
+
+    /// Whether the venue told how much of it has filled.
+    pub(crate) fn is_told(&self) -> bool {
+        self.told > Decimal::ZERO
+    }
+
+    /// Whether the account as read shows what it did.
+    pub(crate) fn is_settled_by(&self, read: Moment) -> bool {
+        let Phase::Closed(at) = self.phase else { return false };
+        let is_proven = self.moved >= self.told || read.venue_ms >= at.venue_ms.saturating_add(PROVEN_WITHIN_MS);
+        read.now_ms >= at.now_ms && read.venue_ms >= at.venue_ms && is_proven
     }
 
     /// Whether both would look the same among the open orders as long as neither's id is told.

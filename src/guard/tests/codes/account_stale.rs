@@ -19,6 +19,25 @@ fn an_account_read_serves_for_its_age_and_not_longer() {
 }
 
 #[test]
+fn so_does_a_read_of_the_open_orders() {
+    for (age_ms, code) in [(15_000, "resized"), (15_001, "account_stale")] {
+        let mut desk = Desk::live();
+        desk.now += age_ms;
+        desk.read_mids(desk.now);
+        desk.read_account(desk.now);
+        let decided = desk.order(entry());
+        assert_eq!(decided.code(), code);
+        let is_told = decided.text().contains("the open orders were last read 15001 ms ago, over 15000 ms");
+        assert!(code == "resized" || is_told, "{}", decided.text());
+        let problems = desk.guard.problems(desk.now);
+        assert_eq!(problems.is_empty(), code == "resized", "{problems:?}");
+        let status = desk.guard.status_json(desk.now, (0, 0));
+        assert!(code == "resized" || status["alerts"][0]["code"] == "orders_stale", "{}", status["alerts"]);
+        desk.order(close(ETH, false, "1990", "1")).reduces();
+    }
+}
+
+#[test]
 fn an_older_read_changes_nothing() {
     let mut desk = Desk::live();
     desk.mids.insert("ETH".into(), rust_decimal::dec!(1000));

@@ -1,9 +1,10 @@
 //! `order_rate_limit`: entries a minute.
 
+use rust_decimal::dec;
 use serde_json::Value;
 
-use crate::guard::Mode;
 use crate::guard::tests::fixture::*;
+use crate::guard::{Guard, Mode};
 use crate::rules::Rules;
 
 fn desk(rules: Rules) -> Desk {
@@ -34,4 +35,27 @@ fn a_batch_counts_as_its_entries() {
     let rules = Rules { orders_per_minute: 3, ..wide() };
     desk(rules.clone()).orders((0..3).map(entry).collect()).resized();
     desk(rules).orders((0..4).map(entry).collect()).vetoed("order_rate_limit").says(&["4 more"]);
+}
+
+/// A restart gives no new minute.
+#[test]
+fn the_minute_goes_on_in_the_next_life() {
+    let rules = Rules { orders_per_minute: 3, ..wide() };
+    let mut before = desk(rules.clone());
+    before.hold("ETH", dec!(1));
+    let decided = [
+        before.order(entry(1)),
+        before.order(sell(ETH, "2000", "1")),
+        before.orders(vec![entry(2), close(ETH, false, "2001", "1")]),
+        before.order(buy(OLD, "1", "100")),
+    ];
+    for (waited_ms, code) in [(59_999, "order_rate_limit"), (60_000, "resized")] {
+        let mut guard = Guard::new(config(Mode::Testnet, rules.clone()), 0);
+        decided.iter().for_each(|decided| guard.restore_json(&decided.event));
+        let mut after = Desk::with(guard, NOW + waited_ms);
+        assert_eq!(after.orders(vec![entry(3), entry(4)]).code(), code, "two of the three are used");
+    }
+    let mut guard = Guard::new(config(Mode::Testnet, rules), 0);
+    decided.iter().for_each(|decided| guard.restore_json(&decided.event));
+    Desk::with(guard, NOW + 1_000).order(entry(3)).resized();
 }

@@ -14,7 +14,8 @@ pub(super) fn account(books: &Books, begun_ms: u64) -> Input {
         .map(|coin| {
             let (size, value) = (books.held(coin), (books.mid(coin) * books.held(coin).abs()).to_string());
             let liquidation_px = books.liquidation_px(coin).map(|px| px.to_string());
-            json!({"position": {"coin": coin, "szi": size, "leverage": {"type": "cross", "value": 5}, "entryPx": null,
+            json!({"position": {"coin": coin, "szi": size, "leverage": {"type": "cross", "value": 5},
+                "entryPx": books.entry_px(coin),
                 "positionValue": value, "unrealizedPnl": books.unrealized(coin), "liquidationPx": liquidation_px, "marginUsed": "0"}})
         })
         .collect();

@@ -88,7 +88,7 @@ impl Limits {
             limit.beyond_since.is_some_and(|since| now > since.max(self.excused_until).max(self.flows.1) + BELIEVED_MS)
         };
         let told = |what: &str| {
-            let figures = guard.risk.figures(books.equity(), rules);
+            let figures = guard.risk.figures(books.equity(), &guard.config);
             Err(format!("{what}: {figures:?} in the guard, {self:?}, equity {}, flows {}", books.equity(), books.flows))
         };
         match (before, state) {

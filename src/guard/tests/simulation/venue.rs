@@ -54,6 +54,12 @@ impl Books {
         self.positions.get(coin).map_or(Decimal::ZERO, |(size, cost)| size * self.mid(coin) - cost)
     }
 
+    /// The mean price at which a position was entered, as the venue shows it.
+    pub(super) fn entry_px(&self, coin: &str) -> Option<Decimal> {
+        let (size, cost) = self.positions.get(coin)?;
+        Some((cost / size).round_dp(6))
+    }
+
     pub(super) fn equity(&self) -> Decimal {
         self.cash + self.positions.keys().map(|coin| self.unrealized(coin)).sum::<Decimal>()
     }
@@ -128,10 +134,17 @@ impl Venue {
         let px = self.books.mid(coin);
         let (held, cost) = self.books.positions.remove(coin).unwrap_or_default();
         let (after, paid) = (held + size, cost + size * px);
-        if after.is_zero() {
-            self.books.cash -= paid;
+        // What is left of a position keeps the price at which it was entered; what is on the other side is new.
+        let kept = if after.is_zero() || (held > Decimal::ZERO) != (after > Decimal::ZERO) {
+            after * px
+        } else if after.abs() < held.abs() {
+            (cost / held).round_dp(8) * after
         } else {
-            self.books.positions.insert(coin, (after, paid));
+            paid
+        };
+        self.books.cash -= paid - kept;
+        if !after.is_zero() {
+            self.books.positions.insert(coin, (after, kept));
         }
         let has_flipped = (held > Decimal::ZERO) != (after > Decimal::ZERO);
         if self.drops_orphans && (after.is_zero() || has_flipped) {

@@ -1,0 +1,267 @@
+//! The line of a position: the trigger that a stop must not be farther than to count as its cover.
+//!
+//! For what was ever covered it is the tightest trigger that it was covered at, and it never moves away while the position
+//! lasts. For what was not yet covered it is the widest trigger that the rules allow, where prices are now.
+
+use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
+use crate::venue::side::PositionSide;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// The triggers that one line remembers; with more of them the two nearest to each other become the tighter of both.
+const MAX_PARTS: usize = 64;
+
+/// Where what was never covered may have its stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FirstStop {
+    /// The widest trigger at which a stop counts.
+    pub(crate) widest_px: Decimal,
+    /// Where the guard's own goes; `None` where none can stand.
+    pub(crate) own_px: Option<Decimal>,
+}
+
+/// The line of one market's position.
+#[derive(Debug, Clone)]
+pub(crate) struct CoverLine {
+    pub(crate) side: PositionSide,
+    pub(crate) held: Decimal,
+    /// What was covered, the nearest trigger in front; never more than is held.
+    parts: Vec<LinePart>,
+    /// The price at which what was never covered was opened, as far as it is known.
+    pub(crate) opened_px: Option<Decimal>,
+    /// For what was never covered; `None` until prices are known.
+    pub(crate) first_stop: Option<FirstStop>,
+    /// Where the guard has sent a stop for what was never covered.
+    pub(crate) sent_px: Option<Decimal>,
+    /// A stop that is not hit before this price covers nothing.
+    pub(crate) liquidation_px: Option<Decimal>,
+    entry_px: Option<Decimal>,
+}
+
+impl CoverLine {
+    /// A position that was never covered.
+    pub(crate) fn new(side: PositionSide, held: Decimal, entry_px: Option<Decimal>) -> Self {
+        Self {
+            side,
+            held,
+            parts: Vec::new(),
+            opened_px: entry_px,
+            first_stop: None,
+            sent_px: None,
+            liquidation_px: None,
+            entry_px,
+        }
+    }
+
+    /// One that an earlier life remembered.
+    pub(crate) fn restored(side: PositionSide, held: Decimal, parts: Vec<LinePart>) -> Self {
+        let mut line = Self { parts, ..Self::new(side, held, None) };
+        line.shrink_to(held);
+        line
+    }
+
+    /// The position as it is read now. What is left of one that shrank keeps the farther part of its line: the nearer
+    /// stops are hit first. One of the same size with another entry price was closed and opened anew.
+    pub(crate) fn resize(&mut self, held: Decimal, entry_px: Option<Decimal>) {
+        let is_other = self.entry_px.zip(entry_px).is_some_and(|(before, now)| before != now);
+        if held == self.held && is_other {
+            *self = Self::new(self.side, held, entry_px);
+        } else if held > self.held {
+            let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
+            let has_new = self.uncovered() > Decimal::ZERO;
+            self.opened_px = match (self.opened_px.filter(|_| has_new), px) {
+                (Some(known), Some(px)) => Some(self.side.further_of(known, px)),
+                (None, px) | (px, None) => px,
+            };
+            if !has_new {
+                self.sent_px = None;
+            }
+        }
+        (self.held, self.entry_px) = (held, entry_px);
+        self.shrink_to(held);
+    }
+
+    fn shrink_to(&mut self, held: Decimal) {
+        let mut left = self.remembered().saturating_sub(held);
+        self.parts.retain_mut(|part| {
+            let gone = left.max(Decimal::ZERO).min(part.size);
+            left = left.saturating_sub(gone);
+            part.size = part.size.saturating_sub(gone);
+            part.size > Decimal::ZERO
+        });
+    }
+
+    /// What was ever covered, the nearest trigger in front.
+    pub(crate) fn covered_parts(&self) -> &[LinePart] {
+        &self.parts
+    }
+
+    fn remembered(&self) -> Decimal {
+        total_size(&self.parts)
+    }
+
+    /// How much of it was never covered.
+    pub(crate) fn uncovered(&self) -> Decimal {
+        self.held.saturating_sub(self.remembered()).max(Decimal::ZERO)
+    }
+
+    /// The widest trigger at which what was never covered has cover.
+    pub(crate) fn widest_px(&self) -> Decimal {
+        let unbounded = if self.side.is_long() { Decimal::ZERO } else { Decimal::MAX };
+        let widest = self.first_stop.map_or(unbounded, |first| first.widest_px);
+        self.sent_px.map_or(widest, |sent| self.side.further_of(widest, sent))
+    }
+
+    /// The position in parts, each with its line, the nearest in front; with `more` that may be held already.
+    pub(crate) fn parts(&self, more: Decimal) -> Vec<LinePart> {
+        let mut parts = self.parts.clone();
+        let new = self.held.saturating_add(more).saturating_sub(self.remembered());
+        if new > Decimal::ZERO {
+            parts.push(LinePart { px: self.widest_px(), size: new });
+        }
+        sort_parts(self.side, &mut parts);
+        parts
+    }
+
+    /// Whether a stop at `px` covers any part of it.
+    pub(crate) fn counts(&self, px: Decimal) -> bool {
+        self.counts_with(px, Decimal::ZERO)
+    }
+
+    fn counts_with(&self, px: Decimal, more: Decimal) -> bool {
+        let farthest = self.side.furthest(self.parts(more).iter().map(|part| part.px));
+        self.is_inside_liquidation(px) && farthest.is_none_or(|line_px| !self.side.nearer(line_px, px))
+    }
+
+    /// Whether a stop at `px` is hit before the position is liquidated.
+    pub(crate) fn is_inside_liquidation(&self, px: Decimal) -> bool {
+        self.liquidation_px.is_none_or(|liquidation_px| self.side.nearer(px, liquidation_px))
+    }
+
+    /// What these stops leave without cover, with `more` that may be held already.
+    pub(crate) fn bare(&self, stops: &[(Decimal, CoverSize)], more: Decimal) -> Vec<LinePart> {
+        let stops: Vec<(Decimal, CoverSize)> =
+            stops.iter().copied().filter(|(px, _)| self.is_inside_liquidation(*px)).collect();
+        bare_parts(self.side, &self.parts(more), &stops)
+    }
+
+    /// Where a part without cover gets the guard's own stop: at the line, or where a first one goes.
+    pub(crate) fn own_px(&self, part: LinePart) -> Option<Decimal> {
+        if self.parts.iter().any(|known| known.px == part.px) {
+            return Some(part.px);
+        }
+        self.first_stop.map_or(Some(part.px), |first| first.own_px)
+    }
+
+    /// Moves the line to where these stops cover the position now, with `more` that may be held already, as far as they
+    /// are tighter.
+    pub(crate) fn tighten(&mut self, stops: &[(Decimal, CoverSize)], more: Decimal) {
+        let held = self.held.saturating_add(more);
+        let mut left = held.saturating_sub(total_size(&self.bare(stops, more)));
+        let mut seen: Vec<LinePart> = Vec::new();
+        let counting = stops.iter().filter(|(px, _)| self.counts_with(*px, more));
+        seen.extend(counting.map(|(px, size)| LinePart { px: *px, size: size.of(held) }));
+        sort_parts(self.side, &mut seen);
+        seen.retain_mut(|part| {
+            part.size = part.size.min(left);
+            left = left.saturating_sub(part.size);
+            part.size > Decimal::ZERO
+        });
+        self.parts = tighter(self.side, &self.parts, &seen);
+        self.bound();
+    }
+
+    /// Forgets what has the price beyond it, once that was to be closed: a stop that fires is gone, and what the market
+    /// did not take is covered anew.
+    pub(crate) fn forget_fired(&mut self, px: Decimal) {
+        self.parts.retain(|part| self.side.losing(part.px, px));
+    }
+
+    fn bound(&mut self) {
+        while self.parts.len() > MAX_PARTS {
+            let gap = |pair: &[LinePart]| match pair {
+                [near, far] => near.px.saturating_sub(far.px).abs(),
+                _ => Decimal::MAX,
+            };
+            let nearest = self.parts.windows(2).enumerate().min_by_key(|(_, pair)| gap(pair));
+            let Some(place) = nearest.map(|(place, _)| place) else { return };
+            let far = self.parts.remove(place.saturating_add(1));
+            if let Some(near) = self.parts.get_mut(place) {
+                near.size = near.size.saturating_add(far.size);
+            }
+        }
+    }
+}
+
+/// At each depth the tighter of two lines, the nearest trigger of both in front.
+fn tighter(side: PositionSide, one: &[LinePart], other: &[LinePart]) -> Vec<LinePart> {
+    let (mut one, mut other) = (one.to_vec().into_iter().peekable(), other.to_vec().into_iter().peekable());
+    let mut found: Vec<LinePart> = Vec::new();
+    loop {
+        let part = match (one.peek_mut(), other.peek_mut()) {
+            (None, None) => return found,
+            (Some(only), None) | (None, Some(only)) => {
+                let part = *only;
+                only.size = Decimal::ZERO;
+                part
+            }
+            (Some(a), Some(b)) => {
+                let size = a.size.min(b.size);
+                (a.size, b.size) = (a.size.saturating_sub(size), b.size.saturating_sub(size));
+                LinePart { px: side.nearer_of(a.px, b.px), size }
+            }
+        };
+        match found.last_mut().filter(|last| last.px == part.px) {
+            Some(last) => last.size = last.size.saturating_add(part.size),
+            None => found.push(part),
+        }
+        one.next_if(|part| part.size.is_zero());
+        other.next_if(|part| part.size.is_zero());
+    }
+}
+
+/// The price at which a position grew, by what its entry price was and is.
+fn added_at(
+    (before, before_px): (Decimal, Option<Decimal>),
+    (now, now_px): (Decimal, Option<Decimal>),
+) -> Option<Decimal> {
+    let paid = now.saturating_mul(now_px?).saturating_sub(before.saturating_mul(before_px?));
+    paid.checked_div(now.saturating_sub(before)).filter(|px| *px > Decimal::ZERO)
+}
+
+/// The lines of all positions by market.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CoverLines {
+    lines: BTreeMap<u32, CoverLine>,
+}
+
+impl CoverLines {
+    pub(crate) fn get(&self, asset: u32) -> Option<&CoverLine> {
+        self.lines.get(&asset)
+    }
+
+    pub(crate) fn get_mut(&mut self, asset: u32) -> Option<&mut CoverLine> {
+        self.lines.get_mut(&asset)
+    }
+
+    /// Remembers a line of an earlier life.
+    pub(crate) fn restore(&mut self, asset: u32, line: CoverLine) {
+        self.lines.insert(asset, line);
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &CoverLine)> {
+        self.lines.iter().map(|(asset, line)| (*asset, line))
+    }
+
+    /// Takes in all positions, signed, with their entry prices. A side that is flat has no line any more.
+    pub(crate) fn set_positions(&mut self, positions: &BTreeMap<u32, (Decimal, Option<Decimal>)>) {
+        self.lines.retain(|asset, line| {
+            positions.get(asset).is_some_and(|(szi, _)| PositionSide::of(*szi) == Some(line.side))
+        });
+        for (asset, (szi, entry_px)) in positions {
+            let Some(side) = PositionSide::of(*szi) else { continue };
+            let line = self.lines.entry(*asset).or_insert_with(|| CoverLine::new(side, szi.abs(), *entry_px));
+            line.resize(szi.abs(), *entry_px);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The market stops that stand for a position, and those on their way to or from the venue.
+//!
+//! Whether a position is bare is decided with everything that may rest; whether a stop is spare only with what a read
+//! showed to rest and nobody is cancelling. Both mistakes then leave a stop too many rather than one too few.
+
+use crate::guard::state::cover::{CoverSize, of_resting, side_covered, total_size};
+use crate::guard::state::guard::Guard;
+use crate::guard::state::own_cloid::is_guard_stop;
+use crate::venue::side::PositionSide;
+use rust_decimal::Decimal;
+
+/// A market stop that may stand for a position.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StandingStop {
+    pub(crate) px: Decimal,
+    pub(crate) size: CoverSize,
+    pub(crate) is_own: bool,
+    /// The order and the time when it was first seen, for one that a read showed.
+    pub(crate) shown: Option<(u64, u64)>,
+    /// The venue has it: a read showed it, or the venue said that it rests.
+    pub(crate) is_live: bool,
+}
+
+impl StandingStop {
+    /// Its trigger and size.
+    pub(crate) fn cover(&self) -> (Decimal, CoverSize) {
+        (self.px, self.size)
+    }
+}
+
+/// The market stops that may stand for one side of a market, and are not on their way out.
+pub(crate) fn stops_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<StandingStop> {
+    let is_here = |other: u32, is_buy: bool| other == asset && side_covered(is_buy) == side;
+    let shown = guard.view.orders.values().filter(|order| is_here(order.asset, order.is_buy));
+    let shown = shown.filter(|order| !guard.sent.is_being_cancelled(order.oid, order.cloid)).filter_map(|order| {
+        let shown = Some((order.oid, order.seen_ms));
+        let (px, size) = (order.stop_px?, of_resting(order)?);
+        Some(StandingStop { px, size, is_own: order.is_guards(), shown, is_live: true })
+    });
+    let sent = guard.sent.standing_triggers().filter(|sent| is_here(sent.asset, sent.is_buy));
+    let sent = sent.filter(|sent| !sent.cloid.is_some_and(|cloid| guard.view.shows(&cloid))).filter_map(|sent| {
+        let (px, size) = sent.stop?;
+        let is_own = sent.cloid.is_some_and(|cloid| is_guard_stop(&cloid));
+        Some(StandingStop { px, size, is_own, shown: None, is_live: sent.resting.is_some() })
+    });
+    shown.chain(sent).collect()
+}
+
+/// Trigger and size of those of them that the venue has.
+pub(crate) fn live_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(Decimal, CoverSize)> {
+    stops_for(guard, asset, side).iter().filter(|stop| stop.is_live).map(StandingStop::cover).collect()
+}
+
+/// How much of a market's position the stops that the venue has leave without cover.
+pub(crate) fn bare_size(guard: &Guard, asset: u32) -> Decimal {
+    let bare = guard.lines.get(asset).map(|line| line.bare(&live_for(guard, asset, line.side), Decimal::ZERO));
+    bare.map_or(Decimal::ZERO, |bare| total_size(&bare))
+}
