@@ -24,16 +24,16 @@ use super::server::handlers::Handlers;
 use super::server::info_proxy::InfoProxy;
 use super::thread::{DEATHS, Death, spawn};
 use super::triggers;
-use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
-use super::venue_io::sender::{self, SENDERS, Sending};
-use super::venue_io::spent_weight::SpentWeight;
-use super::venue_io::venue_access::VenueAccess;
-use super::venue_io::venue_reads::VenueReader;
 use super::venue_io::api_wallet_check;
 use super::venue_io::intervals::Intervals;
 use super::venue_io::poller::Poller;
 use super::venue_io::read_board::ReadBoard;
 use super::venue_io::schedule::Lane;
+use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
+use super::venue_io::sender::{self, SENDERS, Sending};
+use super::venue_io::spent_weight::SpentWeight;
+use super::venue_io::venue_access::VenueAccess;
+use super::venue_io::venue_reads::VenueReader;
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
 use crate::base::key::SecretKey;
@@ -133,12 +133,7 @@ impl ServiceContext {
         Ok((journal, thread))
     }
 
-    pub(super) fn surroundings(
-        &self,
-        inbox: Receiver<Message>,
-        kill_file: KillFile,
-        notify: &Notify,
-    ) -> Surroundings {
+    pub(super) fn surroundings(&self, inbox: Receiver<Message>, kill_file: KillFile, notify: &Notify) -> Surroundings {
         Surroundings {
             inbox,
             commit_handler: self.commit_handler(kill_file),

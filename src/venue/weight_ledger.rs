@@ -120,9 +120,8 @@ impl Ledger {
         let second = self.second(now_ms);
         let oldest = second.saturating_sub(BUCKETS as u64 - 1);
         let spent = self.all.buckets.iter().filter(|(at, spent)| *at >= oldest && sum(spent) > 0);
-        let mut spent: Vec<(u64, u32)> = spent
-            .map(|(at, spent)| (second.saturating_sub(*at).saturating_mul(BUCKET_MS), sum(spent)))
-            .collect();
+        let mut spent: Vec<(u64, u32)> =
+            spent.map(|(at, spent)| (second.saturating_sub(*at).saturating_mul(BUCKET_MS), sum(spent))).collect();
         spent.sort_unstable_by_key(|(ago_ms, _)| std::cmp::Reverse(*ago_ms));
         spent
     }

@@ -23,9 +23,7 @@ pub(crate) fn is_settled(guard: &Guard, asset: u32, now_ms: u64) -> bool {
         && known(guard.view.orders_ms, guard.watch.changed_ms.get(&asset).copied())
         && known(account_ms, guard.watch.gone_ms.get(&asset).copied());
     // What the guard itself just did is waited for in any case: it may be the cover that is missed.
-    (is_known || has_waited)
-        && known(account_ms, attempted_ms)
-        && known(guard.view.orders_ms, attempted_ms)
+    (is_known || has_waited) && known(account_ms, attempted_ms) && known(guard.view.orders_ms, attempted_ms)
 }
 
 /// Whether a read of the account and one of the orders began after `since_ms`, or were waited for long enough.

@@ -2,8 +2,8 @@
 
 use crate::guard::state::flatten::Flatten;
 use crate::guard::state::order_attempts::{Dust, RetryState};
-use crate::guard::state::view::View;
 use crate::guard::state::over_limit::OverLimit;
+use crate::guard::state::view::View;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 

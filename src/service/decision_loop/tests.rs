@@ -8,13 +8,13 @@ use crossbeam_channel::bounded;
 
 use super::*;
 use crate::base::address::Address;
+use crate::base::kill_file::KillFile;
 use crate::faults::Faults;
 use crate::guard::{Config, Mode, Urgency};
 use crate::rules::Rules;
 use crate::service::metrics::Metrics;
 use crate::service::reporting::notify::Notify;
 use crate::service::reporting::recent_events::RecentEvents;
-use crate::base::kill_file::KillFile;
 use crate::service::venue_io::intervals::Intervals;
 use crate::service::venue_io::poller::first_reads;
 use crate::service::venue_io::send_queue::{self, QueuedSends};

@@ -10,7 +10,7 @@ pub(super) mod read_board;
 pub(super) mod schedule;
 pub(super) mod send_queue;
 pub(super) mod sender;
-mod token_bucket;
 pub(super) mod spent_weight;
+mod token_bucket;
 pub(super) mod venue_access;
 pub(super) mod venue_reads;

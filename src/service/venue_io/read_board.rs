@@ -54,13 +54,8 @@ pub(super) enum Work {
 
 impl ReadBoard {
     pub(super) fn new(schedule: Schedule) -> Self {
-        let board = Board {
-            schedule,
-            questions: VecDeque::new(),
-            mode: None,
-            ledger_since_ms: None,
-            failing: BTreeSet::new(),
-        };
+        let board =
+            Board { schedule, questions: VecDeque::new(), mode: None, ledger_since_ms: None, failing: BTreeSet::new() };
         Self { board: Mutex::new(board), changed: Condvar::new() }
     }
 
@@ -95,11 +90,8 @@ impl ReadBoard {
             return work;
         }
         let wait_ms = board.schedule.next_steady_ms(lane).saturating_sub(steady_ms()).clamp(1, LONGEST_WAIT_MS);
-        board = self
-            .changed
-            .wait_timeout(board, Duration::from_millis(wait_ms))
-            .unwrap_or_else(PoisonError::into_inner)
-            .0;
+        board =
+            self.changed.wait_timeout(board, Duration::from_millis(wait_ms)).unwrap_or_else(PoisonError::into_inner).0;
         board.take(lane, &has_room).unwrap_or(Work::Nothing)
     }
 

@@ -240,8 +240,8 @@ impl Schedule {
             |pause_ms: u64| steady_ms.max(due.not_before_steady_ms).max(due.begun_steady_ms.saturating_add(pause_ms));
         let (soon_steady_ms, later_steady_ms) = (at_steady_ms(apart_ms), at_steady_ms(later_ms));
         if soon_steady_ms < due.due_steady_ms {
-            let is_paid = self.early_reads.take(weight, steady_ms)
-                || is_urgent && self.urgent_reads.take(weight, steady_ms);
+            let is_paid =
+                self.early_reads.take(weight, steady_ms) || is_urgent && self.urgent_reads.take(weight, steady_ms);
             due.due_steady_ms = due.due_steady_ms.min(if is_paid { soon_steady_ms } else { later_steady_ms });
         }
     }

@@ -80,14 +80,15 @@ impl Service {
             self.wait_overtaken(&self.exchanges, before, fault);
         }
         let weight = exchange_weight(action.batch_len());
-        let told = fault.as_ref().filter(|fault| matches!(fault.kind, Kind::Error | Kind::OneError)).map(|fault| Told {
-            text: fault.text.as_deref().unwrap_or("Internal error"),
-            refuses: match fault.kind {
-                _ if fault.on == "exchange" => Refuses::Request,
-                Kind::OneError => Refuses::Batch,
-                _ => Refuses::Each,
-            },
-        });
+        let told =
+            fault.as_ref().filter(|fault| matches!(fault.kind, Kind::Error | Kind::OneError)).map(|fault| Told {
+                text: fault.text.as_deref().unwrap_or("Internal error"),
+                refuses: match fault.kind {
+                    _ if fault.on == "exchange" => Refuses::Request,
+                    Kind::OneError => Refuses::Batch,
+                    _ => Refuses::Each,
+                },
+            });
         let reply = self.process(request, seen, weight, told);
         self.finish(fault.as_ref(), reply)
     }
