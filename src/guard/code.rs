@@ -70,6 +70,8 @@ codes! {
     AccountStale = "account_stale",
     /// The last price read is too old to judge an entry on.
     PriceStale = "price_stale",
+    /// A cancel named one of its orders while it waited to be sent.
+    Cancelled = "cancelled",
     /// Decisions cannot be written to disk.
     JournalError = "journal_error",
     /// Too much is waiting to be written; entries must wait.
@@ -108,6 +110,10 @@ codes! {
     OrderRateLimit = "order_rate_limit",
     /// Too many open entries.
     OpenOrdersLimit = "open_orders_limit",
+    /// Too many reduce-only orders that rest.
+    OpenExitsLimit = "open_exits_limit",
+    /// Reduce-only, and nothing is held there.
+    NothingToReduce = "nothing_to_reduce",
     /// The same entry again within the window, or a client order id that is live, in doubt, or good for one trade and used.
     DuplicateOrder = "duplicate_order",
     /// The account's own request allowance at the venue is nearly used up.

@@ -63,6 +63,8 @@ pub struct Config {
     pub prices_max_age_ms: u64,
     /// A read of the open orders older than this is stale.
     pub orders_max_age_ms: u64,
+    /// The guard's part of the weight that the venue gives the address each minute.
+    pub weight_per_minute: u32,
     /// Path of the kill file, for the status.
     pub kill_file: String,
     /// The venue's URL, for the status.

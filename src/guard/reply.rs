@@ -6,7 +6,6 @@ use super::code::Code;
 use super::state::own_cloid::is_derived;
 use crate::record::error_body::ErrorBody;
 use crate::record::reply_summary::Summary;
-use crate::venue::action::Action;
 
 /// The verdict on a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,14 +99,4 @@ pub(crate) fn paper(response_type: &str, data: Option<Value>, summary: &Summary)
         None => json!({"type": "default"}),
     };
     with_guard(json!({"status": "ok", "response": response}), summary)
-}
-
-/// The answer to an action of which nothing was sent yet: each of its orders left out, for this reason.
-pub(crate) fn left_out(action: &Action, why: &str) -> Value {
-    let response_type = match action {
-        Action::Cancel { .. } | Action::CancelByCloid { .. } => "cancel",
-        _ => "order",
-    };
-    let statuses = vec![json!({"error": format!("svc-guard: {why}")}); action.batch_len()];
-    json!({"status": "ok", "response": {"type": response_type, "data": {"statuses": statuses}}})
 }

@@ -72,7 +72,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::OrderStatus { intent, index, cloid, answer } => {
             settlement::on_order_status(step, (intent, index), cloid, answer.as_ref());
         }
-        Input::RequestsLeft(left) => step.guard.requests_left = Some(left),
+        Input::RequestsLeft(left) => supervise::on_requests_left(step.guard, left),
         Input::ActsFor(vault) => acts_for::on_acts_for(step, vault),
         Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = Some(until_ms),
         Input::Sent { intent, index, outcome } => send_result::on_send_result(step, intent, index, outcome),

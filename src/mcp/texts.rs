@@ -44,7 +44,7 @@ pub(super) fn advice(code: &str) -> (Retry, &'static str) {
         "wrong_network" | "wrong_account" | "margin_removal" => {
             (Retry::Never, "The set-up does not allow it. Tell your user.")
         }
-        "starting" | "stopping" | "account_stale" | "price_stale" | "journal_error" | "busy" => {
+        "starting" | "stopping" | "account_stale" | "price_stale" | "journal_error" | "busy" | "cancelled" => {
             (Retry::Later, "The guard cannot judge entries right now. Wait some seconds and call again.")
         }
         "order_rate_limit" | "venue_budget" => {
@@ -56,6 +56,10 @@ pub(super) fn advice(code: &str) -> (Retry, &'static str) {
         "loss_limit" | "open_risk_limit" | "position_limit" | "exposure_limit" | "order_value_limit" => {
             (Retry::AfterChange, "Make it smaller, tighten its stop, or close something first. Do not split it.")
         }
+        "open_exits_limit" => {
+            (Retry::AfterChange, "Cancel some resting reduce-only orders, or close at once with Ioc.")
+        }
+        "nothing_to_reduce" => (Retry::AfterChange, "Nothing is held there; read the account again."),
         "open_orders_limit" => (Retry::AfterChange, "Cancel some open orders first."),
         "leverage_too_high" => (Retry::AfterChange, "Ask for less leverage."),
         "stop_wrong_side" | "stop_loosened" => {

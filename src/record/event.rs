@@ -126,8 +126,8 @@ pub struct Keys {
 pub struct Sends {
     /// The actions in their order.
     pub actions: Vec<Node>,
-    /// The place of the client's own among them.
-    pub forward: Option<usize>,
+    /// The places of the client's own among them.
+    pub forward: Vec<usize>,
     /// The nonce of each.
     pub nonces: Vec<u64>,
 }
@@ -201,17 +201,21 @@ impl Kind<'_> {
         let owned = |nodes: Vec<Cow<'_, Node>>| nodes.into_iter().map(Cow::into_owned).collect();
         let sends = match self {
             Kind::Decision(body) => {
-                let forward = body.forward.as_ref().map(|_| body.pre.len());
+                let first = body.forward.as_ref().map(|_| body.pre.len());
+                let mut forward: Vec<usize> = first.into_iter().collect();
+                forward.extend(body.parts.iter().map(|part| part.index).filter(|index| Some(*index) != first));
                 let actions = owned(body.pre.into_iter().chain(body.forward).chain(body.post).collect());
                 Sends { actions, forward, nonces: body.nonces }
             }
-            Kind::Intent(body) => Sends { actions: vec![body.action.into_owned()], forward: None, nonces: body.nonces },
-            Kind::Flatten(body) => Sends { actions: owned(body.actions), forward: None, nonces: body.nonces },
-            Kind::Protect(body) => Sends { actions: owned(body.actions), forward: None, nonces: body.nonces },
+            Kind::Intent(body) => {
+                Sends { actions: vec![body.action.into_owned()], forward: Vec::new(), nonces: body.nonces }
+            }
+            Kind::Flatten(body) => Sends { actions: owned(body.actions), forward: Vec::new(), nonces: body.nonces },
+            Kind::Protect(body) => Sends { actions: owned(body.actions), forward: Vec::new(), nonces: body.nonces },
             Kind::Other(body) => {
                 let single = Some(body.action).filter(Value::is_object);
                 let mut actions: Vec<Node> = body.actions.into_iter().chain(single).chain(body.pre).collect();
-                let forward = body.forward.as_ref().map(|_| actions.len());
+                let forward = body.forward.iter().map(|_| actions.len()).collect();
                 actions.extend(body.forward.into_iter().chain(body.post));
                 Sends { actions, forward, nonces: body.nonces }
             }

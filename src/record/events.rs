@@ -74,6 +74,19 @@ pub struct Decision<'a> {
     /// The nonces of all that is sent, in its order; none in paper mode.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nonces: Vec<u64>,
+    /// The actions that hold the request's orders, where it goes out as more than one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<RequestPart>,
+}
+
+/// An action that holds a part of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RequestPart {
+    /// Its place among all that is sent, from 0.
+    pub index: usize,
+    /// The orders of the request that it holds, its first ones, by their place there.
+    pub places: Vec<usize>,
 }
 
 /// An action went to the venue, and an answer came or none did.

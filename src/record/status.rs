@@ -64,6 +64,9 @@ pub struct Status {
     /// What rests.
     #[serde(default, deserialize_with = "lenient::readable")]
     pub open_orders: Vec<OpenOrder>,
+    /// How many open entries have no stop of their own with them: theirs comes when they fill.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unattended: usize,
     /// What a person should look at.
     #[serde(default)]
     pub alerts: Vec<Alert>,
@@ -73,6 +76,11 @@ pub struct Status {
     /// The last event, as it was written.
     #[serde(default)]
     pub last_event: Option<Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The risk state and its figures, USDC.

@@ -73,7 +73,7 @@ fn an_event_of_an_earlier_version_has_defaults_and_one_of_a_later_keeps_what_it_
         assert_eq!((event.kind.name(), event.kind.nonces()), ("other", &[1, 2, 3, 4, 5][..]));
         let sends = event.kind.into_sends().unwrap();
         let found: String = sends.actions.iter().map(|action| action["type"].as_str().unwrap()).collect();
-        assert_eq!((found.as_str(), sends.forward), (names, Some(forward)));
+        assert_eq!((found.as_str(), sends.forward), (names, vec![forward]));
     }
     for text in ["", "[]", "7", "{\"seq\":\"x\"}", "{\"seq\":1", "{} x"] {
         assert_eq!(Event::parse(text), None, "{text}");

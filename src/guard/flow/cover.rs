@@ -26,7 +26,10 @@ pub(crate) fn refresh(guard: &mut Guard) {
         let Some(line) = guard.lines.get(asset) else { continue };
         let liquidation_px = position_liquidation(guard, asset);
         let first_stop = first_stop(guard, asset, line);
-        let stops = live_for(guard, asset, line.side);
+        // A stop that closed a part of it may still be among the orders of an older read.
+        let changed_ms = guard.watch.changed_ms.get(&asset);
+        let is_settled = changed_ms.is_none_or(|changed_ms| guard.view.orders_ms >= Some(*changed_ms));
+        let stops = if is_settled { live_for(guard, asset, line.side) } else { Vec::new() };
         if let Some(line) = guard.lines.get_mut(asset) {
             (line.first_stop, line.liquidation_px) = (first_stop, liquidation_px);
             line.tighten(&stops, Decimal::ZERO);
@@ -34,7 +37,7 @@ pub(crate) fn refresh(guard: &mut Guard) {
     }
 }
 
-/// Takes note of the positions that the stops which the venue has leave bare.
+/// Takes note of the positions that the stops which reads have shown leave bare.
 pub(crate) fn note_bare(guard: &mut Guard, now_ms: u64) {
     let is_dust = |asset: u32, held| guard.watch.retry(asset).is_some_and(|retry| retry.is_dust(held));
     let lines = guard.lines.iter().filter(|(asset, line)| !is_dust(*asset, line.held));

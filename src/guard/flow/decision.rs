@@ -5,30 +5,49 @@ use crate::base::text::short;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
 use crate::guard::effects::{Answer, Command, Decided, Effects, Read, Urgency};
-use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::paper_reply::PaperDecision;
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{dispatch, paper_reply, untold};
+use crate::guard::flow::{dispatch, paper_reply, planning, untold};
 use crate::guard::input::{Request, RequestBody, Via};
-use crate::guard::judge::guard_order::GUARDS_OWN;
+use crate::guard::judge::head::nonces;
 use crate::guard::judge::plan::Plan;
 use crate::guard::judge::request;
 use crate::guard::judge::veto::Veto;
 use crate::guard::reply;
-use crate::guard::reply::{Verdict, left_out};
+use crate::guard::reply::Verdict;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::intent::{FORWARD_LIFE_MS, Intent, PendingReply, Planned, Role};
-use crate::guard::state::merged_reply::MergedReply;
+use crate::guard::state::intent::{Intent, Role};
+use crate::guard::state::pending_reply::PendingReply;
 use crate::record::events::Decision;
 use crate::record::reply_summary::Summary;
 use crate::venue::action::Action;
 use crate::venue::envelope::Envelope;
 use crate::venue::json::Node;
-use crate::venue::signing::Terms;
+use crate::venue::signing::Source;
+use serde_json::json;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Judges a request and carries the decision out.
 pub(crate) fn decide(step: &mut Step<'_>, request: Request) {
+    decide_as(step, request, |guard, envelope, (client, signed_as), now_ms| {
+        request::judge(guard, envelope, client, signed_as, now_ms)
+    });
+}
+
+/// Refuses a request that has waited, whatever else speaks against it. Its nonce is used up as by any refusal.
+pub(crate) fn refuse_waiting(step: &mut Step<'_>, request: Request, veto: Veto) {
+    decide_as(step, request, |guard, envelope, (client, _), now_ms| {
+        nonces::burn(guard, client, envelope.terms.nonce, now_ms)?;
+        Err(veto)
+    });
+}
+
+fn decide_as(
+    step: &mut Step<'_>,
+    request: Request,
+    judge: impl FnOnce(&mut Guard, &Envelope, (Address, Source), u64) -> Result<Plan, Veto>,
+) {
     let Request { id, via, body } = request;
     let mut head = Head { id, via, client: None, signed_as: None, nonce: None, http_status: 200 };
     match body {
@@ -36,9 +55,13 @@ pub(crate) fn decide(step: &mut Step<'_>, request: Request) {
             head.client = Some(client);
             head.signed_as = Some(signed_as.name());
             head.nonce = Some(envelope.terms.nonce);
-            let result = request::judge(step.guard, &envelope, client, signed_as, step.now_ms);
+            let result = judge(step.guard, &envelope, (client, signed_as), step.now_ms);
             if matches!(&result, Err(veto) if veto.code == Code::MarketUnknown) {
                 step.effects.immediate.push(Command::Read(Read::Universe));
+            }
+            if matches!(&result, Err(veto) if veto.code == Code::NothingToReduce) {
+                // A position made elsewhere shows with the next read.
+                step.effects.immediate.push(Command::Read(Read::Account));
             }
             let action = envelope.action.type_name().to_owned();
             match result {
@@ -102,8 +125,8 @@ fn summary(guard: &Guard, seq: u64, verdict: Verdict, code: Code, text: String, 
 fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan) {
     let (code, text) = plan.reason();
     let verdict = if plan.changes.is_empty() { Verdict::Allow } else { Verdict::Resize };
-    let chosen: Vec<Cloid> = envelope.action.orders().filter_map(|order| order.cloid).collect();
-    chosen.into_iter().for_each(|cloid| step.guard.client_cloids.insert(cloid));
+    remember_cloids(step.guard, &envelope.action, &plan);
+    step.guard.throttle.note_groups(plan.groups.len(), step.now_ms);
     step.guard.throttle.note(
         std::mem::take(&mut plan.entries),
         step.guard.config.rules.duplicate_window_ms(),
@@ -112,11 +135,14 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
 
     let is_live = step.guard.config.mode != Mode::Paper;
     let urgency = plan.urgency();
+    note_passed(step, head, urgency, matches!(envelope.action, Action::Order(_)));
     let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
-    let merge = plan.kept.take().map(|kept| MergedReply::new(left_out(&envelope.action, GUARDS_OWN), kept));
-    let actions = plan_actions(step.guard, plan, &envelope.action, envelope.terms.expires_after_ms, step.now_ms);
-    let of_role = |wanted: fn(Role) -> bool| -> Vec<Cow<'_, Node>> {
-        let planned = actions.iter().filter(|planned| wanted(planned.role));
+    let left_out = std::mem::take(&mut plan.left_out);
+    let actions =
+        planning::plan_actions(step.guard, plan, &envelope.action, envelope.terms.expires_after_ms, step.now_ms);
+    let first = actions.iter().position(|planned| planned.role == Role::Forward).unwrap_or_default();
+    let nodes = |from: usize, to: usize| -> Vec<Cow<'_, Node>> {
+        let planned = actions.iter().take(to).skip(from);
         planned.map(|planned| Cow::Borrowed(&planned.node)).collect()
     };
     let seq = step.record(Decision {
@@ -126,46 +152,48 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
         text: (&text).into(),
         changes: Cow::Borrowed(&changes),
         request: Cow::Borrowed(&envelope.received),
-        pre: of_role(|role| role == Role::Pre),
-        forward: of_role(|role| role == Role::Forward).pop(),
-        post: of_role(|role| matches!(role, Role::Post(_))),
+        pre: nodes(0, first),
+        forward: nodes(first, first.saturating_add(1)).pop(),
+        post: nodes(first.saturating_add(1), usize::MAX),
         nonces: if is_live { actions.iter().map(|planned| planned.terms.nonce).collect() } else { Vec::new() },
+        parts: planning::parts(&actions),
         ..head.event()
     });
     note(&mut step.effects, Decided { request: head.id, verdict, code, is_exit: urgency == Urgency::Exit });
     let summary = summary(step.guard, seq, verdict, code, text, &changes);
+    let mut reply = PendingReply::new(&envelope.action, summary);
+    left_out.iter().for_each(|(place, why)| reply.put(*place, json!({"error": why})));
     if is_live {
-        let waiting = Some(PendingReply { request: head.id, orders: envelope.action.batch_len(), summary, merge });
-        dispatch::dispatch(step, seq, Intent::new(actions, waiting, urgency).for_client(head.client), &stops);
+        step.guard.replies.insert(head.id, reply);
+        dispatch::dispatch(step, seq, Intent::new(actions, Some(head.id), urgency).for_client(head.client), &stops);
     } else {
-        let body = paper_reply::answer(
-            step.guard,
-            &PaperDecision { seq, asked: &envelope.action, actions: &actions, stops: &stops, summary: &summary },
-            step.now_ms,
-        );
+        let decision = PaperDecision { seq, asked: &envelope.action, actions: &actions, stops: &stops };
+        let body = paper_reply::answer(step.guard, &decision, reply, step.now_ms);
         step.effects.after_commit.push(Command::Answer(Answer { request: head.id, http_status: 200, body }));
     }
 }
 
-/// The actions of a plan in the order they are sent, named and numbered. Paper mode uses no nonces up.
-fn plan_actions(guard: &mut Guard, plan: Plan, asked: &Action, expires_ms: Option<u64>, now_ms: u64) -> Vec<Planned> {
-    let seq = guard.seq.saturating_add(1);
-    // By the venue's time, so that no entry lands late. Where the clocks disagree an exit gets the longer life: one
-    // that the venue takes for expired would leave its client in the market.
-    let from_ms = if plan.is_entry { guard.clock.best_ms() } else { guard.clock.latest_ms() };
-    let life = expires_ms.unwrap_or(u64::MAX).min(from_ms.saturating_add(FORWARD_LIFE_MS));
-    let own_from = asked.batch_len();
-    let mut place = 0;
-    let mut actions = Vec::new();
-    for (role, mut action) in roles(plan) {
-        name_orders(&mut action, if role == Role::Forward { own_from } else { 0 }, seq, &mut place);
-        let Some(node) = action.to_node() else { continue };
-        let nonce = if guard.config.mode == Mode::Paper { 0 } else { guard.next_nonce(now_ms) };
-        let expires_after_ms = (role == Role::Forward).then_some(life);
-        let terms = Terms { nonce, vault: guard.acts_for.flatten(), expires_after_ms };
-        actions.push(Planned { role, action, node, terms });
+/// Remembers the client order ids that the client chose for what is sent, and takes back what a cancel names that still
+/// waits for its turn.
+fn remember_cloids(guard: &mut Guard, asked: &Action, plan: &Plan) {
+    let is_sent = |place: usize| !plan.left_out.iter().any(|(left_out, _)| *left_out == place);
+    for (_, order) in asked.orders().enumerate().filter(|(place, _)| is_sent(*place)) {
+        order.cloid.iter().for_each(|cloid| guard.client_cloids.insert(*cloid));
     }
-    actions
+    if let Action::CancelByCloid { cancels, .. } = asked {
+        let named: BTreeSet<Cloid> = cancels.iter().map(|cancel| cancel.cloid).collect();
+        guard.intents.values_mut().for_each(|intent| intent.cancel(&named));
+    }
+}
+
+/// Counts a request that passed, other than for its entries.
+fn note_passed(step: &mut Step<'_>, head: &Head, urgency: Urgency, is_order: bool) {
+    if let (Some(client), Urgency::Neutral) = (head.client, urgency) {
+        step.guard.throttle.note_neutral(client, step.now_ms);
+    }
+    if urgency == Urgency::Exit && is_order {
+        step.guard.allowance.on_passed(step.now_ms);
+    }
 }
 
 /// Says of the event recorded last how its request was decided.
@@ -201,11 +229,4 @@ impl Head {
 fn type_of(received: Option<&Node>) -> String {
     let name = received.and_then(|node| node.get("type")).and_then(Node::as_str);
     name.map_or_else(|| "unknown".to_owned(), short)
-}
-
-fn roles(plan: Plan) -> Vec<(Role, Action)> {
-    let pre = plan.pre.into_iter().map(|action| (Role::Pre, action));
-    let forward = plan.forward.into_iter().map(|action| (Role::Forward, action));
-    let post = plan.post.into_iter().map(|post| (Role::Post(post.after_place), post.action));
-    pre.chain(forward).chain(post).collect()
 }

@@ -3,7 +3,7 @@
 
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::exposure::StopAt;
-use crate::guard::state::intent::{Intent, Role};
+use crate::guard::state::intent::Intent;
 use crate::guard::state::own_cloid::{OrderOwner, derived_cloid};
 use crate::venue::action::Action;
 use crate::venue::order::Order;
@@ -26,12 +26,16 @@ pub(crate) fn name_orders(action: &mut Action, own_from: usize, seq: u64, place:
     }
 }
 
-/// Reserves what the actions could fill and has the first one sent once the decision is on disk.
+/// Reserves what the actions could fill and has the first one sent once the decision is on disk. `stops` are where the
+/// orders of the request are stopped out, by their place in it.
 pub(crate) fn dispatch(step: &mut Step<'_>, seq: u64, intent: Intent, stops: &[Option<StopAt>]) {
     for (index, planned) in intent.actions.iter().enumerate() {
-        let stops = if planned.role == Role::Forward { stops } else { &[] };
-        step.guard.sent.reserve((seq, index), &planned.action, stops, step.now_ms);
+        let stops: Vec<Option<StopAt>> =
+            planned.places.iter().map(|place| stops.get(*place).copied().flatten()).collect();
+        step.guard.sent.reserve((seq, index), &planned.action, &stops, step.now_ms);
     }
+    step.guard.note_exit_owners(&intent);
+    step.guard.count_send(&intent, 0);
     step.effects.after_commit.extend(intent.send(seq, 0));
     step.guard.intents.insert(seq, intent);
 }

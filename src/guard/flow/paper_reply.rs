@@ -11,7 +11,7 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Planned, Role};
 use crate::guard::state::own_cloid::is_derived;
 use crate::guard::state::paper_orders::PaperOutcome;
-use crate::record::reply_summary::Summary;
+use crate::guard::state::pending_reply::PendingReply;
 use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::order::Order;
 use serde_json::{Value, json};
@@ -22,22 +22,16 @@ pub(crate) struct PaperDecision<'a> {
     pub(crate) seq: u64,
     pub(crate) asked: &'a Action,
     pub(crate) actions: &'a [Planned],
-    /// Where each order of the forwarded action is stopped out.
+    /// Where each order of the request is stopped out.
     pub(crate) stops: &'a [Option<StopAt>],
-    pub(crate) summary: &'a Summary,
 }
 
-/// Places and cancels paper orders and says what became of them.
-pub(crate) fn answer(guard: &mut Guard, decision: &PaperDecision<'_>, now_ms: u64) -> String {
-    let PaperDecision { seq, asked, actions, stops, summary } = *decision;
-    let Some(forward) = actions.iter().find(|planned| planned.role == Role::Forward) else {
-        return reply::paper("default", None, summary);
-    };
-    let own = asked.batch_len();
+/// Places and cancels paper orders and says what became of them; `reply` holds what is told already.
+pub(crate) fn answer(guard: &mut Guard, decision: &PaperDecision<'_>, mut reply: PendingReply, now_ms: u64) -> String {
+    let PaperDecision { asked, actions, .. } = *decision;
     // What paper mode pretends to have set holds until the account is seen to say otherwise.
     actions.iter().for_each(|planned| leverage_setting::learn_leverage(guard, &planned.action, now_ms));
-    let gone: Vec<Option<u64>> = targets(guard, &forward.action);
-    match &forward.action {
+    match asked {
         Action::Cancel { .. } | Action::CancelByCloid { .. } => {
             let asked_for = targets(guard, asked).into_iter().zip(guards_own(guard, asked));
             let statuses: Vec<Value> = asked_for
@@ -46,26 +40,42 @@ pub(crate) fn answer(guard: &mut Guard, decision: &PaperDecision<'_>, now_ms: u6
                     false => cancel(guard, oid),
                 })
                 .collect();
-            reply::paper("cancel", Some(json!({"statuses": statuses})), summary)
+            reply::paper("cancel", Some(json!({"statuses": statuses})), &reply.summary)
         }
-        Action::TwapCancel { .. } => reply::paper("twapCancel", Some(json!({"status": "success"})), summary),
-        action => {
-            let fates = place_all(guard, seq, action, stops, &gone);
-            let placed = action.orders().zip(fates).map(|(order, fate)| paper_status(order, fate));
-            let placed: Vec<Value> = placed.take(own).collect();
-            let data = match action {
-                Action::Order(_) | Action::BatchModify { .. } => Some(json!({"statuses": placed})),
-                _ => None,
-            };
-            reply::paper("order", data, summary)
+        Action::TwapCancel { .. } => reply::paper("twapCancel", Some(json!({"status": "success"})), &reply.summary),
+        Action::Order(_) | Action::BatchModify { .. } => {
+            place_parts(guard, decision, &mut reply);
+            let data = reply.statuses();
+            reply::paper("order", Some(json!({"statuses": data})), &reply.summary)
+        }
+        Action::Modify { .. } => {
+            place_parts(guard, decision, &mut reply);
+            reply::paper("order", None, &reply.summary)
+        }
+        _ => reply::paper("default", None, &reply.summary),
+    }
+}
+
+/// Places each part of the request.
+fn place_parts(guard: &mut Guard, decision: &PaperDecision<'_>, reply: &mut PendingReply) {
+    let mut first = 0;
+    for planned in decision.actions.iter().filter(|planned| planned.role == Role::Forward) {
+        let gone = targets(guard, &planned.action);
+        let stops: Vec<Option<StopAt>> =
+            planned.places.iter().map(|place| decision.stops.get(*place).copied().flatten()).collect();
+        let fates = place_all(guard, (decision.seq, first), &planned.action, &stops, &gone);
+        first = first.saturating_add(fates.len());
+        for ((order, fate), place) in planned.action.orders().zip(fates).zip(&planned.places) {
+            reply.put(*place, paper_status(order, fate));
         }
     }
 }
 
-/// Places the orders of an action, each in place of the one that is gone for it, and says what became of them.
+/// Places the orders of an action, numbered from `first`, each in place of the one that is gone for it, and says what
+/// became of them.
 fn place_all(
     guard: &mut Guard,
-    seq: u64,
+    (seq, first): (u64, usize),
     action: &Action,
     stops: &[Option<StopAt>],
     gone: &[Option<u64>],
@@ -80,9 +90,9 @@ fn place_all(
             Some(PaperOutcome::NoMatch) => PaperOutcome::NoMatch,
             Some(PaperOutcome::Resting(parent)) => {
                 let parent = Some(*parent);
-                guard.paper.place((seq, place), order, stop, mid, parent)
+                guard.paper.place((seq, first.saturating_add(place)), order, stop, mid, parent)
             }
-            _ => guard.paper.place((seq, place), order, stop, mid, None),
+            _ => guard.paper.place((seq, first.saturating_add(place)), order, stop, mid, None),
         };
         if let Some(Some(oid)) = gone.get(place) {
             guard.paper.replace(*oid, if let PaperOutcome::Resting(by) = fate { Some(by) } else { None });

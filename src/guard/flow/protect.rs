@@ -6,7 +6,7 @@ use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::held_position::HeldPosition;
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{close_order, guard_actions, read_progress};
+use crate::guard::flow::{close_order, guard_actions, make_room, read_progress};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::intent_of;
 use crate::guard::state::standing_stops::stops_for;
@@ -19,6 +19,9 @@ use std::collections::BTreeSet;
 
 /// Why a position without a stop is closed at once.
 const BEYOND: &str = "it has no stop, and the price is beyond where its stop stood";
+
+/// A position is seen beyond its line for so long before it is closed for that.
+const BEYOND_FOR_MS: u64 = 500;
 
 /// What a market's position needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +72,7 @@ pub(crate) fn run(step: &mut Step<'_>) {
                 let due = step.now_ms >= retry.not_before_ms;
                 match retry.of {
                     _ if !due => {}
+                    Some(of) if retry.wants_room && matches!(need, Need::Stop(_)) => make_room::run(step, of, asset),
                     Some(of) => try_again(step, of, asset, need),
                     None => first.push((asset, need)),
                 }
@@ -106,7 +110,10 @@ fn need(guard: &Guard, asset: u32, now_ms: u64) -> Option<Need> {
         return Some(Need::Close("the venue refused the guard's stop"));
     }
     if let Some(size) = held.beyond_line() {
-        return Some(Need::CloseBeyond(size));
+        // Its stop may have fired, and the account be read a moment behind.
+        let since_ms = guard.watch.bare_ms.get(&asset).copied().unwrap_or(now_ms);
+        let is_sure = now_ms.saturating_sub(since_ms) >= BEYOND_FOR_MS;
+        return Some(if is_sure { Need::CloseBeyond(size) } else { Need::Patience });
     }
     match held.missing_stop() {
         Some(order) => Some(Need::Stop(order)),

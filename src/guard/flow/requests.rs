@@ -1,14 +1,19 @@
 //! Requests: judged at once, or parked for a moment until what they need is read: leverage settings, or the open orders for
 //! a cancel that may name a stop of the guard's which no read has shown.
 
+use crate::base::address::Cloid;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::decision;
 use crate::guard::flow::step_context::Step;
 use crate::guard::input::{Request, RequestBody};
 use crate::guard::judge::cancel;
+use crate::guard::judge::cancelled;
 use crate::guard::judge::entry::lower_leverage;
-use crate::guard::state::guard::Parked;
+use crate::guard::state::cover::side_covered;
+use crate::guard::state::guard::{Guard, Parked};
+use crate::venue::action::{Action, Grouping};
 use crate::venue::info::Leverage;
+use crate::venue::market::FIRST_NON_CORE_ASSET;
 use std::collections::BTreeSet;
 
 /// Requests that wait for a leverage setting at most.
@@ -22,27 +27,59 @@ const MAX_CANCEL_MS: u64 = 1_000;
 
 /// Judges a request, unless something must be read first.
 pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
-    if let RequestBody::Signed { envelope, .. } = &request.body
-        && step.guard.parked.len() < MAX_PARKED
-    {
-        if cancel::may_name_unseen_stop(step.guard, &envelope.action) {
+    if let RequestBody::Signed { envelope, .. } = &request.body {
+        let has_room = step.guard.parked.len() < MAX_PARKED;
+        if has_room && cancel::may_name_unseen_stop(step.guard, &envelope.action) {
             step.effects.immediate.push(Command::Read(Read::OrdersNow));
             let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
             step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
             return;
         }
+        let named: BTreeSet<Cloid> = cloids_cancelled(&envelope.action).collect();
         let unknown = lower_leverage::markets_to_read(step.guard, &envelope.action, step.now_ms);
         let wanted: BTreeSet<u32> = unknown.iter().map(|market| market.asset).collect();
-        if !wanted.is_empty() {
-            let is_asked = |asset: u32| step.guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));
-            let reads = unknown.into_iter().filter(|market| !is_asked(market.asset));
-            let reads = reads.map(|market| Read::Leverage { asset: market.asset, coin: market.coin.clone() });
-            step.effects.immediate.extend(reads.map(Command::Read));
+        let is_asked = |asset: u32| step.guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));
+        let reads = unknown.into_iter().filter(|market| !is_asked(market.asset));
+        let reads = reads.map(|market| Read::Leverage { asset: market.asset, coin: market.coin.clone() });
+        step.effects.immediate.extend(reads.map(Command::Read));
+        let can_wait = has_room && !closes_anything(step.guard, &envelope.action);
+        if !wanted.is_empty() && can_wait {
             step.guard.parked.push(Parked { request, wanted, for_orders: false, at_ms: step.now_ms });
             return;
         }
+        refuse_cancelled(step, &named);
     }
     decision::decide(step, request);
+}
+
+/// Whether anything of an action closes a part of what is held: that waits for no setting.
+fn closes_anything(guard: &Guard, action: &Action) -> bool {
+    let is_group = matches!(action, Action::Order(orders) if orders.grouping == Grouping::NormalTpsl);
+    let mut orders = action.orders().enumerate().filter(|(place, _)| !is_group || *place == 0);
+    orders.any(|(_, order)| {
+        let is_foreign = order.asset >= FIRST_NON_CORE_ASSET && order.reduce_only;
+        is_foreign || !side_covered(order.is_buy).held(guard.view.position(order.asset)).is_zero()
+    })
+}
+
+/// Refuses the requests that wait and hold an order which a cancel names: its client is told that the order was never
+/// placed, and so it must not be.
+fn refuse_cancelled(step: &mut Step<'_>, named: &BTreeSet<Cloid>) {
+    let is_named = |waiting: &Parked| match &waiting.request.body {
+        RequestBody::Signed { envelope, .. } => {
+            envelope.action.orders().filter_map(|order| order.cloid).any(|cloid| named.contains(&cloid))
+        }
+        _ => false,
+    };
+    let (refused, parked): (Vec<_>, Vec<_>) = std::mem::take(&mut step.guard.parked).into_iter().partition(is_named);
+    step.guard.parked = parked;
+    refused.into_iter().for_each(|waiting| decision::refuse_waiting(step, waiting.request, cancelled::veto()));
+}
+
+/// The client order ids that an action cancels.
+fn cloids_cancelled(action: &Action) -> impl Iterator<Item = Cloid> {
+    let cancels = if let Action::CancelByCloid { cancels, .. } = action { &cancels[..] } else { &[] };
+    cancels.iter().map(|cancel| cancel.cloid)
 }
 
 /// Takes in a market's leverage setting, `None` where it could not be read.

@@ -5,14 +5,12 @@
 
 use crate::guard::effects::Urgency;
 use crate::guard::flow::close_order::order_action;
-use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
+use crate::guard::flow::{dispatch, replies};
 use crate::guard::judge::exit::add_exit;
-use crate::guard::reply::left_out;
 use crate::guard::state::cover::{self, side_covered};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::intent::{Intent, PendingReply, Planned, Role};
-use crate::guard::state::merged_reply::MergedReply;
+use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::view::Resting;
 use crate::record::events;
 use crate::venue::action::{Action, Grouping, OrderAction, Target};
@@ -21,25 +19,40 @@ use crate::venue::order::Order;
 use crate::venue::signing::Terms;
 use std::borrow::Cow;
 
-/// Sends what only reduces of the intent `of`, whose `pre` at `index` failed for the reason `why`. Takes the waiting
-/// client along, which is told of each of its orders.
-pub(crate) fn resend(step: &mut Step<'_>, (of, index): (u64, usize), intent: &mut Intent, why: &str) {
+/// Sends what only reduces of the parts of the request that were to follow the action at `index` of the intent `of`,
+/// which failed for the reason `why`. The client is told of the rest that it was left out.
+pub(crate) fn resend(step: &mut Step<'_>, (of, index): (u64, usize), intent: &Intent, why: &str) {
     // The rest stays unsent, and stands in the way of nothing.
-    step.guard.sent.never_sent(of, index.saturating_add(1));
-    let Some(planned) = intent.actions.iter().find(|planned| planned.role == Role::Forward).cloned() else {
-        return;
-    };
-    let Some((action, places)) = reducing_part(step.guard, &planned.action) else { return };
-    let Some(node) = action.to_node() else { return };
+    let parts: Vec<(usize, &Planned)> = intent.parts_after(index).collect();
+    parts.iter().for_each(|(part, _)| step.guard.sent.did_not_happen((of, *part)));
+    for (_, planned) in parts {
+        let again = resend_part(step, of, planned, intent);
+        if again.is_empty() {
+            continue;
+        }
+        let left: Vec<usize> = planned.places.iter().copied().filter(|place| !again.contains(place)).collect();
+        replies::tell(step, intent.request, |reply| {
+            reply.wait_for(&again);
+            reply.leave_out(&left, why);
+        });
+    }
+}
+
+/// Sends what only reduces of one part, and gives the places of its orders in the request.
+fn resend_part(step: &mut Step<'_>, of: u64, planned: &Planned, intent: &Intent) -> Vec<usize> {
+    let Some((action, slots)) = reducing_part(step.guard, &planned.action) else { return Vec::new() };
+    let Some(node) = action.to_node() else { return Vec::new() };
+    let places: Vec<usize> = slots.iter().filter_map(|slot| planned.places.get(*slot).copied()).collect();
     let terms = Terms { nonce: step.guard.next_nonce(step.now_ms), ..planned.terms };
     let seq = step.record(events::Intent { of, action: Cow::Borrowed(&node), nonces: vec![terms.nonce] });
-    let left_out = left_out(&planned.action, why);
-    let waiting = intent.waiting.take().map(|mut waiting| {
-        let before = waiting.merge.take();
-        PendingReply { merge: Some(MergedReply::over(before, left_out, places)), ..waiting }
-    });
-    let planned = Planned { role: Role::Forward, action, node, terms };
-    dispatch::dispatch(step, seq, Intent::new(vec![planned], waiting, Urgency::Exit).for_client(intent.client), &[]);
+    let again = Planned { role: Role::Forward, action, node, terms, places: places.clone() };
+    dispatch::dispatch(
+        step,
+        seq,
+        Intent::new(vec![again], intent.request, Urgency::Exit).for_client(intent.client),
+        &[],
+    );
+    places
 }
 
 /// The part of an action that can only reduce, and where its orders stand in the whole; `None` where there is none.

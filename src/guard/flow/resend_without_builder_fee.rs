@@ -5,37 +5,33 @@
 use crate::guard::effects::Urgency;
 use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
-use crate::guard::state::intent::{Intent, PendingReply, Planned, Role};
-use crate::guard::state::merged_reply::MergedReply;
+use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::record::events;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::reply::{Reply, Status};
 use crate::venue::signing::Terms;
-use serde_json::Value;
 use std::borrow::Cow;
 
-/// Sends the exits that were refused for their builder again. Takes the waiting client along, which is answered
-/// with both replies in one.
+/// Sends the exits that were refused for their builder again, for the client that waits for `request`. Returns their
+/// places in the request: what becomes of them is told later.
 pub(crate) fn resend(
     step: &mut Step<'_>,
     of: u64,
     planned: &Planned,
-    (reply, answer): (&Reply, &Value),
-    waiting: &mut Option<PendingReply>,
-) {
-    let Some((action, places)) = refused_exits(&planned.action, reply) else { return };
-    let Some(node) = action.to_node() else { return };
+    reply: &Reply,
+    request: Option<u64>,
+) -> Vec<usize> {
+    let Some((action, slots)) = refused_exits(&planned.action, reply) else { return Vec::new() };
+    let Some(node) = action.to_node() else { return Vec::new() };
+    let places: Vec<usize> = slots.iter().filter_map(|slot| planned.places.get(*slot).copied()).collect();
     let terms = Terms { nonce: step.guard.next_nonce(step.now_ms), ..planned.terms };
     let seq = step.record(events::Intent { of, action: Cow::Borrowed(&node), nonces: vec![terms.nonce] });
-    let waiting = waiting.take().map(|mut waiting| {
-        let before = waiting.merge.take();
-        PendingReply { merge: Some(MergedReply::over(before, answer.clone(), places)), ..waiting }
-    });
-    let intent = Intent::new(vec![Planned { role: Role::Forward, action, node, terms }], waiting, Urgency::Exit);
-    dispatch::dispatch(step, seq, intent, &[]);
+    let again = Planned { role: Role::Forward, action, node, terms, places: places.clone() };
+    dispatch::dispatch(step, seq, Intent::new(vec![again], request, Urgency::Exit), &[]);
+    places
 }
 
-/// The exits of `action` that `reply` refused for their builder, without it, and their places.
+/// The exits of `action` that `reply` refused for their builder, without it, and their places in it.
 fn refused_exits(action: &Action, reply: &Reply) -> Option<(Action, Vec<usize>)> {
     let Action::Order(OrderAction { orders, grouping, builder: Some(_) }) = action else { return None };
     if *grouping == Grouping::NormalTpsl {

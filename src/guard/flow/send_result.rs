@@ -1,15 +1,14 @@
 //! The result of a send: recorded, the client answered, and what comes next sent.
 
-use crate::guard::effects::{Answer, Command, Effects, Read, Urgency};
+use crate::guard::effects::{Command, Read, Urgency};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{
-    guard_actions, leverage_setting, resend_reducing, resend_without_builder_fee, settlement, signer,
+    guard_actions, leverage_setting, replies, resend_reducing, resend_without_builder_fee, settlement, signer,
 };
 use crate::guard::input::SendOutcome;
-use crate::guard::reply;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Proof;
-use crate::guard::state::intent::{Intent, PendingReply, Planned, Role};
+use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::send_result::SendResult;
 use crate::record::events::{Done, Sent, Trouble};
 use crate::venue::action::Action;
@@ -32,7 +31,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
     let Some(mut intent) = step.guard.intents.remove(&seq) else { return };
     if let SendOutcome::Unrecorded(error) = &outcome {
         // The decision is no more on disk than the action: the client is not told of it.
-        answer_as(&mut step.effects, &mut intent, 503, |_| reply::unrecorded(error));
+        replies::tell_unrecorded(step, intent.request, error);
     }
     let Some(role) = intent.actions.get(index).map(|planned| planned.role) else { return };
     let is_recorded = !matches!(outcome, SendOutcome::Unrecorded(_));
@@ -47,9 +46,10 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
     let is_own = role == Role::Guard;
     let reads = if is_own { [Read::OrdersNow, Read::AccountNow] } else { [Read::Orders, Read::Account] };
     step.effects.immediate.extend(reads.map(Command::Read));
-    let next = next.filter(|next| {
-        is_recorded && !is_too_late(step, &mut intent, *next) && !would_bare(step.guard, &intent, *next)
-    });
+    let next = next.filter(|_| is_recorded);
+    let next = skip_cancelled(step, &intent, seq, next);
+    let next = next.filter(|next| !is_too_late(step, &intent, ended.key, *next));
+    let next = next.filter(|next| !would_bare(step.guard, &intent, *next));
     if let Some(key) = intent.settles {
         let answered = match &result {
             SendResult::Answered(reply, value) => Some((reply, value)),
@@ -68,6 +68,9 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
     let at = step.guard.moment(step.now_ms);
     let Guard { sent, view, .. } = &mut *step.guard;
     sent.on_result(ended.key, &planned.action, result, view, at);
+    if matches!(result, SendResult::NotSent(_)) {
+        step.guard.allowance.on_not_sent(planned.requests());
+    }
     if result.may_have_filled() {
         step.guard.risk.traded(step.now_ms);
     }
@@ -95,19 +98,13 @@ fn on_answer(
             let why = format!("what had to go first was refused: {value}");
             resend_reducing::resend(step, ended.key, intent, &why);
             let text = format!("what had to go first was refused, so nothing was sent: {value}");
-            answer(&mut step.effects, intent, |waiting| reply::failed(&text, &waiting.summary));
-            None
+            fail_parts_after(step, intent, ended.key, &text);
+            intent.next_after_failure(index)
         }
         Role::Forward => {
-            resend_without_builder_fee::resend(step, seq, planned, (reply, value), &mut intent.waiting);
-            answer(&mut step.effects, intent, |waiting| {
-                let orders = waiting.orders;
-                match waiting.merge.take() {
-                    Some(merge) => reply::forwarded(&merge.with(value), orders, &waiting.summary),
-                    None => reply::forwarded(value, orders, &waiting.summary),
-                }
-            });
-            intent.forwarded = Some(reply.clone());
+            let again = resend_without_builder_fee::resend(step, seq, planned, reply, intent.request);
+            replies::tell(step, intent.request, |pending| pending.tell(&planned.places, value, &again));
+            intent.on_reply(index, reply);
             intent.next(index)
         }
         Role::Pre | Role::Post(_) | Role::Guard => intent.next(index),
@@ -121,7 +118,7 @@ fn on_not_sent(step: &mut Step<'_>, intent: &mut Intent, ended: EndedAction, tex
         resend_reducing::resend(step, ended.key, intent, &why);
     }
     let text = format!("the venue was not reached, so nothing was sent: {text}");
-    answer(&mut step.effects, intent, |waiting| reply::failed(&text, &waiting.summary));
+    fail_request(step, intent, ended, &text);
     intent.next_after_failure(ended.key.1)
 }
 
@@ -138,8 +135,32 @@ fn on_no_answer(step: &mut Step<'_>, intent: &mut Intent, ended: EndedAction, te
     let text = format!(
         "the venue gave no answer and may have acted on it; look at the open orders before sending it again: {text}"
     );
-    answer(&mut step.effects, intent, |waiting| reply::failed(&text, &waiting.summary));
+    fail_request(step, intent, ended, &text);
     intent.next_after_failure(ended.key.1)
+}
+
+/// Tells the client that the action that ended came to nothing, or may have, and that what it has still to come was not
+/// sent.
+fn fail_request(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, text: &str) {
+    let (_, index) = ended.key;
+    match ended.role {
+        Role::Forward => {
+            let places = intent.actions.get(index).map(|planned| planned.places.clone()).unwrap_or_default();
+            replies::tell(step, intent.request, |pending| pending.fail(&places, text));
+            let text = "not sent: a part of this request that went before it failed";
+            fail_parts_after(step, intent, ended.key, text);
+        }
+        Role::Pre => fail_parts_after(step, intent, ended.key, text),
+        Role::Post(_) | Role::Guard => {}
+    }
+}
+
+/// Takes back the parts of the request after an action, of which nothing is told yet, and tells its client why.
+fn fail_parts_after(step: &mut Step<'_>, intent: &Intent, (seq, index): (u64, usize), text: &str) {
+    for (part, planned) in intent.parts_after(index) {
+        step.guard.sent.did_not_happen((seq, part));
+        replies::tell(step, intent.request, |pending| pending.fail_untold(&planned.places, text));
+    }
 }
 
 /// Sends the next action of the intent, or ends it.
@@ -148,6 +169,7 @@ fn go_on(step: &mut Step<'_>, mut intent: Intent, ended: EndedAction, next: Opti
     intent.at = next.unwrap_or_default();
     match next.and_then(|next| intent.send(seq, next)) {
         Some(send) => {
+            step.guard.count_send(&intent, intent.at);
             step.effects.immediate.push(send);
             step.guard.intents.insert(seq, intent);
         }
@@ -158,13 +180,31 @@ fn go_on(step: &mut Step<'_>, mut intent: Intent, ended: EndedAction, next: Opti
     }
 }
 
+/// The next action, without the parts of the request that a cancel has named in the meantime: that was answered on the
+/// belief that they were never placed.
+fn skip_cancelled(step: &mut Step<'_>, intent: &Intent, seq: u64, mut next: Option<usize>) -> Option<usize> {
+    while let Some(index) = next {
+        let planned = intent.actions.get(index).filter(|planned| planned.role == Role::Forward);
+        let is_cancelled = |planned: &Planned| {
+            let mut named = planned.action.orders().take(planned.places.len()).filter_map(|order| order.cloid);
+            named.any(|cloid| intent.cancelled.contains(&cloid))
+        };
+        let Some(planned) = planned.filter(|planned| is_cancelled(planned)) else { break };
+        step.guard.sent.did_not_happen((seq, index));
+        let text = "a cancel named it before it was sent, so it was not sent";
+        replies::tell(step, intent.request, |pending| pending.fail(&planned.places, text));
+        next = intent.next(index);
+    }
+    next
+}
+
 /// Whether the next action is an entry that was decided on before everything had to go.
-fn is_too_late(step: &mut Step<'_>, intent: &mut Intent, next: usize) -> bool {
-    let is_forward = intent.actions.get(next).is_some_and(|planned| planned.role == Role::Forward);
-    let too_late = is_forward && intent.urgency == Urgency::Entry && step.guard.must_be_flat();
+fn is_too_late(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: usize) -> bool {
+    let opens =
+        intent.actions.get(next).is_some_and(|planned| planned.role == Role::Forward && !planned.only_reduces());
+    let too_late = opens && intent.urgency == Urgency::Entry && step.guard.must_be_flat();
     if too_late {
-        let text = "everything is being closed, so the order was not sent";
-        answer(&mut step.effects, intent, |waiting| reply::failed(text, &waiting.summary));
+        fail_parts_after(step, intent, key, "everything is being closed, so the order was not sent");
     }
     too_late
 }
@@ -175,9 +215,7 @@ fn would_bare(guard: &Guard, intent: &Intent, next: usize) -> bool {
     let Some(Planned { role: Role::Post(place), action: Action::Cancel { .. }, .. }) = intent.actions.get(next) else {
         return false;
     };
-    let forward = intent.actions.iter().find(|planned| planned.role == Role::Forward);
-    let replacing = forward.and_then(|planned| planned.action.orders().nth(*place));
-    replacing.is_some_and(|order| guard.sent.is_cloid_being_cancelled(order.cloid))
+    intent.order_at(*place).is_some_and(|order| guard.sent.is_cloid_being_cancelled(order.cloid))
 }
 
 /// Tells of a send; one that surely never went out has no `sent` event.
@@ -192,21 +230,4 @@ fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, endin
         }
     };
     step.record(Sent { decision: intent, index, nonce, ok, reply });
-}
-
-/// Answers the client that waits for this intent, if it still does.
-fn answer(effects: &mut Effects, intent: &mut Intent, body: impl FnOnce(&mut PendingReply) -> String) {
-    answer_as(effects, intent, 200, body);
-}
-
-fn answer_as(
-    effects: &mut Effects,
-    intent: &mut Intent,
-    http_status: u16,
-    body: impl FnOnce(&mut PendingReply) -> String,
-) {
-    if let Some(mut waiting) = intent.waiting.take() {
-        let body = body(&mut waiting);
-        effects.immediate.push(Command::Answer(Answer { request: waiting.request, http_status, body }));
-    }
 }

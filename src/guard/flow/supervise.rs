@@ -66,7 +66,15 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         let at = step.guard.moment(step.now_ms);
         let guard = &mut *step.guard;
         guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
+        guard.forget_exit_owners();
     }
+}
+
+/// Takes in how many requests the venue still takes from the account.
+pub(crate) fn on_requests_left(guard: &mut Guard, left: u64) {
+    let waiting = guard.intents.values().filter_map(|intent| intent.actions.get(intent.at));
+    let unanswered = waiting.fold(0_u64, |all, planned| all.saturating_add(planned.requests()));
+    guard.allowance.on_read(left, unanswered);
 }
 
 /// Takes note of positions that a read showed changed.

@@ -1,42 +1,53 @@
 //! An action by its type: which rules judge it, and which types pass as they are.
 
 use super::entry::leverage_too_high;
+use super::limits::{open_exits_limit, order_rate_limit, venue_budget};
 use super::plan::Plan;
 use super::veto::Veto;
-use super::{action_not_allowed, cancel, margin_removal, modify, orders, reserved_cloid, single_use_cloid};
+use super::{action_not_allowed, cancel, margin_removal, modify, orders, settings};
 use crate::base::address::Address;
 use crate::guard::state::guard::Guard;
 use crate::venue::action::Action;
 
-/// Judges an action of a request whose head passed.
+/// Judges an action of a request whose head passed: by its own rules, then by what may be spent on it.
 pub(crate) fn judge(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<Plan, Veto> {
+    let plan = judge_kind(guard, client, action, now_ms)?;
+    open_exits_limit::check(guard, client, &plan)?;
+    if let Some(forward) = plan.forward.as_ref().filter(|_| !plan.is_entry) {
+        venue_budget::check_action(guard, client, forward, now_ms)?;
+    }
+    Ok(plan)
+}
+
+fn judge_kind(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<Plan, Veto> {
+    if action.is_neutral() {
+        order_rate_limit::check_neutral(guard, client, now_ms)?;
+    }
     match action {
         Action::Order(orders) => {
             action_not_allowed::check_grouping(orders)?;
-            reserved_cloid::check(action)?;
-            single_use_cloid::check(guard, &orders.orders)?;
             orders::judge(guard, client, orders, now_ms)
         }
         Action::Modify { modify, always } => {
-            reserved_cloid::check(action)?;
-            let passed = modify::judge(guard, client, std::slice::from_ref(modify), now_ms)?;
-            Ok(passed.into_plan(|mut modifies| match modifies.pop() {
+            modify::judge(guard, client, std::slice::from_ref(modify), now_ms, |mut modifies| match modifies.pop() {
                 Some(modify) => Action::Modify { modify, always: *always },
                 None => Action::Noop,
-            }))
+            })
         }
         Action::BatchModify { modifies, always } => {
-            reserved_cloid::check(action)?;
-            let passed = modify::judge(guard, client, modifies, now_ms)?;
-            Ok(passed.into_plan(|modifies| Action::BatchModify { modifies, always: *always }))
+            modify::judge(guard, client, modifies, now_ms, |modifies| Action::BatchModify { modifies, always: *always })
         }
         Action::Cancel { .. } | Action::CancelByCloid { .. } => cancel::judge(guard, action),
-        Action::UpdateLeverage { asset, leverage, .. } => {
+        Action::UpdateLeverage { asset, is_cross, leverage } => {
             leverage_too_high::check(guard, *asset, *leverage)?;
+            if !leverage_too_high::only_lowers(guard, *asset, *is_cross, *leverage) {
+                settings::check(guard, *asset, now_ms)?;
+            }
             Ok(Plan::unchanged(action.clone()))
         }
-        Action::UpdateIsolatedMargin { ntli, .. } => {
+        Action::UpdateIsolatedMargin { asset, ntli, .. } => {
             margin_removal::check(*ntli)?;
+            settings::check(guard, *asset, now_ms)?;
             Ok(Plan::unchanged(action.clone()))
         }
         Action::Noop => Ok(Plan::unchanged(action.clone())),

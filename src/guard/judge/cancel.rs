@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
-use crate::guard::state::cover::{self, LinePart, side_covered};
+use crate::guard::state::cover::{self, CoverSize, LinePart, side_covered};
 use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::cancel::targets;
@@ -30,6 +30,8 @@ pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     let mut plan = Plan::reducing(only(action, &kept));
     if left_out > 0 {
         plan.changes.push(format!("{left_out} of {} cancels left out: {GUARDS_OWN}", own.len()));
+        let own = own.iter().enumerate().filter(|(_, is_own)| **is_own);
+        plan.left_out = own.map(|(place, _)| (place, format!("svc-guard: {GUARDS_OWN}"))).collect();
         plan.kept = Some(kept);
     }
     let named: Vec<&Resting> = plan.forward.iter().flat_map(|action| named(guard, action)).flatten().collect();
@@ -112,14 +114,17 @@ fn lost_cover(guard: &Guard, asset: u32, side: PositionSide, going: &[&Resting])
         return Vec::new();
     }
     let mut line = held.cloned().unwrap_or_else(|| CoverLine::new(side, Decimal::ZERO, None));
-    let live = live_for(guard, asset, side);
-    let mut kept = live.clone();
+    let mut kept = live_for(guard, asset, side);
     let of_side = going.iter().filter(|order| side_covered(order.is_buy) == side);
-    for cover in of_side.filter_map(|order| Some((order.stop_px?, cover::of_resting(order)?))) {
-        if let Some(place) = kept.iter().position(|other| *other == cover) {
+    let named = of_side.filter_map(|order| Some((order.stop_px?, cover::of_resting(order)?)));
+    let named: Vec<(Decimal, CoverSize)> = named.collect();
+    for cover in &named {
+        if let Some(place) = kept.iter().position(|other| other == cover) {
             kept.remove(place);
         }
     }
+    // One that an earlier cancel names may still be there: this one must not overtake what goes first for that.
+    let live = [kept.as_slice(), named.as_slice()].concat();
     // What was bare before stays for the guard to cover; what goes now is missed at the trigger that it had.
     let was_bare = line.bare(&live, pending);
     line.tighten(&live, pending);

@@ -1,87 +1,195 @@
 //! Modifies: the new order is judged on top of the old one, which may turn out not to be gone.
+//!
+//! As with orders: modifies into entries alone pass or fall as one, and in a mixed request those into what only reduces
+//! go in any case.
 
-use super::attached_stops::follow_up;
+use super::attached_stops::{follow_up, modified_text};
+use super::closing_part;
 use super::context::JudgeContext;
 use super::entry::checks::{self, PassedEntry};
 use super::entry::entry_cover::Cover;
 use super::exit::{self, Class};
-use super::plan::Plan;
+use super::left_out::{self, Refused};
+use super::order_unknown::Replaced;
+use super::plan::{Part, Plan};
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
-use super::{admission, guard_order, order_unknown, stop_loosened};
+use super::{admission, guard_order, order_unknown, reserved_cloid, single_use_cloid, stop_loosened};
 use crate::base::address::Address;
+use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::{Action, Modify};
-use crate::venue::order::Order;
 
-/// Modifies that passed, before they are put back into their action.
-pub(crate) struct PassedModifies {
+/// The modifies of a request as they are judged, each by its place.
+struct Batch<'a> {
+    context: JudgeContext<'a>,
     modifies: Vec<Modify>,
-    plan: Plan,
+    /// What each replaces, where that is known.
+    replaced: Vec<Option<Replaced<'a>>>,
+    passed: Vec<Option<PassedEntry>>,
+    refused: Refused,
+    asked: AskedEntries,
 }
 
-impl PassedModifies {
-    pub(crate) fn into_plan(self, action: impl FnOnce(Vec<Modify>) -> Action) -> Plan {
-        Plan { forward: Some(action(self.modifies)), ..self.plan }
+/// Judges modifies; `action` puts some of them back into their action.
+pub(crate) fn judge(
+    guard: &Guard,
+    client: Address,
+    modifies: &[Modify],
+    now_ms: u64,
+    action: impl Fn(Vec<Modify>) -> Action,
+) -> Result<Plan, Veto> {
+    let mut batch = Batch::judge(guard, client, modifies, now_ms, None);
+    if let Err(veto) = throttle::check(guard, &batch.asked, now_ms) {
+        batch = Batch::judge(guard, client, modifies, now_ms, Some(&veto));
     }
+    batch.into_plan(action)
 }
 
-pub(crate) fn judge(guard: &Guard, client: Address, modifies: &[Modify], now_ms: u64) -> Result<PassedModifies, Veto> {
-    let mut context = JudgeContext::new(guard, client, now_ms);
-    let mut modifies = modifies.to_vec();
-    let mut asked = AskedEntries::default();
-    let mut plan = Plan::default();
-    // Exits first, wherever they stand: the position that they close is not there for an entry to close.
-    let mut classes = Vec::with_capacity(modifies.len());
-    for modify in &mut modifies {
-        classes.push(classify(&mut context, modify, &mut asked)?);
-    }
-    for (place, (modify, class)) in modifies.iter_mut().zip(classes).enumerate() {
-        let mut stop = None;
-        if class == Class::Entry {
-            let order = &mut modify.order;
-            let PassedEntry { cover, .. } = judge_entry(&mut context, order, &mut asked)?;
-            stop = Some(cover.stop_at());
-            if let Cover::Attached(attached) = cover {
-                plan.post.extend(follow_up(guard, order, place, attached));
+impl<'a> Batch<'a> {
+    /// Judges each modify; with a `veto` every entry is refused with that.
+    fn judge(guard: &'a Guard, client: Address, modifies: &[Modify], now_ms: u64, veto: Option<&Veto>) -> Self {
+        let mut batch = Self {
+            context: JudgeContext::new(guard, client, now_ms),
+            replaced: Vec::with_capacity(modifies.len()),
+            passed: vec![None; modifies.len()],
+            refused: vec![None; modifies.len()],
+            asked: AskedEntries::default(),
+            modifies: modifies.to_vec(),
+        };
+        // Exits first, wherever they stand: the position that they close is not there for an entry to close.
+        let classes: Vec<Option<Class>> = (0..modifies.len()).map(|place| batch.classify(place)).collect();
+        for (place, class) in classes.into_iter().enumerate() {
+            if class == Some(Class::Entry) {
+                batch.judge_entry(place, veto);
             }
         }
-        plan.stops.push(stop);
+        batch
     }
-    throttle::check(guard, &asked, now_ms)?;
-    plan.is_entry = !asked.notes.is_empty();
-    plan.reduces = !plan.is_entry;
-    plan.entries = asked.notes;
-    plan.changes = context.changes;
-    plan.pre = context.pre;
-    Ok(PassedModifies { modifies, plan })
-}
 
-/// Looks at the order that is replaced, and tells an exit from an entry.
-fn classify(context: &mut JudgeContext<'_>, modify: &mut Modify, asked: &mut AskedEntries) -> Result<Class, Veto> {
-    guard_order::check(context.guard, modify.target)?;
-    let replaced = order_unknown::find(context.guard, modify.target)?;
-    if let Some(old) = replaced.resting {
-        stop_loosened::check(context.guard, &mut context.exposure, old, &modify.order)?;
+    /// Looks at the order that is replaced, and tells an exit from an entry; `None` where the modify is refused.
+    fn classify(&mut self, place: usize) -> Option<Class> {
+        let class = self.modifies.get(place).cloned().map(|modify| self.find_replaced(&modify))?;
+        let class = class.map(|replaced| {
+            self.replaced.push(Some(replaced));
+            self.modifies.get_mut(place).map(|modify| exit::classify(&mut self.context, &mut modify.order))
+        });
+        class.unwrap_or_else(|veto| {
+            self.replaced.push(None);
+            self.refuse(place, veto);
+            None
+        })
     }
-    let class = exit::classify(context, &mut modify.order);
-    if class == Class::Entry {
-        // The id of the order that is replaced is free for the one that replaces it.
-        asked.cloids.extend(modify.order.cloid.filter(|cloid| replaced.cloid != Some(*cloid)));
-    }
-    Ok(class)
-}
 
-/// Judges the new order of a modify. It takes the place of an open one, so it adds none to the count of open entries.
-fn judge_entry(
-    context: &mut JudgeContext<'_>,
-    order: &mut Order,
-    asked: &mut AskedEntries,
-) -> Result<PassedEntry, Veto> {
-    admission::checks::check(context.guard, context.now_ms)?;
-    let note = EntryNote::of(context.client, order);
-    let passed = checks::judge(context, order, &mut [])?;
-    asked.notes.extend((!passed.opening.is_zero()).then_some(note));
-    Ok(passed)
+    /// The order that a modify replaces, if it may.
+    fn find_replaced(&mut self, modify: &Modify) -> Result<Replaced<'a>, Veto> {
+        let guard = self.context.guard;
+        reserved_cloid::check_order(&modify.order)?;
+        guard_order::check(guard, modify.target)?;
+        let replaced = order_unknown::find(guard, modify.target)?;
+        if self.replaced.iter().flatten().any(|other| other.is(&replaced)) {
+            let text = "one request modifies the same order twice; modify it once, place the rest as new orders";
+            return Err(Veto::new(Code::DuplicateOrder, text));
+        }
+        // An order that is replaced may hand its id on.
+        if replaced.cloid != modify.order.cloid {
+            single_use_cloid::check_order(guard, &modify.order)?;
+        }
+        if let Some(old) = replaced.resting {
+            stop_loosened::check(guard, &mut self.context.exposure, old, &modify.order)?;
+        }
+        Ok(replaced)
+    }
+
+    /// Judges the new order of a modify. One that is refused leaves no trace, but for the part of it that closes.
+    fn judge_entry(&mut self, place: usize, veto: Option<&Veto>) {
+        let Some(asked) = self.modifies.get(place).map(|modify| modify.order.clone()) else { return };
+        let mut order = asked.clone();
+        if !closing_part::close_but_dust(&mut self.context, &mut order) {
+            let (changes, pre) = (self.context.changes.len(), self.context.pre.len());
+            let outcome = match veto {
+                Some(veto) => Err(veto.clone()),
+                None => {
+                    let checked = admission::checks::check(self.context.guard, self.context.now_ms);
+                    checked.and_then(|()| checks::judge(&mut self.context, &mut order, &mut []))
+                }
+            };
+            match outcome {
+                Ok(passed) => {
+                    if !passed.opening.is_zero() {
+                        self.count(place, EntryNote::of(self.context.client, &asked), order.may_rest());
+                    }
+                    if let Some(slot) = self.passed.get_mut(place) {
+                        *slot = Some(passed);
+                    }
+                }
+                Err(veto) => {
+                    self.context.changes.truncate(changes);
+                    self.context.pre.truncate(pre);
+                    match closing_part::of(&mut self.context, &asked, &veto) {
+                        Some(closing) => order = closing,
+                        None => return self.refuse(place, veto),
+                    }
+                }
+            }
+        }
+        if let Some(modify) = self.modifies.get_mut(place) {
+            modify.order = order;
+        }
+    }
+
+    /// Counts an entry against the limits of the whole. It takes the place of the order that it replaces, if that is one
+    /// of the open entries, and the id of that is free for it.
+    fn count(&mut self, place: usize, note: EntryNote, rests: bool) {
+        let replaced = self.replaced.get(place).and_then(Option::as_ref);
+        let is_entry = replaced.is_some_and(|replaced| replaced.is_entry);
+        let cloid = self.modifies.get(place).and_then(|modify| modify.order.cloid);
+        self.asked.cloids.extend(cloid.filter(|cloid| replaced.and_then(|replaced| replaced.cloid) != Some(*cloid)));
+        self.asked.notes.push(note);
+        self.asked.resting += usize::from(rests && !is_entry);
+    }
+
+    fn refuse(&mut self, place: usize, veto: Veto) {
+        if let Some(slot) = self.refused.get_mut(place) {
+            *slot = Some(veto);
+        }
+    }
+
+    /// The plan, unless something was refused and nothing else only reduces.
+    fn into_plan(self, action: impl Fn(Vec<Modify>) -> Action) -> Result<Plan, Veto> {
+        let Self { mut context, modifies, passed, refused, asked, .. } = self;
+        let reduces = |(modify, veto): (&Modify, &Option<Veto>)| veto.is_none() && modify.order.reduce_only;
+        if let Some(veto) = refused.iter().flatten().next()
+            && !modifies.iter().zip(&refused).any(reduces)
+        {
+            return Err(veto.clone());
+        }
+        let mut plan = Plan::default();
+        for (place, (modify, passed)) in modifies.iter().zip(&passed).enumerate() {
+            plan.stops.push(passed.as_ref().map(|passed| passed.cover.stop_at()));
+            if let Some(PassedEntry { cover: Cover::Attached(stop), .. }) = passed {
+                let post = follow_up(context.guard, &modify.order, place, stop.clone());
+                context.changes.push(modified_text(context.guard, &modify.order, stop, post.is_some()));
+                plan.post.extend(post);
+            }
+        }
+        plan.left_out = left_out::tell(&mut context.changes, &refused);
+        let kept = modifies.into_iter().zip(refused).enumerate().filter(|(_, (_, veto))| veto.is_none());
+        let kept: Vec<(usize, Modify)> = kept.map(|(place, (modify, _))| (place, modify)).collect();
+        let opens = !asked.notes.is_empty();
+        let (at_once, rest): (Vec<_>, Vec<_>) =
+            kept.into_iter().partition(|(_, modify)| opens && modify.order.reduce_only);
+        let part = |kept: Vec<(usize, Modify)>| {
+            let (places, modifies): (Vec<usize>, Vec<Modify>) = kept.into_iter().unzip();
+            (!places.is_empty()).then(|| Part { action: action(modifies), places })
+        };
+        plan.at_once = part(at_once);
+        if let Some(Part { action, places }) = part(rest) {
+            (plan.forward, plan.kept) = (Some(action), Some(places));
+        }
+        (plan.is_entry, plan.reduces, plan.entries) = (opens, !opens, asked.notes);
+        (plan.changes, plan.pre) = (context.changes, context.pre);
+        Ok(plan)
+    }
 }

@@ -12,27 +12,44 @@ pub(crate) struct Replaced<'a> {
     /// The order, where a read shows it.
     pub(crate) resting: Option<&'a Resting>,
     pub(crate) cloid: Option<Cloid>,
+    /// Whether it is one of the open entries.
+    pub(crate) is_entry: bool,
+    /// The venue's id, where it is known.
+    oid: Option<u64>,
+}
+
+impl Replaced<'_> {
+    /// Whether it is the same order as `other`.
+    pub(crate) fn is(&self, other: &Replaced<'_>) -> bool {
+        match (self.oid, other.oid) {
+            (Some(one), Some(other)) => one == other,
+            _ => self.cloid.is_some() && self.cloid == other.cloid,
+        }
+    }
 }
 
 /// The order of this id: one that a read shows, one of paper mode, or one that was accepted since the last read.
 pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced<'_>, Veto> {
     let (resting, paper) = match target {
-        Target::Oid(oid) => (guard.order(oid), guard.paper.get(oid)),
-        Target::Cloid(cloid) => {
-            let paper = guard.paper.by_cloid(&cloid).and_then(|oid| guard.paper.get(oid));
-            (guard.orders_by_cloid(cloid).next(), paper)
-        }
+        Target::Oid(oid) => (guard.order(oid), Some(oid)),
+        Target::Cloid(cloid) => (guard.orders_by_cloid(cloid).next(), guard.paper.by_cloid(&cloid)),
     };
     if let Some(old) = resting {
-        return Ok(Replaced { resting, cloid: old.cloid });
+        return Ok(Replaced { resting, cloid: old.cloid, is_entry: old.is_entry(), oid: Some(old.oid) });
+    }
+    if let Some((oid, old)) = paper.and_then(|oid| Some((oid, guard.paper.get(oid)?))) {
+        let is_entry = !old.reduce_only && !old.is_trigger;
+        return Ok(Replaced { resting: None, cloid: old.cloid, is_entry, oid: Some(oid) });
     }
     let is_target = |oid: Option<u64>, cloid: Option<Cloid>| match target {
         Target::Oid(wanted) => oid == Some(wanted),
         Target::Cloid(wanted) => cloid == Some(wanted),
     };
-    let in_flight = guard.sent.open().find(|order| is_target(order.oid, order.cloid));
-    match paper.map(|order| order.cloid).or(in_flight.map(|order| order.cloid)) {
-        Some(cloid) => Ok(Replaced { resting: None, cloid }),
+    match guard.sent.open().find(|order| is_target(order.oid, order.cloid)) {
+        Some(old) => {
+            let is_entry = !old.reduce_only && !old.is_immediate;
+            Ok(Replaced { resting: None, cloid: old.cloid, is_entry, oid: old.oid })
+        }
         None => {
             let text = "no open order has this id; place a new order, or cancel what may still be open";
             Err(Veto::new(Code::OrderUnknown, text))

@@ -1,109 +1,257 @@
-//! The `order` action: exits first, then each entry in turn with budgets running down, then the limits of the whole and
-//! the stops that hang on its entries.
+//! The `order` action: exits first, then each entry in turn with budgets running down, then the limits of the whole.
+//!
+//! A request of entries alone passes or falls as one. In a mixed request whatever can only reduce goes in any case, and
+//! what cannot pass beside it is left out. The children of a group stand and fall with their parent.
 
 use crate::guard::state::cover::side_covered;
 use rust_decimal::Decimal;
 
+use super::attached_stops::{self, Kept};
+use super::closing_part;
 use super::context::JudgeContext;
 use super::entry::checks::{self, PassedEntry};
-use super::entry::requested_stop::stops_for;
+use super::entry::requested_stop::{covers_side, stops_for};
 use super::exit::{self, Class};
+use super::left_out::{self, Refused};
 use super::plan::Plan;
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
-use super::{admission, attached_stops, redundant_stops, requested_stops};
+use super::{admission, nothing_to_reduce, redundant_stops, requested_stops, reserved_cloid, single_use_cloid};
 use crate::base::address::Address;
+use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::stop_geometry::stop_order;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::{Action, Grouping, OrderAction};
+use crate::venue::market::FIRST_NON_CORE_ASSET;
 use crate::venue::order::Order;
 use crate::venue::side::PositionSide;
 
-/// The orders of a request as they are judged.
-struct Batch {
+/// The orders of a request as they are judged, each by its place.
+struct Batch<'a> {
+    context: JudgeContext<'a>,
+    action: &'a OrderAction,
     orders: Vec<Order>,
-    /// By place: the entries that passed.
+    /// The entries that passed.
     passed: Vec<Option<PassedEntry>>,
+    /// The orders that did not.
+    refused: Refused,
     asked: AskedEntries,
 }
 
 pub(crate) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms: u64) -> Result<Plan, Veto> {
-    let mut context = JudgeContext::new(guard, client, now_ms);
-    let mut orders = action.orders.clone();
-    // Exits first, wherever they stand: the position that they close is not there for an entry to close.
-    let classes: Vec<Class> = orders.iter_mut().map(|order| exit::classify(&mut context, order)).collect();
-    let mut batch = Batch { passed: vec![None; orders.len()], orders, asked: AskedEntries::default() };
-    for (place, class) in classes.into_iter().enumerate() {
-        if class == Class::Entry {
-            batch.judge_entry(&mut context, place)?;
-        }
+    let mut batch = Batch::judge(guard, client, action, now_ms, None);
+    if let Err(veto) = batch.check_whole() {
+        // What its entries ask for together is too much: none of them passes.
+        batch = Batch::judge(guard, client, action, now_ms, Some(&veto));
     }
-    requested_stops::check_shared(guard, &batch.orders, &batch.passed)?;
-    throttle::check(guard, &batch.asked, now_ms)?;
-    requested_stops::fit_to_entries(&mut context, action, &mut batch.orders, &batch.passed);
-    Ok(batch.into_plan(context, action))
+    batch.into_plan()
 }
 
-impl Batch {
-    /// Judges the entry at `place`.
-    fn judge_entry(&mut self, context: &mut JudgeContext<'_>, place: usize) -> Result<(), Veto> {
-        let Some(mut order) = self.orders.get(place).cloned() else { return Ok(()) };
-        if let Err(veto) = admission::checks::check(context.guard, context.now_ms) {
-            close_instead(context, &mut order, veto)?;
-        } else {
-            let note = EntryNote::of(context.client, &order);
-            let mut stops = stops_for(&mut self.orders, (order.asset, order.is_buy));
-            let passed = checks::judge(context, &mut order, &mut stops)?;
-            if !passed.opening.is_zero() {
-                self.asked.cloids.extend(order.cloid);
-                self.asked.notes.push(note);
-                self.asked.resting += usize::from(order.may_rest());
-            }
-            if let Some(slot) = self.passed.get_mut(place) {
-                *slot = Some(passed);
+impl<'a> Batch<'a> {
+    /// Judges each order; with a `veto` every entry is refused with that.
+    fn judge(guard: &'a Guard, client: Address, action: &'a OrderAction, now_ms: u64, veto: Option<&Veto>) -> Self {
+        let orders = action.orders.clone();
+        let refused = orders.iter().map(|order| {
+            reserved_cloid::check_order(order)
+                .and_then(|()| single_use_cloid::check_order(guard, order))
+                .and_then(|()| nothing_to_reduce::check_order(guard, action, order, now_ms))
+                .err()
+        });
+        let refused: Refused = refused.collect();
+        let mut batch = Self {
+            context: JudgeContext::new(guard, client, now_ms),
+            action,
+            passed: vec![None; orders.len()],
+            refused,
+            orders,
+            asked: AskedEntries::default(),
+        };
+        let Self { context, orders, refused, .. } = &mut batch;
+        // Exits first, wherever they stand: the position that they close is not there for an entry to close.
+        let classes: Vec<Option<Class>> = orders
+            .iter_mut()
+            .zip(refused.iter())
+            .map(|(order, refused)| refused.is_none().then(|| exit::classify(context, order)))
+            .collect();
+        for (place, class) in classes.into_iter().enumerate() {
+            if class == Some(Class::Entry) {
+                batch.judge_entry(place, veto);
             }
         }
-        if let Some(slot) = self.orders.get_mut(place) {
-            *slot = order;
-        }
-        Ok(())
+        batch.fall_together();
+        batch
     }
 
-    /// The plan of a request whose every order passed.
-    fn into_plan(self, context: JudgeContext<'_>, action: &OrderAction) -> Plan {
-        let Batch { mut orders, passed, asked } = self;
+    /// Judges the entry at `place`. One that is refused leaves no trace, but for the part of it that closes.
+    fn judge_entry(&mut self, place: usize, veto: Option<&Veto>) {
+        let Some(asked) = self.orders.get(place).cloned() else { return };
+        let mut order = asked.clone();
+        if closing_part::close_but_dust(&mut self.context, &mut order) {
+            self.put(place, order);
+            return;
+        }
+        let side = (asked.asset, asked.is_buy);
+        let stops = self.orders.iter().enumerate().filter(|(_, order)| covers_side(order, side));
+        let stops: Vec<(usize, Order)> = stops.map(|(place, order)| (place, order.clone())).collect();
+        let (changes, pre) = (self.context.changes.len(), self.context.pre.len());
+        let outcome = match veto {
+            Some(veto) => Err(veto.clone()),
+            None => self.pass_entry(&mut order),
+        };
+        match outcome {
+            Ok(passed) => {
+                if let Some(slot) = self.passed.get_mut(place) {
+                    *slot = Some(passed);
+                }
+                self.put(place, order);
+            }
+            Err(veto) => {
+                self.context.changes.truncate(changes);
+                self.context.pre.truncate(pre);
+                stops.into_iter().for_each(|(place, stop)| self.put(place, stop));
+                match closing_part::of(&mut self.context, &asked, &veto) {
+                    Some(closing) => self.put(place, closing),
+                    None => self.refuse(place, veto),
+                }
+            }
+        }
+    }
+
+    fn pass_entry(&mut self, order: &mut Order) -> Result<PassedEntry, Veto> {
+        admission::checks::check(self.context.guard, self.context.now_ms)?;
+        let note = EntryNote::of(self.context.client, order);
+        let mut stops = stops_for(&mut self.orders, (order.asset, order.is_buy));
+        let passed = checks::judge(&mut self.context, order, &mut stops)?;
+        if !passed.opening.is_zero() {
+            self.asked.cloids.extend(order.cloid);
+            self.asked.notes.push(note);
+            self.asked.resting += usize::from(order.may_rest());
+        }
+        Ok(passed)
+    }
+
+    /// Refuses what goes nowhere without what was refused: the group of a refused order, and the stops of refused
+    /// entries where nothing else is there for them to cover.
+    fn fall_together(&mut self) {
+        if self.action.grouping == Grouping::NormalTpsl {
+            self.fall_with_parent();
+            return;
+        }
+        for place in 0..self.orders.len() {
+            let Some(order) = self.orders.get(place).filter(|order| order.reduce_only) else { continue };
+            let is_its = |entry: &Order| covers_side(order, (entry.asset, entry.is_buy));
+            let stays = self.opening().any(is_its) || self.is_held(order) && self.context.guard.view.account.is_some();
+            let fallen = self
+                .refused
+                .iter()
+                .zip(&self.orders)
+                .find_map(|(veto, entry)| veto.clone().filter(|_| !entry.reduce_only && is_its(entry)));
+            if let Some(veto) = fallen.filter(|_| !stays) {
+                self.refuse(place, veto);
+            }
+        }
+    }
+
+    /// Of a group of which an order was refused, or whose parent opens nothing any more, only the parent may be left.
+    fn fall_with_parent(&mut self) {
+        let parent_closes = |batch: &Self| {
+            let (asked, order) = (batch.action.orders.first(), batch.orders.first());
+            order.zip(asked).is_some_and(|(order, asked)| order.reduce_only && order.size != asked.size)
+        };
+        let opens_nothing = || Veto::new(Code::Resized, "its entry was cut to what closes");
+        let veto = self.refused.iter().flatten().next().cloned();
+        let Some(veto) = veto.or_else(|| parent_closes(self).then(opens_nothing)) else { return };
+        let parent_stays = self.orders.first().is_some_and(|order| order.reduce_only);
+        for place in usize::from(parent_stays)..self.orders.len() {
+            self.refuse(place, veto.clone());
+        }
+    }
+
+    /// The limits on all entries together.
+    fn check_whole(&self) -> Result<(), Veto> {
+        requested_stops::check_shared(self.context.guard, &self.orders, &self.passed)?;
+        throttle::check(self.context.guard, &self.asked, self.context.now_ms)
+    }
+
+    /// The plan, unless something was refused and nothing else reduces what is held.
+    fn into_plan(self) -> Result<Plan, Veto> {
+        let reduces: Vec<bool> = (0..self.orders.len()).map(|place| self.reduces(place)).collect();
+        let Self { mut context, action, orders, passed, refused, asked } = self;
+        // What finds nothing to reduce takes nothing else down with it, and goes nowhere by itself.
+        let is_alone = refused.iter().all(Option::is_some);
+        let mut grave = refused.iter().flatten().filter(|veto| is_alone || veto.code != Code::NothingToReduce);
+        if let Some(veto) = grave.next()
+            && !reduces.contains(&true)
+        {
+            return Err(veto.clone());
+        }
         let stops = passed.iter().map(|passed| passed.as_ref().map(|passed| passed.cover.stop_at())).collect();
+        let left_out = left_out::tell(&mut context.changes, &refused);
+        let is_kept = refused.iter().map(Option::is_none);
+        let kept = orders.into_iter().zip(passed).zip(reduces).zip(is_kept).enumerate();
+        let mut kept: Vec<Kept> = kept
+            .filter(|(_, (_, is_kept))| *is_kept)
+            .map(|(place, (((order, passed), reduces), _))| Kept { place, order, passed, reduces })
+            .collect();
+        requested_stops::fit_to_entries(&mut context, action, &mut kept);
         // Before the guard's stops are added: only a client's stop lets one of them go.
-        let released = redundant_stops::own_stops(context.guard, &orders, action.grouping);
-        let (grouping, mut post) = attached_stops::attach(context.guard, action, &mut orders, passed);
-        post.extend(released);
+        let as_sent: Vec<Order> = kept.iter().map(|kept| kept.order.clone()).collect();
+        let mut released = redundant_stops::own_stops(context.guard, &as_sent, action.grouping);
+        for post in &mut released {
+            post.after_place = kept.get(post.after_place).map_or(post.after_place, |kept| kept.place);
+        }
+        let mut plan = attached_stops::split(&mut context, action, kept);
+        plan.post.extend(released);
         let is_entry = !asked.notes.is_empty();
-        Plan {
-            kept: None,
+        Ok(Plan {
             pre: context.pre,
-            forward: Some(Action::Order(OrderAction { orders, grouping, builder: action.builder.clone() })),
-            post,
             changes: context.changes,
             stops,
+            left_out,
             entries: asked.notes,
             is_entry,
             reduces: !is_entry,
+            ..plan
+        })
+    }
+
+    /// Whether the order at `place` reduces what is held, whatever becomes of the others.
+    fn reduces(&self, place: usize) -> bool {
+        let is_child = self.action.grouping == Grouping::NormalTpsl && place > 0;
+        let is_refused = self.refused.get(place).is_some_and(Option::is_some);
+        let Some(order) = self.orders.get(place).filter(|order| order.reduce_only) else { return false };
+        let is_stop_of_entry = self.opening().any(|entry| covers_side(order, (entry.asset, entry.is_buy)));
+        !is_child && !is_refused && !is_stop_of_entry && self.is_held(order)
+    }
+
+    /// Whether there may be a position for a reduce-only order to reduce.
+    fn is_held(&self, order: &Order) -> bool {
+        let guard = self.context.guard;
+        let is_unknown = order.asset >= FIRST_NON_CORE_ASSET || guard.view.account.is_none();
+        is_unknown || !side_covered(order.is_buy).held(guard.view.position(order.asset)).is_zero()
+    }
+
+    /// The entries that passed and open something.
+    fn opening(&self) -> impl Iterator<Item = &Order> {
+        let opens = |passed: &Option<PassedEntry>| passed.as_ref().is_some_and(|passed| !passed.opening.is_zero());
+        self.orders.iter().zip(&self.passed).filter(move |(_, passed)| opens(passed)).map(|(order, _)| order)
+    }
+
+    fn put(&mut self, place: usize, order: Order) {
+        if let Some(slot) = self.orders.get_mut(place) {
+            *slot = order;
         }
     }
-}
 
-/// Takes an entry for a close where nothing may be opened and it asks for no more than the opposite position; otherwise
-/// refuses it with `veto`.
-///
-/// It counts as an entry because something on its way may close the position first, and then it would open one. Marked
-/// reduce-only it cannot.
-fn close_instead(context: &mut JudgeContext<'_>, order: &mut Order, veto: Veto) -> Result<(), Veto> {
-    if order.is_trigger() || order.size > context.market_exposure(order.asset).held(side_covered(order.is_buy)) {
-        return Err(veto);
+    fn refuse(&mut self, place: usize, veto: Veto) {
+        if let Some(slot) = self.refused.get_mut(place) {
+            slot.get_or_insert(veto);
+        }
+        if let Some(slot) = self.passed.get_mut(place) {
+            *slot = None;
+        }
     }
-    exit::mark_exit(context, order);
-    Ok(())
 }
 
 /// The guard's own stop for `size` of one side at `trigger_px`.

@@ -11,14 +11,20 @@ use crate::venue::action::Action;
 pub(crate) struct Plan {
     /// Sent first; a failure stops the rest.
     pub(crate) pre: Vec<Action>,
+    /// What only reduces of a mixed request: it goes before everything else.
+    pub(crate) at_once: Option<Part>,
     pub(crate) forward: Option<Action>,
     /// The places of the request that `forward` holds, where some were left out of it.
     pub(crate) kept: Option<Vec<usize>>,
-    /// Sent after `forward`, each under its condition.
+    /// Entries that go after `forward`, each with its stop.
+    pub(crate) groups: Vec<Part>,
+    /// The orders that are not sent, by their place, and the status of each.
+    pub(crate) left_out: Vec<(usize, String)>,
+    /// Sent last, each under its condition.
     pub(crate) post: Vec<Post>,
     /// Each alteration, in words.
     pub(crate) changes: Vec<String>,
-    /// Where each order of `forward` is stopped out, for the exposure it reserves.
+    /// Where each order of the request is stopped out, for the exposure it reserves.
     pub(crate) stops: Vec<Option<StopAt>>,
     /// Entries, for the throttles.
     pub(crate) entries: Vec<EntryNote>,
@@ -28,11 +34,19 @@ pub(crate) struct Plan {
     pub(crate) reduces: bool,
 }
 
-/// An action that follows `forward`, and on which condition.
+/// A part of a request that goes out as an action of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) action: Action,
+    /// The orders of the request that it holds, its first ones, by their place in the request.
+    pub(crate) places: Vec<usize>,
+}
+
+/// An action that follows the request, and on which condition.
 #[derive(Debug, Clone)]
 pub(crate) struct Post {
     pub(crate) action: Action,
-    /// Sent only if the order at this place of `forward` was accepted.
+    /// Sent only if the order at this place of the request was accepted.
     pub(crate) after_place: usize,
 }
 
@@ -45,6 +59,12 @@ impl Plan {
     /// A plan for what can only reduce, sent as it is.
     pub(crate) fn reducing(forward: Action) -> Self {
         Self { reduces: true, ..Self::unchanged(forward) }
+    }
+
+    /// The actions that hold the orders of the request.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Action> {
+        let groups = self.groups.iter().map(|part| &part.action);
+        self.at_once.iter().map(|part| &part.action).chain(&self.forward).chain(groups)
     }
 
     /// Who waits for it.

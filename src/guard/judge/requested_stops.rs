@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
+use super::attached_stops::Kept;
 use super::context::JudgeContext;
 use super::entry::checks::PassedEntry;
 use super::entry::entry_cover::Cover;
@@ -33,17 +34,13 @@ pub(crate) fn check_shared(guard: &Guard, orders: &[Order], passed: &[Option<Pas
 }
 
 /// Makes the stops of a request cover its entries: raised where they are too small, and shrunk after a cut.
-pub(crate) fn fit_to_entries(
-    context: &mut JudgeContext<'_>,
-    action: &OrderAction,
-    orders: &mut [Order],
-    passed: &[Option<PassedEntry>],
-) {
-    for (side, opened) in opened_by_side(orders, passed) {
+pub(crate) fn fit_to_entries(context: &mut JudgeContext<'_>, action: &OrderAction, kept: &mut [Kept]) {
+    for (side, opened) in opened_by_side(kept) {
         let (asset, is_long) = side;
         let held = context.market_exposure(asset).held(PositionSide::opened_by(Side::of(is_long)));
-        let was_cut = entries_of(&action.orders, side) != entries_of(orders, side);
-        let mut stops: Vec<&mut Order> = orders.iter_mut().filter(|order| covers_side(order, side)).collect();
+        let was_cut = entries_of(&action.orders, side) != entries_of(kept.iter().map(|kept| &kept.order), side);
+        let orders = kept.iter_mut().map(|kept| &mut kept.order);
+        let mut stops: Vec<&mut Order> = orders.filter(|order| covers_side(order, side)).collect();
         if stops.iter().any(|stop| of_order(stop, action.grouping) == Some(CoverSize::Whole)) {
             continue;
         }
@@ -65,9 +62,9 @@ pub(crate) fn fit_to_entries(
 }
 
 /// How much the entries of a request open on each side of each market.
-fn opened_by_side(orders: &[Order], passed: &[Option<PassedEntry>]) -> BTreeMap<(u32, bool), Decimal> {
+fn opened_by_side(kept: &[Kept]) -> BTreeMap<(u32, bool), Decimal> {
     let mut opened: BTreeMap<(u32, bool), Decimal> = BTreeMap::new();
-    for (order, passed) in orders.iter().zip(passed) {
+    for Kept { order, passed, .. } in kept {
         let opening = passed.as_ref().map_or(Decimal::ZERO, |passed| passed.opening);
         let sum = opened.entry((order.asset, order.is_buy)).or_default();
         *sum = sum.saturating_add(opening);
@@ -76,7 +73,7 @@ fn opened_by_side(orders: &[Order], passed: &[Option<PassedEntry>]) -> BTreeMap<
 }
 
 /// The size of all orders of one side that are not marked reduce-only.
-fn entries_of(orders: &[Order], side: (u32, bool)) -> Decimal {
-    let entries = orders.iter().filter(|order| !order.reduce_only && (order.asset, order.is_buy) == side);
+fn entries_of<'a>(orders: impl IntoIterator<Item = &'a Order>, side: (u32, bool)) -> Decimal {
+    let entries = orders.into_iter().filter(|order| !order.reduce_only && (order.asset, order.is_buy) == side);
     entries.map(|order| order.size).fold(Decimal::ZERO, Decimal::saturating_add)
 }

@@ -13,10 +13,10 @@ use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
 use crate::venue::order::Order;
 
-/// Refuses orders under an id of this kind that was used.
-pub(crate) fn check(guard: &Guard, orders: &[Order]) -> Result<(), Veto> {
+/// Refuses an order under an id of this kind that was used.
+pub(crate) fn check_order(guard: &Guard, order: &Order) -> Result<(), Veto> {
     let is_used = |cloid: &Cloid| cloid.0.starts_with(&SINGLE_USE) && guard.client_cloids.contains(cloid);
-    match orders.iter().filter_map(|order| order.cloid).find(is_used) {
+    match order.cloid.filter(is_used) {
         Some(cloid) => {
             let text = format!(
                 "client order id {cloid} is good for one trade, and an earlier request with it passed; look it up at \

@@ -19,12 +19,10 @@ pub(crate) struct AskedEntries {
 }
 
 pub(crate) fn check(guard: &Guard, asked: &AskedEntries, now_ms: u64) -> Result<(), Veto> {
-    if asked.notes.is_empty() {
-        return Ok(());
-    }
-    order_rate_limit::check(guard, asked.notes.len(), now_ms)?;
+    let Some(EntryNote { client, .. }) = asked.notes.first() else { return Ok(()) };
+    order_rate_limit::check(guard, *client, asked.notes.len(), now_ms)?;
     open_orders_limit::check(guard, asked.resting)?;
     duplicate_order::check_entries(guard, &asked.notes, now_ms)?;
     duplicate_order::check_cloids(guard, &asked.cloids)?;
-    venue_budget::check(guard)
+    venue_budget::check(guard, *client)
 }

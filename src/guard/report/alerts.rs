@@ -2,6 +2,7 @@
 
 use crate::base::amount::to_wire;
 use crate::guard::flow::over_limit;
+use crate::guard::state::allowance::KEPT;
 use crate::guard::state::guard::Guard;
 use crate::record::status::Alert;
 
@@ -31,6 +32,11 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
             let text = format!("{}; entries that rest are cancelled until it fits, positions stay", excess.text(guard));
             alert("over_limit", text, since_ms);
         }
+    }
+    if let Some(left) = guard.allowance.left().filter(|left| (1..KEPT).contains(left)) {
+        let text =
+            format!("the venue takes {left} more requests from this account: only what reduces a position now passes");
+        alert("venue_budget", text, None);
     }
     for (text, at_ms) in &guard.risk.oddities {
         alert("ledger_odd", text.clone(), Some(*at_ms));

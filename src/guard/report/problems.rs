@@ -46,6 +46,11 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled);
         alert("unsettled", text, None);
     }
+    if guard.allowance.left() == Some(0) {
+        let text = "the venue takes no more requests from this account but one in 10 s, the guard's stops and closes too; \
+                    trading volume earns more";
+        alert("venue_budget", text.to_owned(), None);
+    }
     if let Some((text, since_ms)) = signer::unknown_signer_text(guard) {
         alert("signer_unknown", text, Some(since_ms));
     }

@@ -33,6 +33,7 @@ impl Guard {
             equity: self.view.equity(),
             positions: positions(self, exposure),
             open_orders: open_orders::open_orders(self),
+            unattended: open_orders::unattended(self),
             alerts,
             venue: VenueStatus {
                 url: config.venue_url.clone(),

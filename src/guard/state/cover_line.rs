@@ -195,7 +195,7 @@ impl CoverLine {
 
 /// At each depth the tighter of two lines, the nearest trigger of both in front.
 fn tighter(side: PositionSide, one: &[LinePart], other: &[LinePart]) -> Vec<LinePart> {
-    let (mut one, mut other) = (one.to_vec().into_iter().peekable(), other.to_vec().into_iter().peekable());
+    let (mut one, mut other) = (one.iter().copied().peekable(), other.iter().copied().peekable());
     let mut found: Vec<LinePart> = Vec::new();
     loop {
         let part = match (one.peek_mut(), other.peek_mut()) {

@@ -3,6 +3,7 @@
 use crate::base::address::{Address, Cloid};
 use crate::guard::config::Config;
 use crate::guard::input::Request;
+use crate::guard::state::allowance::Allowance;
 use crate::guard::state::client_cloids::ClientCloids;
 use crate::guard::state::cover_line::CoverLines;
 use crate::guard::state::exposure::{EntryLeg, Exposure, Stop};
@@ -11,6 +12,7 @@ use crate::guard::state::intent::Intent;
 use crate::guard::state::nonces::{OwnNonces, Window};
 use crate::guard::state::open_intents::OpenIntents;
 use crate::guard::state::paper_orders::Paper;
+use crate::guard::state::pending_reply::PendingReply;
 use crate::guard::state::risk::risk_state::{Risk, RiskState};
 use crate::guard::state::sent::key::Moment;
 use crate::guard::state::sent::ledger::SentOrders;
@@ -37,6 +39,8 @@ pub struct Guard {
     pub(in crate::guard) paper: Paper,
     /// Intents with actions still to send or to be answered, by the number of their event.
     pub(in crate::guard) intents: BTreeMap<u64, Intent>,
+    /// Answers that clients wait for, by request.
+    pub(in crate::guard) replies: BTreeMap<u64, PendingReply>,
     /// Actions without an answer, by intent and place.
     pub(in crate::guard) doubts: BTreeMap<(u64, usize), InDoubtAction>,
     /// Actions whose outcome could not be settled in this life.
@@ -67,7 +71,9 @@ pub struct Guard {
     pub(in crate::guard) concerns: BTreeMap<&'static str, (String, u64)>,
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
-    pub(in crate::guard) requests_left: Option<u64>,
+    pub(in crate::guard) allowance: Allowance,
+    /// Who placed each reduce-only order that rests, by its client order id; of an earlier life's it is not known.
+    pub(in crate::guard) exit_owners: BTreeMap<Cloid, Address>,
     pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
     pub(in crate::guard) shutdown_reason: Option<String>,
     pub(in crate::guard) is_shut_down: bool,
@@ -101,6 +107,7 @@ impl Guard {
             sent: SentOrders::default(),
             paper: Paper::default(),
             intents: BTreeMap::new(),
+            replies: BTreeMap::new(),
             doubts: BTreeMap::new(),
             unsettled: 0,
             open_intents: OpenIntents::default(),
@@ -120,7 +127,8 @@ impl Guard {
             untold: Untold::default(),
             concerns: BTreeMap::new(),
             is_behind: false,
-            requests_left: None,
+            allowance: Allowance::default(),
+            exit_owners: BTreeMap::new(),
             api_wallet_valid_until_ms: None,
             shutdown_reason: None,
             is_shut_down: false,

@@ -1,13 +1,13 @@
 //! An intent: the actions that one event named, and how far sending them has come.
 
-use crate::base::address::Address;
+use crate::base::address::{Address, Cloid};
 use crate::guard::effects::{Command, SendAction, Urgency};
-use crate::guard::state::merged_reply::MergedReply;
-use crate::record::reply_summary::Summary;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
+use crate::venue::order::Order;
 use crate::venue::reply::{Reply, Status};
 use crate::venue::signing::Terms;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is forwarded is refused by the venue after this: nothing lands late.
 pub(crate) const FORWARD_LIFE_MS: u64 = 15_000;
@@ -16,28 +16,20 @@ pub(crate) const FORWARD_LIFE_MS: u64 = 15_000;
 #[derive(Debug)]
 pub(crate) struct Intent {
     pub(crate) actions: Vec<Planned>,
-    /// The client that waits, until it is answered.
-    pub(crate) waiting: Option<PendingReply>,
+    /// The request whose client waits for what becomes of these actions.
+    pub(crate) request: Option<u64>,
     pub(crate) urgency: Urgency,
     /// The client that it is sent for; none for the guard's own.
     pub(crate) client: Option<Address>,
     /// The action that is sent or waits for its answer.
     pub(crate) at: usize,
-    /// What became of `forward`, once it was answered.
-    pub(crate) forwarded: Option<Reply>,
+    /// The orders of the request that the venue took, by their place in it, and whether each stands for something yet:
+    /// nothing may go for the sake of one that waits for another to fill.
+    accepted: BTreeMap<usize, bool>,
+    /// Client order ids of parts not sent yet that a cancel has named since.
+    pub(crate) cancelled: BTreeSet<Cloid>,
     /// The action in doubt whose nonce this one burns.
     pub(crate) settles: Option<(u64, usize)>,
-}
-
-/// A client that waits for the venue's answer.
-#[derive(Debug)]
-pub(crate) struct PendingReply {
-    pub(crate) request: u64,
-    /// The client's own orders: the first so many of `forward`.
-    pub(crate) orders: usize,
-    pub(crate) summary: Summary,
-    /// What a first answer already says, where some orders were sent again.
-    pub(crate) merge: Option<MergedReply>,
 }
 
 /// One action of an intent.
@@ -47,6 +39,8 @@ pub(crate) struct Planned {
     pub(crate) action: Action,
     pub(crate) node: Node,
     pub(crate) terms: Terms,
+    /// The orders of the client's request that it holds, its first ones, by their place in the request.
+    pub(crate) places: Vec<usize>,
 }
 
 /// What an action is for, and when it is sent.
@@ -54,17 +48,36 @@ pub(crate) struct Planned {
 pub(crate) enum Role {
     /// First; its failure stops the rest, but for what only reduces.
     Pre,
-    /// The client's own.
+    /// The client's own, or a part of it.
     Forward,
-    /// Only if the order at this place of `forward` was accepted.
+    /// Only if the order at this place of the request was accepted.
     Post(usize),
     /// The guard's own, whatever became of the one before.
     Guard,
 }
 
+impl Planned {
+    /// Whether it can open nothing.
+    pub(crate) fn only_reduces(&self) -> bool {
+        match &self.action {
+            Action::Order(orders) => orders.orders.iter().all(|order| order.reduce_only),
+            Action::Modify { modify, .. } => modify.order.reduce_only,
+            Action::BatchModify { modifies, .. } => modifies.iter().all(|modify| modify.order.reduce_only),
+            Action::Cancel { .. } | Action::CancelByCloid { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// The requests that it counts as against the account's allowance.
+    pub(crate) fn requests(&self) -> u64 {
+        u64::try_from(self.action.batch_len()).unwrap_or(u64::MAX)
+    }
+}
+
 impl Intent {
-    pub(crate) fn new(actions: Vec<Planned>, waiting: Option<PendingReply>, urgency: Urgency) -> Self {
-        Self { actions, waiting, urgency, client: None, at: 0, forwarded: None, settles: None }
+    pub(crate) fn new(actions: Vec<Planned>, request: Option<u64>, urgency: Urgency) -> Self {
+        let (accepted, cancelled) = (BTreeMap::new(), BTreeSet::new());
+        Self { actions, request, urgency, client: None, at: 0, accepted, cancelled, settles: None }
     }
 
     /// The same, sent for this client.
@@ -75,38 +88,72 @@ impl Intent {
     /// The send of the action at `index`.
     pub(crate) fn send(&self, intent: u64, index: usize) -> Option<Command> {
         let planned = self.actions.get(index)?;
+        // What only reduces does not wait with the entries that it came along with.
+        let is_exit = self.urgency == Urgency::Entry && planned.only_reduces();
         Some(Command::Send(SendAction {
             intent,
             index,
             action: planned.node.clone(),
             terms: planned.terms,
             batch_len: planned.action.batch_len(),
-            urgency: self.urgency,
+            urgency: if is_exit { Urgency::Exit } else { self.urgency },
             client: self.client,
         }))
     }
 
-    /// The next action to send after `index`, given what became of `forward`.
-    pub(crate) fn next(&self, index: usize) -> Option<usize> {
-        self.actions.iter().enumerate().skip(index.saturating_add(1)).find_map(|(next, planned)| {
-            let wanted = match (planned.role, &self.forwarded) {
-                (Role::Pre | Role::Forward | Role::Guard, _) => true,
-                (Role::Post(place), Some(reply)) => match reply.status(place) {
-                    Status::Error(_) => false,
-                    // It stands for nothing yet, so nothing may go for its sake.
-                    Status::WaitingForFill => !matches!(planned.action, Action::Cancel { .. }),
-                    _ => true,
-                },
-                (Role::Post(_), None) => false,
-            };
-            wanted.then_some(next)
-        })
+    /// Takes in what became of the part of the request at `index`.
+    pub(crate) fn on_reply(&mut self, index: usize, reply: &Reply) {
+        let places = self.actions.get(index).map(|planned| planned.places.clone()).unwrap_or_default();
+        let taken = places.into_iter().enumerate().filter_map(|(slot, place)| match reply.status(slot) {
+            Status::Error(_) => None,
+            status => Some((place, status != Status::WaitingForFill)),
+        });
+        self.accepted.extend(taken);
     }
 
-    /// The next action where the one at `index` got no answer: what follows `forward`, and what the guard does of its
-    /// own accord, does not hang on one another.
+    /// Takes note of the client order ids that a cancel names, as far as they are of parts that are not sent yet.
+    pub(crate) fn cancel(&mut self, cloids: &BTreeSet<Cloid>) {
+        let unsent =
+            self.parts_after(self.at).flat_map(|(_, planned)| planned.action.orders().take(planned.places.len()));
+        let named: Vec<Cloid> = unsent.filter_map(|order| order.cloid).filter(|cloid| cloids.contains(cloid)).collect();
+        self.cancelled.extend(named);
+    }
+
+    /// The next action to send after `index`.
+    pub(crate) fn next(&self, index: usize) -> Option<usize> {
+        self.next_of(index, |_| true)
+    }
+
+    /// The next action where the one at `index` failed or got no answer: nothing more of the request is sent, but what
+    /// follows its orders that were taken, and what the guard does of its own accord, does not hang on one another.
     pub(crate) fn next_after_failure(&self, index: usize) -> Option<usize> {
-        let role = self.actions.get(index).map(|planned| planned.role);
-        if matches!(role, Some(Role::Post(_) | Role::Guard)) { self.next(index) } else { None }
+        self.next_of(index, |role| !matches!(role, Role::Pre | Role::Forward))
+    }
+
+    fn next_of(&self, index: usize, is_free: impl Fn(Role) -> bool) -> Option<usize> {
+        let later = self.actions.iter().enumerate().skip(index.saturating_add(1));
+        let mut wanted = later.filter(|(_, planned)| match planned.role {
+            Role::Post(place) => match self.accepted.get(&place) {
+                Some(is_live) => *is_live || !matches!(planned.action, Action::Cancel { .. }),
+                None => false,
+            },
+            role => is_free(role),
+        });
+        wanted.next().map(|(next, _)| next)
+    }
+
+    /// The parts of the request after `index`, each with its own.
+    pub(crate) fn parts_after(&self, index: usize) -> impl Iterator<Item = (usize, &Planned)> {
+        let later = self.actions.iter().enumerate().skip(index.saturating_add(1));
+        later.filter(|(_, planned)| planned.role == Role::Forward)
+    }
+
+    /// The order at this place of the request, as it was sent.
+    pub(crate) fn order_at(&self, place: usize) -> Option<&Order> {
+        let mut parts = self.actions.iter().filter(|planned| planned.role == Role::Forward);
+        parts.find_map(|planned| {
+            let slot = planned.places.iter().position(|other| *other == place)?;
+            planned.action.orders().nth(slot)
+        })
     }
 }

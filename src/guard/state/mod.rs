@@ -2,6 +2,7 @@
 //!
 //! Everything above (judge, flow, recovery, report) reads and changes these; none of them may be used here.
 
+pub(crate) mod allowance;
 pub(crate) mod client_cloids;
 pub(crate) mod cover;
 pub(crate) mod cover_line;
@@ -10,17 +11,19 @@ pub(crate) mod flatten;
 pub(crate) mod guard;
 pub(crate) mod in_doubt;
 pub(crate) mod intent;
-pub(crate) mod merged_reply;
+pub(crate) mod may_hold;
 pub(crate) mod nonces;
 pub(crate) mod open_intents;
 pub(crate) mod order_attempts;
 pub(crate) mod over_limit;
 pub(crate) mod own_cloid;
 pub(crate) mod paper_orders;
+pub(crate) mod pending_reply;
 pub(crate) mod risk;
 pub(crate) mod send_result;
 pub(crate) mod sent;
 pub(crate) mod signer;
+pub(crate) mod spending;
 pub(crate) mod standing_stops;
 pub(crate) mod stop_geometry;
 pub(crate) mod throttle;

@@ -85,7 +85,7 @@ impl Open {
         let mut actions = BTreeMap::new();
         for (index, (action, nonce)) in sends.actions.into_iter().zip(sends.nonces).enumerate() {
             // The nonce is the venue's time then, or later.
-            let expires_ms = (sends.forward == Some(index)).then(|| at_ms.max(nonce).saturating_add(FORWARD_LIFE_MS));
+            let expires_ms = sends.forward.contains(&index).then(|| at_ms.max(nonce).saturating_add(FORWARD_LIFE_MS));
             actions.insert(index, OpenAction { index, action, nonce, expires_ms, doubtful: false, used_ms: None });
         }
         Self { actions, done: false }

@@ -27,6 +27,9 @@ const REFUSALS: u8 = 2;
 /// A stop that was refused is tried again so much later, so that the price it is tried at is another.
 const REFUSED_PAUSE_MS: u64 = 2_000;
 
+/// Room is made for a stop so often; a position that has none by then is closed.
+const MOST_ROOMS: u8 = 3;
+
 /// The guard's efforts in one market.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RetryState {
@@ -36,6 +39,10 @@ pub(crate) struct RetryState {
     tries: u8,
     /// Stops definitely refused in a row.
     refusals: u8,
+    /// The account has so many open orders that the venue takes none more.
+    pub(crate) wants_room: bool,
+    /// How often room was wanted.
+    rooms: u8,
     /// The position is being closed.
     pub(crate) closing: bool,
     /// Closes tried so far: each goes further from the price.
@@ -77,6 +84,8 @@ pub(crate) enum AttemptResult {
     Accepted,
     /// Definitely refused, with the venue's text.
     Refused(String),
+    /// Refused because too many orders are open.
+    NoRoom,
     /// Nothing was decided about it: rate limits, a refusal of the request as a whole, no answer, not sent.
     Unheard,
 }
@@ -98,6 +107,9 @@ impl AttemptResult {
     /// A refusal, unless its text speaks of rates or of the signer: then nothing was decided about the order.
     fn refused(text: String) -> Self {
         let lower = text.to_ascii_lowercase();
+        if lower.contains("too many open orders") {
+            return AttemptResult::NoRoom;
+        }
         let of_rates = ["too many", "rate limit", "429"].iter().any(|part| lower.contains(part));
         if of_rates || is_of_signer(&text) { AttemptResult::Unheard } else { AttemptResult::Refused(text) }
     }
@@ -125,6 +137,11 @@ impl RetryState {
                         self.not_before_ms = now_ms.saturating_add(REFUSED_PAUSE_MS);
                     }
                 }
+                AttemptResult::NoRoom => {
+                    self.rooms = self.rooms.saturating_add(1);
+                    self.wants_room = true;
+                    self.closing = self.closing || self.rooms > MOST_ROOMS;
+                }
                 AttemptResult::Unheard => self.pause(LONGEST_PAUSE_MS, now_ms),
             }
             return;
@@ -133,7 +150,7 @@ impl RetryState {
         let longest_ms = match outcome {
             // What it did not fill is tried again as soon as reads show it.
             AttemptResult::Accepted => FIRST_PAUSE_MS,
-            AttemptResult::Unheard => LONGEST_PAUSE_MS,
+            AttemptResult::Unheard | AttemptResult::NoRoom => LONGEST_PAUSE_MS,
             AttemptResult::Refused(_) => LONGEST_CLOSE_PAUSE_MS,
         };
         self.pause(longest_ms, now_ms);

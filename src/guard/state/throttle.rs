@@ -7,10 +7,14 @@ use std::collections::VecDeque;
 
 pub(crate) const MINUTE_MS: u64 = 60_000;
 
-/// The entries of the last minute. Bounded by the rule on entries a minute.
+/// The entries of the last minute, and what counts with them. Bounded by the rule on entries a minute.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Throttle {
     entries: VecDeque<(u64, EntryNote)>,
+    /// When entries of batches went as requests of their own. Bounded by their part of the minute's weight.
+    groups: VecDeque<u64>,
+    /// Actions that open and reduce nothing, and whose they were.
+    neutral: VecDeque<(u64, Address)>,
 }
 
 /// An entry as it was asked for.
@@ -39,8 +43,35 @@ impl Throttle {
         self.entries.extend(entries.into_iter().map(|entry| (now_ms, entry)));
     }
 
+    /// Counts an action that opens and reduces nothing.
+    pub(crate) fn note_neutral(&mut self, client: Address, now_ms: u64) {
+        while self.neutral.front().is_some_and(|(at_ms, _)| now_ms.saturating_sub(*at_ms) >= MINUTE_MS) {
+            self.neutral.pop_front();
+        }
+        self.neutral.push_back((now_ms, client));
+    }
+
+    /// The clients of such actions in the last minute.
+    pub(crate) fn neutral_in_last_minute(&self, now_ms: u64) -> impl Iterator<Item = Address> {
+        let recent = move |at_ms: u64| now_ms.saturating_sub(at_ms) < MINUTE_MS;
+        self.neutral.iter().filter(move |(at_ms, _)| recent(*at_ms)).map(|(_, client)| *client)
+    }
+
     pub(crate) fn in_last(&self, span_ms: u64, now_ms: u64) -> impl Iterator<Item = &EntryNote> {
         let recent = move |at_ms: u64| now_ms.saturating_sub(at_ms) < span_ms;
         self.entries.iter().filter(move |(at_ms, _)| recent(*at_ms)).map(|(_, entry)| entry)
+    }
+
+    /// Counts entries that go as requests of their own.
+    pub(crate) fn note_groups(&mut self, count: usize, now_ms: u64) {
+        while self.groups.front().is_some_and(|at_ms| now_ms.saturating_sub(*at_ms) >= MINUTE_MS) {
+            self.groups.pop_front();
+        }
+        self.groups.extend(std::iter::repeat_n(now_ms, count));
+    }
+
+    /// How many there were in the last minute.
+    pub(crate) fn groups_in_last_minute(&self, now_ms: u64) -> usize {
+        self.groups.iter().filter(|at_ms| now_ms.saturating_sub(**at_ms) < MINUTE_MS).count()
     }
 }

@@ -127,8 +127,10 @@ fn a_stop_of_the_clients_is_held_to_the_widest_there_too() {
 
 #[test]
 fn an_exit_passes_at_any_price() {
-    desk(0, dec!(0.000001), (dec!(2), dec!(5))).order(close(CHEAP, false, "0.000001", "100")).reduces();
-    let mut desk = desk(0, dec!(0.00001), (dec!(2), dec!(5)));
+    let mut desk = desk(0, dec!(0.000001), (dec!(2), dec!(5)));
+    desk.hold("CHEAP", dec!(100));
+    desk.order(close(CHEAP, false, "0.000001", "100")).reduces();
+    let mut desk = self::desk(0, dec!(0.00001), (dec!(2), dec!(5)));
     desk.hold("CHEAP", dec!(1000000));
     let closing = desk.order(sell(CHEAP, "0.00001", "1000000"));
     assert_eq!((&closing.resized().sent_order(0)["r"], &closing.sent_order(0)["p"]), (&json!(true), &json!("0.00001")));

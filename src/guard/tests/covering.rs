@@ -98,7 +98,7 @@ fn action(world: &World, happening: &Happening) -> Option<Value> {
     match happening {
         Happening::Cancel { which, by_cloid: false } => {
             let cancels: Vec<_> = which.iter().filter_map(|which| Some(json!({"a": ETH, "o": oid(*which)?}))).collect();
-            Some(json!({"type": "cancel", "cancels": cancels}))
+            (!cancels.is_empty()).then(|| json!({"type": "cancel", "cancels": cancels}))
         }
         Happening::Cancel { which, by_cloid: true } => {
             let cancels: Vec<_> = which

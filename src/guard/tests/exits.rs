@@ -12,7 +12,7 @@ fn hostile(state: usize) -> Desk {
     let rules = Rules {
         markets: Markets::List([Coin::parse("BTC").unwrap()].into()),
         order_value: Some(dec!(10)),
-        orders_per_minute: 1,
+        orders_per_minute: 3,
         open_orders: 1,
         position: dec!(1),
         duplicate_window: dec!(3600),
@@ -23,14 +23,16 @@ fn hostile(state: usize) -> Desk {
         return Desk::blank(config);
     }
     let mut desk = Desk::of(config);
-    desk.hold("ETH", dec!(5));
+    for (coin, szi) in [("OLD", dec!(-1)), ("BARE", dec!(-1)), ("ETH", dec!(5))] {
+        desk.hold(coin, szi);
+    }
     desk.order(buy(BTC, "60000", "0.001"));
     match state {
         1 => desk.now += 3_600_000,
         2 => drop(desk.step(Input::Kill { reason: "test".into(), by: None, write_file: true, request: None })),
         3 => drop(desk.step(Input::Shutdown { reason: "SIGTERM".into() })),
         4 => drop(desk.step(Input::Journal(Some("full".into())))),
-        5 => drop(desk.step(Input::RequestsLeft(0))),
+        5 => drop(desk.step(Input::Behind(true))),
         _ => {}
     }
     desk
@@ -75,12 +77,30 @@ fn reduces_is_forwarded_as_it_came_in_every_state() {
 fn cancels_and_settings_that_open_nothing_pass_in_every_state() {
     for state in 0..=6 {
         let mut desk = hostile(state);
-        desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 77}]})).reduces();
+        desk.ask(json!({"type": "cancel", "cancels": [{"a": BTC, "o": 77}]})).reduces();
         desk.ask(json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": cloid(9)}]})).reduces();
         desk.ask(json!({"type": "twapCancel", "a": ETH, "t": 1})).reduces();
         desk.ask(json!({"type": "noop"})).allowed();
-        desk.ask(json!({"type": "updateIsolatedMargin", "asset": ETH, "isBuy": true, "ntli": 1000000})).allowed();
     }
+}
+
+#[test]
+fn settings_that_put_more_at_stake_are_no_exits() {
+    let update = |asset: u32, is_cross: bool, leverage: u32| json!({"type": "updateLeverage", "asset": asset, "isCross": is_cross, "leverage": leverage});
+    let margin = |asset: u32| json!({"type": "updateIsolatedMargin", "asset": asset, "isBuy": true, "ntli": 1});
+    for state in 1..=4 {
+        let mut desk = hostile(state);
+        // Lower than the 5 that is set, then more again, another margin mode, margin for a position.
+        desk.ask(update(ETH, true, 4)).allowed();
+        for setting in [update(SOL, false, 4), update(UNLISTED, true, 1), margin(ETH)] {
+            assert_eq!(desk.ask(setting).verdict(), "veto", "state {state}");
+        }
+    }
+    let mut desk = Desk::live();
+    desk.ask(margin(ETH)).allowed();
+    desk.ask(update(ETH, true, 4)).allowed();
+    desk.ask(update(110_001, true, 1)).vetoed("market_not_allowed");
+    desk.ask(margin(110_001)).vetoed("market_not_allowed");
 }
 
 #[test]
@@ -120,7 +140,7 @@ fn the_second_close_of_a_position_is_an_entry() {
         let mut desk = Desk::live();
         desk.hold("ETH", dec!(1));
         let decided = desk.orders(vec![first.clone(), sell(ETH, "2001", "1")]);
-        assert_eq!((&decided.sent_order(0)["r"], &decided.sent_order(1)["r"]), (&json!(true), &json!(false)));
+        assert_eq!((&decided.asked_order(0)["r"], &decided.asked_order(1)["r"]), (&json!(true), &json!(false)));
         let mut desk = Desk::live();
         desk.hold("ETH", dec!(1));
         desk.order(first);
@@ -135,7 +155,7 @@ fn a_close_later_in_the_request_leaves_a_flip_less_to_close() {
     // The reduce-only buy takes what the other could have closed: all of that one opens, and needs a stop.
     let decided =
         desk.orders(vec![buy(ETH, "2000", "2"), close(ETH, true, "2000", "1"), stop(ETH, false, "1960", "1")]);
-    assert_eq!(decided.resized().sent_order(2)["s"], "2");
+    assert_eq!(decided.resized().asked_order(2)["s"], "2");
 }
 
 #[test]
@@ -151,9 +171,63 @@ fn resting_closes_count_and_untriggered_stops_do_not() {
 }
 
 #[test]
-fn an_exit_goes_down_with_an_entry_of_its_request() {
-    // One request, one verdict.
+fn an_exit_does_not_go_down_with_an_entry_of_its_request() {
     let mut desk = Desk::live();
     desk.hold("ETH", dec!(1));
-    desk.orders(vec![close(ETH, false, "2000", "1"), buy(OLD, "1", "100")]).vetoed("market_delisted");
+    let close = close(ETH, false, "2000", "1");
+    let decided = desk.orders(vec![buy(OLD, "1", "100"), close.clone(), stop(OLD, false, "0.9", "100")]);
+    decided.resized().says(&["order 1, 3 of 3 left out (market_delisted)"]);
+    let mut sent = decided.sent_order(0).clone();
+    sent.as_object_mut().unwrap().remove("c");
+    assert_eq!((sent, decided.actions().len()), (close, 1));
+    let [send] = &sends(&decided.effects)[..] else { panic!("{:?}", decided.effects) };
+    assert_eq!(send.urgency, crate::guard::Urgency::Exit);
+    let filled = json!({"filled": {"totalSz": "1", "avgPx": "2000", "oid": 7}});
+    let reply = answers(&desk.answer(decided.seq(), 0, statuses(json!([filled])))).remove(0);
+    let told = reply["response"]["data"]["statuses"].as_array().unwrap();
+    assert_eq!((told.len(), &told[1]), (3, &filled), "{reply}");
+    assert!(told[0]["error"].as_str().unwrap().starts_with("svc-guard veto (market_delisted): OLD"), "{reply}");
+    // Entries alone stand and fall together.
+    desk.orders(vec![buy(ETH, "2000", "0.1"), buy(OLD, "1", "100")]).vetoed("market_delisted");
+}
+
+#[test]
+fn a_close_with_a_dust_of_opening_goes_as_the_close_it_is() {
+    // 10 USDC beyond the position at 2000 are an entry; a lot less is not.
+    for (size, opens) in [("1.005", true), ("1.0049", false)] {
+        let mut desk = Desk::live();
+        desk.hold("ETH", dec!(1));
+        let decided = desk.order(sell(ETH, "2000", size));
+        assert_eq!(decided.resized().sent_order(0)["r"], !opens, "{size}");
+        assert_eq!(decided.actions()[0]["orders"].as_array().unwrap().len(), if opens { 2 } else { 1 });
+    }
+    for state in 1..=6 {
+        let mut desk = hostile(state);
+        let decided = desk.order(sell(ETH, "1", "7"));
+        let sent = decided.resized().sent_order(0);
+        assert_eq!((&sent["s"], &sent["p"], &sent["r"]), (&json!("5"), &json!("1"), &json!(true)), "state {state}");
+    }
+}
+
+#[test]
+fn an_exit_that_falls_out_of_a_cut_keeps_the_price_that_was_asked() {
+    let mut desk = Desk::new(Mode::Testnet, Rules { order_value: Some(dec!(10)), ..wide() });
+    desk.hold("ETH", dec!(1));
+    let decided = desk.order(sell(ETH, "1900", "2"));
+    let sent = decided.resized().sent_order(0);
+    assert_eq!((&sent["s"], &sent["p"], &sent["r"]), (&json!("1"), &json!("1900"), &json!(true)));
+    assert!(!decided.text().contains("pulled"), "{}", decided.text());
+}
+
+#[test]
+fn the_children_of_a_group_fall_with_their_parent() {
+    let group = |orders: Vec<Value>| json!({"type": "order", "orders": orders, "grouping": "normalTpsl"});
+    let mut desk = Desk::live();
+    desk.ask(group(vec![buy(OLD, "1", "100"), stop(OLD, false, "0.9", "100")])).vetoed("market_delisted");
+    // A flip that may only close goes alone.
+    let mut desk = Desk::new(Mode::Testnet, Rules { order_value: Some(dec!(10)), ..wide() });
+    desk.hold("ETH", dec!(1));
+    let decided = desk.ask(group(vec![sell(ETH, "1990", "2"), stop(ETH, true, "2030", "2")]));
+    assert_eq!((&decided.resized().forward()["grouping"], decided.actions().len()), (&json!("na"), 1));
+    assert_eq!(decided.forward()["orders"].as_array().unwrap().len(), 1);
 }

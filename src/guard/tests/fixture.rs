@@ -69,6 +69,7 @@ pub(super) fn config(mode: Mode, rules: Rules) -> Config {
         account_max_age_ms: 5_000,
         prices_max_age_ms: 5_000,
         orders_max_age_ms: 15_000,
+        weight_per_minute: 1_200,
         kill_file: "/home/owner/kill".to_owned(),
         venue_url: "http://127.0.0.1:1".to_owned(),
     }
@@ -294,6 +295,26 @@ impl Decided {
     /// The order at `place` of what is forwarded.
     pub(super) fn sent_order(&self, place: usize) -> &Value {
         &self.event["forward"]["orders"][place]
+    }
+
+    /// Every action in the order that they are sent.
+    pub(super) fn actions(&self) -> Vec<Value> {
+        let list = |key: &str| self.event[key].as_array().unwrap().clone();
+        [list("pre"), vec![self.event["forward"].clone()], list("post")].concat()
+    }
+
+    /// The order at `place` of the request as it is sent, in whichever part of it.
+    pub(super) fn asked_order(&self, place: usize) -> Value {
+        let Some(parts) = self.event["parts"].as_array() else { return self.sent_order(place).clone() };
+        for part in parts {
+            let held = part["places"].as_array().unwrap().iter().position(|held| *held == json!(place));
+            if let Some(slot) = held {
+                let action = &self.actions()[usize::try_from(part["index"].as_u64().unwrap()).unwrap()];
+                let modified = action["modifies"].get(slot).map(|modify| modify["order"].clone());
+                return modified.unwrap_or_else(|| action["orders"][slot].clone());
+            }
+        }
+        panic!("nothing of order {place} in {}", self.event)
     }
 
     /// The reply, where one was given at once.

@@ -52,7 +52,7 @@ fn the_markets_own_highest_setting_bounds_the_update() {
     let mut desk = Desk::blank(config(Mode::Testnet, Rules { leverage: 50, ..Rules::default() }));
     desk.read();
     desk.post(place(vec![entry()]));
-    let decided = Decided::of(desk.leverage(ETH, None));
+    let decided = Decided::of(desk.leverage(ETH, cross(51)));
     assert_eq!(decided.event["pre"], json!([update(ETH, true, 25)]));
 }
 
@@ -79,20 +79,41 @@ fn an_entry_waits_for_an_unknown_setting() {
 }
 
 #[test]
-fn a_setting_that_cannot_be_read_is_set() {
-    let mut desk = unread();
-    desk.post(place(vec![entry()]));
-    let decided = Decided::of(desk.leverage(ETH, None));
-    decided.resized().says(&["ETH leverage set from an unknown setting to 5"]);
-    assert_eq!(decided.event["pre"], json!([update(ETH, true, 5)]));
+fn a_setting_that_was_never_read_is_not_touched() {
+    // Whatever it were set to might be more than the owner wants.
+    for asset in [ETH, ISO] {
+        let mut desk = unread();
+        let order = if asset == ETH { entry() } else { buy(ISO, "0.5", "100") };
+        desk.post(place(vec![order]));
+        let decided = Decided::of(desk.leverage(asset, None));
+        decided.vetoed("account_stale").says(&["leverage setting is not read yet"]);
+    }
 }
 
 #[test]
-fn an_unknown_setting_of_an_isolated_only_market_is_set_isolated() {
+fn a_request_that_closes_something_waits_for_no_setting() {
     let mut desk = unread();
-    desk.post(place(vec![buy(ISO, "0.5", "100")]));
-    let decided = Decided::of(desk.leverage(ISO, None));
-    assert_eq!(decided.event["pre"], json!([update(ISO, false, 5)]));
+    desk.hold("ETH", rust_decimal::dec!(1));
+    let effects = desk.post(place(vec![buy(SOL, "100", "1"), close(ETH, false, "1990", "1")]));
+    assert_eq!(reads(&effects), [&Read::Leverage { asset: SOL, coin: "SOL".into() }]);
+    let decided = Decided::of(effects);
+    decided.resized().says(&["order 1 of 2 left out (account_stale)"]);
+    assert_eq!(sends(&decided.effects).len(), 1);
+    // The next entry finds the setting read.
+    desk.leverage(SOL, cross(3));
+    desk.order(buy(SOL, "100", "1")).resized();
+}
+
+#[test]
+fn cancelled_is_a_request_that_waits_when_a_cancel_names_it() {
+    let mut desk = unread();
+    desk.post(place(vec![with(entry(), "/c", cloid(1))]));
+    desk.post(place(vec![with(buy(ETH, "1999", "0.1"), "/c", cloid(2))]));
+    let effects = desk.post(json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": cloid(1)}]}));
+    let decided: Vec<_> = events(&effects).into_iter().filter(|event| event["kind"] == "decision").collect();
+    assert_eq!((&decided[0]["code"], &decided[1]["action"]), (&json!("cancelled"), &json!("cancelByCloid")));
+    let effects = desk.leverage(ETH, cross(3));
+    assert_eq!(events(&effects).iter().filter(|event| event["kind"] == "decision").count(), 1, "the other one goes");
 }
 
 #[test]
@@ -103,7 +124,7 @@ fn an_entry_waits_two_seconds_at_most() {
     assert!(desk.step(Input::Tick).records.is_empty());
     desk.now += 1;
     let decided = Decided::of(desk.step(Input::Tick));
-    decided.resized().says(&["unknown setting"]);
+    decided.vetoed("account_stale").says(&["ETH's leverage setting is not read yet"]);
 }
 
 #[test]
@@ -143,7 +164,8 @@ fn a_setting_that_is_on_its_way_is_not_asked_for_twice() {
 fn nothing_waits_that_is_refused_anyway() {
     let mut desk = unread();
     desk.order(buy(UNLISTED, "1", "100")).vetoed("market_unknown");
-    desk.order(close(ETH, true, "2000", "1")).reduces();
+    desk.hold("SOL", rust_decimal::dec!(-1));
+    desk.order(close(SOL, true, "100", "1")).reduces();
     desk.now += 6_000;
     desk.order(entry()).vetoed("account_stale");
 }

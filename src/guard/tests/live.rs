@@ -41,6 +41,7 @@ fn the_decision_is_on_disk_before_the_first_action_goes() {
 #[test]
 fn exits_are_marked_for_the_ledger() {
     let mut desk = desk();
+    desk.hold("ETH", dec!(-1));
     let decided = desk.order(close(ETH, true, "2000", "1"));
     assert_eq!(sends(&decided.effects)[0].urgency, Urgency::Exit);
     let decided = desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 1}]}));
@@ -111,7 +112,8 @@ fn an_unanswered_pre_stops_the_rest() {
 #[test]
 fn the_posts_go_one_after_the_other_for_what_was_accepted() {
     let mut desk = desk();
-    let orders = vec![buy(ETH, "2000", "1"), buy(SOL, "100", "1"), buy(BTC, "60000", "0.01"), sell(ISO, "0.5", "100")];
+    let orders = [buy(ETH, "2000", "1"), buy(SOL, "100", "1"), buy(BTC, "60000", "0.01"), sell(ISO, "0.5", "100")];
+    let orders = orders.into_iter().map(|order| with(order, "/t/limit/tif", json!("Ioc"))).collect();
     let decided = desk.orders(orders);
     assert_eq!(decided.event["post"].as_array().unwrap().len(), 4);
     let reply = statuses(json!([
@@ -134,7 +136,8 @@ fn the_posts_go_one_after_the_other_for_what_was_accepted() {
 #[test]
 fn a_refused_post_does_not_stop_the_next() {
     let mut desk = desk();
-    let decided = desk.orders(vec![buy(ETH, "2000", "1"), buy(SOL, "100", "1")]);
+    let ioc = |order: Value| with(order, "/t/limit/tif", json!("Ioc"));
+    let decided = desk.orders(vec![ioc(buy(ETH, "2000", "1")), ioc(buy(SOL, "100", "1"))]);
     desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 1}}, {"resting": {"oid": 2}}])));
     let effects =
         desk.answer(decided.seq(), 1, statuses(json!([{"error": "Reduce only order would increase position."}])));
@@ -245,6 +248,7 @@ fn what_is_sent_names_the_sub_account() {
     for vault in [None, Some(ACCOUNT)] {
         let mut desk = desk();
         desk.step(Input::ActsFor(vault));
+        desk.hold("ETH", dec!(-1));
         let decided = desk.order(close(ETH, true, "2000", "1"));
         assert_eq!(sends(&decided.effects)[0].terms.vault, vault);
     }
@@ -256,6 +260,7 @@ fn what_is_sent_names_the_sub_account() {
 #[test]
 fn a_builder_is_kept() {
     let mut desk = desk();
+    desk.hold("ETH", dec!(-1));
     let builder = json!({"b": Address([0xb0; 20]), "f": 10});
     let action =
         json!({"type": "order", "orders": [close(ETH, true, "2000", "1")], "grouping": "na", "builder": builder});

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use rust_decimal::dec;
+
 use super::fixture::*;
 use crate::guard::Mode;
 
@@ -38,6 +40,7 @@ fn a_used_id_trades_no_second_time_also_when_its_order_is_long_gone() {
 #[test]
 fn a_close_under_a_used_id_is_the_first_one_again() {
     let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.hold("ETH", dec!(1));
     let exit = |number| with(close(ETH, false, "2000", "1"), "/c", once(number));
     desk.order(exit(1)).reduces();
     desk.order(exit(1)).vetoed("duplicate_order");
@@ -86,4 +89,14 @@ fn a_modify_keeps_the_id_of_the_order_it_replaces() {
     desk.show(vec![shown]);
     let modify = json!({"type": "batchModify", "modifies": [{"oid": 7, "order": with(resting, "/p", json!("1901"))}]});
     assert_eq!(desk.ask(modify).verdict(), "resize");
+}
+
+#[test]
+fn a_modify_takes_no_used_id_of_another_order() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.order(entry(1)).resized();
+    desk.wait(10);
+    desk.show(vec![open("ETH", "B", "1900", "0.1", 7)]);
+    let order = with(buy(ETH, "1901", "0.1"), "/c", once(1));
+    desk.ask(json!({"type": "batchModify", "modifies": [{"oid": 7, "order": order}]})).vetoed("duplicate_order");
 }

@@ -197,3 +197,14 @@ fn what_rests_on_paper_is_shown_among_the_open_orders() {
     desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": oid}]})).reduces();
     assert_eq!(shown(&desk), json!([]));
 }
+
+#[test]
+fn a_mixed_batch_is_answered_in_the_order_that_it_was_asked() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(1));
+    let close = close(ETH, false, "1990", "1");
+    let decided = desk.orders(vec![buy(SOL, "99", "1"), close, buy(OLD, "1", "100"), buy(SOL, "100", "1")]);
+    assert!(status(&decided, 0).get("resting").is_some() && status(&decided, 1).get("filled").is_some());
+    assert!(status(&decided, 2)["error"].as_str().unwrap().contains("market_delisted"));
+    assert!(status(&decided, 3).get("filled").is_some(), "{}", decided.reply());
+}

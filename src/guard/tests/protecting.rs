@@ -281,6 +281,39 @@ fn rates_and_silence_are_no_refusals() {
 }
 
 #[test]
+fn a_full_book_makes_room_for_a_stop_farthest_first_and_cover_stays() {
+    let mut desk = Desk::live();
+    desk.hold("SOL", dec!(1));
+    let far = open("ETH", "A", "3000", "0.1", 1);
+    let near = open("ETH", "A", "2001", "0.1", 2);
+    desk.show(vec![far, near, open_stop("SOL", "A", "50", "1", 3)]);
+    let told = protect(&bare(&mut desk, "ETH", dec!(1)));
+    desk.now += 10;
+    desk.answer(told["seq"].as_u64().unwrap(), 0, refusal("Too many open orders."));
+    desk.now += 10;
+    desk.read_account(desk.now);
+    let room = event(&desk.read_orders(desk.now), "intent").expect("room");
+    assert_eq!(room["of"], told["seq"]);
+    assert_eq!(room["action"]["cancels"], json!([{"a": ETH, "o": 1}, {"a": ETH, "o": 2}]), "no cover goes");
+    let done = statuses(json!(["success", "success"]));
+    desk.answer(room["seq"].as_u64().unwrap(), 0, done);
+    desk.orders.drain(..2);
+    desk.now += 500;
+    desk.read_account(desk.now);
+    let again = event(&desk.read_orders(desk.now), "intent").expect("the stop again");
+    assert_eq!(again["action"]["orders"][0]["t"]["trigger"]["tpsl"], "sl");
+    // Nothing is left that could go: the position is closed.
+    desk.now += 10;
+    desk.answer(again["seq"].as_u64().unwrap(), 0, refusal("Too many open orders."));
+    let closing = (0..4).find_map(|_| {
+        desk.now += 600;
+        desk.read_account(desk.now);
+        event(&desk.read_orders(desk.now), "intent")
+    });
+    assert_eq!(closing.expect("a close")["action"]["orders"][0]["r"], true);
+}
+
+#[test]
 fn an_old_doubt_holds_up_no_cover() {
     let mut desk = Desk::live();
     let decided = desk.order(buy(ETH, "1990", "0.1"));

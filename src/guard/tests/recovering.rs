@@ -88,6 +88,8 @@ fn a_checkpoint_keeps_what_is_being_sent_apart_from_what_is_in_doubt() {
 /// An entry in doubt whose noop showed that it reached the venue.
 fn reached(action: Value) -> (Desk, Decided) {
     let mut desk = Desk::new(Mode::Testnet, wide());
+    // It may have filled: then there is something to reduce.
+    desk.show(vec![open("ETH", "A", "2500", "1", 99)]);
     let decided = desk.ask(action);
     unanswered(&mut desk, decided.seq(), 0);
     let noop = kind(&desk.step(Input::Tick), "intent").pop().unwrap();
@@ -172,6 +174,8 @@ fn the_old_order_under_the_same_id_proves_no_modify() {
 #[test]
 fn what_a_noop_proved_is_known_to_the_next_life() {
     let mut desk = Desk::new(Mode::Testnet, wide());
+    // It may have filled.
+    desk.show(vec![open("ETH", "A", "2500", "1", 99)]);
     let decided = desk.order(close(ETH, true, "2000", "1"));
     let mut journal = vec![decided.event.clone()];
     journal.extend(events(&unanswered(&mut desk, decided.seq(), 0)));

@@ -34,7 +34,7 @@ fn a_batch_runs_the_budget_down() {
     let rules = Rules { position: dec!(50), ..wide() };
     let decided = desk(rules.clone()).orders(vec![buy(ETH, "2000", "2"), buy(ETH, "1990", "2")]);
     // 1000 USDC are left at 1990.
-    assert_eq!((&decided.resized().sent_order(0)["s"], &decided.sent_order(1)["s"]), (&json!("2"), &json!("0.5025")));
+    assert_eq!((&decided.resized().asked_order(0)["s"], &decided.asked_order(1)["s"]), (&json!("2"), &json!("0.5025")));
     desk(rules).orders(vec![buy(ETH, "2000", "2.5"), buy(ETH, "1990", "2")]).vetoed("position_limit");
 }
 

@@ -4,7 +4,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::Mode;
+use crate::guard::{Input, Mode, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::info::OpenOrder;
 
@@ -147,7 +147,7 @@ fn a_stop_covers_the_opening_part_beside_other_closes() {
     let mut desk = desk(wide());
     desk.hold("ETH", dec!(-1));
     let orders = vec![close(ETH, true, "2000", "1"), buy(ETH, "2000", "1"), stop(ETH, false, "1950", "0.1")];
-    assert_eq!(desk.orders(orders).resized().sent_order(2)["s"], "1");
+    assert_eq!(desk.orders(orders).resized().asked_order(2)["s"], "1");
 }
 
 #[test]
@@ -244,18 +244,94 @@ fn cover_that_is_being_cancelled_serves_nobody() {
 
 #[test]
 fn in_a_batch_what_fills_at_once_gets_its_stop_after() {
-    let orders = vec![
-        buy(ETH, "2000", "1"),
-        buy(SOL, "99", "1"),
-        with(sell(BTC, "59990", "0.01"), "/t/limit/tif", json!("Alo")),
-        sell(ISO, "0.5", "100"),
-    ];
-    let decided = desk(wide()).orders(orders);
+    let ioc = |order: Value| with(order, "/t/limit/tif", json!("Ioc"));
+    let decided = desk(wide()).orders(vec![ioc(buy(ETH, "2000", "1")), ioc(sell(ISO, "0.5", "100"))]);
     assert_eq!(decided.resized().forward()["grouping"], "na");
-    assert_eq!(decided.forward()["orders"].as_array().unwrap().len(), 4);
+    assert_eq!(decided.forward()["orders"].as_array().unwrap().len(), 2);
     let post: Vec<_> = decided.event["post"].as_array().unwrap().iter().map(|action| &action["orders"][0]).collect();
     let told: Vec<_> = post.iter().map(|stop| (stop["a"].clone(), trigger(stop).clone(), stop["s"].clone())).collect();
     assert_eq!(told, [(json!(ETH), json!("1960"), json!("1")), (json!(ISO), json!("0.51"), json!("100"))]);
+    decided.says(&["ETH market stop to follow at 1960 once it fills, 2% from the price 2000"]);
+}
+
+#[test]
+fn in_a_batch_what_may_rest_goes_with_its_stop_as_a_request_of_its_own() {
+    let mut desk = desk(wide());
+    let decided = desk.orders(vec![
+        buy(ETH, "1990", "1"),
+        with(buy(SOL, "100", "1"), "/t/limit/tif", json!("Ioc")),
+        with(sell(BTC, "60010", "0.01"), "/t/limit/tif", json!("Alo")),
+    ]);
+    decided.resized().says(&[
+        "ETH market stop attached at 1950.2",
+        "SOL market stop to follow",
+        "BTC market stop attached",
+    ]);
+    let actions = decided.actions();
+    let shapes: Vec<_> =
+        actions.iter().map(|action| (action["grouping"].clone(), action["orders"].as_array().unwrap().len())).collect();
+    let group = (json!("normalTpsl"), 2);
+    assert_eq!(shapes, [(json!("na"), 1), group.clone(), group, (json!("na"), 1)]);
+    assert_eq!(
+        decided.event["parts"],
+        json!([{"index": 0, "places": [1]}, {"index": 1, "places": [0]}, {"index": 2, "places": [2]}])
+    );
+    // All are reserved before the first goes, and the statuses come in the client's order.
+    assert_eq!(desk.guard.sent.open().count(), 3);
+    let seq = decided.seq();
+    let filled = json!({"filled": {"totalSz": "1", "avgPx": "100", "oid": 7}});
+    assert!(answers(&desk.answer(seq, 0, statuses(json!([filled])))).is_empty());
+    let refused = json!({"error": "Insufficient margin"});
+    assert!(answers(&desk.answer(seq, 1, statuses(json!([refused, refused])))).is_empty());
+    let effects = desk.answer(seq, 2, statuses(json!([{"resting": {"oid": 9}}, "waitingForFill"])));
+    let told = answers(&effects).remove(0)["response"]["data"]["statuses"].clone();
+    assert_eq!(told, json!([refused, filled, {"resting": {"oid": 9}}]));
+    assert_eq!(sends(&effects)[0].index, 3, "the stop of what filled");
+}
+
+#[test]
+fn a_part_without_an_answer_ends_the_request_and_leaves_the_statuses_before_it() {
+    let mut desk = desk(wide());
+    let decided = desk.orders(vec![buy(ETH, "1990", "1"), buy(SOL, "99", "1"), sell(BTC, "60010", "0.01")]);
+    let seq = decided.seq();
+    desk.answer(seq, 0, statuses(json!([{"resting": {"oid": 9}}, "waitingForFill"])));
+    let outcome = SendOutcome::NoAnswer("time-out".into());
+    let effects = desk.step(Input::Sent { intent: seq, index: 1, outcome });
+    assert!(sends(&effects).iter().all(|send| send.intent != seq), "nothing more of it is sent");
+    let told = answers(&effects).remove(0)["response"]["data"]["statuses"].clone();
+    assert_eq!(told[0], json!({"resting": {"oid": 9}}));
+    assert!(told[1]["error"].as_str().unwrap().contains("may have acted"), "{told}");
+    assert!(told[2]["error"].as_str().unwrap().contains("not sent"), "{told}");
+    let open: Vec<u32> = desk.guard.sent.open().map(|order| order.asset).collect();
+    assert_eq!(open, [ETH, SOL], "what was not sent counts no more");
+}
+
+#[test]
+fn a_part_that_a_cancel_names_before_it_is_sent_is_not_sent() {
+    let mut desk = desk(wide());
+    let decided = desk.orders(vec![buy(ETH, "1990", "1"), with(buy(SOL, "99", "1"), "/c", cloid(1))]);
+    desk.ask(json!({"type": "cancelByCloid", "cancels": [{"asset": SOL, "cloid": cloid(1)}]})).reduces();
+    let effects = desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 9}}, "waitingForFill"])));
+    assert!(sends(&effects).is_empty());
+    let told = answers(&effects).remove(0)["response"]["data"]["statuses"].clone();
+    assert!(told[1]["error"].as_str().unwrap().contains("a cancel named it"), "{told}");
+}
+
+#[test]
+fn groups_take_a_tenth_of_the_minute_s_weight_and_no_more() {
+    let config = crate::guard::Config { weight_per_minute: 50, ..config(Mode::Testnet, wide()) };
+    let mut desk = Desk::of(config);
+    let pair = |at: u32| vec![buy(ETH, &(1_900 + at).to_string(), "0.1"), buy(SOL, &(90 + at).to_string(), "1")];
+    for at in 0..2 {
+        assert_eq!(desk.orders(pair(at)).resized().actions().len(), 2);
+    }
+    // Four of five are taken.
+    let decided = desk.orders(pair(2));
+    assert_eq!((decided.actions().len(), &decided.forward()["grouping"]), (1, &json!("na")));
+    decided.resized().says(&["ETH market stop to be placed at 1864 when it fills"]);
+    assert!(!decided.text().contains("attached"), "{}", decided.text());
+    desk.wait(60_000);
+    assert_eq!(desk.orders(pair(3)).actions().len(), 2);
 }
 
 #[test]

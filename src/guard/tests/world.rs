@@ -63,8 +63,14 @@ impl World {
 
     /// Posts a request; what it sends waits for the venue.
     pub(super) fn ask(&mut self, action: Value) -> Decided {
-        let effects = self.desk.post(action);
+        let mut effects = self.desk.post(action);
         self.take(&effects);
+        // A cancel that may name a stop which no read has shown waits a second for one.
+        if !events(&effects).iter().any(|event| event["kind"] == "decision") {
+            self.desk.now += 1_000;
+            effects = self.desk.step(Input::Tick);
+            self.take(&effects);
+        }
         let decided = Decided::of(effects);
         self.check(&decided);
         decided

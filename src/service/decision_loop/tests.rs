@@ -33,6 +33,7 @@ fn config() -> Config {
         account_max_age_ms: 5_000,
         prices_max_age_ms: 5_000,
         orders_max_age_ms: 15_000,
+        weight_per_minute: 1_200,
         kill_file: "/nowhere/kill".to_owned(),
         venue_url: "http://127.0.0.1:1".to_owned(),
     }

@@ -135,13 +135,16 @@ impl Action {
     }
 }
 
-/// Reads the array `key` of at most [`MAX_BATCH`] items.
+/// Reads the array `key` of one to [`MAX_BATCH`] items.
 fn batch<T>(
     fields: &Fields<'_>,
     key: &str,
     mut parse: impl FnMut(&Value, &str) -> Result<T, ShapeError>,
 ) -> Result<Vec<T>, ShapeError> {
     let items = fields.array(key)?;
+    if items.is_empty() {
+        return Err(ShapeError(format!("action.{key}: empty; nothing is asked for")));
+    }
     if items.len() > MAX_BATCH {
         return Err(ShapeError(format!("action.{key}: {} items; at most {MAX_BATCH} in one action", items.len())));
     }

@@ -91,11 +91,11 @@ fn faults_are_named_word_for_word() {
         ),
         (order(r#"}}"#, r#"}},"c":"0x12""#), "action.orders[1].c: expected 0x and 32 hex digits, found \"0x12\""),
         (
-            r#"{"type":"order","orders":[],"grouping":"x"}"#.to_owned(),
+            format!(r#"{{"type":"order","orders":[{ORDER}],"grouping":"x"}}"#),
             "action.grouping: \"x\" is none of na, normalTpsl, positionTpsl",
         ),
         (
-            r#"{"type":"order","orders":[],"grouping":5}"#.to_owned(),
+            format!(r#"{{"type":"order","orders":[{ORDER}],"grouping":5}}"#),
             "action.grouping: expected an object, found an integer",
         ),
         (format!(r#"{{"type":"modify","oid":-1,"order":{ORDER}}}"#), "action.oid: expected an order id or a cloid"),
@@ -107,6 +107,7 @@ fn faults_are_named_word_for_word() {
             format!(r#"{{"type":"cancel","cancels":[{}]}}"#, vec!["0"; MAX_BATCH + 1].join(",")),
             "action.cancels: 1001 items; at most 1000 in one action",
         ),
+        (r#"{"type":"cancel","cancels":[]}"#.to_owned(), "action.cancels: empty; nothing is asked for"),
         (r#"{"type":"guardKill","reason":""}"#.to_owned(), "action.reason: 0 characters; 1 to 200 are allowed"),
     ] {
         assert_eq!(read(&action).unwrap_err(), text, "{action}");

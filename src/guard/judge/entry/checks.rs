@@ -32,7 +32,8 @@ pub(crate) fn judge(
     trigger_entry_not_allowed::check(order)?;
     price_invalid::check(market, order)?;
     size_invalid::check(market, order)?;
-    context.changes.extend(collar::pull(order, market, mid, guard.config.rules.collar));
+    let asked_px = order.limit_px;
+    let pulled = collar::pull(order, market, mid, guard.config.rules.collar);
 
     let market_exposure = context.market_exposure(order.asset);
     let (part, held) =
@@ -40,7 +41,16 @@ pub(crate) fn judge(
     let closing = order.size.saturating_sub(part);
     let entry = Entry { market, mid, is_long: order.is_buy, px: order.limit_px, held };
     let mut cover = entry_cover::find(context, &entry, requested, part)?;
+    if !part.is_zero() {
+        lower_leverage::check_learnt(guard, market)?;
+    }
     let cut = fit_to_limits(context, &entry, order, cover.stop_at())?;
+    if order.reduce_only {
+        // Cut to what closes: no collar stands between a position and the way out.
+        order.limit_px = asked_px;
+    } else {
+        context.changes.extend(pulled);
+    }
     context.changes.extend(cut);
 
     let opening = if order.reduce_only { Decimal::ZERO } else { order.size.saturating_sub(closing) };

@@ -3,12 +3,10 @@
 use rust_decimal::Decimal;
 
 use super::requested_stop::RequestedStop;
-use crate::base::amount::to_wire;
 use crate::guard::judge::context::JudgeContext;
 use crate::guard::judge::stop::{self, Entry};
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::exposure::StopAt;
-use crate::guard::state::guard::Guard;
 use crate::guard::state::stop_geometry::stop_order;
 use crate::venue::order::Order;
 
@@ -74,7 +72,6 @@ pub(crate) fn move_inside_liquidation(
             stop.size = opening;
             let px = inside(stop.market_stop_px().unwrap_or_default());
             stop::move_to(entry, stop, px);
-            context.changes.push(attached_text(guard, entry, px));
         }
         Cover::Requested(px) => {
             for RequestedStop { order, asked_px } in requested.iter_mut() {
@@ -92,17 +89,6 @@ pub(crate) fn move_inside_liquidation(
 
 fn farthest(entry: &Entry<'_>, stops: &[RequestedStop<'_>]) -> Decimal {
     entry.side().furthest(stops.iter().filter_map(|stop| stop.order.market_stop_px())).unwrap_or_default()
-}
-
-fn attached_text(guard: &Guard, entry: &Entry<'_>, px: Decimal) -> String {
-    format!(
-        "{} market stop attached at {}, {}% from the price {} (rule: {}%)",
-        entry.market.coin,
-        to_wire(px),
-        stop::distance_pct(entry.px, px),
-        to_wire(entry.px),
-        guard.config.rules.stop
-    )
 }
 
 /// The farthest trigger of the cover that rests, if it has room for `opening` more and is good enough.

@@ -1,15 +1,26 @@
 //! The `updateLeverage` that goes first: no entry under a setting above the rule.
 
+use crate::guard::code::Code;
 use crate::guard::judge::admission;
 use crate::guard::judge::context::JudgeContext;
 use crate::guard::judge::entry::market;
+use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
 use crate::venue::action::Action;
-use crate::venue::info::{Leverage, MarginMode};
+use crate::venue::info::MarginMode;
 use crate::venue::market::Market;
 
 /// A setting learnt longer ago than this is read again before an entry relies on it.
 const MAX_AGE_MS: u64 = 300_000;
+
+/// Refuses an entry in a market whose setting was never learnt: any update might raise it.
+pub(crate) fn check_learnt(guard: &Guard, market: &Market) -> Result<(), Veto> {
+    if guard.view.leverage.contains_key(&market.asset) {
+        return Ok(());
+    }
+    let text = format!("{}'s leverage setting is not read yet; ask again in a moment", market.coin);
+    Err(Veto::new(Code::AccountStale, text))
+}
 
 /// Puts the update in front that an entry of this market needs, once for all entries of a request.
 pub(crate) fn go_first(context: &mut JudgeContext<'_>, market: &Market) {
@@ -24,17 +35,14 @@ pub(crate) fn go_first(context: &mut JudgeContext<'_>, market: &Market) {
 /// The update that must go first, where the market's setting is above the rule or not known well enough.
 fn needed_update(guard: &Guard, market: &Market, now_ms: u64) -> Option<(Action, String)> {
     let limit = guard.config.rules.leverage.min(market.max_leverage);
-    let learnt = guard.view.leverage.get(&market.asset).map(|(leverage, _)| leverage);
-    let known = learnt.filter(|_| is_known(guard, market.asset, now_ms));
+    let (learnt, _) = guard.view.leverage.get(&market.asset)?;
+    let known = is_known(guard, market.asset, now_ms).then_some(learnt);
     if known.is_some_and(|leverage| leverage.value <= guard.config.rules.leverage) {
         return None;
     }
-    let is_cross = match learnt {
-        Some(Leverage { mode, .. }) => *mode == MarginMode::Cross,
-        None => !market.only_isolated,
-    };
+    let is_cross = learnt.mode == MarginMode::Cross;
     // A setting below the rule is not raised, also where it may have changed since it was learnt.
-    let leverage = learnt.map_or(limit, |learnt| learnt.value.min(limit));
+    let leverage = learnt.value.min(limit);
     let was = known.map_or_else(|| "an unknown setting".to_owned(), |leverage| leverage.value.to_string());
     let change = format!("{} leverage set from {was} to {leverage}", market.coin);
     Some((Action::UpdateLeverage { asset: market.asset, is_cross, leverage }, change))

@@ -5,17 +5,20 @@ use crate::guard::code::Code;
 use crate::guard::judge::veto::Veto;
 use crate::venue::market::{Market, Toward};
 use crate::venue::order::Order;
+use rust_decimal::Decimal;
 
 pub(crate) fn check(market: &Market, order: &Order) -> Result<(), Veto> {
     if market.is_price(order.limit_px) {
         return Ok(());
     }
-    let text = format!(
-        "price {} is not on {}'s tick; the next ones are {} and {}",
-        to_wire(order.limit_px),
-        market.coin,
-        market.round_price(order.limit_px, Toward::Down),
-        market.round_price(order.limit_px, Toward::Up),
-    );
+    let (below, above) =
+        (market.round_price(order.limit_px, Toward::Down), market.round_price(order.limit_px, Toward::Up));
+    let next = if market.is_price(below) && market.is_price(above) {
+        format!("the next ones are {below} and {above}")
+    } else {
+        // Under the lowest price there is none.
+        format!("the lowest one is {}", market.next_price(Decimal::ZERO, Toward::Up))
+    };
+    let text = format!("price {} is not on {}'s tick; {next}", to_wire(order.limit_px), market.coin);
     Err(Veto::new(Code::PriceInvalid, text))
 }

@@ -4,6 +4,7 @@
 pub(crate) mod duplicate_order;
 pub(crate) mod exposure_limit;
 pub(crate) mod loss_limit;
+pub(crate) mod open_exits_limit;
 pub(crate) mod open_orders_limit;
 pub(crate) mod open_risk_limit;
 pub(crate) mod order_rate_limit;

@@ -1,21 +1,116 @@
-//! `venue_budget`: the last requests that the venue takes from the account are kept for exits and stops.
+//! `venue_budget`: the last requests that the venue takes from the account are kept for what reduces now, and the last
+//! of these for the guard's own stops and closes.
 
+use crate::base::address::Address;
 use crate::guard::code::Code;
+use crate::guard::config::Mode;
+use crate::guard::effects::Urgency;
 use crate::guard::judge::veto::Veto;
+use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::intent::Intent;
+use crate::venue::action::Action;
+use crate::venue::market::FIRST_NON_CORE_ASSET;
+use crate::venue::order::{Order, Tif};
+use std::collections::BTreeSet;
 
-/// Requests of the account's allowance that entries leave alone.
-const KEPT_REQUESTS: u64 = 500;
+/// What may go for an account that has so few requests left.
+const WAY_OUT: &str = "send reduce-only orders that fill at once or not at all (Ioc), one request at a time; trading \
+                       volume earns more";
 
-pub(crate) fn check(guard: &Guard) -> Result<(), Veto> {
-    match guard.requests_left {
-        Some(left) if left < KEPT_REQUESTS => {
-            let text = format!(
-                "the venue takes {left} more requests from this account, under the {KEPT_REQUESTS} kept for exits and \
-                 stops; trading volume earns more"
-            );
-            Err(Veto::new(Code::VenueBudget, text).with(&KEPT_REQUESTS, &left))
+/// Refuses entries.
+pub(crate) fn check(guard: &Guard, client: Address) -> Result<(), Veto> {
+    match guard.allowance.left() {
+        Some(left) if left < KEPT => Err(few(left, "under the 500 kept for exits and stops")),
+        _ => check_part(guard, client),
+    }
+}
+
+/// Refuses an action that can only reduce, or neither, where too few requests are left for it.
+pub(crate) fn check_action(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<(), Veto> {
+    if guard.config.mode == Mode::Paper {
+        return Ok(());
+    }
+    let Some(left) = guard.allowance.left().filter(|left| *left < KEPT) else {
+        return if reduces_now(guard, action, now_ms) { Ok(()) } else { check_part(guard, client) };
+    };
+    if !reduces_now(guard, action, now_ms) {
+        return Err(few(left, "under 500, and only what reduces a position now may spend them"));
+    }
+    let (asked, open) = (action.batch_len(), at_most(guard, action));
+    if asked > open {
+        let why = format!("and {asked} in one request are more than the {open} that are open");
+        return Err(few(left, &why));
+    }
+    if guard.intents.values().any(|intent| is_exit_of(intent, client)) {
+        return Err(few(left, "so one request goes at a time, and the last one has no answer yet"));
+    }
+    if left < KEPT_FOR_GUARD && matches!(action, Action::Order(_)) {
+        check_guards_own(guard, left, now_ms)?;
+    }
+    Ok(())
+}
+
+/// The last requests are the guard's own; a client's exit passes at the pace of an account that has none left.
+fn check_guards_own(guard: &Guard, left: u64, now_ms: u64) -> Result<(), Veto> {
+    if guard.must_be_flat() {
+        return Err(few(left, "which the guard needs to close everything, and does"));
+    }
+    match guard.allowance.pause_ms(now_ms) {
+        0 => Ok(()),
+        pause_ms => Err(few(left, &format!("so an exit passes every 10 s; the next may in {pause_ms} ms"))),
+    }
+}
+
+/// While there is little left to share, a client spends no more than its part.
+fn check_part(guard: &Guard, client: Address) -> Result<(), Veto> {
+    match guard.allowance.part_of(client, guard.config.clients.len()) {
+        Some((part, spent)) if spent >= part => {
+            let left = guard.allowance.left().unwrap_or_default();
+            Err(few(left, &format!("and this client has spent its part of {part}; others have theirs"))
+                .with(&part, &spent))
         }
         _ => Ok(()),
     }
+}
+
+fn few(left: u64, why: &str) -> Veto {
+    let text = format!("the venue takes {left} more requests from this account, {why}; {WAY_OUT}");
+    Veto::new(Code::VenueBudget, text).with(&KEPT, &left)
+}
+
+/// Whether it reduces what is held, or takes orders away, and rests nowhere.
+fn reduces_now(guard: &Guard, action: &Action, now_ms: u64) -> bool {
+    match action {
+        Action::Order(_) => action.orders().all(|order| reduces(guard, order, now_ms)),
+        Action::Cancel { .. } | Action::CancelByCloid { .. } | Action::TwapCancel { .. } => true,
+        _ => false,
+    }
+}
+
+fn reduces(guard: &Guard, order: &Order, now_ms: u64) -> bool {
+    // What is held in a market that the guard does not read is not known here.
+    let may_be_held = order.asset >= FIRST_NON_CORE_ASSET || guard.may_hold(order.asset, now_ms);
+    order.reduce_only && order.tif().is_some_and(Tif::is_immediate) && may_be_held
+}
+
+fn is_exit_of(intent: &Intent, client: Address) -> bool {
+    intent.client == Some(client) && intent.urgency == Urgency::Exit
+}
+
+/// As many orders or cancels as there is something open for.
+fn at_most(guard: &Guard, action: &Action) -> usize {
+    let positions = guard.view.account.as_ref().map_or(0, |account| account.positions.len());
+    let targets: BTreeSet<u64> = match action {
+        Action::Order(_) => return positions.saturating_add(guard.sent.orders.len()).max(1),
+        Action::Cancel { cancels, .. } => {
+            cancels.iter().filter_map(|cancel| guard.order(cancel.oid)).map(|order| order.oid).collect()
+        }
+        Action::CancelByCloid { cancels, .. } => {
+            let orders = cancels.iter().flat_map(|cancel| guard.orders_by_cloid(cancel.cloid));
+            orders.map(|order| order.oid).collect()
+        }
+        _ => return 1,
+    };
+    targets.len()
 }

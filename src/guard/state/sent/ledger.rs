@@ -249,6 +249,18 @@ impl SentOrders {
         self.orders.iter().filter(|order| order.phase.is_open())
     }
 
+    /// Whether an order went with a trigger of its action.
+    pub(crate) fn has_child(&self, key: SentKey) -> bool {
+        self.triggers.iter().any(|trigger| trigger.key.is_of((key.intent, key.index)))
+    }
+
+    /// The client order ids of reduce-only orders that may come to rest, the guard's own stops left out.
+    pub(crate) fn exits_on_their_way(&self) -> impl Iterator<Item = Option<Cloid>> {
+        let orders = self.open().filter(|order| order.reduce_only && !order.is_immediate).map(|order| order.cloid);
+        let triggers = self.triggers.iter().map(|trigger| trigger.cloid);
+        orders.chain(triggers.filter(|cloid| !cloid.is_some_and(|cloid| is_guard_stop(&cloid))))
+    }
+
     /// The triggers that may rest, but for those that a cancel is taking away.
     pub(crate) fn standing_triggers(&self) -> impl Iterator<Item = &SentTrigger> {
         self.triggers.iter().filter(|trigger| match &trigger.resting {

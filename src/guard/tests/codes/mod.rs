@@ -21,6 +21,8 @@ mod market_unknown;
 mod named_alike;
 mod nonce_out_of_window;
 mod nonce_reused;
+mod nothing_to_reduce;
+mod open_exits_limit;
 mod open_orders_limit;
 mod open_risk_limit;
 mod order_rate_limit;

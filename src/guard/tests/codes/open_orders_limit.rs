@@ -36,3 +36,20 @@ fn an_order_that_is_gone_is_no_longer_open() {
     desk.show(vec![]);
     desk.order(entry(1)).resized();
 }
+
+#[test]
+fn a_modify_adds_to_the_open_entries_unless_it_replaces_one() {
+    let rules = Rules { open_orders: 2, ..wide() };
+    let mut desk = Desk::new(crate::guard::Mode::Testnet, rules);
+    let mut profit = open("ETH", "A", "2100", "1", 3);
+    profit.reduce_only = true;
+    desk.show(vec![open("ETH", "B", "1900", "1", 1), open("ETH", "B", "1901", "1", 2), profit]);
+    let modify = |oid: u64| serde_json::json!({"oid": oid, "order": buy(ETH, "1905", "1")});
+    let batch = |oids: &[u64]| {
+        let modifies: Vec<_> = oids.iter().map(|oid| modify(*oid)).collect();
+        serde_json::json!({"type": "batchModify", "modifies": modifies})
+    };
+    desk.ask(batch(&[1, 2])).resized();
+    desk.ask(batch(&[1, 1])).vetoed("duplicate_order").says(&["the same order twice"]);
+    desk.ask(batch(&[3])).vetoed("open_orders_limit");
+}

@@ -19,6 +19,7 @@ fn prices_stand_on_the_tick() {
         assert_eq!(decided.code(), if valid { "resized" } else { "price_invalid" }, "{px}: {}", decided.text());
     }
     Desk::paper().order(buy(ETH, "1999.99", "0.1")).says(&["1999.99", "1999.9", "2000"]);
+    Desk::paper().order(buy(ETH, "0", "0.1")).says(&["price 0 is not on ETH's tick; the lowest one is 0.01"]);
 }
 
 #[test]

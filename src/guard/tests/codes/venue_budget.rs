@@ -1,6 +1,7 @@
-//! `venue_budget`: the last requests of the account are kept for exits.
+//! `venue_budget`: the last requests of the account are kept for what reduces now, and the last of these for the guard.
 
-use serde_json::Value;
+use rust_decimal::dec;
+use serde_json::{Value, json};
 
 use crate::guard::tests::fixture::*;
 use crate::guard::{Input, Mode};
@@ -9,12 +10,92 @@ fn entry(number: u32) -> Value {
     buy(ETH, &(1990 + number).to_string(), "0.1")
 }
 
+fn exit() -> Value {
+    close(ETH, false, "2000", "1")
+}
+
+/// A desk that holds something, with so many requests left.
+fn desk(left: u64) -> Desk {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.show(vec![open_stop("ETH", "A", "1900", "10", 7)]);
+    desk.hold("ETH", dec!(10));
+    desk.step(Input::RequestsLeft(left));
+    desk
+}
+
+/// Asks, and has the venue answer what is sent.
+fn ask(desk: &mut Desk, order: Value) -> Decided {
+    let decided = desk.order(order);
+    if decided.verdict() != "veto" {
+        desk.answer(decided.seq(), 0, json!({"status": "err", "response": "no"}));
+    }
+    decided
+}
+
+fn alerts(desk: &Desk) -> Vec<String> {
+    let status = desk.guard.status_json(desk.now, (0, 0));
+    status["alerts"].as_array().unwrap().iter().map(|alert| alert["code"].as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
 fn requests_are_kept_for_exits() {
-    let mut desk = Desk::new(Mode::Testnet, wide());
-    desk.step(Input::RequestsLeft(500));
+    let mut desk = desk(500);
+    ask(&mut desk, with(entry(1), "/t/limit/tif", json!("Ioc"))).resized();
+    // That one and its stop are counted before the next read.
+    ask(&mut desk, entry(2)).vetoed("venue_budget").says(&["498", "500"]);
+    ask(&mut desk, exit()).reduces();
+}
+
+#[test]
+fn only_what_reduces_now_passes_while_few_are_left() {
+    let mut desk = desk(499);
+    let refused = [
+        json!({"type": "noop"}),
+        json!({"type": "updateLeverage", "asset": ETH, "isCross": true, "leverage": 2}),
+        place(vec![with(exit(), "/t/limit/tif", json!("Gtc"))]),
+        place(vec![stop(ETH, false, "1950", "1")]),
+        place(vec![exit(), exit()]),
+        json!({"type": "cancel", "cancels": [{"a": ETH, "o": 7}, {"a": ETH, "o": 8}]}),
+    ];
+    for action in refused {
+        desk.ask(action.clone()).vetoed("venue_budget");
+    }
+    assert!(alerts(&desk).contains(&"venue_budget".to_owned()));
+    assert!(desk.guard.problems(desk.now).is_empty());
+    // One at a time.
+    let decided = desk.order(exit());
+    let seq = decided.reduces().seq();
+    desk.order(exit()).vetoed("venue_budget").says(&["one request goes at a time"]);
+    desk.answer(seq, 0, json!({"status": "err", "response": "no"}));
+    desk.order(exit()).reduces();
+}
+
+#[test]
+fn the_last_requests_are_the_guards_own() {
+    let mut desk = desk(200);
+    ask(&mut desk, exit()).reduces();
+    ask(&mut desk, exit()).reduces();
+    ask(&mut desk, exit()).vetoed("venue_budget").says(&["every 10 s"]);
+    desk.wait(9_999);
+    ask(&mut desk, exit()).vetoed("venue_budget");
+    desk.wait(1);
+    ask(&mut desk, exit()).reduces();
+    desk.step(Input::RequestsLeft(0));
+    assert!(desk.guard.problems(desk.now).iter().any(|text| text.contains("takes no more requests")));
+    desk.wait(10_000);
+    desk.step(Input::Kill { reason: "test".into(), by: None, write_file: false, request: None });
+    ask(&mut desk, exit()).vetoed("venue_budget").says(&["close everything"]);
+}
+
+#[test]
+fn what_was_never_sent_and_what_a_read_tells_is_not_counted() {
+    let mut desk = desk(501);
+    let seq = desk.orders(vec![exit(), exit(), exit()]).reduces().seq();
+    desk.order(entry(1)).vetoed("venue_budget").says(&["498"]);
+    // What has no answer yet may not be in the read.
+    desk.step(Input::RequestsLeft(501));
+    desk.order(entry(1)).vetoed("venue_budget").says(&["498"]);
+    let outcome = crate::guard::SendOutcome::NotSent("no room".to_owned());
+    desk.step(Input::Sent { intent: seq, index: 0, outcome });
     desk.order(entry(1)).resized();
-    desk.step(Input::RequestsLeft(499));
-    desk.order(entry(2)).vetoed("venue_budget").says(&["499", "500"]);
-    desk.order(close(ETH, false, "2000", "1")).reduces();
 }

@@ -59,7 +59,7 @@ fn every_defect_that_is_planted_is_noticed() {
         (Plant::Bare, "covered for"),
     ] {
         let found: Vec<String> =
-            (1..200).filter_map(|seed| World::new(seed, Some(plant)).run().err()).take(3).collect();
+            (1..2_000).filter_map(|seed| World::new(seed, Some(plant)).run().err()).take(3).collect();
         assert!(found.iter().any(|what| what.contains(told)), "{plant:?}: {found:?}");
     }
 }

@@ -1,0 +1,85 @@
+//! The requests that the venue still takes from the account: as last read, less what was sent since.
+//!
+//! A batch of n counts n. The read comes once a minute; a thousand orders can leave in the seconds between two.
+
+use crate::base::address::Address;
+use std::collections::BTreeMap;
+
+/// Requests that entries, settings and whatever rests leave alone: they are for what reduces now.
+pub(crate) const KEPT: u64 = 500;
+
+/// Of these, the ones that are the guard's own: for its stops, its closes and a flatten.
+pub(crate) const KEPT_FOR_GUARD: u64 = 200;
+
+/// While fewer are left than this, each client has its part of those above what is kept.
+const SHARED_BELOW: u64 = 2_500;
+
+/// The venue takes one request in so long from an account whose allowance is used up. Source:
+/// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
+const LAST_PACE_MS: u64 = 10_000;
+
+/// The account's allowance.
+#[derive(Debug, Default)]
+pub(crate) struct Allowance {
+    read: Option<u64>,
+    /// Counted since that read began.
+    sent: u64,
+    /// What each client spent since fewer were left than are shared.
+    parts: BTreeMap<Address, u64>,
+    /// When a client's last exit passed that came out of what is the guard's own.
+    last_ms: Option<u64>,
+}
+
+impl Allowance {
+    /// Takes in a read. What is `unanswered` by now may not be in it.
+    pub(crate) fn on_read(&mut self, left: u64, unanswered: u64) {
+        (self.read, self.sent) = (Some(left), unanswered);
+        if !self.is_shared() {
+            self.parts.clear();
+        }
+    }
+
+    /// Counts what sets out, for a client where it is for one.
+    pub(crate) fn on_send(&mut self, client: Option<Address>, requests: u64) {
+        self.sent = self.sent.saturating_add(requests);
+        if let Some(client) = client.filter(|_| self.is_shared()) {
+            let part = self.parts.entry(client).or_default();
+            *part = part.saturating_add(requests);
+        }
+    }
+
+    /// It surely never left.
+    pub(crate) fn on_not_sent(&mut self, requests: u64) {
+        self.sent = self.sent.saturating_sub(requests);
+    }
+
+    /// The requests that are left; `None` until they are read.
+    pub(crate) fn left(&self) -> Option<u64> {
+        self.read.map(|left| left.saturating_sub(self.sent))
+    }
+
+    fn is_shared(&self) -> bool {
+        self.left().is_some_and(|left| left < SHARED_BELOW)
+    }
+
+    /// What one of so many clients may spend and has spent, while there is little left to share.
+    pub(crate) fn part_of(&self, client: Address, clients: usize) -> Option<(u64, u64)> {
+        let clients = u64::try_from(clients).ok().filter(|clients| *clients > 1 && self.is_shared())?;
+        let part = (SHARED_BELOW.saturating_sub(KEPT)).checked_div(clients)?;
+        Some((part, self.parts.get(&client).copied().unwrap_or_default()))
+    }
+
+    /// How long until a client's next exit may come out of what is the guard's own.
+    pub(crate) fn pause_ms(&self, now_ms: u64) -> u64 {
+        // Where nothing is left, two of three go to the guard.
+        let pace_ms = if self.left() == Some(0) { LAST_PACE_MS.saturating_mul(3) } else { LAST_PACE_MS };
+        self.last_ms.map_or(0, |last_ms| pace_ms.saturating_sub(now_ms.saturating_sub(last_ms)))
+    }
+
+    /// A client's request passed.
+    pub(crate) fn on_passed(&mut self, now_ms: u64) {
+        if self.left().is_some_and(|left| left < KEPT_FOR_GUARD) {
+            self.last_ms = Some(now_ms);
+        }
+    }
+}

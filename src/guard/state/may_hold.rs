@@ -1,0 +1,25 @@
+//! Whether something may be held in a market, read or not.
+
+use crate::guard::input::RequestBody;
+use crate::guard::state::guard::Guard;
+
+impl Guard {
+    /// Whether a position may be there: as read, through an entry on its way or at rest, or because the last read is old.
+    pub(in crate::guard) fn may_hold(&self, asset: u32, now_ms: u64) -> bool {
+        let Some(account) = &self.view.account else { return true };
+        let is_old = now_ms.saturating_sub(account.begun_ms) > self.config.account_max_age_ms;
+        is_old || !self.view.position(asset).is_zero() || self.may_open(asset)
+    }
+
+    /// Whether anything could have opened a position since the last read.
+    fn may_open(&self, asset: u32) -> bool {
+        let is_asked_for = |body: &RequestBody| match body {
+            RequestBody::Signed { envelope, .. } => envelope.action.orders().any(|order| order.asset == asset),
+            _ => false,
+        };
+        self.view.orders.values().any(|order| order.asset == asset && !order.reduce_only)
+            || self.sent.orders.iter().any(|order| order.asset == asset && !order.reduce_only)
+            || self.doubts.values().any(|doubt| doubt.about(asset).is_some())
+            || self.parked.iter().any(|waiting| is_asked_for(&waiting.request.body))
+    }
+}

@@ -1,0 +1,59 @@
+//! A flood of what passes in every state leaves the guard its eyes: the loss of the day is seen and everything closed
+//! while the flood goes on.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::signing::{BTC, place, signed};
+use crate::stand::{Mode, Stand, until};
+use crate::watched::{WIDE, hold_covered, until_flat};
+
+/// By then a minute's weight was spent and the reads were old.
+const FLOOD: usize = 900;
+
+#[test]
+fn noops_keep_no_halt_asleep() {
+    halted_under(&json!({"type": "noop"}));
+}
+
+#[test]
+fn exits_keep_no_halt_asleep() {
+    // Never filled: the price is out of reach.
+    let order = json!({"a": BTC, "b": false, "p": "90000", "s": "0.001", "r": true, "t": {"limit": {"tif": "Ioc"}}});
+    halted_under(&place(&order));
+}
+
+fn halted_under(action: &Value) {
+    let stand = Stand::up(Mode::Testnet, &WIDE.replace("daily_loss = \"90\"", "daily_loss = \"5\""));
+    hold_covered(&stand, "BTC", "0.01");
+    hold_covered(&stand, "ETH", "4");
+    let (over, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut connection = stand.connect();
+                while !over.load(Ordering::SeqCst) {
+                    if connection.post("/exchange", &signed(&stand.client, action).to_string()).is_err() {
+                        connection = stand.connect();
+                    }
+                    asked.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        let _ends = Ends(&over);
+        until("a flood", || (asked.load(Ordering::SeqCst) > FLOOD).then_some(()));
+        stand.venue.price("ETH", "2360").unwrap();
+        until_flat(&stand);
+    });
+    assert_eq!(stand.status()["risk"]["state"], "halted_for_day");
+    assert!(stand.venue_saw().iter().all(|request| request["verdict"] != "weight_exceeded"));
+}
+
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}

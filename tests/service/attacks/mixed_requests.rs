@@ -1,0 +1,114 @@
+//! Whatever a request asks for besides, its exits go, at the price that was asked; and what is refused is not sent.
+
+use serde_json::{Value, json};
+
+use crate::http::Response;
+use crate::signing::{ETH, limit, place, signed};
+use crate::stand::{Mode, Stand, until};
+use crate::watched::{WIDE, held, hold_covered, is_same};
+
+/// Delisted at the simulated venue.
+const MATIC: u32 = 2;
+
+fn exit(asset: u32, px: &str, size: &str) -> Value {
+    json!({"a": asset, "b": false, "p": px, "s": size, "r": true, "t": {"limit": {"tif": "Ioc"}}})
+}
+
+fn statuses(reply: &Value) -> Vec<Value> {
+    reply["response"]["data"]["statuses"].as_array().unwrap_or_else(|| panic!("{reply}")).clone()
+}
+
+fn batch(orders: &[Value]) -> Value {
+    json!({"type": "order", "orders": orders, "grouping": "na"})
+}
+
+#[test]
+fn an_exit_goes_beside_an_entry_that_is_refused() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    hold_covered(&stand, "ETH", "1");
+    let reply = stand.send(&batch(&[limit(MATIC, true, "0.4", "100"), exit(ETH, "2400", "1")]));
+    let told = statuses(&reply);
+    assert_eq!(told.len(), 2, "{reply}");
+    assert!(told[0]["error"].as_str().unwrap().contains("market_delisted"), "{reply}");
+    assert!(told[1].get("filled").is_some(), "{reply}");
+    assert_eq!(reply["guard"]["verdict"], "resize");
+    assert_eq!(held(&stand, "ETH"), None);
+}
+
+#[test]
+fn an_unmarked_close_a_little_too_large_closes_at_its_own_price() {
+    let rules = format!("{WIDE}markets = [\"BTC\"]\n");
+    let stand = Stand::up(Mode::Testnet, &rules);
+    hold_covered(&stand, "ETH", "1.0001");
+    let mut close = limit(ETH, false, "2400", "1.0002");
+    close["t"]["limit"]["tif"] = json!("Ioc");
+    let reply = stand.send(&place(&close));
+    assert!(statuses(&reply)[0].get("filled").is_some(), "{reply}");
+    assert_eq!(held(&stand, "ETH"), None, "nothing is left, and nothing was opened");
+    let sent = stand.venue_saw().into_iter().map(|request| request["action"]["orders"][0].clone());
+    let sent = sent.into_iter().find(|order| order["p"] == "2400").expect("a sale at the price asked");
+    assert_eq!((&sent["r"], is_same(sent["s"].as_str().unwrap(), "1.0001")), (&json!(true), true));
+}
+
+#[test]
+fn an_exit_cut_to_what_closes_keeps_its_price() {
+    let stand = Stand::up(Mode::Testnet, &format!("{WIDE}order_value = \"10\"\n"));
+    hold_covered(&stand, "ETH", "1");
+    let mut close = limit(ETH, false, "2400", "2");
+    close["t"]["limit"]["tif"] = json!("Ioc");
+    let reply = stand.send(&place(&close));
+    let saw = stand.venue_saw();
+    let sold = saw.iter().map(|request| &request["action"]["orders"][0]).find(|order| order["p"] == "2400");
+    assert_eq!(sold.map(|order| order["r"].clone()), Some(json!(true)), "{reply}");
+    assert_eq!(held(&stand, "ETH"), None);
+}
+
+#[test]
+fn what_asks_for_nothing_is_malformed_and_not_sent() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    let before = stand.venue_saw().len();
+    for action in [
+        json!({"type": "order", "orders": [], "grouping": "na"}),
+        json!({"type": "cancel", "cancels": []}),
+        json!({"type": "cancelByCloid", "cancels": []}),
+        json!({"type": "batchModify", "modifies": []}),
+    ] {
+        let Response { status, .. } = stand.post("/exchange", &signed(&stand.client, &action));
+        assert_eq!(status, 422, "{action}");
+    }
+    assert_eq!(stand.venue_saw().len(), before);
+}
+
+#[test]
+fn one_order_is_not_modified_into_many() {
+    let stand = Stand::up(Mode::Testnet, &format!("{WIDE}open_orders = 1\n"));
+    let reply = stand.send(&place(&limit(ETH, true, "2450", "0.1")));
+    let oid = statuses(&reply)[0]["resting"]["oid"].clone();
+    let into = |px: u32| json!({"oid": oid, "order": limit(ETH, true, &px.to_string(), "0.1")});
+    let modifies: Vec<Value> = (2400..2420).map(into).collect();
+    stand.send(&json!({"type": "batchModify", "modifies": modifies, "a": true}));
+    let truth = stand.venue.truth();
+    let entries = truth["orders"].as_array().unwrap().iter().filter(|order| order["reduceOnly"] == false).count();
+    assert_eq!(entries, 1, "{truth}");
+}
+
+#[test]
+fn settings_that_put_more_at_stake_are_refused_after_a_kill() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.send(&json!({"type": "updateLeverage", "asset": ETH, "isCross": true, "leverage": 2}));
+    let done = crate::stand::run_with(&stand.home(), &["kill", "--reason", "test"], "");
+    assert_eq!(done.status.code(), Some(0));
+    until("the kill", || stand.status()["killed"].is_string().then_some(()));
+    let before = stand.venue_saw().len();
+    for (asset, leverage) in [(ETH, 3), (110_001, 1)] {
+        let update = json!({"type": "updateLeverage", "asset": asset, "isCross": true, "leverage": leverage});
+        assert_eq!(stand.send(&update)["guard"]["verdict"], "veto");
+        let margin = json!({"type": "updateIsolatedMargin", "asset": asset, "isBuy": true, "ntli": 9_000_000_000_u64});
+        assert_eq!(stand.send(&margin)["guard"]["verdict"], "veto");
+    }
+    let of_settings =
+        |request: &&Value| request["action"]["type"].as_str().is_some_and(|name| name.starts_with("update"));
+    assert_eq!(stand.venue_saw().iter().skip(before).filter(of_settings).count(), 0);
+    let lower = json!({"type": "updateLeverage", "asset": ETH, "isCross": true, "leverage": 1});
+    assert_eq!(stand.send(&lower)["guard"]["verdict"], "allow");
+}
