@@ -28,7 +28,7 @@ use super::venue_io::api_wallet_check;
 use super::venue_io::intervals::Intervals;
 use super::venue_io::poller::Poller;
 use super::venue_io::read_board::ReadBoard;
-use super::venue_io::schedule::Lane;
+use super::venue_io::read_task::Lane;
 use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
 use super::venue_io::sender::{self, SENDERS, Sending};
 use super::venue_io::spent_weight::SpentWeight;

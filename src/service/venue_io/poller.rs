@@ -8,7 +8,8 @@ use crossbeam_channel::Sender;
 
 use super::intervals::Intervals;
 use super::read_board::{Question, ReadBoard, Work};
-use super::schedule::{Lane, Schedule, Task};
+use super::read_task::{Lane, Task};
+use super::schedule::Schedule;
 use super::venue_reads::{Answer, ReadFor, VenueReader};
 use crate::base::clock::steady_ms;
 use crate::base::sync::lock;

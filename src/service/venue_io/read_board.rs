@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::schedule::{Lane, Schedule, Task};
+use super::read_task::{Lane, Task};
+use super::schedule::Schedule;
 use super::venue_reads::ReadFor;
 use crate::base::address::Cloid;
 use crate::base::clock::steady_ms;
