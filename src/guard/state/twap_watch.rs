@@ -1,5 +1,5 @@
-//! What is known of the account's TWAP orders while it must be flat. No interval brings their read: it is asked for here,
-//! again and again, since another program may begin one at any time.
+//! The TWAP orders of an account that must be flat, as far as they are known. No interval brings their read: it is asked
+//! for here, again and again, since another program may begin one at any time.
 
 /// Between two reads while none runs.
 const EVERY_MS: u64 = 30_000;

@@ -160,7 +160,7 @@ fn only_refusals_grow_the_pause_beyond_five_seconds() {
     let refused = SendOutcome::Answered(statuses(json!([{"error": "Order could not immediately match."}])));
     let unheard = [
         SendOutcome::NotSent("the venue answered 429".into()),
-        SendOutcome::Answered(statuses(json!([{"error": "Too many cumulative requests sent"}]))),
+        SendOutcome::Answered(json!({"status": "err", "response": "Too many cumulative requests sent"})),
     ];
     for outcome in unheard {
         assert!(pause_after(&outcome, 7) <= 5_500, "{outcome:?}");

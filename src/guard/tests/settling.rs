@@ -325,8 +325,9 @@ fn a_doubt_that_nobody_answers_has_an_end() {
     let cloid = decided.sent_order(0)["c"].as_str().unwrap().parse().unwrap();
     let look = |desk: &mut Desk| {
         desk.read();
+        let recovered = kind(&desk.step(Input::Tick), "recovered");
         desk.step(Input::OrderStatus { intent: decided.seq(), index: 0, cloid, answer: None });
-        kind(&desk.step(Input::Tick), "recovered")
+        recovered
     };
     while desk.now < begun_ms + 119_000 {
         desk.now += 1_000;

@@ -1,4 +1,4 @@
-//! What is to be read of the venue, shared by the core that wants it and the threads that read it. Whoever puts something
+//! The read board: it holds reads that the core wants until a thread does them. Whoever puts something
 //! here waits for nobody, and nothing is dropped: the same thing wanted twice is one thing.
 
 use std::collections::{BTreeSet, VecDeque};
