@@ -58,7 +58,7 @@ impl Guard {
 fn on_input(step: &mut Step<'_>, input: Input) {
     match input {
         Input::Request(request) => requests::on_request(step, request),
-        Input::Universe(universe) => step.guard.view.universe = universe,
+        Input::Universe(universe) => supervise::on_universe(step, universe),
         Input::Mids { mids, begun_ms } => supervise::on_mids(step, &mids, begun_ms),
         Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, equity, begun_ms),
         Input::Orders { orders, begun_ms } => {

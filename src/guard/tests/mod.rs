@@ -24,6 +24,7 @@ mod head;
 mod headroom;
 mod held_back;
 mod in_flight;
+mod keeping_flat;
 mod leverage;
 mod live;
 mod modifies;

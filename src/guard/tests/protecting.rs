@@ -332,6 +332,25 @@ fn an_old_doubt_holds_up_no_cover() {
 }
 
 #[test]
+fn doubt_after_doubt_holds_up_cover_for_three_seconds_at_most() {
+    let mut desk = Desk::live();
+    let doubt = |desk: &mut Desk, px: u32| {
+        let decided = desk.order(buy(ETH, &px.to_string(), "0.01"));
+        desk.step(Input::Sent { intent: decided.seq(), index: 0, outcome: SendOutcome::NoAnswer("cut".into()) });
+    };
+    doubt(&mut desk, 1_980);
+    assert!(event(&bare(&mut desk, "ETH", dec!(1)), "protect").is_none());
+    for second in 1..=3 {
+        desk.now += 1_000;
+        doubt(&mut desk, 1_980 + second);
+        desk.read_account(desk.now);
+        assert!(event(&desk.read_orders(desk.now), "protect").is_none(), "second {second}");
+    }
+    desk.now += 1;
+    protect(&desk.read_account(desk.now));
+}
+
+#[test]
 fn paper_mode_tells_of_every_change_of_what_is_bare_once() {
     let mut desk = Desk::paper();
     let told = protect(&bare(&mut desk, "ETH", dec!(1)));

@@ -7,6 +7,7 @@
 //! | `deposit`, `withdraw` | `usd`, `ledger_delay_ms`? |
 //! | `position` | `coin`, `szi`, `entry_px`: trades the difference to `szi` at that price, without a fee |
 //! | `order` | a wire order's members, or `order`: one or an array, with `grouping`?; the result is the statuses |
+//! | `list` | `coin`, `px`: a perp that was not there before |
 //! | `setting` | `name`, `value`; the names stand in `GET /sim` |
 //! | `fault` | `on`, `kind`, `times`? (1), `ms`?, `text`?; see [`Kind`] |
 //! | `clock` | `advance_ms` |
@@ -82,6 +83,11 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             venue.engine.foreign_orders.push(order);
             Ok(Value::Null)
         }
+        "list" => {
+            let name = text(op, "coin")?.to_owned();
+            venue.engine.list(name.leak(), positive(op, "px")?);
+            Ok(Value::Null)
+        }
         "setting" => {
             let value = op.get("value").ok_or("missing `value`")?;
             venue.engine.settings.set(text(op, "name")?, value).map_err(|error| error.to_string())?;
@@ -99,7 +105,7 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             Ok(Value::Null)
         }
         other => Err(format!(
-            "no op `{other}`; there are price, book, deposit, withdraw, position, order, foreign_order, setting, fault, clock, clear"
+            "no op `{other}`; there are price, book, deposit, withdraw, position, order, foreign_order, list, setting, fault, clock, clear"
         )),
     }
 }

@@ -185,7 +185,11 @@ impl World {
                 let answer = (!self.is_away()).then(|| self.venue.order_status(cloid));
                 self.post_mail(20, Mail::Input(Input::OrderStatus { intent, index, cloid, answer }));
             }
-            Read::Twaps | Read::Universe => {}
+            Read::Twaps => {
+                let answer = if self.is_away() { Err("HTTP 502".to_owned()) } else { Ok(Vec::new()) };
+                self.post_mail(20, Mail::Input(Input::Twaps(answer)));
+            }
+            Read::Universe => {}
         }
     }
 
