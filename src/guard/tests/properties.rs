@@ -127,12 +127,13 @@ fn check_exits(asked: &[Value], decided: &Decided) {
         let is_left_out = |change: &&String| change.contains("left out (nothing_to_reduce)");
         let is_priced = |change: &&String| change.contains("limit price of a stop set");
         assert!(changes.iter().all(|change| is_left_out(&change) || is_priced(&change)), "{changes:?}");
-        let left_out =
-            |place: usize| changes.iter().any(|change| change.starts_with(&format!("order {} of", place + 1)));
         let sent = decided.forward()["orders"].as_array().unwrap();
-        let asked: Vec<Value> =
-            asked.iter().enumerate().filter(|(place, _)| !left_out(*place)).map(|(_, order)| order.clone()).collect();
-        assert_eq!(sent.len(), asked.len(), "{}", decided.event);
+        let places =
+            decided.event.pointer("/parts/0/places").map(|places| serde_json::from_value(places.clone()).unwrap());
+        let places: Vec<usize> = places.unwrap_or_else(|| (0..sent.len()).collect());
+        let is_whole = !changes.iter().any(|change| is_left_out(&change));
+        assert_eq!((places.len() == asked.len(), places.len()), (is_whole, sent.len()), "{}", decided.event);
+        let asked: Vec<Value> = places.iter().map(|place| asked[*place].clone()).collect();
         for (sent, asked) in sent.iter().zip(asked.into_iter().map(canonical)) {
             let is_priced = changes.iter().any(|change| is_priced(&change));
             let is_stop = asked.pointer("/t/trigger/isMarket") == Some(&json!(true));

@@ -299,7 +299,12 @@ fn a_full_book_makes_room_for_a_stop_farthest_first_and_cover_stays() {
     desk.answer(room["seq"].as_u64().unwrap(), 0, done);
     desk.orders.drain(..2);
     desk.now += 500;
-    desk.read_account(desk.now);
+    for i in 0..10 {
+        desk.now += 500;
+        let a = desk.read_account(desk.now);
+        let b = desk.read_orders(desk.now);
+        eprintln!("{i} {:?} {:?}", events(&a), events(&b));
+    }
     let again = event(&desk.read_orders(desk.now), "intent").expect("the stop again");
     assert_eq!(again["action"]["orders"][0]["t"]["trigger"]["tpsl"], "sl");
     // Nothing is left that could go: the position is closed.
