@@ -3,7 +3,7 @@
 
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover as cover_lines;
-use crate::guard::flow::risk::account;
+use crate::guard::flow::risk::{account, mode};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
@@ -24,8 +24,18 @@ pub(crate) fn on_mids(step: &mut Step<'_>, mids: &BTreeMap<String, Decimal>, beg
 /// Takes in the account, unless a newer read is held.
 pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Decimal, begun_ms: u64) {
     let venue_ms = state.time;
+    let is_held = step.guard.is_account_held(step.now_ms);
+    if !step.guard.clock.admits(venue_ms, begun_ms, is_held) {
+        // The next one tells whether this time is right.
+        step.effects.immediate.push(Command::Read(Read::AccountNow));
+        return;
+    }
+    if let Some(held) = step.guard.view.account.as_mut().filter(|_| !is_held) {
+        held.venue_ms = held.venue_ms.min(venue_ms);
+    }
     if let Some(changes) = step.guard.view.set_account(state, equity, begun_ms) {
         step.guard.clock.read(venue_ms, begun_ms);
+        mode::carry_equity(step.guard);
         step.guard.sent.on_account_read(Moment { now_ms: begun_ms, venue_ms }, &changes);
         on_positions_changed(step, changes.into_keys().collect());
     }

@@ -15,7 +15,8 @@ use crate::guard::{Input, Read};
 use crate::service::message::Message;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
-use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
+use crate::service::thread::ThreadEnd;
+use crate::venue::info::{self, AccountMode, LEDGER_OVERLAP_MS};
 use crate::venue::weight::Priority;
 
 /// Reads asked for that wait at most; more are dropped, for the intervals bring them anyway.
@@ -26,6 +27,8 @@ const APPROVAL_MS: u64 = 3_600_000;
 /// Between two tries to check the API wallet's role.
 const WALLET_MS: u64 = 10_000;
 const LEDGER_MS: u64 = 60_000;
+/// The account's mode is read once in so many reads of the open orders: every minute where the budget is whole.
+const MODE_IN_ORDERS: u64 = 12;
 
 /// The poller's surroundings.
 pub(in crate::service) struct Poller {
@@ -54,8 +57,8 @@ impl Poller {
     /// Reads until the service ends.
     ///
     /// # Errors
-    /// When the decision loop is gone, or the account's equity cannot be valued surely.
-    pub(in crate::service) fn run(&self) -> Result<(), String> {
+    /// When the decision loop is gone; a refusal, when the account's equity cannot be valued surely at the start.
+    pub(in crate::service) fn run(&self) -> Result<(), ThreadEnd> {
         let mut state = self.begin();
         loop {
             self.reader.venue.faults.pass(Step::Poll).map_err(|error| error.to_string())?;
@@ -110,14 +113,17 @@ impl Poller {
         }
     }
 
-    fn run_due(&self, state: &mut State) -> Result<(), String> {
+    fn run_due(&self, state: &mut State) -> Result<(), ThreadEnd> {
         for task in state.schedule.due(steady_ms()) {
             let begun_steady_ms = steady_ms();
             let Some(purpose) = self.purpose(state, task, begun_steady_ms) else { continue };
             let (name, every_ms, answer) = match task {
                 Task::Wallet => ("API wallet's role", WALLET_MS, self.reader.wallet()?),
                 Task::Role => ("role", u64::MAX, self.reader.role()),
-                Task::Mode => ("mode", u64::MAX, self.read_mode(state)?),
+                Task::Mode => {
+                    let every_ms = self.intervals.orders_ms.saturating_mul(MODE_IN_ORDERS);
+                    ("mode", every_ms, self.read_mode(state)?)
+                }
                 Task::Universe => ("markets", UNIVERSE_MS, self.reader.universe()),
                 Task::Mids => ("prices", self.intervals.prices_ms, self.reader.mids()),
                 Task::Account => ("account", self.intervals.account_ms, self.read_account(state, purpose)),
@@ -141,13 +147,23 @@ impl Poller {
         Ok(())
     }
 
-    fn read_mode(&self, state: &mut State) -> Result<Answer, String> {
-        Ok(self.reader.mode()?.map(|(mode, begun_ms)| {
-            state.mode = Some(mode);
-            // A unified account's equity is in a second answer.
-            state.schedule.account_weight = if mode == AccountMode::Unified { 4 } else { 2 };
-            Some(Input::AccountMode { mode, begun_ms })
-        }))
+    /// The outer error refuses the start: limits from the wrong equity are worse than none. Once there were right ones,
+    /// the core goes on with what it knows.
+    fn read_mode(&self, state: &mut State) -> Result<Answer, ThreadEnd> {
+        let (mode, begun_ms) = match self.reader.mode() {
+            Ok(read) => read,
+            Err(text) => return Ok(Err(text)),
+        };
+        Ok(Ok(Some(match mode {
+            Ok(mode) => {
+                state.mode = Some(mode);
+                // A unified account's equity is in a second answer.
+                state.schedule.account_weight = if mode == AccountMode::Unified { 4 } else { 2 };
+                Input::AccountMode { mode, begun_ms }
+            }
+            Err(mode) if state.mode.is_none() => return Err(ThreadEnd::Refused(info::unvalued(&mode))),
+            Err(mode) => Input::UnvaluedMode { mode, begun_ms },
+        })))
     }
 
     /// What a read that is due is for; `None` where it can wait for its interval, and there is no weight to spare for it.
