@@ -110,10 +110,14 @@ fn failed(error: impl Display) -> RunError {
 }
 
 /// Waits for a signal, or for the first thread that dies.
-fn wait(signal: &Receiver<Option<&'static str>>, deaths: &Receiver<Death>) -> Result<&'static str, String> {
+fn wait(signal: &Receiver<Option<&'static str>>, deaths: &Receiver<Death>) -> Result<&'static str, RunError> {
     select! {
         recv(signal) -> name => Ok(name.ok().flatten().unwrap_or("a signal")),
-        recv(deaths) -> death => Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string())),
+        recv(deaths) -> death => Err(match death {
+            Ok(death) if death.is_refusal => RunError::Refused(death.reason),
+            Ok(death) => RunError::Failed(death.to_string()),
+            Err(_) => RunError::Failed("a thread died".to_owned()),
+        }),
     }
 }
 
@@ -138,7 +142,8 @@ impl ServiceContext {
         log::line(Level::Info, &text);
         notify.ready(&text);
         let end = wait(&signal, &ends.deaths);
-        notify.shutting_down(end.as_ref().map_or_else(String::as_str, |_| "what is on its way is waited for"));
+        let waits = "what is on its way is waited for".to_owned();
+        notify.shutting_down(&end.as_ref().map_or_else(ToString::to_string, |_| waits));
         self.end(end, server, ends)
     }
 
@@ -169,16 +174,16 @@ impl ServiceContext {
     }
 
     /// Comes down as the end asks for: in order on a signal, as far as it goes on a death.
-    fn end(&self, end: Result<&'static str, String>, server: Server, ends: &Ends) -> Result<(), RunError> {
+    fn end(&self, end: Result<&'static str, RunError>, server: Server, ends: &Ends) -> Result<(), RunError> {
         match end {
             Ok(signal) => {
                 self.shut_down(signal, ends)?;
                 server.close(GRACE);
                 Ok(())
             }
-            Err(death) => {
-                self.give_up(&death, ends);
-                Err(RunError::Failed(death))
+            Err(error) => {
+                self.give_up(&error.to_string(), ends);
+                Err(error)
             }
         }
     }

@@ -22,7 +22,7 @@ use super::server::authenticate::Authenticator;
 use super::server::gate::{Limits, Slots};
 use super::server::handlers::Handlers;
 use super::server::info_proxy::InfoProxy;
-use super::thread::{DEATHS, Death, spawn};
+use super::thread::{DEATHS, Death, spawn, spawn_refusing};
 use super::triggers;
 use super::venue_io::api_wallet_check;
 use super::venue_io::intervals::Intervals;
@@ -173,7 +173,7 @@ impl ServiceContext {
         for (lane, name, threads) in Lane::ALL {
             for _ in 0..threads {
                 let poller = Arc::clone(&poller);
-                spawn(name, &self.deaths, move || poller.run(lane))?;
+                spawn_refusing(name, &self.deaths, move || poller.run(lane))?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@
 use crate::guard::config::Mode;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover as cover_lines;
-use crate::guard::flow::risk::account;
+use crate::guard::flow::risk::{account, mode};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
@@ -37,10 +37,20 @@ pub(crate) fn on_universe(step: &mut Step<'_>, universe: Universe) {
 /// Takes in the account, unless a newer read is held.
 pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Decimal, begun_ms: u64) {
     let venue_ms = state.time;
+    let is_held = step.guard.is_account_held(step.now_ms);
+    if !step.guard.clock.admits(venue_ms, begun_ms, is_held) {
+        // The next one tells whether this time is right.
+        step.effects.immediate.push(Command::Read(Read::AccountNow));
+        return;
+    }
+    if let Some(held) = step.guard.view.account.as_mut().filter(|_| !is_held) {
+        held.venue_ms = held.venue_ms.min(venue_ms);
+    }
     let unknown = step.guard.view.account.as_ref().map(|account| account.unknown.clone()).unwrap_or_default();
     let held: BTreeSet<u32> = held_markets(step.guard).collect();
     if let Some(changes) = step.guard.view.set_account(state, equity, begun_ms) {
         step.guard.clock.read(venue_ms, begun_ms);
+        mode::carry_equity(step.guard);
         step.guard.sent.on_account_read(Moment { now_ms: begun_ms, venue_ms }, &changes);
         step.guard.watch.forget_dust(&step.guard.view);
         // A coin listed since the markets were read: their interval may bring them a minute later.

@@ -1,5 +1,6 @@
 //! Checkpoints: the part of earlier events that a restart must know, used nonces and client order ids.
 
+use crate::guard::code::Code;
 use crate::guard::recovery::open_intents;
 use crate::guard::reply::Verdict;
 use crate::guard::state::cover::LinePart;
@@ -74,8 +75,14 @@ impl Guard {
 
     fn restore_decision(&mut self, decision: &Decision<'_>, at_ms: u64) {
         if let (Some(client), Some(nonce)) = (decision.client, decision.nonce) {
-            // What was out of the window then is again: one far ahead would stand as the highest for ever.
-            let _refused = self.windows.entry(client).or_default().burn(nonce, at_ms);
+            let window = self.windows.entry(client).or_default();
+            if decision.code == Code::WrongNetwork.as_str() {
+                // Said before the nonce was looked at.
+                let _refused = window.burn(nonce, at_ms);
+            } else if decision.code != Code::NonceOutOfWindow.as_str() {
+                // One that was out of the window, far ahead, would stand as the highest for ever.
+                window.remember(nonce);
+            }
         }
         if decision.verdict == Verdict::Veto.name() {
             return;

@@ -42,6 +42,19 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
             alert("uncovered", format!("{bare} of the position in {coin} has no stop"), Some(*since_ms));
         }
     }
+    if let Some((mode, since_ms)) = &guard.risk.unvalued {
+        let text = format!(
+            "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
+             the positions win and lose; set the mode back, or stop the service"
+        );
+        alert("account_mode", text, Some(*since_ms));
+    }
+    if let Some((off_ms, since_ms)) = guard.clock.off_by() {
+        let where_to = if off_ms > 0 { "ahead of" } else { "behind" };
+        let by_ms = off_ms.unsigned_abs();
+        let text = format!("this machine's clock is {by_ms} ms {where_to} the venue's; set it right, by NTP");
+        alert("clock_off", text, Some(since_ms));
+    }
     if guard.unsettled > 0 {
         let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled);
         alert("unsettled", text, None);

@@ -18,7 +18,9 @@ use crate::guard::Input;
 use crate::service::message::Message;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
+use crate::service::thread::ThreadEnd;
 use crate::venue::client::Timeouts;
+use crate::venue::info;
 use crate::venue::info::LEDGER_OVERLAP_MS;
 use crate::venue::weight::Priority;
 
@@ -31,6 +33,8 @@ const APPROVAL_MS: u64 = 3_600_000;
 /// Between two tries to check the API wallet's role.
 const WALLET_MS: u64 = 10_000;
 const LEDGER_MS: u64 = 60_000;
+/// The account's mode is read once in so many reads of the open orders: every minute where the budget is whole.
+const MODE_IN_ORDERS: u64 = 12;
 
 /// What all lanes share.
 pub(in crate::service) struct Poller {
@@ -68,8 +72,8 @@ impl Poller {
     /// Reads what stands in this lane until the service ends.
     ///
     /// # Errors
-    /// When the decision loop is gone, or the account's equity cannot be valued surely.
-    pub(in crate::service) fn run(&self, lane: Lane) -> Result<(), String> {
+    /// When the decision loop is gone; a refusal, when the account's equity cannot be valued surely at the start.
+    pub(in crate::service) fn run(&self, lane: Lane) -> Result<(), ThreadEnd> {
         let budget = &self.beside.venue.budget;
         let has_room = |weight: u32| lock(budget).has_room(Priority::EarlyRead, weight, steady_ms());
         loop {
@@ -97,12 +101,15 @@ impl Poller {
         }
     }
 
-    fn read(&self, task: Task, read_for: ReadFor) -> Result<(), String> {
+    fn read(&self, task: Task, read_for: ReadFor) -> Result<(), ThreadEnd> {
         let begun_steady_ms = steady_ms();
         let (name, every_ms, answer) = match task {
             Task::Wallet => ("API wallet's role", WALLET_MS, self.beside.wallet()?),
             Task::Role => ("role", u64::MAX, self.beside.role()),
-            Task::Mode => ("mode", u64::MAX, self.read_mode(read_for)?),
+            Task::Mode => {
+                let every_ms = self.intervals.orders_ms.saturating_mul(MODE_IN_ORDERS);
+                ("mode", every_ms, self.read_mode(read_for)?)
+            }
             Task::Universe => ("markets", UNIVERSE_MS, self.beside.universe(read_for)),
             Task::Mids => ("prices", self.intervals.prices_ms, self.steady.mids(read_for)),
             Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)),
@@ -127,11 +134,21 @@ impl Poller {
         Ok(())
     }
 
-    fn read_mode(&self, read_for: ReadFor) -> Result<Answer, String> {
-        Ok(self.beside.mode(read_for)?.map(|(mode, begun_ms)| {
-            self.board.set_mode(mode);
-            Some(Input::AccountMode { mode, begun_ms })
-        }))
+    /// The outer error refuses the start: limits from the wrong equity are worse than none. Once there were right ones,
+    /// the core goes on with what it knows.
+    fn read_mode(&self, read_for: ReadFor) -> Result<Answer, ThreadEnd> {
+        let (mode, begun_ms) = match self.beside.mode(read_for) {
+            Ok(read) => read,
+            Err(text) => return Ok(Err(text)),
+        };
+        Ok(Ok(Some(match mode {
+            Ok(mode) => {
+                self.board.set_mode(mode);
+                Input::AccountMode { mode, begun_ms }
+            }
+            Err(mode) if self.board.mode().is_none() => return Err(ThreadEnd::Refused(info::unvalued(&mode))),
+            Err(mode) => Input::UnvaluedMode { mode, begun_ms },
+        })))
     }
 
     fn read_account(&self, read_for: ReadFor) -> Answer {

@@ -78,14 +78,11 @@ impl VenueReader {
         }
     }
 
-    /// How the account's balances are kept, and when that was asked. The outer error ends the service: limits from the
-    /// wrong equity are worse than none.
-    pub(super) fn mode(&self, read_for: ReadFor) -> Result<Result<(AccountMode, u64), String>, String> {
+    /// How the account's balances are kept, or the name of a mode whose equity cannot be read; and when that was asked.
+    pub(super) fn mode(&self, read_for: ReadFor) -> Result<(Result<AccountMode, String>, u64), String> {
         let begun_ms = now_ms();
-        match self.ask_for(read_for, &json!({"type": "userAbstraction", "user": self.account})) {
-            Ok(answer) => Ok(Ok((AccountMode::from_answer(&answer)?, begun_ms))),
-            Err(text) => Ok(Err(text)),
-        }
+        let answer = self.ask_for(read_for, &json!({"type": "userAbstraction", "user": self.account}))?;
+        Ok((AccountMode::from_answer(&answer)?, begun_ms))
     }
 
     pub(super) fn universe(&self, read_for: ReadFor) -> Answer {

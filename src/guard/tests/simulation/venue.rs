@@ -35,6 +35,9 @@ pub(super) struct Books {
     pub(super) cash: Decimal,
     /// What came in less what went out.
     pub(super) flows: Decimal,
+    /// Shares of the account: who brings or takes money brings or takes shares of it, so a share is worth what was won or
+    /// lost with it.
+    shares: Decimal,
     /// Size and what it cost.
     pub(super) positions: BTreeMap<&'static str, (Decimal, Decimal)>,
     pub(super) mids: BTreeMap<String, Decimal>,
@@ -64,9 +67,9 @@ impl Books {
         self.cash + self.positions.keys().map(|coin| self.unrealized(coin)).sum::<Decimal>()
     }
 
-    /// What was won or lost since the beginning.
-    pub(super) fn pnl(&self) -> Decimal {
-        self.equity() - self.flows
+    /// What a share is worth.
+    pub(super) fn share_px(&self) -> Decimal {
+        self.equity() / self.shares
     }
 
     fn maintenance(&self) -> Decimal {
@@ -114,6 +117,7 @@ impl Venue {
             at_ms,
             cash: dec!(10_000),
             flows: dec!(10_000),
+            shares: dec!(10_000),
             positions: BTreeMap::new(),
             mids: mids.collect(),
             orders: BTreeMap::new(),
@@ -345,6 +349,11 @@ impl Venue {
     /// Money comes in (or goes out); the ledger shows it `late_ms` later.
     pub(super) fn flow(&mut self, usd: Decimal, late_ms: u64) {
         let now = self.books.at_ms;
+        let share_px = self.books.share_px();
+        if share_px <= Decimal::ZERO {
+            return;
+        }
+        self.books.shares += usd / share_px;
         self.books.cash += usd;
         self.books.flows += usd;
         let delta = if usd < Decimal::ZERO {
