@@ -2,14 +2,18 @@
 //! venue holds, not at what the guard believes.
 
 mod burnt_allowance;
+mod closing_flip;
 mod crowded_book;
 mod cut_journal;
 mod flood_of_exits;
 mod heavy_refusals;
 mod lagging_reads;
 mod loosened_stop;
+mod lowest_price;
 mod mixed_requests;
 mod over_limit;
+mod parked_entry;
+mod phantom_stops;
 mod refused_stop;
 mod resting_flip;
 mod spent_reserve;
@@ -17,3 +21,4 @@ mod spoiled_index;
 mod stops_of_batches;
 mod unread_orders;
 mod unseen_cover;
+mod unseen_fill;
