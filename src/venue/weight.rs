@@ -1,4 +1,4 @@
-//! What requests weigh against the venue's budget per IP address, and who may spend of it.
+//! The weight of requests against the venue's budget per IP address, and who may spend of it.
 //!
 //! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::signing::{BTC, ETH, limit, place, signed};
 use crate::stand::{ACCOUNT, Mode, Stand, run_with, until};
-use crate::watched::{WIDE, covered, hold, hold_covered, until_flat};
+use crate::watched::{Ends, WIDE, covered, hold, hold_covered, until_flat};
 
 /// So many orders are placed and cancelled without a pause: with a read of the account after each of these requests the
 /// minute's weight would be spent.
@@ -112,12 +112,4 @@ fn flatten_under_flood(stand: &Stand) {
     let sent: Vec<Value> = stand.on_disk().into_iter().filter(|event| event["kind"] == "sent").collect();
     let own: Vec<&Value> = sent.iter().filter(|event| event["decision"] == told["seq"]).collect();
     assert!(!own.is_empty() && own.iter().all(|event| event["reply"]["status"] == "ok"), "{own:?}");
-}
-
-struct Ends<'a>(&'a AtomicBool);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
 }

@@ -1,5 +1,7 @@
 //! Shared by the tests of the watch: the account moved by hand, and the venue's record of what the guard did.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 
 use crate::stand::{Stand, until};
@@ -96,4 +98,13 @@ pub(crate) fn sends_are_named(stand: &Stand) {
 pub(crate) fn fault(stand: &Stand, on: &str, kind: &str, times: u64, text: &str) {
     let fault = json!({"op": "fault", "on": on, "kind": kind, "times": times, "text": text, "ms": 300});
     stand.venue.control(&fault).unwrap();
+}
+
+/// Ends a flood when the test does, also by failing.
+pub(crate) struct Ends<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }

@@ -1,4 +1,4 @@
-//! What over-limit keeps in mind: since when the reads show more than a limit allows, and what was done about it.
+//! The memory of the over-limit watch: since when the reads show more than a limit allows, and what was done about it.
 
 /// A cancel that changed nothing is tried again after a pause that doubles from one of these to the other.
 const FIRST_PAUSE_MS: u64 = 2_000;

@@ -1,4 +1,4 @@
-//! What sets out is counted: against the account's allowance, and reduce-only orders for who placed them.
+//! Counts each action as it sets out: against the account's allowance, and reduce-only orders for who placed them.
 
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Role};

@@ -12,7 +12,6 @@ use crate::guard::{Command, Config, Effects, Guard, Input, Mode, Read, Request, 
 use crate::record::event::Event;
 use crate::record::risk_record::RiskRecord;
 use crate::rules::Rules;
-use crate::venue::Node;
 use crate::venue::envelope::Envelope;
 use crate::venue::info::{ClearinghouseState, Leverage, MarginMode, OpenOrder};
 use crate::venue::market::{Market, Universe};
@@ -374,10 +373,6 @@ pub(super) fn sends(effects: &Effects) -> Vec<&SendAction> {
 
 pub(super) fn reads(effects: &Effects) -> Vec<&Read> {
     deeds(effects).filter_map(|deed| if let Command::Read(read) = deed { Some(read) } else { None }).collect()
-}
-
-pub(super) fn json_of(node: &Node) -> Value {
-    serde_json::to_value(node).unwrap()
 }
 
 /// What the guard takes and gives as JSON, as the journal and the API carry it.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::venue::Node;
 use crate::venue::info::OpenOrder;
 
 /// An `order` action of independent orders.
@@ -92,4 +93,8 @@ pub(super) fn modify(oid: u64, order: Value) -> Value {
 pub(super) fn batch(modifies: Vec<(u64, Value)>) -> Value {
     let modifies: Vec<_> = modifies.into_iter().map(|(oid, order)| json!({"oid": oid, "order": order})).collect();
     json!({"type": "batchModify", "modifies": modifies})
+}
+
+pub(super) fn json_of(node: &Node) -> Value {
+    serde_json::to_value(node).unwrap()
 }

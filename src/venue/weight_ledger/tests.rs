@@ -1,4 +1,4 @@
-//! What may be spent by whom, to the last weight.
+//! The ledger's tests: who may spend how much, to the last weight.
 
 use super::*;
 use crate::base::ip_share::IP_BUDGET;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::signing::{BTC, place, signed};
 use crate::stand::{Mode, Stand, until};
-use crate::watched::{WIDE, hold_covered, until_flat};
+use crate::watched::{Ends, WIDE, hold_covered, until_flat};
 
 /// By then a minute's weight was spent and the reads were old.
 const FLOOD: usize = 900;
@@ -48,12 +48,4 @@ fn halted_under(action: &Value) {
     });
     assert_eq!(stand.status()["risk"]["state"], "halted_for_day");
     assert!(stand.venue_saw().iter().all(|request| request["verdict"] != "weight_exceeded"));
-}
-
-struct Ends<'a>(&'a AtomicBool);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
 }

@@ -27,7 +27,7 @@ fn covered_at(stand: &Stand, trigger_px: &str) -> Decimal {
 }
 
 /// That the venue never holds less than `size` at this trigger or nearer, until the guard has read `rounds` times more.
-fn stays_covered(stand: &Stand, trigger_px: &str, size: &str, rounds: u64) {
+pub(super) fn stays_covered(stand: &Stand, trigger_px: &str, size: &str, rounds: u64) {
     let reads = || stand.venue.truth()["reads"]["clearinghouseState"].as_u64().unwrap();
     let before = reads();
     until("the reads", || {
@@ -38,12 +38,12 @@ fn stays_covered(stand: &Stand, trigger_px: &str, size: &str, rounds: u64) {
 }
 
 /// The order id of the armed stop at this trigger.
-fn stop_at(stand: &Stand, trigger_px: &str) -> u64 {
+pub(super) fn stop_at(stand: &Stand, trigger_px: &str) -> u64 {
     let is_it = |stop: &Value| number(stop["triggerPx"].as_str().unwrap()) == number(trigger_px);
     until("the stop", || stops(stand, "ETH").into_iter().find(is_it))["oid"].as_u64().unwrap()
 }
 
-fn cancel(oid: u64) -> Value {
+pub(super) fn cancel(oid: u64) -> Value {
     json!({"type": "cancel", "cancels": [{"a": ETH, "o": oid}]})
 }
 

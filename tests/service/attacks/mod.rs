@@ -2,6 +2,7 @@
 //! venue holds, not at what the guard believes.
 
 mod burnt_allowance;
+mod closing_flip;
 mod crowded_book;
 mod cut_journal;
 mod dust;
@@ -12,11 +13,14 @@ mod heavy_refusals;
 mod killed_and_bare;
 mod lagging_reads;
 mod loosened_stop;
+mod lowest_price;
 mod mixed_requests;
 mod moved_home;
 mod new_listing;
 mod not_flat;
 mod over_limit;
+mod parked_entry;
+mod phantom_stops;
 mod refused_closes;
 mod refused_stop;
 mod resting_flip;
@@ -27,3 +31,4 @@ mod stops_of_batches;
 mod twaps;
 mod unread_orders;
 mod unseen_cover;
+mod unseen_fill;

@@ -1,4 +1,4 @@
-//! What rests and no longer fits is taken back, the newest first; what closes and what covers stays.
+//! Entries that rest and no longer fit are taken back, the newest first; what closes and what covers stays.
 
 use serde_json::{Value, json};
 
