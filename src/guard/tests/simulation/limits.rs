@@ -2,7 +2,7 @@
 
 use rust_decimal::{Decimal, dec};
 
-use super::venue::Books;
+use super::books::Books;
 use crate::guard::Guard;
 
 const DAY_MS: u64 = 86_400_000;

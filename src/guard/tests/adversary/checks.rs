@@ -1,0 +1,164 @@
+//! The promises about the account, held to the venue's books after everything that happens.
+
+use std::collections::BTreeMap;
+
+use rust_decimal::{Decimal, dec};
+
+use super::super::simulation::books::{Books, COINS};
+use super::line::{Line, Shown};
+use super::promise::{Broken, Promise};
+use super::truth::{Cover, entries, loss_at_stops, worst_notional};
+use crate::rules::Rules;
+
+/// A read of the account and of the orders, one wait for what is on its way, and one send.
+const COVER_MS: u64 = 5_600;
+/// The same with the pause between two rounds of a flatten.
+const FLAT_MS: u64 = 4_500;
+/// A loss is looked at so long before it is believed, at most.
+const BELIEVED_MS: u64 = 7_000;
+/// What a limit on losses may be over: prices move while an entry waits and a stop is on its way, and ticks round.
+const LOSS_SPARE: Decimal = dec!(1.3);
+/// The same of a limit on size: positions are worth what they cost here, and the equity moves.
+const SIZE_SPARE: Decimal = dec!(1.06);
+/// Under this, USDC, nothing is sent for a position.
+const DUST: Decimal = dec!(10);
+
+/// The checks and what they remember.
+#[derive(Debug)]
+pub(super) struct Checks {
+    rules: Rules,
+    slack_ms: u64,
+    /// The highest equity: limits were reckoned from it at some time.
+    most: Decimal,
+    from: Decimal,
+    lines: BTreeMap<&'static str, Line>,
+    since: BTreeMap<(Promise, &'static str), u64>,
+    killed_ms: Option<u64>,
+    lost_ms: Option<u64>,
+}
+
+impl Checks {
+    pub(super) fn new(rules: &Rules, slack_ms: u64, books: &Books) -> Self {
+        Self {
+            rules: rules.clone(),
+            slack_ms,
+            most: books.equity(),
+            from: books.equity(),
+            lines: COINS.into_iter().map(|coin| (coin, Line::default())).collect(),
+            since: BTreeMap::new(),
+            killed_ms: None,
+            lost_ms: None,
+        }
+    }
+
+    pub(super) fn killed(&mut self, now_ms: u64) {
+        self.killed_ms.get_or_insert(now_ms);
+    }
+
+    pub(super) fn is_killed(&self) -> bool {
+        self.killed_ms.is_some()
+    }
+
+    /// The guard has read these covers.
+    pub(super) fn learn(&mut self, shown: &[Shown], books: &Books) {
+        for one in shown {
+            self.lines.entry(one.coin).or_default().learn(one, books);
+        }
+    }
+
+    /// Whether something is as it must not stay: the game is not over before that has passed or lasted too long.
+    pub(super) fn is_waiting(&self, books: &Books) -> bool {
+        let is_open = || COINS.into_iter().any(|coin| !books.held(coin).is_zero());
+        !self.since.is_empty() || (self.killed_ms.is_some() || self.lost_ms.is_some()) && is_open()
+    }
+
+    /// After everything that happens.
+    pub(super) fn look(&mut self, now_ms: u64, books: &Books) -> Result<(), Broken> {
+        let equity = books.equity();
+        self.most = self.most.max(equity);
+        let (mut loss, mut notional, mut resting) = (Decimal::ZERO, Decimal::ZERO, 0);
+        for coin in COINS {
+            let cover = Cover::of(books, coin);
+            self.look_at_cover(now_ms, coin, &cover, books)?;
+            let of_market = loss_at_stops(books, coin, &cover, self.rules.stop);
+            let limit = self.most * self.rules.loss_per_trade / dec!(100);
+            let text = || {
+                format!("{of_market:.2} are lost in {coin} if its stops are hit ({:?}), limit {limit:.2}", cover.parts)
+            };
+            self.for_a_while(now_ms, Promise::LossPerTrade, coin, of_market > limit * LOSS_SPARE, COVER_MS, text)?;
+            loss += of_market;
+            let worst = worst_notional(books, coin);
+            let limit = self.most * self.rules.position / dec!(100);
+            if worst > limit * SIZE_SPARE {
+                return Err(Promise::Position.broken(format!("{coin} could come to {worst:.2}, limit {limit:.2}")));
+            }
+            notional += worst;
+            resting += entries(books, coin).count();
+        }
+        let limit = self.most * self.rules.open_risk / dec!(100);
+        let text = || format!("{loss:.2} are lost if all stops are hit, limit {limit:.2}");
+        self.for_a_while(now_ms, Promise::OpenRisk, "", loss > limit * LOSS_SPARE, COVER_MS, text)?;
+        let limit = self.most * self.rules.exposure / dec!(100);
+        if notional > limit * SIZE_SPARE {
+            return Err(Promise::Exposure.broken(format!("all could come to {notional:.2}, limit {limit:.2}")));
+        }
+        if resting > self.rules.open_orders as usize {
+            let text = format!("{resting} entries rest, limit {}", self.rules.open_orders);
+            return Err(Promise::OpenOrders.broken(text));
+        }
+        self.look_at_halts(now_ms, books, equity)
+    }
+
+    fn look_at_cover(&mut self, now_ms: u64, coin: &'static str, cover: &Cover, books: &Books) -> Result<(), Broken> {
+        let bare = cover.bare();
+        let is_bare = bare * books.mid(coin) > DUST;
+        let text = || format!("{bare} {coin} of {} are bare", cover.size());
+        self.for_a_while(now_ms, Promise::Covered, coin, is_bare, COVER_MS, text)?;
+        let loose = self.lines.entry(coin).or_default().look(now_ms, cover);
+        let is_loose = loose.is_some() && cover.size() * books.mid(coin) > DUST;
+        let text = || format!("{coin}: {}", loose.map(|(_, text)| text).unwrap_or_default());
+        self.for_a_while(now_ms, Promise::StopStays, coin, is_loose, COVER_MS, text)
+    }
+
+    fn look_at_halts(&mut self, now_ms: u64, books: &Books, equity: Decimal) -> Result<(), Broken> {
+        let of_day = (self.from - equity) * dec!(100) >= self.from * self.rules.daily_loss * dec!(1.03);
+        let drawn = (self.most - equity) * dec!(100) >= self.most * self.rules.drawdown * dec!(1.03);
+        self.lost_ms = (of_day || drawn).then(|| self.lost_ms.unwrap_or(now_ms));
+        let open: Vec<&str> = COINS.into_iter().filter(|coin| !books.held(coin).is_zero()).collect();
+        let resting = COINS.into_iter().map(|coin| entries(books, coin).count()).sum::<usize>();
+        if open.is_empty() && resting == 0 {
+            return Ok(());
+        }
+        let text = |since: u64| format!("{open:?} held and {resting} entries resting {} ms after it", now_ms - since);
+        match (self.killed_ms, self.lost_ms) {
+            (Some(since), _) if now_ms > since + FLAT_MS + self.slack_ms => {
+                Err(Promise::KillEndsFlat.broken(text(since)))
+            }
+            (_, Some(since)) if now_ms > since + BELIEVED_MS + FLAT_MS + self.slack_ms => {
+                Err(Promise::LossEndsFlat.broken(text(since)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What may hold for a while, and no longer.
+    fn for_a_while(
+        &mut self,
+        now_ms: u64,
+        promise: Promise,
+        coin: &'static str,
+        holds: bool,
+        most_ms: u64,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), Broken> {
+        if !holds {
+            self.since.remove(&(promise, coin));
+            return Ok(());
+        }
+        let since = *self.since.entry((promise, coin)).or_insert(now_ms);
+        if now_ms > since + most_ms + self.slack_ms {
+            return Err(promise.broken(format!("{}, for {} ms", text(), now_ms - since)));
+        }
+        Ok(())
+    }
+}
