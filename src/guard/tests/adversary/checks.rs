@@ -73,92 +73,84 @@ impl Checks {
     }
 
     /// After everything that happens.
-    pub(super) fn look(&mut self, now_ms: u64, books: &Books) -> Result<(), Broken> {
-        let equity = books.equity();
-        self.most = self.most.max(equity);
+    pub(super) fn look(&mut self, now_ms: u64, books: &Books) -> Vec<Broken> {
+        self.most = self.most.max(books.equity());
+        let mut broken = Vec::new();
         let (mut loss, mut notional, mut resting) = (Decimal::ZERO, Decimal::ZERO, 0);
         for coin in COINS {
             let cover = Cover::of(books, coin);
-            self.look_at_cover(now_ms, coin, &cover, books)?;
+            let loose = self.lines.entry(coin).or_default().look(&cover);
             let of_market = loss_at_stops(books, coin, &cover, self.rules.stop);
-            let limit = self.most * self.rules.loss_per_trade / dec!(100);
-            let text = || {
-                format!("{of_market:.2} are lost in {coin} if its stops are hit ({:?}), limit {limit:.2}", cover.parts)
-            };
-            self.for_a_while(now_ms, Promise::LossPerTrade, coin, of_market > limit * LOSS_SPARE, COVER_MS, text)?;
-            loss += of_market;
+            let limit = self.share(self.rules.loss_per_trade);
+            let bare = (Promise::Covered, coin, cover.bare() * books.mid(coin) > DUST);
+            let stays = (Promise::StopStays, coin, loose.is_some() && cover.size() * books.mid(coin) > DUST);
+            let loses = (Promise::LossPerTrade, coin, of_market > limit * LOSS_SPARE);
+            let text = || format!("{coin} is covered so: {:?}", cover.parts);
+            broken.extend(self.for_a_while(now_ms, bare, text));
+            broken.extend(self.for_a_while(now_ms, stays, || format!("{coin}: {}", loose.unwrap_or_default())));
+            let text = || format!("{of_market:.2} are lost in {coin} ({:?}), limit {limit:.2}", cover.parts);
+            broken.extend(self.for_a_while(now_ms, loses, text));
             let worst = worst_notional(books, coin);
-            let limit = self.most * self.rules.position / dec!(100);
-            if worst > limit * SIZE_SPARE {
-                return Err(Promise::Position.broken(format!("{coin} could come to {worst:.2}, limit {limit:.2}")));
-            }
-            notional += worst;
+            broken.extend(self.over(Promise::Position, worst, self.rules.position));
+            (loss, notional) = (loss + of_market, notional + worst);
             resting += entries(books, coin).count();
         }
-        let limit = self.most * self.rules.open_risk / dec!(100);
-        let text = || format!("{loss:.2} are lost if all stops are hit, limit {limit:.2}");
-        self.for_a_while(now_ms, Promise::OpenRisk, "", loss > limit * LOSS_SPARE, COVER_MS, text)?;
-        let limit = self.most * self.rules.exposure / dec!(100);
-        if notional > limit * SIZE_SPARE {
-            return Err(Promise::Exposure.broken(format!("all could come to {notional:.2}, limit {limit:.2}")));
-        }
+        let loses = (Promise::OpenRisk, "", loss > self.share(self.rules.open_risk) * LOSS_SPARE);
+        broken.extend(self.for_a_while(now_ms, loses, || format!("{loss:.2} are lost if all stops are hit")));
+        broken.extend(self.over(Promise::Exposure, notional, self.rules.exposure));
         if resting > self.rules.open_orders as usize {
             let text = format!("{resting} entries rest, limit {}", self.rules.open_orders);
-            return Err(Promise::OpenOrders.broken(text));
+            broken.push(Promise::OpenOrders.broken(text));
         }
-        self.look_at_halts(now_ms, books, equity)
+        broken.extend(self.look_at_halts(now_ms, books));
+        broken
     }
 
-    fn look_at_cover(&mut self, now_ms: u64, coin: &'static str, cover: &Cover, books: &Books) -> Result<(), Broken> {
-        let bare = cover.bare();
-        let is_bare = bare * books.mid(coin) > DUST;
-        let text = || format!("{bare} {coin} of {} are bare", cover.size());
-        self.for_a_while(now_ms, Promise::Covered, coin, is_bare, COVER_MS, text)?;
-        let loose = self.lines.entry(coin).or_default().look(now_ms, cover);
-        let is_loose = loose.is_some() && cover.size() * books.mid(coin) > DUST;
-        let text = || format!("{coin}: {}", loose.map(|(_, text)| text).unwrap_or_default());
-        self.for_a_while(now_ms, Promise::StopStays, coin, is_loose, COVER_MS, text)
+    /// So many percent of the highest equity.
+    fn share(&self, percent: Decimal) -> Decimal {
+        self.most * percent / dec!(100)
     }
 
-    fn look_at_halts(&mut self, now_ms: u64, books: &Books, equity: Decimal) -> Result<(), Broken> {
+    fn over(&self, promise: Promise, worst: Decimal, percent: Decimal) -> Option<Broken> {
+        let limit = self.share(percent);
+        (worst > limit * SIZE_SPARE).then(|| promise.broken(format!("it could come to {worst:.2}, limit {limit:.2}")))
+    }
+
+    fn look_at_halts(&mut self, now_ms: u64, books: &Books) -> Option<Broken> {
+        let equity = books.equity();
         let of_day = (self.from - equity) * dec!(100) >= self.from * self.rules.daily_loss * dec!(1.03);
         let drawn = (self.most - equity) * dec!(100) >= self.most * self.rules.drawdown * dec!(1.03);
         self.lost_ms = (of_day || drawn).then(|| self.lost_ms.unwrap_or(now_ms));
         let open: Vec<&str> = COINS.into_iter().filter(|coin| !books.held(coin).is_zero()).collect();
         let resting = COINS.into_iter().map(|coin| entries(books, coin).count()).sum::<usize>();
         if open.is_empty() && resting == 0 {
-            return Ok(());
+            return None;
         }
         let text = |since: u64| format!("{open:?} held and {resting} entries resting {} ms after it", now_ms - since);
         match (self.killed_ms, self.lost_ms) {
             (Some(since), _) if now_ms > since + FLAT_MS + self.slack_ms => {
-                Err(Promise::KillEndsFlat.broken(text(since)))
+                Some(Promise::KillEndsFlat.broken(text(since)))
             }
             (_, Some(since)) if now_ms > since + BELIEVED_MS + FLAT_MS + self.slack_ms => {
-                Err(Promise::LossEndsFlat.broken(text(since)))
+                Some(Promise::LossEndsFlat.broken(text(since)))
             }
-            _ => Ok(()),
+            _ => None,
         }
     }
 
-    /// What may hold for a while, and no longer.
+    /// What may hold of a market for a while, and no longer.
     fn for_a_while(
         &mut self,
         now_ms: u64,
-        promise: Promise,
-        coin: &'static str,
-        holds: bool,
-        most_ms: u64,
+        (promise, coin, holds): (Promise, &'static str, bool),
         text: impl FnOnce() -> String,
-    ) -> Result<(), Broken> {
+    ) -> Option<Broken> {
         if !holds {
             self.since.remove(&(promise, coin));
-            return Ok(());
+            return None;
         }
         let since = *self.since.entry((promise, coin)).or_insert(now_ms);
-        if now_ms > since + most_ms + self.slack_ms {
-            return Err(promise.broken(format!("{}, for {} ms", text(), now_ms - since)));
-        }
-        Ok(())
+        let is_over = now_ms > since + COVER_MS + self.slack_ms;
+        is_over.then(|| promise.broken(format!("{}, for {} ms", text(), now_ms - since)))
     }
 }

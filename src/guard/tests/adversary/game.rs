@@ -2,7 +2,7 @@
 
 use super::super::fixture::NOW;
 use super::super::simulation::books::COINS;
-use super::nature::Ending;
+use super::nature::{Ending, Trouble};
 use super::world::World;
 use crate::guard::Input;
 
@@ -13,7 +13,11 @@ impl World {
     pub(super) fn game(&mut self) {
         // Everything is read once before the client begins.
         self.run_until(NOW + 400);
-        for _ in 0..self.nature.steps {
+        for step in 0..self.nature.steps {
+            if let (Trouble::Allowance(left), 4) = (self.nature.trouble, step) {
+                self.requests_left = Some(left);
+                self.give(Input::RequestsLeft(left));
+            }
             self.turn();
         }
         self.end();

@@ -19,8 +19,6 @@ pub(super) struct Shown {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
     cover: Cover,
-    /// Since when the cover is looser.
-    loose_since: Option<u64>,
 }
 
 impl Line {
@@ -29,8 +27,7 @@ impl Line {
     fn follow(&mut self, now: &Cover) {
         let (before, size) = (self.cover.size(), now.size());
         if before.is_zero() || self.cover.is_long != now.is_long || size.is_zero() {
-            *self =
-                Self { cover: Cover { is_long: now.is_long, parts: Vec::new() }.with_more(size), loose_since: None };
+            self.cover = Cover { is_long: now.is_long, parts: Vec::new() }.with_more(size);
         } else if size > before {
             self.cover = std::mem::take(&mut self.cover).with_more(size - before);
         } else if size < before {
@@ -47,17 +44,12 @@ impl Line {
         }
     }
 
-    /// Since when the position's cover is looser than its line, and how.
-    pub(super) fn look(&mut self, now_ms: u64, now: &Cover) -> Option<(u64, String)> {
+    /// What is looser than the line.
+    pub(super) fn look(&mut self, now: &Cover) -> Option<String> {
         self.follow(now);
-        let units = self.cover.unit_by_unit(now);
-        let loose = units.into_iter().find(|(line, stands, _)| self.is_looser(*stands, *line));
-        let Some((line, stands, size)) = loose else {
-            self.loose_since = None;
-            return None;
-        };
-        let since = *self.loose_since.get_or_insert(now_ms);
-        Some((since, format!("{size} that were covered at {line:?} are covered at {stands:?}")))
+        let mut units = self.cover.unit_by_unit(now).into_iter();
+        let (line, stands, size) = units.find(|(line, stands, _)| self.is_looser(*stands, *line))?;
+        Some(format!("{size} that were covered at {line:?} are covered at {stands:?}"))
     }
 
     fn is_looser(&self, stands: Option<Decimal>, line: Option<Decimal>) -> bool {

@@ -38,8 +38,10 @@ pub(super) enum Trouble {
     Refusals,
     /// Few orders may rest.
     FullBook,
-    /// The account may send few more requests.
+    /// The account turns out to have so few requests left.
     Allowance(u64),
+    /// The open orders can no longer be read.
+    Blind,
 }
 
 /// How a game ends.
@@ -73,19 +75,17 @@ pub(super) struct Nature {
 impl Nature {
     pub(super) fn draw(dice: &mut Dice) -> Self {
         let trouble = trouble(dice);
-        let mut nature = Self {
+        Self {
             rules: rules(dice),
             trouble,
             manners: manners(trouble, dice),
             ending: dice.pick(&[Ending::Quiet, Ending::Quiet, Ending::Kill, Ending::Crash]),
             clients: u8::try_from(1 + dice.roll(3)).unwrap_or(1),
             has_restarts: dice.one_in(10),
-            steps: 12 + dice.roll(30),
-            pace_ms: dice.pick(&[60, 300, 300, 900]),
-            fond_of: Move::ALL.iter().flat_map(|one| std::iter::repeat_n(*one, dice.pick(&[0, 0, 1, 4]))).collect(),
-        };
-        nature.fond_of.extend([Move::Entry, Move::Entry, Move::Drift, Move::Drift]);
-        nature
+            steps: 8 + dice.roll(20),
+            pace_ms: dice.pick(&[80, 400, 900, 1_500]),
+            fond_of: fond_of(dice),
+        }
     }
 
     /// How much longer than in an honest world what is promised may take here.
@@ -94,12 +94,23 @@ impl Nature {
         restarts
             + match self.trouble {
                 Trouble::None | Trouble::Allowance(_) => 0,
+                Trouble::Slow(Slow::Clients, ms) => ms,
                 Trouble::Lag => 6_000,
                 Trouble::Slow(_, ms) => 3 * ms,
                 Trouble::FullBook => 4_000,
-                Trouble::Thin | Trouble::Refusals | Trouble::Loss => 60_000,
+                Trouble::Thin | Trouble::Refusals | Trouble::Loss | Trouble::Blind => 60_000,
             }
     }
+}
+
+/// A few kinds of move again and again, and some of the others.
+fn fond_of(dice: &mut Dice) -> Vec<Move> {
+    let mut fond_of = vec![Move::Entry, Move::Entry, Move::Entry, Move::Drift, Move::Drift];
+    for _ in 0..2 + dice.roll(4) {
+        fond_of.extend([dice.pick(&Move::ALL); 4]);
+    }
+    fond_of.extend(Move::ALL.iter().filter(|_| dice.one_in(6)));
+    fond_of
 }
 
 fn rules(dice: &mut Dice) -> Rules {
@@ -125,7 +136,8 @@ fn trouble(dice: &mut Dice) -> Trouble {
         4 => Trouble::Thin,
         5 => Trouble::Refusals,
         6 => Trouble::FullBook,
-        7 => Trouble::Allowance(520 + dice.roll(60)),
+        7 => Trouble::Allowance(40 + dice.roll(100)),
+        8 if dice.one_in(2) => Trouble::Blind,
         _ => Trouble::None,
     }
 }

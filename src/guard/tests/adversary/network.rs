@@ -1,8 +1,11 @@
 //! The way between the guard and its venue: reads that begin on their intervals and arrive late, and actions that reach the
 //! venue, are answered late, or are lost.
 
-use serde_json::{Value, json};
+use std::sync::LazyLock;
 
+use serde_json::Value;
+
+use super::super::fixture::{NOW, body, noop};
 use super::super::simulation::books::COINS;
 use super::super::simulation::exchange::refusal;
 use super::line::Shown;
@@ -11,12 +14,17 @@ use super::truth::Cover;
 use super::world::{Happening, World};
 use crate::guard::effects::SendAction;
 use crate::guard::{Input, Read, SendOutcome, Urgency};
+use crate::venue::action::Action;
+use crate::venue::envelope::Envelope;
 use crate::venue::info::{AccountMode, Leverage, MarginMode};
+use crate::venue::signing::Terms;
 
 /// A send or a read takes so long at most, one way.
 const LATE_MS: u64 = 120;
 /// A send that nobody answers is given up after this.
 const TIME_OUT_MS: u64 = 3_000;
+/// When the open orders can no longer be read.
+const BLIND_MS: u64 = 3_000;
 /// An account without allowance may send one request in so long.
 const FREE_REQUEST_MS: u64 = 10_000;
 
@@ -88,7 +96,9 @@ impl World {
                 let books = &self.venue.books;
                 let shown = COINS.into_iter().filter(|coin| self.known.get(coin) == Some(&books.held(coin)));
                 let shown = shown.map(|coin| Shown { coin, cover: Cover::of(books, coin) }).collect();
-                self.happens(late, Happening::Orders(Box::new(Input::Orders { orders, begun_ms }), shown));
+                if self.nature.trouble != Trouble::Blind || begun_ms < NOW + BLIND_MS {
+                    self.happens(late, Happening::Orders(Box::new(Input::Orders { orders, begun_ms }), shown));
+                }
                 (late, 5_000)
             }
         };
@@ -105,17 +115,18 @@ impl World {
         }
     }
 
-    pub(super) fn send(&mut self, send: SendAction) {
-        if let Err(broken) = self.judge_send(&send) {
+    pub(super) fn send(&mut self, send: SendAction, action: Action) {
+        if let Err(broken) = self.judge_send(&send, &action) {
             self.fail(broken);
         }
+        self.told.unheard.insert((send.intent, send.index));
         self.on_the_way += usize::from(send.urgency != Urgency::Own);
         let late = self.dice.roll(LATE_MS);
-        self.happens(late, Happening::Arrives(Box::new(send)));
+        self.happens(late, Happening::Arrives(Box::new((send, action))));
     }
 
     /// The venue takes what reaches it.
-    pub(super) fn arrives(&mut self, send: SendAction) {
+    pub(super) fn arrives(&mut self, send: SendAction, action: &Action) {
         let is_clients = send.urgency != Urgency::Own;
         self.on_the_way = self.on_the_way.saturating_sub(usize::from(is_clients));
         let fault = if self.nature.trouble == Trouble::Loss { self.dice.roll(8) } else { u64::MAX };
@@ -123,11 +134,13 @@ impl World {
             0 => (SendOutcome::NotSent("no connection".into()), 10),
             1 => (SendOutcome::NoAnswer("lost on the way".into()), TIME_OUT_MS),
             2 => {
-                self.venue.take(&send, &mut self.dice);
+                self.venue.take_action(action, send.terms, &mut self.dice);
                 (SendOutcome::NoAnswer("lost on the way back".into()), TIME_OUT_MS)
             }
             _ => {
-                let reply = self.answer(&send);
+                let before = COINS.map(|coin| Cover::of(&self.venue.books, coin));
+                let reply = self.answer(&send, action);
+                self.judge_cover(&send, action, &before);
                 let late = if is_clients { self.late(Slow::Clients) } else { self.dice.roll(LATE_MS) };
                 (SendOutcome::Answered(reply), late)
             }
@@ -136,7 +149,7 @@ impl World {
         self.hears(late, Input::Sent { intent: send.intent, index: send.index, outcome });
     }
 
-    fn answer(&mut self, send: &SendAction) -> Value {
+    fn answer(&mut self, send: &SendAction, action: &Action) -> Value {
         let cost = send.batch_len as u64;
         if let Some(left) = &mut self.requests_left {
             if *left < cost && self.now < self.free_request_ms {
@@ -146,15 +159,18 @@ impl World {
             self.free_request_ms = if *left < cost { self.now + FREE_REQUEST_MS } else { self.free_request_ms };
             *left = left.saturating_sub(cost);
         }
-        let reply = self.venue.take(send, &mut self.dice);
+        let reply = self.venue.take_action(action, send.terms, &mut self.dice);
         let statuses = reply.pointer("/response/data/statuses").and_then(Value::as_array);
         self.tally.refusals += statuses.map_or(0, |all| all.iter().filter(|one| one.get("error").is_some()).count());
         reply
     }
 }
 
-/// A request as it comes from a client.
-pub(super) fn envelope(action: &Value, nonce: u64) -> Box<crate::venue::envelope::Envelope> {
-    let body = json!({"action": action, "nonce": nonce, "signature": {"r": "0x1", "s": "0x1", "v": 27}}).to_string();
-    Box::new(crate::venue::envelope::Envelope::parse(body.as_bytes()).unwrap())
+/// A request as it comes from a client. Its signature is no longer looked at.
+pub(super) fn envelope(action: &Value, nonce: u64) -> Box<Envelope> {
+    static TEMPLATE: LazyLock<Envelope> =
+        LazyLock::new(|| Envelope::parse(body(&noop(), 1).to_string().as_bytes()).unwrap());
+    let typed = Action::parse(action).expect("an action of this client is well formed");
+    let terms = Terms { nonce, vault: None, expires_after_ms: None };
+    Box::new(Envelope { received: action.clone(), action: typed, terms, ..TEMPLATE.clone() })
 }

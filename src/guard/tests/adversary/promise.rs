@@ -25,9 +25,30 @@ pub(super) enum Promise {
     ExitIsSent,
     /// Only what trades is sent, for the account itself, and nothing that opens after a kill.
     Authority,
+    /// Nothing is opened while the open orders are not known.
+    NothingUnread,
+    /// What neither opens nor closes anything has no right of way.
+    RightOfWay,
     /// Every nonce is used once.
     Nonces,
 }
+
+/// Promises that do not hold yet: games that break them are counted and fail nothing. Empty once all do.
+pub(super) const NOT_YET_HELD: &[Promise] = &[
+    Promise::Covered,
+    Promise::StopStays,
+    Promise::LossPerTrade,
+    Promise::OpenRisk,
+    Promise::Position,
+    Promise::Exposure,
+    Promise::OpenOrders,
+    Promise::KillEndsFlat,
+    Promise::LossEndsFlat,
+    Promise::ExitIsSent,
+    Promise::Authority,
+    Promise::NothingUnread,
+    Promise::RightOfWay,
+];
 
 /// A promise that was broken, and how.
 #[derive(Debug, Clone)]

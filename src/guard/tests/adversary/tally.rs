@@ -36,6 +36,31 @@ impl Tally {
         }
     }
 
+    /// Enough of everything happened to prove something.
+    pub(super) fn is_lively(&self) {
+        let least = [
+            ("requests", self.requests, 5),
+            ("fills", self.fills, 1),
+            ("refusals", self.refusals, 1),
+            ("vetoes", self.vetoes, 1),
+            ("resizes", self.resizes, 1),
+        ];
+        for (what, count, a_game) in least {
+            assert!(count >= a_game * self.games, "only {count} {what} in {} games", self.games);
+        }
+        let rare = [
+            ("stops fired", self.stops_fired, 5),
+            ("exits", self.exits, 10),
+            ("restarts", self.restarts, 30),
+            ("kills", self.kills, 8),
+            ("flattens", self.halts, 8),
+            ("protects", self.protects, 20),
+        ];
+        for (what, count, games_each) in rare {
+            assert!(count * games_each >= self.games, "only {count} {what} in {} games", self.games);
+        }
+    }
+
     pub(super) fn add(&mut self, other: &Self) {
         let sums = [
             (&mut self.games, other.games),

@@ -1,12 +1,13 @@
 //! What the venue's books come to: how a position is covered, what it loses if its stops are hit, and what the account could
 //! come to hold however its orders fill.
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
 
 use super::super::simulation::books::Books;
 use crate::venue::info::{OpenOrder, Side};
 
 /// Cover of a position, unit by unit: from the stop nearest to the price on, trigger and size. No trigger where it is bare.
+/// A stop farther away than any rule allows covers nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Cover {
     pub(super) is_long: bool,
@@ -18,7 +19,10 @@ impl Cover {
         let held = books.held(coin);
         let is_long = held > Decimal::ZERO;
         let mut left = held.abs();
-        let mut stops: Vec<&OpenOrder> = if left.is_zero() { Vec::new() } else { books.stops(coin).collect() };
+        let farthest = from_px(books, coin) * if is_long { dec!(0.92) } else { dec!(1.08) };
+        let is_near = |stop: &&OpenOrder| if is_long { stop.trigger_px > farthest } else { stop.trigger_px < farthest };
+        let mut stops: Vec<&OpenOrder> =
+            if left.is_zero() { Vec::new() } else { books.stops(coin).filter(is_near).collect() };
         stops.sort_unstable_by_key(|stop| if is_long { -stop.trigger_px } else { stop.trigger_px });
         let mut parts = Vec::new();
         for stop in stops {
@@ -55,6 +59,12 @@ impl Cover {
             (one, None) => one.is_some(),
             (None, Some(_)) => false,
         }
+    }
+
+    /// The first part that was covered nearer before: its trigger then, and now.
+    pub(super) fn loosened_from(&self, before: &Self) -> Option<(Option<Decimal>, Option<Decimal>)> {
+        let mut units = before.unit_by_unit(self).into_iter();
+        units.find(|(was, is, _)| self.is_nearer(*was, *is)).map(|(was, is, _)| (was, is))
     }
 
     /// Without its nearest units.

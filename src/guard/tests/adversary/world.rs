@@ -11,11 +11,13 @@ use super::super::simulation::venue::Venue;
 use super::checks::Checks;
 use super::line::Shown;
 use super::nature::Nature;
-use super::promise::Broken;
+use super::promise::{Broken, NOT_YET_HELD, Promise};
 use super::tally::Tally;
+use super::told::Told;
 use crate::base::address::Address;
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Config, Effects, Guard, Input, Mode};
+use crate::venue::action::Action;
 use crate::venue::info::AccountMode;
 
 const TICK_MS: u64 = 200;
@@ -30,7 +32,7 @@ pub(super) enum Happening {
     /// A read of the open orders arrives, with the cover it shows.
     Orders(Box<Input>, Vec<Shown>),
     /// An action reaches the venue, or is lost on the way there or back.
-    Arrives(Box<SendAction>),
+    Arrives(Box<(SendAction, Action)>),
 }
 
 pub(super) struct World {
@@ -42,6 +44,8 @@ pub(super) struct World {
     pub(super) checks: Checks,
     pub(super) tally: Tally,
     pub(super) broken: Option<Broken>,
+    /// Broken promises that are known not to hold yet.
+    pub(super) excused: BTreeSet<Promise>,
     /// What happened, where somebody wants to read it.
     pub(super) trace: Option<Vec<String>>,
     happenings: BTreeMap<(u64, u64), Happening>,
@@ -52,6 +56,7 @@ pub(super) struct World {
     pub(super) pictures: VecDeque<Input>,
     /// What the last read of the account that arrived shows.
     pub(super) known: BTreeMap<&'static str, rust_decimal::Decimal>,
+    pub(super) told: Told,
     /// Clients' actions on their way to the venue.
     pub(super) on_the_way: usize,
     pub(super) requests_left: Option<u64>,
@@ -74,10 +79,6 @@ impl World {
         let mut venue = Venue::new(NOW, dice.one_in(2));
         venue.manners = nature.manners;
         let checks = Checks::new(&nature.rules, nature.slack_ms(), &venue.books);
-        let requests_left = match nature.trouble {
-            super::nature::Trouble::Allowance(left) => Some(left),
-            _ => None,
-        };
         let mut world = Self {
             guard: Guard::new(settings(&nature), 0),
             nature,
@@ -87,6 +88,7 @@ impl World {
             checks,
             tally: Tally::default(),
             broken: None,
+            excused: BTreeSet::new(),
             trace: is_traced.then(Vec::new),
             happenings: BTreeMap::new(),
             number: 0,
@@ -94,8 +96,9 @@ impl World {
             begun: BTreeMap::new(),
             pictures: VecDeque::new(),
             known: BTreeMap::new(),
+            told: Told::default(),
             on_the_way: 0,
-            requests_left,
+            requests_left: None,
             free_request_ms: 0,
             events: Vec::new(),
             risk: vec![json!({"kind": "init", "at_ms": NOW, "venue_ms": NOW, "equity": "10000", "note": "new"})],
@@ -114,6 +117,7 @@ impl World {
         self.guard = Guard::new(settings(&self.nature), last);
         self.risk.iter().for_each(|record| self.guard.restore_risk_json(record));
         self.events.iter().for_each(|event| self.guard.restore_json(event));
+        self.told = Told { unasked_ms: self.now, ..Told::default() };
         // What was on its way to the venue gets there; nobody waits for what comes back.
         self.happenings.retain(|_, happening| matches!(happening, Happening::Arrives(_)));
         let now = self.now;
@@ -155,17 +159,21 @@ impl World {
 
     pub(super) fn fail(&mut self, broken: Broken) {
         self.note(|| format!("BROKEN {:?}: {}", broken.promise, broken.text));
-        self.broken.get_or_insert(broken);
+        if NOT_YET_HELD.contains(&broken.promise) {
+            self.excused.insert(broken.promise);
+        } else {
+            self.broken.get_or_insert(broken);
+        }
     }
 
     /// Gives the guard an input; the effects of it are on their way, and on disk.
-    pub(super) fn give(&mut self, input: Input) -> Vec<Value> {
+    pub(super) fn give(&mut self, input: Input) -> Vec<Action> {
         let effects = self.guard.step(input, self.now);
         self.take(effects)
     }
 
     /// The actions that are sent.
-    fn take(&mut self, effects: Effects) -> Vec<Value> {
+    fn take(&mut self, effects: Effects) -> Vec<Action> {
         self.tally.effects(&effects);
         if self.nature.has_restarts || self.trace.is_some() {
             for event in events(&effects) {
@@ -174,12 +182,17 @@ impl World {
             }
             self.risk.extend(effects.risk.iter().map(|record| serde_json::from_str::<Value>(&record.text).unwrap()));
         }
+        let is_told = self.told.is_all();
         let mut sent = Vec::new();
         for command in effects.immediate.into_iter().chain(effects.after_commit) {
             match command {
                 Command::Send(send) => {
-                    sent.push(send.action.clone());
-                    self.send(send);
+                    let action = Action::parse(&send.action).expect("the guard sends what can be read");
+                    sent.push(action.clone());
+                    if is_told {
+                        self.told.sure.insert(send.intent);
+                    }
+                    self.send(send, action);
                 }
                 Command::Read(read) => self.wanted(read),
                 _ => {}
@@ -216,26 +229,34 @@ impl World {
                 self.happens(TICK_MS, Happening::Tick);
             }
             Happening::Input(input) => {
+                if let Input::Sent { intent, index, .. } = &*input {
+                    self.told.unheard.remove(&(*intent, *index));
+                }
                 self.give(*input);
             }
             Happening::Account(input, shows) => {
                 self.note(|| format!("the account is read: {shows:?}"));
                 self.known = shows;
+                self.told.account_ms = begun_ms(&input);
                 self.give(*input);
             }
             Happening::Orders(input, shown) => {
                 self.note(|| "the open orders are read".into());
+                self.told.orders_ms = begun_ms(&input);
                 self.give(*input);
                 if self.on_the_way == 0 {
                     self.checks.learn(&shown, &self.venue.books);
                 }
             }
-            Happening::Arrives(send) => self.arrives(*send),
+            Happening::Arrives(sent) => {
+                let (send, action) = *sent;
+                self.arrives(send, &action);
+            }
         }
     }
 
     pub(super) fn look(&mut self) {
-        if let Err(broken) = self.checks.look(self.now, &self.venue.books) {
+        for broken in self.checks.look(self.now, &self.venue.books) {
             self.fail(broken);
         }
     }
@@ -246,6 +267,13 @@ impl World {
         self.pictures.push_front(picture.clone());
         self.pictures.truncate(4);
         picture
+    }
+}
+
+fn begun_ms(read: &Input) -> u64 {
+    match read {
+        Input::Account { begun_ms, .. } | Input::Orders { begun_ms, .. } => *begun_ms,
+        _ => 0,
     }
 }
 

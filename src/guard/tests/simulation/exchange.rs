@@ -10,27 +10,37 @@ use super::venue::{Venue, half};
 use crate::base::address::Cloid;
 use crate::guard::effects::SendAction;
 use crate::venue::action::{Action, Grouping, Modify, Target};
-use crate::venue::info::OpenOrder;
+use crate::venue::info::{OpenOrder, Side};
 use crate::venue::order::{Order, OrderKind, Tif, Tpsl};
+use crate::venue::signing::Terms;
 
 const GONE: &str = "Order was never placed, already canceled, or filled.";
 
 impl Venue {
     fn open(&mut self, order: &Order, is_position_tpsl: bool) -> OpenOrder {
         self.next_oid += 1;
-        let side = if order.is_buy { "B" } else { "A" };
-        let px = trigger_px(order).unwrap_or(order.limit_px).to_string();
-        let make = if order.is_trigger() { open_stop } else { open };
-        let made = make(coin_of(order.asset), side, &px, &order.size.to_string(), self.next_oid);
         let order_type = match order.kind {
+            OrderKind::Limit(_) => "Limit",
+            OrderKind::Trigger { is_market: true, tpsl: Tpsl::Sl, .. } => "Stop Market",
+            OrderKind::Trigger { is_market: false, tpsl: Tpsl::Sl, .. } => "Stop Limit",
             OrderKind::Trigger { is_market: true, tpsl: Tpsl::Tp, .. } => "Take Profit Market",
             OrderKind::Trigger { is_market: false, tpsl: Tpsl::Tp, .. } => "Take Profit Limit",
-            OrderKind::Trigger { is_market: false, tpsl: Tpsl::Sl, .. } => "Stop Limit",
-            _ => &made.order_type,
         };
-        let order_type = order_type.to_owned();
-        let (cloid, reduce_only, limit_px) = (order.cloid, order.reduce_only, order.limit_px);
-        OpenOrder { cloid, reduce_only, limit_px, order_type, is_position_tpsl, ..made }
+        OpenOrder {
+            coin: coin_of(order.asset).to_owned(),
+            side: Side::of(order.is_buy),
+            limit_px: order.limit_px,
+            sz: order.size,
+            oid: self.next_oid,
+            is_trigger: order.is_trigger(),
+            trigger_px: trigger_px(order).unwrap_or_default(),
+            is_position_tpsl,
+            reduce_only: order.reduce_only,
+            order_type: order_type.to_owned(),
+            tif: None,
+            cloid: order.cloid,
+            children: Vec::new(),
+        }
     }
 
     /// Puts an order into the book as it is.
@@ -132,15 +142,20 @@ impl Venue {
 
     /// Takes a signed action, unless its nonce was used or its time is over.
     pub(in crate::guard::tests) fn take(&mut self, send: &SendAction, dice: &mut Dice) -> Value {
-        if !self.nonces.insert(send.terms.nonce) {
+        let action = Action::parse(&send.action).expect("the guard sends what can be read");
+        self.take_action(&action, send.terms, dice)
+    }
+
+    /// The same for one that was read already.
+    pub(in crate::guard::tests) fn take_action(&mut self, action: &Action, terms: Terms, dice: &mut Dice) -> Value {
+        if !self.nonces.insert(terms.nonce) {
             return refusal("Invalid nonce: duplicate nonce");
         }
-        if send.terms.expires_after_ms.is_some_and(|expiry| self.books.at_ms > expiry) {
+        if terms.expires_after_ms.is_some_and(|expiry| self.books.at_ms > expiry) {
             return refusal("Action expired");
         }
-        let action = Action::parse(&send.action).expect("the guard sends what can be read");
         self.taken.extend(action.orders().filter_map(|order| order.cloid));
-        match &action {
+        match action {
             Action::Order(orders) if orders.grouping == Grouping::NormalTpsl => {
                 self.place_with_children(&orders.orders, dice)
             }

@@ -159,9 +159,10 @@ fn reducing(order: Value) -> Value {
 
 /// A reduce-only trigger order.
 fn trigger(coin: &str, is_buy: bool, px: Decimal, size: Decimal, tpsl: &str) -> Value {
+    let limit_px = rounded(coin, px * if is_buy { dec!(1.08) } else { dec!(0.92) }).to_string();
     let (px, size) = (px.to_string(), size.to_string());
     let trigger = json!({"isMarket": true, "triggerPx": px, "tpsl": tpsl});
-    json!({"a": asset_of(coin), "b": is_buy, "p": px, "s": size, "r": true, "t": {"trigger": trigger}})
+    json!({"a": asset_of(coin), "b": is_buy, "p": limit_px, "s": size, "r": true, "t": {"trigger": trigger}})
 }
 
 fn named(order: Value, number: Option<u8>) -> Value {

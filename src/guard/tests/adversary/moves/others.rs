@@ -25,7 +25,7 @@ impl World {
     }
 
     pub(super) fn ask_noops(&mut self) {
-        for _ in 0..=self.dice.roll(6) {
+        for _ in 0..=self.dice.roll(3) {
             self.post(&json!({"type": "noop"}));
         }
     }
