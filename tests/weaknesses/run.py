@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """Plants weaknesses one at a time and sees that the adversary of the core's tests finds each.
 
-    tests/weaknesses/run.py             all of them
-    tests/weaknesses/run.py NAME...     these
-    tests/weaknesses/run.py --check     only that every old text is still there, once
+    python3 tests/weaknesses/run.py             all of them
+    python3 tests/weaknesses/run.py NAME...     these
+    python3 tests/weaknesses/run.py --check     only that every old text is still there, once
 
 Each weakness of table.toml is one replacement in one source file. It is made in a copy of the tree, the adversary
 plays its games there, and it must fail. One that it does not notice, or whose old text is gone, ends this with 1.
@@ -50,15 +49,15 @@ def play(tree, target):
         # A planted text may leave a name unused.
         "RUSTFLAGS": "--cap-lints=warn",
     }
-    build = subprocess.run(["cargo", "test", "--locked", "--lib", "--no-run"], cwd=tree, env=env, capture_output=True, text=True)
+    told = {"cwd": tree, "env": env, "capture_output": True, "text": True}
+    build = subprocess.run(["cargo", "test", "--locked", "--lib", "--no-run"], **told)
     if build.returncode != 0:
         raise SystemExit(f"it does not build:\n{build.stderr[-3000:]}")
-    games = ["cargo", "test", "--locked", "--lib", TEST]
-    run = subprocess.run(games, cwd=tree, env=env, capture_output=True, text=True)
+    run = subprocess.run(["cargo", "test", "--locked", "--lib", TEST], **told)
     if " 0 passed; 0 failed" in run.stdout:
         raise SystemExit(f"there is no test {TEST}")
-    told = [line for line in run.stdout.splitlines() if "BROKEN" in line]
-    return run.returncode == 0, (told or ["nothing"])[-1][:200]
+    broken = [line for line in run.stdout.splitlines() if "BROKEN" in line]
+    return run.returncode == 0, (broken or ["nothing"])[-1][:200]
 
 
 def main(arguments):

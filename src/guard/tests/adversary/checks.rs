@@ -20,8 +20,8 @@ const BELIEVED_MS: u64 = 7_000;
 const LOSS_SPARE: Decimal = dec!(1.3);
 /// The same of a limit on size: positions are worth what they cost here, and the equity moves.
 const SIZE_SPARE: Decimal = dec!(1.06);
-/// Under this, USDC, nothing is sent for a position.
-const DUST: Decimal = dec!(10);
+/// Under this, USDC, what the venue takes is not sure: its minimum with what the price may move.
+const DUST: Decimal = dec!(25);
 
 /// The checks and what they remember.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! What kind of world a game is played in: the rules, how the venue and the way to it behave, and what the client is fond of.
+//! The nature of the world that a game is played in: the rules, how the venue and the way to it behave, and what the client is fond of.
 //!
 //! Half of the worlds are honest: everything answers soon and truly. Each of the others has one thing wrong with it, so that
 //! what a game shows has one cause.

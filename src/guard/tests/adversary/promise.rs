@@ -29,6 +29,8 @@ pub(super) enum Promise {
     NothingUnread,
     /// What neither opens nor closes anything has no right of way.
     RightOfWay,
+    /// What is sent is an action as the venue writes it.
+    WellFormed,
     /// Every nonce is used once.
     Nonces,
 }
@@ -48,6 +50,7 @@ pub(super) const NOT_YET_HELD: &[Promise] = &[
     Promise::Authority,
     Promise::NothingUnread,
     Promise::RightOfWay,
+    Promise::WellFormed,
 ];
 
 /// A promise that was broken, and how.

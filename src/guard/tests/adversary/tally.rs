@@ -1,4 +1,4 @@
-//! What happened over many games: worlds that are too quiet prove nothing.
+//! A tally of many games: worlds that are too quiet prove nothing.
 
 use crate::guard::Effects;
 

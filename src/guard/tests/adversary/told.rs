@@ -1,4 +1,4 @@
-//! What the guard was told so far: a promise that needs knowledge binds it only where it has that knowledge.
+//! The knowledge that the guard was given so far: a promise that needs knowledge binds it only where it has that knowledge.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What the venue's books come to: how a position is covered, what it loses if its stops are hit, and what the account could
+//! The truth of the venue's books: how a position is covered, what it loses if its stops are hit, and what the account could
 //! come to hold however its orders fill.
 
 use rust_decimal::{Decimal, dec};

@@ -189,7 +189,13 @@ impl World {
         for command in effects.immediate.into_iter().chain(effects.after_commit) {
             match command {
                 Command::Send(send) => {
-                    let action = Action::parse(&send.action).expect("the guard sends what can be read");
+                    let action = match Action::parse(&send.action) {
+                        Ok(action) => action,
+                        Err(error) => {
+                            self.fail(Promise::WellFormed.broken(format!("{error:?}: {}", send.action)));
+                            continue;
+                        }
+                    };
                     sent.push(action.clone());
                     if is_told {
                         self.told.sure.insert(send.intent);

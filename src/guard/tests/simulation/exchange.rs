@@ -1,4 +1,4 @@
-//! What the model venue does with an action: places, cancels and replaces orders.
+//! The model venue's exchange: it places, cancels and replaces orders.
 
 use rust_decimal::Decimal;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a client may try, one kind of move after another, and what the market does meanwhile.
+//! The moves: each kind of thing that a client may try, and those of the market meanwhile.
 
 mod cancels;
 mod entries;
