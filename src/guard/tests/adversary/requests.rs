@@ -81,7 +81,9 @@ impl World {
         }
         // One a little too large is the close that it is, where nothing else could close the position first.
         let beyond = (order.size - opposite) * self.venue.books.mid(coin);
-        let is_alone = self.told.is_all() && !self.venue.books.orders.values().any(|other| !other.is_trigger);
+        let is_plain = self.nature.trouble == Trouble::None && self.told.account_ms > self.told.heard_ms;
+        let is_alone =
+            is_plain && self.told.is_all() && !self.venue.books.orders.values().any(|other| !other.is_trigger);
         let size = order.size.min(opposite);
         (beyond < dec!(9) && is_alone).then(|| Order { size, reduce_only: true, ..order.clone() })
     }
@@ -97,7 +99,9 @@ impl World {
             return Err(Promise::NothingUnread.broken(format!("orders unread, and out goes {}", send.action)));
         }
         let is_idle = !matches!(action, Action::Cancel { .. } | Action::CancelByCloid { .. });
-        if is_idle && action.orders().next().is_none() && send.urgency == Urgency::Exit {
+        // A noop that burns the nonce of what has no answer is the guard's own.
+        let is_burning = *action == Action::Noop && self.nonces.contains(&send.terms.nonce);
+        if is_idle && !is_burning && action.orders().next().is_none() && send.urgency == Urgency::Exit {
             return Err(Promise::RightOfWay.broken(format!("as urgent as an exit: {}", send.action)));
         }
         // A noop burns the nonce of what it is sent for.
@@ -112,9 +116,7 @@ impl World {
             Action::UpdateLeverage { leverage, .. } if *leverage > self.nature.rules.leverage => {
                 broken("more leverage than the rules allow")
             }
-            Action::UpdateLeverage { .. } | Action::UpdateIsolatedMargin { .. } if is_killed && is_clients => {
-                broken("a setting that opens room after a kill")
-            }
+            Action::UpdateIsolatedMargin { .. } if is_killed && is_clients => broken("margin added after a kill"),
             Action::UpdateIsolatedMargin { ntli, .. } if *ntli < 0 => broken("margin taken out"),
             Action::GuardKill { .. } | Action::Other { .. } => broken("not a kind that trades"),
             _ if is_killed && opens => broken("an entry after a kill"),

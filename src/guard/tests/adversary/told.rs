@@ -12,6 +12,8 @@ pub(super) struct Told {
     pub(super) orders_ms: u64,
     /// When the venue last did something that nobody had asked it to do just then: a fill of what rested.
     pub(super) unasked_ms: u64,
+    /// When it last heard how a send ended.
+    pub(super) heard_ms: u64,
     /// Decisions taken while it knew everything.
     pub(super) sure: BTreeSet<u64>,
 }

@@ -239,6 +239,7 @@ impl World {
             Happening::Input(input) => {
                 if let Input::Sent { intent, index, .. } = &*input {
                     self.told.unheard.remove(&(*intent, *index));
+                    self.told.heard_ms = self.now;
                 }
                 self.give(*input);
             }
