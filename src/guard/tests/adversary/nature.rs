@@ -82,7 +82,7 @@ impl Nature {
             ending: dice.pick(&[Ending::Quiet, Ending::Quiet, Ending::Kill, Ending::Crash]),
             clients: u8::try_from(1 + dice.roll(3)).unwrap_or(1),
             has_restarts: dice.one_in(10),
-            steps: 8 + dice.roll(20),
+            steps: 6 + dice.roll(16),
             pace_ms: dice.pick(&[80, 400, 900, 1_500]),
             fond_of: fond_of(dice),
         }

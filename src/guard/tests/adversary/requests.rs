@@ -100,7 +100,8 @@ impl World {
         }
         let is_idle = !matches!(action, Action::Cancel { .. } | Action::CancelByCloid { .. });
         // A noop that burns the nonce of what has no answer is the guard's own.
-        let is_burning = *action == Action::Noop && self.nonces.contains(&send.terms.nonce);
+        let is_known = self.nature.has_restarts || self.nonces.contains(&send.terms.nonce);
+        let is_burning = *action == Action::Noop && is_known;
         if is_idle && !is_burning && action.orders().next().is_none() && send.urgency == Urgency::Exit {
             return Err(Promise::RightOfWay.broken(format!("as urgent as an exit: {}", send.action)));
         }
