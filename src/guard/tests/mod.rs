@@ -5,6 +5,7 @@
 
 mod fixture;
 
+mod adversary;
 mod builder;
 mod cancels;
 mod cheap;

@@ -4,7 +4,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::super::fixture::*;
-use super::venue::asset_of;
+use super::books::asset_of;
 use super::world::World;
 use crate::venue::info::OpenOrder;
 

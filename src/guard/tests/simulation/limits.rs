@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use rust_decimal::{Decimal, dec};
 
-use super::venue::Books;
+use super::books::Books;
 use crate::guard::Guard;
 
 const DAY_MS: u64 = 86_400_000;

@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 
 use super::super::fixture::*;
 use super::account::account;
+use super::books::Books;
 use super::checks::Checks;
 use super::dice::Dice;
-use super::venue::{Books, Venue, refusal};
+use super::exchange::refusal;
+use super::venue::Venue;
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Effects, Guard, Input, Mode, Read, SendOutcome};
 use crate::rules::Rules;
