@@ -2,7 +2,7 @@
 //!
 //! Child stops rest beside their entries from the start: nothing here depends on when they come alive.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
@@ -28,6 +28,8 @@ pub(super) struct World {
     book: BTreeMap<u64, Order>,
     /// Sent, and not executed yet.
     waiting: Vec<(SendAction, bool)>,
+    /// What the venue has seen: it takes no nonce twice.
+    nonces: BTreeSet<u64>,
     /// Executed; the answer is on its way.
     answers: Vec<(u64, usize, Value)>,
     reads: Vec<(Input, u64)>,
@@ -48,12 +50,18 @@ impl World {
     pub(super) fn new(rules: Rules, lowest: Decimal) -> Self {
         // Every answer is as old as it likes; only exposure is under test.
         let ages = u64::MAX / 2;
-        let config = Config { account_max_age_ms: ages, prices_max_age_ms: ages, ..config(Mode::Testnet, rules) };
+        let config = Config {
+            account_max_age_ms: ages,
+            prices_max_age_ms: ages,
+            orders_max_age_ms: ages,
+            ..config(Mode::Testnet, rules)
+        };
         Self {
             desk: Desk::of(config),
             positions: BTreeMap::new(),
             book: BTreeMap::new(),
             waiting: Vec::new(),
+            nonces: BTreeSet::new(),
             answers: Vec::new(),
             reads: Vec::new(),
             next_oid: 100,
@@ -138,6 +146,13 @@ impl World {
             return;
         }
         let (send, is_heard) = self.waiting.remove(which % self.waiting.len());
+        if !self.nonces.insert(send.terms.nonce) {
+            let text = format!("Invalid nonce: duplicate nonce {}", send.terms.nonce);
+            if is_heard {
+                self.answers.push((send.intent, send.index, json!({"status": "err", "response": text})));
+            }
+            return;
+        }
         let action = Action::parse(&send.action).unwrap();
         let statuses: Vec<Value> = match &action {
             _ if refuse => vec![json!({"error": "refused"})],
