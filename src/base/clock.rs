@@ -18,10 +18,13 @@ pub fn now_ms() -> u64 {
     u64::try_from(clock.next(wall(), steady()).as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Milliseconds since the service started, by a clock that never steps: what budgets are counted on.
+/// What an earlier life spent a minute ago has a time on the steady clock too.
+const BEFORE_START: Duration = Duration::from_secs(120);
+
+/// Milliseconds by a clock that never steps, two minutes at the start: what budgets are counted on.
 #[must_use]
 pub fn steady_ms() -> u64 {
-    u64::try_from(steady().as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(steady().saturating_add(BEFORE_START).as_millis()).unwrap_or(u64::MAX)
 }
 
 fn steady() -> Duration {

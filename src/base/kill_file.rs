@@ -13,9 +13,6 @@ use super::text::{cut, one_line};
 /// Longest reason in characters; a longer one is cut.
 pub const MAX_REASON_LEN: usize = 200;
 
-/// Most bytes read for a reason: enough for the longest in any script.
-const MAX_READ: u64 = 1_024;
-
 /// Size of the ready-made file: a full reason fits the blocks it already has.
 const READY_LEN: usize = 1_024;
 
@@ -38,6 +35,9 @@ pub enum Pulled {
 }
 
 impl KillFile {
+    /// Most bytes read for a reason: enough for the longest in any script.
+    pub(super) const MAX_READ: u64 = 1_024;
+
     /// The kill file at `path`.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
@@ -67,10 +67,15 @@ impl KillFile {
     #[must_use]
     pub fn reason(&self) -> String {
         let mut bytes = Vec::new();
-        let read = open_regular(&self.path).is_ok_and(|(file, _)| file.take(MAX_READ).read_to_end(&mut bytes).is_ok());
-        let text = String::from_utf8_lossy(&bytes);
+        let read = |(file, _): (fs::File, _)| file.take(Self::MAX_READ).read_to_end(&mut bytes).is_ok();
+        if open_regular(&self.path).is_ok_and(read) { Self::reason_in(&bytes) } else { NO_REASON.to_owned() }
+    }
+
+    /// The reason in the text of a kill file.
+    pub(super) fn reason_in(bytes: &[u8]) -> String {
+        let text = String::from_utf8_lossy(bytes);
         let reason = cleaned(text.lines().next().unwrap_or_default());
-        if read && !reason.is_empty() { reason } else { NO_REASON.to_owned() }
+        if reason.is_empty() { NO_REASON.to_owned() } else { reason }
     }
 
     /// Puts a ready-made file of full size beside the switch, so that pulling it needs no disk space. Only the home's

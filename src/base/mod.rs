@@ -14,6 +14,7 @@ pub mod ip_share;
 pub mod keccak;
 pub mod key;
 pub mod kill_file;
+pub mod kill_watch;
 pub mod mode;
 mod named_enum;
 pub mod origin;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::refusal::Refusal;
 use crate::home::Config;
 use crate::venue::client::{Client, Timeouts};
-use crate::venue::info::{AccountMode, ClearinghouseState, unified_equity};
+use crate::venue::info::{AccountMode, ClearinghouseState, unified_equity, unvalued};
 
 /// An equity and when the venue measured it.
 pub(super) struct Measured {
@@ -27,6 +27,7 @@ fn measure(config: &Config) -> Result<Measured, String> {
     let user = config.account;
     let ask = |question: Value| client.info(&question).map_err(|error| error.to_string());
     let mode = AccountMode::from_answer(&ask(json!({"type": "userAbstraction", "user": user}))?)?;
+    let mode = mode.map_err(|mode| unvalued(&mode))?;
     let state = ask(json!({"type": "clearinghouseState", "user": user, "dex": ""}))?;
     let state = ClearinghouseState::deserialize(&state).map_err(|error| format!("clearinghouseState: {error}"))?;
     let equity = match mode {

@@ -3,6 +3,7 @@
 use super::output::print;
 use super::refusal::Refusal;
 use crate::base::kill_file::Pulled;
+use crate::base::kill_watch::KillWatch;
 use crate::home::Home;
 
 #[derive(Debug, clap::Args)]
@@ -20,6 +21,9 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         Pulled::Now => "The kill switch is pulled",
         Pulled::Before => "The kill switch was pulled before",
     };
+    if KillWatch::is_watched(&kill) == Some(false) {
+        return Err(Refusal::Unheard(kill.path().to_owned(), kill.reason()));
+    }
     print(&format!(
         "{found}: {}\nA running service opens nothing and closes everything. Only a person releases it: remove {path} and \
          restart the service.\n",

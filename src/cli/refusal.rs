@@ -116,6 +116,11 @@ pub(super) enum Refusal {
     /// The kill switch could not be pulled.
     #[error("the kill switch is NOT pulled: cannot write {0}: {1}")]
     NotPulled(PathBuf, io::Error),
+    /// The kill switch is pulled, and no running guard looks at it (the file, the reason in it).
+    #[error(
+        "the kill switch is pulled ({1}), but no running guard reads {0}: nothing is closed by it now, and a guard that          starts here opens nothing; --home DIR names the home of a guard that runs"
+    )]
+    Unheard(PathBuf, String),
     /// The service is not healthy, or not there.
     #[error("{0}")]
     Unhealthy(String),
@@ -136,10 +141,10 @@ impl Refusal {
         matches!(self, Self::Run(RunError::Failed(_)))
     }
 
-    /// The exit status: 2, but for ill health and for a service that failed while running, which are 1.
+    /// The exit status: 2, but for ill health, a kill that nobody heard and a service that failed while running, which are 1.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::Unhealthy(_) | Self::Run(RunError::Failed(_)) => 1,
+            Self::Unhealthy(_) | Self::Unheard(..) | Self::Run(RunError::Failed(_)) => 1,
             _ => 2,
         }
     }

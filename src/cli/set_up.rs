@@ -11,6 +11,7 @@ use crate::base::mode::Mode;
 use crate::home::{Config, Home, KeyStore, LoadedConfig, generate_key, load, write_key_file, write_sealed_key_file};
 use crate::journal::{self, OpenError};
 use crate::record::risk_record::{Init, RiskRecord};
+use crate::service::note_key_check;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal};
 
 /// A set-up to be made.
@@ -99,6 +100,9 @@ impl SetUp<'_> {
         }
         self.config.write(&path).map_err(Refusal::Config)?;
         rollback.keep();
+        if self.stored.is_some() {
+            note_key_check(self.home);
+        }
         // Without the ready-made file the switch still works, unless the disk is full.
         if let Err(error) = self.home.kill_file().make_ready() {
             notes.push(format!("the kill file could not be made ready for a full disk: {error}"));

@@ -69,4 +69,6 @@ steps! {
     Poll = "poll",
     /// The kill file is looked for.
     KillFileLook = "kill_file_look",
+    /// The weight spent is about to be kept for the next life.
+    WeightKept = "weight_kept",
 }

@@ -68,6 +68,8 @@ codes! {
     Stopping = "stopping",
     /// The last read of the account, or of its open orders, is too old to judge an entry on.
     AccountStale = "account_stale",
+    /// The account is in a mode whose equity cannot be read.
+    AccountMode = "account_mode",
     /// The last price read is too old to judge an entry on.
     PriceStale = "price_stale",
     /// A cancel named one of its orders while it waited to be sent.

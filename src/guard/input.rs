@@ -56,6 +56,13 @@ pub enum Input {
         /// When the read began, UTC ms.
         begun_ms: u64,
     },
+    /// The account keeps its equity where it cannot be read. Account reads that follow show the rest of it all the same.
+    UnvaluedMode {
+        /// The mode's name.
+        mode: String,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
     /// The TWAP orders that run were read: coin and id of each, or why they could not be.
     Twaps(Result<Vec<(String, u64)>, String>),
     /// A market's leverage setting was read; `None` when it could not be.

@@ -1,7 +1,7 @@
 //! The one way in: an input and the time, out come effects.
 
 use super::effects::Effects;
-use super::flow::risk::account;
+use super::flow::risk::{ledger, mode};
 use super::flow::step_context::Step;
 use super::flow::{
     acts_for, cover, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise, untold,
@@ -58,15 +58,16 @@ impl Guard {
 fn on_input(step: &mut Step<'_>, input: Input) {
     match input {
         Input::Request(request) => requests::on_request(step, request),
-        Input::Universe(universe) => step.guard.view.universe = universe,
+        Input::Universe(universe) => supervise::on_universe(step, universe),
         Input::Mids { mids, begun_ms } => supervise::on_mids(step, &mids, begun_ms),
         Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, equity, begun_ms),
         Input::Orders { orders, begun_ms } => {
             supervise::on_orders(step, orders, begun_ms);
             requests::on_orders_read(step, begun_ms);
         }
-        Input::Ledger { updates, begun_ms } => account::on_ledger(step, &updates, begun_ms),
-        Input::AccountMode { mode, begun_ms } => account::on_account_mode(step.guard, mode, begun_ms),
+        Input::Ledger { updates, begun_ms } => ledger::on_ledger(step, &updates, begun_ms),
+        Input::AccountMode { mode, begun_ms } => mode::on_account_mode(step, mode, begun_ms),
+        Input::UnvaluedMode { mode, begun_ms } => mode::on_unvalued_mode(step, mode, begun_ms),
         Input::Twaps(twaps) => flatten::on_twaps(step, twaps),
         Input::Leverage { asset, leverage } => requests::on_leverage(step, asset, leverage),
         Input::OrderStatus { intent, index, cloid, answer } => {

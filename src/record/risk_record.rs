@@ -125,6 +125,9 @@ pub struct Flow {
     pub usd: Option<Decimal>,
     /// The transaction.
     pub hash: String,
+    /// What the account was worth just before it; none where that was not known.
+    #[serde(with = "amounts::or_null", skip_serializing_if = "Option::is_none")]
+    pub before: Option<Decimal>,
 }
 
 /// A limit was reached and everything is closed.

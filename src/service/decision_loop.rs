@@ -13,11 +13,12 @@ use super::metrics::Now;
 use super::on_commit::{AfterCommit, CommitHandler, Event, Output, not_sent};
 use super::reporting::health_report::HealthReport;
 use super::reporting::notify::Watchdog;
+use super::venue_io::read_board::{MOST_QUESTIONS, ReadBoard};
 use super::venue_io::send_queue::QUEUE;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;
 use crate::faults::Step;
-use crate::guard::{self, Command, Effects, Guard, Input, Read, Request, SendAction};
+use crate::guard::{self, Command, Effects, Guard, Input, Request, SendAction};
 use crate::journal::{Batch, Condition, Health, Line, RiskLine, Worth};
 use crate::venue::weight_ledger::Ledger;
 
@@ -38,11 +39,9 @@ pub(super) struct Surroundings {
     /// Takes what needs no disk.
     pub(super) commit_handler: CommitHandler,
     /// Reads that the poller should do soon.
-    pub(super) reads: Sender<Read>,
+    pub(super) reads: Arc<ReadBoard>,
     /// The request budget, for the status.
     pub(super) budget: Arc<Mutex<Ledger>>,
-    /// Takes the reason that the kill file is to be written with.
-    pub(super) kill_file: Sender<String>,
     /// Reports problems.
     pub(super) health_report: HealthReport,
     /// Is fed each time the loop turns.
@@ -171,7 +170,7 @@ impl DecisionLoop {
             ((budget.budget(), budget.used(steady_ms())), budget.totals().collect())
         };
         let (waiting, room) = self.backlog.queue();
-        let reads = ("reads", self.around.reads.len(), self.around.reads.capacity().unwrap_or_default());
+        let reads = ("reads", self.around.reads.len(), MOST_QUESTIONS);
         let [own, clients] = self.around.commit_handler.sends.lengths();
         Now {
             guard: self.guard.gauges(now_ms()),
@@ -209,7 +208,7 @@ impl DecisionLoop {
             match self.output(deed) {
                 Some(Output::Answer(client, reply)) => self.around.commit_handler.answer(client, reply),
                 Some(Output::Send(action)) => self.send(action),
-                Some(Output::ShutDown) | None => {}
+                Some(Output::ShutDown | Output::KillFile(_)) | None => {}
             }
         }
         let events = effects.records.iter().map(|record| self.event(record)).collect();
@@ -251,15 +250,10 @@ impl DecisionLoop {
             }
             Command::Send(action) => Some(Output::Send(action)),
             Command::Read(read) => {
-                // A poller with a full queue reads all of it soon anyway.
-                let _ = self.around.reads.try_send(read);
+                self.around.reads.want(read);
                 None
             }
-            Command::WriteKillFile(reason) => {
-                // One that waits already says as much; without its watcher the file is there.
-                let _ = self.around.kill_file.try_send(reason);
-                None
-            }
+            Command::WriteKillFile(reason) => Some(Output::KillFile(reason)),
             Command::FinishShutdown => Some(Output::ShutDown),
         }
     }

@@ -20,3 +20,4 @@ pub use preflight::{ApiWallet, PreflightedService, RunError, journal_owner};
 pub use reporting::level::Level;
 pub use reporting::notify::Asked;
 pub use venue_io::api_wallet_check;
+pub use venue_io::spent_weight::note_key_check;

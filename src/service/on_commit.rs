@@ -8,9 +8,11 @@ use crossbeam_channel::Sender;
 
 use super::message::{Message, Reply, Responder};
 use super::metrics::Metrics;
+use super::reporting::level::Level;
 use super::reporting::log;
 use super::reporting::recent_events::RecentEvents;
 use super::venue_io::send_queue::SendQueue;
+use crate::base::kill_file::KillFile;
 use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
 use crate::guard::{self, Decided, Input, SendAction, SendOutcome};
@@ -48,6 +50,8 @@ pub(super) enum Output {
     Answer(Responder, Reply),
     /// An action goes to the senders.
     Send(SendAction),
+    /// The kill file is written, for this reason.
+    KillFile(String),
     /// The last event is on disk.
     ShutDown,
 }
@@ -66,6 +70,8 @@ pub(super) struct CommitHandler {
     pub(super) refused: Mutex<Vec<Event>>,
     /// Counts events and decisions.
     pub(super) metrics: Arc<Metrics>,
+    /// Written when a client pulls the switch.
+    pub(super) kill_file: KillFile,
     /// Makes answers fail, in builds that can.
     pub(super) faults: Faults,
 }
@@ -105,6 +111,8 @@ impl CommitHandler {
                     let outcome = SendOutcome::Unrecorded(error.to_string());
                     self.report(Input::Sent { intent: action.intent, index: action.index, outcome });
                 }
+                // On a full disk there may be room for it: it has its blocks.
+                (Output::KillFile(reason), _) => self.write_kill_file(&reason),
                 // Without a disk there is no last event to wait for.
                 (Output::ShutDown, _) => is_last = true,
             }
@@ -151,6 +159,14 @@ impl CommitHandler {
         }
     }
 
+    fn write_kill_file(&self, reason: &str) {
+        let asked = self.faults.pass(Step::KillFileWrite);
+        if let Err(error) = asked.and_then(|()| self.kill_file.pull(reason).map(drop)) {
+            let text = format_args!("the kill file could not be written, the switch is pulled all the same: {error}");
+            log::line(Level::Error, text);
+        }
+    }
+
     /// The loop never waits for this thread, so this cannot lock both up.
     fn report(&self, input: Input) {
         let _ = self.inbox.send(Message::Input(input));
@@ -182,6 +198,7 @@ mod tests {
             shut_down,
             refused: Mutex::default(),
             metrics: Arc::new(Metrics::new(0, "paper")),
+            kill_file: KillFile::new("/nowhere/kill".into()),
             faults: Faults::default(),
         };
         let commit = |seq: u64, written| {

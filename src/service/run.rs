@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, bounded, select};
+use crossbeam_channel::{Receiver, select};
 use signal_hook::iterator::Signals;
 
 use super::bootstrap::{intervals, restored_guard};
@@ -21,10 +21,12 @@ use super::service_context::{Ends, ServiceContext, WorkEnds};
 use super::thread::{Death, spawn};
 use super::triggers;
 use super::venue_io::intervals::Intervals;
-use super::venue_io::poller::Poller;
+use super::venue_io::poller::{STEADY, first_reads};
+use super::venue_io::spent_weight::SpentWeight;
 use crate::guard::{Guard, Input};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal};
+use crate::venue::client::Client;
 
 /// How long requests at work may take once the shutdown has begun.
 const GRACE: Duration = Duration::from_secs(5);
@@ -53,7 +55,12 @@ impl PreflightedService {
         let signals =
             triggers::signals().map_err(|error| RunError::Refused(format!("signals cannot be taken: {error}")))?;
         let intervals = intervals(&config);
-        let (context, ends, work_ends) = ServiceContext::new(&config, client, faults);
+        let unchecked = api_wallet.as_ref().map(|wallet| wallet.master.is_none());
+        let reads = first_reads(unchecked, intervals, config.ip_share.budget_per_minute());
+        let steady = Client::with_faults(config.venue_url(), STEADY, faults.clone());
+        let steady = steady.map_err(|error| RunError::Refused(error.to_string()))?;
+        let (context, ends, work_ends) = ServiceContext::new(&config, client, faults, reads);
+        context.recall_spent_weight(&SpentWeight::of(&home));
         context.metrics.begin_at(opened.last_seq);
         log::start(most, &context.deaths).map_err(failed)?;
         if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
@@ -61,12 +68,13 @@ impl PreflightedService {
         }
         let guard = restored_guard(&home, &config, intervals, &opened, &context.recent_events)
             .map_err(|error| RunError::Refused(error.to_string()))?;
-        let (journal, writer) = context.start_journal(store).map_err(failed)?;
+        let (journal, writer) = context.start_journal(store, home.kill_file()).map_err(failed)?;
         let start = Start {
             home: &home,
             config: &config,
             api_wallet,
             intervals,
+            steady,
             guard,
             history: opened.history,
             listener,
@@ -89,6 +97,7 @@ struct Start<'a> {
     config: &'a Config,
     api_wallet: Option<ApiWallet>,
     intervals: Intervals,
+    steady: Client,
     guard: Guard,
     history: History,
     listener: TcpListener,
@@ -101,10 +110,14 @@ fn failed(error: impl Display) -> RunError {
 }
 
 /// Waits for a signal, or for the first thread that dies.
-fn wait(signal: &Receiver<Option<&'static str>>, deaths: &Receiver<Death>) -> Result<&'static str, String> {
+fn wait(signal: &Receiver<Option<&'static str>>, deaths: &Receiver<Death>) -> Result<&'static str, RunError> {
     select! {
         recv(signal) -> name => Ok(name.ok().flatten().unwrap_or("a signal")),
-        recv(deaths) -> death => Err(death.map_or_else(|_| "a thread died".to_owned(), |death| death.to_string())),
+        recv(deaths) -> death => Err(match death {
+            Ok(death) if death.is_refusal => RunError::Refused(death.reason),
+            Ok(death) => RunError::Failed(death.to_string()),
+            Err(_) => RunError::Failed("a thread died".to_owned()),
+        }),
     }
 }
 
@@ -129,27 +142,21 @@ impl ServiceContext {
         log::line(Level::Info, &text);
         notify.ready(&text);
         let end = wait(&signal, &ends.deaths);
-        notify.shutting_down(end.as_ref().map_or_else(String::as_str, |_| "what is on its way is waited for"));
+        let waits = "what is on its way is waited for".to_owned();
+        notify.shutting_down(&end.as_ref().map_or_else(ToString::to_string, |_| waits));
         self.end(end, server, ends)
     }
 
     /// Starts every thread, the server's last.
     fn open(&self, start: Start<'_>, journal: &Journal<AfterCommit>) -> Result<Server, RunError> {
-        let Start { home, config, api_wallet, intervals, guard, history, listener, .. } = start;
-        let WorkEnds { messages, queued_sends, wanted } = start.work_ends;
-        let (pull, pulls) = bounded(1);
-        let surroundings = self.surroundings(messages, pull, start.notify);
+        let Start { home, config, api_wallet, intervals, steady, guard, history, listener, .. } = start;
+        let WorkEnds { messages, queued_sends } = start.work_ends;
+        let surroundings = self.surroundings(messages, home.kill_file(), start.notify);
         let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
-        let poller = Poller {
-            reader: self.venue_reader(config.account, api_wallet.as_ref()),
-            wallet_unchecked: api_wallet.as_ref().is_some_and(|wallet| wallet.master.is_none()),
-            intervals,
-            wanted,
-            inbox: self.inbox.clone(),
-        };
-        spawn("poll", &self.deaths, move || poller.run()).map_err(failed)?;
-        self.watch_kill_file(home.kill_file(), pulls).map_err(failed)?;
+        self.start_poller(config.account, api_wallet.as_ref(), intervals, steady).map_err(failed)?;
+        self.watch_kill_file(home.kill_file()).map_err(failed)?;
+        self.keep_spent_weight(SpentWeight::of(home)).map_err(failed)?;
         if let Some(wallet) = api_wallet {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;
         }
@@ -167,16 +174,16 @@ impl ServiceContext {
     }
 
     /// Comes down as the end asks for: in order on a signal, as far as it goes on a death.
-    fn end(&self, end: Result<&'static str, String>, server: Server, ends: &Ends) -> Result<(), RunError> {
+    fn end(&self, end: Result<&'static str, RunError>, server: Server, ends: &Ends) -> Result<(), RunError> {
         match end {
             Ok(signal) => {
                 self.shut_down(signal, ends)?;
                 server.close(GRACE);
                 Ok(())
             }
-            Err(death) => {
-                self.give_up(&death, ends);
-                Err(RunError::Failed(death))
+            Err(error) => {
+                self.give_up(&error.to_string(), ends);
+                Err(error)
             }
         }
     }

@@ -22,19 +22,26 @@ use super::server::authenticate::Authenticator;
 use super::server::gate::{Limits, Slots};
 use super::server::handlers::Handlers;
 use super::server::info_proxy::InfoProxy;
-use super::thread::{DEATHS, Death, spawn};
+use super::thread::{DEATHS, Death, spawn, spawn_refusing};
 use super::triggers;
+use super::venue_io::api_wallet_check;
+use super::venue_io::intervals::Intervals;
+use super::venue_io::poller::Poller;
+use super::venue_io::read_board::ReadBoard;
+use super::venue_io::read_task::Lane;
 use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
 use super::venue_io::sender::{self, SENDERS, Sending};
+use super::venue_io::spent_weight::SpentWeight;
 use super::venue_io::venue_access::VenueAccess;
 use super::venue_io::venue_reads::VenueReader;
-use super::venue_io::{api_wallet_check, poller};
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
 use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
+use crate::base::kill_watch::KillWatch;
+use crate::base::sync::lock;
 use crate::faults::Faults;
-use crate::guard::{Input, Read};
+use crate::guard::Input;
 use crate::home::Config;
 use crate::journal::{History, Journal, Lookup, Store};
 use crate::venue::client::Client;
@@ -51,7 +58,7 @@ pub(super) struct ServiceContext {
     pub(super) metrics: Arc<Metrics>,
     pub(super) inbox: Sender<Message>,
     pub(super) sends: SendQueue,
-    pub(super) reads: Sender<Read>,
+    pub(super) reads: Arc<ReadBoard>,
     pub(super) shut_down: Sender<()>,
     pub(super) deaths: Sender<Death>,
     /// Makes steps fail, in builds that can.
@@ -70,14 +77,17 @@ pub(super) struct Ends {
 pub(super) struct WorkEnds {
     pub(super) messages: Receiver<Message>,
     pub(super) queued_sends: QueuedSends,
-    pub(super) wanted: Receiver<Read>,
 }
 
 impl ServiceContext {
-    pub(super) fn new(config: &Config, client: Client, faults: Faults) -> (Self, Ends, WorkEnds) {
+    pub(super) fn new(
+        config: &Config,
+        client: Client,
+        faults: Faults,
+        reads: Arc<ReadBoard>,
+    ) -> (Self, Ends, WorkEnds) {
         let (inbox, messages) = bounded(INBOX);
         let (sends, queued_sends) = send_queue::queues();
-        let (reads, wanted) = bounded(poller::QUEUE);
         let (shut_down, shut_down_end) = bounded(1);
         let (deaths, deaths_end) = bounded(DEATHS);
         let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()));
@@ -91,10 +101,10 @@ impl ServiceContext {
         let recent_events = Arc::default();
         let context = Self { venue, recent_events, metrics, inbox, sends, reads, shut_down, deaths, faults };
         let ends = Ends { shut_down: shut_down_end, deaths: deaths_end };
-        (context, ends, WorkEnds { messages, queued_sends, wanted })
+        (context, ends, WorkEnds { messages, queued_sends })
     }
 
-    fn commit_handler(&self) -> CommitHandler {
+    fn commit_handler(&self, kill_file: KillFile) -> CommitHandler {
         CommitHandler {
             recent_events: Arc::clone(&self.recent_events),
             sends: self.sends.clone(),
@@ -102,12 +112,17 @@ impl ServiceContext {
             shut_down: self.shut_down.clone(),
             refused: Mutex::default(),
             metrics: Arc::clone(&self.metrics),
+            kill_file,
             faults: self.faults.clone(),
         }
     }
 
-    pub(super) fn start_journal(&self, mut store: Store) -> io::Result<(Journal<AfterCommit>, JoinHandle<()>)> {
-        let (handler, metrics) = (self.commit_handler(), Arc::clone(&self.metrics));
+    pub(super) fn start_journal(
+        &self,
+        mut store: Store,
+        kill_file: KillFile,
+    ) -> io::Result<(Journal<AfterCommit>, JoinHandle<()>)> {
+        let (handler, metrics) = (self.commit_handler(kill_file), Arc::clone(&self.metrics));
         store.on_commit(move |commit| metrics.commit(commit));
         let on_commit = move |after: AfterCommit, written| handler.on_commit(after, &written);
         let (journal, writer) = store.writer(JOURNAL_QUEUE, on_commit);
@@ -118,18 +133,12 @@ impl ServiceContext {
         Ok((journal, thread))
     }
 
-    pub(super) fn surroundings(
-        &self,
-        inbox: Receiver<Message>,
-        kill_file: Sender<String>,
-        notify: &Notify,
-    ) -> Surroundings {
+    pub(super) fn surroundings(&self, inbox: Receiver<Message>, kill_file: KillFile, notify: &Notify) -> Surroundings {
         Surroundings {
             inbox,
-            commit_handler: self.commit_handler(),
-            reads: self.reads.clone(),
+            commit_handler: self.commit_handler(kill_file),
+            reads: Arc::clone(&self.reads),
             budget: Arc::clone(&self.venue.budget),
-            kill_file,
             health_report: HealthReport::new(notify.clone()),
             watchdog: notify.watchdog(),
         }
@@ -144,14 +153,47 @@ impl ServiceContext {
         let _is_there_room = self.inbox.try_send(Message::Input(acts_for));
     }
 
-    pub(super) fn venue_reader(&self, account: Address, api_wallet: Option<&ApiWallet>) -> VenueReader {
+    /// Starts the threads that read; `steady` is the client for what must be fresh.
+    pub(super) fn start_poller(
+        &self,
+        account: Address,
+        api_wallet: Option<&ApiWallet>,
+        intervals: Intervals,
+        steady: Client,
+    ) -> io::Result<()> {
         let api_wallet = api_wallet.map(|wallet| wallet.key.address());
-        VenueReader { venue: self.venue.clone(), account, api_wallet }
+        let reader = |client| VenueReader { venue: self.venue.clone(), client, account, api_wallet };
+        let poller = Arc::new(Poller {
+            board: Arc::clone(&self.reads),
+            steady: reader(Arc::new(steady)),
+            beside: reader(Arc::clone(&self.venue.client)),
+            intervals,
+            inbox: self.inbox.clone(),
+        });
+        for (lane, name, threads) in Lane::ALL {
+            for _ in 0..threads {
+                let poller = Arc::clone(&poller);
+                spawn_refusing(name, &self.deaths, move || poller.run(lane))?;
+            }
+        }
+        Ok(())
     }
 
-    pub(super) fn watch_kill_file(&self, kill_file: KillFile, pulls: Receiver<String>) -> io::Result<()> {
+    pub(super) fn watch_kill_file(&self, kill_file: KillFile) -> io::Result<()> {
         let (inbox, faults) = (self.inbox.clone(), self.faults.clone());
-        spawn("kill-file", &self.deaths, move || triggers::kill_file(&kill_file, &pulls, &inbox, &faults)).map(drop)
+        let watch = KillWatch::begin(kill_file)?;
+        spawn("kill-file", &self.deaths, move || triggers::kill_file(watch, &inbox, &faults)).map(drop)
+    }
+
+    /// Keeps what is spent for the next life.
+    pub(super) fn keep_spent_weight(&self, file: SpentWeight) -> io::Result<()> {
+        let (budget, faults) = (Arc::clone(&self.venue.budget), self.faults.clone());
+        spawn("weight", &self.deaths, move || file.keep(&budget, &faults)).map(drop)
+    }
+
+    /// Books what the last life spent.
+    pub(super) fn recall_spent_weight(&self, file: &SpentWeight) {
+        file.recall(&mut lock(&self.venue.budget));
     }
 
     pub(super) fn start_senders(&self, key: SecretKey, config: &Config, queue: &QueuedSends) -> io::Result<()> {

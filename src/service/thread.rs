@@ -21,6 +21,23 @@ pub(super) struct Death {
     pub(super) thread: String,
     /// The cause.
     pub(super) reason: String,
+    /// Whether a start must be refused for it: it would end in the same way every time.
+    pub(super) is_refusal: bool,
+}
+
+/// Why a thread ended that should have gone on.
+#[derive(Debug)]
+pub(super) enum ThreadEnd {
+    /// It failed; the service is started again.
+    Failed(String),
+    /// The service cannot run as it is set up.
+    Refused(String),
+}
+
+impl From<String> for ThreadEnd {
+    fn from(reason: String) -> Self {
+        ThreadEnd::Failed(reason)
+    }
 }
 
 /// Room for this many deaths is enough: the first one ends the service.
@@ -35,6 +52,17 @@ const REASON_CHARS: usize = 200;
 pub(super) fn spawn<F>(name: &str, deaths: &Sender<Death>, work: F) -> io::Result<JoinHandle<()>>
 where
     F: FnOnce() -> Result<(), String> + Send + 'static,
+{
+    start(Builder::new(), name, deaths, || work().map_err(ThreadEnd::Failed))
+}
+
+/// The same for a thread that may find that the service must not run.
+///
+/// # Errors
+/// The system's reason when it grants no thread.
+pub(super) fn spawn_refusing<F>(name: &str, deaths: &Sender<Death>, work: F) -> io::Result<JoinHandle<()>>
+where
+    F: FnOnce() -> Result<(), ThreadEnd> + Send + 'static,
 {
     start(Builder::new(), name, deaths, work)
 }
@@ -52,20 +80,25 @@ pub(super) fn spawn_small<F>(
 where
     F: FnOnce() -> Result<(), String> + Send + 'static,
 {
-    start(Builder::new().stack_size(stack_bytes), name, deaths, work)
+    start(Builder::new().stack_size(stack_bytes), name, deaths, || work().map_err(ThreadEnd::Failed))
 }
 
 fn start<F>(builder: Builder, name: &str, deaths: &Sender<Death>, work: F) -> io::Result<JoinHandle<()>>
 where
-    F: FnOnce() -> Result<(), String> + Send + 'static,
+    F: FnOnce() -> Result<(), ThreadEnd> + Send + 'static,
 {
     let deaths = deaths.clone();
     let thread = name.to_owned();
     builder.name(name.to_owned()).spawn(move || {
-        let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panic_text(panic.as_ref())));
-        if let Err(reason) = ended {
+        let ended = catch_unwind(AssertUnwindSafe(work));
+        let ended = ended.unwrap_or_else(|panic| Err(ThreadEnd::Failed(panic_text(panic.as_ref()))));
+        if let Err(end) = ended {
+            let (reason, is_refusal) = match end {
+                ThreadEnd::Failed(reason) => (reason, false),
+                ThreadEnd::Refused(reason) => (reason, true),
+            };
             // A full channel means that the service is ending over an earlier death already.
-            let _ = deaths.try_send(Death { thread, reason: cut(&reason, REASON_CHARS) });
+            let _ = deaths.try_send(Death { thread, reason: cut(&reason, REASON_CHARS), is_refusal });
         }
     })
 }

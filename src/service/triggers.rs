@@ -1,53 +1,41 @@
 //! The two triggers from outside: the kill file, which pulls the kill switch, and signals, which end the service.
 
-use std::time::Duration;
-
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use crossbeam_channel::Sender;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::base::kill_file::KillFile;
+use crate::base::kill_watch::KillWatch;
 use crate::faults::{Faults, Step};
 use crate::guard::Input;
 use crate::service::message::Message;
-use crate::service::reporting::level::Level;
-use crate::service::reporting::log;
 
-/// How often the kill file is looked for: simple, and right on every kind of mount.
-const EVERY: Duration = Duration::from_millis(50);
+/// How often the kill file is looked for.
+const EVERY_MS: u8 = 50;
 
-/// Watches the kill file until it is there, and writes it for a client that pulled the switch: the reasons come by `pulls`.
-/// The latch is the core's: what happens to the file then changes nothing.
+/// Watches the kill file until it is there, and its folder for good. The latch is the core's: what happens to the file
+/// then changes nothing.
 ///
 /// # Errors
 /// When the decision loop is gone.
-pub(super) fn kill_file(
-    file: &KillFile,
-    pulls: &Receiver<String>,
-    inbox: &Sender<Message>,
-    faults: &Faults,
-) -> Result<(), String> {
-    let reason = loop {
+pub(super) fn kill_file(mut watch: KillWatch, inbox: &Sender<Message>, faults: &Faults) -> Result<(), String> {
+    let tell = |input| inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned());
+    let (mut is_pulled, mut was_there, mut told) = (false, false, None);
+    loop {
         faults.pass(Step::KillFileLook).map_err(|error| error.to_string())?;
-        match file.is_pulled() {
-            Ok(false) => match pulls.recv_timeout(EVERY) {
-                Ok(reason) => pull(file, &reason, faults),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(EVERY),
-            },
-            Ok(true) => break file.reason(),
-            // A switch that cannot be seen counts as pulled.
-            Err(error) => break format!("the kill file cannot be looked for: {error}"),
+        if !is_pulled && let Some(reason) = watch.pulled().or_else(|| was_there.then(|| watch.reason())) {
+            is_pulled = true;
+            tell(Input::Kill { reason, by: None, write_file: false, request: None })?;
         }
-    };
-    let input = Input::Kill { reason, by: None, write_file: false, request: None };
-    inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned())
-}
-
-fn pull(file: &KillFile, reason: &str, faults: &Faults) {
-    if let Err(error) = faults.pass(Step::KillFileWrite).and_then(|()| file.pull(reason)) {
-        let text = format_args!("the kill file could not be written, the switch is pulled all the same: {error}");
-        log::line(Level::Error, text);
+        let problem = watch.problem();
+        if problem != told {
+            let text = problem.as_ref().map(|problem| {
+                format!("a kill file may not be seen where people put it: {problem}; put the folder back and restart")
+            });
+            tell(Input::Concern { code: "home_gone", text })?;
+            told = problem;
+        }
+        watch.mark();
+        was_there = watch.wait(EVERY_MS);
     }
 }
 

@@ -159,18 +159,25 @@ pub enum AccountMode {
 }
 
 impl AccountMode {
-    /// Reads a `userAbstraction` answer.
+    /// Reads a `userAbstraction` answer; the mode's name where it is one in which the equity cannot be read with
+    /// certainty.
     ///
     /// # Errors
-    /// For a mode in which the equity cannot be read with certainty.
-    pub fn from_answer(answer: &Answer) -> Result<Self, String> {
+    /// When the answer names no mode.
+    pub fn from_answer(answer: &Answer) -> Result<Result<Self, String>, String> {
         match answer.as_str() {
-            Some("default" | "disabled") => Ok(AccountMode::Standard),
-            Some("unifiedAccount") => Ok(AccountMode::Unified),
-            Some(other) => Err(format!("the account's mode is {other}, whose equity cannot be valued surely")),
+            Some("default" | "disabled") => Ok(Ok(AccountMode::Standard)),
+            Some("unifiedAccount") => Ok(Ok(AccountMode::Unified)),
+            Some(other) => Ok(Err(other.to_owned())),
             None => Err("userAbstraction: not a string".to_owned()),
         }
     }
+}
+
+/// Why no guard starts on an account in this mode.
+#[must_use]
+pub fn unvalued(mode: &str) -> String {
+    format!("the account's mode is {mode}, whose equity cannot be valued surely")
 }
 
 /// Reads an `allMids` answer: mid by coin. Spot pairs and others of no interest stay in it.

@@ -73,6 +73,12 @@ impl Reply {
         }
     }
 
+    /// Whether it says of each of so many orders what became of it.
+    #[must_use]
+    pub fn has_status_of_each(&self, orders: usize) -> bool {
+        matches!(self, Reply::Statuses(statuses) if statuses.len() == orders)
+    }
+
     /// Whether nothing of the action was refused.
     #[must_use]
     pub fn is_ok(&self) -> bool {

@@ -114,6 +114,18 @@ impl Ledger {
         sum(&self.all.spent_after(self.second(now_ms)))
     }
 
+    /// What still counts, second by second: how long ago, in milliseconds, and the weight.
+    #[must_use]
+    pub fn last_minute(&self, now_ms: u64) -> Vec<(u64, u32)> {
+        let second = self.second(now_ms);
+        let oldest = second.saturating_sub(BUCKETS as u64 - 1);
+        let spent = self.all.buckets.iter().filter(|(at, spent)| *at >= oldest && sum(spent) > 0);
+        let mut spent: Vec<(u64, u32)> =
+            spent.map(|(at, spent)| (second.saturating_sub(*at).saturating_mul(BUCKET_MS), sum(spent))).collect();
+        spent.sort_unstable_by_key(|(ago_ms, _)| std::cmp::Reverse(*ago_ms));
+        spent
+    }
+
     /// Weight that each priority has ever spent.
     pub fn totals(&self) -> impl Iterator<Item = (Priority, u64)> {
         Priority::ALL.into_iter().zip(self.total)

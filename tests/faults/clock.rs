@@ -34,9 +34,9 @@ fn nonces_stay_near_the_venues_time_whatever_the_clock_does() {
         set_clock(&stand, hours * HOUR_MS);
         until("a turn of the loop", || (stand.status()["at_ms"].as_u64().unwrap() > before).then_some(()));
         taken(&stand, px);
-        // The next life has another clock and the same journal.
+        // The next life has another clock and the same journal; one that is off is no good health.
         assert_eq!(stand.stop(Signal::SIGTERM), Some(0), "{}", stand.log());
-        stand.start();
+        stand.launch();
         taken(&stand, px + 5);
     }
     // A client may know before the disk what became of its order.
@@ -70,9 +70,28 @@ fn a_day_s_halt_ends_with_the_day() {
     until("a flat account", || crate::acts::is_flat(&stand.venue.truth()).then_some(()));
     let reply = stand.send(&resting());
     assert_eq!(reply["guard"]["code"], "halted_for_day", "{reply}");
+    // The machine's clock alone begins no day.
     set_clock(&stand, 24 * HOUR_MS);
+    until("the clock to be told of", || {
+        let alerts = stand.status()["alerts"].clone();
+        alerts.as_array()?.iter().any(|alert| alert["code"] == "clock_off").then_some(())
+    });
+    assert_eq!(stand.status()["risk"]["state"], "halted_for_day");
+    stand.venue.control(&json!({"op": "clock", "advance_ms": 24 * HOUR_MS})).unwrap();
     until("the next day", || (stand.status()["risk"]["state"] == "active").then_some(()));
     taken(&stand, 59_000);
+}
+
+/// Thirty years ahead and back: the service's own time stays there, and what clients sign by the right one passes.
+#[test]
+fn a_clock_that_was_far_ahead_shuts_no_client_out() {
+    let stand = stand();
+    taken(&stand, 59_000);
+    let before = stand.status()["at_ms"].as_u64().unwrap();
+    set_clock(&stand, 30 * 365 * DAY_MS);
+    until("the leap", || (stand.status()["at_ms"].as_u64()? > before + 1_000_000_000).then_some(()));
+    set_clock(&stand, 0);
+    taken(&stand, 59_010);
 }
 
 /// What is left of the day, by the clock that the program then has, and when something moves in it.

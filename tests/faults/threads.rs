@@ -11,9 +11,10 @@ use crate::stand::{Mode, Stand, until};
 
 /// A thread, by a step that it passes, and what brings it there.
 type Thread = (Step, &'static str, fn(&Stand));
-const THREADS: [Thread; 7] = [
+const THREADS: [Thread; 8] = [
     (Step::Decide, "thread decide died", trade),
-    (Step::Poll, "thread poll died", trade),
+    (Step::Poll, "thread poll-", trade),
+    (Step::WeightKept, "thread weight died", trade),
     (Step::KillFileLook, "thread kill-file died", trade),
     (Step::SendTaken, "thread send-", trade),
     (Step::Request, "thread gate-conn died", trade),
@@ -58,7 +59,7 @@ fn a_dead_thread_ends_the_program_with_a_failure() {
 #[test]
 fn a_thread_that_gives_up_ends_the_program_too() {
     let mut stand = Stand::up(Mode::Paper, "");
-    for step in [Step::Decide, Step::Poll, Step::KillFileLook] {
+    for step in [Step::Decide, Step::Poll, Step::KillFileLook, Step::WeightKept] {
         play(&stand, &[Fault::Fail.at(step, 1)]);
         let status = until(&format!("the end after {step:?}"), || stand.has_ended());
         assert_eq!(status.code(), Some(1), "{step:?}: {}", stand.log());

@@ -71,3 +71,42 @@ fn a_deposit_is_no_peak_and_covers_up_no_loss() {
 fn risk_state(stand: &Stand) -> String {
     risk(stand)["state"].as_str().unwrap_or_default().to_owned()
 }
+
+/// Money that goes while the account is in loss is no further loss of what stays: neither limit is nearer for it.
+#[test]
+fn a_withdrawal_in_loss_fires_nothing() {
+    let stand = Stand::up(Mode::Testnet, RULES);
+    hold_covered(&stand, "BTC", "0.01");
+    hold_covered(&stand, "ETH", "4");
+    // 3% down, where 5% fire.
+    stand.venue.price("ETH", "2425").unwrap();
+    until("the loss to be seen", || (risk(&stand)["day_pnl"] == "-300").then_some(()));
+    flow(&stand, "withdraw", "4850", 0);
+    let risk = day_start(&stand, "5000");
+    assert_eq!((&risk["state"], &risk["day_pnl"]), (&json!("active"), &json!("-150")), "{risk}");
+    assert!(stand.events_of("flatten").is_empty());
+    assert!(crate::watched::held(&stand, "BTC").is_some(), "nothing was closed at the venue");
+}
+
+/// What is lent, or spent in another token, is not in the equity: only what a read shows to have moved is a flow.
+#[test]
+fn lending_a_token_fires_nothing() {
+    let stand = Stand::up(Mode::Testnet, RULES);
+    hold_covered(&stand, "ETH", "2");
+    let lent = json!({"type": "borrowLend", "token": "HYPE", "operation": "supply", "amount": "2000.0",
+        "interestAmount": "0.0"});
+    let strange = json!({"type": "neverHeardOf", "usdc": "3000.0"});
+    for delta in [lent, strange] {
+        stand.venue.control(&json!({"op": "ledger", "delta": delta})).unwrap();
+    }
+    // A real flow has the ledger read at once, and stands behind them in it.
+    flow(&stand, "withdraw", "1000", 0);
+    let risk = day_start(&stand, "9000");
+    assert_eq!((&risk["state"], &risk["peak_equity"]), (&json!("active"), &json!("9000")), "{risk}");
+    until("the alert", || {
+        let alerts = stand.status()["alerts"].clone();
+        alerts.as_array()?.iter().any(|alert| alert["code"] == "ledger_odd").then_some(())
+    });
+    assert!(stand.events_of("flatten").is_empty());
+    assert!(crate::watched::held(&stand, "ETH").is_some(), "nothing was closed at the venue");
+}

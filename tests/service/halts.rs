@@ -130,3 +130,79 @@ fn on_paper_a_halt_is_told_once() {
     assert_eq!(told["sent"], json!(false));
     assert!(stand.venue_saw().is_empty());
 }
+
+fn alerts(stand: &Stand) -> Vec<Value> {
+    stand.status()["alerts"].as_array().unwrap().iter().map(|alert| alert["code"].clone()).collect()
+}
+
+/// The service lives on where the equity cannot be read any more, opens nothing, and a loss still ends flat.
+#[test]
+fn a_mode_that_cannot_be_valued_ends_no_watch() {
+    let mut stand = Stand::up(Mode::Testnet, &rules("5", "50"));
+    hold_covered(&stand, "BTC", "0.01");
+    hold_covered(&stand, "ETH", "4");
+    stand.venue.setting("abstraction", json!("portfolioMargin")).unwrap();
+    until("the alert", || alerts(&stand).contains(&json!("account_mode")).then_some(()));
+    assert_eq!(stand.get("/healthz").status, 503);
+    assert_eq!((state(&stand), stand.events_of("flatten").len()), ("active".to_owned(), 0), "no halt for a mode");
+    let reply = stand.send(&place(&limit(ETH, true, "2500", "0.1")));
+    assert_eq!(reply["guard"]["code"], "account_mode", "{reply}");
+    stand.venue.price("ETH", "2360").unwrap();
+    until_flat(&stand);
+    halted(&stand, "halted_for_day");
+    assert!(stand.has_ended().is_none(), "{}", stand.log());
+    // A start refuses such an account for good.
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let run = stand.run_command(&stand.run_args());
+    let code = match stand.try_launch_as(run) {
+        Err(status) => status.code(),
+        Ok(()) => until("the refusal", || stand.has_ended()).code(),
+    };
+    assert_eq!(code, Some(2), "{}", stand.log());
+}
+
+#[test]
+fn a_change_of_mode_fires_nothing() {
+    let stand = Stand::up(Mode::Testnet, &rules("5", "50"));
+    hold_covered(&stand, "ETH", "2");
+    for (mode, name) in [("unifiedAccount", "unified"), ("default", "standard")] {
+        let before = stand.events_of("error").len();
+        stand.venue.setting("abstraction", json!(mode)).unwrap();
+        until(name, || (stand.events_of("error").len() > before).then_some(()));
+        until("the equity", || (stand.status()["equity"] == "10000").then_some(()));
+        let risk = stand.status()["risk"].clone();
+        assert_eq!((&risk["state"], &risk["drawdown"], &risk["day_pnl"]), (&json!("active"), &json!("0"), &json!("0")));
+    }
+    assert!(stand.events_of("flatten").is_empty());
+    assert!(crate::watched::held(&stand, "ETH").is_some());
+}
+
+/// What is lost on positions no ledger can explain, so none is waited for.
+#[test]
+fn a_ledger_that_cannot_be_read_delays_no_halt_of_a_position() {
+    let stand = Stand::up(Mode::Testnet, &rules("5", "50"));
+    hold_covered(&stand, "BTC", "0.01");
+    hold_covered(&stand, "ETH", "4");
+    let ledger_reads = || stand.venue.truth()["reads"]["userNonFundingLedgerUpdates"].as_u64().unwrap_or_default();
+    until("the second read of the ledger", || (ledger_reads() >= 2).then_some(()));
+    let fault = json!({"op": "fault", "on": "userNonFundingLedgerUpdates", "kind": "http_502", "times": 1000});
+    stand.venue.control(&fault).unwrap();
+    let before = stand.status()["at_ms"].as_u64().unwrap();
+    stand.venue.price("ETH", "2360").unwrap();
+    until_flat(&stand);
+    let halt = until("the halt", || stand.events_of("flatten").into_iter().next());
+    let asked = stand.status();
+    assert!(halt["at_ms"].as_u64().unwrap() >= before, "{asked}");
+}
+
+/// One answer with a time ahead hides nothing that comes after it.
+#[test]
+fn an_account_answer_with_a_time_ahead_blinds_nobody() {
+    let stand = Stand::up(Mode::Testnet, &rules("50", "50"));
+    let reads = || stand.venue.truth()["reads"]["clearinghouseState"].as_u64().unwrap_or_default();
+    stand.venue.setting("account_time_ahead_ms", json!(3_600_000)).unwrap();
+    let before = reads();
+    until("one such answer", || (reads() > before).then_some(()));
+    stand.venue.setting("account_time_ahead_ms", json!(0)).unwrap();
+    hold_covered(&stand, "ETH", "1");
+}

@@ -8,7 +8,7 @@ use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{close_order, guard_actions, read_progress};
 use crate::guard::state::cover;
-use crate::guard::state::flatten::{FIRST_PAUSE_MS, Left};
+use crate::guard::state::flatten::{Left, Prices};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::view::Resting;
 use crate::record::events::{Problem, Trouble};
@@ -24,9 +24,10 @@ const BATCH: usize = 100;
 /// The open orders are waited for this long before a first round without them.
 const ORDERS_WAIT_MS: u64 = 3_000;
 
-/// Whether the rounds ended with nothing left, and nothing has turned up since.
+/// Whether the rounds ended with nothing left, no TWAP order runs, and nothing has turned up since.
 pub(crate) fn is_flat(guard: &Guard) -> bool {
-    guard.watch.flatten.is_flat && all_must_go(guard).0.is_empty()
+    let flatten = &guard.watch.flatten;
+    flatten.is_flat && flatten.twaps.is_clear() && all_must_go(guard).0.is_empty()
 }
 
 /// Starts a flatten, or its next round.
@@ -37,26 +38,28 @@ pub(crate) fn run(step: &mut Step<'_>) {
         }
         return;
     }
-    let (flatten, left) = (&step.guard.watch.flatten, what_is_left(step.guard));
+    if step.guard.config.mode == Mode::Paper {
+        return;
+    }
+    ask_for_twaps(step);
+    let (left, prices) = what_is_left(step.guard);
+    let flatten = &step.guard.watch.flatten;
     let Some(of) = flatten.of else { return };
-    // Pauses grow only while nothing changes.
-    let pause_ms = if left == flatten.left { flatten.pause_ms } else { FIRST_PAUSE_MS };
-    let is_due = step.now_ms.saturating_sub(flatten.begun_ms) >= pause_ms
+    let is_due = step.now_ms >= flatten.next_ms(&left, &prices)
         && read_progress::is_read_since(step.guard, flatten.reads_since_ms, step.now_ms);
-    if step.guard.config.mode == Mode::Paper || !is_due || is_acting(step.guard) {
+    if !is_due || is_acting(step.guard) {
         return;
     }
     let (mut actions, _) = all_must_go(step.guard);
     if actions.is_empty() {
-        actions = cancels(&step.guard.view.orders.values().filter(|order| order.stop_px.is_some()).copied_ids());
+        actions = cancels(&idle_stops(step.guard));
     }
     let flatten = &mut step.guard.watch.flatten;
     flatten.is_flat = actions.is_empty();
     if actions.is_empty() {
-        (flatten.round, flatten.pause_ms, flatten.begun_ms) = (0, 0, 0);
-        return;
+        return flatten.rest();
     }
-    flatten.begin_round(left, step.now_ms);
+    flatten.begin_round(left, prices, step.now_ms);
     for action in actions {
         guard_actions::submit(step, Cause::FollowUp { of }, vec![action]);
     }
@@ -66,17 +69,30 @@ pub(crate) fn run(step: &mut Step<'_>) {
 fn begin(step: &mut Step<'_>, reason: &str) {
     let (actions, problems) = all_must_go(step.guard);
     let seq = guard_actions::submit(step, Cause::Flatten { reason, problems }, actions);
-    let left = what_is_left(step.guard);
+    let (left, prices) = what_is_left(step.guard);
     let flatten = &mut step.guard.watch.flatten;
     (flatten.wanted, flatten.of, flatten.reads_since_ms) = (None, Some(seq), step.now_ms);
-    flatten.begin_round(left, step.now_ms);
+    flatten.begin_round(left, prices, step.now_ms);
     if step.guard.risk.is_halted() {
         let halt_flatten = HaltFlatten { at_ms: step.now_ms, seq: Some(seq) };
         step.effects.risk.push(RiskRecord::Flatten(halt_flatten).into());
     }
     if step.guard.config.mode != Mode::Paper {
-        step.effects.immediate.extend([Read::OrdersNow, Read::AccountNow, Read::Twaps].map(Command::Read));
+        step.effects.immediate.extend([Read::OrdersNow, Read::AccountNow].map(Command::Read));
+        ask_for_twaps(step);
     }
+}
+
+fn ask_for_twaps(step: &mut Step<'_>) {
+    if step.guard.watch.flatten.twaps.ask(step.now_ms) {
+        step.effects.immediate.push(Command::Read(Read::Twaps));
+    }
+}
+
+/// The stops that stand for nothing that is held: without a position there is nothing that they could spare.
+fn idle_stops(guard: &Guard) -> Vec<Cancel> {
+    let stops = guard.view.orders.values().filter(|order| order.stop_px.is_some());
+    stops.filter(|order| guard.view.position(order.asset).is_zero()).copied_ids()
 }
 
 /// Whether a close or cancel of the guard's own still has no answer. A stop that has none holds up nothing.
@@ -85,9 +101,11 @@ fn is_acting(guard: &Guard) -> bool {
     own.flat_map(|intent| &intent.actions).any(|planned| !planned.action.orders().any(Order::is_trigger))
 }
 
-fn what_is_left(guard: &Guard) -> Left {
-    let positions = guard.view.account.iter().flat_map(|account| &account.positions);
-    (positions.map(|(asset, position)| (*asset, position.szi)).collect(), guard.view.orders.len())
+fn what_is_left(guard: &Guard) -> (Left, Prices) {
+    let positions = || guard.view.account.iter().flat_map(|account| &account.positions);
+    let prices = positions().filter_map(|(asset, _)| Some((*asset, guard.view.price(*asset)?))).collect();
+    let left = (positions().map(|(asset, position)| (*asset, position.szi)).collect(), guard.view.orders.len());
+    (left, prices)
 }
 
 /// The cancels and closes that are left to do, and what cannot be done.
@@ -155,15 +173,26 @@ pub(crate) fn on_twaps(step: &mut Step<'_>, twaps: Result<Vec<(String, u64)>, St
     let running = match twaps {
         Ok(running) => running,
         Err(text) => {
-            let text = format!("TWAP orders could not be read, so none was stopped: {text}");
-            step.record(Trouble { text: text.into() });
+            if step.guard.watch.flatten.twaps.on_failure(step.now_ms) {
+                let text = format!("TWAP orders could not be read, so none was stopped: {text}");
+                step.record(Trouble { text: text.into() });
+            }
             return;
         }
     };
-    for (coin, twap_id) in running {
-        let Some(asset) = step.guard.view.universe.by_coin(&coin).map(|market| market.asset) else { continue };
+    // What runs in other markets moves no position that could be closed here.
+    let asset_of = |coin: &str| step.guard.view.universe.by_coin(coin).map(|market| market.asset);
+    let running: Vec<(u32, u64)> = running.iter().filter_map(|(coin, id)| Some((asset_of(coin)?, *id))).collect();
+    step.guard.watch.flatten.twaps.on_read(running.len());
+    for (asset, twap_id) in running.into_iter().filter(|(_, id)| !is_cancelling(step.guard, *id)).collect::<Vec<_>>() {
         guard_actions::submit(step, Cause::FollowUp { of }, vec![Action::TwapCancel { asset, twap_id }]);
     }
+}
+
+/// Whether a cancel of this TWAP order is on its way. One without an answer is not: another does no harm.
+fn is_cancelling(guard: &Guard, id: u64) -> bool {
+    let actions = guard.intents.values().flat_map(|intent| &intent.actions);
+    actions.into_iter().any(|planned| matches!(planned.action, Action::TwapCancel { twap_id, .. } if twap_id == id))
 }
 
 /// Market and id of each order.

@@ -8,7 +8,7 @@ use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role};
-use crate::guard::state::order_attempts::AttemptResult;
+use crate::guard::state::order_attempts::{AttemptResult, Dust, is_too_small};
 use crate::guard::state::send_result::SendResult;
 use crate::record::events::{self, Done, Flatten, Problem, Protect, Trouble};
 use crate::venue::action::Action;
@@ -91,6 +91,7 @@ pub(crate) fn in_doubt_since(guard: &Guard, asset: u32) -> Option<u64> {
 /// Takes in how an action of the guard's own ended.
 pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendResult) {
     let mut refused = Vec::new();
+    let orders = action.orders().count();
     for (place, order) in action.orders().enumerate() {
         let outcome = match ending {
             SendResult::Answered(reply, _) => AttemptResult::of(reply, place, action.batch_len()),
@@ -104,14 +105,26 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
         if !order.is_trigger() && outcome != AttemptResult::Unheard {
             cover::on_close_tried(step.guard, order.asset);
         }
-        step.guard.watch.retry_mut(order.asset).record_attempt(order, &outcome, step.now_ms);
+        let retry = step.guard.watch.retry_mut(order.asset);
+        retry.record_attempt(order, &outcome, step.now_ms);
+        // One status for several orders says of none which of them was too small.
+        if let (AttemptResult::Refused(text), SendResult::Answered(reply, _)) = (&outcome, ending)
+            && !order.is_trigger()
+            && is_too_small(text)
+            && reply.has_status_of_each(orders)
+        {
+            let account = step.guard.view.account.as_ref();
+            let value = account.and_then(|account| Some(account.positions.get(&order.asset)?.position_value));
+            retry.dust = value.and_then(|value| Dust::new(order.size, value));
+        }
     }
+    let is_refused = !refused.is_empty();
     for (asset, text) in refused {
         let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
         let text = format!("the close of {coin} was refused: {text}");
         step.record(Trouble { text: text.into() });
     }
-    step.guard.watch.flatten.ended(action, ending, step.now_ms);
+    step.guard.watch.flatten.ended(action, ending, is_refused, step.now_ms);
 }
 
 fn touches(action: &Action, asset: u32) -> bool {

@@ -30,8 +30,9 @@ fn latch(step: &mut Step<'_>, reason: String, cause: &str, write_file: bool) {
     }
     step.record(Kill { reason: cause.into() });
     if write_file {
-        // Not after the disk: a full one must not hold the switch up.
-        step.effects.immediate.push(Command::WriteKillFile(reason.clone()));
+        // The switch is pulled here; the file is for the next life. Whoever writes the journal writes it, whether or not
+        // the event could be written, and before the client hears of it: nothing that decides waits for a disk.
+        step.effects.after_commit.push(Command::WriteKillFile(reason.clone()));
     }
     step.guard.watch.flatten.want(format!("kill switch: {cause}"), step.now_ms);
     step.guard.killed = Some(reason);

@@ -29,7 +29,11 @@ pub(crate) fn run(step: &mut Step<'_>, of: u64, asset: u32) {
 }
 
 fn farthest(guard: &Guard) -> Vec<Cancel> {
-    let is_cover = |order: &Resting| cover::covers(order, guard.view.position(order.asset));
+    let counts = |order: &Resting| {
+        let line = guard.lines.get(order.asset).zip(order.stop_px);
+        line.is_none_or(|(line, px)| line.counts(px))
+    };
+    let is_cover = |order: &Resting| cover::covers(order, guard.view.position(order.asset)) && counts(order);
     let may_go = guard.view.orders.values().filter(|order| !order.is_guards() && !is_cover(order));
     let mut orders: Vec<(Decimal, &Resting)> = may_go.map(|order| (distance(guard, order), order)).collect();
     orders.sort_by_key(|(distance, order)| (std::cmp::Reverse(*distance), order.oid));

@@ -40,12 +40,17 @@ pub(crate) fn plan_actions(
     actions
 }
 
-/// Which orders of the request each action holds, for the event: nothing to tell where all went as one.
+/// Which orders of the request each action holds, for the event: nothing to tell where all went as one, each at its place.
 pub(crate) fn parts(actions: &[Planned]) -> Vec<RequestPart> {
     let parts = actions.iter().enumerate().filter(|(_, planned)| planned.role == Role::Forward);
-    let parts: Vec<RequestPart> =
-        parts.map(|(index, planned)| RequestPart { index, places: planned.places.clone() }).collect();
-    if parts.len() > 1 { parts } else { Vec::new() }
+    let mut sent = parts.clone().map(|(_, planned)| planned);
+    let is_as_asked = |planned: &Planned| {
+        planned.action.orders().next().is_none() || planned.places.iter().enumerate().all(|(at, place)| at == *place)
+    };
+    match (sent.next(), sent.next()) {
+        (Some(only), None) if is_as_asked(only) => Vec::new(),
+        _ => parts.map(|(index, planned)| RequestPart { index, places: planned.places.clone() }).collect(),
+    }
 }
 
 /// The actions of a plan, each with the places of the request that it holds.

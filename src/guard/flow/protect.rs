@@ -52,7 +52,12 @@ pub(crate) fn run(step: &mut Step<'_>) {
             all_known = false;
             continue;
         }
-        match need(step.guard, asset, step.now_ms) {
+        let need = need(step.guard, asset, step.now_ms);
+        if step.guard.must_be_flat() && !matches!(need, Some(Need::Stop(_))) {
+            // Closes, and what becomes of stops that are not needed, are the flatten's.
+            continue;
+        }
+        match need {
             None => step.guard.watch.settle(asset),
             Some(Need::Patience) => {}
             Some(Need::Less(oid)) => {

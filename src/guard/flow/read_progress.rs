@@ -3,7 +3,8 @@
 use crate::guard::flow::guard_actions;
 use crate::guard::state::guard::Guard;
 
-/// A read that should settle a question is waited for this long; then what is known must do.
+/// A read that should settle a question is waited for this long, and a bare position this long for all of them together;
+/// then what is known must do.
 const MAX_WAIT_MS: u64 = 3_000;
 
 /// Whether account and orders were read late enough to say whether a market's position is bare: a position seen to
@@ -14,12 +15,15 @@ pub(crate) fn is_settled(guard: &Guard, asset: u32, now_ms: u64) -> bool {
         since_ms.is_none_or(|since_ms| read_ms >= Some(since_ms) || now_ms.saturating_sub(since_ms) > MAX_WAIT_MS)
     };
     let attempted_ms = guard.watch.retry(asset).map(|retry| retry.reads_since_ms);
+    // A stop too many does no harm; one that waits for doubt after doubt does.
+    let has_waited =
+        guard.watch.bare_ms.get(&asset).is_some_and(|since_ms| now_ms.saturating_sub(*since_ms) > MAX_WAIT_MS);
     // A young doubt may be settled by the venue's own word in a moment; an old one holds up nothing.
-    known(None, guard_actions::in_doubt_since(guard, asset))
+    let is_known = known(None, guard_actions::in_doubt_since(guard, asset))
         && known(guard.view.orders_ms, guard.watch.changed_ms.get(&asset).copied())
-        && known(account_ms, guard.watch.gone_ms.get(&asset).copied())
-        && known(account_ms, attempted_ms)
-        && known(guard.view.orders_ms, attempted_ms)
+        && known(account_ms, guard.watch.gone_ms.get(&asset).copied());
+    // What the guard itself just did is waited for in any case: it may be the cover that is missed.
+    (is_known || has_waited) && known(account_ms, attempted_ms) && known(guard.view.orders_ms, attempted_ms)
 }
 
 /// Whether a read of the account and one of the orders began after `since_ms`, or were waited for long enough.

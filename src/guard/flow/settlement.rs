@@ -11,7 +11,7 @@ use crate::guard::effects::{Command, Read, Urgency};
 use crate::guard::flow::dispatch;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::in_doubt::{InDoubtAction, MAX_QUESTIONS, Proof, Resolution, says_duplicate};
+use crate::guard::state::in_doubt::{InDoubtAction, Proof, Resolution, says_duplicate};
 use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::view::View;
 use crate::record::events::{self, Done, Recovered};
@@ -21,8 +21,11 @@ use crate::venue::signing::Terms;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Between two questions about the same action.
+/// Between two looks at the same action.
 const ASK_EVERY_MS: u64 = 1_000;
+
+/// Questions about orders that may be at the venue at once, for all doubts together.
+const MOST_ASKED: usize = 4;
 
 /// The pause after a noop without an answer doubles so often.
 const MAX_DOUBLINGS: u32 = 5;
@@ -43,19 +46,32 @@ pub(crate) fn hold_done(guard: &mut Guard, key: (u64, usize)) {
 pub(crate) fn settle_due(step: &mut Step<'_>) {
     let due =
         step.guard.doubts.iter().filter(|(_, doubt)| doubt.next_ms <= step.now_ms && doubt.proof != Proof::Waiting);
-    let due: Vec<(u64, usize)> = due.map(|(key, _)| *key).collect();
-    for key in due {
+    let mut due: Vec<(u64, (u64, usize))> = due.map(|(key, doubt)| (doubt.next_ms, *key)).collect();
+    // Who waits longest is asked about first: there are questions for a few only.
+    due.sort_unstable();
+    let earliest_ms = step.guard.clock.earliest_ms();
+    for (_, key) in due {
+        let asked = step.guard.doubts.values().filter(|doubt| doubt.is_asking(step.now_ms)).count();
         let Some(doubt) = step.guard.doubts.get_mut(&key) else { continue };
-        doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS);
         match doubt.proof {
-            Proof::Wanted => burn_nonce(step, key),
-            _ if doubt.has_orders() => {
-                let (intent, index) = key;
-                let questions = doubt.questions().into_iter();
-                let reads = questions.map(|cloid| Command::Read(Read::OrderStatus { intent, index, cloid }));
-                step.effects.immediate.extend(reads);
+            Proof::Wanted => {
+                doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS);
+                burn_nonce(step, key);
             }
-            proof => settle_by_account(step, key, proof),
+            _ if doubt.is_given_up(earliest_ms, step.now_ms) => resolve(step, key, Resolution::Unknown),
+            _ if doubt.has_orders() => {
+                if doubt.is_asking(step.now_ms) || asked >= MOST_ASKED {
+                    continue;
+                }
+                let (intent, index) = key;
+                let question = doubt.question(step.now_ms);
+                let read = question.map(|cloid| Command::Read(Read::OrderStatus { intent, index, cloid }));
+                step.effects.immediate.extend(read);
+            }
+            proof => {
+                doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS);
+                settle_by_account(step, key, proof);
+            }
         }
     }
 }
@@ -97,7 +113,9 @@ pub(crate) fn on_nonce_burn(step: &mut Step<'_>, key: (u64, usize), answer: Opti
 /// Takes in the status of an order in doubt: `None` where it could not be read.
 pub(crate) fn on_order_status(step: &mut Step<'_>, key: (u64, usize), cloid: Cloid, answer: Option<&Value>) {
     let earliest_ms = step.guard.clock.earliest_ms();
-    let (Some(doubt), Some(answer)) = (step.guard.doubts.get_mut(&key), answer) else { return };
+    let Some(doubt) = step.guard.doubts.get_mut(&key) else { return };
+    doubt.on_asked(answer.is_some(), step.now_ms);
+    let Some(answer) = answer else { return };
     if let Some(outcome) = doubt.order_status(cloid, answer, earliest_ms) {
         resolve(step, key, outcome);
     }
@@ -107,7 +125,7 @@ pub(crate) fn on_order_status(step: &mut Step<'_>, key: (u64, usize), cloid: Clo
 fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
     let earliest_ms = step.guard.clock.earliest_ms();
     let Some(doubt) = step.guard.doubts.get_mut(&key) else { return };
-    doubt.questions = doubt.questions.saturating_add(1);
+    doubt.begin_asking(step.now_ms);
     // What can no longer happen shows in what is read from now on.
     let is_over = doubt.is_past(earliest_ms);
     let (since_ms, used) = match proof {
@@ -145,7 +163,7 @@ fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
         }
         _ => None,
     };
-    if let Some(outcome) = outcome.or_else(|| (doubt.questions >= MAX_QUESTIONS).then_some(Resolution::Unknown)) {
+    if let Some(outcome) = outcome {
         return resolve(step, key, outcome);
     }
     let read = match &doubt.action {

@@ -1,9 +1,10 @@
 //! Supervision: what happens whenever something was read, answered or waited for. Everything that moves the account
 //! without a client's asking starts here.
 
+use crate::guard::config::Mode;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover as cover_lines;
-use crate::guard::flow::risk::account;
+use crate::guard::flow::risk::{account, mode};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
@@ -11,8 +12,12 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::key::Moment;
 use crate::guard::state::view::Resting;
 use crate::venue::info::{ClearinghouseState, OpenOrder};
+use crate::venue::market::Universe;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Closes may take this long before what they leave is covered beside them.
+const CLOSE_PATIENCE_MS: u64 = 2_000;
 
 /// Takes in the mids.
 pub(crate) fn on_mids(step: &mut Step<'_>, mids: &BTreeMap<String, Decimal>, begun_ms: u64) {
@@ -21,14 +26,47 @@ pub(crate) fn on_mids(step: &mut Step<'_>, mids: &BTreeMap<String, Decimal>, beg
     guard.paper.cross(&guard.view);
 }
 
+/// Takes in the markets. A position that was in none of those known before is looked at anew.
+pub(crate) fn on_universe(step: &mut Step<'_>, universe: Universe) {
+    step.guard.view.universe = universe;
+    if step.guard.view.account.as_ref().is_some_and(|account| !account.unknown.is_empty()) {
+        step.effects.immediate.push(Command::Read(Read::AccountNow));
+    }
+}
+
 /// Takes in the account, unless a newer read is held.
 pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Decimal, begun_ms: u64) {
     let venue_ms = state.time;
+    let is_held = step.guard.is_account_held(step.now_ms);
+    if !step.guard.clock.admits(venue_ms, begun_ms, is_held) {
+        // The next one tells whether this time is right.
+        step.effects.immediate.push(Command::Read(Read::AccountNow));
+        return;
+    }
+    if let Some(held) = step.guard.view.account.as_mut().filter(|_| !is_held) {
+        held.venue_ms = held.venue_ms.min(venue_ms);
+    }
+    let unknown = step.guard.view.account.as_ref().map(|account| account.unknown.clone()).unwrap_or_default();
+    let held: BTreeSet<u32> = held_markets(step.guard).collect();
     if let Some(changes) = step.guard.view.set_account(state, equity, begun_ms) {
         step.guard.clock.read(venue_ms, begun_ms);
+        mode::carry_equity(step.guard);
         step.guard.sent.on_account_read(Moment { now_ms: begun_ms, venue_ms }, &changes);
+        step.guard.watch.forget_dust(&step.guard.view);
+        // A coin listed since the markets were read: their interval may bring them a minute later.
+        if step.guard.view.account.iter().flat_map(|account| &account.unknown).any(|coin| !unknown.contains(coin)) {
+            step.effects.immediate.push(Command::Read(Read::Universe));
+        }
+        // What was closed comes back: somebody trades on, perhaps by a TWAP order.
+        if step.guard.must_be_flat() && held_markets(step.guard).any(|asset| !held.contains(&asset)) {
+            step.guard.watch.flatten.twaps.look_again();
+        }
         on_positions_changed(step, changes.into_keys().collect());
     }
+}
+
+fn held_markets(guard: &Guard) -> impl Iterator<Item = u32> {
+    guard.view.account.iter().flat_map(|account| account.positions.keys()).copied()
 }
 
 /// Takes in the open orders, unless a newer read is held.
@@ -77,17 +115,30 @@ fn on_orders_vanished(step: &mut Step<'_>, vanished: &[Resting]) {
     step.guard.watch.gone_ms.retain(|asset, _| is_held(asset));
 }
 
-/// Looks after the account: the risk state first, then flat or covered.
+/// Looks after the account: the risk state first, then flat or covered. What is not soon closed is covered as well.
 pub(crate) fn after_step(step: &mut Step<'_>) {
     account::check(step);
     cover_lines::note_bare(step.guard, step.now_ms);
+    note_unflat(step);
     if !guard_actions::can_act(step.guard) || step.guard.view.account.is_none() {
         return;
     }
     if step.guard.must_be_flat() {
         flatten::run(step);
-    } else {
+    }
+    let unflat_ms = step.guard.watch.flatten.unflat_ms.filter(|_| step.guard.config.mode != Mode::Paper);
+    let is_slow = unflat_ms.is_some_and(|since_ms| step.now_ms.saturating_sub(since_ms) > CLOSE_PATIENCE_MS);
+    if is_slow || !step.guard.must_be_flat() {
         protect::run(step);
+    }
+    if !step.guard.must_be_flat() {
         over_limit::run(step);
     }
+}
+
+/// Takes note of since when the account must be flat and is not known to be.
+fn note_unflat(step: &mut Step<'_>) {
+    let is_unflat = step.guard.must_be_flat() && step.guard.config.mode != Mode::Paper && !flatten::is_flat(step.guard);
+    let unflat_ms = &mut step.guard.watch.flatten.unflat_ms;
+    *unflat_ms = is_unflat.then(|| unflat_ms.unwrap_or(step.now_ms));
 }

@@ -19,10 +19,13 @@ pub(crate) fn judge(
     now_ms: u64,
 ) -> Result<Plan, Veto> {
     let terms = &envelope.terms;
-    let burnt = nonces::burn(guard, client, terms.nonce, now_ms);
+    // By the venue's clock, as the venue would: this machine's may have been set wrong, and the service's own time does
+    // not go back when it is set right.
+    let clock_ms = guard.clock.best_ms();
+    let burnt = nonces::burn(guard, client, terms.nonce, clock_ms);
     wrong_network::check(guard, signed_as)?;
     burnt?;
-    expired::check(terms.expires_after_ms, now_ms)?;
+    expired::check(terms.expires_after_ms, clock_ms)?;
     wrong_account::check(guard, terms.vault)?;
     starting::check_account_kind(guard)?;
     action::judge(guard, client, &envelope.action, now_ms)

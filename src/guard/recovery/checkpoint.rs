@@ -1,5 +1,6 @@
 //! Checkpoints: the part of earlier events that a restart must know, used nonces and client order ids.
 
+use crate::guard::code::Code;
 use crate::guard::recovery::open_intents;
 use crate::guard::reply::Verdict;
 use crate::guard::state::cover::LinePart;
@@ -74,8 +75,14 @@ impl Guard {
 
     fn restore_decision(&mut self, decision: &Decision<'_>, at_ms: u64) {
         if let (Some(client), Some(nonce)) = (decision.client, decision.nonce) {
-            // What was out of the window then is again: one far ahead would stand as the highest for ever.
-            let _refused = self.windows.entry(client).or_default().burn(nonce, at_ms);
+            let window = self.windows.entry(client).or_default();
+            if decision.code == Code::WrongNetwork.as_str() {
+                // Said before the nonce was looked at.
+                let _refused = window.burn(nonce, at_ms);
+            } else if decision.code != Code::NonceOutOfWindow.as_str() {
+                // One that was out of the window, far ahead, would stand as the highest for ever.
+                window.remember(nonce);
+            }
         }
         if decision.verdict == Verdict::Veto.name() {
             return;
@@ -89,13 +96,26 @@ impl Guard {
     /// Counts the entries of a request that passed, as they were asked for: a restart gives no new minute.
     fn restore_entries(&mut self, decision: &Decision<'_>, at_ms: u64) {
         let (Some(client), Ok(asked)) = (decision.client, Action::parse(&decision.request)) else { return };
-        let forward = decision.forward.as_ref().and_then(|node| Action::parse(node).ok());
-        let sent: Vec<Order> = forward.iter().flat_map(Action::orders).cloned().collect();
         let opens = |(place, order): &(usize, &Order)| {
-            !order.reduce_only && !order.is_trigger() && !sent.get(*place).is_some_and(|sent| sent.reduce_only)
+            !order.reduce_only
+                && !order.is_trigger()
+                && sent_order(decision, *place).is_some_and(|sent| !sent.reduce_only)
         };
         let entries = asked.orders().enumerate().filter(opens);
         let entries = entries.map(|(_, order)| EntryNote::of(client, order)).collect();
         self.throttle.note(entries, self.config.rules.duplicate_window_ms(), at_ms);
     }
+}
+
+/// What was sent of the order at this place of a request, if it was.
+fn sent_order(decision: &Decision<'_>, place: usize) -> Option<Order> {
+    let actions = || decision.pre.iter().chain(&decision.forward).chain(&decision.post);
+    let (action, at) = match decision.parts.is_empty() {
+        true => (decision.forward.as_ref()?, place),
+        false => decision.parts.iter().find_map(|part| {
+            let at = part.places.iter().position(|other| *other == place)?;
+            Some((actions().nth(part.index)?, at))
+        })?,
+    };
+    Action::parse(action).ok()?.orders().nth(at).cloned()
 }

@@ -14,11 +14,11 @@ impl Guard {
             RiskRecord::Init(init) => {
                 self.risk = Risk { ledger_ms: init.at_ms, since_ms: init.at_ms, ..Risk::default() };
                 let mark = mark(init.venue_ms, init.at_ms, init.equity);
-                mark.into_iter().for_each(|mark| self.risk.begin_day(mark));
+                mark.into_iter().for_each(|mark| self.risk.begin_day(None, mark));
             }
             RiskRecord::Day(day) => {
                 let mark = mark(day.venue_ms, day.at_ms, day.equity);
-                mark.into_iter().for_each(|mark| self.risk.begin_day(mark));
+                mark.into_iter().for_each(|mark| self.risk.begin_day(day.day.parse().ok(), mark));
                 self.risk.ledger_ms = self.risk.ledger_ms.max(day.ledger_ms);
             }
             RiskRecord::Peak(peak) => {
@@ -53,7 +53,10 @@ impl Guard {
     /// A halt of a state that is not known here is taken for the graver one.
     fn restore_halt(&mut self, halt: Halt) {
         self.risk.state = RiskState::parse(&halt.state).unwrap_or(RiskState::DrawdownHalt);
-        (self.risk.since_ms, self.risk.halted_on) = (halt.at_ms, Some(day_of(halt.at_ms)));
+        // The venue's day, as everywhere: the time of the record is the machine's.
+        let recorded = halt.details.as_ref().and_then(|details| details.day.as_ref()?.parse().ok());
+        self.risk.halted_on = Some(recorded.or(self.risk.day).unwrap_or_else(|| day_of(halt.at_ms)));
+        self.risk.since_ms = halt.at_ms;
         self.risk.details = halt.details;
         self.watch.flatten.want(format!("{} since an earlier start", self.risk.state.name()), halt.at_ms);
     }

@@ -10,7 +10,7 @@ use crate::record::status::Alert;
 const EXPIRY_NOTICE_MS: u64 = 7 * 86_400_000;
 
 /// What a person should look at although the service is well.
-pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
+pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     let mut alerts = Vec::new();
     let mut alert = |code: &'static str, text: String, since_ms: Option<u64>| {
         alerts.push(Alert { code: code.into(), text, since_ms });
@@ -48,6 +48,8 @@ pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         let coin = guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
         alert("dust", format!("the position of {} {coin} is too small to be closed", to_wire(size)), None);
     }
+    // An end by the venue's clock: this machine's may be off.
+    let now_ms = guard.clock.best_ms();
     if let Some(until_ms) = guard.api_wallet_valid_until_ms
         && until_ms.saturating_sub(now_ms) <= EXPIRY_NOTICE_MS
     {

@@ -16,9 +16,11 @@ pub const RISK_STATES: [&str; 3] =
 pub const OWNERS: [&str; 3] = ["bot", "guard", "other"];
 
 /// Every alert's code.
-pub const ALERTS: [&str; 15] = [
+pub const ALERTS: [&str; 17] = [
+    "account_mode",
     "account_stale",
     "api_wallet_expiring",
+    "clock_off",
     "daily_loss_near",
     "drawdown_near",
     "disk_low",
@@ -99,7 +101,7 @@ impl Guard {
         let age = |at_ms: Option<u64>| at_ms.map(|at_ms| now_ms.saturating_sub(at_ms));
         let problems = problems::problems(self, now_ms);
         let is_healthy = problems.is_empty();
-        let alerts = [problems, alerts::warnings(self, now_ms)].concat();
+        let alerts = [problems, alerts::warnings(self)].concat();
         let exposure = self.exposure();
         let money = money(self, &exposure);
         let (positions, uncovered) = position_counts(self);

@@ -7,6 +7,8 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
 use crate::record::status::Alert;
 
+/// Closing everything and reading its TWAP orders may take this long before it is told.
+const NOTICE_MS: u64 = 10_000;
 /// A position that its stops do not cover in full is told of after this long.
 const BARE_NOTICE_MS: u64 = 5_000;
 
@@ -40,6 +42,19 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
             alert("uncovered", format!("{bare} of the position in {coin} has no stop"), Some(*since_ms));
         }
     }
+    if let Some((mode, since_ms)) = &guard.risk.unvalued {
+        let text = format!(
+            "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
+             the positions win and lose; set the mode back, or stop the service"
+        );
+        alert("account_mode", text, Some(*since_ms));
+    }
+    if let Some((off_ms, since_ms)) = guard.clock.off_by() {
+        let where_to = if off_ms > 0 { "ahead of" } else { "behind" };
+        let by_ms = off_ms.unsigned_abs();
+        let text = format!("this machine's clock is {by_ms} ms {where_to} the venue's; set it right, by NTP");
+        alert("clock_off", text, Some(since_ms));
+    }
     if guard.unsettled > 0 {
         let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled);
         alert("unsettled", text, None);
@@ -58,7 +73,31 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (code, (text, since_ms)) in &guard.concerns {
         alert(code, text.clone(), Some(*since_ms));
     }
+    alerts.extend(not_flat(guard, now_ms));
+    alerts.extend(twaps_unread(guard, now_ms));
     alerts
+}
+
+/// Everything must be closed and is not.
+fn not_flat(guard: &Guard, now_ms: u64) -> Option<Alert> {
+    let since_ms = guard.watch.flatten.unflat_ms.filter(|_| guard.must_be_flat())?.saturating_add(NOTICE_MS);
+    let held = guard.view.account.as_ref().map(|account| account.positions.len());
+    let (orders, twaps) = (guard.view.orders.len(), guard.watch.flatten.twaps.running());
+    let left = match held {
+        None => "the account was not read yet".to_owned(),
+        Some(0) if orders == 0 && twaps == 0 => return None,
+        Some(held) => format!("{held} positions, {orders} orders and {twaps} TWAP orders are left"),
+    };
+    let text = format!("everything must be closed and is not: {left}; close it at the venue's own page if it lasts");
+    (now_ms > since_ms).then(|| Alert { code: "not_flat".into(), text, since_ms: Some(since_ms) })
+}
+
+/// Nobody can say whether a TWAP order trades on while everything must be closed.
+fn twaps_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
+    let unread_ms = guard.watch.flatten.twaps.unread_ms().filter(|_| guard.must_be_flat())?;
+    let since_ms = unread_ms.saturating_add(NOTICE_MS);
+    let text = "TWAP orders cannot be read while everything must be closed; end them at the venue's own page";
+    (now_ms > since_ms).then(|| Alert { code: "twaps_unread".into(), text: text.into(), since_ms: Some(since_ms) })
 }
 
 impl Guard {

@@ -1,17 +1,29 @@
 //! How far closing everything has come: its event, its rounds and the pauses between them.
 
 use crate::guard::state::send_result::SendResult;
+use crate::guard::state::twap_watch::TwapWatch;
 use crate::venue::action::Action;
 use crate::venue::reply::{Reply, Status};
 use rust_decimal::Decimal;
+use std::collections::BTreeMap;
 
 /// Pauses between rounds: the first, doubled up to the longest.
 pub(crate) const FIRST_PAUSE_MS: u64 = 1_000;
 
+/// The longest pause after a round in which the venue refused a close.
 const LONGEST_PAUSE_MS: u64 = 60_000;
+
+/// The longest pause after one in which it decided nothing: a limit on requests, no answer, not sent.
+const LONGEST_UNHEARD_PAUSE_MS: u64 = 5_000;
+
+/// A price that moved by more than one in so many is another price: what was refused then may be taken now.
+const MOVED_PART: Decimal = Decimal::ONE_HUNDRED;
 
 /// What is left: each position's size, and how many orders.
 pub(crate) type Left = (Vec<(u32, Decimal)>, usize);
+
+/// The price of each position that is left.
+pub(crate) type Prices = BTreeMap<u32, Decimal>;
 
 /// Where a flatten stands.
 #[derive(Debug, Clone, Default)]
@@ -22,21 +34,28 @@ pub(crate) struct Flatten {
     pub(crate) of: Option<u64>,
     pub(crate) round: usize,
     pub(crate) begun_ms: u64,
-    pub(crate) pause_ms: u64,
-    /// What was left when the last round began.
-    pub(crate) left: Left,
+    pause_ms: u64,
+    /// What was left when the last round began, and its prices.
+    left: Left,
+    prices: Prices,
+    /// The venue refused a close of the last round.
+    is_refused: bool,
     /// Only reads that began since then show what the last round did.
     pub(crate) reads_since_ms: u64,
     /// A batch was refused as a whole: its orders go one by one from now on.
     pub(crate) singly: bool,
     /// Nothing was left at the last look.
     pub(crate) is_flat: bool,
+    /// Since when the account must be flat and is not known to be.
+    pub(crate) unflat_ms: Option<u64>,
+    pub(crate) twaps: TwapWatch,
 }
 
 impl Flatten {
     /// Asks for a flatten event of its own.
     pub(crate) fn want(&mut self, reason: String, now_ms: u64) {
-        *self = Self { wanted: Some((reason, now_ms)), of: self.of, ..Self::default() };
+        let (wanted, unflat_ms) = (Some((reason, now_ms)), self.unflat_ms);
+        *self = Self { wanted, of: self.of, unflat_ms, ..Self::default() };
     }
 
     /// Goes on with the rounds of an earlier life.
@@ -49,9 +68,13 @@ impl Flatten {
         *self = Self::default();
     }
 
-    /// Takes in how one of its actions ended.
-    pub(crate) fn ended(&mut self, action: &Action, ending: &SendResult, now_ms: u64) {
+    /// Takes in how one of its actions ended, and whether the venue refused a close in it.
+    pub(crate) fn ended(&mut self, action: &Action, ending: &SendResult, is_refused: bool, now_ms: u64) {
         self.reads_since_ms = now_ms;
+        self.is_refused |= is_refused;
+        if matches!(action, Action::TwapCancel { .. }) {
+            self.twaps.look_again();
+        }
         if let SendResult::Answered(reply, _) = ending
             && action.batch_len() > 1
         {
@@ -61,10 +84,30 @@ impl Flatten {
         }
     }
 
-    pub(crate) fn begin_round(&mut self, left: Left, now_ms: u64) {
-        let longer_ms = if left == self.left { self.pause_ms.saturating_mul(2) } else { 0 };
-        self.pause_ms = longer_ms.clamp(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
-        (self.left, self.begun_ms) = (left, now_ms);
+    /// When the next round may begin: pauses grow only while nothing changes.
+    pub(crate) fn next_ms(&self, left: &Left, prices: &Prices) -> u64 {
+        let pause_ms = if self.is_as_before(left, prices) { self.pause_ms } else { FIRST_PAUSE_MS };
+        self.begun_ms.saturating_add(pause_ms)
+    }
+
+    pub(crate) fn begin_round(&mut self, left: Left, prices: Prices, now_ms: u64) {
+        let longer_ms = if self.is_as_before(&left, &prices) { self.pause_ms.saturating_mul(2) } else { 0 };
+        let longest_ms = if self.is_refused { LONGEST_PAUSE_MS } else { LONGEST_UNHEARD_PAUSE_MS };
+        self.pause_ms = longer_ms.clamp(FIRST_PAUSE_MS, longest_ms);
+        (self.left, self.prices, self.begun_ms, self.is_refused) = (left, prices, now_ms, false);
         self.round = self.round.saturating_add(1);
+    }
+
+    /// Nothing is left to do: the next round is the first again.
+    pub(crate) fn rest(&mut self) {
+        (self.round, self.pause_ms, self.begun_ms, self.is_refused) = (0, 0, 0, false);
+    }
+
+    fn is_as_before(&self, left: &Left, prices: &Prices) -> bool {
+        let has_moved = |asset: &u32, px: &Decimal| {
+            let before = self.prices.get(asset).copied().unwrap_or_default();
+            px.saturating_sub(before).abs().saturating_mul(MOVED_PART) > before
+        };
+        *left == self.left && !prices.iter().any(|(asset, px)| has_moved(asset, px))
     }
 }

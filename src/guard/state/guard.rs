@@ -20,7 +20,7 @@ use crate::guard::state::signer::UnknownSigner;
 use crate::guard::state::throttle::Throttle;
 use crate::guard::state::untold::Untold;
 use crate::guard::state::venue_clock::VenueClock;
-use crate::guard::state::view::{Resting, View};
+use crate::guard::state::view::{AccountView, Resting, View};
 use crate::guard::state::watch::Watch;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -209,6 +209,12 @@ impl Guard {
     /// The open orders with this client order id: an entry and its stop may share one.
     pub(in crate::guard) fn orders_by_cloid(&self, cloid: Cloid) -> impl Iterator<Item = &Resting> {
         self.view.orders.values().chain(self.sent.resting()).filter(move |order| order.cloid == Some(cloid))
+    }
+
+    /// Whether the last read of the account is still recent enough to go by.
+    pub(in crate::guard) fn is_account_held(&self, now_ms: u64) -> bool {
+        let age_ms = |account: &AccountView| now_ms.saturating_sub(account.begun_ms);
+        self.view.account.as_ref().is_some_and(|account| age_ms(account) <= self.config.account_max_age_ms)
     }
 
     /// Whether the account must hold no position: killed, halted for the day or by drawdown.

@@ -17,11 +17,14 @@ const UNKNOWN_ANSWERS: u32 = 3;
 /// An action cannot take effect later than this after its expiry, whatever the clocks say.
 const EXPIRY_MARGIN_MS: u64 = 60_000;
 
-/// An action without expiry is given up after so many questions.
-pub(crate) const MAX_QUESTIONS: u32 = 120;
+/// After so long a time of asking an action is given up, answered or not; one with an expiry not before that is over.
+const GIVE_UP_MS: u64 = 120_000;
 
-/// Orders of one action asked about at once.
-const ASKED_AT_ONCE: usize = 4;
+/// Between two questions about the same order.
+const ASK_EVERY_MS: u64 = 1_000;
+
+/// A question whose end was not heard of is counted as one without an answer after so long.
+const LOST_MS: u64 = 30_000;
 
 /// Evidence kept of one settlement: the first answers tell, the rest repeat.
 const MAX_EVIDENCE: usize = 8;
@@ -38,7 +41,10 @@ pub(crate) struct InDoubtAction {
     pub(crate) proof: Proof,
     /// Since when it is in doubt in this life: reads that began before prove nothing about it.
     pub(crate) since_ms: u64,
-    pub(crate) questions: u32,
+    /// When it was asked about first.
+    asked_ms: Option<u64>,
+    /// Until when the question that is at the venue is waited for.
+    asking_until_ms: Option<u64>,
     /// Noops sent with its nonce.
     pub(crate) burns: u32,
     pub(crate) next_ms: u64,
@@ -116,7 +122,8 @@ impl InDoubtAction {
             terms,
             proof,
             since_ms: now_ms,
-            questions: 0,
+            asked_ms: None,
+            asking_until_ms: None,
             burns: 0,
             next_ms: now_ms,
             evidence,
@@ -140,19 +147,40 @@ impl InDoubtAction {
         !self.orders.is_empty()
     }
 
-    /// The ids to ask for now: those asked for least. An entry and its stop may share one.
-    pub(crate) fn questions(&mut self) -> Vec<Cloid> {
-        self.questions = self.questions.saturating_add(1);
-        let mut waiting: Vec<&mut StatusQuery> = self.orders.iter_mut().filter(|asked| !asked.is_refused).collect();
-        waiting.sort_by_key(|asked| asked.asked);
-        let mut cloids = Vec::new();
-        for asked in waiting.into_iter().take(ASKED_AT_ONCE) {
-            asked.asked = asked.asked.saturating_add(1);
-            if !cloids.contains(&asked.cloid) {
-                cloids.push(asked.cloid);
-            }
-        }
-        cloids
+    /// The id to ask for now: the one asked for least. One question is at the venue at a time. An entry and its stop may
+    /// share an id.
+    pub(crate) fn question(&mut self, now_ms: u64) -> Option<Cloid> {
+        let asked = self.orders.iter_mut().filter(|asked| !asked.is_refused).min_by_key(|asked| asked.asked)?;
+        asked.asked = asked.asked.saturating_add(1);
+        let cloid = asked.cloid;
+        self.begin_asking(now_ms);
+        self.asking_until_ms = Some(now_ms.saturating_add(LOST_MS));
+        Some(cloid)
+    }
+
+    /// Takes note of since when it is asked about.
+    pub(crate) fn begin_asking(&mut self, now_ms: u64) {
+        self.asked_ms.get_or_insert(now_ms);
+    }
+
+    /// Whether a question about it is at the venue.
+    pub(crate) fn is_asking(&self, now_ms: u64) -> bool {
+        self.asking_until_ms.is_some_and(|until_ms| now_ms < until_ms)
+    }
+
+    /// Takes note of the end of a question. The next one follows at once where orders were not asked about as often.
+    pub(crate) fn on_asked(&mut self, is_answered: bool, now_ms: u64) {
+        self.asking_until_ms = None;
+        let asked = || self.orders.iter().filter(|asked| !asked.is_refused).map(|asked| asked.asked);
+        let is_round_over = asked().min() == asked().max();
+        let pause_ms = if is_answered && !is_round_over { 0 } else { ASK_EVERY_MS };
+        self.next_ms = now_ms.saturating_add(pause_ms);
+    }
+
+    /// Whether it was asked about for long enough.
+    pub(crate) fn is_given_up(&self, earliest_ms: u64, now_ms: u64) -> bool {
+        let is_over = self.terms.expires_after_ms.is_none() || self.is_past(earliest_ms);
+        is_over && self.asked_ms.is_some_and(|asked_ms| now_ms.saturating_sub(asked_ms) >= GIVE_UP_MS)
     }
 
     /// Whether it can no longer take effect, at a time that has passed by every clock.
@@ -195,8 +223,6 @@ impl InDoubtAction {
         let least = |answers: u32| self.orders.iter().all(|asked| asked.is_refused || asked.unknown >= answers);
         if least(UNKNOWN_ANSWERS) && used || least(1) && self.is_past(earliest_ms) {
             Some(Resolution::DidNotHappen)
-        } else if self.terms.expires_after_ms.is_none() && self.questions >= MAX_QUESTIONS {
-            Some(Resolution::Unknown)
         } else {
             None
         }

@@ -1,9 +1,10 @@
 //! Per-market retry state for the guard's own stops and closes: refusals, pauses, and how far it went.
 
 use crate::guard::state::signer::is_of_signer;
+use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
 use crate::venue::reply::{Reply, Status};
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
 
 /// The first pause after an effort that came to nothing; each next one is twice as long.
 const FIRST_PAUSE_MS: u64 = 500;
@@ -13,6 +14,12 @@ const LONGEST_PAUSE_MS: u64 = 8_000;
 
 /// The longest pause before a refused close is tried again.
 const LONGEST_CLOSE_PAUSE_MS: u64 = 60_000;
+
+/// So many times the venue's minimum is too much to be dust, whatever a refusal says.
+const LARGEST_DUST: Decimal = Decimal::TWO;
+
+/// Dust that grew to so many times its value is tried again.
+const GROWN: Decimal = dec!(1.1);
 
 /// A stop refused this often in a row, the second time at a new price, will not be had: the position is closed.
 const REFUSALS: u8 = 2;
@@ -45,8 +52,29 @@ pub(crate) struct RetryState {
     pause_ms: u64,
     /// Only reads that began since then show what the last effort did.
     pub(crate) reads_since_ms: u64,
-    /// The position's size for which the venue would take no order: too small to be closed.
-    pub(crate) dust: Option<Decimal>,
+    /// What was found too small to be closed.
+    pub(crate) dust: Option<Dust>,
+}
+
+/// A position for which the venue would take no order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Dust {
+    pub(crate) size: Decimal,
+    /// What it was worth then, USDC.
+    value: Decimal,
+}
+
+impl Dust {
+    /// What the venue called too small, at its value then; `None` for what is too large to be meant.
+    pub(crate) fn new(size: Decimal, value: Decimal) -> Option<Self> {
+        (value < MIN_NOTIONAL.saturating_mul(LARGEST_DUST)).then_some(Self { size, value })
+    }
+
+    /// Whether a position of this size and value is still what was refused: once it has grown past the venue's minimum
+    /// and past its value then, it is tried again.
+    pub(crate) fn holds(&self, size: Decimal, value: Decimal) -> bool {
+        size == self.size && (value < MIN_NOTIONAL || value < self.value.saturating_mul(GROWN))
+    }
 }
 
 /// What became of an order of the guard's own.
@@ -118,11 +146,6 @@ impl RetryState {
             }
             return;
         }
-        if let AttemptResult::Refused(text) = outcome
-            && is_too_small(text)
-        {
-            self.dust = Some(order.size);
-        }
         self.closes = self.closes.saturating_add(1);
         let longest_ms = match outcome {
             // What it did not fill is tried again as soon as reads show it.
@@ -145,6 +168,6 @@ impl RetryState {
 
     /// Whether this size was found too small to be closed.
     pub(crate) fn is_dust(&self, size: Decimal) -> bool {
-        self.dust == Some(size)
+        self.dust.is_some_and(|dust| dust.size == size)
     }
 }

@@ -1,13 +1,23 @@
-//! The venue's time, as far as reads tell it: what nonces and expiries are counted in.
+//! The venue's time, as far as reads tell it: what days, nonces and expiries are counted in.
 //!
 //! The machine's clock may be wrong, and may be set right at any moment. Between two reads the venue's time goes on with
-//! the machine's, but a leap of that one is not followed.
+//! the machine's, but a leap of that one is not followed. Nor is an answer whose time lies far from what the clock shows,
+//! until the next one agrees with it: a single one may be wrong, and what comes after it would all look old.
 
 /// A longer pause than this between two steps is a leap of the clock, or a machine that slept: the next read tells.
 const LEAP_MS: u64 = 10_000;
 
 /// How old the venue's time may be in an answer that was made at once.
 const LAG_MS: u64 = 2_000;
+
+/// An answer whose time is further than this from what the clock shows is believed when the next one agrees with it.
+const FAR_MS: u64 = 3_000;
+
+/// The machine's clock is off when it is further than this from the venue's.
+const OFF_MS: u64 = 1_000;
+
+/// So many answers in a row must show that it is: one may have been made a while before it was asked for.
+const OFF_READS: u32 = 5;
 
 /// The venue's time.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,6 +26,15 @@ pub(crate) struct VenueClock {
     venue_ms: Option<u64>,
     /// The machine's time at the last step.
     now_ms: u64,
+    /// The venue's and the machine's time at the last read.
+    last_read: Option<(u64, u64)>,
+    /// A time far from this clock's, and when the read began that showed it.
+    doubted: Option<(u64, u64)>,
+    /// Answers in a row that show the machine's clock to be off, and since when.
+    off_reads: u32,
+    off_since_ms: u64,
+    /// By how much the last of them did, positive where the machine is ahead.
+    off_by_ms: i64,
 }
 
 impl VenueClock {
@@ -26,10 +45,57 @@ impl VenueClock {
         self.now_ms = now_ms;
     }
 
+    /// Whether an answer with this time is taken in. One far ahead is, once the next agrees with it, and so is one far
+    /// behind where nothing newer `is_held` any more; then the clock is set by it.
+    pub(crate) fn admits(&mut self, venue_ms: u64, begun_ms: u64, is_held: bool) -> bool {
+        let (Some(shown_ms), Some((read_ms, at_ms))) = (self.venue_ms, self.last_read) else { return true };
+        // A machine that slept has gone on by as much as the venue.
+        let latest_ms = shown_ms.max(read_ms.saturating_add(self.now_ms.saturating_sub(at_ms)));
+        let is_ahead = venue_ms > latest_ms.saturating_add(FAR_MS);
+        let is_behind = venue_ms.saturating_add(FAR_MS) < read_ms;
+        if !is_ahead && !is_behind {
+            self.doubted = None;
+            return true;
+        }
+        let agrees = |(seen_ms, seen_begun_ms): (u64, u64)| {
+            let (passed_ms, waited_ms) = (venue_ms.saturating_sub(seen_ms), begun_ms.saturating_sub(seen_begun_ms));
+            venue_ms > seen_ms && passed_ms.abs_diff(waited_ms) <= FAR_MS
+        };
+        let is_believed = self.doubted.is_some_and(agrees) && (is_ahead || !is_held);
+        self.doubted = (!is_believed).then_some((venue_ms, begun_ms));
+        if is_believed {
+            self.venue_ms = None;
+        }
+        // What only lags is dropped where it is compared with the newer answer.
+        is_believed || is_behind && is_held
+    }
+
     /// Takes in that the venue's time was `venue_ms` at some moment since `begun_ms`.
     pub(crate) fn read(&mut self, venue_ms: u64, begun_ms: u64) {
         let latest_ms = venue_ms.saturating_add(self.now_ms.saturating_sub(begun_ms)).saturating_add(LAG_MS);
         self.venue_ms = Some(self.venue_ms.unwrap_or(self.now_ms).clamp(venue_ms, latest_ms));
+        self.last_read = Some((venue_ms, self.now_ms));
+        self.compare(venue_ms, begun_ms);
+    }
+
+    /// Sees how far the machine's clock is from the venue's at least.
+    fn compare(&mut self, venue_ms: u64, begun_ms: u64) {
+        let (ahead_ms, behind_ms) = (begun_ms.saturating_sub(venue_ms), venue_ms.saturating_sub(self.now_ms));
+        if ahead_ms.max(behind_ms) <= OFF_MS {
+            self.off_reads = 0;
+            return;
+        }
+        if self.off_reads == 0 {
+            self.off_since_ms = self.now_ms;
+        }
+        self.off_reads = self.off_reads.saturating_add(1);
+        let signed = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
+        self.off_by_ms = signed(ahead_ms).saturating_sub(signed(behind_ms));
+    }
+
+    /// By how much the machine's clock is off, positive where it is ahead, and since when.
+    pub(crate) fn off_by(&self) -> Option<(i64, u64)> {
+        (self.off_reads >= OFF_READS).then_some((self.off_by_ms, self.off_since_ms))
     }
 
     /// The venue's time; none before the first read.
@@ -91,5 +157,68 @@ mod tests {
         clock.advance(NOW - 3_600_000);
         clock.read(NOW + 20_000, NOW - 3_600_000);
         assert_eq!((clock.earliest_ms(), clock.latest_ms()), (NOW - 3_600_000, NOW + 20_000));
+    }
+
+    /// A clock that was right at `NOW`.
+    fn right() -> VenueClock {
+        let mut clock = VenueClock::default();
+        clock.advance(NOW);
+        clock.read(NOW, NOW);
+        clock
+    }
+
+    #[test]
+    fn a_time_far_ahead_is_believed_when_the_next_agrees() {
+        for (ahead_ms, is_taken) in [(FAR_MS, true), (FAR_MS + 1, false)] {
+            assert_eq!(right().admits(NOW + ahead_ms, NOW, true), is_taken, "{ahead_ms}");
+        }
+        let hour = 3_600_000;
+        let mut clock = right();
+        assert!(!clock.admits(NOW + hour, NOW, true));
+        clock.advance(NOW + 1_000);
+        assert!(clock.admits(NOW + 1_000, NOW + 1_000, true), "it was a single one");
+        clock.read(NOW + 1_000, NOW + 1_000);
+        for (second_ms, is_taken) in [(hour + 1_000, true), (hour, false), (2 * hour, false)] {
+            let mut clock = right();
+            assert!(!clock.admits(NOW + hour, NOW, true));
+            clock.advance(NOW + 1_000);
+            assert_eq!(clock.admits(NOW + second_ms, NOW + 1_000, true), is_taken, "{second_ms}");
+        }
+        // A machine that slept is no leap.
+        let mut clock = right();
+        clock.advance(NOW + hour);
+        assert!(clock.admits(NOW + hour, NOW + hour, true));
+    }
+
+    #[test]
+    fn a_time_far_behind_is_believed_once_nothing_newer_is_held() {
+        let mut clock = right();
+        let hour = 3_600_000;
+        assert!(clock.admits(NOW - hour, NOW, true), "it is dropped for its age, not here");
+        clock.advance(NOW + 1_000);
+        assert!(!clock.admits(NOW - hour, NOW + 1_000, false), "a frozen answer");
+        clock.advance(NOW + 2_000);
+        assert!(clock.admits(NOW - hour + 1_000, NOW + 2_000, false));
+        clock.read(NOW - hour + 1_000, NOW + 2_000);
+        assert_eq!(clock.venue_ms(), Some(NOW - hour + 1_000 + LAG_MS));
+    }
+
+    #[test]
+    fn a_clock_is_off_when_every_answer_shows_it() {
+        for (by_ms, is_off) in [(OFF_MS, false), (OFF_MS + 1, true)] {
+            let (ahead, behind) = (&mut VenueClock::default(), &mut VenueClock::default());
+            for second in 0..u64::from(OFF_READS) {
+                assert_eq!((ahead.off_by(), behind.off_by()), (None, None));
+                let now = NOW + second * 1_000;
+                [&mut *ahead, &mut *behind].into_iter().for_each(|clock| clock.advance(now));
+                ahead.read(now - by_ms, now);
+                behind.read(now + by_ms, now);
+            }
+            let by = i64::try_from(by_ms).unwrap();
+            assert_eq!(ahead.off_by(), is_off.then_some((by, NOW)));
+            assert_eq!(behind.off_by(), is_off.then_some((-by, NOW)));
+            ahead.read(NOW + 5_000, NOW + 5_000);
+            assert_eq!(ahead.off_by(), None);
+        }
     }
 }

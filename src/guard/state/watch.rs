@@ -1,8 +1,9 @@
 //! Memory of the supervision of the account from one step to the next.
 
 use crate::guard::state::flatten::Flatten;
-use crate::guard::state::order_attempts::RetryState;
+use crate::guard::state::order_attempts::{Dust, RetryState};
 use crate::guard::state::over_limit::OverLimit;
+use crate::guard::state::view::View;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +44,18 @@ impl Watch {
 
     /// Sizes found too small to be closed, by market.
     pub(crate) fn dust(&self) -> impl Iterator<Item = (u32, Decimal)> {
-        self.retry.iter().filter_map(|(asset, retry)| Some((*asset, retry.dust?)))
+        self.retry.iter().filter_map(|(asset, retry)| Some((*asset, retry.dust?.size)))
+    }
+
+    /// Forgets dust that an account read shows to be gone, or to have grown.
+    pub(crate) fn forget_dust(&mut self, view: &View) {
+        let position = |asset: &u32| view.account.as_ref()?.positions.get(asset);
+        for (asset, retry) in &mut self.retry {
+            let holds = |dust: &Dust| {
+                position(asset).is_some_and(|position| dust.holds(position.szi.abs(), position.position_value))
+            };
+            retry.dust = retry.dust.filter(holds);
+        }
     }
 
     /// Markets with efforts.

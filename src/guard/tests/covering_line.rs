@@ -145,6 +145,7 @@ fn what_a_stop_closed_takes_its_line_along() {
 #[test]
 fn stops_that_are_never_taken_keep_no_position_bare() {
     let mut desk = Desk::live();
+    desk.show(vec![open("ETH", "B", "1900", "1", 1)]);
     for (at_ms, is_covered) in [(0, true), (3_000, true), (3_001, false)] {
         let effects = if at_ms == 0 {
             desk.post(place(vec![stop(ETH, false, "1970", "1")]));
@@ -153,6 +154,7 @@ fn stops_that_are_never_taken_keep_no_position_bare() {
             desk.read_orders(desk.now)
         } else {
             let mut late = Desk::live();
+            late.show(vec![open("ETH", "B", "1900", "1", 1)]);
             late.post(place(vec![stop(ETH, false, "1970", "1")]));
             late.now += 1;
             late.hold("ETH", dec!(1));
@@ -165,6 +167,7 @@ fn stops_that_are_never_taken_keep_no_position_bare() {
     // On the wrong side, or beyond what the rules allow, not even that.
     for px in ["2000", "2700", "1899.9"] {
         let mut desk = Desk::live();
+        desk.show(vec![open("ETH", "B", "1900", "1", 1)]);
         desk.post(place(vec![stop(ETH, false, px, "1")]));
         desk.now += 1;
         desk.hold("ETH", dec!(1));

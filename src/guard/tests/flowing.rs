@@ -74,24 +74,32 @@ fn a_withdrawal_that_the_ledger_shows_late_fires_nothing() {
     }
 }
 
+/// What is left carries the share of the loss that all of it had: 450 of 10000 are 4.5% of whatever stays.
 #[test]
-fn a_withdrawal_that_is_shown_hides_no_loss_any_longer() {
-    // The limit is of what is left: 450 are less than 5% of 10000, and more than 5% of 8000.
+fn a_withdrawal_makes_no_loss_greater_and_hides_none() {
     let mut desk = desk();
     desk.hold("ETH", dec!(1));
     equity(&mut desk, dec!(10000));
-    let at = desk.now + 500;
     desk.unrealized = dec!(-450);
+    equity(&mut desk, dec!(9550));
+    let at = desk.now + 500;
     for _ in 0..4 {
-        equity(&mut desk, dec!(7550));
+        equity(&mut desk, dec!(7640));
     }
     explain(&mut desk, json!([]));
+    equity(&mut desk, dec!(7640));
     assert_eq!(state(&desk), "active");
-    for _ in 0..3 {
-        equity(&mut desk, dec!(7550));
+    explain(&mut desk, json!([withdrawal(at, "1910.0")]));
+    equity(&mut desk, dec!(7640));
+    assert_eq!((state(&desk).as_str(), &risk(&desk)["day_start_equity"]), ("active", &json!("8000")));
+    assert_eq!(risk(&desk)["day_pnl"], "-360", "4.5% of what is left");
+    for (lost, halts) in [(dec!(399.99), false), (dec!(400), true)] {
+        desk.unrealized = -lost;
+        for _ in 0..12 {
+            equity(&mut desk, dec!(8000) - lost);
+        }
+        assert_eq!(state(&desk) == "halted_for_day", halts, "{lost}");
     }
-    explain(&mut desk, json!([withdrawal(at, "2000.0")]));
-    assert_eq!(state(&desk), "halted_for_day");
 }
 
 #[test]
@@ -191,7 +199,8 @@ fn a_peak_after_a_withdrawal_is_written_as_any_other() {
     let at = desk.now + 500;
     equity(&mut desk, dec!(9000));
     explain(&mut desk, json!([withdrawal(at, "1000.0")]));
-    let written = equity(&mut desk, dec!(9100)).risk;
+    equity(&mut desk, dec!(9000));
+    let written = equity(&mut desk, dec!(9080)).risk;
     assert!(written.iter().any(|record| record.text.contains("\"peak\"")), "{written:?}");
 }
 
@@ -202,11 +211,14 @@ fn a_deposit_is_no_profit_and_no_peak() {
     let at = desk.now + 500;
     // The balance moves first: for a moment it looks like a peak.
     equity(&mut desk, dec!(14700));
+    explain(&mut desk, json!([]));
+    equity(&mut desk, dec!(14700));
     assert_eq!(risk(&desk)["peak_equity"], "14700");
     explain(&mut desk, json!([deposit(at, "5000.0")]));
+    // 3% of what was there were lost, and are now 3% of all of it.
     let shown = risk(&desk);
-    assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("15000"), &json!("-300")));
-    assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("15000"), &json!("300")));
+    assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("15154.63917526"), &json!("-454.63917526")));
+    assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("15154.63917526"), &json!("454.63917526")));
 }
 
 #[test]
@@ -245,17 +257,73 @@ fn transfers_count_by_their_direction() {
         (json!({"type": "vaultDeposit", "vault": other, "usdc": "50.0"}), dec!(-50)),
         (json!({"type": "vaultWithdraw", "vault": other, "netWithdrawnUsd": "40.0"}), dec!(40)),
         (json!({"type": "liquidation", "accountValue": "500.0"}), dec!(0)),
-        (json!({"type": "somethingNew", "usdc": "7.0"}), dec!(7)),
+        (json!({"type": "somethingNew", "usdc": "7.0"}), dec!(0)),
+        (json!({"type": "borrowLend", "token": "HYPE", "operation": "supply", "amount": "900.0"}), dec!(0)),
+        (json!({"type": "borrowLend", "token": "USDC", "operation": "supply", "amount": "900.0"}), dec!(0)),
+        (json!({"type": "deployGasAuction", "token": "HYPE", "amount": "900.0"}), dec!(0)),
+        (json!({"type": "activateDexAbstraction", "dex": "abc", "token": "USDC", "amount": "9.0"}), dec!(0)),
     ] {
         let mut desk = desk();
         equity(&mut desk, dec!(10000));
-        let entry = json!({"time": desk.now, "hash": "0x0", "delta": delta});
+        let entry = json!({"time": desk.now + 1, "hash": "0x0", "delta": delta});
         let effects = explain(&mut desk, json!([entry]));
         let start: Decimal = risk(&desk)["day_start_equity"].as_str().unwrap().parse().unwrap();
         assert_eq!(start - dec!(10000), moved, "{delta}");
         let is_odd = kinds(&effects).contains(&"error".to_owned());
         assert_eq!(is_odd, delta["type"] == "somethingNew", "{delta}");
     }
+}
+
+/// What an entry of an unknown kind says counts for as much as a read showed to have moved, its own way, and no more.
+#[test]
+fn an_entry_that_is_not_sure_explains_what_a_read_showed() {
+    let other = "0x0000000000000000000000000000000000000001";
+    let out = |usd: &str| json!({"type": "somethingNew", "usdc": usd, "user": ACCOUNT, "destination": other});
+    let lends = |usd: &str| json!({"type": "borrowLend", "token": "USDC", "operation": "supply", "amount": usd});
+    for (delta, day_start, halts) in [
+        (out("1000.0"), "9000", false),
+        (lends("1000.0"), "9000", false),
+        // It says more than what moved, less, something else, and the other way.
+        (out("1000000.0"), "9000", false),
+        (out("400.0"), "9587.62886598", true),
+        (json!({"type": "somethingNew", "token": "HYPE", "amount": "1000.0"}), "10000", true),
+        (json!({"type": "somethingNew", "usdc": "1000.0"}), "10000", true),
+    ] {
+        let mut desk = desk();
+        equity(&mut desk, dec!(10000));
+        let at = desk.now + 500;
+        equity(&mut desk, dec!(9000));
+        let entry = json!({"time": at, "hash": "0x0", "delta": delta});
+        explain(&mut desk, json!([entry]));
+        assert_eq!(risk(&desk)["day_start_equity"], day_start, "{delta}");
+        lose(&mut desk, dec!(9000));
+        assert_eq!(state(&desk) == "halted_for_day", halts, "{delta}");
+    }
+    // The ledger may be first.
+    let mut desk = desk();
+    equity(&mut desk, dec!(10000));
+    let entry = json!({"time": desk.now + 10, "hash": "0x0", "delta": out("1000.0")});
+    desk.now += 20;
+    explain(&mut desk, json!([entry]));
+    assert_eq!(risk(&desk)["day_start_equity"], "10000");
+    equity(&mut desk, dec!(9000));
+    assert_eq!((&risk(&desk)["day_start_equity"], &risk(&desk)["day_pnl"]), (&json!("9000"), &json!("0")));
+}
+
+/// Neither by a share too small to trade on nor by more than the day began with.
+#[test]
+fn a_withdrawal_switches_no_limit_off() {
+    let mut desk = desk();
+    for gained in 1..=60 {
+        equity(&mut desk, dec!(10000) + Decimal::from(gained) * dec!(90));
+    }
+    let at = desk.now + 500;
+    equity(&mut desk, dec!(5300));
+    explain(&mut desk, json!([withdrawal(at, "10100.0")]));
+    equity(&mut desk, dec!(5300));
+    assert_eq!(state(&desk), "active");
+    let limit: Decimal = risk(&desk)["daily_loss_limit"].as_str().unwrap().parse().unwrap();
+    assert!(limit > dec!(170) && limit < dec!(175), "{limit}: 5% of 10000 of 15400, of the 5300 that are left");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use super::halting::{DAY_MS, deposit, equity, explain, lose, of};
+use super::halting::{DAY_MS, deposit, equity, explain, lose, of, settle};
 use crate::base::address::Address;
 use crate::guard::{Command, Effects, Guard, Input, Mode, RequestBody, SendOutcome};
 use crate::record::event::KINDS;
@@ -185,7 +185,7 @@ fn risk(lines: &mut Lines) {
         ]);
         lines.take(&explain(&mut desk, updates));
         if rises {
-            lines.take(&equity(&mut desk, dec!(12000)));
+            lines.take(&settle(&mut desk, dec!(12000)));
         }
         lines.status(&desk);
         lines.take(&lose(&mut desk, dec!(9700)));
@@ -195,6 +195,7 @@ fn risk(lines: &mut Lines) {
         lines.status(&desk);
         lines.step(&mut desk, Input::Journal(None));
         desk.read_orders(desk.now);
+        desk.step(Input::Twaps(Ok(Vec::new())));
         for _ in 0..3 {
             desk.now += DAY_MS / 2;
             lines.take(&equity(&mut desk, Decimal::from(9000)));

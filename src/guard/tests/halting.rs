@@ -69,6 +69,13 @@ fn position_loses(desk: &mut Desk, usd: Decimal) -> Effects {
     equity(desk, dec!(10000) - usd)
 }
 
+/// An equity that lasts, and that no change of the mode explains: it sets marks.
+pub(super) fn settle(desk: &mut Desk, to: Decimal) -> Effects {
+    equity(desk, to);
+    explain(desk, json!([]));
+    equity(desk, to)
+}
+
 pub(super) fn kinds(effects: &Effects) -> Vec<String> {
     events(effects).iter().map(|event| event["kind"].as_str().unwrap().to_owned()).collect()
 }
@@ -108,7 +115,7 @@ fn stopped_begins_at_the_drawdown_and_outlives_the_day() {
     let rules = Rules { daily_loss: dec!(90), ..Rules::default() };
     for (left, fires) in [(dec!(10200.01), false), (dec!(10200), true)] {
         let mut desk = of(config(Mode::Testnet, rules.clone()));
-        equity(&mut desk, dec!(12000));
+        settle(&mut desk, dec!(12000));
         lose(&mut desk, left);
         assert_eq!(state(&desk) == "stopped", fires, "{left}");
         if fires {
@@ -121,13 +128,13 @@ fn stopped_begins_at_the_drawdown_and_outlives_the_day() {
 }
 
 #[test]
-fn a_loss_is_believed_on_the_second_read_after_ledger_and_mode() {
+fn a_loss_of_cash_is_believed_on_the_second_read_after_ledger_and_mode() {
     let mut desk = desk();
-    desk.hold("ETH", dec!(1));
-    let effects = position_loses(&mut desk, dec!(1000));
+    let effects = equity(&mut desk, dec!(9000));
     assert!(reads(&effects).contains(&&Read::Mode) && reads(&effects).contains(&&Read::AccountNow));
+    desk.guard.risk.traded(desk.now);
     // Not by a second read alone, not by a ledger that had no time to show a withdrawal, not without the mode.
-    position_loses(&mut desk, dec!(1000));
+    equity(&mut desk, dec!(9000));
     assert_eq!(state(&desk), "active");
     desk.step(Input::Ledger { updates: Vec::new(), begun_ms: desk.now });
     desk.now += 1_000;
@@ -137,8 +144,66 @@ fn a_loss_is_believed_on_the_second_read_after_ledger_and_mode() {
     assert_eq!(state(&desk), "active");
     desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
     assert_eq!(state(&desk), "halted_for_day");
+}
+
+/// A desk that has been up for a while, with a position: the ledger has told of everything.
+fn steady() -> Desk {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(1));
+    for _ in 0..12 {
+        equity(&mut desk, dec!(10000));
+    }
+    explain(&mut desk, json!([]));
+    desk
+}
+
+#[test]
+fn a_loss_on_positions_needs_two_reads_and_nothing_else() {
+    for (lost, halts) in [(dec!(499.99), false), (dec!(500), true)] {
+        let mut desk = steady();
+        position_loses(&mut desk, lost);
+        assert_eq!(state(&desk), "active", "one read may be wrong");
+        // The same moment read twice is one.
+        let (shown, equity) = (desk.state(desk.now), desk.equity);
+        desk.now += 250;
+        desk.step(Input::Account { state: shown, equity, begun_ms: desk.now });
+        assert_eq!(state(&desk), "active");
+        position_loses(&mut desk, lost);
+        assert_eq!(state(&desk) == "halted_for_day", halts, "{lost}");
+    }
+    // What a withdrawal could explain waits for the ledger, also of what had just come in.
+    for (first, then) in [(dec!(9900), dec!(9900)), (dec!(10500), dec!(10000))] {
+        let mut desk = steady();
+        equity(&mut desk, first);
+        desk.unrealized = dec!(-450);
+        for _ in 0..3 {
+            equity(&mut desk, then - dec!(510));
+        }
+        assert_eq!(state(&desk), "active", "{first}");
+    }
+}
+
+/// A single read that is wrong is no peak, begins no day, and is no loss.
+#[test]
+fn one_bad_read_fires_nothing() {
+    for wrong in [dec!(0), dec!(1), dec!(5000), dec!(20000)] {
+        let mut desk = steady();
+        desk.now = NOW - NOW % DAY_MS + DAY_MS - 500;
+        equity(&mut desk, wrong);
+        for _ in 0..15 {
+            equity(&mut desk, dec!(10000));
+        }
+        explain(&mut desk, json!([]));
+        let shown = risk(&desk);
+        assert_eq!((&shown["state"], &shown["peak_equity"]), (&json!("active"), &json!("10000")), "{wrong}");
+        assert_eq!((&shown["day_start_equity"], &shown["day"]), (&json!("10000"), &json!("2027-01-16")), "{wrong}");
+    }
+}
+
+#[test]
+fn a_loss_that_a_read_does_not_show_is_looked_at_anew() {
     // A read in between without the loss begins anew.
-    let mut desk = self::desk();
+    let mut desk = desk();
     desk.hold("ETH", dec!(1));
     position_loses(&mut desk, dec!(1000));
     position_loses(&mut desk, dec!(100));
@@ -225,6 +290,111 @@ fn a_change_of_mode_is_no_profit() {
     assert_eq!((&risk(&desk)["day_pnl"], &risk(&desk)["peak_equity"]), (&json!("0"), &json!("25000")));
 }
 
+/// Until the mode is read the wrong purse is looked into: nothing it shows is a mark, and no loss.
+#[test]
+fn a_change_of_mode_that_is_read_late_fires_nothing_and_leaves_no_mark() {
+    for wrong in [dec!(500), dec!(30000)] {
+        let mut desk = steady();
+        for _ in 0..4 {
+            let asked = equity(&mut desk, wrong);
+            assert!(reads(&asked).contains(&&Read::Mode) || desk.guard.risk.last.is_some());
+        }
+        desk.step(Input::Ledger { updates: Vec::new(), begun_ms: desk.now });
+        desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+        assert_eq!(state(&desk), "active");
+        equity(&mut desk, dec!(12000));
+        let shown = risk(&desk);
+        assert_eq!((&shown["state"], &shown["peak_equity"]), (&json!("active"), &json!("12000")), "{wrong}");
+        assert_eq!((&shown["day_pnl"], &shown["drawdown"]), (&json!("0"), &json!("0")), "{wrong}");
+        desk.unrealized = dec!(-600);
+        for _ in 0..12 {
+            equity(&mut desk, dec!(11400));
+        }
+        assert_eq!(state(&desk), "halted_for_day");
+    }
+}
+
+/// The equity cannot be read any more: what the positions lose from then on still fires, also what was closed at a loss.
+#[test]
+fn a_mode_that_cannot_be_valued_blinds_no_halt() {
+    for (closes, lost, halts) in
+        [(false, dec!(499.99), false), (false, dec!(500), true), (true, dec!(499.99), false), (true, dec!(500), true)]
+    {
+        let mut desk = steady();
+        equity(&mut desk, dec!(400));
+        desk.step(Input::UnvaluedMode { mode: "portfolioMargin".into(), begun_ms: desk.now });
+        let status = desk.guard.status_json(desk.now, (0, 0));
+        assert_eq!((&status["equity"], &status["alerts"][1]["code"]), (&json!("10000"), &json!("account_mode")));
+        assert!(desk.guard.problems(desk.now).iter().any(|problem| problem.contains("portfolioMargin")));
+        desk.unrealized = -lost;
+        equity(&mut desk, dec!(350));
+        if closes {
+            desk.positions.clear();
+        }
+        for _ in 0..12 {
+            equity(&mut desk, dec!(0));
+        }
+        assert_eq!(state(&desk) == "halted_for_day", halts, "{lost} {closes}");
+        desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+        assert!(desk.guard.problems(desk.now).iter().all(|problem| !problem.contains("portfolioMargin")));
+    }
+}
+
+/// Days are the venue's, and a record's own day is taken at its word.
+#[test]
+fn a_leap_of_the_machine_s_clock_ends_no_halt_and_begins_no_day() {
+    let mut desk = steady();
+    desk.positions.clear();
+    lose(&mut desk, dec!(9500));
+    desk.read_orders(desk.now);
+    let leap = |desk: &mut Desk, by_ms: u64, at_ms: u64| {
+        desk.now += by_ms;
+        let (state, equity, begun_ms) = (desk.state(at_ms), desk.equity, desk.now);
+        desk.step(Input::Account { state, equity, begun_ms });
+        desk.read_orders(desk.now);
+    };
+    let venue = desk.now;
+    for second in 1..=5 {
+        leap(&mut desk, if second == 1 { DAY_MS } else { 1_000 }, venue + second * 1_000);
+        assert_eq!((state(&desk).as_str(), &risk(&desk)["day"]), ("halted_for_day", &json!("2027-01-15")));
+    }
+    assert!(desk.guard.problems(desk.now).iter().any(|problem| problem.contains("ahead of the venue")));
+    let midnight = NOW - NOW % DAY_MS + DAY_MS;
+    for second in 0..5 {
+        leap(&mut desk, if second == 0 { midnight - venue } else { 1_000 }, midnight + second * 1_000);
+    }
+    assert_eq!((state(&desk).as_str(), &risk(&desk)["day"]), ("active", &json!("2027-01-16")));
+}
+
+#[test]
+fn a_day_that_was_recorded_is_not_begun_anew() {
+    let midnight = NOW - NOW % DAY_MS + DAY_MS;
+    let day = json!({"kind": "day", "at_ms": midnight + 100, "day": "2027-01-16", "venue_ms": midnight - 50,
+        "equity": "10000", "ledger_ms": midnight});
+    let mut desk = woken(&[day.to_string()]);
+    desk.now = midnight + 60_000;
+    desk.equity = dec!(9600);
+    desk.read();
+    let shown = risk(&desk);
+    assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("10000"), &json!("-400")));
+}
+
+/// One answer with a time ahead keeps nothing from being seen.
+#[test]
+fn an_answer_with_a_time_ahead_hides_no_later_one() {
+    for (ahead_ms, is_taken) in [(3_000, true), (3_001, false)] {
+        let mut desk = steady();
+        let (at, equity_then, begun_ms) = (desk.state(desk.now + ahead_ms), desk.equity, desk.now);
+        desk.positions.insert("SOL", dec!(1));
+        desk.step(Input::Account { state: at, equity: equity_then, begun_ms });
+        for _ in 0..3 {
+            equity(&mut desk, dec!(10000));
+        }
+        let shown = desk.guard.view.account.as_ref().unwrap();
+        assert_eq!((shown.begun_ms, shown.positions.len()), (desk.now, 2), "{ahead_ms} {is_taken}");
+    }
+}
+
 #[test]
 fn a_day_halt_ends_with_the_day_and_only_when_flat() {
     let mut desk = desk();
@@ -247,6 +417,10 @@ fn a_day_halt_ends_with_the_day_and_only_when_flat() {
     desk.read();
     desk.now += 1_000;
     desk.read();
+    assert_eq!(state(&desk), "halted_for_day", "nobody can say whether a TWAP order runs");
+    desk.step(Input::Twaps(Ok(Vec::new())));
+    desk.now += 1_000;
+    desk.read();
     assert_eq!(state(&desk), "active");
 }
 
@@ -257,6 +431,7 @@ fn a_day_halt_goes_on_when_a_position_turns_up_with_the_new_day() {
         desk.read_orders(desk.now);
         lose(&mut desk, dec!(9000));
         desk.wait(60_000);
+        desk.step(Input::Twaps(Ok(Vec::new())));
         desk.wait(60_000);
         assert_eq!(
             (state(&desk).as_str(), crate::guard::flow::flatten::is_flat(&desk.guard)),
@@ -276,7 +451,7 @@ fn the_state_survives_a_restart() {
     let mut keep = |effects: Effects| records.extend(effects.risk.into_iter().map(|record| record.text));
     desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: NOW });
     keep(desk.read_account(NOW));
-    keep(equity(&mut desk, dec!(11000)));
+    keep(settle(&mut desk, dec!(11000)));
     let at = desk.now + 500;
     keep(equity(&mut desk, dec!(10000)));
     keep(explain(&mut desk, json!([withdrawal(at, "1000.0")])));

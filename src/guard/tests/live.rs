@@ -42,6 +42,7 @@ fn the_decision_is_on_disk_before_the_first_action_goes() {
 fn exits_are_marked_for_the_ledger() {
     let mut desk = desk();
     desk.hold("ETH", dec!(-1));
+    desk.show(vec![open("ETH", "B", "1900", "1", 1)]);
     let decided = desk.order(close(ETH, true, "2000", "1"));
     assert_eq!(sends(&decided.effects)[0].urgency, Urgency::Exit);
     let decided = desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 1}]}));

@@ -5,6 +5,7 @@
 
 mod fixture;
 
+mod adversary;
 mod builder;
 mod cancels;
 mod cheap;
@@ -24,6 +25,7 @@ mod head;
 mod headroom;
 mod held_back;
 mod in_flight;
+mod keeping_flat;
 mod leverage;
 mod live;
 mod modifies;

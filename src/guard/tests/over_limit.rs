@@ -128,9 +128,11 @@ fn a_winners_distance_to_its_stop_cancels_nothing() {
     let rules = Rules { loss_per_trade: dec!(2), open_risk: dec!(3), ..wide() };
     for (mid, expected) in [(dec!(2200), vec![]), (dec!(2000), vec![3])] {
         let mut desk = Desk::new(Mode::Testnet, rules.clone());
-        desk.mids.insert("ETH".into(), mid);
-        desk.show(vec![open_stop("ETH", "A", "1960", "3", 1), bid("1", 2), bid("1.3", 3)]);
+        desk.show(vec![open_stop("ETH", "A", "1960", "3", 1)]);
         desk.hold("ETH", dec!(3));
+        desk.mids.insert("ETH".into(), mid);
+        watch(&mut desk, 1_000);
+        desk.show(vec![open_stop("ETH", "A", "1960", "3", 1), bid("1", 2), bid("1.3", 3)]);
         assert_eq!(cancelled(&watch(&mut desk, 3_000)), expected, "{mid}");
     }
 }

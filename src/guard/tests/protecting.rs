@@ -286,7 +286,7 @@ fn a_full_book_makes_room_for_a_stop_farthest_first_and_cover_stays() {
     desk.hold("SOL", dec!(1));
     let far = open("ETH", "A", "3000", "0.1", 1);
     let near = open("ETH", "A", "2001", "0.1", 2);
-    desk.show(vec![far, near, open_stop("SOL", "A", "50", "1", 3)]);
+    desk.show(vec![far, near, open_stop("SOL", "A", "98", "1", 3)]);
     let told = protect(&bare(&mut desk, "ETH", dec!(1)));
     desk.now += 10;
     desk.answer(told["seq"].as_u64().unwrap(), 0, refusal("Too many open orders."));
@@ -299,7 +299,12 @@ fn a_full_book_makes_room_for_a_stop_farthest_first_and_cover_stays() {
     desk.answer(room["seq"].as_u64().unwrap(), 0, done);
     desk.orders.drain(..2);
     desk.now += 500;
-    desk.read_account(desk.now);
+    for i in 0..10 {
+        desk.now += 500;
+        let a = desk.read_account(desk.now);
+        let b = desk.read_orders(desk.now);
+        eprintln!("{i} {:?} {:?}", events(&a), events(&b));
+    }
     let again = event(&desk.read_orders(desk.now), "intent").expect("the stop again");
     assert_eq!(again["action"]["orders"][0]["t"]["trigger"]["tpsl"], "sl");
     // Nothing is left that could go: the position is closed.
@@ -329,6 +334,25 @@ fn an_old_doubt_holds_up_no_cover() {
     // What became of the entry is still not known when the position grows.
     desk.now += 500;
     assert!(event(&bare(&mut desk, "ETH", dec!(1.5)), "protect").is_some());
+}
+
+#[test]
+fn doubt_after_doubt_holds_up_cover_for_three_seconds_at_most() {
+    let mut desk = Desk::live();
+    let doubt = |desk: &mut Desk, px: u32| {
+        let decided = desk.order(buy(ETH, &px.to_string(), "0.01"));
+        desk.step(Input::Sent { intent: decided.seq(), index: 0, outcome: SendOutcome::NoAnswer("cut".into()) });
+    };
+    doubt(&mut desk, 1_980);
+    assert!(event(&bare(&mut desk, "ETH", dec!(1)), "protect").is_none());
+    for second in 1..=3 {
+        desk.now += 1_000;
+        doubt(&mut desk, 1_980 + second);
+        desk.read_account(desk.now);
+        assert!(event(&desk.read_orders(desk.now), "protect").is_none(), "second {second}");
+    }
+    desk.now += 1;
+    protect(&desk.read_account(desk.now));
 }
 
 #[test]

@@ -272,3 +272,70 @@ fn a_checkpoint_carries_what_is_open_and_what_is_in_doubt() {
     let effects = guard.step(Input::Tick, desk.now + 5);
     assert_eq!(kind(&effects, "intent").unwrap()["of"], decided.seq());
 }
+
+/// The orders asked about in these effects.
+fn asked(effects: &Effects) -> usize {
+    reads(effects).iter().filter(|read| matches!(read, Read::OrderStatus { .. })).count()
+}
+
+#[test]
+fn one_question_a_doubt_is_at_the_venue_and_the_next_follows_its_end() {
+    let (mut desk, decided, burn) = in_doubt();
+    desk.answer(seq(&burn), 0, duplicate(&burn));
+    desk.now += 1_000;
+    assert_eq!(asked(&desk.step(Input::Tick)), 1);
+    for _ in 0..20 {
+        desk.now += 1_000;
+        assert_eq!(asked(&desk.step(Input::Tick)), 0, "the last one is not answered");
+    }
+    let cloid = decided.sent_order(0)["c"].as_str().unwrap().parse().unwrap();
+    desk.step(Input::OrderStatus { intent: decided.seq(), index: 0, cloid, answer: None });
+    desk.now += 999;
+    assert_eq!(asked(&desk.step(Input::Tick)), 0);
+    desk.now += 1;
+    assert_eq!(asked(&desk.step(Input::Tick)), 1);
+}
+
+#[test]
+fn a_few_questions_are_at_the_venue_however_many_doubts_there_are() {
+    let mut desk = desk();
+    for round in 0..7 {
+        let decided = desk.order(buy(ETH, &format!("{}", 1_900 + round), "0.1"));
+        desk.step(Input::Sent { intent: decided.seq(), index: 0, outcome: no_answer() });
+        let burn = kind(&desk.step(Input::Tick), "intent").unwrap();
+        desk.answer(seq(&burn), 0, duplicate(&burn));
+    }
+    desk.now += 1_000;
+    let effects = desk.step(Input::Tick);
+    assert_eq!(asked(&effects), 4);
+    desk.now += 29_999;
+    assert_eq!(asked(&desk.step(Input::Tick)), 0);
+    desk.now += 1;
+    assert_eq!(asked(&desk.step(Input::Tick)), 4, "what was never heard of again is no longer waited for");
+}
+
+/// Given up by time, though no question was ever answered; what has an expiry not before that is over.
+#[test]
+fn a_doubt_that_nobody_answers_has_an_end() {
+    let (mut desk, decided, burn) = in_doubt();
+    desk.answer(seq(&burn), 0, duplicate(&burn));
+    desk.now += 1_000;
+    assert_eq!(asked(&desk.step(Input::Tick)), 1);
+    let begun_ms = desk.now;
+    let cloid = decided.sent_order(0)["c"].as_str().unwrap().parse().unwrap();
+    let look = |desk: &mut Desk| {
+        desk.read();
+        let recovered = kind(&desk.step(Input::Tick), "recovered");
+        desk.step(Input::OrderStatus { intent: decided.seq(), index: 0, cloid, answer: None });
+        recovered
+    };
+    while desk.now < begun_ms + 119_000 {
+        desk.now += 1_000;
+        assert!(look(&mut desk).is_none());
+    }
+    let recovered = (0..5).find_map(|_| {
+        desk.now += 1_000;
+        look(&mut desk)
+    });
+    assert_eq!(recovered.unwrap()["outcome"], "unknown");
+}

@@ -164,12 +164,15 @@ fn what_is_no_market_stop_covers_nothing() {
     for not_cover in [
         edit("/t/trigger/isMarket", json!(false)),
         with(edit("/t/trigger/tpsl", json!("tp")), "/t/trigger/triggerPx", json!("2050")),
-        edit("/a", json!(BTC)),
     ] {
         let action = json!({"type": "order", "orders": [buy(ETH, "2000", "1"), not_cover], "grouping": "normalTpsl"});
         let decided = desk(wide()).ask(action);
         assert_eq!(trigger(decided.resized().sent_order(2)), "1960");
     }
+    // A child of another market, where nothing is held, finds nothing to reduce: the group falls with it.
+    let action =
+        json!({"type": "order", "orders": [buy(ETH, "2000", "1"), edit("/a", json!(BTC))], "grouping": "normalTpsl"});
+    desk(wide()).ask(action).vetoed("nothing_to_reduce");
 }
 
 /// Some clients send a stop that rests as a limit order, and a take profit beside it: the venue takes no third child.

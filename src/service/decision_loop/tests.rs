@@ -8,14 +8,17 @@ use crossbeam_channel::bounded;
 
 use super::*;
 use crate::base::address::Address;
+use crate::base::kill_file::KillFile;
 use crate::faults::Faults;
-use crate::guard::{Config, Mode};
+use crate::guard::{Config, Mode, Urgency};
 use crate::rules::Rules;
 use crate::service::metrics::Metrics;
 use crate::service::reporting::notify::Notify;
 use crate::service::reporting::recent_events::RecentEvents;
-use crate::service::venue_io::send_queue;
-use crate::venue::signing::Source;
+use crate::service::venue_io::intervals::Intervals;
+use crate::service::venue_io::poller::first_reads;
+use crate::service::venue_io::send_queue::{self, QueuedSends};
+use crate::venue::signing::{Source, Terms};
 
 fn config() -> Config {
     Config {
@@ -37,9 +40,10 @@ fn config() -> Config {
 }
 
 /// A loop whose journal has room for one batch, with its own ends.
-fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit>>) {
+fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit>>, QueuedSends) {
     let ((inbox, messages), (journal, batches)) = (bounded(INBOX), bounded(1));
-    let ((sends, _), (reads, _), (shut_down, _)) = (send_queue::queues(), bounded(64), bounded(1));
+    let ((sends, queued), (shut_down, _)) = (send_queue::queues(), bounded(1));
+    let intervals = Intervals::for_budget(1_200);
     let commit_handler = CommitHandler {
         recent_events: Arc::new(RecentEvents::default()),
         sends,
@@ -47,25 +51,25 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         shut_down,
         refused: Mutex::default(),
         metrics: Arc::new(Metrics::new(0, "paper")),
+        kill_file: KillFile::new("/nowhere/kill".into()),
         faults: Faults::default(),
     };
     let around = Surroundings {
         inbox: messages,
         commit_handler,
-        reads,
+        reads: first_reads(None, intervals, 1_200),
         budget: Arc::new(Mutex::new(Ledger::new(1_200, []))),
-        kill_file: bounded(1).0,
         health_report: HealthReport::default(),
         watchdog: Notify::default().watchdog(),
     };
     let decision_loop = DecisionLoop::new(Guard::new(config(), 0), journal, Arc::default(), around);
-    (decision_loop, inbox, batches)
+    (decision_loop, inbox, batches, queued)
 }
 
 /// The disk takes nothing until its queue has been full for a while.
 #[test]
 fn a_slow_disk_does_not_cost_the_last_events_of_a_shutdown() {
-    let (decision_loop, inbox, batches) = decision_loop();
+    let (decision_loop, inbox, batches, _queued) = decision_loop();
     let disk = thread::spawn(move || {
         let patience = Instant::now() + Duration::from_secs(60);
         while !batches.is_full() && Instant::now() < patience {
@@ -78,6 +82,25 @@ fn a_slow_disk_does_not_cost_the_last_events_of_a_shutdown() {
     inbox.send(Message::Input(Input::Shutdown { reason: "SIGTERM".to_owned() })).unwrap();
     decision_loop.run().unwrap();
     assert_eq!(disk.join().unwrap().last(), Some(&"stopped"));
+}
+
+/// With no place for a sender and none in its own inbox, the loop tells the core by itself that an action was not sent.
+#[test]
+fn a_full_send_queue_holds_up_no_decision() {
+    let (mut decision_loop, inbox, _batches, _queued) = decision_loop();
+    let action = || SendAction {
+        intent: 1,
+        index: 0,
+        action: serde_json::json!({"type": "noop"}),
+        terms: Terms { nonce: 1, vault: None, expires_after_ms: None },
+        batch_len: 1,
+        urgency: Urgency::Own,
+        client: None,
+    };
+    (0..QUEUE).for_each(|_| decision_loop.send(action()));
+    while inbox.try_send(Message::Input(Input::Tick)).is_ok() {}
+    decision_loop.send(action());
+    assert_eq!(decision_loop.around.commit_handler.sends.lengths()[0], QUEUE);
 }
 
 #[test]

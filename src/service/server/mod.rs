@@ -38,7 +38,7 @@ pub(super) struct Server {
     /// Has WebSocket connections close.
     shutting_down: Arc<AtomicBool>,
     /// Keeps the way to the workers' socket open, where its path is too long to be named.
-    _run_dir: Option<File>,
+    _run_dir: File,
 }
 
 /// A server that is not open yet.

@@ -132,20 +132,15 @@ fn whole(incoming: &mut tiny_http::Request) -> io::Result<Option<Request>> {
     Ok(Some(Request { method, path, query, body, bad_body: None }))
 }
 
-/// A Unix socket's path may have 107 bytes; a longer one is reached through the folder's descriptor, which the
-/// returned file keeps open.
+/// The path of a Unix socket through its folder's descriptor, which the returned file keeps open: it stays right where the
+/// folder is moved, and is shorter than the 107 bytes that such a path may have.
 ///
 /// # Errors
 /// The system's reason when the folder cannot be opened.
-pub(super) fn socket_path(folder: &Path, name: &str) -> io::Result<(PathBuf, Option<std::fs::File>)> {
+pub(super) fn socket_path(folder: &Path, name: &str) -> io::Result<(PathBuf, std::fs::File)> {
     use std::os::fd::AsRawFd;
-    const LONGEST: usize = 107;
-    let path = folder.join(name);
-    if path.as_os_str().len() <= LONGEST {
-        return Ok((path, None));
-    }
     let folder = std::fs::File::open(folder)?;
-    Ok((PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd())), Some(folder)))
+    Ok((PathBuf::from(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd())), folder))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! When the poller reads what: each on its interval, and sooner where something calls for it.
+//! When what is read: each on its interval, and sooner where something calls for it.
 //!
 //! Sooner costs more. A bot that sends without a pause calls for a read after every answer, and such reads would spend the
 //! minute's weight that its own entries need. So they are held together and apart, and paid from a token bucket:
@@ -7,7 +7,9 @@
 //! All times here are of the steady clock, which never steps.
 
 use super::intervals::Intervals;
+use super::read_task::{Lane, Task};
 use super::token_bucket::TokenBucket;
+use super::venue_reads::ReadFor;
 use crate::guard::Read;
 
 /// Reads of the same are this far apart at least.
@@ -18,30 +20,24 @@ const ORDERS_HASTE: u64 = 3;
 const NOW_HASTE: u64 = 2;
 /// After a failed read the same is not asked again sooner.
 const RETRY_MS: u64 = 1_000;
+/// The first reads of mode and markets overdraw the share this far apart.
+const FIRST_AGAIN_MS: u64 = 10_000;
+/// Reads for cover and flatten may take half as much of their weight as all others that come out of turn.
+const URGENT_PART: u32 = 2;
 /// Weight of a read of the open orders.
 const ORDERS_WEIGHT: u32 = 20;
-
-/// The reads, in the order of their importance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Task {
-    Wallet,
-    Role,
-    Mode,
-    Universe,
-    Mids,
-    Account,
-    Orders,
-    Ledger,
-    Twaps,
-    Limits,
-    Approval,
-}
 
 /// One task's times.
 #[derive(Debug, Clone, Copy)]
 struct Due {
     task: Task,
     due_steady_ms: u64,
+    /// A thread is at it.
+    is_busy: bool,
+    /// It was answered once.
+    is_known: bool,
+    /// A read does not overdraw the share again before this.
+    overdraft_from_ms: u64,
     /// When the last read began.
     begun_steady_ms: u64,
     /// From when on the next read is no early one: its interval after the last one that was answered.
@@ -57,7 +53,11 @@ struct Due {
 pub(super) struct Schedule {
     due: Vec<Due>,
     intervals: Intervals,
+    /// What the share affords by itself.
+    afforded: Intervals,
     early_reads: TokenBucket,
+    /// What reads for cover and flatten may take of their weight where `early_reads` is empty.
+    urgent_reads: TokenBucket,
     /// Weight of an account read: more where its equity is kept apart.
     pub(super) account_weight: u32,
 }
@@ -69,6 +69,9 @@ impl Schedule {
         let entry = |task: &Task, due_steady_ms| Due {
             task: *task,
             due_steady_ms,
+            is_busy: false,
+            is_known: false,
+            overdraft_from_ms: 0,
             begun_steady_ms: 0,
             steady_from_ms: 0,
             not_before_steady_ms: 0,
@@ -76,52 +79,77 @@ impl Schedule {
         };
         let due = at_once.iter().map(|task| entry(task, 0));
         let due = due.chain(on_demand.iter().map(|task| entry(task, u64::MAX))).collect();
-        Self { due, intervals, early_reads: TokenBucket::new(budget), account_weight: 2 }
+        let afforded = Intervals::for_budget(budget);
+        let (early_reads, urgent_reads) = (TokenBucket::new(budget), TokenBucket::new(budget / URGENT_PART));
+        Self { due, intervals, afforded, early_reads, urgent_reads, account_weight: 2 }
     }
 
-    /// The reads that are due now.
-    pub(super) fn due(&self, steady_ms: u64) -> Vec<Task> {
-        self.due.iter().filter(|due| due.due_steady_ms <= steady_ms).map(|due| due.task).collect()
+    /// Begins the most important read of a lane that is due, and says what it may spend. One that comes sooner than its
+    /// interval, for nothing that is urgent, is left to that where there is no room for its weight.
+    pub(super) fn begin(
+        &mut self,
+        lane: Lane,
+        steady_ms: u64,
+        has_room: impl Fn(u32) -> bool,
+    ) -> Option<(Task, ReadFor)> {
+        let Due { task, is_urgent, steady_from_ms, is_known, overdraft_from_ms, .. } =
+            *self.ready(lane).find(|due| due.due_steady_ms <= steady_ms)?;
+        let every_ms = match task {
+            Task::Mids => self.afforded.prices_ms,
+            Task::Account => self.afforded.account_ms,
+            Task::Orders => self.afforded.orders_ms,
+            _ => FIRST_AGAIN_MS,
+        };
+        let is_early = steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders);
+        let is_put_off = is_early && !is_urgent && !has_room(self.weight_of(task));
+        let is_first = matches!(task, Task::Mode | Task::Universe) && !is_known;
+        let may_overdraw = (lane != Lane::Beside || is_first) && steady_ms >= overdraft_from_ms;
+        let due = self.due.iter_mut().find(|due| due.task == task)?;
+        if is_put_off {
+            due.due_steady_ms = steady_from_ms;
+            return None;
+        }
+        if may_overdraw {
+            due.overdraft_from_ms = steady_ms.saturating_add(every_ms);
+        }
+        // From here on it is wanted anew: what is being asked may be older than what calls for it.
+        (due.is_busy, due.is_urgent, due.due_steady_ms, due.begun_steady_ms) = (true, false, u64::MAX, steady_ms);
+        Some((task, ReadFor { is_early, is_urgent, may_overdraw }))
     }
 
-    /// When the next read is due.
-    pub(super) fn next_steady_ms(&self) -> u64 {
-        self.due.iter().map(|due| due.due_steady_ms).min().unwrap_or(u64::MAX)
+    /// When the next read of a lane is due.
+    pub(super) fn next_steady_ms(&self, lane: Lane) -> u64 {
+        self.ready(lane).map(|due| due.due_steady_ms).min().unwrap_or(u64::MAX)
     }
 
-    /// Whether the next read is for cover or a flatten.
-    pub(super) fn is_urgent(&self, task: Task) -> bool {
-        self.due.iter().any(|due| due.task == task && due.is_urgent)
+    /// The reads of a lane that nobody is at, and that nothing has to come before.
+    fn ready(&self, lane: Lane) -> impl Iterator<Item = &Due> {
+        let is_known = |task: Task| self.due.iter().all(|due| due.task != task || due.is_known);
+        // Without markets no answer can be understood, and without the mode no equity is found.
+        let can_see = is_known(Task::Universe) && is_known(Task::Mode);
+        let has_seen = is_known(Task::Account) && is_known(Task::Orders);
+        self.due.iter().filter(move |due| {
+            let waits = if due.task.is_for_later() { !has_seen } else { lane != Lane::Beside && !can_see };
+            due.task.lane() == lane && !due.is_busy && !waits
+        })
     }
 
     /// What a read out of turn weighs.
-    pub(super) fn weight_of(&self, task: Task) -> u32 {
+    fn weight_of(&self, task: Task) -> u32 {
         if task == Task::Account { self.account_weight } else { ORDERS_WEIGHT }
-    }
-
-    /// The same, said once: the read begins now.
-    pub(super) fn take_urgency(&mut self, task: Task) -> bool {
-        self.due.iter_mut().find(|due| due.task == task).is_some_and(|due| std::mem::take(&mut due.is_urgent))
-    }
-
-    /// Whether a read that begins now comes sooner than its interval brings it.
-    pub(super) fn is_early(&self, task: Task, steady_ms: u64) -> bool {
-        self.due.iter().any(|due| due.task == task && steady_ms < due.steady_from_ms)
-    }
-
-    /// Leaves an early read to its interval.
-    pub(super) fn put_off(&mut self, task: Task) {
-        self.due.iter_mut().filter(|due| due.task == task).for_each(|due| due.due_steady_ms = due.steady_from_ms);
     }
 
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
     pub(super) fn done(&mut self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
+        (due.is_busy, due.is_known) = (false, due.is_known || is_ok);
         if is_ok {
             due.steady_from_ms = begun_steady_ms.saturating_add(every_ms);
         }
         let (pause_ms, apart_ms) = if is_ok { (every_ms, APART_MS) } else { (every_ms.min(RETRY_MS), RETRY_MS) };
-        due.due_steady_ms = begun_steady_ms.saturating_add(pause_ms);
+        let next_steady_ms = begun_steady_ms.saturating_add(pause_ms);
+        // Where it was wanted meanwhile it comes sooner.
+        due.due_steady_ms = next_steady_ms.min(due.due_steady_ms.max(begun_steady_ms.saturating_add(apart_ms)));
         due.begun_steady_ms = begun_steady_ms;
         due.not_before_steady_ms = begun_steady_ms.saturating_add(apart_ms);
     }
@@ -130,21 +158,15 @@ impl Schedule {
     pub(super) fn want(&mut self, read: &Read, steady_ms: u64) {
         let (account_ms, orders_ms) = (self.intervals.account_ms, self.intervals.orders_ms);
         match read {
-            Read::Account => self.hasten(Task::Account, APART_MS, account_ms, steady_ms),
-            Read::AccountNow => {
-                self.hasten(Task::Account, APART_MS, account_ms / NOW_HASTE, steady_ms);
-                self.mark_urgent(Task::Account);
-            }
-            Read::Orders => self.hasten(Task::Orders, orders_ms / ORDERS_HASTE, orders_ms, steady_ms),
-            Read::OrdersNow => {
-                self.hasten(Task::Orders, APART_MS, orders_ms / NOW_HASTE, steady_ms);
-                self.mark_urgent(Task::Orders);
-            }
+            Read::Account => self.hasten(Task::Account, (APART_MS, account_ms), false, steady_ms),
+            Read::AccountNow => self.hasten(Task::Account, (APART_MS, account_ms / NOW_HASTE), true, steady_ms),
+            Read::Orders => self.hasten(Task::Orders, (orders_ms / ORDERS_HASTE, orders_ms), false, steady_ms),
+            Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), true, steady_ms),
             Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
             Read::Mode => self.at_once(Task::Mode, steady_ms),
             Read::Twaps => self.at_once(Task::Twaps, steady_ms),
             Read::Universe => self.at_once(Task::Universe, steady_ms),
-            // Answered on the spot.
+            // Questions, not reads: the board keeps them.
             Read::Leverage { .. } | Read::OrderStatus { .. } => {}
         }
     }
@@ -155,19 +177,17 @@ impl Schedule {
         }
     }
 
-    fn mark_urgent(&mut self, task: Task) {
-        self.due.iter_mut().filter(|due| due.task == task).for_each(|due| due.is_urgent = true);
-    }
-
-    /// Brings a read forward to `apart_ms` after the last one while the bucket pays for it, else to `later_ms` after it.
-    fn hasten(&mut self, task: Task, apart_ms: u64, later_ms: u64, steady_ms: u64) {
+    /// Brings a read forward to `apart_ms` after the last one while a bucket pays for it, else to `later_ms` after it.
+    fn hasten(&mut self, task: Task, (apart_ms, later_ms): (u64, u64), is_urgent: bool, steady_ms: u64) {
         let weight = self.weight_of(task);
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
+        due.is_urgent |= is_urgent;
         let at_steady_ms =
             |pause_ms: u64| steady_ms.max(due.not_before_steady_ms).max(due.begun_steady_ms.saturating_add(pause_ms));
         let (soon_steady_ms, later_steady_ms) = (at_steady_ms(apart_ms), at_steady_ms(later_ms));
         if soon_steady_ms < due.due_steady_ms {
-            let is_paid = self.early_reads.take(weight, steady_ms);
+            let is_paid =
+                self.early_reads.take(weight, steady_ms) || is_urgent && self.urgent_reads.take(weight, steady_ms);
             due.due_steady_ms = due.due_steady_ms.min(if is_paid { soon_steady_ms } else { later_steady_ms });
         }
     }
@@ -187,6 +207,23 @@ mod tests {
         Schedule::new(&all, &[], Intervals::for_budget(budget), budget)
     }
 
+    const LANES: [Lane; 3] = [Lane::Prices, Lane::Account, Lane::Orders];
+
+    /// Begins all that is due.
+    fn begin(schedule: &mut Schedule, now_ms: u64) -> Vec<(Task, ReadFor)> {
+        LANES.into_iter().filter_map(|lane| schedule.begin(lane, now_ms, |_| true)).collect()
+    }
+
+    fn tasks(schedule: &mut Schedule, now_ms: u64) -> Vec<Task> {
+        begin(schedule, now_ms).into_iter().map(|(task, _)| task).collect()
+    }
+
+    /// Has everything read once, at `T0`.
+    fn read_once(schedule: &mut Schedule, every: [(Task, u64); 3], is_ok: bool) {
+        assert_eq!(begin(schedule, T0).len(), 3);
+        every.into_iter().for_each(|(task, every_ms)| schedule.done(task, T0, every_ms, is_ok));
+    }
+
     /// The weight spent in a minute in which these reads are wanted after every millisecond, and how often each was.
     fn a_minute_of(budget: u32, wanted: &[Read]) -> (u32, [u32; 3]) {
         let mut schedule = schedule(budget);
@@ -194,10 +231,10 @@ mod tests {
             Task::Orders => Intervals::for_budget(budget).orders_ms,
             _ => Intervals::for_budget(budget).account_ms,
         };
-        // The bucket is spent before the minute begins.
+        // The buckets are spent before the minute begins.
         let (mut spent, mut counts) = (0, [0; 3]);
         for now_ms in T0..T0 + 180_000 {
-            for task in schedule.due(now_ms) {
+            for task in tasks(&mut schedule, now_ms) {
                 schedule.done(task, now_ms, every(task), true);
                 if now_ms >= T0 + 120_000 {
                     spent += if task == Task::Orders { ORDERS_WEIGHT } else { 2 };
@@ -234,36 +271,82 @@ mod tests {
     #[test]
     fn one_send_has_its_reads_at_once() {
         let mut schedule = schedule(IP_BUDGET);
-        [Task::Mids, Task::Account].iter().for_each(|task| schedule.done(*task, T0, 1_000, true));
-        schedule.done(Task::Orders, T0, 5_000, true);
+        read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], true);
         schedule.want(&Read::Account, T0 + 400);
-        assert_eq!(schedule.due(T0 + 400), [Task::Account]);
         schedule.want(&Read::Orders, T0 + 400);
-        assert_eq!((schedule.due(T0 + 1_665), schedule.due(T0 + 1_666).len()), (vec![Task::Mids, Task::Account], 3));
-        schedule.want(&Read::OrdersNow, T0 + 400);
-        assert_eq!(schedule.due(T0 + 400), [Task::Account, Task::Orders]);
-        assert!(schedule.take_urgency(Task::Orders) && !schedule.take_urgency(Task::Orders));
+        assert_eq!(tasks(&mut schedule, T0 + 400), [Task::Account]);
+        schedule.done(Task::Account, T0 + 400, 1_000, true);
+        assert_eq!(tasks(&mut schedule, T0 + 1_399), [Task::Mids]);
+        assert_eq!(tasks(&mut schedule, T0 + 1_666), [Task::Account, Task::Orders]);
+        schedule.done(Task::Orders, T0 + 1_666, 5_000, true);
+        schedule.want(&Read::OrdersNow, T0 + 2_000);
+        let begun = begin(&mut schedule, T0 + 2_000);
+        assert!(matches!(begun[..], [(Task::Orders, ReadFor { is_early: true, is_urgent: true, .. })]), "{begun:?}");
     }
 
     #[test]
     fn wanted_twice_is_paid_once() {
         let mut schedule = schedule(SMALLEST_BUDGET);
-        schedule.done(Task::Orders, T0, 30_000, true);
+        read_once(&mut schedule, [(Task::Mids, 8_000), (Task::Account, 8_000), (Task::Orders, 30_000)], true);
         (0..100).for_each(|_| schedule.want(&Read::OrdersNow, T0 + 300));
+        assert_eq!(tasks(&mut schedule, T0 + 300), [Task::Orders]);
         schedule.done(Task::Orders, T0 + 300, 30_000, true);
         schedule.want(&Read::OrdersNow, T0 + 600);
-        assert_eq!(schedule.due(T0 + 600), [Task::Mids, Task::Account, Task::Orders]);
+        assert_eq!(tasks(&mut schedule, T0 + 600), [Task::Orders]);
     }
 
     #[test]
     fn a_read_that_failed_is_let_be_for_a_second() {
         let mut schedule = schedule(IP_BUDGET);
-        schedule.done(Task::Account, T0, 1_000, false);
-        schedule.done(Task::Orders, T0, 5_000, false);
-        schedule.done(Task::Mids, T0, 1_000, true);
+        read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], false);
         schedule.want(&Read::AccountNow, T0 + 10);
         schedule.want(&Read::OrdersNow, T0 + 10);
-        assert!(schedule.due(T0 + 999).is_empty());
-        assert_eq!(schedule.due(T0 + 1_000).len(), 3);
+        assert!(begin(&mut schedule, T0 + 999).is_empty());
+        assert_eq!(begin(&mut schedule, T0 + 1_000).len(), 3);
+    }
+
+    /// One that hangs is not begun twice, holds up no other lane, and what was wanted meanwhile is read after it.
+    #[test]
+    fn a_read_that_hangs_holds_up_itself_alone() {
+        let mut schedule = schedule(IP_BUDGET);
+        assert_eq!(tasks(&mut schedule, T0).len(), 3);
+        [Task::Mids, Task::Account].iter().for_each(|task| schedule.done(*task, T0, 1_000, true));
+        schedule.want(&Read::OrdersNow, T0 + 2_000);
+        assert_eq!(tasks(&mut schedule, T0 + 3_000), [Task::Mids, Task::Account]);
+        schedule.done(Task::Orders, T0, 5_000, true);
+        assert_eq!(tasks(&mut schedule, T0 + 3_001), [Task::Orders]);
+    }
+
+    /// What is due by itself overdraws a share that others spent, once an interval; what comes out of turn does not wait
+    /// for it, and does without.
+    #[test]
+    fn a_steady_read_overdraws_once_an_interval_that_the_share_affords() {
+        let mut schedule = schedule(SMALLEST_BUDGET);
+        let may_overdraw = |schedule: &mut Schedule, now_ms: u64| {
+            let (_, read_for) = schedule.begin(Lane::Account, now_ms, |_| true).unwrap();
+            schedule.done(Task::Account, now_ms, 1_000, false);
+            read_for.may_overdraw
+        };
+        let seen = [T0, T0 + 1_000, T0 + 7_999, T0 + 9_000].map(|now_ms| may_overdraw(&mut schedule, now_ms));
+        assert_eq!(seen, [true, false, false, true]);
+    }
+
+    #[test]
+    fn at_a_start_mode_markets_and_the_account_come_before_all_that_can_wait() {
+        let at_once = [Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders, Task::Limits];
+        let mut schedule = Schedule::new(&at_once, &[], Intervals::for_budget(SMALLEST_BUDGET), SMALLEST_BUDGET);
+        let all = [Lane::Beside, Lane::Beside, Lane::Beside, Lane::Prices, Lane::Account, Lane::Orders];
+        let begun = |schedule: &mut Schedule| -> Vec<Task> {
+            all.into_iter().filter_map(|lane| Some(schedule.begin(lane, T0, |_| true)?.0)).collect()
+        };
+        assert_eq!(begun(&mut schedule), [Task::Mode, Task::Universe]);
+        schedule.done(Task::Universe, T0, 60_000, true);
+        assert!(begun(&mut schedule).is_empty());
+        schedule.done(Task::Mode, T0, 60_000, true);
+        assert_eq!(begun(&mut schedule), [Task::Mids, Task::Account, Task::Orders]);
+        schedule.done(Task::Account, T0, 8_000, true);
+        assert!(begun(&mut schedule).is_empty());
+        schedule.done(Task::Orders, T0, 30_000, true);
+        assert_eq!(begun(&mut schedule), [Task::Limits]);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::info_cache::InfoCache;
 use crate::base::address::Address;
 use crate::base::clock::steady_ms;
+use crate::base::ip_share::IP_BUDGET;
 use crate::base::sync::lock;
 use crate::faults::Faults;
 use crate::service::metrics::Metrics;
@@ -37,6 +38,17 @@ impl VenueAccess {
         weight: u32,
     ) -> Result<(), Denied> {
         lock(&self.budget).try_spend(priority, client, weight, steady_ms())
+    }
+
+    /// Spends weight beyond the share, as long as half of the address's whole budget is not reached: what an earlier life
+    /// spent must not make this one blind, and one start after another must not use the address up.
+    pub(in crate::service) fn overdraw(&self, weight: u32) -> bool {
+        let (mut budget, now_ms) = (lock(&self.budget), steady_ms());
+        let has_room = budget.used(now_ms).saturating_add(weight) <= IP_BUDGET / 2;
+        if has_room {
+            budget.charge(Priority::Read, None, weight, now_ms);
+        }
+        has_room
     }
 
     /// Books weight that was spent already, or must be.

@@ -1,5 +1,7 @@
 //! The guard's own reads of the venue: each question, its price, and the input that its answer makes.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -11,6 +13,7 @@ use crate::base::clock::now_ms;
 use crate::guard::Input;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
+use crate::venue::client::Client;
 use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
 use crate::venue::market::Universe;
 use crate::venue::weight::{Priority, info_extra, info_weight};
@@ -18,6 +21,8 @@ use crate::venue::weight::{Priority, info_extra, info_weight};
 /// Reads for one account.
 pub(in crate::service) struct VenueReader {
     pub(in crate::service) venue: VenueAccess,
+    /// How long it waits for an answer is this client's.
+    pub(in crate::service) client: Arc<Client>,
     pub(in crate::service) account: Address,
     /// None in paper mode.
     pub(in crate::service) api_wallet: Option<Address>,
@@ -30,11 +35,8 @@ pub(super) struct ReadFor {
     pub(super) is_early: bool,
     /// For cover or a flatten: it spends their budget where its own is spent.
     pub(super) is_urgent: bool,
-}
-
-impl ReadFor {
-    const STEADY: Self = Self { is_early: false, is_urgent: false };
-    const EARLY: Self = Self { is_early: true, is_urgent: false };
+    /// It is due by itself, and without it the guard would be blind: a share that others spent is overdrawn for it.
+    pub(super) may_overdraw: bool,
 }
 
 /// The input that a read makes, if any, or why the read failed.
@@ -76,23 +78,21 @@ impl VenueReader {
         }
     }
 
-    /// How the account's balances are kept, and when that was asked. The outer error ends the service: limits from the
-    /// wrong equity are worse than none.
-    pub(super) fn mode(&self) -> Result<Result<(AccountMode, u64), String>, String> {
+    /// How the account's balances are kept, or the name of a mode whose equity cannot be read; and when that was asked.
+    pub(super) fn mode(&self, read_for: ReadFor) -> Result<(Result<AccountMode, String>, u64), String> {
         let begun_ms = now_ms();
-        match self.ask(&json!({"type": "userAbstraction", "user": self.account})) {
-            Ok(answer) => Ok(Ok((AccountMode::from_answer(&answer)?, begun_ms))),
-            Err(text) => Ok(Err(text)),
-        }
+        let answer = self.ask_for(read_for, &json!({"type": "userAbstraction", "user": self.account}))?;
+        Ok((AccountMode::from_answer(&answer)?, begun_ms))
     }
 
-    pub(super) fn universe(&self) -> Answer {
-        let (universe, _) = self.read(ReadFor::EARLY, &json!({"type": "meta", "dex": ""}), Universe::from_meta)?;
+    pub(super) fn universe(&self, read_for: ReadFor) -> Answer {
+        let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
+        let (universe, _) = self.read(read_for, &json!({"type": "meta", "dex": ""}), Universe::from_meta)?;
         Ok(Some(Input::Universe(universe)))
     }
 
-    pub(super) fn mids(&self) -> Answer {
-        let (mids, begun_ms) = self.read(ReadFor::STEADY, &json!({"type": "allMids", "dex": ""}), info::mids)?;
+    pub(super) fn mids(&self, read_for: ReadFor) -> Answer {
+        let (mids, begun_ms) = self.read(read_for, &json!({"type": "allMids", "dex": ""}), info::mids)?;
         Ok(Some(Input::Mids { mids, begun_ms }))
     }
 
@@ -180,7 +180,10 @@ impl VenueReader {
     fn ask_for(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
         let priority = if purpose.is_early { Priority::EarlyRead } else { Priority::Read };
         match self.spend(priority, question) {
-            Err(_) if purpose.is_urgent => self.ask_as(Priority::Flatten, question),
+            Err(_) if purpose.is_urgent && self.spend(Priority::Flatten, question).is_ok() => self.call(question),
+            Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question))) => {
+                self.call(question)
+            }
             Err(text) => Err(text),
             Ok(()) => self.call(question),
         }
@@ -192,7 +195,7 @@ impl VenueReader {
     }
 
     fn call(&self, question: &Value) -> Result<Value, String> {
-        let asked = self.venue.metrics.read(kind_of(question), || self.venue.client.info(question));
+        let asked = self.venue.metrics.read(kind_of(question), || self.client.info(question));
         asked.map_err(|error| error.to_string())
     }
 

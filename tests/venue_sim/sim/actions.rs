@@ -144,9 +144,9 @@ fn typed(engine: &mut Engine, action: Action) -> Value {
 
 /// What an action of this type is answered when every part of it fails with `text`; a whole refusal for types
 /// without parts.
-pub(super) fn all_failed(action: &Action, text: &str) -> Value {
+pub(super) fn all_failed(action: &Action, text: &str, is_one: bool) -> Value {
     let error = json!({"error": text});
-    let repeated = |kind| statuses(kind, &vec![error.clone(); action.batch_len()]);
+    let repeated = |kind| statuses(kind, &vec![error.clone(); if is_one { 1 } else { action.batch_len() }]);
     match action {
         Action::Order(_) | Action::BatchModify { .. } => repeated("order"),
         Action::Cancel { .. } | Action::CancelByCloid { .. } => repeated("cancel"),

@@ -5,8 +5,10 @@
 //! | `price` | `coin`, `px` (mid and mark), `mark`? (the mark apart) |
 //! | `book` | `coin`, `spread`? (full width, in USDC), `depth`? (base units a level, "0" for none); null: the default |
 //! | `deposit`, `withdraw` | `usd`, `ledger_delay_ms`? |
+//! | `ledger` | `delta`, `usd`? (how the cash moves by it, with its sign), `ledger_delay_ms`? |
 //! | `position` | `coin`, `szi`, `entry_px`: trades the difference to `szi` at that price, without a fee |
 //! | `order` | a wire order's members, or `order`: one or an array, with `grouping`?; the result is the statuses |
+//! | `list` | `coin`, `px`: a perp that was not there before |
 //! | `setting` | `name`, `value`; the names stand in `GET /sim` |
 //! | `fault` | `on`, `kind`, `times`? (1), `ms`?, `text`?; see [`Kind`] |
 //! | `clock` | `advance_ms` |
@@ -63,6 +65,13 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             venue.engine.deposit(signed, whole(op, "ledger_delay_ms")?.unwrap_or(0));
             Ok(Value::Null)
         }
+        "ledger" => {
+            let usd = op.get("usd").and_then(Value::as_str).unwrap_or("0");
+            let usd: Decimal = usd.parse().map_err(|_| "`usd`: a decimal")?;
+            let delta = op.get("delta").cloned().ok_or("missing `delta`")?;
+            venue.engine.note_in_ledger(usd, whole(op, "ledger_delay_ms")?.unwrap_or(0), Some(delta));
+            Ok(Value::Null)
+        }
         "position" => {
             let asset = asset(venue, op)?;
             let szi = text(op, "szi")?;
@@ -82,6 +91,11 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             venue.engine.foreign_orders.push(order);
             Ok(Value::Null)
         }
+        "list" => {
+            let name = text(op, "coin")?.to_owned();
+            venue.engine.list(name.leak(), positive(op, "px")?);
+            Ok(Value::Null)
+        }
         "setting" => {
             let value = op.get("value").ok_or("missing `value`")?;
             venue.engine.settings.set(text(op, "name")?, value).map_err(|error| error.to_string())?;
@@ -99,7 +113,7 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             Ok(Value::Null)
         }
         other => Err(format!(
-            "no op `{other}`; there are price, book, deposit, withdraw, position, order, foreign_order, setting, fault, clock, clear"
+            "no op `{other}`; there are price, book, deposit, withdraw, ledger, position, order, foreign_order, list, setting, fault, clock, clear"
         )),
     }
 }

@@ -86,14 +86,34 @@ pub(crate) fn read(body: &[u8], network: Source) -> Result<Request, Unread> {
     Ok(Request { envelope, job, signer })
 }
 
-/// Judges a request and does what it asks; how far it got, and the reply. `told` is the refusal a fault put in its
-/// way: the text, and whether the request as a whole is refused.
-pub(crate) fn process(venue: &mut Venue, request: Request, told: Option<(&str, bool)>) -> (Verdict, Value) {
+/// A refusal that a fault put in a request's way.
+#[derive(Clone, Copy)]
+pub(crate) struct Told<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) refuses: Refuses,
+}
+
+/// What a refusal is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refuses {
+    /// The request as a whole.
+    Request,
+    /// Its batch, by one status.
+    Batch,
+    /// Each of its items, by a status of its own.
+    Each,
+}
+
+/// Judges a request and does what it asks; how far it got, and the reply.
+pub(crate) fn process(venue: &mut Venue, request: Request, told: Option<Told<'_>>) -> (Verdict, Value) {
     match admit(venue, &request) {
         Err((verdict, text)) => (verdict, actions::err(&text)),
         Ok(()) => match (told, request.job) {
-            (Some((text, true)), _) => (Verdict::Told, actions::err(text)),
-            (Some((text, false)), _) => (Verdict::Told, actions::all_failed(&request.envelope.action, text)),
+            (Some(Told { text, refuses: Refuses::Request }), _) => (Verdict::Told, actions::err(text)),
+            (Some(Told { text, refuses }), _) => {
+                let is_one = refuses == Refuses::Batch;
+                (Verdict::Told, actions::all_failed(&request.envelope.action, text, is_one))
+            }
             (None, Asked::Job(job)) => (Verdict::Applied, actions::perform(&mut venue.engine, job)),
             // Only the account's own key gets here; what it signs is not modelled.
             (None, Asked::UserSigned) => (Verdict::Applied, actions::perform(&mut venue.engine, Job::Unmodelled)),

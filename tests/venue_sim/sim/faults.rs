@@ -29,9 +29,11 @@ pub(crate) enum Kind {
     /// Refused with `text`. On an action type that answers with statuses each of them is the error; on `exchange`
     /// the request as a whole is refused; a read is answered 500. The nonce is used up, nothing else is done.
     Error,
+    /// As `error` on an action type, with one status for the whole batch.
+    OneError,
 }
 
-const KINDS: [(&str, Kind); 10] = [
+const KINDS: [(&str, Kind); 11] = [
     ("drop_before", Kind::DropBefore),
     ("apply_then_drop", Kind::ApplyThenDrop),
     ("http_502", Kind::Http502),
@@ -42,6 +44,7 @@ const KINDS: [(&str, Kind); 10] = [
     ("stale", Kind::Stale),
     ("reorder", Kind::Reorder),
     ("error", Kind::Error),
+    ("one_error", Kind::OneError),
 ];
 
 impl Kind {

@@ -1,7 +1,7 @@
 //! The answer of every path, and the faults on the way there.
 
 use super::control;
-use super::exchange::{self, Unread};
+use super::exchange::{self, Refuses, Told, Unread};
 use super::faults::{Fault, Kind};
 use super::http::{self, Handler, Outcome, Reply, Request};
 use super::info::{self, Answer};
@@ -80,14 +80,21 @@ impl Service {
             self.wait_overtaken(&self.exchanges, before, fault);
         }
         let weight = exchange_weight(action.batch_len());
-        let told = fault.as_ref().filter(|fault| fault.kind == Kind::Error);
-        let told = told.map(|fault| (fault.text.as_deref().unwrap_or("Internal error"), fault.on == "exchange"));
+        let told =
+            fault.as_ref().filter(|fault| matches!(fault.kind, Kind::Error | Kind::OneError)).map(|fault| Told {
+                text: fault.text.as_deref().unwrap_or("Internal error"),
+                refuses: match fault.kind {
+                    _ if fault.on == "exchange" => Refuses::Request,
+                    Kind::OneError => Refuses::Batch,
+                    _ => Refuses::Each,
+                },
+            });
         let reply = self.process(request, seen, weight, told);
         self.finish(fault.as_ref(), reply)
     }
 
     /// Does a request under the lock.
-    fn process(&self, request: exchange::Request, mut seen: Seen, weight: u64, told: Option<(&str, bool)>) -> Reply {
+    fn process(&self, request: exchange::Request, mut seen: Seen, weight: u64, told: Option<Told<'_>>) -> Reply {
         let mut venue = self.venue();
         self.exchanges.pass();
         seen.at_ms = venue.engine.now_ms;

@@ -3,6 +3,7 @@
 use crate::base::amount::{percent_of, to_wire};
 use crate::guard::config::Mode;
 use crate::guard::effects::{Command, Read};
+use crate::guard::flow::risk::ledger::LEDGER_GRACE_MS;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, risk_event};
 use crate::guard::state::guard::Guard;
@@ -10,10 +11,6 @@ use crate::guard::state::risk::risk_state::{RiskFigures, RiskState};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::record::risk_record::{Halt, HaltDetails, HaltEnded, RiskRecord};
 use rust_decimal::{Decimal, dec};
-
-/// What looks like a loss may be a withdrawal, also one of which only the last part shows: the ledger is given this long
-/// to show it.
-const LEDGER_GRACE_MS: u64 = 2_000;
 
 /// A warning comes at this share of a limit, percent.
 const NEAR_PCT: Decimal = dec!(60);
@@ -34,6 +31,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
         step.guard.risk.unconfirmed = None;
         return;
     };
+    // What looks like a loss may be a withdrawal, also one of which only the last part shows.
     let ledger_from_ms = step.now_ms.saturating_add(LEDGER_GRACE_MS);
     match &mut step.guard.risk.unconfirmed {
         None => {
@@ -58,6 +56,10 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
         }
         Some(_) => {}
     }
+    if let Some(breach) = loss_on_positions(step.guard, equity) {
+        fire(step, breach);
+        return;
+    }
     let sure = match perhaps_withdrawn(step.guard, step.now_ms) {
         Some(usd) => loss_without(step.guard, usd, equity),
         None => Some(breach),
@@ -77,6 +79,14 @@ pub(crate) fn on_gap(step: &mut Step<'_>) {
         doubt.on_gap(step.now_ms.saturating_add(LEDGER_GRACE_MS), step.now_ms);
         step.effects.immediate.push(Command::Read(Read::Mode));
     }
+}
+
+/// The limit that two reads in a row show to be reached by what is lost on positions: whatever the ledger and the mode may
+/// still tell, the cash that is gone explains none of it.
+fn loss_on_positions(guard: &Guard, equity: Decimal) -> Option<Breach> {
+    guard.risk.unconfirmed.as_ref().filter(|doubt| doubt.reads >= 2)?;
+    let gone = guard.risk.cash_history.gone(guard.risk.cash.as_ref()?)?;
+    loss_without(guard, gone, equity)
 }
 
 /// The cash that went with the loss, USDC, while the ledger may still show that it was withdrawn.

@@ -2,4 +2,6 @@
 
 pub(crate) mod account;
 pub(crate) mod halt;
+pub(crate) mod ledger;
+pub(crate) mod mode;
 pub(crate) mod records;

@@ -29,6 +29,7 @@ pub(crate) fn peak(mark: EquitySample, now_ms: u64) -> RiskRecord {
 }
 
 pub(crate) fn flow(flow: &Transfer, now_ms: u64) -> RiskRecord {
-    let (kind, hash) = (flow.kind.clone(), flow.hash.clone());
-    RiskRecord::Flow(risk_record::Flow { at_ms: now_ms, time_ms: Some(flow.time_ms), kind, usd: Some(flow.usd), hash })
+    let (kind, hash, before) = (flow.kind.clone(), flow.hash.clone(), flow.before);
+    let (time_ms, usd) = (Some(flow.time_ms), Some(flow.usd));
+    RiskRecord::Flow(risk_record::Flow { at_ms: now_ms, time_ms, kind, usd, hash, before })
 }

@@ -1,6 +1,7 @@
 //! Whether an entry can be judged at all: kill switch, halts, shutdown, journal, and the age of the last reads. One file
 //! a rule; `checks.rs` holds their order.
 
+pub(crate) mod account_mode;
 pub(crate) mod account_stale;
 pub(crate) mod busy;
 pub(crate) mod checks;

@@ -15,22 +15,42 @@ const NOISE_PCT: Decimal = Decimal::ONE;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cash {
     /// When the read began, and its time by the venue, UTC ms.
-    begun_ms: u64,
-    at_ms: u64,
-    equity: Decimal,
-    usd: Decimal,
-    /// The signed sizes of the positions.
-    sizes: BTreeMap<u32, Decimal>,
+    pub(crate) begun_ms: u64,
+    pub(crate) at_ms: u64,
+    pub(crate) equity: Decimal,
+    pub(crate) usd: Decimal,
+    /// The positions: signed size, and what each has won or lost.
+    positions: BTreeMap<u32, (Decimal, Decimal)>,
 }
 
 impl Cash {
     /// `None` where there are positions of which too little is known.
     pub(crate) fn of(account: &AccountView) -> Option<Self> {
-        let unrealized = account.positions.values().map(|position| position.unrealized_pnl);
+        let positions = positions(account);
+        let unrealized = positions.values().map(|(_, unrealized)| *unrealized);
         let usd = unrealized.fold(account.equity, Decimal::saturating_sub);
-        let sizes = account.positions.iter().map(|(asset, position)| (*asset, position.szi)).collect();
         let (begun_ms, at_ms, equity) = (account.begun_ms, account.venue_ms, account.equity);
-        account.unknown.is_empty().then_some(Self { begun_ms, at_ms, equity, usd, sizes })
+        account.unknown.is_empty().then_some(Self { begun_ms, at_ms, equity, usd, positions })
+    }
+
+    /// The same where flows that came after the read make the account worth this.
+    pub(crate) fn valued_at(self, equity: Decimal) -> Self {
+        let usd = self.usd.saturating_add(equity.saturating_sub(self.equity));
+        Self { equity, usd, ..self }
+    }
+
+    /// This cash, carried on to an account whose own equity cannot be read: what its positions won and lost since counts.
+    /// A part of a position that was closed is taken to have brought what it last stood at.
+    pub(crate) fn carried_to(&self, account: &AccountView) -> Self {
+        let (now, mut usd) = (positions(account), self.usd);
+        for (asset, (held, unrealized)) in &self.positions {
+            let left = now.get(asset).map_or(Decimal::ZERO, |(size, _)| *size);
+            let stays = if left.is_sign_negative() == held.is_sign_negative() { left } else { Decimal::ZERO };
+            let closed = Decimal::ONE.saturating_sub(stays.checked_div(*held).unwrap_or_default()).max(Decimal::ZERO);
+            usd = usd.saturating_add(unrealized.saturating_mul(closed));
+        }
+        let equity = now.values().fold(usd, |sum, (_, unrealized)| sum.saturating_add(*unrealized));
+        Self { begun_ms: account.begun_ms, at_ms: account.venue_ms, equity, usd, positions: now }
     }
 
     /// Moves it with a flow that came after it: what the ledger shows is not gone without a word.
@@ -45,7 +65,29 @@ impl Cash {
     /// the last trade was heard of.
     pub(crate) fn gone_since(&self, before: &Self, traded_ms: Option<u64>) -> Option<Decimal> {
         let gone = before.usd.saturating_sub(self.usd);
-        let is_untouched = self.sizes == before.sizes && traded_ms < Some(before.begun_ms);
-        (gone > percent_of(before.equity.abs(), NOISE_PCT) && is_untouched).then_some(gone)
+        (gone > percent_of(before.equity.abs(), NOISE_PCT) && self.is_untouched(before, traded_ms)).then_some(gone)
     }
+
+    /// What may have become cash since an earlier read: what had been won on positions that are not as they were.
+    pub(crate) fn realized_since(&self, before: &Self) -> Decimal {
+        let size = |asset: &u32| self.positions.get(asset).map(|(size, _)| *size);
+        let moved = before.positions.iter().filter(|(asset, (held, _))| size(asset) != Some(*held));
+        moved.fold(Decimal::ZERO, |sum, (_, (_, won))| sum.saturating_add((*won).max(Decimal::ZERO)))
+    }
+
+    /// Whether nothing was traded since an earlier read, as far as is known.
+    pub(crate) fn is_untouched(&self, before: &Self, traded_ms: Option<u64>) -> bool {
+        let sizes = |cash: &Self| cash.positions.iter().map(|(asset, (size, _))| (*asset, *size)).collect::<Vec<_>>();
+        sizes(self) == sizes(before) && traded_ms < Some(before.begun_ms)
+    }
+
+    /// Whether the cash is as it was at an earlier read, but for noise.
+    pub(crate) fn is_like(&self, before: &Self) -> bool {
+        self.usd.saturating_sub(before.usd).abs() <= percent_of(before.equity.abs(), NOISE_PCT)
+    }
+}
+
+fn positions(account: &AccountView) -> BTreeMap<u32, (Decimal, Decimal)> {
+    let of = |position: &crate::venue::info::Position| (position.szi, position.unrealized_pnl);
+    account.positions.iter().map(|(asset, position)| (*asset, of(position))).collect()
 }

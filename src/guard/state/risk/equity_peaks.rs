@@ -1,10 +1,14 @@
 //! Equities with their time, and the highest of them.
 
+use crate::guard::state::risk::transfers::Transfer;
 use rust_decimal::Decimal;
 use std::collections::VecDeque;
 
 /// Steps of the staircase kept: at one a second far more than the ledger is ever behind.
 const MAX_STEPS: usize = 1_440;
+
+/// Decimals of an equity that was moved with a flow.
+const DECIMALS: u32 = 8;
 
 /// An equity at a time of the venue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +17,23 @@ pub(crate) struct EquitySample {
     pub(crate) at_ms: u64,
     /// USDC.
     pub(crate) equity: Decimal,
+}
+
+impl EquitySample {
+    /// Moves an equity reached before a flow with it: by what the account was worth after the flow, in parts of what it was
+    /// worth before. So what was lost since stays the same share of it.
+    pub(crate) fn move_with(&mut self, flow: &Transfer) {
+        if flow.time_ms <= self.at_ms {
+            return;
+        }
+        let scaled = flow.before.filter(|before| *before > Decimal::ZERO).and_then(|before| {
+            let after = Some(before.saturating_add(flow.usd)).filter(|after| *after > Decimal::ZERO)?;
+            self.equity.checked_mul(after)?.checked_div(before)
+        });
+        // Nothing has no parts. What a flow of an earlier version was measured by is not known.
+        let moved = scaled.unwrap_or_else(|| self.equity.saturating_add(flow.usd));
+        self.equity = moved.max(Decimal::ZERO).round_dp(DECIMALS).normalize();
+    }
 }
 
 /// The peaks in the order in which they were reached, each higher than all before it. A deposit that is not in the
@@ -39,9 +60,8 @@ impl Peaks {
     }
 
     /// Moves the peaks reached before a flow with it.
-    pub(crate) fn shift(&mut self, time_ms: u64, usd: Decimal) {
-        let before = self.0.iter_mut().filter(|mark| mark.at_ms < time_ms);
-        before.for_each(|mark| mark.equity = mark.equity.saturating_add(usd));
+    pub(crate) fn move_with(&mut self, flow: &Transfer) {
+        self.0.iter_mut().for_each(|mark| mark.move_with(flow));
     }
 
     /// Begins anew at this equity.

@@ -1,15 +1,19 @@
 //! The risk state: the day's start, the peak, and the figures that halts are measured by.
 //!
-//! Flows move the day's start and the peak with them, so that only profit and loss is measured. No order and no send
-//! may enter here.
+//! Flows scale the day's start and the peak by what the account was worth after and before them, so that only profit and
+//! loss is measured, and a loss stays the share that it was. No order and no send may enter here.
 
 use crate::base::amount::percent_of;
 use crate::base::day::{Day, day_of};
 use crate::guard::config::Config;
 use crate::guard::state::risk::cash_balance::Cash;
+use crate::guard::state::risk::cash_history::CashHistory;
+use crate::guard::state::risk::equity_history::EquityHistory;
 use crate::guard::state::risk::equity_peaks::{EquitySample, Peaks};
+use crate::guard::state::risk::settled_reading::Settled;
 use crate::guard::state::risk::transfers::{SeenTransfers, Transfer};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
+use crate::guard::state::risk::unproven_flows::UnprovenFlows;
 use crate::record::risk_record::{self, HaltDetails};
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use rust_decimal::Decimal;
@@ -65,11 +69,21 @@ pub(crate) struct Risk {
     /// The account's mode changed: the next equity is of another kind.
     pub(crate) mode_changed: bool,
     pub(crate) mode_ms: u64,
+    /// The mode's name and since when, while it is one in which the equity cannot be read.
+    pub(crate) unvalued: Option<(String, u64)>,
     /// The equity of the last account read taken in, and when that began.
     pub(crate) last: Option<(Decimal, u64)>,
+    /// The newest time of the venue in an account read taken in.
+    pub(crate) seen_ms: u64,
+    /// The last read that sets marks.
+    pub(crate) settled: Settled,
+    /// The equities of the last reads.
+    pub(crate) equities: EquityHistory,
     /// The cash of the last account read taken in, and of the one before.
     pub(crate) cash: Option<Cash>,
     pub(crate) cash_before: Option<Cash>,
+    pub(crate) cash_history: CashHistory,
+    pub(crate) unproven: UnprovenFlows,
     /// When it was last heard that something was traded, or may have been.
     pub(crate) traded_ms: Option<u64>,
     pub(crate) unconfirmed: Option<UnconfirmedLoss>,
@@ -123,6 +137,12 @@ impl Risk {
         self.ledger_ms.saturating_sub(LEDGER_OVERLAP_MS)
     }
 
+    /// What the account was worth just before a flow.
+    pub(crate) fn equity_before(&self, flow: &Transfer) -> Option<Decimal> {
+        let unsure = if flow.is_sure { Decimal::ZERO } else { flow.usd };
+        self.equities.before(flow.time_ms, unsure, &self.taken)
+    }
+
     /// The ledger may be ahead of the account: what it shows to have moved after the account was read counts as moved.
     pub(crate) fn with_later_flows(&self, mark: EquitySample) -> EquitySample {
         match self.taken.after(mark.at_ms) {
@@ -133,27 +153,35 @@ impl Risk {
 
     /// Moves the day's start and the peak with a flow. What was measured after it contains it already.
     pub(crate) fn shift(&mut self, flow: &Transfer) {
-        if let Some(start) = self.day_start.as_mut().filter(|start| flow.time_ms > start.at_ms) {
-            start.equity = start.equity.saturating_add(flow.usd);
-        }
-        if let Some(written) = self.peak_written.as_mut().filter(|written| flow.time_ms > written.at_ms) {
-            written.equity = written.equity.saturating_add(flow.usd);
-        }
-        self.peaks.shift(flow.time_ms, flow.usd);
+        self.day_start.iter_mut().chain(&mut self.peak_written).for_each(|mark| mark.move_with(flow));
+        self.peaks.move_with(flow);
+        self.settled.shift(flow);
+        self.cash_history.shift(flow);
         let doubted = self.unconfirmed.iter_mut().filter_map(UnconfirmedLoss::cash_before);
         let seen = [&mut self.cash, &mut self.cash_before].into_iter().flatten();
         doubted.chain(seen).for_each(|cash| cash.shift(flow));
     }
 
-    pub(crate) fn begin_day(&mut self, mark: EquitySample) {
-        (self.day, self.day_start) = (Some(day_of(mark.at_ms)), Some(mark));
+    /// The equity is read somewhere else from now on: nothing read before compares with it.
+    pub(crate) fn change_purse(&mut self) {
+        self.unconfirmed = None;
+        (self.cash, self.cash_before) = (None, None);
+        self.equities.clear();
+        self.cash_history.clear();
+        self.unproven.clear();
+    }
+
+    /// Begins a day as it was recorded; a record without one is of its mark's.
+    pub(crate) fn begin_day(&mut self, day: Option<Day>, mark: EquitySample) {
+        (self.day, self.day_start) = (Some(day.unwrap_or_else(|| day_of(mark.at_ms))), Some(mark));
         self.peaks.add(mark);
     }
 
     pub(crate) fn restore_flow(&mut self, record: risk_record::Flow) {
-        let risk_record::Flow { at_ms, time_ms, kind, usd, hash } = record;
+        let risk_record::Flow { at_ms, time_ms, kind, usd, hash, before } = record;
         let Some(usd) = usd else { return };
-        let flow = Transfer { time_ms: time_ms.unwrap_or(at_ms), usd, kind, hash, is_known: true };
+        let time_ms = time_ms.unwrap_or(at_ms);
+        let flow = Transfer { time_ms, usd, before, kind, hash, is_known: true, is_sure: true };
         self.taken.remember(&flow);
         self.shift(&flow);
     }

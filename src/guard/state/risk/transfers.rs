@@ -18,12 +18,16 @@ pub(crate) struct Transfer {
     pub(crate) time_ms: u64,
     /// USDC, negative for what left.
     pub(crate) usd: Decimal,
+    /// What the account was worth just before; `None` where that is not known.
+    pub(crate) before: Option<Decimal>,
     /// The ledger's name for it.
     pub(crate) kind: String,
     /// The transaction.
     pub(crate) hash: String,
     /// Whether the ledger's name for it is one that is known here.
     pub(crate) is_known: bool,
+    /// Whether it surely moved the equity; otherwise a read of the account must show that.
+    pub(crate) is_sure: bool,
 }
 
 /// OrderOwner equity, and where it is kept.
@@ -33,23 +37,33 @@ pub(crate) struct BalanceScope {
     pub(crate) mode: AccountMode,
 }
 
+/// When, by which transaction, of which kind, and how much.
+type Key = (u64, String, String, Decimal);
+
+/// How often an entry was seen, and whether it surely moved the equity.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    count: usize,
+    is_sure: bool,
+}
+
 /// The ledger entries taken in so far.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SeenTransfers(BTreeMap<(u64, String, String, Decimal), usize>);
+pub(crate) struct SeenTransfers(BTreeMap<Key, Seen>);
 
 impl SeenTransfers {
     /// The flows of an answer that were not taken in before. Several entries may be the same in everything, so they
     /// are counted.
     pub(crate) fn new_ones(&mut self, updates: &[LedgerUpdate], purse: BalanceScope) -> Vec<Transfer> {
-        let mut counts: BTreeMap<(u64, String, String, Decimal), (usize, Transfer)> = BTreeMap::new();
+        let mut counts: BTreeMap<Key, (usize, Transfer)> = BTreeMap::new();
         for flow in updates.iter().filter_map(|update| flow(update, purse)) {
             counts.entry(key(&flow)).or_insert_with(|| (0, flow)).0 += 1;
         }
         let mut new = Vec::new();
         for (key, (count, flow)) in counts {
-            let known = self.0.get(&key).copied().unwrap_or(0);
-            new.extend(std::iter::repeat_n(flow, count.saturating_sub(known)));
-            self.0.insert(key, count.max(known));
+            let seen = self.0.entry(key).or_insert(Seen { count: 0, is_sure: flow.is_sure });
+            new.extend(std::iter::repeat_n(flow, count.saturating_sub(seen.count)));
+            seen.count = seen.count.max(count);
         }
         new.sort_by_key(|flow| flow.time_ms);
         new
@@ -57,17 +71,28 @@ impl SeenTransfers {
 
     /// Remembers a flow of an earlier life.
     pub(crate) fn remember(&mut self, flow: &Transfer) {
-        *self.0.entry(key(flow)).or_insert(0) += 1;
+        let seen = self.0.entry(key(flow)).or_default();
+        (seen.count, seen.is_sure) = (seen.count.saturating_add(1), true);
+    }
+
+    /// The flows that are sure, by time: what moved.
+    fn sure(&self) -> impl Iterator<Item = (u64, Decimal)> {
+        let sure = self.0.iter().filter(|(_, seen)| seen.is_sure);
+        sure.map(|((time_ms, _, _, usd), seen)| (*time_ms, usd.saturating_mul(Decimal::from(seen.count))))
     }
 
     /// What came in after this time, less what went out, and when the last of it moved.
     pub(crate) fn after(&self, at_ms: u64) -> Option<(Decimal, u64)> {
-        let later = self.0.iter().filter(|((time_ms, ..), _)| *time_ms > at_ms);
-        later.fold(None, |sum, ((time_ms, _, _, usd), count)| {
-            let (sum, newest_ms) = sum.unwrap_or((Decimal::ZERO, *time_ms));
-            let moved = usd.saturating_mul(Decimal::from(*count));
-            Some((sum.saturating_add(moved), newest_ms.max(*time_ms)))
+        self.sure().filter(|(time_ms, _)| *time_ms > at_ms).fold(None, |sum, (time_ms, moved)| {
+            let (sum, newest_ms) = sum.unwrap_or((Decimal::ZERO, time_ms));
+            Some((sum.saturating_add(moved), newest_ms.max(time_ms)))
         })
+    }
+
+    /// What came in from the first of these times on and before the second, less what went out.
+    pub(crate) fn between(&self, from_ms: u64, before_ms: u64) -> Decimal {
+        let moved = self.sure().filter(|(time_ms, _)| (from_ms..before_ms).contains(time_ms));
+        moved.fold(Decimal::ZERO, |sum, (_, moved)| sum.saturating_add(moved))
     }
 
     /// Forgets what no later answer will hold.
@@ -77,7 +102,7 @@ impl SeenTransfers {
     }
 }
 
-fn key(flow: &Transfer) -> (u64, String, String, Decimal) {
+fn key(flow: &Transfer) -> Key {
     (flow.time_ms, flow.hash.clone(), flow.kind.clone(), flow.usd)
 }
 
@@ -86,12 +111,13 @@ fn key(flow: &Transfer) -> (u64, String, String, Decimal) {
 fn flow(update: &LedgerUpdate, purse: BalanceScope) -> Option<Transfer> {
     let delta = &update.delta;
     let kind = delta.get("type").and_then(Value::as_str).unwrap_or("unnamed").to_owned();
-    let (usd, is_known) = match moved(&kind, delta, purse) {
-        Some(usd) => (usd, true),
-        None => (unknown(delta, purse), false),
+    let (usd, is_known, is_sure) = match (moved(&kind, delta, purse), perhaps_moved(&kind, delta)) {
+        (Some(usd), _) => (usd, true, true),
+        (None, Some(usd)) => (usd, true, false),
+        (None, None) => (unknown(delta, purse), false, false),
     };
     let (time_ms, hash) = (update.time, update.hash.clone());
-    (!usd.is_zero() || !is_known).then_some(Transfer { time_ms, usd, kind, hash, is_known })
+    (!usd.is_zero() || !is_known).then_some(Transfer { time_ms, usd, before: None, kind, hash, is_known, is_sure })
 }
 
 /// What an entry of a known type moved.
@@ -149,12 +175,29 @@ fn between_purses(delta: &Value, purse: BalanceScope, amount: Decimal, fee: Deci
     into.saturating_sub(out)
 }
 
-/// An entry of an unknown type counts by whatever amount and direction it names.
+/// What an entry of a known type may have moved: in USDC, out of a purse that it does not name.
+fn perhaps_moved(kind: &str, delta: &Value) -> Option<Decimal> {
+    let comes = match kind {
+        "borrowLend" => matches!(delta.get("operation").and_then(Value::as_str), Some("withdraw" | "borrow")),
+        "activateDexAbstraction" | "deployGasAuction" | "accountActivationGas" | "gossipPriorityGasAuction" => false,
+        _ => return None,
+    };
+    let usd = stated_usd(delta);
+    Some(if comes { usd } else { -usd })
+}
+
+/// An entry of an unknown type, by the USDC and the direction that it names.
 fn unknown(delta: &Value, purse: BalanceScope) -> Decimal {
-    let amount = ["usdc", "usdcValue", "amount"].into_iter().find_map(|key| amount(delta, key)).unwrap_or_default();
+    let usd = stated_usd(delta);
     let leaves = is(delta, "user", purse)
         && delta.get("destination").and_then(Value::as_str).is_some_and(|_| !is(delta, "destination", purse));
-    if leaves { -amount } else { amount }
+    if leaves { -usd } else { usd }
+}
+
+/// The USDC, or their value, that an entry names. An amount of another token says nothing of them.
+fn stated_usd(delta: &Value) -> Decimal {
+    let amount_of_usdc = || amount(delta, "amount").filter(|_| is_usdc(delta));
+    ["usdc", "usdcValue"].into_iter().find_map(|key| amount(delta, key)).or_else(amount_of_usdc).unwrap_or_default()
 }
 
 fn amount(delta: &Value, key: &str) -> Option<Decimal> {

@@ -22,6 +22,7 @@ fn an_account_read_serves_for_its_age_and_not_longer() {
 fn so_does_a_read_of_the_open_orders() {
     for (age_ms, code) in [(15_000, "resized"), (15_001, "account_stale")] {
         let mut desk = Desk::live();
+        desk.positions.insert("BTC", rust_decimal::dec!(0.001));
         desk.now += age_ms;
         desk.read_mids(desk.now);
         desk.read_account(desk.now);
@@ -33,7 +34,7 @@ fn so_does_a_read_of_the_open_orders() {
         assert_eq!(problems.is_empty(), code == "resized", "{problems:?}");
         let status = desk.guard.status_json(desk.now, (0, 0));
         assert!(code == "resized" || status["alerts"][0]["code"] == "orders_stale", "{}", status["alerts"]);
-        desk.order(close(ETH, false, "1990", "1")).reduces();
+        desk.order(close(BTC, false, "59900", "0.001")).reduces();
     }
 }
 

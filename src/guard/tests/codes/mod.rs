@@ -1,6 +1,7 @@
 //! Each code of a decision at its limit and one step past, a file a code. A code whose limit belongs to a longer story
 //! has a test there whose name begins with it.
 
+mod account_mode;
 mod account_stale;
 mod action_not_allowed;
 mod at_limit;

@@ -22,8 +22,12 @@ fn a_reduce_only_order_needs_a_position() {
     desk.hold("ETH", dec!(0.0001));
     desk.order(close(ETH, false, "2000", "1")).reduces();
     desk.order(close(BTC, false, "60000", "1")).vetoed("nothing_to_reduce");
-    // Beside an exit that finds something nothing is held up.
-    desk.orders(vec![close(BTC, false, "60000", "1"), close(ETH, false, "2000", "1")]).reduces();
+    // Beside what finds something, or opens something, it is left out and holds nothing up.
+    for beside in [close(ETH, false, "2000", "1"), buy(ETH, "1990", "0.1")] {
+        let decided = desk.orders(vec![close(BTC, false, "60000", "1"), beside]);
+        assert_eq!(decided.resized().sent_order(0)["a"], ETH);
+        decided.says(&["order 1 of 2 left out (nothing_to_reduce)"]);
+    }
 }
 
 #[test]

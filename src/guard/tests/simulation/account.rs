@@ -3,11 +3,11 @@
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 
-use super::venue::{Books, COINS};
+use super::books::{Books, COINS};
 use crate::guard::Input;
 
 /// A read of the account that shows these books.
-pub(super) fn account(books: &Books, begun_ms: u64) -> Input {
+pub(in crate::guard::tests) fn account(books: &Books, begun_ms: u64) -> Input {
     let positions: Vec<Value> = COINS
         .into_iter()
         .filter(|coin| books.positions.contains_key(coin))

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use rust_decimal::Decimal;
 use serde_json::Value;
 
+use super::books::{Books, COINS, coin_of};
 use super::limits::Limits;
-use super::venue::{Books, COINS, coin_of};
 use super::world::action_of;
 use crate::guard::effects::SendAction;
 use crate::guard::state::own_cloid::is_guard_stop;

@@ -4,7 +4,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::super::fixture::*;
-use super::venue::asset_of;
+use super::books::asset_of;
 use super::world::World;
 use crate::venue::info::OpenOrder;
 
@@ -100,6 +100,9 @@ impl World {
 
     /// Money comes in or goes out; the ledger tells a little later.
     fn flow(&mut self) {
+        if self.is_away() {
+            return;
+        }
         let usd = Decimal::from(1 + self.dice.roll(8_000));
         let equity = self.venue.books.equity();
         let usd = if equity > dec!(12_000) { -usd } else { usd };

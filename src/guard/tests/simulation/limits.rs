@@ -1,41 +1,51 @@
-//! The day's loss and the drawdown, reckoned apart from the guard: from what was won and lost, with no ledger.
+//! The day's loss and the drawdown, reckoned apart from the guard: from what a share of the account is worth, with no
+//! ledger.
+
+use std::collections::VecDeque;
 
 use rust_decimal::{Decimal, dec};
 
-use super::venue::Books;
+use super::books::Books;
 use crate::guard::Guard;
 
 const DAY_MS: u64 = 86_400_000;
-/// How near to a limit counts as at it, either way.
-const NEAR: Decimal = dec!(0.97);
-const BEYOND: Decimal = dec!(1.03);
+/// How near to a limit counts as at it, either way: what prices do between a flow and the reads beside it is not known.
+const NEAR: Decimal = dec!(0.9);
+const BEYOND: Decimal = dec!(1.1);
 /// A loss is believed this long after it was there at the latest, while the venue answers.
 const BELIEVED_MS: u64 = 15_000;
 /// A halt that fires has a loss at most this old: it is looked at for ten seconds.
 const FRESH_MS: u64 = 20_000;
 
+/// Reads in which the guard may not be sure yet of what it saw.
+const UNSURE: usize = 12;
+
 /// One limit: a share of an equity, and the loss measured against it.
 #[derive(Debug, Default)]
 struct Limit {
-    /// What had been won where the measure begins.
-    from: Decimal,
+    /// What a share was worth where the measure begins: at most and at least, as far as the guard may have seen it.
+    most: Decimal,
+    least: Decimal,
     near_ms: u64,
     beyond_since: Option<u64>,
 }
 
 impl Limit {
-    /// The share of the limit that is lost.
-    fn share(&self, books: &Books, percent: Decimal) -> Decimal {
-        let limit = (self.from + books.flows) * percent / dec!(100);
-        let lost = self.from - books.pnl();
-        if limit > Decimal::ZERO { lost / limit } else { Decimal::ZERO }
+    fn begin(&mut self, px: Decimal) {
+        (self.most, self.least) = (px, px);
     }
 
-    fn look(&mut self, now: u64, share: Decimal) {
-        if share >= NEAR {
+    /// The share of the limit that is lost, measured from there.
+    fn lost(from: Decimal, books: &Books, percent: Decimal) -> Decimal {
+        (dec!(1) - books.share_px() / from) * dec!(100) / percent
+    }
+
+    fn look(&mut self, now: u64, books: &Books, percent: Decimal) {
+        if Self::lost(self.most, books, percent) >= NEAR {
             self.near_ms = now;
         }
-        self.beyond_since = (share >= BEYOND).then(|| self.beyond_since.unwrap_or(now));
+        let is_beyond = Self::lost(self.least, books, percent) >= BEYOND;
+        self.beyond_since = is_beyond.then(|| self.beyond_since.unwrap_or(now));
     }
 }
 
@@ -44,6 +54,10 @@ pub(super) struct Limits {
     day: u64,
     of_day: Limit,
     drawdown: Limit,
+    /// The last reads that the guard took in.
+    reads: VecDeque<Decimal>,
+    /// Reads since the day began.
+    of_this_day: usize,
     excused_until: u64,
     /// What had flowed when last looked at, and when that changed: what hides a loss shows in the ledger a little later.
     flows: (Decimal, u64),
@@ -52,8 +66,10 @@ pub(super) struct Limits {
 
 impl Limits {
     pub(super) fn begin(&mut self, books: &Books) {
-        (self.day, self.of_day.from, self.drawdown.from) = (books.at_ms / DAY_MS, books.pnl(), books.pnl());
-        self.state = "active";
+        self.day = books.at_ms / DAY_MS;
+        self.of_day.begin(books.share_px());
+        self.drawdown.begin(books.share_px());
+        (self.of_this_day, self.state) = (UNSURE, "active");
     }
 
     pub(super) fn excuse(&mut self, until: u64) {
@@ -61,16 +77,29 @@ impl Limits {
     }
 
     /// The guard took in a read of the account that shows this.
-    pub(super) fn read(&mut self, books: &Books, begun_ms: u64) {
-        if begun_ms / DAY_MS > self.day {
-            (self.day, self.of_day.from) = (begun_ms / DAY_MS, books.pnl());
+    pub(super) fn read(&mut self, books: &Books) {
+        let px = books.share_px();
+        self.reads.truncate(UNSURE - 1);
+        self.reads.push_front(px);
+        if books.at_ms / DAY_MS > self.day {
+            (self.day, self.of_this_day) = (books.at_ms / DAY_MS, 0);
+            self.of_day.begin(px);
+        } else if self.of_this_day < UNSURE {
+            self.of_this_day += 1;
+            self.of_day.most = self.of_day.most.max(px);
+            self.of_day.least = self.of_day.least.min(px);
         }
-        self.drawdown.from = self.drawdown.from.max(books.pnl());
+        self.drawdown.most = self.drawdown.most.max(px);
+        if self.reads.len() == UNSURE {
+            let lasting = self.reads.iter().min().copied().unwrap_or_default();
+            self.drawdown.least = self.drawdown.least.max(lasting);
+        }
     }
 
     /// A person cleared a halt at this equity.
     pub(super) fn resumed(&mut self, books: &Books) {
-        self.drawdown.from = books.pnl();
+        self.drawdown.begin(books.share_px());
+        self.reads.clear();
         self.state = "active";
     }
 
@@ -79,8 +108,8 @@ impl Limits {
         if self.flows.0 != books.flows {
             self.flows = (books.flows, now);
         }
-        self.of_day.look(now, self.of_day.share(books, rules.daily_loss));
-        self.drawdown.look(now, self.drawdown.share(books, rules.drawdown));
+        self.of_day.look(now, books, rules.daily_loss);
+        self.drawdown.look(now, books, rules.drawdown);
         let state = guard.risk.state.name();
         let before = std::mem::replace(&mut self.state, state);
         let is_fresh = |limit: &Limit| now <= limit.near_ms + FRESH_MS;

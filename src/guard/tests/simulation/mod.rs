@@ -5,12 +5,14 @@
 //! stays flat, nothing is opened in a halted state, flows neither fire nor hide a halt, and the guard's stop never
 //! moves away from the price. A seed that fails says what happened before.
 
-mod account;
+pub(super) mod account;
+pub(super) mod books;
 mod checks;
-mod dice;
+pub(super) mod dice;
+pub(super) mod exchange;
 mod happenings;
 mod limits;
-mod venue;
+pub(super) mod venue;
 mod world;
 
 use rust_decimal::{Decimal, dec};

@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 
 use super::super::fixture::*;
 use super::account::account;
+use super::books::Books;
 use super::checks::Checks;
 use super::dice::Dice;
-use super::venue::{Books, Venue, refusal};
+use super::exchange::refusal;
+use super::venue::Venue;
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Effects, Guard, Input, Mode, Read, SendOutcome};
 use crate::rules::Rules;
@@ -185,7 +187,11 @@ impl World {
                 let answer = (!self.is_away()).then(|| self.venue.order_status(cloid));
                 self.post_mail(20, Mail::Input(Input::OrderStatus { intent, index, cloid, answer }));
             }
-            Read::Twaps | Read::Universe => {}
+            Read::Twaps => {
+                let answer = if self.is_away() { Err("HTTP 502".to_owned()) } else { Ok(Vec::new()) };
+                self.post_mail(20, Mail::Input(Input::Twaps(answer)));
+            }
+            Read::Universe => {}
         }
     }
 
@@ -215,7 +221,7 @@ impl World {
             let every = match what {
                 "orders" => 5_000,
                 "ledger" => 60_000,
-                "mode" => u64::MAX / 4,
+                "mode" => 60_000,
                 _ => 1_000,
             };
             self.begun.insert(what, now);
@@ -318,7 +324,7 @@ impl World {
                 Mail::Account(books, begun_ms) => {
                     self.give(account(&books, begun_ms));
                     if self.guard.view.account.as_ref().is_some_and(|account| account.begun_ms == begun_ms) {
-                        self.checks.limits.read(&books, begun_ms);
+                        self.checks.limits.read(&books);
                     }
                 }
             }

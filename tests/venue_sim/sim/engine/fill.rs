@@ -37,6 +37,8 @@ pub(crate) struct LedgerEntry {
     pub(crate) visible_ms: u64,
     /// Negative for a withdrawal.
     pub(crate) usd: Decimal,
+    /// What the ledger says of it; a deposit or withdrawal where nothing stands here.
+    pub(crate) delta: Option<serde_json::Value>,
 }
 
 /// One funding payment.
@@ -176,8 +178,14 @@ impl Engine {
 
     /// Deposits (or, negative, withdraws); the ledger tells of it `ledger_delay_ms` later.
     pub(crate) fn deposit(&mut self, usd: Decimal, ledger_delay_ms: u64) {
+        self.note_in_ledger(usd, ledger_delay_ms, None);
+    }
+
+    /// Moves the cash by `usd`, with these words of the ledger.
+    pub(crate) fn note_in_ledger(&mut self, usd: Decimal, ledger_delay_ms: u64, delta: Option<serde_json::Value>) {
         self.account.cross_usd += usd;
-        let entry = LedgerEntry { at_ms: self.now_ms, visible_ms: self.now_ms.saturating_add(ledger_delay_ms), usd };
+        let visible_ms = self.now_ms.saturating_add(ledger_delay_ms);
+        let entry = LedgerEntry { at_ms: self.now_ms, visible_ms, usd, delta };
         push_bounded(&mut self.ledger, entry, HISTORY_KEPT);
         self.liquidate();
     }

@@ -57,6 +57,11 @@ pub(crate) fn listings(network: Source) -> Vec<Market> {
     order.into_iter().map(Market::list).collect()
 }
 
+/// A perp that is listed while the venue runs.
+pub(crate) fn new_listing(name: &'static str, px: Decimal) -> Market {
+    Market { mid: px, mark: px, ..Market::list((name, 2, &[(0, 10)], 10, (1, 0))) }
+}
+
 impl Market {
     fn list((name, sz_decimals, tiers, margin_table_id, (mantissa, scale)): Listing) -> Self {
         let price = Decimal::new(mantissa, scale);

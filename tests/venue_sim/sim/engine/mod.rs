@@ -100,6 +100,11 @@ impl Engine {
         self.markets.get_mut(usize::try_from(asset).ok()?)
     }
 
+    /// Lists a perp that was not there before.
+    pub(crate) fn list(&mut self, name: &'static str, px: Decimal) {
+        self.markets.push(market::new_listing(name, px));
+    }
+
     /// The asset id of a coin.
     pub(crate) fn asset(&self, coin: &str) -> Option<u32> {
         self.markets.iter().position(|market| market.name == coin).and_then(|index| u32::try_from(index).ok())

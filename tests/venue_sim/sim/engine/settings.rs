@@ -214,6 +214,8 @@ settings! {
     margin_includes_fee: bool = false;
     /// `withdrawable` leaves out what resting orders hold.
     withdrawable_excludes_orders: bool = true;
+    /// The account's answers carry a time this far ahead.
+    account_time_ahead_ms: u64 = 0;
     abstraction: Abstraction = Abstraction::Default;
     /// USDC on the account's spot side, in the modes that keep it apart.
     spot_usdc: Decimal = Decimal::ZERO;

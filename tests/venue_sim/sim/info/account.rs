@@ -39,7 +39,8 @@ pub(super) fn clearinghouse(reader: &Reader<'_>, request: &Value) -> Value {
     json!({
         "marginSummary": summary(&all), "crossMarginSummary": summary(&cross),
         "crossMaintenanceMarginUsed": usd(engine.cross_maintenance()), "withdrawable": usd(engine.withdrawable()),
-        "assetPositions": positions, "time": engine.now_ms,
+        "assetPositions": positions,
+        "time": engine.now_ms.saturating_add(engine.settings.account_time_ahead_ms),
     })
 }
 

@@ -64,7 +64,9 @@ pub(super) fn ledger(reader: &Reader<'_>, request: &Value) -> Value {
     let end_ms = moment(request, "endTime").unwrap_or(u64::MAX);
     let now_ms = reader.engine.now_ms;
     let show = |entry: &LedgerEntry| {
-        let delta = if entry.usd.is_sign_negative() {
+        let delta = if let Some(delta) = &entry.delta {
+            delta.clone()
+        } else if entry.usd.is_sign_negative() {
             json!({"type": "withdraw", "usdc": usd(entry.usd.abs()), "nonce": entry.at_ms, "fee": "0.0"})
         } else {
             json!({"type": "deposit", "usdc": usd(entry.usd)})

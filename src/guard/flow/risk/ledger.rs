@@ -1,0 +1,89 @@
+//! The ledger: what moved the equity without being profit or loss. No order and no send may enter here.
+
+use crate::guard::flow::risk::records;
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::transfers::{BalanceScope, Transfer};
+use crate::record::events::Trouble;
+use crate::venue::info::LedgerUpdate;
+
+/// The ledger shows a flow so late, as a rule.
+pub(crate) const LEDGER_GRACE_MS: u64 = 2_000;
+
+/// What came more than so many times as long ago has its company in the ledger by then.
+const LONG: u64 = 30;
+
+/// Takes in what moved the equity without trading.
+pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
+    let Some(mode) = step.guard.risk.mode else { return };
+    let purse = BalanceScope { account: step.guard.config.account, mode };
+    if is_early(step.guard, updates, begun_ms) {
+        return;
+    }
+    step.guard.risk.ledger_ms = step.guard.risk.ledger_ms.max(begun_ms);
+    let new = step.guard.risk.taken.new_ones(updates, purse);
+    let mut last: Option<Transfer> = None;
+    for mut flow in new {
+        // Of several at one moment, each finds what the one before it left.
+        flow.before = match last.filter(|last| last.time_ms == flow.time_ms && last.is_sure) {
+            Some(last) => last.before.map(|before| before.saturating_add(last.usd)),
+            None => step.guard.risk.equity_before(&flow),
+        };
+        take_transfer(step, &flow);
+        last = Some(flow);
+    }
+    take_proven(step);
+    step.guard.risk.taken.forget_before(begun_ms);
+    step.guard.risk.cash_history.on_ledger(begun_ms);
+}
+
+/// Whether an answer shows flows from before the first read of the account so soon after that, that another one of the same
+/// time may be missing in it. What the account was worth between them could not be told; the next answer holds them all.
+fn is_early(guard: &Guard, updates: &[LedgerUpdate], begun_ms: u64) -> bool {
+    guard.risk.equities.first_ms().is_some_and(|first_ms| {
+        let is_young = begun_ms < first_ms.saturating_add(LEDGER_GRACE_MS);
+        let recent = first_ms.saturating_sub(LEDGER_GRACE_MS.saturating_mul(LONG))..=first_ms;
+        is_young && updates.iter().any(|update| recent.contains(&update.time))
+    })
+}
+
+fn take_transfer(step: &mut Step<'_>, flow: &Transfer) {
+    if !flow.is_known {
+        let text = format!(
+            "the ledger entry {} of {} USDC is of no known type; it counts as a deposit or withdrawal only as far as a read \
+             of the account shows it",
+            flow.kind,
+            flow.usd.normalize()
+        );
+        note_oddity(step, text);
+    }
+    if flow.is_sure {
+        step.guard.risk.unproven.explain(flow);
+        count(step, flow);
+    } else if !flow.usd.is_zero() {
+        step.guard.risk.unproven.wait(flow.clone());
+    }
+}
+
+/// Counts what a read of the account has shown of entries that were not sure.
+pub(crate) fn take_proven(step: &mut Step<'_>) {
+    for mut flow in step.guard.risk.unproven.proven() {
+        flow.before = step.guard.risk.equity_before(&flow);
+        count(step, &flow);
+    }
+}
+
+/// Moves the marks with a flow.
+pub(crate) fn count(step: &mut Step<'_>, flow: &Transfer) {
+    step.guard.risk.shift(flow);
+    step.effects.risk.push(records::flow(flow, step.now_ms).into());
+}
+
+/// Tells of something odd about the account's money, and keeps it as an alert.
+pub(crate) fn note_oddity(step: &mut Step<'_>, text: String) {
+    const KEPT: usize = 8;
+    step.record(Trouble { text: (&text).into() });
+    step.guard.risk.oddities.push((text, step.now_ms));
+    let over = step.guard.risk.oddities.len().saturating_sub(KEPT);
+    step.guard.risk.oddities.drain(..over);
+}

@@ -1,0 +1,67 @@
+//! The account's mode: where its equity is kept, and what is done when that changes.
+//!
+//! A change is neither profit nor loss. In a mode whose equity cannot be read the last one that could is carried on with
+//! what the positions win and lose: nothing may be opened by it, and a loss on what is held still fires the halts.
+
+use crate::guard::flow::risk::ledger;
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::equity_peaks::EquitySample;
+use crate::guard::state::risk::transfers::Transfer;
+use crate::record::events::Trouble;
+use crate::venue::info::AccountMode;
+
+/// Takes in where the account keeps its equity.
+pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: u64) {
+    let risk = &mut step.guard.risk;
+    risk.mode_ms = risk.mode_ms.max(begun_ms);
+    risk.unvalued = None;
+    let before = risk.mode.replace(mode);
+    if before.is_some_and(|before| before != mode) {
+        risk.mode_changed = true;
+        risk.change_purse();
+    }
+}
+
+/// Takes in that the account keeps its equity where it cannot be read.
+pub(crate) fn on_unvalued_mode(step: &mut Step<'_>, mode: String, begun_ms: u64) {
+    let now_ms = step.now_ms;
+    let risk = &mut step.guard.risk;
+    risk.mode_ms = risk.mode_ms.max(begun_ms);
+    if risk.unvalued.as_ref().is_some_and(|(known, _)| *known == mode) {
+        return;
+    }
+    let since_ms = risk.unvalued.as_ref().map_or(now_ms, |(_, since_ms)| *since_ms);
+    let text = format!("the account's mode is {mode}, whose equity cannot be valued surely; nothing is opened in it");
+    risk.unvalued = Some((mode, since_ms));
+    risk.change_purse();
+    step.record(Trouble { text: text.into() });
+    carry_equity(step.guard);
+}
+
+/// Where the account's equity cannot be read, puts the one that is carried on in its place.
+pub(crate) fn carry_equity(guard: &mut Guard) {
+    if guard.risk.unvalued.is_some()
+        && let (Some(account), Some(last)) = (&mut guard.view.account, guard.risk.settled.last())
+    {
+        let carried = last.carried_to(account);
+        account.equity = carried.equity;
+        guard.risk.settled.settle(Some(carried));
+    }
+}
+
+/// The first equity after a change of the mode: what it differs by came or went with that.
+pub(crate) fn count_change(step: &mut Step<'_>, mark: EquitySample) {
+    if !std::mem::take(&mut step.guard.risk.mode_changed) {
+        return;
+    }
+    let Some(before) = step.guard.risk.settled.last().map(|last| last.equity) else { return };
+    let usd = mark.equity.saturating_sub(before);
+    let text =
+        format!("the account's mode changed, and its equity by {} USDC, which counts as a flow", usd.normalize());
+    ledger::note_oddity(step, text);
+    let (kind, hash) = ("modeChange".to_owned(), String::new());
+    let flow = Transfer { time_ms: mark.at_ms, usd, before: Some(before), kind, hash, is_known: true, is_sure: true };
+    ledger::count(step, &flow);
+    step.guard.risk.settled.settle(None);
+}

@@ -1,0 +1,76 @@
+//! Which read of the account sets the marks: the day's start and the peak.
+//!
+//! A single read may be wrong, and after a change of the account's mode it is of the wrong purse. One that jumps away from
+//! the last is held until the next agrees with it, and until the mode was read since, where it is cash that moved. A loss
+//! is not held: it is looked at, twice, in any case.
+
+use crate::base::amount::percent_of;
+use crate::guard::state::risk::cash_balance::Cash;
+use crate::guard::state::risk::transfers::Transfer;
+use rust_decimal::Decimal;
+
+/// An equity that moves by more than this share between two reads, percent, jumps.
+const JUMP_PCT: Decimal = Decimal::ONE;
+
+/// A jump is taken for what it looks like after this long, whatever the mode says or does not say.
+const MAX_HELD_MS: u64 = 10_000;
+
+/// A read that is not settled yet.
+#[derive(Debug, Clone)]
+struct Held {
+    equity: Decimal,
+    begun_ms: u64,
+    /// When the first one of these was.
+    since_ms: u64,
+}
+
+/// The last read that was settled, and the one that is not yet.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settled {
+    last: Option<Cash>,
+    held: Option<Held>,
+}
+
+impl Settled {
+    /// The last read that sets marks.
+    pub(crate) fn last(&self) -> Option<&Cash> {
+        self.last.as_ref()
+    }
+
+    /// Takes a read for settled.
+    pub(crate) fn settle(&mut self, cash: Option<Cash>) {
+        (self.last, self.held) = (cash, None);
+    }
+
+    /// Takes a read in; whether it sets marks. `mode_ms` is when the last read of the mode began.
+    pub(crate) fn add(&mut self, cash: &Cash, mode_ms: u64, now_ms: u64) -> bool {
+        let Some(last) = &self.last else {
+            self.settle(Some(cash.clone()));
+            return true;
+        };
+        if jumps(last.equity, cash.equity) {
+            let new = Held { equity: cash.equity, begun_ms: cash.begun_ms, since_ms: now_ms };
+            let held = self.held.get_or_insert(new);
+            let is_first = held.begun_ms == cash.begun_ms;
+            let is_same = !is_first && !jumps(held.equity, cash.equity);
+            let is_known = cash.is_like(last) || mode_ms >= held.begun_ms;
+            if !(is_same && is_known) && now_ms.saturating_sub(held.since_ms) < MAX_HELD_MS {
+                if !is_same {
+                    (held.equity, held.begun_ms) = (cash.equity, cash.begun_ms);
+                }
+                return false;
+            }
+        }
+        self.settle(Some(cash.clone()));
+        true
+    }
+
+    pub(crate) fn shift(&mut self, flow: &Transfer) {
+        self.last.iter_mut().for_each(|cash| cash.shift(flow));
+    }
+}
+
+/// Whether an equity is far from the one before.
+pub(crate) fn jumps(before: Decimal, equity: Decimal) -> bool {
+    equity.saturating_sub(before).abs() > percent_of(before.abs(), JUMP_PCT)
+}

@@ -1,0 +1,75 @@
+//! The TWAP orders of an account that must be flat, as far as they are known. No interval brings their read: it is asked
+//! for here, again and again, since another program may begin one at any time.
+
+/// Between two reads while none runs.
+const EVERY_MS: u64 = 30_000;
+
+/// Between two reads while one runs, or nobody could say.
+const AGAIN_MS: u64 = 10_000;
+
+/// Between two reads where there is cause to look at once.
+const APART_MS: u64 = 5_000;
+
+/// The TWAP orders of an account that must be flat.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TwapWatch {
+    asked_ms: Option<u64>,
+    /// There is cause to look before the interval is over.
+    is_urgent: bool,
+    /// How many ran at the last read that was answered.
+    running: Option<usize>,
+    /// Since when nobody can say whether one runs.
+    unread_ms: Option<u64>,
+    /// The failure was told of.
+    is_told: bool,
+}
+
+impl TwapWatch {
+    /// Whether they should be read now; asked once a read.
+    pub(crate) fn ask(&mut self, now_ms: u64) -> bool {
+        let pause_ms = match self.running {
+            _ if self.is_urgent => APART_MS,
+            Some(0) if self.unread_ms.is_none() => EVERY_MS,
+            _ => AGAIN_MS,
+        };
+        if self.asked_ms.is_some_and(|asked_ms| now_ms.saturating_sub(asked_ms) < pause_ms) {
+            return false;
+        }
+        (self.asked_ms, self.is_urgent) = (Some(now_ms), false);
+        if self.running.is_none() {
+            self.unread_ms.get_or_insert(now_ms);
+        }
+        true
+    }
+
+    /// Has them read at once: what was closed came back, or one was just cancelled.
+    pub(crate) fn look_again(&mut self) {
+        self.is_urgent = true;
+    }
+
+    /// Takes in how many run.
+    pub(crate) fn on_read(&mut self, running: usize) {
+        (self.running, self.unread_ms, self.is_told) = (Some(running), None, false);
+    }
+
+    /// Takes in that they could not be read. Returns whether that is news.
+    pub(crate) fn on_failure(&mut self, now_ms: u64) -> bool {
+        self.unread_ms.get_or_insert(now_ms);
+        !std::mem::replace(&mut self.is_told, true)
+    }
+
+    /// Whether the last answer showed none.
+    pub(crate) fn is_clear(&self) -> bool {
+        self.running == Some(0)
+    }
+
+    /// How many ran at the last answer.
+    pub(crate) fn running(&self) -> usize {
+        self.running.unwrap_or_default()
+    }
+
+    /// Since when nobody can say whether one runs.
+    pub(crate) fn unread_ms(&self) -> Option<u64> {
+        self.unread_ms
+    }
+}

@@ -1,0 +1,156 @@
+//! The promises about the account, held to the venue's books after everything that happens.
+
+use std::collections::BTreeMap;
+
+use rust_decimal::{Decimal, dec};
+
+use super::super::simulation::books::{Books, COINS};
+use super::line::{Line, Shown};
+use super::promise::{Broken, Promise};
+use super::truth::{Cover, entries, loss_at_stops, worst_notional};
+use crate::rules::Rules;
+
+/// A read of the account and of the orders, one wait for what is on its way, and one send.
+const COVER_MS: u64 = 5_600;
+/// The same with the pause between two rounds of a flatten.
+const FLAT_MS: u64 = 4_500;
+/// A loss is looked at so long before it is believed, at most.
+const BELIEVED_MS: u64 = 7_000;
+/// What a limit on losses may be over: prices move while an entry waits and a stop is on its way, and ticks round.
+const LOSS_SPARE: Decimal = dec!(1.3);
+/// The same of a limit on size: positions are worth what they cost here, and the equity moves.
+const SIZE_SPARE: Decimal = dec!(1.06);
+/// Under this, USDC, what the venue takes is not sure: its minimum with what the price may move.
+const DUST: Decimal = dec!(25);
+
+/// The checks and what they remember.
+#[derive(Debug)]
+pub(super) struct Checks {
+    rules: Rules,
+    slack_ms: u64,
+    /// The highest equity: limits were reckoned from it at some time.
+    most: Decimal,
+    from: Decimal,
+    lines: BTreeMap<&'static str, Line>,
+    since: BTreeMap<(Promise, &'static str), u64>,
+    killed_ms: Option<u64>,
+    lost_ms: Option<u64>,
+}
+
+impl Checks {
+    pub(super) fn new(rules: &Rules, slack_ms: u64, books: &Books) -> Self {
+        Self {
+            rules: rules.clone(),
+            slack_ms,
+            most: books.equity(),
+            from: books.equity(),
+            lines: COINS.into_iter().map(|coin| (coin, Line::default())).collect(),
+            since: BTreeMap::new(),
+            killed_ms: None,
+            lost_ms: None,
+        }
+    }
+
+    pub(super) fn killed(&mut self, now_ms: u64) {
+        self.killed_ms.get_or_insert(now_ms);
+    }
+
+    pub(super) fn is_killed(&self) -> bool {
+        self.killed_ms.is_some()
+    }
+
+    /// The guard has read these covers.
+    pub(super) fn learn(&mut self, shown: &[Shown], books: &Books) {
+        for one in shown {
+            self.lines.entry(one.coin).or_default().learn(one, books);
+        }
+    }
+
+    /// Whether something is as it must not stay: the game is not over before that has passed or lasted too long.
+    pub(super) fn is_waiting(&self, books: &Books) -> bool {
+        let is_open = || COINS.into_iter().any(|coin| !books.held(coin).is_zero());
+        !self.since.is_empty() || (self.killed_ms.is_some() || self.lost_ms.is_some()) && is_open()
+    }
+
+    /// After everything that happens.
+    pub(super) fn look(&mut self, now_ms: u64, books: &Books) -> Vec<Broken> {
+        self.most = self.most.max(books.equity());
+        let mut broken = Vec::new();
+        let (mut loss, mut notional, mut resting) = (Decimal::ZERO, Decimal::ZERO, 0);
+        for coin in COINS {
+            let cover = Cover::of(books, coin);
+            let loose = self.lines.entry(coin).or_default().look(&cover);
+            let of_market = loss_at_stops(books, coin, &cover, self.rules.stop);
+            let limit = self.share(self.rules.loss_per_trade);
+            let bare = (Promise::Covered, coin, cover.bare() * books.mid(coin) > DUST);
+            let stays = (Promise::StopStays, coin, loose.is_some() && cover.size() * books.mid(coin) > DUST);
+            let loses = (Promise::LossPerTrade, coin, of_market > limit * LOSS_SPARE);
+            let text = || format!("{coin} is covered so: {:?}", cover.parts);
+            broken.extend(self.for_a_while(now_ms, bare, text));
+            broken.extend(self.for_a_while(now_ms, stays, || format!("{coin}: {}", loose.unwrap_or_default())));
+            let text = || format!("{of_market:.2} are lost in {coin} ({:?}), limit {limit:.2}", cover.parts);
+            broken.extend(self.for_a_while(now_ms, loses, text));
+            let worst = worst_notional(books, coin);
+            broken.extend(self.over(Promise::Position, worst, self.rules.position));
+            (loss, notional) = (loss + of_market, notional + worst);
+            resting += entries(books, coin).count();
+        }
+        let loses = (Promise::OpenRisk, "", loss > self.share(self.rules.open_risk) * LOSS_SPARE);
+        broken.extend(self.for_a_while(now_ms, loses, || format!("{loss:.2} are lost if all stops are hit")));
+        broken.extend(self.over(Promise::Exposure, notional, self.rules.exposure));
+        if resting > self.rules.open_orders as usize {
+            let text = format!("{resting} entries rest, limit {}", self.rules.open_orders);
+            broken.push(Promise::OpenOrders.broken(text));
+        }
+        broken.extend(self.look_at_halts(now_ms, books));
+        broken
+    }
+
+    /// So many percent of the highest equity.
+    fn share(&self, percent: Decimal) -> Decimal {
+        self.most * percent / dec!(100)
+    }
+
+    fn over(&self, promise: Promise, worst: Decimal, percent: Decimal) -> Option<Broken> {
+        let limit = self.share(percent);
+        (worst > limit * SIZE_SPARE).then(|| promise.broken(format!("it could come to {worst:.2}, limit {limit:.2}")))
+    }
+
+    fn look_at_halts(&mut self, now_ms: u64, books: &Books) -> Option<Broken> {
+        let equity = books.equity();
+        let of_day = (self.from - equity) * dec!(100) >= self.from * self.rules.daily_loss * dec!(1.03);
+        let drawn = (self.most - equity) * dec!(100) >= self.most * self.rules.drawdown * dec!(1.03);
+        self.lost_ms = (of_day || drawn).then(|| self.lost_ms.unwrap_or(now_ms));
+        let open: Vec<&str> = COINS.into_iter().filter(|coin| !books.held(coin).is_zero()).collect();
+        let resting = COINS.into_iter().map(|coin| entries(books, coin).count()).sum::<usize>();
+        if open.is_empty() && resting == 0 {
+            return None;
+        }
+        let text = |since: u64| format!("{open:?} held and {resting} entries resting {} ms after it", now_ms - since);
+        match (self.killed_ms, self.lost_ms) {
+            (Some(since), _) if now_ms > since + FLAT_MS + self.slack_ms => {
+                Some(Promise::KillEndsFlat.broken(text(since)))
+            }
+            (_, Some(since)) if now_ms > since + BELIEVED_MS + FLAT_MS + self.slack_ms => {
+                Some(Promise::LossEndsFlat.broken(text(since)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What may hold of a market for a while, and no longer.
+    fn for_a_while(
+        &mut self,
+        now_ms: u64,
+        (promise, coin, holds): (Promise, &'static str, bool),
+        text: impl FnOnce() -> String,
+    ) -> Option<Broken> {
+        if !holds {
+            self.since.remove(&(promise, coin));
+            return None;
+        }
+        let since = *self.since.entry((promise, coin)).or_insert(now_ms);
+        let is_over = now_ms > since + COVER_MS + self.slack_ms;
+        is_over.then(|| promise.broken(format!("{}, for {} ms", text(), now_ms - since)))
+    }
+}

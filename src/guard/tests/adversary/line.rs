@@ -1,0 +1,60 @@
+//! The line of a position: the tightest cover that the guard has read of it. It never moves away while the position lasts.
+
+use rust_decimal::{Decimal, dec};
+
+use super::super::simulation::books::Books;
+use super::truth::Cover;
+
+/// A trigger is rounded to the market's ticks: so much of its price it may be off, percent.
+const ROUNDED_PCT: Decimal = dec!(0.06);
+
+/// What a read of the open orders shows of one market.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    pub(super) coin: &'static str,
+    pub(super) cover: Cover,
+}
+
+/// The line of one market's position.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Line {
+    cover: Cover,
+}
+
+impl Line {
+    /// Follows the position: a new side has a new line; what is added has none yet, and what goes takes the tightest part of
+    /// the line with it.
+    fn follow(&mut self, now: &Cover) {
+        let (before, size) = (self.cover.size(), now.size());
+        if before.is_zero() || self.cover.is_long != now.is_long || size.is_zero() {
+            self.cover = Cover { is_long: now.is_long, parts: Vec::new() }.with_more(size);
+        } else if size > before {
+            self.cover = std::mem::take(&mut self.cover).with_more(size - before);
+        } else if size < before {
+            self.cover = self.cover.without_nearest(before - size);
+        }
+    }
+
+    /// The guard has read this cover, and it still stands.
+    pub(super) fn learn(&mut self, shown: &Shown, books: &Books) {
+        let now = Cover::of(books, shown.coin);
+        self.follow(&now);
+        if now == shown.cover && !now.size().is_zero() {
+            self.cover = self.cover.tighter(&now);
+        }
+    }
+
+    /// What is looser than the line.
+    pub(super) fn look(&mut self, now: &Cover) -> Option<String> {
+        self.follow(now);
+        let mut units = self.cover.unit_by_unit(now).into_iter();
+        let (line, stands, size) = units.find(|(line, stands, _)| self.is_looser(*stands, *line))?;
+        Some(format!("{size} that were covered at {line:?} are covered at {stands:?}"))
+    }
+
+    fn is_looser(&self, stands: Option<Decimal>, line: Option<Decimal>) -> bool {
+        let off = line.unwrap_or_default() * ROUNDED_PCT / dec!(100);
+        let line = line.map(|px| if self.cover.is_long { px - off } else { px + off });
+        self.cover.is_nearer(line, stands)
+    }
+}

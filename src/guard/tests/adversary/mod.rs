@@ -1,0 +1,103 @@
+//! An adversary: a seeded client that tries to break the promises rather than to trade, against the core and the model venue.
+//!
+//! After everything that happens the promises are held against the venue's own books, never against what the guard takes
+//! them for. A game is short; there are many. `ADVERSARY_GAMES` plays more of them, `ADVERSARY_SEED` plays one and prints
+//! what happened.
+
+mod checks;
+mod game;
+mod line;
+mod moves;
+mod nature;
+mod network;
+mod promise;
+mod requests;
+mod tally;
+mod told;
+mod truth;
+mod world;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use promise::{NOT_YET_HELD, Promise};
+use tally::Tally;
+use world::World;
+
+const GAMES: u64 = 100_000;
+
+/// What came of many games.
+#[derive(Default)]
+struct Outcome {
+    tally: Tally,
+    /// How often each promise was broken, with the first seeds that broke it.
+    broken: BTreeMap<Promise, (usize, Vec<u64>)>,
+}
+
+impl Outcome {
+    fn add(&mut self, seed: u64, world: &World) {
+        self.tally.add(&world.tally);
+        let broken = world.broken.iter().map(|broken| broken.promise);
+        for promise in broken.chain(world.excused.iter().copied()) {
+            let (count, seeds) = self.broken.entry(promise).or_default();
+            *count += 1;
+            seeds.push(seed);
+            seeds.sort_unstable();
+            seeds.truncate(8);
+        }
+    }
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Plays the games of these seeds on all cores.
+fn play(games: u64) -> Outcome {
+    let (next, outcome) = (AtomicU64::new(0), Mutex::new(Outcome::default()));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= games {
+                        break;
+                    }
+                    let mut world = World::new(seed, false);
+                    world.game();
+                    outcome.lock().unwrap().add(seed, &world);
+                }
+            });
+        }
+    });
+    outcome.into_inner().unwrap()
+}
+
+/// What happened in one game.
+fn told(seed: u64) -> String {
+    let mut world = World::new(seed, true);
+    world.game();
+    let head = format!("seed {seed}: {:?} {:?}", world.nature, world.broken);
+    format!("{}\n{head}", world.trace.unwrap_or_default().join("\n"))
+}
+
+#[test]
+fn no_client_breaks_the_promises() {
+    if let Some(seed) = number("ADVERSARY_SEED") {
+        println!("{}", told(seed));
+        return;
+    }
+    let outcome = play(number("ADVERSARY_GAMES").unwrap_or(GAMES));
+    println!("{:?}\n{:?}", outcome.tally, outcome.broken);
+    outcome.tally.is_lively();
+    let first = outcome
+        .broken
+        .iter()
+        .filter(|(promise, _)| !NOT_YET_HELD.contains(promise))
+        .find_map(|(_, (_, seeds))| seeds.first());
+    if let Some(seed) = first {
+        panic!("{}", told(*seed));
+    }
+}

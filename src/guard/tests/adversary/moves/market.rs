@@ -1,0 +1,37 @@
+//! The market: prices that drift and jump.
+
+use rust_decimal::{Decimal, dec};
+
+use super::super::super::simulation::books::COINS;
+use super::World;
+
+impl World {
+    /// A small move, so that what rests near the price fills.
+    pub(super) fn drift(&mut self, coin: &'static str) {
+        let factor = self.dice.factor(50);
+        self.move_price(coin, factor);
+    }
+
+    /// A large one, mostly over the stops.
+    pub(super) fn gap(&mut self, coin: &'static str) {
+        let factor = self.dice.pick(&[dec!(0.965), dec!(0.985), dec!(1.015), dec!(1.035)]);
+        self.move_price(coin, factor);
+    }
+
+    /// One against the position.
+    pub(in super::super) fn gap_against(&mut self, coin: &'static str) {
+        let is_long = self.venue.books.held(coin) > Decimal::ZERO;
+        let factor = if is_long { dec!(0.985) } else { dec!(1.015) };
+        self.move_price(coin, factor);
+    }
+
+    fn move_price(&mut self, coin: &'static str, factor: Decimal) {
+        self.note(|| format!("{coin} moves by {factor}"));
+        let before = (COINS.map(|coin| self.venue.books.held(coin)), self.venue.books.orders.len());
+        self.venue.move_price(coin, factor, &mut self.dice);
+        if before != (COINS.map(|coin| self.venue.books.held(coin)), self.venue.books.orders.len()) {
+            self.told.unasked_ms = self.now;
+        }
+        self.look();
+    }
+}

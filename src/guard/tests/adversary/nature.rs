@@ -1,0 +1,161 @@
+//! The nature of the world that a game is played in: the rules, how the venue and the way to it behave, and what the client is fond of.
+//!
+//! Half of the worlds are honest: everything answers soon and truly. Each of the others has one thing wrong with it, so that
+//! what a game shows has one cause.
+
+use rust_decimal::dec;
+
+use super::super::simulation::dice::Dice;
+use super::super::simulation::venue::Manners;
+use super::moves::Move;
+use crate::rules::Rules;
+
+/// What answers late, by so many milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slow {
+    /// The venue's answers to clients' actions.
+    Clients,
+    /// Reads of the account.
+    Account,
+    /// Reads of the open orders.
+    Orders,
+}
+
+/// What is wrong with the world beside the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// Nothing.
+    None,
+    /// Reads show what was.
+    Lag,
+    /// Answers of one kind come late.
+    Slow(Slow, u64),
+    /// Answers are lost.
+    Loss,
+    /// Fills come in parts, and what must fill at once finds nobody.
+    Thin,
+    /// Stops are refused.
+    Refusals,
+    /// Few orders may rest.
+    FullBook,
+    /// The account turns out to have so few requests left.
+    Allowance(u64),
+    /// The open orders can no longer be read.
+    Blind,
+}
+
+/// How a game ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// As it began.
+    Quiet,
+    /// The owner pulls the kill switch.
+    Kill,
+    /// The price falls or rises by much.
+    Crash,
+}
+
+/// What kind of world a game is played in.
+#[derive(Debug, Clone)]
+pub(super) struct Nature {
+    pub(super) rules: Rules,
+    pub(super) trouble: Trouble,
+    pub(super) manners: Manners,
+    pub(super) ending: Ending,
+    pub(super) clients: u8,
+    /// The guard dies now and then.
+    pub(super) has_restarts: bool,
+    pub(super) steps: u64,
+    /// How long a step takes at most.
+    pub(super) pace_ms: u64,
+    /// What the client does, each as often as it stands here.
+    pub(super) fond_of: Vec<Move>,
+}
+
+impl Nature {
+    pub(super) fn draw(dice: &mut Dice) -> Self {
+        let trouble = trouble(dice);
+        Self {
+            rules: rules(dice),
+            trouble,
+            manners: manners(trouble, dice),
+            ending: dice.pick(&[Ending::Quiet, Ending::Quiet, Ending::Kill, Ending::Crash]),
+            clients: u8::try_from(1 + dice.roll(3)).unwrap_or(1),
+            has_restarts: dice.one_in(10),
+            steps: 6 + dice.roll(16),
+            pace_ms: dice.pick(&[80, 400, 900, 1_500]),
+            fond_of: fond_of(dice),
+        }
+    }
+
+    /// How much longer than in an honest world what is promised may take here.
+    pub(super) fn slack_ms(&self) -> u64 {
+        let restarts = if self.has_restarts { 2_000 } else { 0 };
+        restarts
+            + match self.trouble {
+                Trouble::None | Trouble::Allowance(_) => 0,
+                Trouble::Slow(Slow::Clients, ms) => ms,
+                Trouble::Lag => 6_000,
+                Trouble::Slow(_, ms) => 3 * ms,
+                Trouble::FullBook => 4_000,
+                Trouble::Thin | Trouble::Refusals | Trouble::Loss | Trouble::Blind => 60_000,
+            }
+    }
+}
+
+/// A few kinds of move again and again, and some of the others.
+fn fond_of(dice: &mut Dice) -> Vec<Move> {
+    let mut fond_of = vec![Move::Entry, Move::Entry, Move::Entry, Move::Drift, Move::Drift];
+    for _ in 0..2 + dice.roll(4) {
+        fond_of.extend([dice.pick(&Move::ALL); 4]);
+    }
+    fond_of.extend(Move::ALL.iter().filter(|_| dice.one_in(6)));
+    fond_of
+}
+
+fn rules(dice: &mut Dice) -> Rules {
+    let base = Rules { orders_per_minute: 1_200, duplicate_window: dec!(0), ..Rules::default() };
+    match dice.roll(6) {
+        0 => Rules { loss_per_trade: dec!(0.5), open_risk: dec!(1), ..base },
+        1 => Rules { open_orders: 3, ..base },
+        2 => Rules { exposure: dec!(120), ..base },
+        3 => Rules { daily_loss: dec!(1), drawdown: dec!(3), ..base },
+        4 => Rules { position: dec!(50), order_value: Some(dec!(2000)), stop: dec!(1), ..base },
+        _ => base,
+    }
+}
+
+fn trouble(dice: &mut Dice) -> Trouble {
+    match dice.roll(16) {
+        0 => Trouble::Lag,
+        1 | 2 => {
+            let kind = dice.pick(&[Slow::Clients, Slow::Clients, Slow::Account, Slow::Orders]);
+            Trouble::Slow(kind, dice.pick(&[400, 1_500, 2_500]))
+        }
+        3 => Trouble::Loss,
+        4 => Trouble::Thin,
+        5 => Trouble::Refusals,
+        6 => Trouble::FullBook,
+        7 => Trouble::Allowance(40 + dice.roll(100)),
+        8 if dice.one_in(2) => Trouble::Blind,
+        _ => Trouble::None,
+    }
+}
+
+fn manners(trouble: Trouble, dice: &mut Dice) -> Manners {
+    let honest = Manners {
+        refuses_stop: 0,
+        misses: 0,
+        is_thin: 0,
+        fills_in_part: 0,
+        cuts_stop: 0,
+        takes_idle_triggers: dice.one_in(2),
+        most_orders: 1_000,
+    };
+    match trouble {
+        Trouble::Thin => Manners { is_thin: 3, fills_in_part: 2, cuts_stop: 6, misses: 6, ..honest },
+        Trouble::Refusals => Manners { refuses_stop: 3, ..honest },
+        Trouble::FullBook => Manners { most_orders: 16, fills_in_part: 2, ..honest },
+        _ => honest,
+    }
+}

@@ -1,0 +1,176 @@
+//! The way between the guard and its venue: reads that begin on their intervals and arrive late, and actions that reach the
+//! venue, are answered late, or are lost.
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
+use super::super::fixture::{NOW, body, noop};
+use super::super::simulation::books::COINS;
+use super::super::simulation::exchange::refusal;
+use super::line::Shown;
+use super::nature::{Slow, Trouble};
+use super::truth::Cover;
+use super::world::{Happening, World};
+use crate::guard::effects::SendAction;
+use crate::guard::{Input, Read, SendOutcome, Urgency};
+use crate::venue::action::Action;
+use crate::venue::envelope::Envelope;
+use crate::venue::info::{AccountMode, Leverage, MarginMode};
+use crate::venue::signing::Terms;
+
+/// A send or a read takes so long at most, one way.
+const LATE_MS: u64 = 120;
+/// A send that nobody answers is given up after this.
+const TIME_OUT_MS: u64 = 3_000;
+/// When the open orders can no longer be read.
+const BLIND_MS: u64 = 3_000;
+/// An account without allowance may send one request in so long.
+const FREE_REQUEST_MS: u64 = 10_000;
+
+impl World {
+    fn late(&mut self, slow: Slow) -> u64 {
+        let late = self.dice.roll(LATE_MS);
+        match self.nature.trouble {
+            Trouble::Slow(kind, ms) if kind == slow => late + ms,
+            _ => late,
+        }
+    }
+
+    pub(super) fn wanted(&mut self, read: Read) {
+        match read {
+            Read::Account => self.want("account", 1_000),
+            Read::AccountNow => self.want("account", 250),
+            Read::OrdersNow => self.want("orders", 250),
+            Read::Orders => self.want("orders", 1_650),
+            Read::Ledger { .. } => {
+                let input = Input::Ledger { updates: Vec::new(), begun_ms: self.now };
+                self.hears(50, input);
+            }
+            Read::Mode => self.hears(50, Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.now }),
+            Read::Leverage { asset, .. } => self.leverage_read(asset, 300),
+            Read::OrderStatus { intent, index, cloid } => {
+                let answer = Some(self.venue.order_status(cloid));
+                self.hears(50, Input::OrderStatus { intent, index, cloid, answer });
+            }
+            Read::Twaps => self.hears(50, Input::Twaps(Ok(Vec::new()))),
+            Read::Universe => {}
+        }
+    }
+
+    fn hears(&mut self, late_ms: u64, input: Input) {
+        self.happens(late_ms, Happening::Input(Box::new(input)));
+    }
+
+    pub(super) fn leverage_read(&mut self, asset: u32, late_ms: u64) {
+        let leverage = Some(Leverage { mode: MarginMode::Cross, value: 5 });
+        self.hears(late_ms, Input::Leverage { asset, leverage });
+    }
+
+    fn want(&mut self, what: &'static str, apart_ms: u64) {
+        let soonest = self.begun.get(what).map_or(0, |begun| begun + apart_ms);
+        let due = self.due.entry(what).or_insert(u64::MAX);
+        *due = (*due).min(self.now.max(soonest));
+    }
+
+    /// A read sees the truth of this moment, or of an earlier one.
+    pub(super) fn begin_read(&mut self, what: &'static str) {
+        let begun_ms = self.now;
+        self.begun.insert(what, begun_ms);
+        let (late, every) = match what {
+            "mids" => {
+                let late = self.dice.roll(LATE_MS);
+                self.hears(late, Input::Mids { mids: self.venue.books.mids.clone(), begun_ms });
+                (late, 1_000)
+            }
+            "account" => {
+                let late = self.late(Slow::Account);
+                let input = self.account_picture();
+                let shows = COINS.into_iter().map(|coin| (coin, self.venue.books.held(coin))).collect();
+                self.happens(late, Happening::Account(Box::new(input), shows));
+                (late, 1_000)
+            }
+            _ => {
+                let late = self.late(Slow::Orders);
+                let orders = self.venue.books.orders.values().cloned().collect();
+                let books = &self.venue.books;
+                let shown = COINS.into_iter().filter(|coin| self.known.get(coin) == Some(&books.held(coin)));
+                let shown = shown.map(|coin| Shown { coin, cover: Cover::of(books, coin) }).collect();
+                if self.nature.trouble != Trouble::Blind || begun_ms < NOW + BLIND_MS {
+                    self.happens(late, Happening::Orders(Box::new(Input::Orders { orders, begun_ms }), shown));
+                }
+                (late, 5_000)
+            }
+        };
+        self.due.insert(what, begun_ms + every.max(late));
+    }
+
+    fn account_picture(&mut self) -> Input {
+        let is_old = self.nature.trouble == Trouble::Lag && self.dice.one_in(2);
+        let older = self.pictures.front().cloned().filter(|_| is_old);
+        match older {
+            // An older state of the account, which says so by its time.
+            Some(Input::Account { state, equity, .. }) => Input::Account { state, equity, begun_ms: self.now },
+            _ => self.picture(),
+        }
+    }
+
+    pub(super) fn send(&mut self, send: SendAction, action: Action) {
+        if let Err(broken) = self.judge_send(&send, &action) {
+            self.fail(broken);
+        }
+        self.told.unheard.insert((send.intent, send.index));
+        self.on_the_way += usize::from(send.urgency != Urgency::Own);
+        let late = self.dice.roll(LATE_MS);
+        self.happens(late, Happening::Arrives(Box::new((send, action))));
+    }
+
+    /// The venue takes what reaches it.
+    pub(super) fn arrives(&mut self, send: SendAction, action: &Action) {
+        let is_clients = send.urgency != Urgency::Own;
+        self.on_the_way = self.on_the_way.saturating_sub(usize::from(is_clients));
+        let fault = if self.nature.trouble == Trouble::Loss { self.dice.roll(8) } else { u64::MAX };
+        let (outcome, late) = match fault {
+            0 => (SendOutcome::NotSent("no connection".into()), 10),
+            1 => (SendOutcome::NoAnswer("lost on the way".into()), TIME_OUT_MS),
+            2 => {
+                self.venue.take_action(action, send.terms, &mut self.dice);
+                (SendOutcome::NoAnswer("lost on the way back".into()), TIME_OUT_MS)
+            }
+            _ => {
+                let before = COINS.map(|coin| Cover::of(&self.venue.books, coin));
+                let reply = self.answer(&send, action);
+                self.judge_cover(&send, action, &before);
+                let late = if is_clients { self.late(Slow::Clients) } else { self.dice.roll(LATE_MS) };
+                (SendOutcome::Answered(reply), late)
+            }
+        };
+        self.note(|| format!("{} -> {outcome:?}", send.action));
+        self.hears(late, Input::Sent { intent: send.intent, index: send.index, outcome });
+    }
+
+    fn answer(&mut self, send: &SendAction, action: &Action) -> Value {
+        let cost = send.batch_len as u64;
+        if let Some(left) = &mut self.requests_left {
+            if *left < cost && self.now < self.free_request_ms {
+                self.tally.refusals += 1;
+                return refusal("Too many cumulative requests sent (10001 > 10000)");
+            }
+            self.free_request_ms = if *left < cost { self.now + FREE_REQUEST_MS } else { self.free_request_ms };
+            *left = left.saturating_sub(cost);
+        }
+        let reply = self.venue.take_action(action, send.terms, &mut self.dice);
+        let statuses = reply.pointer("/response/data/statuses").and_then(Value::as_array);
+        self.tally.refusals += statuses.map_or(0, |all| all.iter().filter(|one| one.get("error").is_some()).count());
+        reply
+    }
+}
+
+/// A request as it comes from a client. Its signature is no longer looked at.
+pub(super) fn envelope(action: &Value, nonce: u64) -> Box<Envelope> {
+    static TEMPLATE: LazyLock<Envelope> =
+        LazyLock::new(|| Envelope::parse(body(&noop(), 1).to_string().as_bytes()).unwrap());
+    let typed = Action::parse(action).expect("an action of this client is well formed");
+    let terms = Terms { nonce, vault: None, expires_after_ms: None };
+    Box::new(Envelope { received: action.clone(), action: typed, terms, ..TEMPLATE.clone() })
+}

@@ -1,0 +1,31 @@
+//! The knowledge that the guard was given so far: a promise that needs knowledge binds it only where it has that knowledge.
+
+use std::collections::BTreeSet;
+
+/// What the guard was told.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Sends whose answer it has not heard.
+    pub(super) unheard: BTreeSet<(u64, usize)>,
+    /// When the last read of the account that arrived began, and the last one of the open orders.
+    pub(super) account_ms: u64,
+    pub(super) orders_ms: u64,
+    /// When the venue last did something that nobody had asked it to do just then: a fill of what rested.
+    pub(super) unasked_ms: u64,
+    /// When it last heard how a send ended.
+    pub(super) heard_ms: u64,
+    /// Decisions taken while it knew everything.
+    pub(super) sure: BTreeSet<u64>,
+}
+
+impl Told {
+    /// Whether it knows of everything that happened.
+    pub(super) fn is_all(&self) -> bool {
+        self.unheard.is_empty() && self.unasked_ms < self.account_ms && self.unasked_ms < self.orders_ms
+    }
+
+    /// Whether this decision was taken knowing everything, and nothing has happened since.
+    pub(super) fn is_sure(&self, intent: u64) -> bool {
+        self.sure.contains(&intent) && self.unasked_ms < self.account_ms
+    }
+}

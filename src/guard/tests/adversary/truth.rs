@@ -1,0 +1,144 @@
+//! The truth of the venue's books: how a position is covered, what it loses if its stops are hit, and what the account could
+//! come to hold however its orders fill.
+
+use rust_decimal::{Decimal, dec};
+
+use super::super::simulation::books::Books;
+use crate::venue::info::{OpenOrder, Side};
+
+/// Cover of a position, unit by unit: from the stop nearest to the price on, trigger and size. No trigger where it is bare.
+/// A stop farther away than any rule allows covers nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Cover {
+    pub(super) is_long: bool,
+    pub(super) parts: Vec<(Option<Decimal>, Decimal)>,
+}
+
+impl Cover {
+    pub(super) fn of(books: &Books, coin: &str) -> Self {
+        let held = books.held(coin);
+        let is_long = held > Decimal::ZERO;
+        let mut left = held.abs();
+        let farthest = from_px(books, coin) * if is_long { dec!(0.92) } else { dec!(1.08) };
+        let is_near = |stop: &&OpenOrder| if is_long { stop.trigger_px > farthest } else { stop.trigger_px < farthest };
+        let mut stops: Vec<&OpenOrder> =
+            if left.is_zero() { Vec::new() } else { books.stops(coin).filter(is_near).collect() };
+        stops.sort_unstable_by_key(|stop| if is_long { -stop.trigger_px } else { stop.trigger_px });
+        let mut parts = Vec::new();
+        for stop in stops {
+            let part = if stop.is_whole() { left } else { stop.sz.min(left) };
+            if !part.is_zero() {
+                parts.push((Some(stop.trigger_px), part));
+                left -= part;
+            }
+        }
+        if !left.is_zero() {
+            parts.push((None, left));
+        }
+        Self { is_long, parts }
+    }
+
+    pub(super) fn size(&self) -> Decimal {
+        self.parts.iter().map(|(_, size)| *size).sum()
+    }
+
+    pub(super) fn bare(&self) -> Decimal {
+        self.parts.iter().filter(|(px, _)| px.is_none()).map(|(_, size)| *size).sum()
+    }
+
+    /// Whether one trigger is nearer to the price than another.
+    pub(super) fn is_nearer(&self, one: Option<Decimal>, other: Option<Decimal>) -> bool {
+        match (one, other) {
+            (Some(one), Some(other)) => {
+                if self.is_long {
+                    one > other
+                } else {
+                    one < other
+                }
+            }
+            (one, None) => one.is_some(),
+            (None, Some(_)) => false,
+        }
+    }
+
+    /// The first part that was covered nearer before: its trigger then, and now.
+    pub(super) fn loosened_from(&self, before: &Self) -> Option<(Option<Decimal>, Option<Decimal>)> {
+        let mut units = before.unit_by_unit(self).into_iter();
+        units.find(|(was, is, _)| self.is_nearer(*was, *is)).map(|(was, is, _)| (was, is))
+    }
+
+    /// Without its nearest units.
+    pub(super) fn without_nearest(&self, mut size: Decimal) -> Self {
+        let mut parts = Vec::new();
+        for (px, part) in &self.parts {
+            let gone = size.min(*part);
+            size -= gone;
+            if gone < *part {
+                parts.push((*px, part - gone));
+            }
+        }
+        Self { is_long: self.is_long, parts }
+    }
+
+    /// With more units about which nothing is said.
+    pub(super) fn with_more(mut self, size: Decimal) -> Self {
+        if !size.is_zero() {
+            self.parts.push((None, size));
+        }
+        self
+    }
+
+    /// Of two covers of the same size: unit by unit what `pick` takes of both.
+    pub(super) fn unit_by_unit(&self, other: &Self) -> Vec<(Option<Decimal>, Option<Decimal>, Decimal)> {
+        let (mut ours, mut theirs) = (self.parts.iter().copied(), other.parts.iter().copied());
+        let (mut our, mut their) = (ours.next(), theirs.next());
+        let mut units = Vec::new();
+        while let (Some((our_px, our_size)), Some((their_px, their_size))) = (our, their) {
+            let size = our_size.min(their_size);
+            units.push((our_px, their_px, size));
+            our = if our_size > size { Some((our_px, our_size - size)) } else { ours.next() };
+            their = if their_size > size { Some((their_px, their_size - size)) } else { theirs.next() };
+        }
+        units
+    }
+
+    /// Of two covers of the same size the nearer one, unit by unit.
+    pub(super) fn tighter(&self, other: &Self) -> Self {
+        let units = self.unit_by_unit(other).into_iter();
+        let parts = units.map(|(one, two, size)| (if self.is_nearer(one, two) { one } else { two }, size)).collect();
+        Self { is_long: self.is_long, parts }
+    }
+}
+
+/// The price a position's losses count from: what it cost, or the price where that is worse already.
+fn from_px(books: &Books, coin: &str) -> Decimal {
+    let (size, cost) = books.positions.get(coin).copied().unwrap_or_default();
+    let (paid, mid) = (cost.checked_div(size).unwrap_or_default(), books.mid(coin));
+    if size > Decimal::ZERO { paid.min(mid) } else { paid.max(mid) }
+}
+
+/// What a market loses if all of its stops are hit; what is bare counts with a stop `stop_pct` away.
+pub(super) fn loss_at_stops(books: &Books, coin: &str, cover: &Cover, stop_pct: Decimal) -> Decimal {
+    let from = from_px(books, coin);
+    let sign = if cover.is_long { Decimal::ONE } else { -Decimal::ONE };
+    let unit = |px: Option<Decimal>| px.map_or(from * stop_pct / Decimal::ONE_HUNDRED, |px| sign * (from - px));
+    cover.parts.iter().map(|(px, size)| unit(*px).max(Decimal::ZERO) * size).sum()
+}
+
+/// The orders that may open a position or enlarge one.
+pub(super) fn entries<'a>(books: &'a Books, coin: &'a str) -> impl Iterator<Item = &'a OpenOrder> {
+    books.orders.values().filter(move |order| order.coin == coin && !order.reduce_only && !order.is_trigger)
+}
+
+/// What a market could come to hold, USDC, whichever of its orders fill: what closes may fill first.
+pub(super) fn worst_notional(books: &Books, coin: &str) -> Decimal {
+    let held = books.held(coin);
+    let (size, cost) = books.positions.get(coin).copied().unwrap_or_default();
+    let paid = cost.checked_div(size).unwrap_or_default();
+    let value = held.abs() * paid.min(books.mid(coin));
+    let resting = |side: Side| -> Decimal {
+        entries(books, coin).filter(|order| order.side == side).map(|order| order.sz * order.limit_px).sum()
+    };
+    let (long, short) = if held > Decimal::ZERO { (value, Decimal::ZERO) } else { (Decimal::ZERO, value) };
+    (long + resting(Side::Buy)).max(short + resting(Side::Sell))
+}

@@ -1,0 +1,151 @@
+//! The read board: it holds reads that the core wants until a thread does them. Whoever puts something
+//! here waits for nobody, and nothing is dropped: the same thing wanted twice is one thing.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::read_task::{Lane, Task};
+use super::schedule::Schedule;
+use super::venue_reads::ReadFor;
+use crate::base::address::Cloid;
+use crate::base::clock::steady_ms;
+use crate::base::sync::lock;
+use crate::guard::Read;
+use crate::venue::info::AccountMode;
+
+/// Questions that may wait: more than there are markets, and than the core ever asks about orders at once.
+pub(in crate::service) const MOST_QUESTIONS: usize = 1_024;
+
+/// A lane looks at the board this often at least.
+const LONGEST_WAIT_MS: u64 = 1_000;
+
+/// The board.
+pub(in crate::service) struct ReadBoard {
+    board: Mutex<Board>,
+    changed: Condvar,
+}
+
+struct Board {
+    schedule: Schedule,
+    /// What is asked once, oldest first.
+    questions: VecDeque<Question>,
+    mode: Option<AccountMode>,
+    /// From when on the ledger is read, on the venue's clock; none until the core has said so.
+    ledger_since_ms: Option<u64>,
+    /// Reads that failed at their last try.
+    failing: BTreeSet<&'static str>,
+}
+
+/// A question that no interval brings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Question {
+    OrderStatus { intent: u64, index: usize, cloid: Cloid },
+    Leverage { asset: u32, coin: String },
+}
+
+/// What a thread does next.
+#[derive(Debug)]
+pub(super) enum Work {
+    Read(Task, ReadFor),
+    Ask(Question),
+    /// Nothing was due.
+    Nothing,
+}
+
+impl ReadBoard {
+    pub(super) fn new(schedule: Schedule) -> Self {
+        let board =
+            Board { schedule, questions: VecDeque::new(), mode: None, ledger_since_ms: None, failing: BTreeSet::new() };
+        Self { board: Mutex::new(board), changed: Condvar::new() }
+    }
+
+    /// Has something read soon.
+    pub(in crate::service) fn want(&self, read: Read) {
+        let mut board = lock(&self.board);
+        match read {
+            Read::OrderStatus { intent, index, cloid } => {
+                board.ask(Question::OrderStatus { intent, index, cloid });
+            }
+            Read::Leverage { asset, coin } => board.ask(Question::Leverage { asset, coin }),
+            read => {
+                if let Read::Ledger { since_ms } = &read {
+                    board.ledger_since_ms = Some(*since_ms);
+                }
+                board.schedule.want(&read, steady_ms());
+            }
+        }
+        drop(board);
+        self.changed.notify_all();
+    }
+
+    /// How many questions wait.
+    pub(in crate::service) fn len(&self) -> usize {
+        lock(&self.board).questions.len()
+    }
+
+    /// Waits a moment for something to do in this lane. `has_room` says whether so much weight is left for what can wait.
+    pub(super) fn next(&self, lane: Lane, has_room: impl Fn(u32) -> bool) -> Work {
+        let mut board = lock(&self.board);
+        if let Some(work) = board.take(lane, &has_room) {
+            return work;
+        }
+        let wait_ms = board.schedule.next_steady_ms(lane).saturating_sub(steady_ms()).clamp(1, LONGEST_WAIT_MS);
+        board =
+            self.changed.wait_timeout(board, Duration::from_millis(wait_ms)).unwrap_or_else(PoisonError::into_inner).0;
+        board.take(lane, &has_room).unwrap_or(Work::Nothing)
+    }
+
+    /// Takes note of how a read went that began at `begun_steady_ms`.
+    pub(super) fn done(&self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
+        lock(&self.board).schedule.done(task, begun_steady_ms, every_ms, is_ok);
+        self.changed.notify_all();
+    }
+
+    /// Takes note of whether a read works: whether that is news.
+    pub(super) fn is_news(&self, name: &'static str, works: bool) -> bool {
+        let failing = &mut lock(&self.board).failing;
+        if works { failing.remove(name) } else { failing.insert(name) }
+    }
+
+    /// The account's mode, as last read.
+    pub(super) fn mode(&self) -> Option<AccountMode> {
+        lock(&self.board).mode
+    }
+
+    pub(super) fn set_mode(&self, mode: AccountMode) {
+        let mut board = lock(&self.board);
+        board.mode = Some(mode);
+        // A unified account's equity is in a second answer.
+        board.schedule.account_weight = if mode == AccountMode::Unified { 4 } else { 2 };
+    }
+
+    pub(super) fn ledger_since_ms(&self) -> Option<u64> {
+        lock(&self.board).ledger_since_ms
+    }
+
+    /// The ledger was read up to here.
+    pub(super) fn ledger_read(&self, since_ms: u64) {
+        lock(&self.board).ledger_since_ms = Some(since_ms);
+    }
+}
+
+impl Board {
+    fn ask(&mut self, question: Question) {
+        if !self.questions.contains(&question) && self.questions.len() < MOST_QUESTIONS {
+            self.questions.push_back(question);
+        }
+    }
+
+    fn take(&mut self, lane: Lane, has_room: impl Fn(u32) -> bool) -> Option<Work> {
+        if let Some((task, read_for)) = self.schedule.begin(lane, steady_ms(), has_room) {
+            return Some(Work::Read(task, read_for));
+        }
+        let is_here = |question: &Question| match question {
+            Question::OrderStatus { .. } => lane == Lane::Doubts,
+            Question::Leverage { .. } => lane == Lane::Beside,
+        };
+        let index = self.questions.iter().position(is_here)?;
+        self.questions.remove(index).map(Work::Ask)
+    }
+}

@@ -1,0 +1,56 @@
+//! The reads, and the threads that do them: which read can hold up which.
+
+/// The threads that read. A read that hangs holds up its own lane alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::service) enum Lane {
+    Prices,
+    Account,
+    Orders,
+    /// What is read beside them, now and then.
+    Beside,
+    /// What became of orders in doubt.
+    Doubts,
+}
+
+impl Lane {
+    /// Every lane with the name of its threads, and how many there are.
+    pub(in crate::service) const ALL: [(Self, &'static str, usize); 5] = [
+        (Self::Account, "poll-account", 1),
+        (Self::Orders, "poll-orders", 1),
+        (Self::Prices, "poll-prices", 1),
+        (Self::Beside, "poll-beside", 3),
+        (Self::Doubts, "poll-doubts", 2),
+    ];
+}
+
+/// The reads, in the order of their importance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    Wallet,
+    Role,
+    Mode,
+    Universe,
+    Mids,
+    Account,
+    Orders,
+    Ledger,
+    Twaps,
+    Limits,
+    Approval,
+}
+
+impl Task {
+    pub(super) fn lane(self) -> Lane {
+        match self {
+            Task::Mids => Lane::Prices,
+            Task::Account => Lane::Account,
+            Task::Orders => Lane::Orders,
+            _ => Lane::Beside,
+        }
+    }
+
+    /// Whether it waits until account and orders were seen: at a small share it would take their weight.
+    pub(super) fn is_for_later(self) -> bool {
+        matches!(self, Task::Role | Task::Limits | Task::Approval)
+    }
+}

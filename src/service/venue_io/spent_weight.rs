@@ -1,0 +1,134 @@
+//! The weight of the last minute in a small file of the home, so that the next life knows what this one spent: starts may
+//! follow each other within a minute, and the venue counts them as one. Failing to read or write it does no harm.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use crate::base::clock::{now_ms, steady_ms};
+use crate::base::files::{read_trusted, temporary_beside};
+use crate::base::sync::lock;
+use crate::faults::{Faults, Step};
+use crate::home::Home;
+use crate::venue::weight::{Priority, info_weight};
+use crate::venue::weight_ledger::Ledger;
+
+/// How often it is written.
+const EVERY: Duration = Duration::from_secs(1);
+const MINUTE_MS: u64 = 60_000;
+/// A minute of seconds and their weights is far below.
+const MAX_BYTES: u64 = 16 * 1024;
+
+/// The file.
+pub(in crate::service) struct SpentWeight {
+    path: PathBuf,
+}
+
+impl SpentWeight {
+    /// The file of a home, among what is the service's own.
+    pub(in crate::service) fn of(home: &Home) -> Self {
+        Self { path: home.run_dir().join("weight") }
+    }
+
+    /// Books what was spent before this life.
+    pub(in crate::service) fn recall(&self, budget: &mut Ledger) {
+        let now_steady_ms = steady_ms();
+        for (ago_ms, weight) in self.read(now_ms()) {
+            // Nobody's reserve: what is kept for each is kept again.
+            budget.charge(Priority::PassThrough, None, weight, now_steady_ms.saturating_sub(ago_ms));
+        }
+    }
+
+    /// Writes it every second, for as long as the service runs.
+    ///
+    /// # Errors
+    /// None but what a test asks for.
+    pub(in crate::service) fn keep(&self, budget: &Mutex<Ledger>, faults: &Faults) -> Result<(), String> {
+        let mut before = Vec::new();
+        loop {
+            faults.pass(Step::WeightKept).map_err(|error| error.to_string())?;
+            let spent = lock(budget).last_minute(steady_ms());
+            if spent != before {
+                let now_ms = now_ms();
+                _ = self.write(spent.iter().map(|(ago_ms, weight)| (now_ms.saturating_sub(*ago_ms), *weight)));
+                before = spent;
+            }
+            std::thread::sleep(EVERY);
+        }
+    }
+
+    /// What still counts: how long ago, oldest first, and the weight.
+    fn read(&self, now_ms: u64) -> Vec<(u64, u32)> {
+        let text = read_trusted(&self.path, &[nix::unistd::geteuid().as_raw()], MAX_BYTES).unwrap_or_default();
+        let parse = |line: &str| {
+            let (at_ms, weight) = line.split_once(' ')?;
+            // A time ahead of the clock says nothing.
+            let ago_ms = now_ms.checked_sub(at_ms.parse().ok()?).filter(|ago_ms| *ago_ms < MINUTE_MS)?;
+            Some((ago_ms, weight.parse().ok()?))
+        };
+        let mut spent: Vec<(u64, u32)> = text.lines().filter_map(parse).collect();
+        spent.sort_unstable_by_key(|(ago_ms, _)| std::cmp::Reverse(*ago_ms));
+        spent
+    }
+
+    /// Replaces the file. It is not synced: what a power failure takes along is a minute old by the next start.
+    fn write(&self, spent: impl Iterator<Item = (u64, u32)>) -> std::io::Result<()> {
+        let text: String = spent.map(|(at_ms, weight)| format!("{at_ms} {weight}\n")).collect();
+        let temporary = temporary_beside(&self.path)?;
+        let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &self.path));
+        if written.is_err() {
+            _ = fs::remove_file(&temporary);
+        }
+        written
+    }
+}
+
+/// Takes note that a set-up has just asked the venue about a key.
+pub fn note_key_check(home: &Home) {
+    let file = SpentWeight::of(home);
+    let now_ms = now_ms();
+    let before = file.read(now_ms).into_iter().map(|(ago_ms, weight)| (now_ms.saturating_sub(ago_ms), weight));
+    _ = file.write(before.chain([(now_ms, info_weight("userRole"))]));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn at(folder: &Path) -> SpentWeight {
+        SpentWeight { path: folder.join("weight") }
+    }
+
+    #[test]
+    fn what_was_spent_within_the_minute_is_recalled() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = at(folder.path());
+        let now_ms = now_ms();
+        file.write([(now_ms - 70_000, 7), (now_ms - 30_000, 60), (now_ms - 10_000, 20)].into_iter()).unwrap();
+        let mut budget = Ledger::new(150, []);
+        file.recall(&mut budget);
+        let now_steady_ms = steady_ms();
+        assert_eq!(budget.used(now_steady_ms), 80);
+        assert_eq!(budget.used(now_steady_ms + 32_000), 20, "it passes as it would have");
+        assert_eq!(budget.last_minute(now_steady_ms).iter().map(|(_, weight)| weight).sum::<u32>(), 80);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = at(folder.path());
+        let mut budget = Ledger::new(150, []);
+        file.recall(&mut budget);
+        let ahead_ms = now_ms() + 3_600_000;
+        for text in ["", "x", "1 2 3\n", "5\n", &format!("{ahead_ms} 20\n"), "99999999999999999999 1\n"] {
+            fs::write(&file.path, text).unwrap();
+            file.recall(&mut budget);
+        }
+        assert_eq!(budget.used(steady_ms()), 0);
+        // Neither can it be written where there is no folder.
+        assert!(at(&folder.path().join("nowhere")).write([(1, 1)].into_iter()).is_err());
+    }
+}
