@@ -118,7 +118,7 @@ pub(super) enum Refusal {
     NotPulled(PathBuf, io::Error),
     /// The kill switch is pulled, and no running guard looks at it (the file, the reason in it).
     #[error(
-        "the kill switch is pulled ({1}), but no running guard reads {0}: nothing is closed by it now, and a guard that          starts here opens nothing; --home DIR names the home of a guard that runs"
+        "the kill switch is pulled ({1}), but no running guard reads {0}: nothing is closed by it now, and a guard that starts here opens nothing; --home DIR names the home of a guard that runs"
     )]
     Unheard(PathBuf, String),
     /// The service is not healthy, or not there.

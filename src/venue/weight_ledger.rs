@@ -190,6 +190,11 @@ impl Ledger {
         let kept = Priority::ALL.into_iter().map(|other| {
             let unspent = value(&self.reserves, other).saturating_sub(value(&at.spent, other));
             match other {
+                // Its own part whole, whatever of it is spent: who places and cancels without a pause can take back what
+                // it placed.
+                Priority::ClientExit if priority == Priority::ClientEntry && self.has_many_entries(client, at) => {
+                    self.part(other).saturating_add(self.unspent_parts(other, at, |whose| Some(whose) != client))
+                }
                 Priority::ClientExit | Priority::ClientEntry if yields(priority, other) => {
                     unspent.max(self.unspent_parts(other, at, |_| true))
                 }
@@ -205,19 +210,27 @@ impl Ledger {
 
     /// What these clients have left of their parts of a reserve. A client's exits may have spent of its entries' part.
     fn unspent_parts(&self, of: Priority, at: &Moment<'_>, is_counted: impl Fn(&Address) -> bool) -> u32 {
-        let part = |reserve: Priority| {
-            let clients = u32::try_from(self.clients.len()).unwrap_or(u32::MAX);
-            value(&self.reserves, reserve).checked_div(clients).unwrap_or_default()
-        };
         let parts = at.clients.iter().filter(|(whose, _)| is_counted(whose)).map(|(_, spent)| {
-            let (exits, exit_part) = (value(spent, Priority::ClientExit), part(Priority::ClientExit));
+            let (exits, exit_part) = (value(spent, Priority::ClientExit), self.part(Priority::ClientExit));
             if of == Priority::ClientExit {
                 return exit_part.saturating_sub(exits);
             }
             let beyond = exits.saturating_sub(exit_part);
-            part(of).saturating_sub(value(spent, of)).saturating_sub(beyond)
+            self.part(of).saturating_sub(value(spent, of)).saturating_sub(beyond)
         });
         parts.fold(0, u32::saturating_add)
+    }
+
+    /// Whether a client's entries of the minute are more than its part for exits could take back.
+    fn has_many_entries(&self, client: Option<&Address>, at: &Moment<'_>) -> bool {
+        let spent = at.clients.iter().find(|(whose, _)| Some(*whose) == client).map(|(_, spent)| spent);
+        spent.is_some_and(|spent| value(spent, Priority::ClientEntry) >= self.part(Priority::ClientExit))
+    }
+
+    /// Each client's part of a reserve.
+    fn part(&self, reserve: Priority) -> u32 {
+        let clients = u32::try_from(self.clients.len()).unwrap_or(u32::MAX);
+        value(&self.reserves, reserve).checked_div(clients).unwrap_or_default()
     }
 
     fn moment(&self, second: u64) -> Moment<'_> {

@@ -201,6 +201,7 @@ STATUS = {
     "equity": or_null(is_amount),
     "positions": list_of(POSITION),
     "open_orders": list_of(OPEN_ORDER),
+    "unattended": is_int,
     "alerts": list_of(record(code=is_text, text=is_text, since_ms=or_null(is_int))),
     "venue": record(
         url=is_text,
@@ -235,5 +236,6 @@ def check_events(events):
 
 
 def check_status(status):
-    hold(status, STATUS)
+    # Left out where there is none.
+    hold({"unattended": 0, **status}, STATUS)
     check_event(status["last_event"])

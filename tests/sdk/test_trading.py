@@ -135,7 +135,10 @@ def test_bulk_orders_answers_one_status_an_order_in_their_order(stand):
         check_oid(stand, status["resting"]["oid"])
     decision = stand.decided(reply)
     assert [order["c"] for order in decision["request"]["orders"]] == [first.to_raw(), second.to_raw()]
-    assert [order["c"] for order in decision["forward"]["orders"][:2]] == [first.to_raw(), second.to_raw()]
+    # Each goes with its own stop as its child, so that it is covered when it fills while nobody watches.
+    groups = [decision["forward"], *decision["post"]]
+    assert [group["grouping"] for group in groups] == ["normalTpsl"] * 2
+    assert [group["orders"][0]["c"] for group in groups] == [first.to_raw(), second.to_raw()]
     for cloid in (first, second):
         assert only(stand.guard.decision(cloid=cloid.to_raw())["decisions"])["decision"] == decision
     if not stand.is_paper:

@@ -9,7 +9,7 @@ use svc_guard::base::key::SecretKey;
 use svc_guard::guard::Code;
 use svc_guard::venue::signing::{Source, Terms};
 
-use crate::signing::{BTC, ETH, fresh_nonce, limit, place, signed, signed_for, signed_with};
+use crate::signing::{BTC, ETH, closing, fresh_nonce, limit, place, signed, signed_for, signed_with};
 use crate::stand::{ACCOUNT, Mode, Stand, until};
 
 /// The other markets of the simulated venue's test network.
@@ -196,6 +196,7 @@ fn allowance() -> Seen {
 
 fn stops() -> Seen {
     let mut scene = Scene::on(Mode::Testnet, "");
+    scene.ask(&closing(ETH, "2400", "0.1"), "nothing_to_reduce");
     scene.control(&json!({"op": "position", "coin": "ETH", "szi": "1", "entry_px": "2500"}));
     let stand = &scene.stand;
     let own = until("the guard's own stop", || {
@@ -217,6 +218,42 @@ fn stops() -> Seen {
     scene.ask(&moved(oid, "2479.9"), "stop_loosened");
     scene.ask(&moved(oid + 1_000, "2480"), "order_unknown");
     scene.ask(&moved(oid, "2480.1"), "reduces");
+    scene.seen
+}
+
+/// Reduce-only orders that rest: a hundred of one client.
+fn exits() -> Seen {
+    let mut scene = Scene::on(Mode::Testnet, "");
+    scene.control(&json!({"op": "position", "coin": "ETH", "szi": "1", "entry_px": "2500"}));
+    until("the position to be read", || (scene.stand.status()["positions"][0]["size"] == "1").then_some(()));
+    let exit = |px: u32| {
+        let mut order = limit(ETH, false, &px.to_string(), "0.01");
+        order["r"] = json!(true);
+        order
+    };
+    let hundred: Vec<Value> = (2_600..2_700).map(exit).collect();
+    scene.ask(&json!({"type": "order", "orders": hundred, "grouping": "na"}), "reduces");
+    scene.ask(&place(&exit(2_700)), "open_exits_limit");
+    scene.ask(&closing(ETH, "2400", "0.1"), "reduces");
+    scene.seen
+}
+
+/// An entry that waits for its market's leverage setting while a cancel names it.
+fn waits() -> Seen {
+    let mut scene = Scene::on(Mode::Testnet, "");
+    scene.control(&json!({"op": "fault", "on": "activeAssetData", "kind": "delay", "times": 1_000, "ms": 1_500}));
+    let cloid = "0x19191919191919191919191919191919";
+    let mut entry = limit(ETH, true, "2490", "0.1");
+    entry["c"] = json!(cloid);
+    let stand = &scene.stand;
+    let code = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| code_of(stand, &signed(&stand.client, &place(&entry))));
+        until("it to wait", || (stand.venue.truth()["faults"][0]["times"] != 1_000).then_some(()));
+        stand.send(&json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": cloid}]}));
+        waiting.join().unwrap()
+    });
+    assert_eq!(code, "cancelled");
+    scene.seen.insert(code);
     scene.seen
 }
 
@@ -307,8 +344,8 @@ const OF_THE_DISK: [Code; 2] = [Code::JournalError, Code::Busy];
 
 #[test]
 fn every_code_is_given_at_its_step_and_not_before() {
-    let scenes: [fn() -> Seen; 10] =
-        [heads, networks, orders, caps, allowance, stops, kills, halts, staleness, start_and_stop];
+    let scenes: [fn() -> Seen; 12] =
+        [heads, networks, orders, caps, allowance, stops, exits, waits, kills, halts, staleness, start_and_stop];
     let seen: Seen = std::thread::scope(|scope| {
         let played: Vec<_> = scenes.into_iter().map(|scene| scope.spawn(scene)).collect();
         played.into_iter().flat_map(|scene| scene.join().unwrap()).collect()

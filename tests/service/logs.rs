@@ -19,7 +19,8 @@ fn started_with(stand: &mut Stand, more: &[&str]) {
 /// A request of each verdict, and a stop.
 fn a_day(stand: &mut Stand) -> String {
     assert_eq!(stand.send(&json!({"type": "noop"}))["guard"]["verdict"], "allow");
-    assert_eq!(stand.send(&resting())["guard"]["verdict"], "resize");
+    let rested = stand.send(&resting());
+    assert_eq!(rested["guard"]["verdict"], "resize", "{rested}");
     assert_eq!(stand.send(&place(&limit(BTC, true, "59800.123", "0.01")))["guard"]["code"], "price_invalid");
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     stand.log()

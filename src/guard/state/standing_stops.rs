@@ -51,10 +51,8 @@ pub(crate) fn live_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(De
     stops_for(guard, asset, side).iter().filter(|stop| stop.is_live).map(StandingStop::cover).collect()
 }
 
-/// How much of a market's position the stops that reads have shown leave without cover.
+/// How much of a market's position the stops that the venue has leave without cover.
 pub(crate) fn bare_size(guard: &Guard, asset: u32) -> Decimal {
     let Some(line) = guard.lines.get(asset) else { return guard.view.position(asset).abs() };
-    let stops = stops_for(guard, asset, line.side);
-    let shown: Vec<_> = stops.iter().filter(|stop| stop.shown.is_some()).map(StandingStop::cover).collect();
-    total_size(&line.bare(&shown, Decimal::ZERO))
+    total_size(&line.bare(&live_for(guard, asset, line.side), Decimal::ZERO))
 }

@@ -14,7 +14,7 @@ pub(crate) struct Watch {
     pub(crate) over_limit: OverLimit,
     /// The bare positions last told of in paper mode.
     pub(crate) last_bare: BTreeSet<(u32, bool)>,
-    /// Since when a market's position is not covered in full by what reads have shown.
+    /// Since when a market's position is not covered in full by stops that the venue has.
     pub(crate) bare_ms: BTreeMap<u32, u64>,
     retry: BTreeMap<u32, RetryState>,
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.

@@ -79,6 +79,24 @@ fn a_client_has_its_part_whatever_another_spends_and_all_of_it_alone() {
 }
 
 #[test]
+fn entries_leave_room_to_take_back_what_was_placed() {
+    for clients in [vec![&ONE], vec![&ONE, &OTHER]] {
+        let part = 66 / u32::try_from(clients.len()).unwrap();
+        let mut ledger = Ledger::new(IP_BUDGET, clients);
+        let mut place_and_cancel = || {
+            ledger.try_spend(ClientEntry, Some(&ONE), 1, T0).is_ok_and(|()| {
+                assert_eq!(ledger.try_spend(ClientExit, Some(&ONE), 1, T0), Ok(()));
+                true
+            })
+        };
+        let rounds = (0..10_000).take_while(|_| place_and_cancel()).count();
+        assert!(rounds > 100, "{rounds}");
+        let left = drain(&mut ledger, ClientExit, Some(&ONE));
+        assert!((part - 1..=part).contains(&left), "{left} of {part}");
+    }
+}
+
+#[test]
 fn a_reserve_already_used_holds_nothing_more_back() {
     let mut ledger = ledger(150);
     let [flatten, _, read, ..] = ledger.reserves;

@@ -50,7 +50,7 @@ fn many_doubts_hold_up_no_read() {
     hold_covered(&stand, "ETH", "0.4");
 }
 
-/// What is told of a read that failed comes after the stop: the position was covered while the read still hung.
+/// The event of a read that failed comes after the stop: the position was covered while the read still hung.
 #[test]
 fn what_is_read_beside_holds_up_no_cover() {
     for (on, name) in [("userRateLimit", "reading the limits fails"), ("extraAgents", "reading the API wallet fails")] {

@@ -1,4 +1,4 @@
-//! What cannot be closed is covered, also while everything must go.
+//! A position that cannot be closed is covered, also while everything must go.
 
 use serde_json::json;
 
