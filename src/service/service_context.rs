@@ -22,8 +22,10 @@ use super::server::authenticate::Authenticator;
 use super::server::gate::{Limits, Slots};
 use super::server::handlers::Handlers;
 use super::server::info_proxy::InfoProxy;
+use super::server::shares::Shares;
 use super::thread::{DEATHS, Death, spawn};
 use super::triggers;
+use super::turned_away::TurnedAway;
 use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
 use super::venue_io::sender::{self, SENDERS, Sending};
 use super::venue_io::venue_access::VenueAccess;
@@ -49,6 +51,7 @@ pub(super) struct ServiceContext {
     venue: VenueAccess,
     pub(super) recent_events: Arc<RecentEvents>,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) turned_away: Arc<TurnedAway>,
     pub(super) inbox: Sender<Message>,
     pub(super) sends: SendQueue,
     pub(super) reads: Sender<Read>,
@@ -76,7 +79,7 @@ pub(super) struct WorkEnds {
 impl ServiceContext {
     pub(super) fn new(config: &Config, client: Client, faults: Faults) -> (Self, Ends, WorkEnds) {
         let (inbox, messages) = bounded(INBOX);
-        let (sends, queued_sends) = send_queue::queues();
+        let (sends, queued_sends) = send_queue::queues(config.auth.clients.len());
         let (reads, wanted) = bounded(poller::QUEUE);
         let (shut_down, shut_down_end) = bounded(1);
         let (deaths, deaths_end) = bounded(DEATHS);
@@ -88,8 +91,8 @@ impl ServiceContext {
             metrics: Arc::clone(&metrics),
             faults: faults.clone(),
         };
-        let recent_events = Arc::default();
-        let context = Self { venue, recent_events, metrics, inbox, sends, reads, shut_down, deaths, faults };
+        let (recent_events, turned_away) = (Arc::default(), Arc::default());
+        let context = Self { venue, recent_events, metrics, turned_away, inbox, sends, reads, shut_down, deaths, faults };
         let ends = Ends { shut_down: shut_down_end, deaths: deaths_end };
         (context, ends, WorkEnds { messages, queued_sends, wanted })
     }
@@ -101,6 +104,7 @@ impl ServiceContext {
             inbox: self.inbox.clone(),
             shut_down: self.shut_down.clone(),
             refused: Mutex::default(),
+            turned_away: Arc::clone(&self.turned_away),
             metrics: Arc::clone(&self.metrics),
             faults: self.faults.clone(),
         }
@@ -190,8 +194,10 @@ impl ServiceContext {
             inbox: self.inbox.clone(),
             recent_events: Arc::clone(&self.recent_events),
             lookup,
+            shares: Arc::new(Shares::new(config.auth.clients.len())),
+            turned_away: Arc::clone(&self.turned_away),
             metrics: Arc::clone(&self.metrics),
-            slots: Arc::new(Slots::new(limits.connections, limits.reserved)),
+            slots: Arc::new(Slots::new(&limits, config.auth.clients.len())),
             faults: self.faults.clone(),
         }
     }

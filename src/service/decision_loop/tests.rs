@@ -39,13 +39,14 @@ fn config() -> Config {
 /// A loop whose journal has room for one batch, with its own ends.
 fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit>>) {
     let ((inbox, messages), (journal, batches)) = (bounded(INBOX), bounded(1));
-    let ((sends, _), (reads, _), (shut_down, _)) = (send_queue::queues(), bounded(64), bounded(1));
+    let ((sends, _), (reads, _), (shut_down, _)) = (send_queue::queues(1), bounded(64), bounded(1));
     let commit_handler = CommitHandler {
         recent_events: Arc::new(RecentEvents::default()),
         sends,
         inbox: inbox.clone(),
         shut_down,
         refused: Mutex::default(),
+        turned_away: Arc::default(),
         metrics: Arc::new(Metrics::new(0, "paper")),
         faults: Faults::default(),
     };
