@@ -1,7 +1,7 @@
 //! Keeps the lines of all positions as the reads show them, and since when a position is bare.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::cover_line::{CoverLine, FirstStop};
+use crate::guard::state::cover_line::{CoverLine, FirstStop, HeldNow};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::{bare_size, live_for};
 use crate::guard::state::stop_geometry::StopGeometry;
@@ -19,7 +19,11 @@ const LEAST_SHARE: Decimal = dec!(0.1);
 /// Takes in what the last reads show: positions, prices, and the stops that the venue has.
 pub(crate) fn refresh(guard: &mut Guard) {
     let Some(account) = &guard.view.account else { return };
-    let positions = account.positions.iter().map(|(asset, position)| (*asset, (position.szi, position.entry_px)));
+    let positions = account.positions.iter().filter_map(|(asset, position)| {
+        let side = PositionSide::of(position.szi)?;
+        let mark = guard.view.mark(*asset).or_else(|| guard.view.price(*asset));
+        Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark })))
+    });
     guard.lines.set_positions(&positions.collect());
     let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
     for asset in assets {

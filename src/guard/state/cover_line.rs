@@ -3,13 +3,29 @@
 //! For what was ever covered it is the tightest trigger that it was covered at, and it never moves away while the position
 //! lasts. For what was not yet covered it is the widest trigger that the rules allow, where prices are now.
 
+use crate::base::amount::percent_of;
 use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
 use crate::venue::side::PositionSide;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
 use std::collections::BTreeMap;
 
 /// The triggers that one line remembers; with more of them the two nearest to each other become the tighter of both.
 const MAX_PARTS: usize = 64;
+
+/// The part of the way to the market's price that an entry price goes at least when a position is opened anew.
+const ANEW: Decimal = dec!(0.9);
+
+/// Where the market's price is nearer to the entry price than this, the line of either serves the other.
+const AWAY_PCT: Decimal = dec!(0.2);
+
+/// A position as the last reads show it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct HeldNow {
+    /// Without its sign.
+    pub(crate) held: Decimal,
+    pub(crate) entry_px: Option<Decimal>,
+    pub(crate) mark: Option<Decimal>,
+}
 
 /// Where what was never covered may have its stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,10 +77,10 @@ impl CoverLine {
     }
 
     /// The position as it is read now. What is left of one that shrank keeps the farther part of its line: the nearer
-    /// stops are hit first. One of the same size with another entry price was closed and opened anew.
-    pub(crate) fn resize(&mut self, held: Decimal, entry_px: Option<Decimal>) {
-        let is_other = self.entry_px.zip(entry_px).is_some_and(|(before, now)| before != now);
-        if held == self.held && is_other {
+    /// stops are hit first.
+    pub(crate) fn resize(&mut self, position: HeldNow) {
+        let HeldNow { held, entry_px, .. } = position;
+        if self.is_opened_anew(position) {
             *self = Self::new(self.side, held, entry_px);
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
@@ -79,6 +95,17 @@ impl CoverLine {
         }
         (self.held, self.entry_px) = (held, entry_px);
         self.shrink_to(held);
+    }
+
+    /// Whether a position of the same size was closed and opened anew between two reads: its entry price has gone nearly
+    /// all the way to the market's. One that only gave a part away and took it back moves a part of the way, and keeps its
+    /// line: trading to and fro loosens no stop.
+    fn is_opened_anew(&self, now: HeldNow) -> bool {
+        let (Some(before), Some(entry_px), Some(mark)) = (self.entry_px, now.entry_px, now.mark) else { return false };
+        let (moved, whole) = (entry_px.saturating_sub(before), mark.saturating_sub(before));
+        let is_away = whole.abs() >= percent_of(before, AWAY_PCT);
+        let part = moved.checked_div(whole).unwrap_or_default();
+        now.held == self.held && is_away && part >= ANEW
     }
 
     fn shrink_to(&mut self, held: Decimal) {
@@ -253,15 +280,34 @@ impl CoverLines {
         self.lines.iter().map(|(asset, line)| (*asset, line))
     }
 
-    /// Takes in all positions, signed, with their entry prices. A side that is flat has no line any more.
-    pub(crate) fn set_positions(&mut self, positions: &BTreeMap<u32, (Decimal, Option<Decimal>)>) {
-        self.lines.retain(|asset, line| {
-            positions.get(asset).is_some_and(|(szi, _)| PositionSide::of(*szi) == Some(line.side))
-        });
-        for (asset, (szi, entry_px)) in positions {
-            let Some(side) = PositionSide::of(*szi) else { continue };
-            let line = self.lines.entry(*asset).or_insert_with(|| CoverLine::new(side, szi.abs(), *entry_px));
-            line.resize(szi.abs(), *entry_px);
+    /// Takes in all positions, by market and side. A side that is flat has no line any more.
+    pub(crate) fn set_positions(&mut self, positions: &BTreeMap<u32, (PositionSide, HeldNow)>) {
+        self.lines.retain(|asset, line| positions.get(asset).is_some_and(|(side, _)| *side == line.side));
+        for (asset, (side, now)) in positions {
+            let line = self.lines.entry(*asset).or_insert_with(|| CoverLine::new(*side, now.held, now.entry_px));
+            line.resize(*now);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trading_to_and_fro_moves_no_line() {
+        for (entry_px, is_kept) in
+            [(dec!(1998.9), true), (dec!(1991.01), true), (dec!(1991), false), (dec!(1990), false)]
+        {
+            let mut line = CoverLine::new(PositionSide::Long, dec!(100), Some(dec!(2000)));
+            line.tighten(&[(dec!(1980), CoverSize::Part(dec!(100)))], Decimal::ZERO);
+            line.resize(HeldNow { held: dec!(100), entry_px: Some(entry_px), mark: Some(dec!(1990)) });
+            assert_eq!(!line.covered_parts().is_empty(), is_kept, "{entry_px}");
+        }
+        // Where the market stands near the entry price the line stays.
+        let mut line = CoverLine::new(PositionSide::Long, dec!(1), Some(dec!(2000)));
+        line.tighten(&[(dec!(1980), CoverSize::Part(dec!(1)))], Decimal::ZERO);
+        line.resize(HeldNow { held: dec!(1), entry_px: Some(dec!(2003.9)), mark: Some(dec!(2003.9)) });
+        assert!(!line.covered_parts().is_empty());
     }
 }
