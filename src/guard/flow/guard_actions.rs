@@ -90,7 +90,7 @@ pub(crate) fn in_doubt_since(guard: &Guard, asset: u32) -> Option<u64> {
 
 /// Takes in how an action of the guard's own ended.
 pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendResult) {
-    let mut refused = Vec::new();
+    let (mut refused, mut is_refused) = (Vec::new(), false);
     let orders = action.orders().count();
     for (place, order) in action.orders().enumerate() {
         let outcome = match ending {
@@ -102,6 +102,8 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
         {
             refused.push((order.asset, text));
         }
+        // A limit on requests decided nothing about the close.
+        is_refused |= !order.is_trigger() && matches!(outcome, AttemptResult::Refused(_));
         if !order.is_trigger() && outcome != AttemptResult::Unheard {
             cover::on_close_tried(step.guard, order.asset);
         }
@@ -118,7 +120,6 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
             retry.dust = value.and_then(|value| Dust::new(order.size, value));
         }
     }
-    let is_refused = !refused.is_empty();
     for (asset, text) in refused {
         let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
         let text = format!("the close of {coin} was refused: {text}");

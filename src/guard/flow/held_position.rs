@@ -51,22 +51,34 @@ impl<'a> HeldPosition<'a> {
         total_size(&self.bare_with(|_| true))
     }
 
-    /// How much of what is bare has the price beyond its line: its stop would have fired. What is under the venue's
-    /// smallest value gets a stop instead.
+    /// Whether the price is beyond the line of a part: its stop would have fired.
+    fn is_beyond(&self, part: &LinePart) -> bool {
+        self.line.covered_parts().iter().any(|known| known.px == part.px) && !self.geometry.is_losing(part.px)
+    }
+
+    /// How much of what is bare has the price beyond its line. What is under the venue's smallest value gets a stop instead.
     pub(crate) fn beyond_line(&self) -> Option<Decimal> {
-        let covered = self.line.covered_parts();
-        let is_beyond =
-            |part: &LinePart| covered.iter().any(|known| known.px == part.px) && !self.geometry.is_losing(part.px);
-        let beyond: Vec<LinePart> = self.bare_with(|_| true).into_iter().filter(is_beyond).collect();
-        let size = total_size(&beyond);
+        let bare = self.bare_with(|_| true).into_iter();
+        let size = total_size(&bare.filter(|part| self.is_beyond(part)).collect::<Vec<_>>());
         (size.saturating_mul(self.geometry.market_px) >= MIN_NOTIONAL).then_some(size)
     }
 
     /// The stop that covers what nothing covers, in place of the own stops that rest: at the line, and never further from
     /// the price than they are.
     pub(crate) fn missing_stop(&self) -> Option<Order> {
+        self.stop_for_missing(|_| true)
+    }
+
+    /// The same for what is bare and not beyond its line: it must not wait for the close of what is.
+    pub(crate) fn missing_stop_within_line(&self) -> Option<Order> {
+        let is_within = |part: &LinePart| !self.is_beyond(part);
+        self.bare_with(|_| true).iter().find(|part| is_within(part))?;
+        self.stop_for_missing(is_within)
+    }
+
+    fn stop_for_missing(&self, is_wanted: impl Fn(&LinePart) -> bool) -> Option<Order> {
         let is_replaced = |stop: &StandingStop| stop.is_own && stop.shown.is_some();
-        let missing = self.bare_with(|stop| !is_replaced(stop));
+        let missing: Vec<LinePart> = self.bare_with(|stop| !is_replaced(stop)).into_iter().filter(is_wanted).collect();
         let line = missing.iter().map(|part| self.own_px(*part)).collect::<Option<Vec<Decimal>>>()?;
         let own = self.stops.iter().filter(|stop| is_replaced(stop) && self.line.counts(stop.px));
         let own = own.map(|stop| stop.px).filter(|px| self.geometry.is_losing(*px));

@@ -30,8 +30,8 @@ enum Need {
     Stop(Order),
     /// To be closed: no stop can stand for it, or none was to be had.
     Close(&'static str),
-    /// This much of it to be closed: its stop would have fired.
-    CloseBeyond(Decimal),
+    /// This much of it to be closed: its stop would have fired. And a stop for what else of it is bare.
+    CloseBeyond(Decimal, Option<Order>),
     /// One own stop less (its order id).
     Less(u64),
     /// This smaller own stop, for the sake of the event that placed the one it replaces (its order id).
@@ -113,7 +113,8 @@ fn need(guard: &Guard, asset: u32, now_ms: u64) -> Option<Need> {
         // Its stop may have fired, and the account be read a moment behind.
         let since_ms = guard.watch.bare_ms.get(&asset).copied().unwrap_or(now_ms);
         let is_sure = now_ms.saturating_sub(since_ms) >= BEYOND_FOR_MS;
-        return Some(if is_sure { Need::CloseBeyond(size) } else { Need::Patience });
+        let need = || Need::CloseBeyond(size, held.missing_stop_within_line());
+        return Some(if is_sure { need() } else { Need::Patience });
     }
     match held.missing_stop() {
         Some(order) => Some(Need::Stop(order)),
@@ -151,19 +152,25 @@ fn replace_stop(step: &mut Step<'_>, oid: u64, action: Action) {
 
 fn try_again(step: &mut Step<'_>, of: u64, asset: u32, need: Need) {
     let tries = step.guard.watch.retry(asset).map_or(0, |retry| retry.closes);
-    let order = match need {
-        Need::Stop(order) => {
-            note_first_stop(step.guard, &order);
-            Some(order)
-        }
-        Need::Close(_) => close_order::close_order(step.guard, asset, tries),
-        Need::CloseBeyond(size) => close_order::close_order(step.guard, asset, tries)
-            .map(|order| Order { size: size.min(order.size), ..order }),
-        Need::Less(_) | Need::Smaller(..) | Need::Patience => None,
+    let (close, stop) = match need {
+        Need::Stop(order) => (None, Some(order)),
+        Need::Close(_) => (close_order::close_order(step.guard, asset, tries), None),
+        Need::CloseBeyond(size, rest) => (close_part(step.guard, asset, size, tries), rest),
+        Need::Less(_) | Need::Smaller(..) | Need::Patience => (None, None),
     };
-    if let (Some(order), true) = (order, step.guard.config.mode != Mode::Paper) {
-        guard_actions::submit(step, Cause::FollowUp { of }, vec![order_action(vec![order])]);
+    if let Some(order) = &stop {
+        note_first_stop(step.guard, order);
     }
+    if step.guard.config.mode != Mode::Paper {
+        for order in close.into_iter().chain(stop) {
+            guard_actions::submit(step, Cause::FollowUp { of }, vec![order_action(vec![order])]);
+        }
+    }
+}
+
+/// The close of so much of a position at most.
+fn close_part(guard: &Guard, asset: u32, size: Decimal, tries: usize) -> Option<Order> {
+    close_order::close_order(guard, asset, tries).map(|order| Order { size: size.min(order.size), ..order })
 }
 
 /// Remembers where the guard sends its stop, so that the stop counts however far the price has moved when it rests.
@@ -185,11 +192,11 @@ fn record_protect(step: &mut Step<'_>, bare: Vec<(u32, Need)>) {
                 note_first_stop(step.guard, &order);
                 actions.push(order_action(vec![order]));
             }
-            Need::CloseBeyond(size) => {
-                let close = close_order::close_order(step.guard, asset, 0);
+            Need::CloseBeyond(size, rest) => {
+                let close = close_part(step.guard, asset, size, 0);
                 problems.push(Problem { coin: coin.clone(), text: BEYOND.to_owned() });
-                let close = close.map(|order| Order { size: size.min(order.size), ..order });
-                actions.extend(close.map(|order| order_action(vec![order])));
+                rest.iter().for_each(|order| note_first_stop(step.guard, order));
+                actions.extend(close.into_iter().chain(rest).map(|order| order_action(vec![order])));
             }
             Need::Close(text) => {
                 step.guard.watch.retry_mut(asset).closing = true;

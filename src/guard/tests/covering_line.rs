@@ -122,6 +122,24 @@ fn a_position_beyond_its_line_is_closed_and_what_is_left_covered_anew() {
     }
 }
 
+/// What was added to a position that lost its stop does not wait for the close of that part.
+#[test]
+fn what_is_not_beyond_its_line_gets_its_stop_beside_the_close() {
+    let (mut desk, _) = desk(wide(), dec!(1), vec![client_stop("1980", "1")]);
+    desk.orders.clear();
+    desk.mids.insert("ETH".into(), dec!(1970));
+    desk.positions.insert("ETH", dec!(3));
+    desk.wait(1_000);
+    desk.now += 500;
+    let effects = desk.step(Input::Tick);
+    let protect = events(&effects).into_iter().find(|event| event["kind"] == "protect").unwrap();
+    let orders: Vec<Value> =
+        protect["actions"].as_array().unwrap().iter().map(|action| action["orders"][0].clone()).collect();
+    assert_eq!(orders.len(), 2, "{protect}");
+    assert_eq!((&orders[0]["t"]["limit"]["tif"], &orders[0]["s"]), (&json!("Ioc"), &json!("1")));
+    assert_eq!((&orders[1]["t"]["trigger"]["triggerPx"], &orders[1]["s"]), (&json!("1930.6"), &json!("2")));
+}
+
 /// A position of two lines whose nearer stop fired keeps the farther one.
 #[test]
 fn what_a_stop_closed_takes_its_line_along() {
