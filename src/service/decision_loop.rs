@@ -122,6 +122,9 @@ impl DecisionLoop {
     fn tick_if_due(&mut self) {
         if now_ms().saturating_sub(self.ticked_ms) >= u64::try_from(TICK.as_millis()).unwrap_or_default() {
             self.ticked_ms = now_ms();
+            if let Some(untold) = self.around.commit_handler.turned_away.take() {
+                self.step(untold);
+            }
             self.step(Input::Tick);
             let problems = || self.guard.problems(self.ticked_ms);
             self.around.health_report.report_if_due(self.ticked_ms, problems);
@@ -139,6 +142,7 @@ impl DecisionLoop {
             // The batches that wait must get to the disk before more is taken in.
             Message::Exchange { reply, .. } if self.backlog.is_full() => {
                 self.around.commit_handler.metrics.busy.add();
+                self.around.commit_handler.turned_away.add(1, guard::Code::Busy.as_str());
                 reply.answer(Reply::busy());
             }
             Message::Exchange { via, body, reply } => {

@@ -64,6 +64,15 @@ impl Responder {
         (Self::new(received, move |reply| drop(answer.try_send(reply))), answered)
     }
 
+    /// The same, keeping something until it answers.
+    pub(super) fn holding(self, kept: impl Send + 'static) -> Self {
+        let Self { received, take } = self;
+        Self::new(received, move |reply| {
+            drop(kept);
+            take(reply);
+        })
+    }
+
     /// When the request was received.
     pub(super) fn received(&self) -> Instant {
         self.received
@@ -107,6 +116,14 @@ impl Reply {
     pub(super) fn busy() -> Self {
         let text = "too many requests wait to be judged or written; nothing was judged, send it again soon";
         Self::refusal(503, "busy", text)
+    }
+
+    /// For a request of a client that has its share of something already.
+    pub(super) fn over_share(most: usize, of_what: &str) -> Self {
+        let text = format!(
+            "this client has its share of {most} {of_what} already; nothing was judged, wait for an answer or close some"
+        );
+        Self::refusal(503, "busy", &text)
     }
 
     /// For a request whose decision did not come in time.

@@ -14,6 +14,7 @@ mod server;
 mod service_context;
 mod thread;
 mod triggers;
+mod turned_away;
 mod venue_io;
 
 pub use preflight::{ApiWallet, PreflightedService, RunError, journal_owner};

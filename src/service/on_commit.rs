@@ -11,6 +11,7 @@ use super::metrics::Metrics;
 use super::reporting::level::Level;
 use super::reporting::log;
 use super::reporting::recent_events::RecentEvents;
+use super::turned_away::TurnedAway;
 use super::venue_io::send_queue::SendQueue;
 use crate::base::kill_file::KillFile;
 use crate::base::sync::lock;
@@ -68,6 +69,8 @@ pub(super) struct CommitHandler {
     pub(super) shut_down: Sender<()>,
     /// Events that the disk refused: they are written ahead of the next ones.
     pub(super) refused: Mutex<Vec<Event>>,
+    /// Requests that have no event of their own.
+    pub(super) turned_away: Arc<TurnedAway>,
     /// Counts events and decisions.
     pub(super) metrics: Arc<Metrics>,
     /// Written when a client pulls the switch.
@@ -131,8 +134,7 @@ impl CommitHandler {
             events.iter().filter_map(|event| event.decided.as_ref()).map(|(decided, _)| decided.code.as_str());
         if let Some(code) = refusals.clone().next_back() {
             let count = u64::try_from(refusals.count()).unwrap_or_default();
-            // With a full inbox there is no telling it all; the journal's thread waits for nothing else here.
-            let _is_there_room = self.inbox.try_send(Message::Input(Input::Untold { count, code }));
+            self.turned_away.add(count, code);
         }
     }
 
@@ -190,13 +192,14 @@ mod tests {
     #[test]
     fn events_that_were_refused_show_up_with_the_next_ones() {
         let recent_events = Arc::new(RecentEvents::default());
-        let ((sends, _queued), (inbox, _messages), (shut_down, _done)) = (send_queue::queues(), bounded(1), bounded(1));
+        let ((sends, _queued), (inbox, _messages), (shut_down, _done)) = (send_queue::queues(1), bounded(1), bounded(1));
         let handler = CommitHandler {
             recent_events: Arc::clone(&recent_events),
             sends,
             inbox,
             shut_down,
             refused: Mutex::default(),
+            turned_away: Arc::default(),
             metrics: Arc::new(Metrics::new(0, "paper")),
             kill_file: KillFile::new("/nowhere/kill".into()),
             faults: Faults::default(),

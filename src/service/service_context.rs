@@ -22,8 +22,10 @@ use super::server::authenticate::Authenticator;
 use super::server::gate::{Limits, Slots};
 use super::server::handlers::Handlers;
 use super::server::info_proxy::InfoProxy;
+use super::server::shares::Shares;
 use super::thread::{DEATHS, Death, spawn, spawn_refusing};
 use super::triggers;
+use super::turned_away::TurnedAway;
 use super::venue_io::api_wallet_check;
 use super::venue_io::intervals::Intervals;
 use super::venue_io::poller::Poller;
@@ -56,6 +58,7 @@ pub(super) struct ServiceContext {
     venue: VenueAccess,
     pub(super) recent_events: Arc<RecentEvents>,
     pub(super) metrics: Arc<Metrics>,
+    pub(super) turned_away: Arc<TurnedAway>,
     pub(super) inbox: Sender<Message>,
     pub(super) sends: SendQueue,
     pub(super) reads: Arc<ReadBoard>,
@@ -87,7 +90,7 @@ impl ServiceContext {
         reads: Arc<ReadBoard>,
     ) -> (Self, Ends, WorkEnds) {
         let (inbox, messages) = bounded(INBOX);
-        let (sends, queued_sends) = send_queue::queues();
+        let (sends, queued_sends) = send_queue::queues(config.auth.clients.len());
         let (shut_down, shut_down_end) = bounded(1);
         let (deaths, deaths_end) = bounded(DEATHS);
         let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()));
@@ -98,8 +101,8 @@ impl ServiceContext {
             metrics: Arc::clone(&metrics),
             faults: faults.clone(),
         };
-        let recent_events = Arc::default();
-        let context = Self { venue, recent_events, metrics, inbox, sends, reads, shut_down, deaths, faults };
+        let (recent_events, turned_away) = (Arc::default(), Arc::default());
+        let context = Self { venue, recent_events, metrics, turned_away, inbox, sends, reads, shut_down, deaths, faults };
         let ends = Ends { shut_down: shut_down_end, deaths: deaths_end };
         (context, ends, WorkEnds { messages, queued_sends })
     }
@@ -111,6 +114,7 @@ impl ServiceContext {
             inbox: self.inbox.clone(),
             shut_down: self.shut_down.clone(),
             refused: Mutex::default(),
+            turned_away: Arc::clone(&self.turned_away),
             metrics: Arc::clone(&self.metrics),
             kill_file,
             faults: self.faults.clone(),
@@ -232,8 +236,10 @@ impl ServiceContext {
             inbox: self.inbox.clone(),
             recent_events: Arc::clone(&self.recent_events),
             lookup,
+            shares: Arc::new(Shares::new(config.auth.clients.len())),
+            turned_away: Arc::clone(&self.turned_away),
             metrics: Arc::clone(&self.metrics),
-            slots: Arc::new(Slots::new(limits.connections, limits.reserved)),
+            slots: Arc::new(Slots::new(&limits, config.auth.clients.len())),
             faults: self.faults.clone(),
         }
     }

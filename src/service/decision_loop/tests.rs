@@ -42,7 +42,7 @@ fn config() -> Config {
 /// A loop whose journal has room for one batch, with its own ends.
 fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit>>, QueuedSends) {
     let ((inbox, messages), (journal, batches)) = (bounded(INBOX), bounded(1));
-    let ((sends, queued), (shut_down, _)) = (send_queue::queues(), bounded(1));
+    let ((sends, queued), (shut_down, _)) = (send_queue::queues(1), bounded(1));
     let intervals = Intervals::for_budget(1_200);
     let commit_handler = CommitHandler {
         recent_events: Arc::new(RecentEvents::default()),
@@ -50,6 +50,7 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         inbox: inbox.clone(),
         shut_down,
         refused: Mutex::default(),
+        turned_away: Arc::default(),
         metrics: Arc::new(Metrics::new(0, "paper")),
         kill_file: KillFile::new("/nowhere/kill".into()),
         faults: Faults::default(),

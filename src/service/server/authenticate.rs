@@ -9,7 +9,7 @@ use super::types::{BadBody, EXCERPT_BYTES, Response};
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
 use crate::base::sync::lock;
-use crate::guard::RequestBody;
+use crate::guard::{Code, RequestBody};
 use crate::venue::action::Action;
 use crate::venue::envelope::Envelope;
 use crate::venue::json::Node;
@@ -42,8 +42,15 @@ impl Authenticator {
         }
     }
 
-    /// Reads a request; `None` where it has no client and too many of the kind wait already.
-    pub(in crate::service) fn authenticate(&self, body: &[u8], bad_body: Option<BadBody>) -> Option<RequestBody> {
+    /// Reads a request.
+    ///
+    /// # Errors
+    /// The code that it would have been refused with, where it has no client and too many of the kind wait already.
+    pub(in crate::service) fn authenticate(
+        &self,
+        body: &[u8],
+        bad_body: Option<BadBody>,
+    ) -> Result<RequestBody, &'static str> {
         let request = match bad_body {
             Some(why) => malformed(body, None, why.text().to_owned(), why.status()),
             None => match Envelope::parse(body) {
@@ -52,9 +59,10 @@ impl Authenticator {
             },
         };
         if !matches!(request, RequestBody::Signed { .. }) && !self.take_turn() {
-            return None;
+            let code = if matches!(request, RequestBody::Unsigned { .. }) { Code::BadSignature } else { Code::Malformed };
+            return Err(code.as_str());
         }
-        Some(request)
+        Ok(request)
     }
 
     fn with_signer(&self, envelope: Envelope) -> RequestBody {

@@ -8,10 +8,11 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use serde_json::json;
 
 use super::authenticate::Authenticator;
-use super::gate::Slots;
-use super::types::{Method, Request, Response};
+use super::gate::{Slot, Slots};
+use super::shares::{Share, Shares};
+use super::types::{BadBody, Method, Request, Response};
 use crate::faults::{Faults, Step};
-use crate::guard::Via;
+use crate::guard::{Code, RequestBody, Via};
 use crate::journal::{Lookup, LookupError};
 use crate::monitor;
 use crate::record::decision_view::DecisionView;
@@ -20,6 +21,7 @@ use crate::record::event::Event;
 use crate::service::message::{Message, Reply, Responder};
 use crate::service::metrics::{CONTENT_TYPE, Metrics};
 use crate::service::reporting::recent_events::RecentEvents;
+use crate::service::turned_away::TurnedAway;
 
 /// A decision takes at most the venue's time-out; past this the client is asked to look it up.
 const DECISION_WAIT: Duration = Duration::from_secs(25);
@@ -37,6 +39,10 @@ pub(in crate::service) struct Handlers {
     pub(in crate::service) recent_events: Arc<RecentEvents>,
     /// Decisions on disk.
     pub(in crate::service) lookup: Lookup,
+    /// What each client may have at work.
+    pub(in crate::service) shares: Arc<Shares>,
+    /// Requests that were turned away without a decision of their own.
+    pub(in crate::service) turned_away: Arc<TurnedAway>,
     /// The counters.
     pub(in crate::service) metrics: Arc<Metrics>,
     /// The places for connections.
@@ -48,13 +54,13 @@ pub(in crate::service) struct Handlers {
 impl Handlers {
     /// Answers a request that passed the gate; `/info` is answered elsewhere.
     #[must_use]
-    pub(in crate::service) fn answer(&self, request: &Request) -> Response {
+    pub(in crate::service::server) fn answer(&self, request: &Request, slot: Option<&Slot>) -> Response {
         if let Err(refusal) = self.pass() {
             return refusal;
         }
         match (request.method, request.path.as_str()) {
-            (Method::Post, "/exchange") => self.exchange(request),
-            (Method::Post, "/guard/kill") => self.kill(&request.body),
+            (Method::Post, "/exchange") => self.exchange(request, slot),
+            (Method::Post, "/guard/kill") => self.kill(&request.body, slot),
             (Method::Get, "/guard/events") => self.events(&request.query),
             (Method::Get, "/guard/decision") => self.decision(&request.query),
             (Method::Get, "/guard/status") => self.status(),
@@ -73,40 +79,79 @@ impl Handlers {
         self.faults.pass(Step::Request).map_err(|error| Response::error(503, "busy", &error.to_string()))
     }
 
-    fn exchange(&self, request: &Request) -> Response {
-        let received = Instant::now();
-        let Some(body) = self.authenticator.authenticate(&request.body, request.bad_body) else {
-            self.metrics.unsigned.add();
-            let reply = Reply::unsigned();
-            return Response::json(reply.http_status, reply.body.into_bytes());
-        };
-        let (reply, answer) = Responder::channel(received);
-        self.ask(Message::Exchange { via: Via::Http, body, reply }, &answer)
+    fn exchange(&self, request: &Request, slot: Option<&Slot>) -> Response {
+        let (reply, answer) = Responder::channel(Instant::now());
+        self.request_decision(Via::Http, (&request.body, request.bad_body), slot, reply);
+        Self::await_answer(&answer)
     }
 
-    fn kill(&self, body: &[u8]) -> Response {
-        match self.authenticator.authenticate_kill(body) {
-            Ok((reason, by)) => {
-                let (reply, answer) = Responder::channel(Instant::now());
-                self.ask(Message::Kill { reason, by, reply }, &answer)
+    /// Has a body decided on, which came in on this place. What is not put before the decision loop is answered at once.
+    pub(super) fn request_decision(
+        &self,
+        via: Via,
+        (body, bad_body): (&[u8], Option<BadBody>),
+        slot: Option<&Slot>,
+        reply: Responder,
+    ) {
+        let body = match self.authenticator.authenticate(body, bad_body) {
+            Ok(body) => body,
+            Err(code) => {
+                self.metrics.unsigned.add();
+                self.turned_away.add(1, code);
+                return reply.answer(Reply::unsigned());
             }
-            Err(refusal) => refusal,
+        };
+        let share = match self.share_of(&body, slot) {
+            Ok(share) => share,
+            Err(refusal) => return self.turn_away(reply, refusal),
+        };
+        let message = Message::Exchange { via, body, reply: reply.holding(share) };
+        if let Err(refused) = self.inbox.try_send(message)
+            && let Message::Exchange { reply, .. } = refused.into_inner()
+        {
+            self.turn_away(reply, Reply::busy());
         }
     }
 
-    fn ask(&self, message: Message, answer: &Receiver<Reply>) -> Response {
-        let reply = match self.inbox.try_send(message) {
-            Ok(()) => answer.recv_timeout(DECISION_WAIT).unwrap_or_else(|_| Reply::unanswered()),
-            Err(_) => {
-                self.metrics.busy.add();
-                Reply::busy()
-            }
+    /// The client's part in a connection and in the decision loop, for a request that it signed.
+    fn share_of(&self, body: &RequestBody, slot: Option<&Slot>) -> Result<Option<Share>, Reply> {
+        let RequestBody::Signed { client, .. } = body else { return Ok(None) };
+        slot.map_or(Ok(()), |slot| slot.vouch(*client)).map_err(|most| Reply::over_share(most, "connections"))?;
+        self.shares.take(*client).map(Some).map_err(|most| Reply::over_share(most, "requests at work"))
+    }
+
+    fn turn_away(&self, reply: Responder, refusal: Reply) {
+        self.metrics.busy.add();
+        self.turned_away.add(1, Code::Busy.as_str());
+        reply.answer(refusal);
+    }
+
+    fn kill(&self, body: &[u8], slot: Option<&Slot>) -> Response {
+        let (reason, by) = match self.authenticator.authenticate_kill(body) {
+            Ok(kill) => kill,
+            Err(refusal) => return refusal,
         };
+        // A kill needs no share: this keeps its place where there is one.
+        let _has_share = slot.map(|slot| slot.vouch(by));
+        let (reply, answer) = Responder::channel(Instant::now());
+        if self.inbox.try_send(Message::Kill { reason, by, reply }).is_err() {
+            self.metrics.busy.add();
+            let Reply { http_status, body } = Reply::busy();
+            return Response::json(http_status, body.into_bytes());
+        }
+        Self::await_answer(&answer)
+    }
+
+    fn await_answer(answer: &Receiver<Reply>) -> Response {
+        let reply = answer.recv_timeout(DECISION_WAIT).unwrap_or_else(|_| Reply::unanswered());
         Response::json(reply.http_status, reply.body.into_bytes())
     }
 
     fn events(&self, query: &str) -> Response {
         let number = |name: &str| match parameter(query, name) {
+            _ if times(query, name) > 1 => {
+                Err(Response::error(400, "bad_request", &format!("`{name}` stands more than once")))
+            }
             None => Ok(None),
             Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
                 Response::error(400, "bad_request", &format!("`{name}` must be an integer that is not negative"))
@@ -122,6 +167,9 @@ impl Handlers {
     }
 
     fn decision(&self, query: &str) -> Response {
+        if times(query, "nonce").saturating_add(times(query, "cloid")) > 1 {
+            return Response::error(400, "bad_request", "ask with one of ?nonce=N and ?cloid=0x…, once");
+        }
         let (found, nonce) = match (parameter(query, "nonce"), parameter(query, "cloid")) {
             (Some(nonce), None) => match nonce.parse::<u64>() {
                 Ok(nonce) => (self.lookup.by_nonce(nonce), Some(nonce)),
@@ -190,6 +238,11 @@ fn page(asset: &monitor::Asset) -> Response {
         headers: monitor::HEADERS.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
         body: asset.body.into(),
     }
+}
+
+/// How often a parameter stands in a query.
+fn times(query: &str, name: &str) -> usize {
+    query.split('&').filter(|pair| pair.split_once('=').is_some_and(|(key, _)| key == name)).count()
 }
 
 /// The value of a query's parameter; none of those here needs decoding.

@@ -8,6 +8,7 @@ pub(super) mod handlers;
 pub(super) mod info_proxy;
 mod info_threads;
 mod routes;
+pub(super) mod shares;
 mod types;
 mod websocket;
 mod workers;
@@ -22,11 +23,11 @@ use std::time::Duration;
 
 use crossbeam_channel::Sender;
 
-use self::gate::{Gate, Hosts, Limits, Setup, Upgrade};
+use self::gate::{Gate, Handler, Hosts, Limits, Setup, Slot, Upgrade};
 use self::handlers::Handlers;
 use self::info_proxy::InfoProxy;
 use self::info_threads::{Full, InfoQueue, TOO_MANY};
-use self::types::{Handler, Request, Response};
+use self::types::{Request, Response};
 use self::websocket::Sockets;
 use self::workers::{WORKERS, WorkerHandler, WorkerResponder, Workers};
 use super::thread::Death;
@@ -71,7 +72,7 @@ impl Server {
         let shutting_down = Arc::new(AtomicBool::new(false));
         let sockets =
             Sockets { handlers: Arc::clone(&handlers), info: websockets, shutting_down: Arc::clone(&shutting_down) };
-        let handler: Handler = Arc::new(move |request: Request| handlers.answer(&request));
+        let handler: Handler = Arc::new(move |request: &Request, slot: &Slot| handlers.answer(request, Some(slot)));
         let upgrades = Arc::new(move |upgrade: Upgrade| websocket::serve(&sockets, upgrade));
         let hosts = Hosts::new(allowed_hosts);
         let setup = Setup { limits, hosts, slots, handler, workers: socket, upgrades };
@@ -98,7 +99,7 @@ fn worker_handler(handlers: &Arc<Handlers>, info: InfoQueue) -> WorkerHandler {
     let handlers = Arc::clone(handlers);
     Arc::new(move |request: Request, responder: WorkerResponder| {
         if request.path != "/info" {
-            return responder.send(handlers.answer(&request));
+            return responder.send(handlers.answer(&request, None));
         }
         if let Err(refusal) = handlers.pass() {
             return responder.send(refusal);

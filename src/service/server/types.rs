@@ -1,12 +1,6 @@
 //! Plain requests and responses, free of sockets: the gate passes the ones to the handlers and gets the others back.
 
-use std::sync::Arc;
-
 use crate::record::error_body::ErrorBody;
-
-/// Answers a request. Called by many threads at once, so it must hold no lock while it waits. A panic in it ends the thread,
-/// and with it the service.
-pub(in crate::service) type Handler = Arc<dyn Fn(Request) -> Response + Send + Sync>;
 
 /// The content type of every answer but the monitor page's.
 pub(in crate::service) const JSON: &str = "application/json";

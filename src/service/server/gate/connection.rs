@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpStream};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::admission::{Admitted, admit};
 use super::answer::Answer;
@@ -11,7 +11,7 @@ use super::context::GateContext;
 use super::head::{Head, Verb, parse};
 use super::io::{CHUNK, End, fill, write_all};
 use super::refusal::Refusal;
-use super::slots::Slot;
+use super::slots::{NotBegun, Slot, Work};
 use super::upgrade::Upgrade;
 use super::worker_client::{Failure, Outgoing};
 use crate::service::server::routes::{AnsweredBy, route_of};
@@ -20,6 +20,9 @@ use crate::service::server::types::{BadBody, EXCERPT_BYTES, Method, Request};
 /// How much of what a client still sends is thrown away before its connection is cut: cut at once, it would not
 /// come to read why.
 const MOST_DISCARDED: usize = 16 * 1024 * 1024;
+/// What a connection that gave way still sends is looked for so often.
+const LOOKS: u32 = 10;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 /// A buffer that has held a large body is given back.
 const KEPT_BUFFER: usize = 64 * 1024;
 /// The end of a body in chunks.
@@ -45,13 +48,15 @@ pub(super) struct Connection {
     local: IpAddr,
     /// Bytes read and not yet used.
     buffer: Vec<u8>,
+    /// Whether a request has begun to come in, and no answer has gone out.
+    is_owed: bool,
     context: Arc<GateContext>,
 }
 
 impl Connection {
     pub(super) fn new(stream: TcpStream, slot: Slot, context: Arc<GateContext>) -> Self {
         let local = stream.local_addr().map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |address| address.ip());
-        Self { slot, stream, local, buffer: Vec::new(), context }
+        Self { slot, stream, local, buffer: Vec::new(), is_owed: false, context }
     }
 
     /// Serves until either side has had enough.
@@ -61,10 +66,12 @@ impl Connection {
                 Ok(Next::Again) => {}
                 Ok(Next::Upgrade { path, key }) => {
                     let write_timeout = self.context.setup.limits.write;
+                    self.slot.upgrade();
                     let Self { slot, stream, buffer, context, .. } = self;
                     return (context.setup.upgrades)(Upgrade { path, slot, stream, key, rest: buffer, write_timeout });
                 }
                 Ok(Next::Linger) => return self.linger(),
+                Err(End::Closed) if self.is_owed && self.slot.is_lost() => return self.give_way(),
                 Ok(Next::Close) | Err(_) => return,
             }
         }
@@ -72,19 +79,18 @@ impl Connection {
 
     fn serve_one(&mut self) -> Result<Next, End> {
         self.await_first_byte()?;
-        let limits = &self.context.setup.limits;
-        let until = Instant::now() + if self.slot.is_reserved() { limits.receive_reserved } else { limits.receive };
+        self.slot.receive();
+        self.is_owed = true;
+        let until = Instant::now() + self.context.setup.limits.receive;
         let head = match self.read_head(until)? {
             Ok(head) => head,
             Err(refusal) => return self.refuse(&refusal, Next::Linger),
         };
-        let keep = head.keep_alive && !self.slot.is_reserved();
         let admitted = admit(&head, &self.context.setup.hosts, self.local);
-        let after = if keep { Next::Again } else { Next::Close };
+        let after = if head.keep_alive { Next::Again } else { Next::Close };
         match admitted {
             Err(refusal) if head.may_have_body() => self.refuse(&refusal, Next::Linger),
             Err(refusal) => self.refuse_to(&refusal, after, head.verb == Verb::Head),
-            Ok(Admitted::Upgrade(_)) if self.slot.is_reserved() => self.refuse(&Refusal::busy(), Next::Close),
             Ok(Admitted::Upgrade(key)) => Ok(Next::Upgrade { path: head.path().to_owned(), key }),
             Ok(Admitted::Plain { method, body }) => match self.read_body(&head, body, until)? {
                 Ok(body) => self.answer(&head, method, body, after),
@@ -109,9 +115,8 @@ impl Connection {
         if self.buffer.capacity() > KEPT_BUFFER {
             self.buffer = Vec::new();
         }
-        let limits = &self.context.setup.limits;
-        let until = Instant::now() + if self.slot.is_reserved() { limits.receive_reserved } else { limits.idle };
-        self.fill(until)
+        self.slot.wait();
+        self.fill(Instant::now() + self.context.setup.limits.idle)
     }
 
     fn fill(&mut self, until: Instant) -> Result<(), End> {
@@ -175,10 +180,12 @@ impl Connection {
     /// Answers on this thread.
     fn answer_here(&mut self, head: &Head, request: Request, then: Next) -> Result<Next, End> {
         let context = Arc::clone(&self.context);
-        let Some(_at_work) = context.setup.slots.begin() else {
-            return self.refuse(&Refusal::shutting_down(), Next::Close);
+        let mut at_work = match self.slot.begin(Work::Here) {
+            Ok(at_work) => at_work,
+            Err(why) => return self.refuse(&not_begun(why), Next::Close),
         };
-        let response = (context.setup.handler)(request);
+        let response = (context.setup.handler)(&request, &self.slot);
+        at_work.answered();
         let close = !matches!(then, Next::Again);
         let answer = match answered_by(head) {
             AnsweredBy::ConnectionAsDecision => Answer::of(&response, close),
@@ -190,12 +197,14 @@ impl Connection {
     /// Has the request answered by a worker.
     fn answer_by_worker(&mut self, head: &Head, method: Method, body: &[u8], then: Next) -> Result<Next, End> {
         let context = Arc::clone(&self.context);
-        let Some(_at_work) = context.setup.slots.begin() else {
-            return self.refuse(&Refusal::shutting_down(), Next::Close);
-        };
         let request = Outgoing { method, target: &head.target, body };
         let close = !matches!(then, Next::Again);
+        let mut at_work = match self.slot.begin(Work::Workers) {
+            Ok(at_work) => at_work,
+            Err(why) => return self.refuse(&not_begun(why), Next::Close),
+        };
         let answer = context.workers.call(&request, close, Instant::now() + context.setup.limits.answer);
+        at_work.answered();
         let (refusal, then) = match answer {
             Ok(answer) => return self.write(&answer, head.verb == Verb::Head, then),
             Err(Failure::Gone) => {
@@ -221,7 +230,21 @@ impl Connection {
     fn write(&mut self, answer: &Answer, head_only: bool, then: Next) -> Result<Next, End> {
         let bytes = if head_only { answer.head() } else { &answer.bytes };
         write_all(&mut self.stream, bytes, Instant::now() + self.context.setup.limits.write)?;
+        self.is_owed = false;
         Ok(then)
+    }
+
+    /// Tells the client whose place another has taken, and reads away what it still sends. Nothing more is read from its
+    /// stream but what has come already, so this looks again a few times.
+    fn give_way(mut self) {
+        if self.refuse(&Refusal::busy(), Next::Close).is_err() {
+            return;
+        }
+        let mut chunk = [0_u8; CHUNK];
+        for _ in 0..LOOKS {
+            while matches!(self.stream.read(&mut chunk), Ok(1..)) {}
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
     }
 
     /// Lets the client finish sending, within bounds, so that it gets to read the answer.
@@ -238,6 +261,13 @@ impl Connection {
                 Err(_) => return,
             }
         }
+    }
+}
+
+fn not_begun(why: NotBegun) -> Refusal {
+    match why {
+        NotBegun::ShuttingDown => Refusal::shutting_down(),
+        NotBegun::Busy => Refusal::busy(),
     }
 }
 

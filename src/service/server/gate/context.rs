@@ -6,10 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::admission::Hosts;
 use super::limits::Limits;
-use super::slots::Slots;
+use super::slots::{Slot, Slots};
 use super::upgrade::Upgrades;
 use super::worker_client::WorkerClient;
-use crate::service::server::types::Handler;
+use crate::service::server::types::{Request, Response};
+
+/// Answers a request that came in on this place. Called by many threads at once, so it must hold no lock while it waits. A
+/// panic in it ends the thread, and with it the service.
+pub(in crate::service::server) type Handler = Arc<dyn Fn(&Request, &Slot) -> Response + Send + Sync>;
 
 /// The parts that a gate is opened with.
 pub(in crate::service::server) struct Setup {

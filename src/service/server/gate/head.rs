@@ -98,6 +98,9 @@ fn read_headers(verb: Verb, target: String, http_1_1: bool, headers: &[httparse:
         (None, true) => Length::Encoded,
         (Some(_), true) => return Err(bad("Content-Length and Transfer-Encoding contradict each other")),
     };
+    if seen.websocket && seen.key.as_deref().is_some_and(|key| !is_websocket_key(key)) {
+        return Err(bad("Sec-WebSocket-Key must be 16 bytes in base64"));
+    }
     let upgrade = (seen.connection_upgrade && seen.websocket).then(|| seen.key.filter(|_| seen.version_13));
     let keep_alive = if http_1_1 { !seen.connection_close } else { seen.connection_keep };
     Ok(Head {
@@ -179,6 +182,13 @@ impl Seen {
         }
         Ok(())
     }
+}
+
+/// Whether it is 16 bytes in base64: 22 letters, the last of which has four bits to spare, and what fills them up.
+fn is_websocket_key(key: &str) -> bool {
+    let is_base64 = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'+' | b'/');
+    let letters = key.strip_suffix("==").filter(|letters| letters.len() == 22);
+    letters.is_some_and(|letters| letters.bytes().all(is_base64) && letters.ends_with(['A', 'Q', 'g', 'w']))
 }
 
 fn tokens<'a>(header: &httparse::Header<'a>) -> impl Iterator<Item = &'a str> {

@@ -5,16 +5,21 @@ use std::time::Duration;
 /// The bounds of connections, in number and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::service) struct Limits {
-    /// Connections at one moment, upgraded ones included.
+    /// Connections with something to say at one moment, upgraded ones included.
     pub(in crate::service) connections: usize,
-    /// How many of these places are reserved: one request each and no upgrade.
-    pub(in crate::service) reserved: usize,
+    /// How many of these may wait for an HTTP worker at once.
+    pub(in crate::service) asking: usize,
+    /// How many of these are kept for clients, in equal parts. The rest, less those above, is for orders without a client,
+    /// of which few wait, kills and health checks.
+    pub(in crate::service) signed: usize,
+    /// Connections besides that have said nothing yet, and as many that wait for a place.
+    pub(super) silent: usize,
+    /// How long one waits for a place.
+    pub(super) place: Duration,
     /// How long a connection may stay between two requests.
     pub(super) idle: Duration,
     /// From a request's first byte to its last.
     pub(super) receive: Duration,
-    /// The same in a reserved place, from the connection on.
-    pub(super) receive_reserved: Duration,
     /// For a worker's answer.
     pub(super) answer: Duration,
     /// For the client to take an answer.
@@ -28,11 +33,13 @@ pub(in crate::service) struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            connections: 64,
-            reserved: 8,
+            connections: 128,
+            asking: 40,
+            signed: 64,
+            silent: 256,
+            place: Duration::from_secs(2),
             idle: Duration::from_secs(75),
             receive: Duration::from_secs(10),
-            receive_reserved: Duration::from_secs(2),
             answer: Duration::from_secs(30),
             write: Duration::from_secs(5),
             linger: Duration::from_secs(2),

@@ -1,6 +1,5 @@
-//! The public listener: accepts connections and gives each its thread.
+//! The public listener: accepts connections, and gives each its thread once it has something to say.
 
-use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -9,12 +8,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use super::answer::Answer;
 use super::connection::Connection;
 use super::context::{GateContext, Setup};
-use super::refusal::Refusal;
+use super::lobby::Lobby;
 use crate::service::thread::{Death, spawn, spawn_small};
 
 /// Stack of a connection's thread.
@@ -22,6 +19,8 @@ const STACK_BYTES: usize = 256 * 1024;
 
 /// After an accept that failed, for want of descriptors most likely, there is this pause.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Connections that are accepted before anyone is listened to again.
+const MOST_AT_ONCE: usize = 64;
 
 /// The open gate.
 pub(in crate::service::server) struct Gate {
@@ -42,10 +41,9 @@ impl Gate {
     ) -> std::io::Result<Self> {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let tick = setup.limits.tick;
         let context = Arc::new(GateContext::new(setup));
         let (accepting, heard) = (Arc::clone(&context), deaths.clone());
-        let accept = move || accept_all(&accepting, &heard, || next_of(&listener, tick));
+        let accept = move || accept_all(&accepting, &heard, &listener, || next_of(&listener));
         let acceptor = spawn("gate", deaths, accept)?;
         Ok(Self { context, address, acceptor })
     }
@@ -66,10 +64,8 @@ impl Gate {
     }
 }
 
-/// Waits one tick at most for the next connection.
-fn next_of(listener: &TcpListener, tick: Duration) -> std::io::Result<Option<TcpStream>> {
-    let timeout = PollTimeout::try_from(tick).unwrap_or(PollTimeout::ZERO);
-    poll(&mut [PollFd::new(listener.as_fd(), PollFlags::POLLIN)], timeout)?;
+/// The next connection, if there is one.
+fn next_of(listener: &TcpListener) -> std::io::Result<Option<TcpStream>> {
     match listener.accept() {
         Ok((stream, _)) => Ok(Some(stream)),
         Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Ok(None),
@@ -80,34 +76,46 @@ fn next_of(listener: &TcpListener, tick: Duration) -> std::io::Result<Option<Tcp
 pub(super) fn accept_all(
     context: &Arc<GateContext>,
     deaths: &Sender<Death>,
+    listener: &impl AsFd,
     mut next: impl FnMut() -> std::io::Result<Option<TcpStream>>,
 ) -> Result<(), String> {
+    let limits = &context.setup.limits;
+    let mut lobby = Lobby::new(limits);
     while !context.shutting_down.load(Ordering::SeqCst) {
         if context.workers_gone.load(Ordering::SeqCst) {
             return Err("the HTTP workers' socket is gone".to_owned());
         }
-        match next() {
-            Ok(Some(stream)) => receive(stream, context, deaths),
-            Ok(None) => {}
-            // No accept error is a reason to end: the connection it belonged to is gone, or descriptors are short.
-            Err(_) => std::thread::sleep(ACCEPT_PAUSE),
+        lobby.wait(listener, limits.tick);
+        for _ in 0..MOST_AT_ONCE {
+            match next() {
+                Ok(Some(stream)) => lobby.take(stream),
+                Ok(None) => break,
+                // No accept error is a reason to end: the connection it belonged to is gone, or descriptors are short.
+                Err(_) => {
+                    lobby.make_room();
+                    std::thread::sleep(ACCEPT_PAUSE);
+                    break;
+                }
+            }
         }
+        lobby.seat(|stream| receive(stream, context, deaths));
     }
     Ok(())
 }
 
-/// Gives a new connection its thread. One that cannot be served now is closed, with a word where that cannot block.
-fn receive(stream: TcpStream, context: &Arc<GateContext>, deaths: &Sender<Death>) {
+/// Gives a connection that has something to say its thread, or gives it back where there is no place. One that cannot be
+/// served is closed.
+fn receive(stream: TcpStream, context: &Arc<GateContext>, deaths: &Sender<Death>) -> Result<(), TcpStream> {
     let tick = Some(context.setup.limits.tick);
     let set = stream
-        .set_nodelay(true)
+        .set_nonblocking(false)
+        .and_then(|()| stream.set_nodelay(true))
         .and_then(|()| stream.set_read_timeout(tick))
         .and_then(|()| stream.set_write_timeout(tick));
-    if set.is_err() {
-        return;
-    }
-    let Some(slot) = context.setup.slots.enter() else {
-        return turn_away(stream);
+    let Ok(again) = set.and_then(|()| stream.try_clone()) else { return Ok(()) };
+    let slot = match context.setup.slots.enter(again) {
+        Ok(slot) => slot,
+        Err(_) => return stream.set_nonblocking(true).map_or(Ok(()), |()| Err(stream)),
     };
     let connection = Connection::new(stream, slot, Arc::clone(context));
     // Without a thread, for want of memory most likely, the connection closes and its place is free again.
@@ -115,12 +123,5 @@ fn receive(stream: TcpStream, context: &Arc<GateContext>, deaths: &Sender<Death>
         connection.serve();
         Ok(())
     });
-}
-
-fn turn_away(mut stream: TcpStream) {
-    let answer = Answer::of(&Refusal::busy().0, true);
-    if stream.set_nonblocking(true).is_ok() {
-        // An empty socket buffer holds this little; if not, the client sees the connection close.
-        let _ = stream.write(&answer.bytes);
-    }
+    Ok(())
 }

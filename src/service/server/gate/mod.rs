@@ -5,8 +5,9 @@
 //! the HTTP workers, WebSocket handshakes to the service that speaks with them. What a request means may not enter: the gate
 //! reads no body.
 //!
-//! Connections are bounded, and the last few places are reserved: one request each, soon, then closed. So whoever leaks or
-//! hoards connections cannot keep a kill or an exit out for longer than such a request may take.
+//! Connections are bounded, and a client has a share of them. Whoever is nobody's client gives way to a newcomer (`slots`), and
+//! a connection takes a place only once it has something to say (`lobby`). So whoever leaks or hoards connections keeps no
+//! kill, no order and no health check out.
 
 mod admission;
 mod answer;
@@ -16,15 +17,17 @@ mod head;
 mod io;
 mod limits;
 mod listener;
+mod lobby;
 mod refusal;
 mod slots;
 mod upgrade;
 mod worker_client;
 
 pub(super) use admission::Hosts;
-pub(super) use context::Setup;
+pub(super) use context::{Handler, Setup};
 pub(in crate::service) use limits::Limits;
 pub(super) use listener::Gate;
+pub(super) use slots::Slot;
 pub(in crate::service) use slots::Slots;
 pub(super) use upgrade::Upgrade;
 

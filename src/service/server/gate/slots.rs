@@ -1,40 +1,110 @@
-//! Counts connections and the requests at work, so that both stay bounded and a shutdown can wait for the latter.
+//! The places for connections, who holds them, and who gives way when all are taken.
+//!
+//! A connection on which a client's signature checked out is that client's, and each client has a share of the places. All
+//! others give way to newcomers, whoever was idle longest first, but for a request that is at work. What can be at work
+//! without a signature has fewer places than there are, so a newcomer always finds one.
 
+use std::collections::BTreeMap;
+use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::limits::Limits;
+use crate::base::address::Address;
 use crate::base::sync::lock;
 
-#[derive(Debug, Default)]
-struct Counts {
-    open: usize,
-    at_work: usize,
-    shutting_down: bool,
-}
+/// Threads of connections that gave way and have not ended yet, at most.
+const MOST_ENDING: usize = 64;
 
 /// The places there are.
 #[derive(Debug)]
 pub(in crate::service) struct Slots {
-    counts: Mutex<Counts>,
+    state: Mutex<State>,
     idle: Condvar,
     most: usize,
-    unreserved: usize,
+    asking: usize,
+    share: usize,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    places: BTreeMap<u64, Place>,
+    /// The number of the last place given.
+    last: u64,
+    /// Counts what happens on places, so that the longest idle one is known.
+    moment: u64,
+    /// Slots that are held, those that gave way among them.
+    held: usize,
+    at_work: usize,
+    asking: usize,
+    shutting_down: bool,
+}
+
+/// A place that is taken.
+#[derive(Debug)]
+struct Place {
+    /// The connection's own socket once more: to wake its thread by.
+    socket: TcpStream,
+    /// Whose signature checked out on it.
+    client: Option<Address>,
+    phase: Phase,
+    /// The moment of its last change.
+    since: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// Between two requests.
+    Waiting,
+    /// Upgraded to a WebSocket.
+    Upgraded,
+    /// A request comes in.
+    Receiving,
+    /// An answer goes out.
+    Answering,
+    /// A request is being answered.
+    AtWork,
 }
 
 /// One connection's place; free again when dropped.
 #[derive(Debug)]
-pub(in crate::service) struct Slot {
+pub(in crate::service::server) struct Slot {
     slots: Arc<Slots>,
-    is_reserved: bool,
+    number: u64,
+}
+
+/// Where a request is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// On the connection's own thread.
+    Here,
+    /// By the HTTP workers, which may ask the venue.
+    Workers,
+}
+
+/// Why a request does not begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotBegun {
+    ShuttingDown,
+    /// Its place is another's by now, or too many of its kind are at work.
+    Busy,
 }
 
 /// One request at work; done when dropped.
-pub(super) struct AtWork<'a>(&'a Slots);
+#[derive(Debug)]
+pub(super) struct AtWork {
+    slots: Arc<Slots>,
+    number: u64,
+    /// Whether it waits for a worker.
+    is_asking: bool,
+}
 
 impl Slots {
-    /// `most` places, the last `reserved` of them reserved.
-    pub(in crate::service) fn new(most: usize, reserved: usize) -> Self {
-        Self { counts: Mutex::default(), idle: Condvar::new(), most, unreserved: most.saturating_sub(reserved) }
+    /// The places of these limits, where so many clients are known.
+    pub(in crate::service) fn new(limits: &Limits, clients: usize) -> Self {
+        let share = limits.signed.checked_div(clients).unwrap_or(limits.signed).max(1);
+        let (state, idle) = (Mutex::default(), Condvar::new());
+        Self { state, idle, most: limits.connections, asking: limits.asking, share }
     }
 
     /// The connections there may be.
@@ -42,97 +112,156 @@ impl Slots {
         self.most
     }
 
-    /// How many connections there are, and how many requests are at work.
+    /// How many connections have places, and how many requests are at work.
     pub(in crate::service) fn taken(&self) -> (usize, usize) {
-        let counts = self.lock();
-        (counts.open, counts.at_work)
+        let state = self.lock();
+        (state.places.len(), state.at_work)
     }
 
-    /// A place for a new connection, or `None` when all are taken.
-    pub(super) fn enter(self: &Arc<Self>) -> Option<Slot> {
-        let mut counts = self.lock();
-        if counts.open >= self.most {
-            return None;
+    /// A place for a connection that has something to say, if need be that of one that is nobody's; `None` while
+    /// all are at work or clients'. `socket` is the connection's once more.
+    pub(super) fn enter(self: &Arc<Self>, socket: TcpStream) -> Result<Slot, TcpStream> {
+        let mut state = self.lock();
+        let is_full = state.places.len() >= self.most;
+        let has_thread = state.held < self.most.saturating_add(MOST_ENDING);
+        if !has_thread || (is_full && !state.close_one(|place| place.client.is_none() && place.phase != Phase::AtWork)) {
+            return Err(socket);
         }
-        let is_reserved = counts.open >= self.unreserved;
-        counts.open = counts.open.saturating_add(1);
-        Some(Slot { slots: Arc::clone(self), is_reserved })
-    }
-
-    /// Marks a request as at work, or `None` once the shutdown has begun.
-    pub(super) fn begin(&self) -> Option<AtWork<'_>> {
-        let mut counts = self.lock();
-        if counts.shutting_down {
-            return None;
-        }
-        counts.at_work = counts.at_work.saturating_add(1);
-        Some(AtWork(self))
+        let since = state.next_moment();
+        state.last = state.last.saturating_add(1);
+        state.held = state.held.saturating_add(1);
+        let number = state.last;
+        state.places.insert(number, Place { socket, client: None, phase: Phase::Receiving, since });
+        Ok(Slot { slots: Arc::clone(self), number })
     }
 
     /// Lets no request begin any more and waits for those at work; false when some are left after `grace`.
     pub(super) fn shut_down(&self, grace: Duration) -> bool {
-        let mut counts = self.lock();
-        counts.shutting_down = true;
-        let waited = self.idle.wait_timeout_while(counts, grace, |counts| counts.at_work > 0);
+        let mut state = self.lock();
+        state.shutting_down = true;
+        let waited = self.idle.wait_timeout_while(state, grace, |state| state.at_work > 0);
         waited.unwrap_or_else(PoisonError::into_inner).0.at_work == 0
     }
 
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        lock(&self.counts)
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+impl State {
+    fn next_moment(&mut self) -> u64 {
+        self.moment = self.moment.saturating_add(1);
+        self.moment
+    }
+
+    fn set(&mut self, number: u64, phase: Phase) -> bool {
+        let since = self.next_moment();
+        let place = self.places.get_mut(&number);
+        place.map(|place| (place.phase, place.since) = (phase, since)).is_some()
+    }
+
+    /// Closes the connection that was idle longest of those that `may_go`, and takes its place from it.
+    fn close_one(&mut self, may_go: impl Fn(&Place) -> bool) -> bool {
+        let candidates = self.places.iter().filter(|(_, place)| may_go(place));
+        let Some((number, _)) = candidates.min_by_key(|(_, place)| (place.phase >= Phase::Receiving, place.since)) else {
+            return false;
+        };
+        let number = *number;
+        let Some(place) = self.places.remove(&number) else { return false };
+        // Its thread sees the end of the stream. One that reads may still say why; one that writes is cut off.
+        let how = if place.phase == Phase::Answering { Shutdown::Both } else { Shutdown::Read };
+        // An error says that the connection is gone already.
+        let _ = place.socket.shutdown(how);
+        true
     }
 }
 
 impl Slot {
-    /// Whether this is one of the last places: there a connection has one request, soon, and no upgrade, so that these
-    /// places come free again whatever holds the others.
-    pub(super) fn is_reserved(&self) -> bool {
-        self.is_reserved
+    /// The connection waits for its next request, or is upgraded.
+    pub(super) fn wait(&self) {
+        self.slots.lock().set(self.number, Phase::Waiting);
+    }
+
+    /// A request comes in.
+    pub(super) fn receive(&self) {
+        self.slots.lock().set(self.number, Phase::Receiving);
+    }
+
+    /// The connection is a WebSocket from now on.
+    pub(super) fn upgrade(&self) {
+        self.slots.lock().set(self.number, Phase::Upgraded);
+    }
+
+    /// Whether the place is another's by now.
+    pub(in crate::service::server) fn is_lost(&self) -> bool {
+        !self.slots.lock().places.contains_key(&self.number)
+    }
+
+    /// Marks a request as at work: the place is kept for as long.
+    pub(super) fn begin(&self, work: Work) -> Result<AtWork, NotBegun> {
+        let mut state = self.slots.lock();
+        if state.shutting_down {
+            return Err(NotBegun::ShuttingDown);
+        }
+        if work == Work::Workers && state.asking >= self.slots.asking {
+            return Err(NotBegun::Busy);
+        }
+        if !state.set(self.number, Phase::AtWork) {
+            return Err(NotBegun::Busy);
+        }
+        state.at_work = state.at_work.saturating_add(1);
+        let is_asking = work == Work::Workers;
+        state.asking = state.asking.saturating_add(usize::from(is_asking));
+        Ok(AtWork { slots: Arc::clone(&self.slots), number: self.number, is_asking })
+    }
+
+    /// Gives the place to a client whose signature checked out on it. One that has its share of them already loses the
+    /// one that was idle longest; the number of its share where none is idle.
+    pub(in crate::service::server) fn vouch(&self, client: Address) -> Result<(), usize> {
+        let mut state = self.slots.lock();
+        // A place that is some client's already, or that is lost, takes no further one.
+        if state.places.get(&self.number).is_none_or(|place| place.client.is_some()) {
+            return Ok(());
+        }
+        let held = state.places.values().filter(|place| place.client == Some(client)).count();
+        let is_idle = |place: &Place| place.client == Some(client) && place.phase == Phase::Waiting;
+        if held >= self.slots.share && !state.close_one(is_idle) {
+            return Err(self.slots.share);
+        }
+        if let Some(place) = state.places.get_mut(&self.number) {
+            place.client = Some(client);
+        }
+        Ok(())
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut counts = self.slots.lock();
-        counts.open = counts.open.saturating_sub(1);
+        let mut state = self.slots.lock();
+        state.places.remove(&self.number);
+        state.held = state.held.saturating_sub(1);
     }
 }
 
-impl Drop for AtWork<'_> {
+impl AtWork {
+    /// The answer is there, and only has to be written: from now on the place may be taken by another.
+    pub(super) fn answered(&mut self) {
+        let mut state = self.slots.lock();
+        state.set(self.number, Phase::Answering);
+        state.asking = state.asking.saturating_sub(usize::from(std::mem::take(&mut self.is_asking)));
+    }
+}
+
+impl Drop for AtWork {
     fn drop(&mut self) {
-        let mut counts = self.0.lock();
-        counts.at_work = counts.at_work.saturating_sub(1);
-        if counts.at_work == 0 {
-            self.0.idle.notify_all();
+        self.answered();
+        let mut state = self.slots.lock();
+        state.at_work = state.at_work.saturating_sub(1);
+        if state.at_work == 0 {
+            self.slots.idle.notify_all();
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_places_are_reserved_and_come_free() {
-        let slots = Arc::new(Slots::new(3, 1));
-        let (first, second, third) = (slots.enter().unwrap(), slots.enter().unwrap(), slots.enter().unwrap());
-        assert_eq!([&first, &second, &third].map(Slot::is_reserved), [false, false, true]);
-        assert!(slots.enter().is_none());
-        drop(first);
-        assert!(slots.enter().unwrap().is_reserved());
-        drop(third);
-        assert!(!slots.enter().unwrap().is_reserved());
-        drop(second);
-    }
-
-    #[test]
-    fn a_shutdown_lets_nothing_begin_and_waits_for_what_has() {
-        let slots = Arc::new(Slots::new(1, 0));
-        let at_work = slots.begin().unwrap();
-        assert!(!slots.shut_down(Duration::from_millis(1)));
-        assert!(slots.begin().is_none());
-        let waiting = Arc::clone(&slots);
-        let shutdown = std::thread::spawn(move || waiting.shut_down(Duration::from_secs(60)));
-        drop(at_work);
-        assert!(shutdown.join().unwrap());
-    }
-}
+mod tests;

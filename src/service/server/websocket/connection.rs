@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::TrySendError;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tungstenite::error::CapacityError;
 use tungstenite::protocol::frame::coding::CloseCode;
@@ -17,8 +16,8 @@ use tungstenite::{Error, Message as Packet, Utf8Bytes};
 use super::frame::{self, Frame};
 use super::outbox::Outbox;
 use crate::guard::Via;
-use crate::service::message::{Message, Reply};
-use crate::service::server::gate::Upgrade;
+use crate::service::message::Reply;
+use crate::service::server::gate::{Slot, Upgrade};
 use crate::service::server::handlers::Handlers;
 use crate::service::server::info_threads::{InfoQueue, TOO_MANY};
 use crate::service::server::types::BadBody;
@@ -34,6 +33,8 @@ const IDLE: Duration = Duration::from_secs(75);
 const STUCK: Duration = Duration::from_secs(5);
 /// Bytes that may wait to be written.
 const MAX_UNWRITTEN: usize = 4 * 1024 * 1024;
+/// Why a connection that is no client's is closed.
+const GAVE_WAY: &str = "too many connections; those on which a client signed are kept";
 /// How late a shutdown may be noticed.
 const TICK_MS: u16 = 250;
 
@@ -55,20 +56,21 @@ pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
         .max_frame_size(Some(MAX_FRAME))
         .max_write_buffer_size(MAX_UNWRITTEN);
     // A connection that cannot be set up is closed by being dropped.
-    let Ok((socket, _slot)) = upgrade.accept(config) else { return };
+    let Ok((socket, slot)) = upgrade.accept(config) else { return };
     let Ok(outbox) = Outbox::new(MAX_AT_WORK) else { return };
     if socket.get_ref().set_nonblocking(true).is_err() {
         return;
     }
     let now = Instant::now();
     let mut connection =
-        Connection { sockets, socket, outbox, is_exchange, at_work: 0, heard: now, unwritten_since: None };
+        Connection { sockets, slot, socket, outbox, is_exchange, at_work: 0, heard: now, unwritten_since: None };
     let end = connection.run();
     connection.close(end);
 }
 
 struct Connection<'a> {
     sockets: &'a Sockets,
+    slot: Slot,
     socket: WebSocket<TcpStream>,
     outbox: Outbox,
     /// On this path every frame that is none of the protocol's is a request that cannot be read.
@@ -89,7 +91,7 @@ impl Connection<'_> {
     fn run(&mut self) -> End {
         loop {
             if let Err(end) = self.read_all().and_then(|()| self.write_all()) {
-                return end;
+                return if self.slot.is_lost() { End::Close(CloseCode::Again, GAVE_WAY) } else { end };
             }
             if self.sockets.shutting_down.load(Ordering::SeqCst) && self.at_work == 0 {
                 return End::Close(CloseCode::Away, "the guard is stopping");
@@ -133,7 +135,7 @@ impl Connection<'_> {
                 Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(Error::Capacity(CapacityError::MessageTooLong { .. })) => {
                     if self.is_exchange {
-                        self.request_decision(&[], Some(BadBody::TooLarge), |reply| reply.body.clone())?;
+                        self.request_decision(&[], Some(BadBody::TooLarge), |reply| reply.body.clone());
                     }
                     return Err(End::Close(CloseCode::Size, "a frame has at most 257 KiB"));
                 }
@@ -150,15 +152,20 @@ impl Connection<'_> {
             }
             Frame::Bare(_) | Frame::Unknown if self.at_work >= MAX_AT_WORK => self.write(Reply::busy().body),
             Frame::Action(id, body) => {
-                self.request_decision(body.as_bytes(), None, move |reply| frame::action_answer(id, &reply.body))
+                self.request_decision(body.as_bytes(), None, move |reply| frame::action_answer(id, &reply.body));
+                Ok(())
             }
             Frame::Info(id, question) => self.ask(id, question),
-            Frame::Bare(body) => self.request_decision(body.as_bytes(), None, |reply| reply.body.clone()),
+            Frame::Bare(body) => {
+                self.request_decision(body.as_bytes(), None, |reply| reply.body.clone());
+                Ok(())
+            }
             Frame::Ping => self.write(frame::pong()),
             Frame::Subscribe(what) => self.write(frame::no_subscriptions(what)),
             Frame::Unsubscribe(what) => self.write(frame::not_subscribed(what)),
             Frame::Unknown if self.is_exchange => {
-                self.request_decision(text.as_bytes(), None, |reply| reply.body.clone())
+                self.request_decision(text.as_bytes(), None, |reply| reply.body.clone());
+                Ok(())
             }
             Frame::Unknown => self.write(frame::unknown(text)),
         }
@@ -170,25 +177,10 @@ impl Connection<'_> {
         body: &[u8],
         bad_body: Option<BadBody>,
         shape: impl Fn(&Reply) -> String + Send + 'static,
-    ) -> Result<(), End> {
-        let handlers = &self.sockets.handlers;
-        let received = Instant::now();
-        let Some(body) = handlers.authenticator.authenticate(body, bad_body) else {
-            handlers.metrics.unsigned.add();
-            return self.write(shape(&Reply::unsigned()));
-        };
-        let reply = self.outbox.reply_sender().responder(received, shape);
+    ) {
+        let reply = self.outbox.reply_sender().responder(Instant::now(), shape);
         self.at_work = self.at_work.saturating_add(1);
-        let message = Message::Exchange { via: Via::WebSocket, body, reply };
-        match handlers.inbox.try_send(message) {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Full(Message::Exchange { reply, .. })) => {
-                handlers.metrics.busy.add();
-                reply.answer(Reply::busy());
-                Ok(())
-            }
-            Err(_) => Err(End::Close(CloseCode::Away, "the guard is stopping")),
-        }
+        self.sockets.handlers.request_decision(Via::WebSocket, (body, bad_body), Some(&self.slot), reply);
     }
 
     fn ask(&mut self, id: u64, question: &str) -> Result<(), End> {

@@ -47,42 +47,81 @@ fn a_client_that_stops_halfway_is_told_and_holds_nobody() {
     drip.join().unwrap();
 }
 
+const ASK: &[u8] = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const SIGN: &[u8] = b"GET /healthz?signed HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
 #[test]
-fn hoarded_connections_leave_the_reserved_places() {
-    let server = open(Limits { connections: 6, reserved: 2, receive_reserved: Duration::from_millis(200), ..limits() });
-    let ask = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    let mut hoard: Vec<TcpStream> = (0..4).map(|_| server.connect()).collect();
+fn hoarded_connections_give_way_and_a_clients_stays() {
+    let server = open(Limits { connections: 4, asking: 2, signed: 2, ..limits() });
+    let mut client = server.connect();
+    client.write_all(SIGN).unwrap();
+    read_one(&mut client);
+    let mut hoard: Vec<TcpStream> = (0..20).map(|_| server.connect()).collect();
     for stream in &mut hoard {
-        stream.write_all(ask).unwrap();
-        assert!(!read_one(stream).0.contains("Connection: close"));
-    }
-    for _ in 0..10 {
-        let mut brief = server.connect();
-        brief.write_all(ask).unwrap();
-        assert!(read_all(&mut brief).contains("\r\nConnection: close\r\n"));
-    }
-    // Connections there that send nothing go by themselves; until then the next one is turned away with a reason.
-    let silent: Vec<TcpStream> = (0..2).map(|_| server.connect()).collect();
-    let mut refused = 0;
-    while !server.serves() {
-        refused += 1;
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert!(refused > 0);
-    drop(silent);
-    for stream in &mut hoard {
-        stream.write_all(ask).unwrap();
+        stream.write_all(ASK).unwrap();
         assert!(read_one(stream).0.starts_with("HTTP/1.1 200 "));
     }
+    assert!(server.serves());
+    for stream in &mut hoard[..17] {
+        assert_eq!(read_all(stream), "", "idle, and nobody's");
+    }
+    client.write_all(SIGN).unwrap();
+    assert!(read_one(&mut client).0.starts_with("HTTP/1.1 200 "));
 }
 
 #[test]
-fn a_full_gate_says_busy() {
-    let server = open(Limits { connections: 1, reserved: 0, ..limits() });
-    let mut only = server.connect();
-    only.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    read_one(&mut only);
-    assert!(read_all(&mut server.connect()).starts_with("HTTP/1.1 503 "));
+fn who_gives_way_with_half_a_request_is_told() {
+    let server = open(Limits { connections: 1, ..limits() });
+    let mut half = server.connect();
+    half.write_all(b"GET /heal").unwrap();
+    // Until the half has the place, there is nobody to give way.
+    while server.gate.as_ref().unwrap().context.setup.slots.taken().0 == 0 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(server.serves());
+    let told = read_all(&mut half);
+    assert!(told.starts_with("HTTP/1.1 503 ") && told.contains("too many connections"), "{told}");
+}
+
+#[test]
+fn silent_connections_take_no_place_and_the_oldest_is_told_to_go() {
+    let server = open(Limits { connections: 1, silent: 3, ..limits() });
+    let mut silent: Vec<TcpStream> = (0..4).map(|_| server.connect()).collect();
+    assert!(server.serves());
+    for stream in &mut silent[..2] {
+        assert!(read_all(stream).starts_with("HTTP/1.1 503 "));
+    }
+    silent[3].write_all(ASK).unwrap();
+    assert!(read_one(&mut silent[3]).0.starts_with("HTTP/1.1 200 "));
+}
+
+/// While all places are at work: one that sends everything before it reads gets to read why.
+#[test]
+fn who_finds_no_place_in_time_reads_why() {
+    let (arrive, arrived) = bounded(1);
+    let (release, released) = bounded::<()>(1);
+    let stuck = move |request: Request| {
+        if request.query == "stuck" {
+            arrive.send(()).unwrap();
+            released.recv().unwrap();
+        }
+        Response::json(200, Vec::new())
+    };
+    let small = Limits { connections: 1, asking: 1, place: Duration::from_millis(50), ..limits() };
+    let server = open_with(small, 2, &handler(stuck), no_upgrades());
+    let mut at_work = server.connect();
+    at_work.write_all(b"GET /guard/status?stuck HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    arrived.recv_timeout(Duration::from_secs(60)).unwrap();
+    let mut eager = server.connect();
+    eager.write_all(format!("POST /exchange {JSON_POST}Content-Length: 200000\r\n\r\n").as_bytes()).unwrap();
+    eager.write_all(&vec![b' '; 100_000]).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    eager.write_all(&vec![b' '; 100_000]).unwrap();
+    let told = read_one(&mut eager);
+    assert!(told.0.starts_with("HTTP/1.1 503 ") && told.1.contains("too many connections"), "{told:?}");
+    release.send(()).unwrap();
+    assert!(read_one(&mut at_work).0.starts_with("HTTP/1.1 200 "));
+    assert!(server.serves());
 }
 
 #[test]
@@ -150,15 +189,18 @@ fn accept_errors_are_survived() {
     let address = listener.local_addr().unwrap();
     let mut client = TcpStream::connect(address).unwrap();
     client.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let done = Arc::clone(&context);
+    let answered = std::thread::spawn(move || {
+        let answer = read_all(&mut client);
+        done.shutting_down.store(true, Ordering::SeqCst);
+        answer
+    });
     let next = || match calls.fetch_add(1, Ordering::SeqCst) {
         0 => Err(std::io::Error::from(nix::errno::Errno::EMFILE)),
         1 => Err(std::io::Error::from(nix::errno::Errno::ECONNABORTED)),
         2 => listener.accept().map(|(stream, _)| Some(stream)),
-        _ => {
-            assert!(read_all(&mut client.try_clone().unwrap()).starts_with("HTTP/1.1 200 "));
-            context.shutting_down.store(true, Ordering::SeqCst);
-            Ok(None)
-        }
+        _ => Ok(None),
     };
-    assert_eq!(accept_all(&context, &server.deaths, next), Ok(()));
+    assert_eq!(accept_all(&context, &server.deaths, &listener, next), Ok(()));
+    assert!(answered.join().unwrap().starts_with("HTTP/1.1 200 "));
 }

@@ -7,15 +7,21 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::super::context::Setup;
+use super::super::context::{Handler, Setup};
 use super::super::limits::Limits;
 use super::super::listener::Gate;
-use super::super::slots::Slots;
+use super::super::slots::{Slot, Slots};
 use super::super::upgrade::{Upgrade, Upgrades};
+use crate::base::address::Address;
 use crate::service::server::gate::Hosts;
-use crate::service::server::types::{Handler, Request, Response};
+use crate::service::server::types::{Request, Response};
 use crate::service::server::workers::{WorkerResponder, Workers, serve};
 use crate::service::thread::Death;
+
+/// The client of every request to the gate's own paths whose query begins with `signed`.
+const CLIENT: Address = Address([1; 20]);
+
+pub(super) type TestHandler = Arc<dyn Fn(Request) -> Response + Send + Sync>;
 
 pub(super) struct TestServer {
     pub(super) gate: Option<Gate>,
@@ -33,7 +39,6 @@ pub(super) fn limits() -> Limits {
     Limits {
         idle: long,
         receive: long,
-        receive_reserved: long,
         answer: long,
         write: long,
         linger: long,
@@ -47,22 +52,28 @@ pub(super) fn no_upgrades() -> Upgrades {
 }
 
 /// A gate and workers with the same handler.
-pub(super) fn open_with(limits: Limits, workers: usize, handler: &Handler, upgrades: Upgrades) -> TestServer {
+pub(super) fn open_with(limits: Limits, workers: usize, handler: &TestHandler, upgrades: Upgrades) -> TestServer {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("http.sock");
     let (deaths, heard) = bounded(16);
     let at_workers = Arc::clone(handler);
     let answer = move |request: Request, responder: WorkerResponder| responder.send(at_workers(request));
     let workers = serve(&path, workers, &(Arc::new(answer) as _), &deaths).unwrap();
-    let slots = Arc::new(Slots::new(limits.connections, limits.reserved));
-    let (hosts, handler) = (Hosts::default(), Arc::clone(handler));
+    let slots = Arc::new(Slots::new(&limits, 1));
+    let (hosts, answer) = (Hosts::default(), Arc::clone(handler));
+    let handler: Handler = Arc::new(move |request: &Request, slot: &Slot| {
+        if request.query.starts_with("signed") && slot.vouch(CLIENT).is_err() {
+            return Response::error(503, "busy", "over its share");
+        }
+        answer(request.clone())
+    });
     let setup = Setup { limits, hosts, slots, handler, workers: path, upgrades };
     let gate = Gate::open(TcpListener::bind("127.0.0.1:0").unwrap(), setup, &deaths).unwrap();
     let address = gate.address();
     TestServer { gate: Some(gate), workers: Some(workers), address, deaths, heard, _folder: folder }
 }
 
-pub(super) fn handler(answer: impl Fn(Request) -> Response + Send + Sync + 'static) -> Handler {
+pub(super) fn handler(answer: impl Fn(Request) -> Response + Send + Sync + 'static) -> TestHandler {
     Arc::new(answer)
 }
 

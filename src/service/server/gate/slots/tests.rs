@@ -1,0 +1,108 @@
+use std::io::Read;
+use std::net::TcpListener;
+
+use super::*;
+
+const ONE: Address = Address([1; 20]);
+const OTHER: Address = Address([2; 20]);
+
+/// Places, and how a test takes one: with the other end of its connection.
+struct Places {
+    slots: Arc<Slots>,
+    listener: TcpListener,
+}
+
+impl Places {
+    fn new(connections: usize, asking: usize, signed: usize, clients: usize) -> Self {
+        let limits = Limits { connections, asking, signed, ..Limits::default() };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self { slots: Arc::new(Slots::new(&limits, clients)), listener }
+    }
+
+    fn enter(&self) -> Option<(Slot, TcpStream)> {
+        let _client = TcpStream::connect(self.listener.local_addr().unwrap()).unwrap();
+        let (socket, _) = self.listener.accept().unwrap();
+        let slot = self.slots.enter(socket.try_clone().unwrap()).ok()?;
+        Some((slot, socket))
+    }
+}
+
+#[test]
+fn a_newcomer_takes_the_place_that_was_idle_longest_and_is_nobodys() {
+    let places = Places::new(4, 1, 4, 1);
+    let [(signed, _a), (first, mut socket), (second, _b), (third, _c)] = [0; 4].map(|_| places.enter().unwrap());
+    signed.vouch(ONE).unwrap();
+    [&signed, &first, &second].into_iter().for_each(Slot::wait);
+    second.wait();
+    let (fifth, _d) = places.enter().unwrap();
+    assert_eq!([&signed, &first, &second, &third].map(Slot::is_lost), [false, true, false, false]);
+    assert_eq!(socket.read(&mut [0]).unwrap(), 0, "its thread is woken");
+    // One that is idle goes before one whose request comes in.
+    let (_sixth, _e) = places.enter().unwrap();
+    assert!(second.is_lost() && !third.is_lost());
+    let at_work = [third.begin(Work::Here).unwrap(), fifth.begin(Work::Here).unwrap()];
+    let (_seventh, _f) = places.enter().unwrap();
+    assert_eq!([&signed, &third, &fifth].map(Slot::is_lost), [false; 3]);
+    drop(at_work);
+}
+
+#[test]
+fn nobody_gives_way_who_is_at_work_or_a_clients() {
+    let places = Places::new(2, 1, 2, 1);
+    let ((signed, _a), (other, _b)) = (places.enter().unwrap(), places.enter().unwrap());
+    signed.vouch(ONE).unwrap();
+    signed.wait();
+    let at_work = other.begin(Work::Here).unwrap();
+    assert!(places.enter().is_none());
+    drop(at_work);
+    assert!(places.enter().is_some() && other.is_lost() && !signed.is_lost());
+    assert_eq!(other.begin(Work::Here).unwrap_err(), NotBegun::Busy);
+}
+
+#[test]
+fn a_client_has_its_share_of_places_and_no_more() {
+    let places = Places::new(8, 1, 4, 2);
+    let [(first, _a), (second, _b), (third, _c), (fourth, _d)] = [0; 4].map(|_| places.enter().unwrap());
+    first.vouch(ONE).unwrap();
+    second.vouch(ONE).unwrap();
+    let at_work = [first.begin(Work::Here).unwrap(), second.begin(Work::Here).unwrap()];
+    assert_eq!(third.vouch(ONE), Err(2));
+    assert_eq!((first.vouch(ONE), fourth.vouch(OTHER)), (Ok(()), Ok(())));
+    drop(at_work);
+    first.wait();
+    third.vouch(ONE).unwrap();
+    assert_eq!([&first, &second, &third, &fourth].map(Slot::is_lost), [true, false, false, false]);
+}
+
+#[test]
+fn questions_leave_places_for_orders() {
+    let places = Places::new(3, 2, 1, 1);
+    let [(first, _a), (second, _b), (third, _c)] = [0; 3].map(|_| places.enter().unwrap());
+    let asking = [first.begin(Work::Workers).unwrap(), second.begin(Work::Workers).unwrap()];
+    assert_eq!(third.begin(Work::Workers).unwrap_err(), NotBegun::Busy);
+    assert!(third.begin(Work::Here).is_ok());
+    drop(asking);
+    assert!(third.begin(Work::Workers).is_ok());
+}
+
+#[test]
+fn threads_that_have_yet_to_end_are_bounded() {
+    let places = Places::new(1, 1, 1, 1);
+    let held: Vec<_> = std::iter::from_fn(|| places.enter()).take(100).collect();
+    assert_eq!(held.len(), 1 + MOST_ENDING);
+    drop(held);
+    assert!(places.enter().is_some());
+}
+
+#[test]
+fn a_shutdown_lets_nothing_begin_and_waits_for_what_has() {
+    let places = Places::new(1, 1, 1, 1);
+    let (slot, _socket) = places.enter().unwrap();
+    let at_work = slot.begin(Work::Here).unwrap();
+    assert!(!places.slots.shut_down(Duration::from_millis(1)));
+    assert_eq!(slot.begin(Work::Here).unwrap_err(), NotBegun::ShuttingDown);
+    let waiting = Arc::clone(&places.slots);
+    let shutdown = std::thread::spawn(move || waiting.shut_down(Duration::from_secs(60)));
+    drop(at_work);
+    assert!(shutdown.join().unwrap());
+}
