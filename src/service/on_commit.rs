@@ -192,7 +192,8 @@ mod tests {
     #[test]
     fn events_that_were_refused_show_up_with_the_next_ones() {
         let recent_events = Arc::new(RecentEvents::default());
-        let ((sends, _queued), (inbox, _messages), (shut_down, _done)) = (send_queue::queues(1), bounded(1), bounded(1));
+        let ((sends, _queued), (inbox, _messages), (shut_down, _done)) =
+            (send_queue::queues(1), bounded(1), bounded(1));
         let handler = CommitHandler {
             recent_events: Arc::clone(&recent_events),
             sends,

@@ -59,7 +59,8 @@ impl Authenticator {
             },
         };
         if !matches!(request, RequestBody::Signed { .. }) && !self.take_turn() {
-            let code = if matches!(request, RequestBody::Unsigned { .. }) { Code::BadSignature } else { Code::Malformed };
+            let code =
+                if matches!(request, RequestBody::Unsigned { .. }) { Code::BadSignature } else { Code::Malformed };
             return Err(code.as_str());
         }
         Ok(request)

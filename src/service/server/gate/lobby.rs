@@ -90,7 +90,8 @@ impl Lobby {
                 self.silent.push_back((stream, since));
             }
         }
-        self.leaving.retain_mut(|leaving| now < leaving.until && (!said.next().unwrap_or_default() || leaving.read_on()));
+        self.leaving
+            .retain_mut(|leaving| now < leaving.until && (!said.next().unwrap_or_default() || leaving.read_on()));
         overdue.into_iter().for_each(|stream| self.turn_away(stream));
     }
 

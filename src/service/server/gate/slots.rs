@@ -124,7 +124,8 @@ impl Slots {
         let mut state = self.lock();
         let is_full = state.places.len() >= self.most;
         let has_thread = state.held < self.most.saturating_add(MOST_ENDING);
-        if !has_thread || (is_full && !state.close_one(|place| place.client.is_none() && place.phase != Phase::AtWork)) {
+        if !has_thread || (is_full && !state.close_one(|place| place.client.is_none() && place.phase != Phase::AtWork))
+        {
             return Err(socket);
         }
         let since = state.next_moment();
@@ -163,7 +164,8 @@ impl State {
     /// Closes the connection that was idle longest of those that `may_go`, and takes its place from it.
     fn close_one(&mut self, may_go: impl Fn(&Place) -> bool) -> bool {
         let candidates = self.places.iter().filter(|(_, place)| may_go(place));
-        let Some((number, _)) = candidates.min_by_key(|(_, place)| (place.phase >= Phase::Receiving, place.since)) else {
+        let Some((number, _)) = candidates.min_by_key(|(_, place)| (place.phase >= Phase::Receiving, place.since))
+        else {
             return false;
         };
         let number = *number;

@@ -84,7 +84,9 @@ fn hostile_requests_are_answered_and_harm_nobody() {
         ("another expectation", post("/exchange", "Expect: miracle\r\nContent-Length: 2\r\n", b"{}"), "417"),
         (
             "a WebSocket without a key that is one",
-            get("Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n"),
+            get(
+                "Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n",
+            ),
             "400",
         ),
         ("no WebSocket", get("Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"), "200"),

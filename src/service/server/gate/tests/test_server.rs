@@ -36,15 +36,7 @@ pub(super) struct TestServer {
 pub(super) fn limits() -> Limits {
     let long = Duration::from_secs(60);
     let tick = Duration::from_millis(20);
-    Limits {
-        idle: long,
-        receive: long,
-        answer: long,
-        write: long,
-        linger: long,
-        tick,
-        ..Limits::default()
-    }
+    Limits { idle: long, receive: long, answer: long, write: long, linger: long, tick, ..Limits::default() }
 }
 
 pub(super) fn no_upgrades() -> Upgrades {
