@@ -8,7 +8,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use serde_json::json;
 
 use self::backlog::Backlog;
-use super::message::{INBOX, Message, Reply, Responder};
+use super::inbox_places::INBOX;
+use super::message::{Message, Reply, Responder};
 use super::metrics::Now;
 use super::on_commit::{AfterCommit, CommitHandler, Event, Output, not_sent};
 use super::reporting::health_report::HealthReport;
@@ -145,7 +146,8 @@ impl DecisionLoop {
                 self.around.commit_handler.turned_away.add(1, guard::Code::Busy.as_str());
                 reply.answer(Reply::busy());
             }
-            Message::Exchange { via, body, reply } => {
+            Message::Exchange { via, body, reply, place } => {
+                drop(place);
                 let id = self.wait(reply);
                 self.step(Input::Request(Request { id, via, body }));
             }

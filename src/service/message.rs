@@ -8,11 +8,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use crate::base::address::Address;
 use crate::guard::{Input, RequestBody, Via};
 use crate::record::error_body::ErrorBody;
+use crate::service::inbox_places::InboxPlace;
 use crate::service::metrics::Now;
-
-/// Messages that wait for the decision loop at most. Whoever sends waits while it is full, but for those who have a
-/// client waiting, who answer `busy` instead.
-pub(super) const INBOX: usize = 1024;
 
 /// A message to the decision loop.
 #[derive(Debug)]
@@ -25,6 +22,8 @@ pub(super) enum Message {
         via: Via,
         /// The request as it was read.
         body: RequestBody,
+        /// Its client's place in the inbox, free once it is taken out.
+        place: Option<InboxPlace>,
         /// Where its answer goes.
         reply: Responder,
     },
@@ -62,15 +61,6 @@ impl Responder {
         let (answer, answered) = bounded(1);
         // A client that went away is not waited for.
         (Self::new(received, move |reply| drop(answer.try_send(reply))), answered)
-    }
-
-    /// The same, keeping something until it answers.
-    pub(super) fn holding(self, kept: impl Send + 'static) -> Self {
-        let Self { received, take } = self;
-        Self::new(received, move |reply| {
-            drop(kept);
-            take(reply);
-        })
     }
 
     /// When the request was received.

@@ -4,6 +4,7 @@
 
 mod bootstrap;
 mod decision_loop;
+mod inbox_places;
 mod message;
 mod metrics;
 mod on_commit;

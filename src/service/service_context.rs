@@ -9,7 +9,8 @@ use signal_hook::iterator::Signals;
 
 use super::bootstrap::source;
 use super::decision_loop::Surroundings;
-use super::message::{INBOX, Message};
+use super::inbox_places::{INBOX, InboxPlaces};
+use super::message::Message;
 use super::metrics::Metrics;
 use super::on_commit::{AfterCommit, CommitHandler};
 use super::preflight::ApiWallet;
@@ -22,7 +23,6 @@ use super::server::authenticate::Authenticator;
 use super::server::gate::{Limits, Slots};
 use super::server::handlers::Handlers;
 use super::server::info_proxy::InfoProxy;
-use super::server::shares::Shares;
 use super::thread::{DEATHS, Death, spawn, spawn_refusing};
 use super::triggers;
 use super::turned_away::TurnedAway;
@@ -237,7 +237,7 @@ impl ServiceContext {
             inbox: self.inbox.clone(),
             recent_events: Arc::clone(&self.recent_events),
             lookup,
-            shares: Arc::new(Shares::new(config.auth.clients.len())),
+            inbox_places: Arc::new(InboxPlaces::new(config.auth.clients.len())),
             turned_away: Arc::clone(&self.turned_away),
             metrics: Arc::clone(&self.metrics),
             slots: Arc::new(Slots::new(&limits, config.auth.clients.len())),

@@ -37,6 +37,8 @@ const LIVE: u64 = 200;
 const CONNECTIONS: usize = 16;
 const FLOOD: u64 = 2_000;
 const FLOOD_FOR: Duration = Duration::from_secs(10);
+/// Decisions of one client, quiet and beside another.
+const BESIDE: u64 = 1_000;
 /// Idle before it is stopped.
 const IDLE: Duration = Duration::from_secs(2);
 
@@ -106,6 +108,15 @@ fn measure(program: &Path, folder: &Path) -> Result<Table, String> {
     let (stopped, _) = pair.guard.stop()?;
     table.most("SIGTERM to exit when idle", Nanos::of(stopped).0 / 1_000_000, "ms", 1_000);
     table.most("resident memory after the flood", resident_kib, "KiB", 40 * 1024);
+
+    let pair = Pair::start(program, folder, false, 2)?;
+    let [quiet, beside] = phases::beside_another(&pair, BESIDE)?;
+    pair.guard.stop()?;
+    for percent in [50, 99] {
+        let what = format!("a client's {} decisions beside another at full speed, p{percent}", beside.len());
+        let quiet = quiet.percentile(percent);
+        table.ratio(what, beside.percentile(percent), (format!("the same, quiet: {quiet}"), quiet), "2");
+    }
     let size = std::fs::metadata(program).map_err(|error| error.to_string())?.len();
     table.most("the program on disk", size / 1024, "KiB", 8 * 1024);
     Ok(table)

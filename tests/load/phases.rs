@@ -1,7 +1,7 @@
 //! The measurements, each on a guard and a venue of its own.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -177,6 +177,53 @@ pub(crate) fn flood(pair: &Pair, most: u64, at_most: Duration, reference: &mut R
     let (took, decisions) = (Nanos::of(begun.elapsed()), done.into_inner());
     let each = cpu_time(&pair.guard)?.minus(cpu_before).0.checked_div(decisions as u64);
     Ok(Flood { decisions, took, each: Nanos(each.unwrap_or_default()) })
+}
+
+/// Decisions of the first client one after the other: while nobody else asks, and while the second keeps
+/// [`GREEDY`] connections busy.
+pub(crate) fn beside_another(pair: &Pair, count: u64) -> Result<[Samples; 2], String> {
+    const GREEDY: u64 = 4;
+    /// More pairs than one connection makes in the time.
+    const MOST: u64 = 5_000;
+    let [first, second] = pair.guard.client_keys.as_slice() else { return Err("two clients are needed".to_owned()) };
+    let nonce = now_ms()?;
+    let asked = |key: &SecretKey, part: u64, pairs_of: u64| {
+        let order = |number: u64| exit(pair.asset, part.saturating_mul(MOST).saturating_add(number));
+        pairs(key, nonce.saturating_add(part.saturating_mul(MOST).saturating_mul(2)), pairs_of, order)
+    };
+    let mut connection = Connection::open(&pair.guard.url)?;
+    for request in asked(first, 1, WARM_UP)?.iter().flatten() {
+        connection.time(request)?;
+    }
+    let mut time = |part: u64| {
+        let mut samples = Samples::default();
+        for request in asked(first, part, count / 2)?.iter().flatten() {
+            samples.add(connection.time(request)?);
+        }
+        Ok::<_, String>(samples)
+    };
+    let quiet = time(2)?;
+    // Connections of one key share its nonces, and those may not overtake each other by much: each in its turn.
+    let greedy = asked(second, 3, MOST)?;
+    let next = AtomicUsize::new(0);
+    let is_over = AtomicBool::new(false);
+    let flood = || {
+        let mut connection = Connection::open(&pair.guard.url)?;
+        while !is_over.load(Ordering::Relaxed) {
+            let Some(requests) = greedy.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
+            requests.iter().try_for_each(|request| connection.time(request).map(drop))?;
+        }
+        Ok::<(), String>(())
+    };
+    let (beside, floods) = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..GREEDY).map(|_| scope.spawn(flood)).collect();
+        let beside = time(4);
+        is_over.store(true, Ordering::Relaxed);
+        let joined = threads.into_iter().map(|thread| thread.join().map_err(|_| "a client panicked".to_owned())?);
+        (beside, joined.collect::<Result<Vec<()>, String>>())
+    });
+    floods?;
+    Ok([quiet, beside?])
 }
 
 /// The processor time that the guard has taken.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use svc_guard::base::key::SecretKey;
 
 use crate::signing::signed;
-use crate::stand::{Mode, Stand};
+use crate::stand::{Mode, Stand, until};
 
 /// Who floods at once: more than may wait their turn, fewer than there are connections.
 const FLOODERS: usize = 24;
@@ -59,11 +59,21 @@ fn a_flood_is_slowed_and_starves_no_client() {
     assert!(turned_away.load(Ordering::SeqCst) > 0, "the flood was no flood");
     assert!(answered >= PASSED, "only {answered} signed requests passed beside {JUDGED} unsigned ones");
 
-    let on_disk = stand.on_disk();
-    let nobodys: Vec<&Value> =
-        on_disk.iter().filter(|event| event["kind"] == "decision" && event["client"].is_null()).collect();
-    assert_eq!(nobodys.len(), judged.load(Ordering::SeqCst), "a decision each");
+    // Who was turned away is told of together, once a second.
+    let is_told = |event: &Value| event["kind"] == "decision" && event["count"].is_u64();
+    let turned_away = u64::try_from(turned_away.into_inner()).unwrap();
+    let on_disk = until("all who were turned away", || {
+        let events = stand.on_disk();
+        let told = events.iter().filter(|event| is_told(event)).filter_map(|event| event["count"].as_u64());
+        (told.sum::<u64>() == turned_away).then_some(events)
+    });
+    let told: Vec<&Value> = on_disk.iter().filter(|event| is_told(event)).collect();
+    assert!(told.iter().all(|event| event["code"] == "bad_signature"), "{told:?}");
     let at_ms = |event: &Value| event["at_ms"].as_u64().unwrap();
+    assert!(told.windows(2).all(|two| at_ms(two[1]) - at_ms(two[0]) >= 1_000), "{told:?}");
+    let is_nobodys = |event: &&Value| event["kind"] == "decision" && event["client"].is_null() && !is_told(event);
+    let nobodys: Vec<&Value> = on_disk.iter().filter(is_nobodys).collect();
+    assert_eq!(nobodys.len(), judged.load(Ordering::SeqCst), "a decision each");
     let span_ms = at_ms(nobodys[nobodys.len() - 1]) - at_ms(nobodys[0]);
     let most = span_ms / TURN_MS + 1 + WAITING;
     assert!(u64::try_from(nobodys.len()).unwrap() <= most, "{} decisions in {span_ms} ms", nobodys.len());

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::authenticate::Authenticator;
 use super::gate::{Slot, Slots};
-use super::shares::{Share, Shares};
 use super::types::{BadBody, Method, Request, Response};
 use crate::faults::{Faults, Step};
 use crate::guard::{Code, RequestBody, Via};
@@ -18,6 +17,7 @@ use crate::monitor;
 use crate::record::decision_view::DecisionView;
 use crate::record::error_body::{ErrorBody, Health};
 use crate::record::event::Event;
+use crate::service::inbox_places::{InboxPlace, InboxPlaces};
 use crate::service::message::{Message, Reply, Responder};
 use crate::service::metrics::{CONTENT_TYPE, Metrics};
 use crate::service::reporting::recent_events::RecentEvents;
@@ -39,8 +39,8 @@ pub(in crate::service) struct Handlers {
     pub(in crate::service) recent_events: Arc<RecentEvents>,
     /// Decisions on disk.
     pub(in crate::service) lookup: Lookup,
-    /// What each client may have at work.
-    pub(in crate::service) shares: Arc<Shares>,
+    /// The places there, by client.
+    pub(in crate::service) inbox_places: Arc<InboxPlaces>,
     /// Requests that were turned away without a decision of their own.
     pub(in crate::service) turned_away: Arc<TurnedAway>,
     /// The counters.
@@ -101,11 +101,11 @@ impl Handlers {
                 return reply.answer(Reply::unsigned());
             }
         };
-        let share = match self.share_of(&body, slot) {
-            Ok(share) => share,
+        let place = match self.place_of(&body, slot) {
+            Ok(place) => place,
             Err(refusal) => return self.turn_away(reply, refusal),
         };
-        let message = Message::Exchange { via, body, reply: reply.holding(share) };
+        let message = Message::Exchange { via, body, place, reply };
         if let Err(refused) = self.inbox.try_send(message)
             && let Message::Exchange { reply, .. } = refused.into_inner()
         {
@@ -113,11 +113,11 @@ impl Handlers {
         }
     }
 
-    /// The client's part in a connection and in the decision loop, for a request that it signed.
-    fn share_of(&self, body: &RequestBody, slot: Option<&Slot>) -> Result<Option<Share>, Reply> {
+    /// A place in the inbox for a request that a client signed, which makes the connection's place the client's too.
+    fn place_of(&self, body: &RequestBody, slot: Option<&Slot>) -> Result<Option<InboxPlace>, Reply> {
         let RequestBody::Signed { client, .. } = body else { return Ok(None) };
         slot.map_or(Ok(()), |slot| slot.vouch(*client)).map_err(|most| Reply::over_share(most, "connections"))?;
-        self.shares.take(*client).map(Some).map_err(|most| Reply::over_share(most, "requests at work"))
+        self.inbox_places.take(*client).map(Some).map_err(|most| Reply::over_share(most, "requests that wait"))
     }
 
     fn turn_away(&self, reply: Responder, refusal: Reply) {

@@ -8,7 +8,6 @@ pub(super) mod handlers;
 pub(super) mod info_proxy;
 mod info_threads;
 mod routes;
-pub(super) mod shares;
 mod types;
 mod websocket;
 mod workers;

@@ -221,8 +221,7 @@ mod tests {
 
     #[test]
     fn origins() {
-        let upgrade =
-            "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: k\r\n";
+        let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
         let post = "Content-Type: application/json\r\nContent-Length: 0\r\n";
         for (line, headers) in [("GET /ws", upgrade), ("GET /exchange", upgrade), ("POST /exchange", post)] {
             for (origin, code) in [
@@ -241,7 +240,7 @@ mod tests {
                 assert_eq!(status(&text), code, "{text}");
             }
         }
-        let keyless = upgrade.replace("Sec-WebSocket-Key: k\r\n", "");
+        let keyless = upgrade.replace("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", "");
         assert_eq!(status(&format!("GET /ws HTTP/1.1\r\nHost: localhost\r\n{keyless}\r\n")), 426);
     }
 }

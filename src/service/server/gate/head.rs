@@ -288,8 +288,8 @@ mod tests {
 
     #[test]
     fn an_upgrade_needs_both_headers_and_a_key_of_version_13() {
-        let full = "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: k\r\n";
-        assert_eq!(with(full).map(|head| head.upgrade), Ok(Some(Some("k".to_owned()))));
+        let full = "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        assert_eq!(with(full).map(|head| head.upgrade), Ok(Some(Some("dGhlIHNhbXBsZSBub25jZQ==".to_owned()))));
         assert_eq!(with(&full.replace("13", "8")).map(|head| head.upgrade), Ok(Some(None)));
         assert_eq!(with(&full.replace("Key", "Kez")).map(|head| head.upgrade), Ok(Some(None)));
         assert_eq!(with(&full.replace("WebSocket\r", "h2c\r")).map(|head| head.upgrade), Ok(None));

@@ -90,6 +90,10 @@ enum End {
 impl Connection<'_> {
     fn run(&mut self) -> End {
         loop {
+            // Before the end of the stream is read, after which nothing can be said.
+            if self.slot.is_lost() {
+                return End::Close(CloseCode::Again, GAVE_WAY);
+            }
             if let Err(end) = self.read_all().and_then(|()| self.write_all()) {
                 return if self.slot.is_lost() { End::Close(CloseCode::Again, GAVE_WAY) } else { end };
             }

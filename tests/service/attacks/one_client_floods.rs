@@ -1,0 +1,104 @@
+//! One client that fills what it can (connections, the decision loop's inbox, the send queue) leaves another its part.
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::json;
+use svc_guard::base::key::SecretKey;
+use tungstenite::{Message, WebSocket};
+
+use crate::http::post;
+use crate::signing::{BTC, ETH, closing, limit, place, signed};
+use crate::stand::{Mode, Stand, run_with, until};
+use crate::watched::{WIDE, covered, hold};
+
+/// A further client of a service that does not run yet.
+fn another(stand: &Stand) -> SecretKey {
+    let file = stand.home().join("second");
+    let done = run_with(&stand.home(), &["client", "add", "--out", file.to_str().unwrap()], "");
+    assert_eq!(done.status.code(), Some(0));
+    SecretKey::parse(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+fn hang(stand: &Stand, on: &str) {
+    stand.venue.control(&json!({"op": "fault", "on": on, "kind": "stall", "times": 1_000_000})).unwrap();
+}
+
+/// Requests of one client that wait for the venue hold all its part of the connections, and no more.
+#[test]
+fn requests_that_wait_hold_no_more_than_their_clients_connections() {
+    const CONNECTIONS: usize = 150;
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    let second = another(&stand);
+    stand.start();
+    hang(&stand, "noop");
+    let greedy: Vec<TcpStream> = (0..CONNECTIONS)
+        .map(|_| {
+            let mut stream = TcpStream::connect(stand.address()).unwrap();
+            let body = signed(&stand.client, &json!({"type": "noop"})).to_string();
+            // Where it was turned away already it holds nothing.
+            let _ = stream.write_all(&post("/exchange", "application/json", body.as_bytes()));
+            stream
+        })
+        .collect();
+    // Refused as over its share, and told of together.
+    let told = until("what was turned away", || {
+        let events = stand.on_disk();
+        events.into_iter().find(|event| event["kind"] == "decision" && event["count"].is_u64())
+    });
+    assert_eq!((&told["code"], &told["verdict"]), (&json!("busy"), &json!("veto")), "{told}");
+    // The other's orders are judged and sent, each on a new connection.
+    let order = place(&limit(BTC, true, "59000", "0.001"));
+    for _ in 0..3 {
+        let response = stand.post("/exchange", &signed(&second, &order));
+        assert_eq!(response.status, 200, "{response:?}");
+    }
+    assert_eq!(stand.get("/healthz").status, 200);
+    drop(greedy);
+}
+
+/// While the venue answers no one, one client queues all the exits that it may; another's exit still has a place in the
+/// queue. Told by what the guard answers: an exit without a place is refused at once, one with a place waits.
+#[test]
+fn one_clients_exits_fill_no_more_than_its_part_of_the_send_queue() {
+    const SOCKETS: usize = 4;
+    const EACH: usize = 80;
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    let second = another(&stand);
+    hold(&stand, "ETH", "0.4");
+    stand.start();
+    covered(&stand, "ETH", "0.4");
+    hang(&stand, "order");
+    let mut sockets: Vec<WebSocket<TcpStream>> = (0..SOCKETS)
+        .map(|_| {
+            let stream = TcpStream::connect(stand.address()).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            tungstenite::client(format!("ws://{}/exchange", stand.address()), stream).unwrap().0
+        })
+        .collect();
+    let exit = || closing(ETH, "2400", "0.001");
+    for socket in &mut sockets {
+        for _ in 0..EACH {
+            socket.send(Message::text(signed(&stand.client, &exit()).to_string())).unwrap();
+        }
+    }
+    let reply = sockets[SOCKETS - 1].read().unwrap();
+    assert!(reply.to_text().unwrap().contains("too many actions wait to be sent"), "{reply}");
+    let stream = TcpStream::connect(stand.address()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut other = tungstenite::client(format!("ws://{}/exchange", stand.address()), stream).unwrap().0;
+    let body = signed(&second, &exit());
+    other.send(Message::text(body.to_string())).unwrap();
+    let target = format!("/guard/decision?nonce={}", body["nonce"]);
+    let decided = until("the other's decision", || {
+        let response = stand.get(&target);
+        (response.status == 200).then(|| response.json())
+    });
+    assert_eq!(decided["decisions"][0]["decision"]["verdict"], "allow", "{decided}");
+    // The venue answers again: it sees the other's exit.
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    let reply = other.read().unwrap();
+    assert!(!reply.to_text().unwrap().contains("too many actions wait"), "{reply}");
+}
