@@ -10,6 +10,7 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Proof;
 use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::send_result::SendResult;
+use crate::guard::state::sent::key::SentKey;
 use crate::record::events::{Done, Sent, Trouble};
 use crate::venue::action::Action;
 use crate::venue::reply::Reply;
@@ -49,7 +50,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
     let next = next.filter(|_| is_recorded);
     let next = skip_cancelled(step, &intent, seq, next);
     let next = next.filter(|next| !is_too_late(step, &intent, ended.key, *next));
-    let next = next.filter(|next| !would_bare(step.guard, &intent, *next));
+    let next = next.filter(|next| !would_bare(step.guard, &intent, seq, *next));
     if let Some(key) = intent.settles {
         let answered = match &result {
             SendResult::Answered(reply, value) => Some((reply, value)),
@@ -209,13 +210,17 @@ fn is_too_late(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: us
     too_late
 }
 
-/// Whether the next action takes the guard's stop away while a client's cancel is about to take the one that was to
-/// stand in its place. Such actions come last.
-fn would_bare(guard: &Guard, intent: &Intent, next: usize) -> bool {
+/// Whether the next action takes the guard's stop away while a client's cancel is about to take, or has taken, the one that
+/// was to stand in its place; it may have named an id that only the answer told. Such actions come last.
+fn would_bare(guard: &Guard, intent: &Intent, seq: u64, next: usize) -> bool {
     let Some(Planned { role: Role::Post(place), action: Action::Cancel { .. }, .. }) = intent.actions.get(next) else {
         return false;
     };
-    intent.order_at(*place).is_some_and(|order| guard.sent.is_cloid_being_cancelled(order.cloid))
+    let Some((index, slot, order)) = intent.order_at(*place) else { return false };
+    match guard.sent.resting_id(SentKey { intent: seq, index, slot }) {
+        Some(oid) => guard.sent.is_being_cancelled(oid, order.cloid),
+        None => guard.sent.is_cloid_being_cancelled(order.cloid),
+    }
 }
 
 /// Tells of a send; one that surely never went out has no `sent` event.

@@ -148,12 +148,12 @@ impl Intent {
         later.filter(|(_, planned)| planned.role == Role::Forward)
     }
 
-    /// The order at this place of the request, as it was sent.
-    pub(crate) fn order_at(&self, place: usize) -> Option<&Order> {
-        let mut parts = self.actions.iter().filter(|planned| planned.role == Role::Forward);
-        parts.find_map(|planned| {
+    /// The order at this place of the request, as it was sent: its action, its place there, and itself.
+    pub(crate) fn order_at(&self, place: usize) -> Option<(usize, usize, &Order)> {
+        let mut parts = self.actions.iter().enumerate().filter(|(_, planned)| planned.role == Role::Forward);
+        parts.find_map(|(index, planned)| {
             let slot = planned.places.iter().position(|other| *other == place)?;
-            planned.action.orders().nth(slot)
+            Some((index, slot, planned.action.orders().nth(slot)?))
         })
     }
 }

@@ -178,12 +178,18 @@ impl SentOrders {
         let mut shown = self.shown(view).into_iter();
         self.orders.retain_mut(|order| order.on_orders_read(shown.next().unwrap_or_default(), begun_ms, at));
         self.triggers.retain(|trigger| !trigger.phase.is_answered_by(begun_ms));
-        self.cancels.retain(|cancel| {
+        let Self { triggers, cancels, .. } = self;
+        cancels.retain(|cancel| {
             let may_take = match cancel.target {
                 Target::Oid(oid) => view.orders.contains_key(&oid),
                 Target::Cloid(_) => true,
             };
-            may_take && cancel.accepted_ms.is_none_or(|at_ms| begun_ms < at_ms)
+            // By a guessed id it may name a trigger whose answer is yet to come: that must not count as standing then.
+            let may_name = triggers.iter().any(|trigger| match &trigger.resting {
+                Some(resting) => cancel.takes(resting.oid, trigger.cloid),
+                None => trigger.phase == Phase::Unanswered,
+            });
+            may_name || may_take && cancel.accepted_ms.is_none_or(|at_ms| begun_ms < at_ms)
         });
         let orders = left.iter().filter(|order| !order.is_trigger);
         self.orders.extend(orders.map(|order| SentOrder::vanished(order, at)));
@@ -191,7 +197,8 @@ impl SentOrders {
 
     /// Settles against an account read. `moves` is by how much positions differ from the read before it, signed.
     pub(crate) fn on_account_read(&mut self, read: Moment, moves: &BTreeMap<u32, Decimal>) {
-        for (asset, change) in moves {
+        let moves = self.set_off_told(read, moves);
+        for (asset, change) in &moves {
             // First what is known to have filled.
             let mut left = change.abs();
             for is_told in [true, false] {
@@ -202,6 +209,20 @@ impl SentOrders {
             }
         }
         self.orders.retain(|order| !order.is_settled_by(read));
+    }
+
+    /// Puts the moves down to all that was told by then where they come to just that together: fills in both directions
+    /// between two reads show only what is left of both. Returns the moves of the other markets.
+    fn set_off_told(&mut self, read: Moment, moves: &BTreeMap<u32, Decimal>) -> BTreeMap<u32, Decimal> {
+        let mut told: BTreeMap<u32, Decimal> = BTreeMap::new();
+        for order in self.orders.iter().filter(|order| order.is_told_before(read)) {
+            let sum = told.entry(order.asset).or_default();
+            *sum = sum.saturating_add(order.unmoved());
+        }
+        told.retain(|asset, sum| moves.get(asset).copied().unwrap_or_default() == *sum);
+        let explained = self.orders.iter_mut().filter(|order| told.contains_key(&order.asset));
+        explained.filter(|order| order.is_told_before(read)).for_each(SentOrder::take_all_told);
+        moves.iter().filter(|(asset, _)| !told.contains_key(asset)).map(|(asset, change)| (*asset, *change)).collect()
     }
 
     /// How much of each order rests, as far as the open orders show. Of two that look alike neither is taken to be the
@@ -269,10 +290,18 @@ impl SentOrders {
         })
     }
 
-    /// Whether a stop of the guard's in this market was sent, and nothing has told its order id.
+    /// Whether a trigger in this market that the venue took, or a stop of the guard's that was sent, has no order id that
+    /// anything has told.
     pub(crate) fn has_unseen_stop(&self, asset: u32) -> bool {
         let is_own = |trigger: &SentTrigger| trigger.cloid.as_ref().is_some_and(is_guard_stop);
-        self.triggers.iter().any(|trigger| trigger.asset == asset && trigger.resting.is_none() && is_own(trigger))
+        let mut unseen = self.triggers.iter().filter(|trigger| trigger.asset == asset && trigger.resting.is_none());
+        unseen.any(|trigger| trigger.phase != Phase::Unanswered || is_own(trigger))
+    }
+
+    /// The venue's id of an order of this action, if the venue said that it rests.
+    pub(crate) fn resting_id(&self, key: SentKey) -> Option<u64> {
+        let trigger = self.triggers.iter().find(|trigger| trigger.key == key);
+        trigger.and_then(|trigger| trigger.resting.as_ref()).map(|resting| resting.oid)
     }
 
     /// Orders and triggers of which the venue said that they rest, and that no read has told of yet, by order id.

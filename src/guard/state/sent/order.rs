@@ -155,11 +155,32 @@ impl SentOrder {
         self.told > Decimal::ZERO
     }
 
-    /// Whether the account as read shows what it did.
+    /// Whether the venue told what filled of it, in an answer that this read is not older than.
+    pub(crate) fn is_told_before(&self, read: Moment) -> bool {
+        self.is_told() && self.is_over_by(read)
+    }
+
+    /// What the venue told of it and no move of the position has shown, signed.
+    pub(crate) fn unmoved(&self) -> Decimal {
+        let left = self.told.saturating_sub(self.moved);
+        if self.is_buy { left } else { -left }
+    }
+
+    /// Takes all that was told for shown.
+    pub(crate) fn take_all_told(&mut self) {
+        self.moved = self.told;
+    }
+
+    fn is_over_by(&self, read: Moment) -> bool {
+        matches!(self.phase, Phase::Closed(at) if read.now_ms >= at.now_ms && read.venue_ms >= at.venue_ms)
+    }
+
+    /// Whether the account as read shows what it did. What can only reduce opens nothing, whatever the read shows.
     pub(crate) fn is_settled_by(&self, read: Moment) -> bool {
-        let Phase::Closed(at) = self.phase else { return false };
-        let is_proven = self.moved >= self.told || read.venue_ms >= at.venue_ms.saturating_add(PROVEN_WITHIN_MS);
-        read.now_ms >= at.now_ms && read.venue_ms >= at.venue_ms && is_proven
+        let is_late = |at: Moment| read.venue_ms >= at.venue_ms.saturating_add(PROVEN_WITHIN_MS);
+        let is_proven =
+            self.reduce_only || self.moved >= self.told || matches!(self.phase, Phase::Closed(at) if is_late(at));
+        self.is_over_by(read) && is_proven
     }
 
     /// Whether both would look the same among the open orders as long as neither's id is told.
