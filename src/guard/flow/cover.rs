@@ -77,19 +77,21 @@ fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> 
     let (side, mark) = (geometry.side, geometry.from_px);
     // A position that has gained since it was opened may have its stop where that was measured from.
     let from_px = line.opened_px.map_or(mark, |px| side.further_of(mark, px));
-    let widest_px = side.away(from_px, percent_of(from_px, rules.max_stop));
+    // A stop stands on a tick: what is none counts with the next one toward the price.
+    let on_tick = |px: Decimal| geometry.market.round_price(px, side.gaining_direction());
+    let widest_px = on_tick(side.away(from_px, percent_of(from_px, rules.max_stop)));
     let by_rule = geometry.at_distance(rules.stop).or_else(|| geometry.nearest());
     let Some(distance) = loss_distance(guard, asset, line, from_px) else {
         let own_px = by_rule.and_then(|px| geometry.inside_liquidation(px));
         return Some(FirstStop { widest_px, own_px });
     };
-    let tolerated = side.away(from_px, distance.saturating_mul(LOSS_TOLERANCE));
+    let tolerated = on_tick(side.away(from_px, distance.saturating_mul(LOSS_TOLERANCE)));
     let at_loss = side.away(mark, distance);
     let at_loss = if at_loss <= Decimal::ZERO {
         // No price loses that much.
         by_rule
     } else {
-        let at_loss = geometry.market.round_price(at_loss, side.gaining_direction());
+        let at_loss = on_tick(at_loss);
         if geometry.is_losing(at_loss) { Some(at_loss) } else { geometry.nearest() }
     };
     let own_px = side.nearest([by_rule, at_loss].into_iter().flatten());

@@ -39,8 +39,8 @@ pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     Ok(plan)
 }
 
-/// Whether a cancel names an id that nothing known carries, in a market where a stop of the guard's has none that is known:
-/// the child of an entry gets no id in the venue's answer.
+/// Whether a cancel names an id that nothing known carries, in a market where a stop has none that is known: the child of
+/// an entry gets no id in the venue's answer.
 pub(crate) fn may_name_unseen_stop(guard: &Guard, action: &Action) -> bool {
     let Action::Cancel { cancels, .. } = action else { return false };
     cancels.iter().any(|cancel| {
@@ -137,5 +137,8 @@ fn lost_cover(guard: &Guard, asset: u32, side: PositionSide, going: &[&Resting])
         }
     }
     missing.retain(|part| part.size > Decimal::ZERO);
+    // Nothing of it was covered any further from the price than the stops that stand.
+    let farthest = side.furthest(live.iter().map(|(px, _)| *px).filter(|px| line.counts(*px)));
+    missing.iter_mut().for_each(|part| part.px = farthest.map_or(part.px, |px| side.nearer_of(part.px, px)));
     missing
 }
