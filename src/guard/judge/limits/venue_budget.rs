@@ -45,16 +45,17 @@ pub(crate) fn check_action(guard: &Guard, client: Address, action: &Action, now_
     if guard.intents.values().any(|intent| is_exit_of(intent, client)) {
         return Err(few(left, "so one request goes at a time, and the last one has no answer yet"));
     }
-    if left < KEPT_FOR_GUARD && matches!(action, Action::Order(_)) {
-        check_guards_own(guard, left, now_ms)?;
-    }
-    Ok(())
+    if left < KEPT_FOR_GUARD { check_guards_own(guard, action, left, now_ms) } else { Ok(()) }
 }
 
-/// The last requests are the guard's own; a client's exit passes at the pace of an account that has none left.
-fn check_guards_own(guard: &Guard, left: u64, now_ms: u64) -> Result<(), Veto> {
+/// The last requests are the guard's own, who stops, cancels and closes all there is where everything must go; otherwise a
+/// client's exit passes at the pace of an account that has none left.
+fn check_guards_own(guard: &Guard, action: &Action, left: u64, now_ms: u64) -> Result<(), Veto> {
     if guard.must_be_flat() {
         return Err(few(left, "which the guard needs to close everything, and does"));
+    }
+    if !matches!(action, Action::Order(_)) {
+        return Ok(());
     }
     match guard.allowance.pause_ms(now_ms) {
         0 => Ok(()),
