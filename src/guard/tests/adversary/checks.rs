@@ -6,6 +6,7 @@ use rust_decimal::{Decimal, dec};
 
 use super::super::simulation::books::{Books, COINS};
 use super::line::{Line, Shown};
+use super::nature::Nature;
 use super::promise::{Broken, Promise};
 use super::truth::{Cover, entries, loss_at_stops, worst_notional};
 use crate::rules::Rules;
@@ -28,24 +29,29 @@ const DUST: Decimal = dec!(25);
 pub(super) struct Checks {
     rules: Rules,
     slack_ms: u64,
+    flat_slack_ms: u64,
     /// The highest equity: limits were reckoned from it at some time.
     most: Decimal,
     from: Decimal,
     lines: BTreeMap<&'static str, Line>,
     since: BTreeMap<(Promise, &'static str), u64>,
+    /// What flips opened that were to close when they were sent, with whether that is long.
+    flipped: BTreeMap<&'static str, (bool, Decimal)>,
     killed_ms: Option<u64>,
     lost_ms: Option<u64>,
 }
 
 impl Checks {
-    pub(super) fn new(rules: &Rules, slack_ms: u64, books: &Books) -> Self {
+    pub(super) fn new(nature: &Nature, books: &Books) -> Self {
         Self {
-            rules: rules.clone(),
-            slack_ms,
+            rules: nature.rules.clone(),
+            slack_ms: nature.slack_ms(),
+            flat_slack_ms: nature.slack_ms() + nature.flat_slack_ms(),
             most: books.equity(),
             from: books.equity(),
             lines: COINS.into_iter().map(|coin| (coin, Line::default())).collect(),
             since: BTreeMap::new(),
+            flipped: BTreeMap::new(),
             killed_ms: None,
             lost_ms: None,
         }
@@ -53,6 +59,27 @@ impl Checks {
 
     pub(super) fn killed(&mut self, now_ms: u64) {
         self.killed_ms.get_or_insert(now_ms);
+    }
+
+    /// The guard died. Its next life looks at a loss anew.
+    pub(super) fn restarted(&mut self, now_ms: u64) {
+        self.lost_ms = self.lost_ms.map(|_| now_ms);
+    }
+
+    /// A flip arrived after something else had closed so much of what it was to close.
+    pub(super) fn flipped(&mut self, coin: &'static str, is_long: bool, size: Decimal) {
+        let known =
+            self.flipped.get(coin).filter(|(known, _)| *known == is_long).map_or(Decimal::ZERO, |(_, size)| *size);
+        self.flipped.insert(coin, (is_long, known + size));
+    }
+
+    /// An immediate flip is judged on what it opens, and neither it nor an exit may wait for the other: an exit that
+    /// overtakes it leaves its closing part to open. So much may be held over the limits, and nothing more.
+    fn flip_credit(&mut self, coin: &'static str, books: &Books) -> Decimal {
+        let held = books.held(coin);
+        self.flipped
+            .retain(|other, (is_long, _)| *other != coin || !held.is_zero() && *is_long == (held > Decimal::ZERO));
+        self.flipped.get(coin).map_or(Decimal::ZERO, |(_, size)| size * books.mid(coin))
     }
 
     pub(super) fn is_killed(&self) -> bool {
@@ -76,7 +103,7 @@ impl Checks {
     pub(super) fn look(&mut self, now_ms: u64, books: &Books) -> Vec<Broken> {
         self.most = self.most.max(books.equity());
         let mut broken = Vec::new();
-        let (mut loss, mut notional, mut resting) = (Decimal::ZERO, Decimal::ZERO, 0);
+        let (mut loss, mut notional, mut credit, mut resting) = (Decimal::ZERO, Decimal::ZERO, Decimal::ZERO, 0);
         for coin in COINS {
             let cover = Cover::of(books, coin);
             let loose = self.lines.entry(coin).or_default().look(&cover);
@@ -90,14 +117,15 @@ impl Checks {
             broken.extend(self.for_a_while(now_ms, stays, || format!("{coin}: {}", loose.unwrap_or_default())));
             let text = || format!("{of_market:.2} are lost in {coin} ({:?}), limit {limit:.2}", cover.parts);
             broken.extend(self.for_a_while(now_ms, loses, text));
-            let worst = worst_notional(books, coin);
-            broken.extend(self.over(Promise::Position, worst, self.rules.position));
+            let (worst, flipped) = (worst_notional(books, coin), self.flip_credit(coin, books));
+            broken.extend(self.over(Promise::Position, worst, self.rules.position, flipped));
+            credit += flipped;
             (loss, notional) = (loss + of_market, notional + worst);
             resting += entries(books, coin).count();
         }
         let loses = (Promise::OpenRisk, "", loss > self.share(self.rules.open_risk) * LOSS_SPARE);
         broken.extend(self.for_a_while(now_ms, loses, || format!("{loss:.2} are lost if all stops are hit")));
-        broken.extend(self.over(Promise::Exposure, notional, self.rules.exposure));
+        broken.extend(self.over(Promise::Exposure, notional, self.rules.exposure, credit));
         if resting > self.rules.open_orders as usize {
             let text = format!("{resting} entries rest, limit {}", self.rules.open_orders);
             broken.push(Promise::OpenOrders.broken(text));
@@ -111,9 +139,10 @@ impl Checks {
         self.most * percent / dec!(100)
     }
 
-    fn over(&self, promise: Promise, worst: Decimal, percent: Decimal) -> Option<Broken> {
+    fn over(&self, promise: Promise, worst: Decimal, percent: Decimal, credit: Decimal) -> Option<Broken> {
         let limit = self.share(percent);
-        (worst > limit * SIZE_SPARE).then(|| promise.broken(format!("it could come to {worst:.2}, limit {limit:.2}")))
+        (worst > (limit + credit) * SIZE_SPARE)
+            .then(|| promise.broken(format!("it could come to {worst:.2}, limit {limit:.2}")))
     }
 
     fn look_at_halts(&mut self, now_ms: u64, books: &Books) -> Option<Broken> {
@@ -128,10 +157,10 @@ impl Checks {
         }
         let text = |since: u64| format!("{open:?} held and {resting} entries resting {} ms after it", now_ms - since);
         match (self.killed_ms, self.lost_ms) {
-            (Some(since), _) if now_ms > since + FLAT_MS + self.slack_ms => {
+            (Some(since), _) if now_ms > since + FLAT_MS + self.flat_slack_ms => {
                 Some(Promise::KillEndsFlat.broken(text(since)))
             }
-            (_, Some(since)) if now_ms > since + BELIEVED_MS + FLAT_MS + self.slack_ms => {
+            (_, Some(since)) if now_ms > since + BELIEVED_MS + FLAT_MS + self.flat_slack_ms => {
                 Some(Promise::LossEndsFlat.broken(text(since)))
             }
             _ => None,

@@ -103,6 +103,14 @@ impl Nature {
     }
 }
 
+impl Nature {
+    /// How much longer than what else is promised a flatten may take here: an account without allowance may send one
+    /// request in ten seconds, and a flatten takes a few.
+    pub(super) fn flat_slack_ms(&self) -> u64 {
+        if matches!(self.trouble, Trouble::Allowance(_)) { 40_000 } else { 0 }
+    }
+}
+
 /// A few kinds of move again and again, and some of the others.
 fn fond_of(dice: &mut Dice) -> Vec<Move> {
     let mut fond_of = vec![Move::Entry, Move::Entry, Move::Entry, Move::Drift, Move::Drift];

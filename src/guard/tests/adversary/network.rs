@@ -3,20 +3,22 @@
 
 use std::sync::LazyLock;
 
+use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::super::fixture::{NOW, body, noop};
-use super::super::simulation::books::COINS;
+use super::super::simulation::books::{COINS, asset_of};
 use super::super::simulation::exchange::refusal;
 use super::line::Shown;
 use super::nature::{Slow, Trouble};
 use super::truth::Cover;
-use super::world::{Happening, World};
+use super::world::{Closing, Happening, World};
 use crate::guard::effects::SendAction;
 use crate::guard::{Input, Read, SendOutcome, Urgency};
 use crate::venue::action::Action;
 use crate::venue::envelope::Envelope;
 use crate::venue::info::{AccountMode, Leverage, MarginMode};
+use crate::venue::order::Tif;
 use crate::venue::signing::Terms;
 
 /// A send or a read takes so long at most, one way.
@@ -86,7 +88,7 @@ impl World {
             "account" => {
                 let late = self.late(Slow::Account);
                 let input = self.account_picture();
-                let shows = COINS.into_iter().map(|coin| (coin, self.venue.books.held(coin))).collect();
+                let shows = COINS.into_iter().map(|coin| (coin, shown(&input, coin))).collect();
                 self.happens(late, Happening::Account(Box::new(input), shows));
                 (late, 1_000)
             }
@@ -120,14 +122,42 @@ impl World {
             self.fail(broken);
         }
         self.told.unheard.insert((send.intent, send.index));
+        let closing: Vec<Closing> = self.closing_parts(&action).collect();
+        if !closing.is_empty() {
+            self.closing.insert((send.intent, send.index), closing);
+        }
         self.on_the_way += usize::from(send.urgency != Urgency::Own);
         let late = self.dice.roll(LATE_MS);
         self.happens(late, Happening::Arrives(Box::new((send, action))));
     }
 
+    /// What the immediate orders of an action that may flip a position close of it, as it is or as the guard knows it.
+    fn closing_parts(&self, action: &Action) -> impl Iterator<Item = Closing> {
+        let flips = action.orders().filter(|order| !order.reduce_only && order.tif().is_some_and(Tif::is_immediate));
+        flips.filter_map(|order| {
+            let coin = COINS.into_iter().find(|coin| asset_of(coin) == order.asset)?;
+            let known = self.known.get(coin).copied().unwrap_or_default();
+            let opposite = |held: Decimal| if order.is_buy { -held } else { held };
+            let closes = opposite(known).max(opposite(self.venue.books.held(coin))).min(order.size);
+            (closes > Decimal::ZERO).then_some((coin, order.is_buy, closes))
+        })
+    }
+
+    /// A flip whose position something else has closed on its way opens as much more.
+    fn note_flips(&mut self, send: &SendAction) {
+        for (coin, is_buy, closes) in self.closing.remove(&(send.intent, send.index)).into_iter().flatten() {
+            let held = self.venue.books.held(coin);
+            let left = if is_buy { -held } else { held }.max(Decimal::ZERO);
+            if closes > left {
+                self.checks.flipped(coin, is_buy, closes - left);
+            }
+        }
+    }
+
     /// The venue takes what reaches it.
     pub(super) fn arrives(&mut self, send: SendAction, action: &Action) {
         let is_clients = send.urgency != Urgency::Own;
+        self.note_flips(&send);
         self.on_the_way = self.on_the_way.saturating_sub(usize::from(is_clients));
         let fault = if self.nature.trouble == Trouble::Loss { self.dice.roll(8) } else { u64::MAX };
         let (outcome, late) = match fault {
@@ -164,6 +194,13 @@ impl World {
         self.tally.refusals += statuses.map_or(0, |all| all.iter().filter(|one| one.get("error").is_some()).count());
         reply
     }
+}
+
+/// What a read of the account shows of a market.
+fn shown(read: &Input, coin: &str) -> Decimal {
+    let Input::Account { state, .. } = read else { return Decimal::ZERO };
+    let position = state.asset_positions.iter().map(|element| &element.position).find(|position| position.coin == coin);
+    position.map_or(Decimal::ZERO, |position| position.szi)
 }
 
 /// A request as it comes from a client. Its signature is no longer looked at.

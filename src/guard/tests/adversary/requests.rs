@@ -106,7 +106,7 @@ impl World {
             return Err(Promise::RightOfWay.broken(format!("as urgent as an exit: {}", send.action)));
         }
         // A noop burns the nonce of what it is sent for.
-        if *action != Action::Noop && !self.nonces.insert(send.terms.nonce) {
+        if !self.nonces.insert(send.terms.nonce) && *action != Action::Noop {
             return Err(Promise::Nonces.broken(format!("{} twice", send.terms.nonce)));
         }
         if send.terms.vault.is_some() {

@@ -4,6 +4,7 @@
 use rust_decimal::{Decimal, dec};
 
 use super::super::simulation::books::Books;
+use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::info::{OpenOrder, Side};
 
 /// Cover of a position, unit by unit: from the stop nearest to the price on, trigger and size. No trigger where it is bare.
@@ -20,7 +21,11 @@ impl Cover {
         let is_long = held > Decimal::ZERO;
         let mut left = held.abs();
         let farthest = from_px(books, coin) * if is_long { dec!(0.92) } else { dec!(1.08) };
-        let is_near = |stop: &&OpenOrder| if is_long { stop.trigger_px > farthest } else { stop.trigger_px < farthest };
+        // The guard's own stood where the rules say when it was placed; what was added since has moved the cost.
+        let is_own = |stop: &OpenOrder| stop.cloid.is_some_and(|cloid| is_guard_stop(&cloid));
+        let is_near = |stop: &&OpenOrder| {
+            is_own(stop) || if is_long { stop.trigger_px > farthest } else { stop.trigger_px < farthest }
+        };
         let mut stops: Vec<&OpenOrder> =
             if left.is_zero() { Vec::new() } else { books.stops(coin).filter(is_near).collect() };
         stops.sort_unstable_by_key(|stop| if is_long { -stop.trigger_px } else { stop.trigger_px });

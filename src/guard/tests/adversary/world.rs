@@ -35,6 +35,9 @@ pub(super) enum Happening {
     Arrives(Box<(SendAction, Action)>),
 }
 
+/// What an immediate order was to close when it was sent: its market, whether it buys, and how much.
+pub(super) type Closing = (&'static str, bool, rust_decimal::Decimal);
+
 pub(super) struct World {
     pub(super) nature: Nature,
     pub(super) guard: Guard,
@@ -56,6 +59,10 @@ pub(super) struct World {
     pub(super) pictures: VecDeque<Input>,
     /// What the last read of the account that arrived shows.
     pub(super) known: BTreeMap<&'static str, rust_decimal::Decimal>,
+    /// The venue's time of it.
+    known_at: u64,
+    /// What immediate orders on their way were to close when they were sent.
+    pub(super) closing: BTreeMap<(u64, usize), Vec<Closing>>,
     pub(super) told: Told,
     /// Clients' actions on their way to the venue.
     pub(super) on_the_way: usize,
@@ -78,7 +85,7 @@ impl World {
         let nature = Nature::draw(&mut dice);
         let mut venue = Venue::new(NOW, dice.one_in(2));
         venue.manners = nature.manners;
-        let checks = Checks::new(&nature.rules, nature.slack_ms(), &venue.books);
+        let checks = Checks::new(&nature, &venue.books);
         let mut world = Self {
             guard: Guard::new(settings(&nature), 0),
             nature,
@@ -96,6 +103,8 @@ impl World {
             begun: BTreeMap::new(),
             pictures: VecDeque::new(),
             known: BTreeMap::new(),
+            known_at: 0,
+            closing: BTreeMap::new(),
             told: Told::default(),
             on_the_way: 0,
             requests_left: None,
@@ -117,6 +126,7 @@ impl World {
         self.guard = Guard::new(settings(&self.nature), last);
         self.risk.iter().for_each(|record| self.guard.restore_risk_json(record));
         self.events.iter().for_each(|event| self.guard.restore_json(event));
+        (self.known, self.known_at) = (BTreeMap::new(), 0);
         self.told = Told { unasked_ms: self.now, ..Told::default() };
         // What was on its way to the venue gets there; nobody waits for what comes back.
         self.happenings.retain(|_, happening| matches!(happening, Happening::Arrives(_)));
@@ -143,6 +153,7 @@ impl World {
     pub(super) fn restart(&mut self) {
         self.note(|| "the guard dies and wakes".into());
         self.tally.restarts += 1;
+        self.checks.restarted(self.now);
         self.wake();
     }
 
@@ -245,7 +256,12 @@ impl World {
             }
             Happening::Account(input, shows) => {
                 self.note(|| format!("the account is read: {shows:?}"));
-                self.known = shows;
+                // An older state than it has already is not taken.
+                if let Input::Account { state, .. } = &*input
+                    && state.time >= self.known_at
+                {
+                    (self.known, self.known_at) = (shows, state.time);
+                }
                 self.told.account_ms = begun_ms(&input);
                 self.give(*input);
             }
