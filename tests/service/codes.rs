@@ -300,6 +300,12 @@ fn staleness() -> Seen {
         scene.until_decided(next, code);
         seen.append(&mut scene.seen);
     }
+    // An account in a mode by which its equity cannot be read.
+    let mut scene = Scene::on(Mode::Testnet, "");
+    scene.ask(&entry(59_800), "resized");
+    scene.stand.venue.setting("abstraction", json!("portfolioMargin")).unwrap();
+    scene.until_decided(|| entry(59_700), "account_mode");
+    seen.append(&mut scene.seen);
     seen
 }
 

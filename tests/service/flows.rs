@@ -77,9 +77,9 @@ fn risk_state(stand: &Stand) -> String {
 fn a_withdrawal_in_loss_fires_nothing() {
     let stand = Stand::up(Mode::Testnet, RULES);
     hold_covered(&stand, "BTC", "0.01");
-    hold_covered(&stand, "ETH", "4");
-    // 3% down, where 5% fire.
-    stand.venue.price("ETH", "2425").unwrap();
+    hold_covered(&stand, "ETH", "7.5");
+    // 3% down, where 5% fire, and short of the stop.
+    stand.venue.price("ETH", "2460").unwrap();
     until("the loss to be seen", || (risk(&stand)["day_pnl"] == "-300").then_some(()));
     flow(&stand, "withdraw", "4850", 0);
     let risk = day_start(&stand, "5000");

@@ -96,6 +96,7 @@ fn a_drawdown_stops_until_a_person_resumes() {
 
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     assert_eq!(run_with(&stand.home(), &resume, "").status.code(), Some(0));
+    stand.forget_spent_weight();
     stand.start();
     let risk = stand.status()["risk"].clone();
     assert_eq!((&risk["state"], &risk["drawdown"]), (&json!("active"), &json!("0")), "{risk}");

@@ -195,6 +195,12 @@ impl Stand {
         self.service.is_some()
     }
 
+    /// A life keeps to what the lives before it left of the minute's weight: several of them leave the last one little to
+    /// ask with. The next one does not know of them.
+    pub(crate) fn forget_spent_weight(&self) {
+        _ = fs::remove_file(self.home().join("run").join("weight"));
+    }
+
     /// Takes over a service that a test started by itself.
     pub(crate) fn adopt(&mut self, child: Child, address: SocketAddr) {
         assert!(self.service.is_none(), "it runs already");

@@ -199,7 +199,11 @@ fn queues(page: &mut Page, now: Option<&Now>) {
 
 fn connections(page: &mut Page, (open, at_work): (usize, usize), most: usize) {
     let mut single = |name, help, value: &dyn Display| page.single(name, Gauge, help, Some(value));
-    single("svc_guard_connections", "Connections that are open, WebSockets among them.", &open);
+    single(
+        "svc_guard_connections",
+        "Connections that have a place, WebSockets among them; one that has said nothing yet has none.",
+        &open,
+    );
     single("svc_guard_connections_limit", "The connections there may be.", &most);
     single("svc_guard_requests_at_work", "HTTP requests that wait for their answer.", &at_work);
 }

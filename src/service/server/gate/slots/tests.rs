@@ -1,3 +1,5 @@
+//! The places of connections: who has one, and who gives way.
+
 use std::io::Read;
 use std::net::TcpListener;
 
