@@ -3,7 +3,8 @@
 //! Everything that goes to the venue is spent here first, by priority. A priority may use what is left once the unspent
 //! reserves of those that it yields to are set aside. The guard's reads and clients' exits keep out of each other's: no
 //! flood of exits leaves the guard blind, and no reading keeps an exit from leaving. What is reserved for clients is
-//! theirs in equal parts, and none may take what another has not used of its part.
+//! theirs in equal parts, and none may take what another has not used of its part. An exit within its client's part always
+//! fits.
 //!
 //! Pure: the time comes in, no clock, no lock and no rule may enter.
 
@@ -180,6 +181,12 @@ impl Ledger {
 
     fn fits(&self, priority: Priority, client: Option<&Address>, weight: u32, second: u64) -> bool {
         let moment = self.moment(second);
+        // Whatever an earlier life or somebody else has spent: nobody is kept in a position by it.
+        if priority == Priority::ClientExit
+            && weight <= self.unspent_parts(priority, &moment, |whose| Some(whose) == client)
+        {
+            return true;
+        }
         let aside = self.set_aside(priority, client, &moment);
         sum(&moment.spent).saturating_add(aside).saturating_add(weight) <= self.budget
     }
