@@ -97,12 +97,12 @@ impl Connection {
                 Err(refusal) => self.refuse(&refusal, Next::Close),
             },
             Ok(Admitted::Bad { why, body: Some(body) }) => match self.read_body(&head, body, until)? {
-                Ok(body) => self.answer_here(&head, request(&head, Method::Post, body, Some(why)), after),
+                Ok(body) => self.answer_here(&head, &request(&head, Method::Post, body, Some(why)), after),
                 Err(refusal) => self.refuse(&refusal, Next::Close),
             },
             Ok(Admitted::Bad { why, body: None }) => {
                 let excerpt = self.read_excerpt(&head, until);
-                self.answer_here(&head, request(&head, Method::Post, excerpt, Some(why)), Next::Linger)
+                self.answer_here(&head, &request(&head, Method::Post, excerpt, Some(why)), Next::Linger)
             }
         }
     }
@@ -173,18 +173,18 @@ impl Connection {
     fn answer(&mut self, head: &Head, method: Method, body: Vec<u8>, then: Next) -> Result<Next, End> {
         match answered_by(head) {
             AnsweredBy::Workers => self.answer_by_worker(head, method, &body, then),
-            _ => self.answer_here(head, request(head, method, body, None), then),
+            _ => self.answer_here(head, &request(head, method, body, None), then),
         }
     }
 
     /// Answers on this thread.
-    fn answer_here(&mut self, head: &Head, request: Request, then: Next) -> Result<Next, End> {
+    fn answer_here(&mut self, head: &Head, request: &Request, then: Next) -> Result<Next, End> {
         let context = Arc::clone(&self.context);
         let mut at_work = match self.slot.begin(Work::Here) {
             Ok(at_work) => at_work,
             Err(why) => return self.refuse(&not_begun(why), Next::Close),
         };
-        let response = (context.setup.handler)(&request, &self.slot);
+        let response = (context.setup.handler)(request, &self.slot);
         at_work.answered();
         let close = !matches!(then, Next::Again);
         let answer = match answered_by(head) {
