@@ -1,3 +1,5 @@
+//! Who gets a place, who gives way, and what each client may hold.
+
 use std::io::Read;
 use std::net::TcpListener;
 
