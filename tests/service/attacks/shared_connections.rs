@@ -86,8 +86,9 @@ fn strangers_keep_nobody_out() {
                     socket.send(Message::text(body))?;
                     socket.read()
                 });
-                served[2] +=
-                    usize::from(upgraded.is_ok_and(|reply| reply.to_text().is_ok_and(|text| text.contains("allowed"))));
+                served[2] += usize::from(
+                    upgraded.is_ok_and(|reply| reply.to_text().is_ok_and(|text| text.contains("\"guard\""))),
+                );
             }
         }
         let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");

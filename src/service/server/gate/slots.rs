@@ -45,7 +45,7 @@ struct State {
 struct Place {
     /// The connection's own socket once more: to wake its thread by.
     socket: TcpStream,
-    /// The client that signed on it.
+    /// The client whose signature checked out on it.
     client: Option<Address>,
     phase: Phase,
     /// The moment of its last change.

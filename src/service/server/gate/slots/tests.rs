@@ -1,4 +1,4 @@
-//! The places of connections: who has one, and who gives way.
+//! Who gets a place, who gives way, and what each client may hold.
 
 use std::io::Read;
 use std::net::TcpListener;
