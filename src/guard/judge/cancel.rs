@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
-use crate::guard::state::cover::{self, CoverSize, LinePart, side_covered};
+use crate::guard::state::cover::{self, CoverSize, LinePart, side_covered, total_size};
 use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::cancel::targets;
@@ -18,6 +18,9 @@ use crate::guard::state::standing_stops::live_for;
 use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
 use crate::venue::side::PositionSide;
+
+/// Stops of the guard's own that one cancel puts in front of it, for one side of a market.
+const MOST_STOPS: usize = 4;
 
 pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     let own = guards_own(guard, action);
@@ -92,7 +95,7 @@ pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan)
     }
     for (asset, stops) in by_market {
         for side in PositionSide::BOTH {
-            for part in lost_cover(guard, asset, side, &stops) {
+            for part in few(side, lost_cover(guard, asset, side, &stops)) {
                 let Some(action) = orders::own_stop(guard, asset, side, part.px, part.size) else { continue };
                 let coin = guard.view.market(asset).map_or("", |market| &market.coin);
                 plan.pre.push(action);
@@ -103,6 +106,15 @@ pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan)
                 ));
             }
         }
+    }
+}
+
+/// The same cover in few stops, each a request of its own: more parts than that go as one, at the tightest trigger.
+fn few(side: PositionSide, parts: Vec<LinePart>) -> Vec<LinePart> {
+    let tightest = side.nearest(parts.iter().map(|part| part.px));
+    match tightest.filter(|_| parts.len() > MOST_STOPS) {
+        Some(px) => vec![LinePart { px, size: total_size(&parts) }],
+        None => parts,
     }
 }
 

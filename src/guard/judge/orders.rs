@@ -74,6 +74,11 @@ impl<'a> Batch<'a> {
             .zip(refused.iter())
             .map(|(order, refused)| refused.is_none().then(|| exit::classify(context, order)))
             .collect();
+        // Counted before each is looked at: what asks for far too much must cost little.
+        let entries = || batch.orders.iter().zip(&classes).filter(|(_, class)| **class == Some(Class::Entry));
+        let resting = entries().filter(|(order, _)| order.may_rest()).count();
+        let too_many = throttle::check_counts(guard, client, (entries().count(), resting), now_ms).err();
+        let veto = veto.or(too_many.as_ref());
         for (place, class) in classes.into_iter().enumerate() {
             if class == Some(Class::Entry) {
                 batch.judge_entry(place, veto);

@@ -3,7 +3,7 @@
 
 use super::limits::{duplicate_order, open_orders_limit, order_rate_limit, venue_budget};
 use super::veto::Veto;
-use crate::base::address::Cloid;
+use crate::base::address::{Address, Cloid};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
 
@@ -25,4 +25,19 @@ pub(crate) fn check(guard: &Guard, asked: &AskedEntries, now_ms: u64) -> Result<
     duplicate_order::check_entries(guard, &asked.notes, now_ms)?;
     duplicate_order::check_cloids(guard, &asked.cloids)?;
     venue_budget::check(guard, *client)
+}
+
+/// Refuses so many entries, and so many of them that may rest, that no minute and no empty book could take them.
+pub(crate) fn check_counts(
+    guard: &Guard,
+    client: Address,
+    (entries, resting): (usize, usize),
+    now_ms: u64,
+) -> Result<(), Veto> {
+    let over = |count: usize, limit: u32| count > usize::try_from(limit).unwrap_or(usize::MAX);
+    let rules = &guard.config.rules;
+    if over(entries, rules.orders_per_minute) {
+        order_rate_limit::check(guard, client, entries, now_ms)?;
+    }
+    if over(resting, rules.open_orders) { open_orders_limit::check(guard, resting) } else { Ok(()) }
 }

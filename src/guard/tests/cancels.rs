@@ -247,3 +247,18 @@ fn an_order_whose_cancel_is_confirmed_is_open_no_more() {
         desk.ask(modify).vetoed("order_unknown");
     }
 }
+
+/// Each stop that goes first is a request of its own: a client's many small stops must not cost the guard as many.
+#[test]
+fn cover_in_many_parts_is_replaced_in_few() {
+    for (count, expected) in [(4, vec!["1953", "1952", "1951", "1950"]), (5, vec!["1954"])] {
+        let stops = (0..count).map(|at| open_stop("ETH", "A", &(1950 + at).to_string(), "1", 2 + at));
+        let mut desk = held(Decimal::from(count), stops.collect());
+        let decided = desk.ask(cancel(&(2..2 + count).collect::<Vec<u64>>()));
+        let first = first(decided.resized());
+        let triggers: Vec<&str> = first.iter().map(|(_, px, _)| px.as_str().unwrap()).collect();
+        assert_eq!(triggers, expected);
+        let size: Decimal = first.iter().map(|(_, _, size)| size.as_str().unwrap().parse::<Decimal>().unwrap()).sum();
+        assert_eq!(size, Decimal::from(count));
+    }
+}
