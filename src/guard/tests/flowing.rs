@@ -4,7 +4,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::json;
 
 use super::fixture::*;
-use super::halting::{DAY_MS, deposit, desk, equity, explain, kinds, lose, risk, state, withdrawal, woken};
+use super::halting::{deposit, desk, equity, explain, kinds, lose, risk, state, withdrawal, woken};
 use crate::guard::{Input, Read};
 use crate::venue::info::{Leverage, MarginMode};
 
@@ -169,6 +169,52 @@ fn a_second_withdrawal_has_its_own_time_to_show_up() {
     assert_eq!((state(&desk).as_str(), &risk(&desk)["day_pnl"]), ("active", &json!("0")));
 }
 
+/// What the account was worth between two flows of one second is known when the ledger shows both.
+#[test]
+fn a_flow_whose_company_the_ledger_may_lack_waits_for_it() {
+    for (after_ms, is_taken) in [(1_999, false), (2_000, true)] {
+        let mut desk = desk();
+        equity(&mut desk, dec!(10000));
+        let (out, back) = (desk.now + 300, desk.now + 600);
+        equity(&mut desk, dec!(11000));
+        desk.now += after_ms;
+        explain(&mut desk, json!([withdrawal(out, "4000.0")]));
+        assert_eq!(risk(&desk)["day_start_equity"] != "10000", is_taken, "{after_ms}");
+        if is_taken {
+            continue;
+        }
+        let asked: Vec<bool> = (0..4)
+            .map(|_| {
+                let effects = equity(&mut desk, dec!(11000));
+                reads(&effects).iter().any(|read| matches!(read, Read::Ledger { .. }))
+            })
+            .collect();
+        assert_eq!(asked, [false, true, false, false], "once more, two seconds later");
+        explain(&mut desk, json!([withdrawal(out, "4000.0"), deposit(back, "5000.0")]));
+        let shown = risk(&desk);
+        assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("11000"), &json!("0")));
+        assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("11000"), &json!("0")));
+    }
+}
+
+/// Prices that leap every second put off no question about what was withdrawn.
+#[test]
+fn a_withdrawal_among_leaping_prices_fires_nothing() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(10));
+    equity(&mut desk, dec!(10000));
+    let at = desk.now + 500;
+    for second in 0..14 {
+        desk.unrealized = if second % 2 == 0 { dec!(150) } else { dec!(-150) };
+        let left = dec!(6000) + desk.unrealized;
+        let asked = equity(&mut desk, left);
+        if reads(&asked).iter().any(|read| matches!(read, Read::Ledger { .. })) {
+            explain(&mut desk, json!([withdrawal(at, "4000.0")]));
+        }
+    }
+    assert_eq!(state(&desk), "active");
+}
+
 #[test]
 fn a_ledger_ahead_of_the_account_fires_nothing_and_leaves_no_peak() {
     let mut desk = desk();
@@ -324,33 +370,4 @@ fn a_withdrawal_switches_no_limit_off() {
     assert_eq!(state(&desk), "active");
     let limit: Decimal = risk(&desk)["daily_loss_limit"].as_str().unwrap().parse().unwrap();
     assert!(limit > dec!(170) && limit < dec!(175), "{limit}: 5% of 10000 of 15400, of the 5300 that are left");
-}
-
-#[test]
-fn flows_around_midnight_count_on_the_day_that_they_moved_the_balance() {
-    let midnight = NOW - NOW % DAY_MS + DAY_MS;
-    for (moves_ms, is_before) in [(midnight - 600, true), (midnight + 600, false)] {
-        for (kind, usd) in [("deposit", dec!(5000)), ("withdraw", dec!(-5000))] {
-            let entry = if kind == "deposit" { deposit(moves_ms, "5000.0") } else { withdrawal(moves_ms, "5000.0") };
-            let mut desk = desk();
-            desk.now = midnight - 2_000;
-            equity(&mut desk, dec!(10000));
-            for second in 1..4 {
-                let moved = if moves_ms < midnight - 1_000 + second * 1_000 { usd } else { Decimal::ZERO };
-                equity(&mut desk, dec!(10000) + moved);
-            }
-            // Shown after midnight, whenever it moved.
-            desk.now += 1_000;
-            explain(&mut desk, json!([entry]));
-            equity(&mut desk, dec!(10000) + usd);
-            let shown = risk(&desk);
-            assert_eq!((state(&desk).as_str(), &shown["day_pnl"]), ("active", &json!("0")), "{kind} {is_before}");
-            assert_eq!(shown["drawdown"], "0", "{kind} {is_before}");
-            assert_eq!(shown["day"], "2027-01-16");
-            // A loss of the new day is measured from what is there now.
-            let limit = (dec!(10000) + usd) * dec!(0.05);
-            lose(&mut desk, dec!(10000) + usd - limit);
-            assert_eq!(state(&desk), "halted_for_day", "{kind} {is_before}");
-        }
-    }
 }

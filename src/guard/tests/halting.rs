@@ -147,7 +147,7 @@ fn a_loss_of_cash_is_believed_on_the_second_read_after_ledger_and_mode() {
 }
 
 /// A desk that has been up for a while, with a position: the ledger has told of everything.
-fn steady() -> Desk {
+pub(super) fn steady() -> Desk {
     let mut desk = desk();
     desk.hold("ETH", dec!(1));
     for _ in 0..12 {
@@ -280,119 +280,6 @@ fn gap_after_gap_puts_a_halt_off_once() {
         state(&desk) != "active"
     });
     assert_eq!(reads_with_gaps, Some(3), "neither ledger nor mode were read");
-}
-
-#[test]
-fn a_change_of_mode_is_no_profit() {
-    let mut desk = desk();
-    desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
-    equity(&mut desk, dec!(25000));
-    assert_eq!((&risk(&desk)["day_pnl"], &risk(&desk)["peak_equity"]), (&json!("0"), &json!("25000")));
-}
-
-/// Until the mode is read the wrong purse is looked into: nothing it shows is a mark, and no loss.
-#[test]
-fn a_change_of_mode_that_is_read_late_fires_nothing_and_leaves_no_mark() {
-    for wrong in [dec!(500), dec!(30000)] {
-        let mut desk = steady();
-        for _ in 0..4 {
-            let asked = equity(&mut desk, wrong);
-            assert!(reads(&asked).contains(&&Read::Mode) || desk.guard.risk.last.is_some());
-        }
-        desk.step(Input::Ledger { updates: Vec::new(), begun_ms: desk.now });
-        desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
-        assert_eq!(state(&desk), "active");
-        equity(&mut desk, dec!(12000));
-        let shown = risk(&desk);
-        assert_eq!((&shown["state"], &shown["peak_equity"]), (&json!("active"), &json!("12000")), "{wrong}");
-        assert_eq!((&shown["day_pnl"], &shown["drawdown"]), (&json!("0"), &json!("0")), "{wrong}");
-        desk.unrealized = dec!(-600);
-        for _ in 0..12 {
-            equity(&mut desk, dec!(11400));
-        }
-        assert_eq!(state(&desk), "halted_for_day");
-    }
-}
-
-/// The equity cannot be read any more: what the positions lose from then on still fires, also what was closed at a loss.
-#[test]
-fn a_mode_that_cannot_be_valued_blinds_no_halt() {
-    for (closes, lost, halts) in
-        [(false, dec!(499.99), false), (false, dec!(500), true), (true, dec!(499.99), false), (true, dec!(500), true)]
-    {
-        let mut desk = steady();
-        equity(&mut desk, dec!(400));
-        desk.step(Input::UnvaluedMode { mode: "portfolioMargin".into(), begun_ms: desk.now });
-        let status = desk.guard.status_json(desk.now, (0, 0));
-        assert_eq!((&status["equity"], &status["alerts"][1]["code"]), (&json!("10000"), &json!("account_mode")));
-        assert!(desk.guard.problems(desk.now).iter().any(|problem| problem.contains("portfolioMargin")));
-        desk.unrealized = -lost;
-        equity(&mut desk, dec!(350));
-        if closes {
-            desk.positions.clear();
-        }
-        for _ in 0..12 {
-            equity(&mut desk, dec!(0));
-        }
-        assert_eq!(state(&desk) == "halted_for_day", halts, "{lost} {closes}");
-        desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
-        assert!(desk.guard.problems(desk.now).iter().all(|problem| !problem.contains("portfolioMargin")));
-    }
-}
-
-/// Days are the venue's, and a record's own day is taken at its word.
-#[test]
-fn a_leap_of_the_machine_s_clock_ends_no_halt_and_begins_no_day() {
-    let mut desk = steady();
-    desk.positions.clear();
-    lose(&mut desk, dec!(9500));
-    desk.read_orders(desk.now);
-    let leap = |desk: &mut Desk, by_ms: u64, at_ms: u64| {
-        desk.now += by_ms;
-        let (state, equity, begun_ms) = (desk.state(at_ms), desk.equity, desk.now);
-        desk.step(Input::Account { state, equity, begun_ms });
-        desk.read_orders(desk.now);
-    };
-    let venue = desk.now;
-    for second in 1..=5 {
-        leap(&mut desk, if second == 1 { DAY_MS } else { 1_000 }, venue + second * 1_000);
-        assert_eq!((state(&desk).as_str(), &risk(&desk)["day"]), ("halted_for_day", &json!("2027-01-15")));
-    }
-    assert!(desk.guard.problems(desk.now).iter().any(|problem| problem.contains("ahead of the venue")));
-    let midnight = NOW - NOW % DAY_MS + DAY_MS;
-    for second in 0..5 {
-        leap(&mut desk, if second == 0 { midnight - venue } else { 1_000 }, midnight + second * 1_000);
-    }
-    assert_eq!((state(&desk).as_str(), &risk(&desk)["day"]), ("active", &json!("2027-01-16")));
-}
-
-#[test]
-fn a_day_that_was_recorded_is_not_begun_anew() {
-    let midnight = NOW - NOW % DAY_MS + DAY_MS;
-    let day = json!({"kind": "day", "at_ms": midnight + 100, "day": "2027-01-16", "venue_ms": midnight - 50,
-        "equity": "10000", "ledger_ms": midnight});
-    let mut desk = woken(&[day.to_string()]);
-    desk.now = midnight + 60_000;
-    desk.equity = dec!(9600);
-    desk.read();
-    let shown = risk(&desk);
-    assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("10000"), &json!("-400")));
-}
-
-/// One answer with a time ahead keeps nothing from being seen.
-#[test]
-fn an_answer_with_a_time_ahead_hides_no_later_one() {
-    for (ahead_ms, is_taken) in [(3_000, true), (3_001, false)] {
-        let mut desk = steady();
-        let (at, equity_then, begun_ms) = (desk.state(desk.now + ahead_ms), desk.equity, desk.now);
-        desk.positions.insert("SOL", dec!(1));
-        desk.step(Input::Account { state: at, equity: equity_then, begun_ms });
-        for _ in 0..3 {
-            equity(&mut desk, dec!(10000));
-        }
-        let shown = desk.guard.view.account.as_ref().unwrap();
-        assert_eq!((shown.begun_ms, shown.positions.len()), (desk.now, 2), "{ahead_ms} {is_taken}");
-    }
 }
 
 #[test]

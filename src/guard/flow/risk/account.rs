@@ -98,7 +98,8 @@ fn ask_for_ledger(step: &mut Step<'_>) {
     let is_due = risk
         .ledger_asked_ms
         .is_none_or(|asked_ms| risk.ledger_wanted > 0 && step.now_ms.saturating_sub(asked_ms) >= JUMP_PAUSE_MS);
-    if is_due {
+    if is_due || risk.ledger_again_ms.is_some_and(|again_ms| step.now_ms >= again_ms) {
+        risk.ledger_again_ms = None;
         risk.ledger_wanted = risk.ledger_wanted.saturating_sub(1);
         risk.ledger_asked_ms = Some(step.now_ms);
         step.effects.immediate.push(Command::Read(Read::Ledger { since_ms: step.guard.risk.ledger_since_ms() }));

@@ -33,6 +33,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
     };
     // What looks like a loss may be a withdrawal, also one of which only the last part shows.
     let ledger_from_ms = step.now_ms.saturating_add(LEDGER_GRACE_MS);
+    let has_cash_jumped = step.guard.risk.has_cash_jumped();
     match &mut step.guard.risk.unconfirmed {
         None => {
             let cash_before = step.guard.risk.cash_before.clone();
@@ -49,8 +50,9 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
         }
         Some(doubt) if is_new => {
             doubt.reads = doubt.reads.saturating_add(1);
-            if step.guard.risk.jumped {
-                // Another withdrawal, perhaps: the ledger must have had time to show this one as well.
+            if has_cash_jumped {
+                // Another withdrawal, perhaps: the ledger must have had time to show this one as well. Prices that leap
+                // each second put off nothing.
                 (doubt.ledger_from_ms, doubt.is_ledger_asked) = (ledger_from_ms, false);
             }
         }

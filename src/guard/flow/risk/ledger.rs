@@ -3,7 +3,7 @@
 use crate::guard::flow::risk::records;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::risk::transfers::{BalanceScope, Transfer};
+use crate::guard::state::risk::transfers::{BalanceScope, SeenTransfers, Transfer};
 use crate::record::events::Trouble;
 use crate::venue::info::LedgerUpdate;
 
@@ -20,8 +20,13 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     if is_early(step.guard, updates, begun_ms) {
         return;
     }
+    let mut taken = step.guard.risk.taken.clone();
+    let new = taken.new_ones(updates, purse);
+    if lacks_company(step, &new, &taken, begun_ms) {
+        return ask_again(step);
+    }
+    step.guard.risk.taken = taken;
     step.guard.risk.ledger_ms = step.guard.risk.ledger_ms.max(begun_ms);
-    let new = step.guard.risk.taken.new_ones(updates, purse);
     let mut last: Option<Transfer> = None;
     for mut flow in new {
         // Of several at one moment, each finds what the one before it left.
@@ -45,6 +50,25 @@ fn is_early(guard: &Guard, updates: &[LedgerUpdate], begun_ms: u64) -> bool {
         let recent = first_ms.saturating_sub(LEDGER_GRACE_MS.saturating_mul(LONG))..=first_ms;
         is_young && updates.iter().any(|update| recent.contains(&update.time))
     })
+}
+
+/// Whether the account moved beside a new flow by what the ledger may not have told yet. What it was worth before the flow
+/// could not be told; an answer from a little later holds all that flowed.
+fn lacks_company(step: &Step<'_>, new: &[Transfer], taken: &SeenTransfers, begun_ms: u64) -> bool {
+    let venue_ms = step.guard.clock.best_ms().saturating_sub(step.now_ms.saturating_sub(begun_ms));
+    let unexplained = |flow: &Transfer| step.guard.risk.equities.unexplained_at(flow.time_ms, taken);
+    let mut read_ms = new.iter().filter(|flow| flow.is_sure).filter_map(unexplained);
+    read_ms.any(|read_ms| venue_ms < read_ms.saturating_add(LEDGER_GRACE_MS))
+}
+
+/// Has the ledger read once more when it must have shown what this answer may lack.
+fn ask_again(step: &mut Step<'_>) {
+    let again_ms = step.now_ms.saturating_add(LEDGER_GRACE_MS);
+    let risk = &mut step.guard.risk;
+    match &mut risk.unconfirmed {
+        Some(doubt) => (doubt.ledger_from_ms, doubt.is_ledger_asked) = (again_ms, false),
+        None => risk.ledger_again_ms = Some(again_ms),
+    }
 }
 
 fn take_transfer(step: &mut Step<'_>, flow: &Transfer) {

@@ -1,6 +1,7 @@
 //! The equities of the last reads: what an account was worth when money came in or went out.
 
 use crate::guard::state::risk::equity_peaks::EquitySample;
+use crate::guard::state::risk::settled_reading::jumps;
 use crate::guard::state::risk::transfers::SeenTransfers;
 use rust_decimal::Decimal;
 use std::collections::VecDeque;
@@ -28,6 +29,15 @@ impl EquityHistory {
     /// The time of the first one.
     pub(crate) fn first_ms(&self) -> Option<u64> {
         self.0.front().map(|first| first.at_ms)
+    }
+
+    /// The time of the first read after a flow at `time_ms`, where that one is further from the read before than the `flows`
+    /// moved: another may have moved the rest.
+    pub(crate) fn unexplained_at(&self, time_ms: u64, flows: &SeenTransfers) -> Option<u64> {
+        let last = self.0.iter().rev().find(|sample| sample.at_ms < time_ms)?;
+        let next = self.0.iter().find(|sample| sample.at_ms >= time_ms)?;
+        let moved = flows.between(last.at_ms.saturating_add(1), next.at_ms.saturating_add(1));
+        jumps(last.equity.saturating_add(moved), next.equity).then_some(next.at_ms)
     }
 
     /// What the account was worth just before a flow at `time_ms` that stands in `flows`, or else was of `unsure` USDC.

@@ -63,6 +63,8 @@ pub(crate) struct Risk {
     pub(crate) ledger_asked_ms: Option<u64>,
     /// Reads of the ledger still to ask for because of a jump.
     pub(crate) ledger_wanted: u8,
+    /// When an answer of the ledger that may lack something is asked for again.
+    pub(crate) ledger_again_ms: Option<u64>,
     /// The equities of the last two reads are far apart.
     pub(crate) jumped: bool,
     pub(crate) mode: Option<AccountMode>,
@@ -130,6 +132,14 @@ impl Risk {
     /// Something was traded, or may have been: cash that is gone may be lost.
     pub(crate) fn traded(&mut self, now_ms: u64) {
         self.traded_ms = Some(now_ms);
+    }
+
+    /// Whether the cash of the last two reads is far apart; the equity, where the cash is not known.
+    pub(crate) fn has_cash_jumped(&self) -> bool {
+        match (&self.cash_before, &self.cash) {
+            (Some(before), Some(now)) => !now.is_like(before),
+            _ => self.jumped,
+        }
     }
 
     /// From when on the ledger must be read so that no flow is missed.

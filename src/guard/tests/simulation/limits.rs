@@ -17,8 +17,8 @@ const BELIEVED_MS: u64 = 15_000;
 /// A halt that fires has a loss at most this old: it is looked at for ten seconds.
 const FRESH_MS: u64 = 20_000;
 
-/// Reads in which the guard may not be sure yet of what it saw.
-const UNSURE: usize = 12;
+/// For so long the guard may not be sure yet of what it saw.
+const UNSURE_MS: u64 = 12_000;
 
 /// One limit: a share of an equity, and the loss measured against it.
 #[derive(Debug, Default)]
@@ -33,6 +33,12 @@ struct Limit {
 impl Limit {
     fn begin(&mut self, px: Decimal) {
         (self.most, self.least) = (px, px);
+    }
+
+    /// What a share was worth may have been seen wrong by this part.
+    fn blur(&mut self, part: Decimal) {
+        self.most *= dec!(1) + part;
+        self.least *= dec!(1) - part;
     }
 
     /// The share of the limit that is lost, measured from there.
@@ -54,10 +60,12 @@ pub(super) struct Limits {
     day: u64,
     of_day: Limit,
     drawdown: Limit,
-    /// The last reads that the guard took in.
-    reads: VecDeque<Decimal>,
-    /// Reads since the day began.
-    of_this_day: usize,
+    /// The last reads that the guard took in, newest first: their time, and what a share was worth.
+    reads: VecDeque<(u64, Decimal)>,
+    /// The parts of the account that flowed since the last read: what prices did meanwhile is not known to the guard.
+    flowed: Decimal,
+    /// When the day's first read was.
+    day_began_ms: u64,
     excused_until: u64,
     /// What had flowed when last looked at, and when that changed: what hides a loss shows in the ledger a little later.
     flows: (Decimal, u64),
@@ -69,7 +77,7 @@ impl Limits {
         self.day = books.at_ms / DAY_MS;
         self.of_day.begin(books.share_px());
         self.drawdown.begin(books.share_px());
-        (self.of_this_day, self.state) = (UNSURE, "active");
+        self.state = "active";
     }
 
     pub(super) fn excuse(&mut self, until: u64) {
@@ -78,20 +86,29 @@ impl Limits {
 
     /// The guard took in a read of the account that shows this.
     pub(super) fn read(&mut self, books: &Books) {
-        let px = books.share_px();
-        self.reads.truncate(UNSURE - 1);
-        self.reads.push_front(px);
-        if books.at_ms / DAY_MS > self.day {
-            (self.day, self.of_this_day) = (books.at_ms / DAY_MS, 0);
+        let (at_ms, px) = (books.at_ms, books.share_px());
+        let before = self.reads.front().map_or(px, |(_, before)| *before);
+        let part = std::mem::take(&mut self.flowed) * (px / before - dec!(1)).abs();
+        self.of_day.blur(part);
+        self.drawdown.blur(part);
+        self.reads.push_front((at_ms, px));
+        while self
+            .reads
+            .get(self.reads.len().wrapping_sub(2))
+            .is_some_and(|(older_ms, _)| older_ms + UNSURE_MS <= at_ms)
+        {
+            self.reads.pop_back();
+        }
+        if at_ms / DAY_MS > self.day {
+            (self.day, self.day_began_ms) = (at_ms / DAY_MS, at_ms);
             self.of_day.begin(px);
-        } else if self.of_this_day < UNSURE {
-            self.of_this_day += 1;
+        } else if at_ms < self.day_began_ms + UNSURE_MS {
             self.of_day.most = self.of_day.most.max(px);
             self.of_day.least = self.of_day.least.min(px);
         }
         self.drawdown.most = self.drawdown.most.max(px);
-        if self.reads.len() == UNSURE {
-            let lasting = self.reads.iter().min().copied().unwrap_or_default();
+        if self.reads.back().is_some_and(|(oldest_ms, _)| oldest_ms + UNSURE_MS <= at_ms) {
+            let lasting = self.reads.iter().map(|(_, px)| *px).min().unwrap_or_default();
             self.drawdown.least = self.drawdown.least.max(lasting);
         }
     }
@@ -106,6 +123,8 @@ impl Limits {
     pub(super) fn look(&mut self, now: u64, guard: &Guard, books: &Books) -> Result<(), String> {
         let rules = &guard.config.rules;
         if self.flows.0 != books.flows {
+            let moved = (books.flows - self.flows.0).abs();
+            self.flowed += moved / books.equity().min(books.equity() - books.flows + self.flows.0).max(dec!(1));
             self.flows = (books.flows, now);
         }
         self.of_day.look(now, books, rules.daily_loss);
