@@ -22,8 +22,9 @@ const MAX_PARKED: usize = 64;
 /// A request waits this long for a leverage setting; then the setting counts as unknown.
 const MAX_PARKED_MS: u64 = 2_000;
 
-/// A cancel waits this long for the open orders; then it goes as it came.
-const MAX_CANCEL_MS: u64 = 1_000;
+/// A cancel waits this long for the open orders, two reads of 3 s each at most: one that began too early, and the next.
+/// Then it goes as it came.
+const MAX_CANCEL_MS: u64 = 6_000;
 
 /// Judges a request, unless something must be read first.
 pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {

@@ -273,10 +273,10 @@ fn a_cancel_that_may_name_the_stop_of_an_entry_waits_for_the_open_orders() {
     desk.now += 10;
     assert!(decision(&desk.read_orders(desk.now - 11)).is_none(), "a read that began before");
     assert_eq!(decision(&desk.read_orders(desk.now)).unwrap()["code"], "guard_order");
-    // Without one it waits a second.
+    // Without one it waits six seconds.
     let (mut desk, _) = entered();
     desk.post(cancel());
-    desk.now += 999;
+    desk.now += 5_999;
     assert!(decision(&desk.step(Input::Tick)).is_none());
     desk.now += 1;
     assert_eq!(decision(&desk.step(Input::Tick)).unwrap()["code"], "reduces");

@@ -1,6 +1,6 @@
 //! A cancel that was sent and may take an order away, although the last reads still show it.
 
-use super::key::SentKey;
+use super::key::{Moment, SentKey};
 use crate::base::address::Cloid;
 use crate::venue::action::{Action, Target};
 
@@ -12,6 +12,8 @@ pub(crate) struct SentCancel {
     pub(crate) target: Target,
     /// When the venue took it; an orders read begun since shows what became of the order.
     pub(crate) accepted_ms: Option<u64>,
+    /// When the venue said that it took the order away: what that did is in any account read begun since.
+    pub(crate) done: Option<Moment>,
 }
 
 impl SentCancel {

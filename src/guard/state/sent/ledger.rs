@@ -55,6 +55,7 @@ impl SentOrders {
             key: SentKey { intent, index, slot },
             target,
             accepted_ms: None,
+            done: None,
         }));
     }
 
@@ -117,6 +118,7 @@ impl SentOrders {
             }
             cancel.accepted_ms = Some(at.now_ms);
             let status = reply.status(cancel.key.slot);
+            cancel.done = (status == Status::Success).then_some(at);
             if let (Status::Success, Target::Oid(oid)) = (&status, cancel.target) {
                 cancelled.push(oid);
             }
@@ -177,6 +179,8 @@ impl SentOrders {
     pub(crate) fn on_orders_read(&mut self, view: &View, left: &[Resting], begun_ms: u64, at: Moment) {
         let mut shown = self.shown(view).into_iter();
         self.orders.retain_mut(|order| order.on_orders_read(shown.next().unwrap_or_default(), begun_ms, at));
+        let orders = left.iter().filter(|order| !order.is_trigger);
+        let vanished: Vec<SentOrder> = orders.map(|order| self.vanished(order, view, at)).collect();
         self.triggers.retain(|trigger| !trigger.phase.is_answered_by(begun_ms));
         let Self { triggers, cancels, .. } = self;
         cancels.retain(|cancel| {
@@ -191,8 +195,16 @@ impl SentOrders {
             });
             may_name || may_take && cancel.accepted_ms.is_none_or(|at_ms| begun_ms < at_ms)
         });
-        let orders = left.iter().filter(|order| !order.is_trigger);
-        self.orders.extend(orders.map(|order| SentOrder::vanished(order, at)));
+        let account = view.account.as_ref();
+        let read = account.map(|account| Moment { now_ms: account.begun_ms, venue_ms: account.venue_ms });
+        self.orders.extend(vanished.into_iter().filter(|order| !read.is_some_and(|read| order.is_settled_by(read))));
+    }
+
+    /// An order that has left the open orders, by now or when the venue said that it is cancelled.
+    fn vanished(&self, order: &Resting, view: &View, at: Moment) -> SentOrder {
+        let is_gone = !view.orders.contains_key(&order.oid);
+        let cancel = self.cancels.iter().find(|cancel| is_gone && cancel.takes(order.oid, order.cloid));
+        SentOrder::vanished(order, cancel.and_then(|cancel| cancel.done).unwrap_or(at))
     }
 
     /// Settles against an account read. `moves` is by how much positions differ from the read before it, signed.

@@ -122,6 +122,7 @@ impl World {
             self.fail(broken);
         }
         self.told.unheard.insert((send.intent, send.index));
+        self.decided.entry(send.intent).or_insert_with(|| COINS.map(|coin| Cover::of(&self.venue.books, coin)));
         let closing: Vec<Closing> = self.closing_parts(&action).collect();
         if !closing.is_empty() {
             self.closing.insert((send.intent, send.index), closing);

@@ -81,7 +81,8 @@ impl World {
         }
         // One a little too large is the close that it is, where nothing else could close the position first.
         let beyond = (order.size - opposite) * self.venue.books.mid(coin);
-        let is_plain = self.nature.trouble == Trouble::None && self.told.account_ms > self.told.heard_ms;
+        let read_ms = self.told.account_ms.min(self.told.orders_ms);
+        let is_plain = self.nature.trouble == Trouble::None && read_ms > self.told.heard_ms;
         let is_alone =
             is_plain && self.told.is_all() && !self.venue.books.orders.values().any(|other| !other.is_trigger);
         let size = order.size.min(opposite);
@@ -137,10 +138,13 @@ impl World {
         if !takes_away || !is_plain || !self.told.is_sure(send.intent) || self.checks.is_killed() {
             return;
         }
-        for (coin, before) in COINS.into_iter().zip(before) {
+        let Some(decided) = self.decided.get(&send.intent).cloned() else { return };
+        for ((coin, before), decided) in COINS.into_iter().zip(before).zip(decided) {
             let now = Cover::of(&self.venue.books, coin);
-            let is_same = now.is_long == before.is_long && now.size() == before.size();
-            if let Some((was, is)) = now.loosened_from(before).filter(|_| is_same) {
+            let is_same = |other: &Cover| now.is_long == other.is_long && now.size() == other.size();
+            // What went in front of a cancel stands beside what it is for until that goes.
+            let is_looser = is_same(&decided) && now.loosened_from(&decided).is_some();
+            if let Some((was, is)) = now.loosened_from(before).filter(|_| is_looser && is_same(before)) {
                 let text = format!("{coin} was covered at {was:?} and is at {is:?} by {}", send.action);
                 self.fail(Promise::StopStays.broken(text));
             }

@@ -10,10 +10,11 @@ use super::super::simulation::dice::Dice;
 use super::super::simulation::venue::Venue;
 use super::checks::Checks;
 use super::line::Shown;
-use super::nature::Nature;
+use super::nature::{Nature, Trouble};
 use super::promise::{Broken, NOT_YET_HELD, Promise};
 use super::tally::Tally;
 use super::told::Told;
+use super::truth::Cover;
 use crate::base::address::Address;
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Config, Effects, Guard, Input, Mode};
@@ -59,10 +60,13 @@ pub(super) struct World {
     pub(super) pictures: VecDeque<Input>,
     /// What the last read of the account that arrived shows.
     pub(super) known: BTreeMap<&'static str, rust_decimal::Decimal>,
+    shown: BTreeMap<&'static str, rust_decimal::Decimal>,
     /// The venue's time of it.
     known_at: u64,
     /// What immediate orders on their way were to close when they were sent.
     pub(super) closing: BTreeMap<(u64, usize), Vec<Closing>>,
+    /// How the positions were covered when an event was taken.
+    pub(super) decided: BTreeMap<u64, [Cover; 2]>,
     pub(super) told: Told,
     /// Clients' actions on their way to the venue.
     pub(super) on_the_way: usize,
@@ -103,8 +107,10 @@ impl World {
             begun: BTreeMap::new(),
             pictures: VecDeque::new(),
             known: BTreeMap::new(),
+            shown: BTreeMap::new(),
             known_at: 0,
             closing: BTreeMap::new(),
+            decided: BTreeMap::new(),
             told: Told::default(),
             on_the_way: 0,
             requests_left: None,
@@ -126,7 +132,7 @@ impl World {
         self.guard = Guard::new(settings(&self.nature), last);
         self.risk.iter().for_each(|record| self.guard.restore_risk_json(record));
         self.events.iter().for_each(|event| self.guard.restore_json(event));
-        (self.known, self.known_at) = (BTreeMap::new(), 0);
+        (self.known, self.shown, self.known_at) = (BTreeMap::new(), BTreeMap::new(), 0);
         self.told = Told { unasked_ms: self.now, ..Told::default() };
         // What was on its way to the venue gets there; nobody waits for what comes back.
         self.happenings.retain(|_, happening| matches!(happening, Happening::Arrives(_)));
@@ -260,7 +266,15 @@ impl World {
                 if let Input::Account { state, .. } = &*input
                     && state.time >= self.known_at
                 {
-                    (self.known, self.known_at) = (shows, state.time);
+                    // Where reads lag the venue's time leaps, and a leap is believed when the next read says the same.
+                    let is_sure =
+                        |coin: &str, held| self.nature.trouble != Trouble::Lag || self.shown.get(coin) == Some(held);
+                    self.known = shows
+                        .iter()
+                        .filter(|(coin, held)| is_sure(coin, held))
+                        .map(|(coin, held)| (*coin, *held))
+                        .collect();
+                    (self.shown, self.known_at) = (shows, state.time);
                 }
                 self.told.account_ms = begun_ms(&input);
                 self.give(*input);
