@@ -27,6 +27,9 @@ pub(crate) fn check(guard: &Guard, asked: &AskedEntries, now_ms: u64) -> Result<
     venue_budget::check(guard, *client)
 }
 
+/// So many entries are looked at one by one, whatever the rules; more only where their number breaks no rule.
+const FEW: usize = 100;
+
 /// Refuses so many entries, and so many of them that may rest, that no minute and no empty book could take them.
 pub(crate) fn check_counts(
     guard: &Guard,
@@ -34,7 +37,7 @@ pub(crate) fn check_counts(
     (entries, resting): (usize, usize),
     now_ms: u64,
 ) -> Result<(), Veto> {
-    let over = |count: usize, limit: u32| count > usize::try_from(limit).unwrap_or(usize::MAX);
+    let over = |count: usize, limit: u32| count > usize::try_from(limit).unwrap_or(usize::MAX).max(FEW);
     let rules = &guard.config.rules;
     if over(entries, rules.orders_per_minute) {
         order_rate_limit::check(guard, client, entries, now_ms)?;

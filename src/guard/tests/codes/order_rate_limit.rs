@@ -37,6 +37,15 @@ fn a_batch_counts_as_its_entries() {
     desk(rules).orders((0..4).map(entry).collect()).vetoed("order_rate_limit").says(&["4 more"]);
 }
 
+/// What asks for far too much is refused for that, before each of its orders is looked at.
+#[test]
+fn a_hundred_entries_are_looked_at_and_no_more() {
+    let batch = |count: usize| vec![buy(OLD, "1", "100"); count];
+    let desk = || desk(Rules { orders_per_minute: 3, ..wide() });
+    desk().orders(batch(100)).vetoed("market_delisted");
+    desk().orders(batch(101)).vetoed("order_rate_limit").says(&["101 more"]);
+}
+
 /// A restart gives no new minute.
 #[test]
 fn the_minute_goes_on_in_the_next_life() {
