@@ -23,14 +23,18 @@ const MAX_PARKED: usize = 64;
 const MAX_PARKED_MS: u64 = 2_000;
 
 /// A cancel waits this long for the open orders, two reads of 3 s each at most: one that began too early, and the next.
-/// Then it goes as it came.
+/// Then it is refused: it could take a stop of the guard's.
 const MAX_CANCEL_MS: u64 = 6_000;
 
 /// Judges a request, unless something must be read first.
 pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
     if let RequestBody::Signed { envelope, .. } = &request.body {
         let has_room = step.guard.parked.len() < MAX_PARKED;
-        if has_room && cancel::may_name_unseen_stop(step.guard, &envelope.action) {
+        if cancel::may_name_unseen_stop(step.guard, &envelope.action) {
+            if !has_room {
+                decision::refuse_waiting(step, request, cancel::unseen());
+                return;
+            }
             step.effects.immediate.push(Command::Read(Read::OrdersNow));
             let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
             step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
@@ -113,9 +117,21 @@ pub(crate) fn unpark_all(step: &mut Step<'_>) {
     unpark(step, |_| true);
 }
 
+/// Whether a cancel may still name a stop that no read has shown.
+fn still_unseen(guard: &Guard, request: &Request) -> bool {
+    let RequestBody::Signed { envelope, .. } = &request.body else { return false };
+    cancel::may_name_unseen_stop(guard, &envelope.action)
+}
+
 /// Judges the parked requests that are `ready`.
 fn unpark(step: &mut Step<'_>, is_ready: impl Fn(&Parked) -> bool) {
     let (ready, parked): (Vec<_>, Vec<_>) = std::mem::take(&mut step.guard.parked).into_iter().partition(is_ready);
     step.guard.parked = parked;
-    ready.into_iter().for_each(|waiting| decision::decide(step, waiting.request));
+    for waiting in ready {
+        if waiting.for_orders && still_unseen(step.guard, &waiting.request) {
+            decision::refuse_waiting(step, waiting.request, cancel::unseen());
+        } else {
+            decision::decide(step, waiting.request);
+        }
+    }
 }

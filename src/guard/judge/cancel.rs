@@ -52,6 +52,13 @@ pub(crate) fn may_name_unseen_stop(guard: &Guard, action: &Action) -> bool {
     })
 }
 
+/// The refusal of a cancel that waited for the open orders in vain.
+pub(crate) fn unseen() -> Veto {
+    let text = "no read has shown the order, and stops were placed in this market that none has shown either: it may be \
+                one of them; ask again in a moment, or cancel by client order id";
+    Veto::new(Code::OrderUnknown, text)
+}
+
 /// What each cancel of an action names, by place.
 fn named<'a>(guard: &'a Guard, action: &Action) -> Vec<Vec<&'a Resting>> {
     match action {

@@ -273,13 +273,17 @@ fn a_cancel_that_may_name_the_stop_of_an_entry_waits_for_the_open_orders() {
     desk.now += 10;
     assert!(decision(&desk.read_orders(desk.now - 11)).is_none(), "a read that began before");
     assert_eq!(decision(&desk.read_orders(desk.now)).unwrap()["code"], "guard_order");
-    // Without one it waits six seconds.
+    // Without one it waits six seconds, and is refused: it may be the only cover.
     let (mut desk, _) = entered();
     desk.post(cancel());
     desk.now += 5_999;
     assert!(decision(&desk.step(Input::Tick)).is_none());
     desk.now += 1;
-    assert_eq!(decision(&desk.step(Input::Tick)).unwrap()["code"], "reduces");
+    assert_eq!(decision(&desk.step(Input::Tick)).unwrap()["code"], "order_unknown");
+    // So is one for which there is no place to wait, without a moment's delay.
+    let (mut desk, _) = entered();
+    (0..64).for_each(|_| assert!(decision(&desk.post(cancel())).is_none()));
+    assert_eq!(decision(&desk.post(cancel())).unwrap()["code"], "order_unknown");
 }
 
 #[test]

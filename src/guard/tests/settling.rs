@@ -84,7 +84,7 @@ fn a_duplicate_nonce_and_a_known_order_prove_that_it_happened() {
     let effects = status(&mut desk, &decided, json!({"status": "order", "order": {"status": "open"}}));
     assert_eq!(kind(&effects, "recovered").unwrap()["outcome"], "happened");
     assert_eq!(reserved(&desk), 1, "until reads that begin late enough show it or its absence");
-    desk.now += 1_499;
+    desk.now += 29_999;
     desk.read();
     assert_eq!(reserved(&desk), 1, "the open orders may lag behind the answer");
     desk.now += 1;

@@ -73,9 +73,9 @@ impl World {
     pub(super) fn ask(&mut self, action: Value) -> Decided {
         let mut effects = self.desk.post(action);
         self.take(&effects);
-        // A cancel that may name a stop which no read has shown waits a second for one.
+        // A cancel that may name a stop which no read has shown waits for one.
         if !events(&effects).iter().any(|event| event["kind"] == "decision") {
-            self.desk.now += 1_000;
+            self.desk.now += 6_000;
             effects = self.desk.step(Input::Tick);
             self.take(&effects);
         }
@@ -291,8 +291,9 @@ impl World {
     /// Everything that could still fill, whether it rests or is on its way.
     fn sides(&self, asset: u32) -> (Side2, Side2) {
         let (mut buys, mut sells) = (Side2::default(), Side2::default());
-        let on_the_way: Vec<Action> =
-            self.waiting.iter().map(|(send, _)| Action::parse(&send.action).unwrap()).collect();
+        // One whose nonce is used up never happens.
+        let may_happen = self.waiting.iter().filter(|(send, _)| !self.nonces.contains(&send.terms.nonce));
+        let on_the_way: Vec<Action> = may_happen.map(|(send, _)| Action::parse(&send.action).unwrap()).collect();
         let orders = self.book.values().chain(on_the_way.iter().flat_map(|action| action.orders()));
         for order in orders.filter(|order| order.asset == asset && !order.is_trigger()) {
             let side = if order.is_buy { &mut buys } else { &mut sells };

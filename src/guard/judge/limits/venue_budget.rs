@@ -32,7 +32,8 @@ pub(crate) fn check_action(guard: &Guard, client: Address, action: &Action, now_
         return Ok(());
     }
     let Some(left) = guard.allowance.left().filter(|left| *left < KEPT) else {
-        return if reduces_now(guard, action, now_ms) { Ok(()) } else { check_part(guard, client) };
+        let is_needed = reduces_now(guard, action, now_ms) && action.batch_len() <= at_most(guard, action);
+        return if is_needed { Ok(()) } else { check_part(guard, client) };
     };
     if !reduces_now(guard, action, now_ms) {
         return Err(few(left, "under 500, and only what reduces a position now may spend them"));
@@ -103,7 +104,10 @@ fn is_exit_of(intent: &Intent, client: Address) -> bool {
 fn at_most(guard: &Guard, action: &Action) -> usize {
     let positions = guard.view.account.as_ref().map_or(0, |account| account.positions.len());
     let targets: BTreeSet<u64> = match action {
-        Action::Order(_) => return positions.saturating_add(guard.sent.orders.len()).max(1),
+        Action::Order(_) => {
+            let entries = guard.sent.orders.iter().filter(|order| !order.reduce_only).count();
+            return positions.saturating_add(entries).max(1);
+        }
         Action::Cancel { cancels, .. } => {
             cancels.iter().filter_map(|cancel| guard.order(cancel.oid)).map(|order| order.oid).collect()
         }

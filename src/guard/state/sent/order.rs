@@ -9,8 +9,8 @@ use crate::venue::reply::Status;
 use rust_decimal::Decimal;
 
 /// The venue's reads may lag behind its answers: an order that it said rests is missing for good only in an orders read
-/// that began so long after, since that has no time of its own.
-const SHOWN_WITHIN_MS: u64 = 1_500;
+/// that began so long after, since that has no time of its own, unless the position moved by it.
+const SHOWN_WITHIN_MS: u64 = 30_000;
 
 /// A fill that the venue told of must move the position. Something else may move it back: reads of so much later blocks
 /// count as proof without it, so that nothing stays reserved for ever.
