@@ -34,25 +34,28 @@ pub struct Journal<T> {
 }
 
 /// The work of the writer thread; see [`Store::writer`].
-pub struct Writer<T, R> {
+pub struct Writer<T, B, R> {
     store: Store,
     batches: Receiver<Batch<T>>,
+    begin: B,
     release: R,
     /// The group being written: what to give back, what it is worth, and whether it was refused unwritten.
     held: Vec<(T, Worth, Result<(), JournalError>)>,
 }
 
 impl Store {
-    /// A writer on a queue of `capacity` batches, for a thread of its own. It calls `release` once for every batch, in order.
+    /// A writer on a queue of `capacity` batches, for a thread of its own. It calls `begin` before it writes a batch, for
+    /// what must not wait for this disk, and `release` once for every batch, in order.
     /// With an error the batch is not known to be on disk: what depends on it must not happen. Its records are still written
     /// ahead of later ones when the disk works again, as far as 4 MiB of them.
-    pub fn writer<T, R>(self, capacity: usize, release: R) -> (Journal<T>, Writer<T, R>)
+    pub fn writer<T, B, R>(self, capacity: usize, begin: B, release: R) -> (Journal<T>, Writer<T, B, R>)
     where
+        B: FnMut(&T),
         R: FnMut(T, Result<(), Arc<JournalError>>),
     {
         let (queue, batches) = bounded(capacity);
         let journal = Journal { queue, health: self.health(), lookup: self.lookup() };
-        (journal, Writer { store: self, batches, release, held: Vec::with_capacity(GROUP) })
+        (journal, Writer { store: self, batches, begin, release, held: Vec::with_capacity(GROUP) })
     }
 }
 
@@ -73,7 +76,7 @@ impl<T> Journal<T> {
     }
 }
 
-impl<T, R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, R> {
+impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R> {
     /// Writes until the journal and every clone of its queue are dropped, and all batches are released.
     pub fn run(mut self) {
         let mut next = None;
@@ -106,6 +109,7 @@ impl<T, R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, R> {
                 break;
             }
             let Batch { events, risk, worth, after, .. } = batch;
+            (self.begin)(&after);
             let worth = if risk.is_empty() { worth } else { Worth::Own };
             let checked = check(&events, &risk).and_then(|()| self.store.admit(worth));
             if checked.is_ok() {

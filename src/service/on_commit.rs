@@ -80,6 +80,16 @@ pub(super) struct CommitHandler {
 }
 
 impl CommitHandler {
+    /// Does what must not wait for the events of a batch: a switch that was pulled stays so, whatever becomes of the
+    /// journal. On a full disk there may be room for it: it has its blocks.
+    pub(super) fn on_begin(&self, after: &AfterCommit) {
+        let kills = after.outputs.iter().filter_map(|output| match output {
+            Output::KillFile(reason) => Some(reason),
+            _ => None,
+        });
+        kills.for_each(|reason| self.write_kill_file(reason));
+    }
+
     /// Releases the outputs of a batch, or refuses them where it was not written.
     pub(super) fn on_commit(&self, after: AfterCommit, written: &Result<(), Arc<JournalError>>) {
         let mut refused = lock(&self.refused);
@@ -114,8 +124,8 @@ impl CommitHandler {
                     let outcome = SendOutcome::Unrecorded(error.to_string());
                     self.report(Input::Sent { intent: action.intent, index: action.index, outcome });
                 }
-                // On a full disk there may be room for it: it has its blocks.
-                (Output::KillFile(reason), _) => self.write_kill_file(&reason),
+                // Written before the events were.
+                (Output::KillFile(_), _) => {}
                 // Without a disk there is no last event to wait for.
                 (Output::ShutDown, _) => is_last = true,
             }

@@ -129,8 +129,11 @@ impl ServiceContext {
     ) -> io::Result<(Journal<AfterCommit>, JoinHandle<()>)> {
         let (handler, metrics) = (self.commit_handler(kill_file), Arc::clone(&self.metrics));
         store.on_commit(move |commit| metrics.commit(commit));
+        let handler = Arc::new(handler);
+        let before = Arc::clone(&handler);
+        let on_begin = move |after: &AfterCommit| before.on_begin(after);
         let on_commit = move |after: AfterCommit, written| handler.on_commit(after, &written);
-        let (journal, writer) = store.writer(JOURNAL_QUEUE, on_commit);
+        let (journal, writer) = store.writer(JOURNAL_QUEUE, on_begin, on_commit);
         let thread = spawn("journal", &self.deaths, move || {
             writer.run();
             Ok(())

@@ -47,6 +47,7 @@ fn a_dead_thread_ends_the_program_with_a_failure() {
         let is_named = log.contains(told) || (step == Step::Decide && log.contains("the decision loop is gone"));
         assert!(is_named, "{step:?}: {log}");
         play(&stand, &[]);
+        stand.forget_spent_weight();
         stand.start();
     }
     until("every order to be settled", || crate::truth::open_ends(&stand.events()).is_empty().then_some(()));
@@ -64,6 +65,7 @@ fn a_thread_that_gives_up_ends_the_program_too() {
         let status = until(&format!("the end after {step:?}"), || stand.has_ended());
         assert_eq!(status.code(), Some(1), "{step:?}: {}", stand.log());
         play(&stand, &[]);
+        stand.forget_spent_weight();
         stand.start();
     }
 }

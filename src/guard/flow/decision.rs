@@ -135,7 +135,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
 
     let is_live = step.guard.config.mode != Mode::Paper;
     let urgency = plan.urgency();
-    note_passed(step, head, urgency, matches!(envelope.action, Action::Order(_)));
+    note_passed(step, head, urgency, matches!(envelope.action, Action::Order(_) | Action::TwapCancel { .. }));
     let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
     let left_out = std::mem::take(&mut plan.left_out);
     let actions =
@@ -187,11 +187,11 @@ fn remember_cloids(guard: &mut Guard, asked: &Action, plan: &Plan) {
 }
 
 /// Counts a request that passed, other than for its entries.
-fn note_passed(step: &mut Step<'_>, head: &Head, urgency: Urgency, is_order: bool) {
+fn note_passed(step: &mut Step<'_>, head: &Head, urgency: Urgency, is_paced: bool) {
     if let (Some(client), Urgency::Neutral) = (head.client, urgency) {
         step.guard.throttle.note_neutral(client, step.now_ms);
     }
-    if urgency == Urgency::Exit && is_order {
+    if urgency != Urgency::Entry && is_paced {
         step.guard.allowance.on_passed(step.now_ms);
     }
 }

@@ -91,7 +91,7 @@ pub(super) fn start<T: Send + 'static>(
     capacity: usize,
     release: impl FnMut(T, Result<(), Arc<JournalError>>) + Send + 'static,
 ) -> Running<T> {
-    let (journal, writer) = store.writer(capacity, release);
+    let (journal, writer) = store.writer(capacity, |_| {}, release);
     let writer = std::thread::spawn(move || writer.run());
     let history = history.map(|history| std::thread::spawn(move || history.run(|damage| panic!("{damage}"))));
     Running { journal: Some(journal), writer: Some(writer), history }

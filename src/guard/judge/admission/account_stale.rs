@@ -17,5 +17,10 @@ pub(crate) fn check(guard: &Guard, account: &AccountView, now_ms: u64) -> Result
             return Err(Veto::new(Code::AccountStale, text).with(&limit_ms, &age_ms));
         }
     }
+    // Whoever loses at every trade must not go on trading while the guard makes sure of the loss.
+    if guard.risk.unconfirmed.is_some() {
+        let text = "the account shows a loss over a limit, which is being made sure of; entries wait for that, seconds";
+        return Err(Veto::new(Code::AccountStale, text));
+    }
     Ok(())
 }

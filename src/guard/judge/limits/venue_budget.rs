@@ -32,8 +32,7 @@ pub(crate) fn check_action(guard: &Guard, client: Address, action: &Action, now_
         return Ok(());
     }
     let Some(left) = guard.allowance.left().filter(|left| *left < KEPT) else {
-        let is_needed = reduces_now(guard, action, now_ms) && action.batch_len() <= at_most(guard, action);
-        return if is_needed { Ok(()) } else { check_part(guard, client) };
+        return check_plenty(guard, client, action, now_ms);
     };
     if !reduces_now(guard, action, now_ms) {
         return Err(few(left, "under 500, and only what reduces a position now may spend them"));
@@ -55,12 +54,28 @@ fn check_guards_own(guard: &Guard, action: &Action, left: u64, now_ms: u64) -> R
     if guard.must_be_flat() {
         return Err(few(left, "which the guard needs to close everything, and does"));
     }
-    if !matches!(action, Action::Order(_)) {
+    if matches!(action, Action::Cancel { .. } | Action::CancelByCloid { .. }) {
         return Ok(());
     }
     match guard.allowance.pause_ms(now_ms) {
         0 => Ok(()),
         pause_ms => Err(few(left, &format!("so an exit passes every 10 s; the next may in {pause_ms} ms"))),
+    }
+}
+
+/// While there is plenty left: what is more than there is to reduce or to cancel spends its client's part, and leaves what
+/// is kept.
+fn check_plenty(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<(), Veto> {
+    let asked = action.batch_len();
+    if reduces_now(guard, action, now_ms) && asked <= at_most(guard, action) {
+        return Ok(());
+    }
+    let requests = u64::try_from(asked).unwrap_or(u64::MAX);
+    match guard.allowance.left() {
+        Some(left) if left.saturating_sub(requests) < KEPT => {
+            Err(few(left, &format!("{asked} in one request leave less than the 500 kept for exits and stops")))
+        }
+        _ => check_part(guard, client),
     }
 }
 

@@ -89,13 +89,41 @@ fn the_last_requests_are_the_guards_own() {
 
 #[test]
 fn what_was_never_sent_and_what_a_read_tells_is_not_counted() {
-    let mut desk = desk(501);
-    let seq = desk.orders(vec![exit(), exit(), exit()]).reduces().seq();
-    desk.order(entry(1)).vetoed("venue_budget").says(&["498"]);
+    let mut desk = desk(500);
+    let seq = desk.order(exit()).reduces().seq();
+    desk.order(entry(1)).vetoed("venue_budget").says(&["499"]);
     // What has no answer yet may not be in the read.
-    desk.step(Input::RequestsLeft(501));
-    desk.order(entry(1)).vetoed("venue_budget").says(&["498"]);
+    desk.step(Input::RequestsLeft(500));
+    desk.order(entry(1)).vetoed("venue_budget").says(&["499"]);
     let outcome = crate::guard::SendOutcome::NotSent("no room".to_owned());
     desk.step(Input::Sent { intent: seq, index: 0, outcome });
     desk.order(entry(1)).resized();
+}
+
+/// A request of many must not spend at one go what is kept: neither by cancels of what never was, nor by exits beyond
+/// what is held.
+#[test]
+fn no_request_reaches_into_what_is_kept() {
+    let cancels = |count: u64| {
+        let cancels: Vec<Value> = (0..count).map(|at| json!({"asset": ETH, "cloid": format!("0x{at:032x}")})).collect();
+        json!({"type": "cancelByCloid", "cancels": cancels})
+    };
+    desk(1000).ask(cancels(500)).reduces();
+    desk(1000).ask(cancels(501)).vetoed("venue_budget").says(&["501 in one request", "500 kept"]);
+    desk(1000).orders(vec![exit(); 501]).vetoed("venue_budget");
+    // What is there to be cancelled or closed is, whatever it leaves.
+    desk(500).ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 7}]})).resized();
+    ask(&mut desk(500), exit()).reduces();
+}
+
+#[test]
+fn a_cancel_of_a_twap_order_keeps_the_pace_of_exits() {
+    let mut desk = desk(150);
+    let cancel = || json!({"type": "twapCancel", "a": ETH, "t": 1});
+    let seq = desk.ask(cancel()).reduces().seq();
+    desk.answer(seq, 0, json!({"status": "err", "response": "no"}));
+    desk.now += 1;
+    desk.ask(cancel()).vetoed("venue_budget").says(&["every 10 s"]);
+    desk.wait(10_000);
+    desk.ask(cancel()).reduces();
 }
