@@ -10,7 +10,11 @@ const LEAP_MS: u64 = 10_000;
 /// How old the venue's time may be in an answer that was made at once.
 const LAG_MS: u64 = 2_000;
 
-/// An answer whose time is further than this from what the clock shows is believed when the next one agrees with it.
+/// An answer whose time is further ahead than this of what the clock shows is believed when the next one agrees with it.
+/// Answers that lag can have held the clock up by nearly as much.
+const FAR_AHEAD_MS: u64 = 10_000;
+
+/// The same for one further behind than this; two agree when they are no further from another than that.
 const FAR_MS: u64 = 3_000;
 
 /// The machine's clock is off when it is further than this from the venue's.
@@ -51,7 +55,7 @@ impl VenueClock {
         let (Some(shown_ms), Some((read_ms, at_ms))) = (self.venue_ms, self.last_read) else { return true };
         // A machine that slept has gone on by as much as the venue.
         let latest_ms = shown_ms.max(read_ms.saturating_add(self.now_ms.saturating_sub(at_ms)));
-        let is_ahead = venue_ms > latest_ms.saturating_add(FAR_MS);
+        let is_ahead = venue_ms > latest_ms.saturating_add(FAR_AHEAD_MS);
         let is_behind = venue_ms.saturating_add(FAR_MS) < read_ms;
         if !is_ahead && !is_behind {
             self.doubted = None;
@@ -169,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_time_far_ahead_is_believed_when_the_next_agrees() {
-        for (ahead_ms, is_taken) in [(FAR_MS, true), (FAR_MS + 1, false)] {
+        for (ahead_ms, is_taken) in [(FAR_AHEAD_MS, true), (FAR_AHEAD_MS + 1, false)] {
             assert_eq!(right().admits(NOW + ahead_ms, NOW, true), is_taken, "{ahead_ms}");
         }
         let hour = 3_600_000;

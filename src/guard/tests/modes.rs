@@ -57,7 +57,12 @@ fn a_mode_that_cannot_be_valued_blinds_no_halt() {
         desk.unrealized = -lost;
         equity(&mut desk, dec!(350));
         if closes {
+            // All that it lost came with the close.
+            desk.unrealized = dec!(0);
+            equity(&mut desk, dec!(350));
             desk.positions.clear();
+            desk.mids.insert("ETH".into(), dec!(2000) - lost);
+            desk.read_mids(desk.now);
         }
         for _ in 0..12 {
             equity(&mut desk, dec!(0));

@@ -60,8 +60,8 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: Option<
     let last = risk.last.replace((mark.equity, begun_ms));
     risk.jumped = last.is_some_and(|(before, _)| jumps(before, mark.equity));
     let is_settled = match cash {
-        Some(cash) => risk.settled.add(&cash, risk.mode_ms, now_ms),
-        None => true,
+        Some(cash) if risk.unvalued.is_none() => risk.settled.add(&cash, risk.mode_ms, now_ms),
+        _ => true,
     };
     ask_for_ledger(step);
     let Some((venue_ms, equity)) = step.guard.view.account.as_ref().map(|account| (account.venue_ms, account.equity))

@@ -8,6 +8,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::transfers::Transfer;
+use crate::guard::state::view::View;
 use crate::record::events::Trouble;
 use crate::venue::info::AccountMode;
 
@@ -41,12 +42,16 @@ pub(crate) fn on_unvalued_mode(step: &mut Step<'_>, mode: String, begun_ms: u64)
 
 /// Where the account's equity cannot be read, puts the one that is carried on in its place.
 pub(crate) fn carry_equity(guard: &mut Guard) {
+    let View { account: Some(account), mids, .. } = &mut guard.view else { return };
     if guard.risk.unvalued.is_some()
-        && let (Some(account), Some(last)) = (&mut guard.view.account, guard.risk.settled.last())
+        && let Some(last) = guard.risk.settled.last()
     {
-        let carried = last.carried_to(account);
+        let carried = last.carried_to(account, |asset| mids.get(&asset).copied());
         account.equity = carried.equity;
-        guard.risk.settled.settle(Some(carried));
+        // The prices at hand may be from before a close that this read is the first to show: the next one goes on from it.
+        if guard.risk.cash.as_ref().is_some_and(|before| carried.has_sizes_of(before)) {
+            guard.risk.settled.settle(Some(carried));
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::base::amount::percent_of;
 use crate::guard::state::risk::transfers::Transfer;
 use crate::guard::state::view::AccountView;
+use crate::venue::info::Position;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
@@ -19,15 +20,25 @@ pub(crate) struct Cash {
     pub(crate) at_ms: u64,
     pub(crate) equity: Decimal,
     pub(crate) usd: Decimal,
-    /// The positions: signed size, and what each has won or lost.
-    positions: BTreeMap<u32, (Decimal, Decimal)>,
+    positions: BTreeMap<u32, Held>,
+}
+
+/// A position in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Held {
+    /// Signed.
+    size: Decimal,
+    /// What it has won or lost.
+    unrealized: Decimal,
+    /// The price that its value implies.
+    mark: Decimal,
 }
 
 impl Cash {
     /// `None` where there are positions of which too little is known.
     pub(crate) fn of(account: &AccountView) -> Option<Self> {
         let positions = positions(account);
-        let unrealized = positions.values().map(|(_, unrealized)| *unrealized);
+        let unrealized = positions.values().map(|held| held.unrealized);
         let usd = unrealized.fold(account.equity, Decimal::saturating_sub);
         let (begun_ms, at_ms, equity) = (account.begun_ms, account.venue_ms, account.equity);
         account.unknown.is_empty().then_some(Self { begun_ms, at_ms, equity, usd, positions })
@@ -40,16 +51,19 @@ impl Cash {
     }
 
     /// This cash, carried on to an account whose own equity cannot be read: what its positions won and lost since counts.
-    /// A part of a position that was closed is taken to have brought what it last stood at.
-    pub(crate) fn carried_to(&self, account: &AccountView) -> Self {
+    /// A part of a position that was closed is taken to have gone at the price that its market has now.
+    pub(crate) fn carried_to(&self, account: &AccountView, price: impl Fn(u32) -> Option<Decimal>) -> Self {
         let (now, mut usd) = (positions(account), self.usd);
-        for (asset, (held, unrealized)) in &self.positions {
-            let left = now.get(asset).map_or(Decimal::ZERO, |(size, _)| *size);
-            let stays = if left.is_sign_negative() == held.is_sign_negative() { left } else { Decimal::ZERO };
-            let closed = Decimal::ONE.saturating_sub(stays.checked_div(*held).unwrap_or_default()).max(Decimal::ZERO);
-            usd = usd.saturating_add(unrealized.saturating_mul(closed));
+        for (asset, held) in &self.positions {
+            let left = now.get(asset).map_or(Decimal::ZERO, |held| held.size);
+            let stays = if left.is_sign_negative() == held.size.is_sign_negative() { left } else { Decimal::ZERO };
+            let kept = stays.checked_div(held.size).unwrap_or_default();
+            let closed = Decimal::ONE.saturating_sub(kept).max(Decimal::ZERO);
+            let moved = price(*asset).map_or(Decimal::ZERO, |px| px.saturating_sub(held.mark));
+            let won = held.unrealized.saturating_add(held.size.saturating_mul(moved));
+            usd = usd.saturating_add(won.saturating_mul(closed));
         }
-        let equity = now.values().fold(usd, |sum, (_, unrealized)| sum.saturating_add(*unrealized));
+        let equity = now.values().fold(usd, |sum, held| sum.saturating_add(held.unrealized));
         Self { begun_ms: account.begun_ms, at_ms: account.venue_ms, equity, usd, positions: now }
     }
 
@@ -70,15 +84,20 @@ impl Cash {
 
     /// What may have become cash since an earlier read: what had been won on positions that are not as they were.
     pub(crate) fn realized_since(&self, before: &Self) -> Decimal {
-        let size = |asset: &u32| self.positions.get(asset).map(|(size, _)| *size);
-        let moved = before.positions.iter().filter(|(asset, (held, _))| size(asset) != Some(*held));
-        moved.fold(Decimal::ZERO, |sum, (_, (_, won))| sum.saturating_add((*won).max(Decimal::ZERO)))
+        let size = |asset: &u32| self.positions.get(asset).map(|held| held.size);
+        let moved = before.positions.iter().filter(|(asset, held)| size(asset) != Some(held.size));
+        moved.fold(Decimal::ZERO, |sum, (_, held)| sum.saturating_add(held.unrealized.max(Decimal::ZERO)))
     }
 
     /// Whether nothing was traded since an earlier read, as far as is known.
     pub(crate) fn is_untouched(&self, before: &Self, traded_ms: Option<u64>) -> bool {
-        let sizes = |cash: &Self| cash.positions.iter().map(|(asset, (size, _))| (*asset, *size)).collect::<Vec<_>>();
-        sizes(self) == sizes(before) && traded_ms < Some(before.begun_ms)
+        self.has_sizes_of(before) && traded_ms < Some(before.begun_ms)
+    }
+
+    /// Whether the positions have the sizes that they had at another read.
+    pub(crate) fn has_sizes_of(&self, other: &Self) -> bool {
+        let sizes = |cash: &Self| cash.positions.iter().map(|(asset, held)| (*asset, held.size)).collect::<Vec<_>>();
+        sizes(self) == sizes(other)
     }
 
     /// Whether the cash is as it was at an earlier read, but for noise.
@@ -87,7 +106,11 @@ impl Cash {
     }
 }
 
-fn positions(account: &AccountView) -> BTreeMap<u32, (Decimal, Decimal)> {
-    let of = |position: &crate::venue::info::Position| (position.szi, position.unrealized_pnl);
+fn positions(account: &AccountView) -> BTreeMap<u32, Held> {
+    let of = |position: &Position| Held {
+        size: position.szi,
+        unrealized: position.unrealized_pnl,
+        mark: position.position_value.checked_div(position.szi.abs()).unwrap_or_default(),
+    };
     account.positions.iter().map(|(asset, position)| (*asset, of(position))).collect()
 }
