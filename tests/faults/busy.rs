@@ -36,7 +36,7 @@ fn code(socket: &mut WebSocket<TcpStream>) -> String {
 
 #[test]
 fn entries_wait_for_a_slow_disk_and_exits_do_not() {
-    let stand = Stand::up(Mode::Paper, "orders_per_minute = 10000\nopen_orders = 500\n");
+    let stand = Stand::up(Mode::Paper, "orders_per_minute = 1200\nopen_orders = 500\n");
     let mut sockets: Vec<_> = (0..CONNECTIONS).map(|_| connect(&stand)).collect();
     let mut trader = connect(&stand);
     let entry = |px: u32| place(&limit(BTC, true, &px.to_string(), "0.0002"));
