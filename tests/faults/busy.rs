@@ -13,7 +13,7 @@ use crate::stand::{Mode, Stand};
 
 /// Connections, and posts that each may have at work: together more than the journal's queue takes.
 const CONNECTIONS: usize = 14;
-const AT_WORK: usize = 100;
+const AT_WORK: usize = 80;
 /// How long the disk takes for one write.
 const SLOW_MS: u64 = 12_000;
 const PATIENCE: Duration = Duration::from_secs(60);

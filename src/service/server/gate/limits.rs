@@ -34,7 +34,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connections: 128,
-            asking: 40,
+            asking: 48,
             signed: 64,
             silent: 256,
             place: Duration::from_secs(2),
