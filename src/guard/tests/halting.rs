@@ -64,7 +64,7 @@ pub(super) fn lose(desk: &mut Desk, to: Decimal) -> Effects {
 }
 
 /// The account is read a second later, and the position has lost this much.
-fn position_loses(desk: &mut Desk, usd: Decimal) -> Effects {
+pub(super) fn position_loses(desk: &mut Desk, usd: Decimal) -> Effects {
     desk.unrealized = -usd;
     equity(desk, dec!(10000) - usd)
 }
@@ -180,20 +180,6 @@ fn a_loss_on_positions_needs_two_reads_and_nothing_else() {
             equity(&mut desk, then - dec!(510));
         }
         assert_eq!(state(&desk), "active", "{first}");
-    }
-}
-
-/// Whoever loses at every trade does not trade on while the loss is made sure of.
-#[test]
-fn entries_wait_while_a_loss_is_made_sure_of() {
-    for (lost, code) in [(dec!(499.99), "resized"), (dec!(500), "account_stale")] {
-        let mut desk = steady();
-        desk.show(vec![open("ETH", "B", "1900", "1", 1)]);
-        position_loses(&mut desk, lost);
-        desk.read_mids(desk.now);
-        desk.read_orders(desk.now);
-        assert_eq!(desk.order(buy(ETH, "2000", "0.1")).code(), code, "{lost}");
-        desk.order(close(ETH, false, "2000", "0.1")).reduces();
     }
 }
 

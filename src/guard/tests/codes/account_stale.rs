@@ -1,6 +1,9 @@
-//! `account_stale`: the age of the account read.
+//! `account_stale`: the age of the reads, and whether they are believed.
+
+use rust_decimal::dec;
 
 use crate::guard::tests::fixture::*;
+use crate::guard::tests::halting::{position_loses, steady};
 
 fn entry() -> serde_json::Value {
     buy(ETH, "2000", "0.1")
@@ -22,7 +25,7 @@ fn an_account_read_serves_for_its_age_and_not_longer() {
 fn so_does_a_read_of_the_open_orders() {
     for (age_ms, code) in [(15_000, "resized"), (15_001, "account_stale")] {
         let mut desk = Desk::live();
-        desk.positions.insert("BTC", rust_decimal::dec!(0.001));
+        desk.positions.insert("BTC", dec!(0.001));
         desk.now += age_ms;
         desk.read_mids(desk.now);
         desk.read_account(desk.now);
@@ -41,11 +44,25 @@ fn so_does_a_read_of_the_open_orders() {
 #[test]
 fn an_older_read_changes_nothing() {
     let mut desk = Desk::live();
-    desk.mids.insert("ETH".into(), rust_decimal::dec!(1000));
-    desk.positions.insert("ETH", rust_decimal::dec!(3));
+    desk.mids.insert("ETH".into(), dec!(1000));
+    desk.positions.insert("ETH", dec!(3));
     desk.read_mids(NOW - 1);
     desk.read_account(NOW - 1);
     // Of the older reads, the buy would be far above the collar and the sell would close.
     assert_eq!(desk.order(entry()).resized().sent_order(0)["p"], "2000");
     assert_eq!(desk.order(sell(ETH, "2000", "0.1")).resized().sent_order(0)["r"], false);
+}
+
+/// Whoever loses at every trade does not trade on while the loss is made sure of.
+#[test]
+fn entries_wait_while_a_loss_is_made_sure_of() {
+    for (lost, code) in [(dec!(499.99), "resized"), (dec!(500), "account_stale")] {
+        let mut desk = steady();
+        desk.show(vec![open("ETH", "B", "1900", "1", 1)]);
+        position_loses(&mut desk, lost);
+        desk.read_mids(desk.now);
+        desk.read_orders(desk.now);
+        assert_eq!(desk.order(buy(ETH, "2000", "0.1")).code(), code, "{lost}");
+        desk.order(close(ETH, false, "2000", "0.1")).reduces();
+    }
 }
