@@ -31,7 +31,7 @@ fn trade(stand: &Stand) {
 /// Until something goes out: a start that has not read enough yet refuses.
 fn send(stand: &Stand) {
     let noop = || signed(&stand.client, &json!({"type": "noop"})).to_string();
-    _ = until("something sent", || match stand.connect().post("/exchange", &noop()) {
+    until("something sent", || match stand.connect().post("/exchange", &noop()) {
         Ok(answer) if answer.json()["guard"]["verdict"] == "veto" => None,
         _ => Some(()),
     });
