@@ -32,15 +32,16 @@ pub(crate) fn own_stops(guard: &Guard, orders: &[Order], grouping: Grouping) -> 
 }
 
 /// The guard's own stops without which the position keeps the cover that it has, nowhere further from the price, once
-/// `new` rests. Only what a read has shown to rest keeps it.
+/// `new` rests; with what may have filled since it was read. Only what a read has shown to rest keeps it.
 fn replaced_by(guard: &Guard, new: &Order, new_size: CoverSize, freed: &[u64]) -> Vec<u64> {
     let side = side_covered(new.is_buy);
     let line = guard.lines.get(new.asset).filter(|line| line.side == side);
     let (Some(line), Some(new_px)) = (line, new.market_stop_px()) else { return Vec::new() };
     let mut line = line.clone();
+    let pending = guard.sent.may_have_filled(new.asset, side);
     let mut standing = stops_for(guard, new.asset, side);
     standing.retain(|stop| stop.shown.is_some_and(|(oid, _)| !freed.contains(&oid)));
-    line.tighten(&standing.iter().map(StandingStop::cover).collect::<Vec<_>>(), Decimal::ZERO);
+    line.tighten(&standing.iter().map(StandingStop::cover).collect::<Vec<_>>(), pending);
     let mut replaced = Vec::new();
     let own: Vec<u64> = standing.iter().filter(|stop| stop.is_own).filter_map(|stop| Some(stop.shown?.0)).collect();
     for oid in own {
@@ -48,7 +49,7 @@ fn replaced_by(guard: &Guard, new: &Order, new_size: CoverSize, freed: &[u64]) -
             |stop: &&StandingStop| stop.shown.is_some_and(|(other, _)| other != oid && !replaced.contains(&other));
         let kept = standing.iter().filter(is_kept).map(StandingStop::cover);
         let kept: Vec<(Decimal, CoverSize)> = kept.chain([(new_px, new_size)]).collect();
-        if line.bare(&kept, Decimal::ZERO).is_empty() {
+        if line.bare(&kept, pending).is_empty() {
             replaced.push(oid);
         }
     }

@@ -253,6 +253,21 @@ fn a_cancel_counts_what_has_filled_and_is_not_read() {
     assert_eq!(decided.event["pre"][0]["orders"][0]["t"]["trigger"]["triggerPx"], "1980");
 }
 
+/// A client's stop lets the guard's own go only if it covers that too.
+#[test]
+fn a_release_counts_what_has_filled_and_is_not_read() {
+    let own = "0x73766367726401000000000000000001".parse().unwrap();
+    for (size, is_released) in [("1.9999", false), ("2", true)] {
+        let stops = vec![OpenOrder { cloid: Some(own), ..open_stop("ETH", "A", "1960", "2", 7) }];
+        let (mut desk, _) = desk(wide(), dec!(1), stops);
+        let entry = desk.order(with(buy(ETH, "2000", "1"), "/t/limit/tif", json!("Ioc")));
+        assert_eq!(entry.event["forward"]["orders"].as_array().unwrap().len(), 1, "the stop that rests covers it");
+        desk.answer(entry.seq(), 0, statuses(json!([{"filled": {"totalSz": "1", "avgPx": "2000", "oid": 9}}])));
+        let decided = desk.order(stop(ETH, false, "1980", size));
+        assert_eq!(!decided.event["post"].as_array().unwrap().is_empty(), is_released, "{size}: {}", decided.event);
+    }
+}
+
 #[test]
 fn a_cancel_that_may_name_the_stop_of_an_entry_waits_for_the_open_orders() {
     let cancel = || json!({"type": "cancel", "cancels": [{"a": ETH, "o": 10}]});
