@@ -2,12 +2,16 @@
 
 use crate::base::amount::to_wire;
 use crate::guard::flow::over_limit;
-use crate::guard::state::allowance::KEPT;
+use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
 use crate::guard::state::guard::Guard;
 use crate::record::status::Alert;
 
 /// An API wallet's end is told of this long before.
 const EXPIRY_NOTICE_MS: u64 = 7 * 86_400_000;
+
+/// Fewer requests that the venue still takes from the account are told of: a batch may be refused already while more than
+/// what is kept for exits is left.
+const ALLOWANCE_NEAR: u64 = 2 * KEPT;
 
 /// What a person should look at although the service is well.
 pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
@@ -33,9 +37,11 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
             alert("over_limit", text, since_ms);
         }
     }
-    if let Some(left) = guard.allowance.left().filter(|left| (1..KEPT).contains(left)) {
-        let text =
-            format!("the venue takes {left} more requests from this account: only what reduces a position now passes");
+    // Fewer than the guard needs itself are ill health, and told of there.
+    if let Some(left) = guard.allowance.left().filter(|left| (KEPT_FOR_GUARD..ALLOWANCE_NEAR).contains(left)) {
+        let text = format!(
+            "the venue takes {left} more requests from this account; under {KEPT} only what reduces a position now passes"
+        );
         alert("venue_budget", text, None);
     }
     for (text, at_ms) in &guard.risk.oddities {

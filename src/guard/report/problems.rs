@@ -3,6 +3,7 @@
 use crate::base::amount::to_wire;
 use crate::guard::config::Mode;
 use crate::guard::flow::signer;
+use crate::guard::state::allowance::KEPT_FOR_GUARD;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
 use crate::record::status::Alert;
@@ -59,10 +60,17 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled);
         alert("unsettled", text, None);
     }
-    if guard.allowance.left() == Some(0) {
-        let text = "the venue takes no more requests from this account but one in 10 s, the guard's stops and closes too; \
-                    trading volume earns more";
-        alert("venue_budget", text.to_owned(), None);
+    if let Some(left) = guard.allowance.left().filter(|left| *left < KEPT_FOR_GUARD) {
+        let text = match left {
+            0 => "the venue takes no more requests from this account but one in 10 s, the guard's stops and closes too; \
+                  trading volume earns more"
+                .to_owned(),
+            _ => format!(
+                "the venue takes {left} more requests from this account, under the {KEPT_FOR_GUARD} kept for the guard's \
+                 stops and closes; trading volume earns more"
+            ),
+        };
+        alert("venue_budget", text, None);
     }
     if let Some((text, since_ms)) = signer::unknown_signer_text(guard) {
         alert("signer_unknown", text, Some(since_ms));

@@ -71,6 +71,18 @@ fn only_what_reduces_now_passes_while_few_are_left() {
 }
 
 #[test]
+fn fewer_than_a_thousand_are_told_of() {
+    assert!(!alerts(&desk(1_000)).contains(&"venue_budget".to_owned()));
+    assert!(alerts(&desk(999)).contains(&"venue_budget".to_owned()));
+    let healthy = |left: u64| {
+        let desk = desk(left);
+        desk.guard.problems(desk.now).is_empty()
+    };
+    assert!(healthy(200));
+    assert!(!healthy(199));
+}
+
+#[test]
 fn the_last_requests_are_the_guards_own() {
     let mut desk = desk(200);
     ask(&mut desk, exit()).reduces();
