@@ -2,23 +2,24 @@
 
 use std::fmt;
 
+/// A table of codes: an enum, the text of each, and its meaning in the words of the manual page.
 macro_rules! codes {
-    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal),* $(,)?) => {
-        /// Why a request was decided as it was.
+    ($(#[doc = $what:literal])+ $table:ident: $($(#[doc = $doc:literal])+ $name:ident = $text:literal),* $(,)?) => {
+        $(#[doc = $what])+
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Code {
+        pub enum $table {
             $($(#[doc = $doc])+ $name),*
         }
 
-        impl Code {
+        impl $table {
             /// Every code.
-            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+            pub const ALL: &'static [$table] = &[$($table::$name),*];
 
             /// The code as it stands in events and replies.
             #[must_use]
-            pub fn as_str(self) -> &'static str {
+            pub const fn as_str(self) -> &'static str {
                 match self {
-                    $(Code::$name => $text),*
+                    $($table::$name => $text),*
                 }
             }
 
@@ -26,14 +27,19 @@ macro_rules! codes {
             #[must_use]
             pub fn meaning(self) -> &'static str {
                 match self {
-                    $(Code::$name => concat!($($doc),+).trim_ascii()),*
+                    $($table::$name => concat!($($doc),+).trim_ascii()),*
                 }
             }
         }
     };
 }
 
+pub(in crate::guard) use codes;
+
 codes! {
+    /// Why a request was decided as it was.
+    Code:
+
     /// Within every rule, forwarded as it came.
     Allowed = "allowed",
     /// Can only reduce risk, forwarded as it came.
@@ -135,17 +141,24 @@ impl fmt::Display for Code {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard::alert_code::AlertCode;
+
+    /// The entries of one section: each code with what the manual page says of it.
+    fn listed<'a>(page: &'a str, section: &str) -> Vec<(&'a str, String)> {
+        let (_, rest) = page.split_once(&format!("\n.SH {section}\n")).unwrap();
+        let section = rest.split("\n.SH ").next().unwrap();
+        let entries = section.split(".TP\n.B ").skip(1).map(|entry| entry.split_once('\n').unwrap());
+        entries.map(|(code, text)| (code, text.trim_ascii_end().replace('\n', " "))).collect()
+    }
 
     #[test]
     fn the_manual_page_lists_every_code_with_its_meaning() {
         let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/man/svc-guard-codes.7")).unwrap();
-        let listed: Vec<(&str, &str)> = page
-            .split(".TP\n.B ")
-            .skip(1)
-            .map(|entry| entry.split_once('\n').unwrap())
-            .map(|(code, rest)| (code, rest.lines().next().unwrap()))
-            .collect();
-        let known: Vec<(&str, &str)> = Code::ALL.iter().map(|code| (code.as_str(), code.meaning())).collect();
-        assert_eq!(listed, known);
+        let codes: Vec<(&str, String)> =
+            Code::ALL.iter().map(|code| (code.as_str(), code.meaning().to_owned())).collect();
+        assert_eq!(listed(&page, "CODES"), codes);
+        let alerts: Vec<(&str, String)> =
+            AlertCode::ALL.iter().map(|code| (code.as_str(), code.meaning().to_owned())).collect();
+        assert_eq!(listed(&page, "ALERTS"), alerts);
     }
 }

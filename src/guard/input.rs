@@ -1,5 +1,6 @@
 //! Inputs: everything that can happen to the core.
 
+use crate::guard::alert_code::AlertCode;
 use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
@@ -123,7 +124,7 @@ pub enum Input {
     /// A state outside the core that is ill health, or its end (`None`).
     Concern {
         /// The alert's code.
-        code: &'static str,
+        code: AlertCode,
         /// What a person should do about it.
         text: Option<String>,
     },

@@ -7,6 +7,7 @@
 //! an input sets in motion), `recovery` (the state made again from the journal) and `report` (status, figures, alerts);
 //! `step` on top.
 
+mod alert_code;
 mod code;
 mod config;
 mod effects;
@@ -22,10 +23,11 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+pub use alert_code::AlertCode;
 pub use code::Code;
 pub use config::{Config, Mode};
 pub use effects::{Answer, Command, Decided, Effects, Read, Record, RiskLine, SendAction, Urgency};
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
 pub use reply::{Verdict, unrecorded};
-pub use report::gauges::{ALERTS, Gauges, Money, OWNERS, RISK_STATES};
+pub use report::gauges::{Gauges, Money, OWNERS, RISK_STATES};
 pub use state::guard::Guard;

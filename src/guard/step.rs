@@ -82,10 +82,10 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::DiskFull(is_full) => step.guard.is_disk_full = is_full,
         Input::Untold { count, code } => step.guard.untold.add(count, code),
         Input::Concern { code, text: Some(text) } => {
-            let since_ms = step.guard.concerns.get(code).map_or(step.now_ms, |(_, since_ms)| *since_ms);
+            let since_ms = step.guard.concerns.get(&code).map_or(step.now_ms, |(_, since_ms)| *since_ms);
             step.guard.concerns.insert(code, (text, since_ms));
         }
-        Input::Concern { code, text: None } => _ = step.guard.concerns.remove(code),
+        Input::Concern { code, text: None } => _ = step.guard.concerns.remove(&code),
         Input::Behind(is_behind) => step.guard.is_behind = is_behind,
         Input::Trouble(text) => {
             step.record(Trouble { text: text.into() });

@@ -19,7 +19,7 @@ use super::venue_io::send_queue::QUEUE;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;
 use crate::faults::Step;
-use crate::guard::{self, Command, Effects, Guard, Input, Request, SendAction};
+use crate::guard::{self, AlertCode, Command, Effects, Guard, Input, Request, SendAction};
 use crate::journal::{Batch, Condition, Health, Line, RiskLine, Worth};
 use crate::venue::weight_ledger::Ledger;
 
@@ -291,8 +291,8 @@ impl DecisionLoop {
             self.step(Input::DiskFull(self.health.is_full()));
         }
         let low_space = self.health.low_space();
-        if self.guard.concern("disk_low") != low_space.as_deref() {
-            self.step(Input::Concern { code: "disk_low", text: low_space });
+        if self.guard.concern(AlertCode::DiskLow) != low_space.as_deref() {
+            self.step(Input::Concern { code: AlertCode::DiskLow, text: low_space });
         }
     }
 

@@ -43,7 +43,7 @@ use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::base::sync::lock;
 use crate::faults::Faults;
-use crate::guard::Input;
+use crate::guard::{AlertCode, Input};
 use crate::home::Config;
 use crate::journal::{History, Journal, Lookup, Store};
 use crate::venue::client::Client;
@@ -223,7 +223,7 @@ impl ServiceContext {
             history.run(|error| {
                 let text = format!("an older day of the journal is damaged: {error}");
                 log::line(Level::Error, &text);
-                let (code, told) = ("journal_damaged", Input::Trouble(text.clone()));
+                let (code, told) = (AlertCode::JournalDamaged, Input::Trouble(text.clone()));
                 for input in [told, Input::Concern { code, text: Some(text) }] {
                     // Nobody is left to tell where the loop is gone.
                     let _told = inbox.send(Message::Input(input));

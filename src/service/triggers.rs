@@ -6,7 +6,7 @@ use signal_hook::iterator::Signals;
 
 use crate::base::kill_watch::KillWatch;
 use crate::faults::{Faults, Step};
-use crate::guard::Input;
+use crate::guard::{AlertCode, Input};
 use crate::service::message::Message;
 
 /// How often the kill file is looked for.
@@ -31,7 +31,7 @@ pub(super) fn kill_file(mut watch: KillWatch, inbox: &Sender<Message>, faults: &
             let text = problem.as_ref().map(|problem| {
                 format!("a kill file may not be seen where people put it: {problem}; put the folder back and restart")
             });
-            tell(Input::Concern { code: "home_gone", text })?;
+            tell(Input::Concern { code: AlertCode::HomeGone, text })?;
             told = problem;
         }
         watch.mark();

@@ -1,6 +1,7 @@
 //! Alerts that are no ill health: limits that come near, an API wallet that expires, money that moved oddly.
 
 use crate::base::amount::to_wire;
+use crate::guard::alert_code::AlertCode;
 use crate::guard::flow::over_limit;
 use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
 use crate::guard::state::guard::Guard;
@@ -16,14 +17,14 @@ const ALLOWANCE_NEAR: u64 = 2 * KEPT;
 /// What a person should look at although the service is well.
 pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     let mut alerts = Vec::new();
-    let mut alert = |code: &'static str, text: String, since_ms: Option<u64>| {
-        alerts.push(Alert { code: code.into(), text, since_ms });
+    let mut alert = |code: AlertCode, text: String, since_ms: Option<u64>| {
+        alerts.push(Alert { code: code.as_str().into(), text, since_ms });
     };
     let figures = guard.view.equity().and_then(|equity| guard.risk.figures(equity, &guard.config));
     let near = figures.iter().flat_map(|figures| {
         [
-            ("daily_loss_near", "the day's loss", -figures.day_pnl, figures.daily_loss_limit),
-            ("drawdown_near", "the drawdown", figures.drawdown, figures.drawdown_limit),
+            (AlertCode::DailyLossNear, "the day's loss", -figures.day_pnl, figures.daily_loss_limit),
+            (AlertCode::DrawdownNear, "the drawdown", figures.drawdown, figures.drawdown_limit),
         ]
     });
     for ((code, what, loss, limit), since_ms) in near.zip(guard.risk.near_ms) {
@@ -34,7 +35,7 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     if let Some((excesses, since_ms)) = over_limit::confirmed(guard) {
         for excess in excesses {
             let text = format!("{}; entries that rest are cancelled until it fits, positions stay", excess.text(guard));
-            alert("over_limit", text, since_ms);
+            alert(AlertCode::OverLimit, text, since_ms);
         }
     }
     // Fewer than the guard needs itself are ill health, and told of there.
@@ -42,17 +43,17 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
         let text = format!(
             "the venue takes {left} more requests from this account; under {KEPT} only what reduces a position now passes"
         );
-        alert("venue_budget", text, None);
+        alert(AlertCode::VenueBudget, text, None);
     }
     for (text, at_ms) in &guard.risk.oddities {
-        alert("ledger_odd", text.clone(), Some(*at_ms));
+        alert(AlertCode::LedgerOdd, text.clone(), Some(*at_ms));
     }
     for coin in guard.view.account.iter().flat_map(|account| &account.unknown) {
-        alert("position_unknown", format!("the position in {coin} is in no market that is known here"), None);
+        alert(AlertCode::PositionUnknown, format!("the position in {coin} is in no market that is known here"), None);
     }
     for (asset, size) in guard.watch.dust() {
         let coin = guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
-        alert("dust", format!("the position of {} {coin} is too small to be closed", to_wire(size)), None);
+        alert(AlertCode::Dust, format!("the position of {} {coin} is too small to be closed", to_wire(size)), None);
     }
     // An end by the venue's clock: this machine's may be off.
     let now_ms = guard.clock.best_ms();
@@ -61,7 +62,7 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     {
         let hours = until_ms.saturating_sub(now_ms) / 3_600_000;
         let text = format!("the API wallet's approval ends in {hours} hours; approve a new one");
-        alert("api_wallet_expiring", text, Some(until_ms.saturating_sub(EXPIRY_NOTICE_MS)));
+        alert(AlertCode::ApiWalletExpiring, text, Some(until_ms.saturating_sub(EXPIRY_NOTICE_MS)));
     }
     alerts
 }

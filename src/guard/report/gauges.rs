@@ -15,27 +15,6 @@ pub const RISK_STATES: [&str; 3] =
 /// Every owner that an open order can have.
 pub const OWNERS: [&str; 3] = ["bot", "guard", "other"];
 
-/// Every alert's code.
-pub const ALERTS: [&str; 17] = [
-    "account_mode",
-    "account_stale",
-    "api_wallet_expiring",
-    "clock_off",
-    "daily_loss_near",
-    "drawdown_near",
-    "disk_low",
-    "dust",
-    "journal_damaged",
-    "journal_error",
-    "ledger_odd",
-    "orders_stale",
-    "over_limit",
-    "position_unknown",
-    "price_stale",
-    "signer_unknown",
-    "unsettled",
-];
-
 /// The figures at one moment. What is not known yet is `None`.
 #[derive(Debug)]
 pub struct Gauges {

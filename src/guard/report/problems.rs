@@ -1,6 +1,7 @@
 //! Problems: the conditions that keep the guard from being healthy.
 
 use crate::base::amount::to_wire;
+use crate::guard::alert_code::AlertCode;
 use crate::guard::config::Mode;
 use crate::guard::flow::signer;
 use crate::guard::state::allowance::KEPT_FOR_GUARD;
@@ -15,18 +16,18 @@ const BARE_NOTICE_MS: u64 = 5_000;
 
 pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     let mut alerts = Vec::new();
-    let mut alert = |code: &'static str, text: String, since_ms: Option<u64>| {
-        alerts.push(Alert { code: code.into(), text, since_ms });
+    let mut alert = |code: AlertCode, text: String, since_ms: Option<u64>| {
+        alerts.push(Alert { code: code.as_str().into(), text, since_ms });
     };
     for (code, what, at_ms, limit_ms) in [
         (
-            "account_stale",
+            AlertCode::AccountStale,
             "the account",
             guard.view.account.as_ref().map(|view| view.begun_ms),
             guard.config.account_max_age_ms,
         ),
-        ("orders_stale", "the open orders", guard.view.orders_ms, guard.config.orders_max_age_ms),
-        ("price_stale", "prices", guard.view.mids_ms, guard.config.prices_max_age_ms),
+        (AlertCode::OrdersStale, "the open orders", guard.view.orders_ms, guard.config.orders_max_age_ms),
+        (AlertCode::PriceStale, "prices", guard.view.mids_ms, guard.config.prices_max_age_ms),
     ] {
         match at_ms {
             Some(at_ms) if now_ms.saturating_sub(at_ms) <= limit_ms => {}
@@ -40,7 +41,7 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         if guard.config.mode != Mode::Paper && now_ms.saturating_sub(*since_ms) > BARE_NOTICE_MS {
             let coin = guard.view.market(*asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
             let bare = to_wire(bare_size(guard, *asset));
-            alert("uncovered", format!("{bare} of the position in {coin} has no stop"), Some(*since_ms));
+            alert(AlertCode::Uncovered, format!("{bare} of the position in {coin} has no stop"), Some(*since_ms));
         }
     }
     if let Some((mode, since_ms)) = &guard.risk.unvalued {
@@ -48,42 +49,46 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
             "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
              the positions win and lose; set the mode back, or stop the service"
         );
-        alert("account_mode", text, Some(*since_ms));
+        alert(AlertCode::AccountMode, text, Some(*since_ms));
     }
     if let Some((off_ms, since_ms)) = guard.clock.off_by() {
         let where_to = if off_ms > 0 { "ahead of" } else { "behind" };
         let by_ms = off_ms.unsigned_abs();
         let text = format!("this machine's clock is {by_ms} ms {where_to} the venue's; set it right, by NTP");
-        alert("clock_off", text, Some(since_ms));
+        alert(AlertCode::ClockOff, text, Some(since_ms));
     }
     if guard.unsettled > 0 {
         let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled);
-        alert("unsettled", text, None);
-    }
-    if let Some(left) = guard.allowance.left().filter(|left| *left < KEPT_FOR_GUARD) {
-        let text = match left {
-            0 => "the venue takes no more requests from this account but one in 10 s, the guard's stops and closes too; \
-                  trading volume earns more"
-                .to_owned(),
-            _ => format!(
-                "the venue takes {left} more requests from this account, under the {KEPT_FOR_GUARD} kept for the guard's \
-                 stops and closes; trading volume earns more"
-            ),
-        };
-        alert("venue_budget", text, None);
+        alert(AlertCode::Unsettled, text, None);
     }
     if let Some((text, since_ms)) = signer::unknown_signer_text(guard) {
-        alert("signer_unknown", text, Some(since_ms));
+        alert(AlertCode::SignerUnknown, text, Some(since_ms));
     }
     if let Some(problem) = &guard.journal_error {
-        alert("journal_error", format!("decisions cannot be written: {problem}"), None);
+        alert(AlertCode::JournalError, format!("decisions cannot be written: {problem}"), None);
     }
     for (code, (text, since_ms)) in &guard.concerns {
-        alert(code, text.clone(), Some(*since_ms));
+        alert(*code, text.clone(), Some(*since_ms));
     }
+    alerts.extend(allowance_low(guard));
     alerts.extend(not_flat(guard, now_ms));
     alerts.extend(twaps_unread(guard, now_ms));
     alerts
+}
+
+/// Fewer requests are left than are kept for the guard: a stop or a close may find no room.
+fn allowance_low(guard: &Guard) -> Option<Alert> {
+    let left = guard.allowance.left().filter(|left| *left < KEPT_FOR_GUARD)?;
+    let text = match left {
+        0 => "the venue takes no more requests from this account but one in 10 s, the guard's stops and closes too; \
+              trading volume earns more"
+            .to_owned(),
+        _ => format!(
+            "the venue takes {left} more requests from this account, under the {KEPT_FOR_GUARD} kept for the guard's stops \
+             and closes; trading volume earns more"
+        ),
+    };
+    Some(Alert { code: AlertCode::VenueBudget.as_str().into(), text, since_ms: None })
 }
 
 /// Everything must be closed and is not.
@@ -97,7 +102,7 @@ fn not_flat(guard: &Guard, now_ms: u64) -> Option<Alert> {
         Some(held) => format!("{held} positions, {orders} orders and {twaps} TWAP orders are left"),
     };
     let text = format!("everything must be closed and is not: {left}; close it at the venue's own page if it lasts");
-    (now_ms > since_ms).then(|| Alert { code: "not_flat".into(), text, since_ms: Some(since_ms) })
+    (now_ms > since_ms).then(|| Alert { code: AlertCode::NotFlat.as_str().into(), text, since_ms: Some(since_ms) })
 }
 
 /// Nobody can say whether a TWAP order trades on while everything must be closed.
@@ -105,7 +110,11 @@ fn twaps_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
     let unread_ms = guard.watch.flatten.twaps.unread_ms().filter(|_| guard.must_be_flat())?;
     let since_ms = unread_ms.saturating_add(NOTICE_MS);
     let text = "TWAP orders cannot be read while everything must be closed; end them at the venue's own page";
-    (now_ms > since_ms).then(|| Alert { code: "twaps_unread".into(), text: text.into(), since_ms: Some(since_ms) })
+    (now_ms > since_ms).then(|| Alert {
+        code: AlertCode::TwapsUnread.as_str().into(),
+        text: text.into(),
+        since_ms: Some(since_ms),
+    })
 }
 
 impl Guard {

@@ -1,6 +1,7 @@
 //! The core's whole state, and nothing that decides: flows, judge and report stand above it.
 
 use crate::base::address::{Address, Cloid};
+use crate::guard::alert_code::AlertCode;
 use crate::guard::config::Config;
 use crate::guard::input::Request;
 use crate::guard::state::allowance::Allowance;
@@ -68,7 +69,7 @@ pub struct Guard {
     /// Refusals that no event tells of yet.
     pub(in crate::guard) untold: Untold,
     /// States outside the core that a person should know of, by their alert's code: text, and since when.
-    pub(in crate::guard) concerns: BTreeMap<&'static str, (String, u64)>,
+    pub(in crate::guard) concerns: BTreeMap<AlertCode, (String, u64)>,
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
     pub(in crate::guard) allowance: Allowance,
@@ -162,8 +163,8 @@ impl Guard {
 
     /// What was last told of a concern.
     #[must_use]
-    pub fn concern(&self, code: &str) -> Option<&str> {
-        self.concerns.get(code).map(|(text, _)| text.as_str())
+    pub fn concern(&self, code: AlertCode) -> Option<&str> {
+        self.concerns.get(&code).map(|(text, _)| text.as_str())
     }
 
     /// Whether the disk was last said to be behind.

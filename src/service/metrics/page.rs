@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::counts::{CALLS, Metrics, Outcome};
 use super::histogram::Histogram;
 use super::text::{Family, Kind, Page, seconds_of_ms};
-use crate::guard::{ALERTS, Code, Gauges, Money, OWNERS, RISK_STATES, Verdict};
+use crate::guard::{AlertCode, Code, Gauges, Money, OWNERS, RISK_STATES, Verdict};
 use crate::journal::Condition;
 use crate::record::event::KINDS;
 use crate::venue::weight::Priority;
@@ -162,7 +162,8 @@ fn states(page: &mut Page, guard: Option<&Gauges>) {
     let mut family = page.family("svc_guard_alerts", Gauge, "Alerts that stand, by code.");
     if let Some(guard) = guard {
         let codes: Vec<&str> = guard.alerts.iter().map(String::as_str).collect();
-        counted(&mut family, "code", &ALERTS, &codes);
+        let known: Vec<&str> = AlertCode::ALL.iter().map(|code| code.as_str()).collect();
+        counted(&mut family, "code", &known, &codes);
     }
 }
 
