@@ -138,6 +138,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     note_passed(step, head, urgency, matches!(envelope.action, Action::Order(_) | Action::TwapCancel { .. }));
     let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
     let left_out = std::mem::take(&mut plan.left_out);
+    let in_two = std::mem::take(&mut plan.in_two);
     let actions =
         planning::plan_actions(step.guard, plan, &envelope.action, envelope.terms.expires_after_ms, step.now_ms);
     let first = actions.iter().position(|planned| planned.role == Role::Forward).unwrap_or_default();
@@ -161,7 +162,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     });
     note(&mut step.effects, Decided { request: head.id, verdict, code, is_exit: urgency != Urgency::Entry });
     let summary = summary(step.guard, seq, verdict, code, text, &changes);
-    let mut reply = PendingReply::new(&envelope.action, summary);
+    let mut reply = PendingReply::new(&envelope.action, summary, &in_two);
     left_out.iter().for_each(|(place, why)| reply.put(*place, json!({"error": why})));
     if is_live {
         step.guard.replies.insert(head.id, reply);

@@ -41,6 +41,15 @@ impl Kept {
         }
     }
 
+    /// The closing part of it that goes ahead as an order of its own, taken from it. The client's id stays with what
+    /// opens.
+    fn take_closing_part(&mut self) -> Option<Self> {
+        let size = self.passed.as_mut()?.apart.take()?;
+        self.order.size = self.order.size.saturating_sub(size);
+        let order = Order { size, reduce_only: true, cloid: None, ..self.order.clone() };
+        Some(Self { place: self.place, order, passed: None, reduces: true })
+    }
+
     fn opens(&self) -> bool {
         self.passed.as_ref().is_some_and(|passed| !passed.opening.is_zero())
     }
@@ -63,11 +72,16 @@ enum Way {
 /// fills while nobody watches; in a batch each such group is an action of its own. Entries that fill at once go together,
 /// each followed by its stop, and so do all entries of a batch that is too large or comes too fast for groups: those are
 /// covered when they fill.
-pub(crate) fn split(context: &mut JudgeContext<'_>, action: &OrderAction, kept: Vec<Kept>) -> Plan {
+pub(crate) fn split(context: &mut JudgeContext<'_>, action: &OrderAction, mut kept: Vec<Kept>) -> Plan {
     let is_group = action.grouping == Grouping::NormalTpsl;
     let opens = kept.iter().any(Kept::opens);
-    let (at_once, rest): (Vec<Kept>, Vec<Kept>) = kept.into_iter().partition(|kept| opens && !is_group && kept.reduces);
-    let mut plan = Plan { at_once: part(action, action.grouping, at_once), ..Plan::default() };
+    let closing: Vec<Kept> = kept.iter_mut().filter_map(Kept::take_closing_part).collect();
+    let in_two = closing.iter().map(|part| part.place).collect();
+    let (mut at_once, rest): (Vec<Kept>, Vec<Kept>) =
+        kept.into_iter().partition(|kept| opens && !is_group && kept.reduces);
+    at_once.extend(closing);
+    let grouping = if is_group { Grouping::Na } else { action.grouping };
+    let mut plan = Plan { at_once: part(action, grouping, at_once), in_two, ..Plan::default() };
     let has_room = rest.len() == 1 || (is_group && rest.len() <= MOST_CHILDREN);
     let (groups, together): (Vec<Kept>, Vec<Kept>) = if has_room || action.grouping != Grouping::Na {
         (Vec::new(), rest)

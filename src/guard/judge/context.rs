@@ -15,11 +15,14 @@ pub(crate) struct JudgeContext<'a> {
     pub(crate) changes: Vec<String>,
     /// The actions that must go first.
     pub(crate) pre: Vec<Action>,
+    /// Whether an order may go out as two: one that closes and one that opens.
+    pub(crate) can_split: bool,
 }
 
 impl<'a> JudgeContext<'a> {
     pub(crate) fn new(guard: &'a Guard, client: Address, now_ms: u64) -> Self {
-        Self { guard, client, now_ms, exposure: guard.exposure(), changes: Vec::new(), pre: Vec::new() }
+        let (changes, pre) = (Vec::new(), Vec::new());
+        Self { guard, client, now_ms, exposure: guard.exposure(), changes, pre, can_split: false }
     }
 
     /// The exposure of one market.

@@ -33,26 +33,40 @@ struct Candidate<'c, 'a> {
     stop: StopAt,
     /// The part of it that closes the opposite position as things stand.
     closing: Decimal,
-    /// Whether it may rest, and that position be gone by the time it fills: then all of it counts as opening.
+    /// Whether that part goes as a reduce-only order of its own.
+    is_apart: bool,
     may_rest: bool,
 }
 
-/// Cuts `order` to the largest size within every limit and adds it to the exposure; says what was cut. `stop` is where it is
-/// stopped out.
+/// An entry as it fits.
+pub(crate) struct Fitted {
+    /// What was changed about its size, in words.
+    pub(crate) change: Option<String>,
+    /// The size that goes ahead of it as a reduce-only order of its own.
+    pub(crate) apart: Option<Decimal>,
+}
+
+/// Cuts `order` to the largest size within every limit and adds it to the exposure. `stop` is where it is stopped out.
 ///
-/// An order that also closes a position is cut no further than to its closing part, which then goes as reduce-only. One
-/// that may rest is judged by the whole of what it could open once that position is gone.
+/// An order that also closes a position is judged by the whole of what it could open if that position were gone before it
+/// fills: an exit or a stop may come first. Where that is too much its closing part goes ahead, reduce-only, so that each
+/// part can do one thing only; where it cannot go apart, it is cut no further than to that part.
 pub(crate) fn fit_to_limits(
     context: &mut JudgeContext<'_>,
     entry: &Entry<'_>,
     order: &mut Order,
     stop: StopAt,
-) -> Result<Option<String>, Veto> {
+) -> Result<Fitted, Veto> {
     let asked = order.size;
     let closing = asked.saturating_sub(context.market_exposure(order.asset).entry_part(order));
-    let mut candidate = Candidate { context, entry, px: order.limit_px, stop, closing, may_rest: order.may_rest() };
+    let (px, may_rest) = (order.limit_px, order.may_rest());
+    let mut candidate = Candidate { context, entry, px, stop, closing, is_apart: false, may_rest };
     let mut broken = candidate.try_size(asked, LIMITS.len());
-    let Some((first, _)) = broken.first() else { return Ok(None) };
+    if !broken.is_empty() && candidate.goes_apart() {
+        broken = candidate.try_size(asked, LIMITS.len());
+    }
+    let apart = candidate.is_apart.then_some(closing);
+    let Some((first, _)) = broken.first() else { return Ok(Fitted { change: apart.map(apart_text), apart }) };
     let (size, binding) = candidate.largest_fit(asked, *first);
     // The limit that stops the last lot decides. It is named with the figures of the size asked for.
     let position = broken.iter().position(|(limit, _)| *limit == binding).unwrap_or_default();
@@ -60,18 +74,40 @@ pub(crate) fn fit_to_limits(
 
     if size.saturating_sub(closing).saturating_mul(order.limit_px) >= MIN_NOTIONAL {
         order.size = size;
-        candidate.add(size, false);
-        return Ok(Some(format!("{}; cut from {} to {}", breach.text, to_wire(asked), to_wire(size))));
+        candidate.add(size);
+        let cut = format!("{}; cut from {} to {}", breach.text, to_wire(asked), to_wire(size));
+        let change = apart.map_or_else(|| cut.clone(), |closing| format!("{cut}; {}", apart_text(closing)));
+        return Ok(Fitted { change: Some(change), apart });
     }
     if closing.is_zero() {
         return Err(breach.veto(format_args!("what is left is under the venue's minimum of {MIN_NOTIONAL} USDC")));
     }
     (order.size, order.reduce_only) = (closing, true);
-    candidate.add(closing, true);
-    Ok(Some(format!("{}; cut from {} to the {} that closes", breach.text, to_wire(asked), to_wire(closing))))
+    if apart.is_none() {
+        candidate.add_closing();
+    }
+    let cut = format!("{}; cut from {} to the {} that closes", breach.text, to_wire(asked), to_wire(closing));
+    Ok(Fitted { change: Some(cut), apart: None })
+}
+
+fn apart_text(closing: Decimal) -> String {
+    format!(
+        "the {} that closes goes first, as reduce-only: in one order it would open too much if something else closed the \
+         position before it",
+        to_wire(closing)
+    )
 }
 
 impl Candidate<'_, '_> {
+    /// Sends the closing part ahead, where there is one and both parts fill at once or not at all.
+    fn goes_apart(&mut self) -> bool {
+        self.is_apart = self.context.can_split && !self.may_rest && !self.closing.is_zero();
+        if self.is_apart {
+            self.add_closing();
+        }
+        self.is_apart
+    }
+
     /// The largest size under `asked` that breaks no limit, and the limit that the next lot would break; `binding` is one
     /// that `asked` breaks. What every limit looks at grows with the size, so it is found by halving.
     fn largest_fit(&mut self, asked: Decimal, mut binding: usize) -> (Decimal, usize) {
@@ -100,9 +136,9 @@ impl Candidate<'_, '_> {
     fn try_size(&mut self, size: Decimal, most: usize) -> Vec<(usize, LimitBreach)> {
         let guard = self.context.guard;
         let (asset, is_long) = (self.entry.market.asset, self.entry.is_long);
-        let opening = if self.may_rest { size } else { size.saturating_sub(self.closing) };
+        let opening = self.opening(size);
         let unit_value = self.context.market_exposure(asset).unit_value(Side::of(is_long), self.px);
-        self.add(size, false);
+        self.add(size);
         let sized = SizedEntry {
             guard,
             entry: self.entry,
@@ -120,15 +156,23 @@ impl Candidate<'_, '_> {
         broken
     }
 
-    fn add(&mut self, size: Decimal, reduce_only: bool) {
+    /// What could open or enlarge a position of an order of this size.
+    fn opening(&self, size: Decimal) -> Decimal {
+        if self.is_apart { size.saturating_sub(self.closing) } else { size }
+    }
+
+    fn add(&mut self, size: Decimal) {
+        self.add_leg(self.opening(size), false);
+    }
+
+    fn add_closing(&mut self) {
+        self.add_leg(self.closing, true);
+    }
+
+    fn add_leg(&mut self, size: Decimal, reduce_only: bool) {
         let leg = EntryLeg { size, px: self.px, stop: Some(self.stop), may_rest: self.may_rest };
-        self.context.exposure.add(
-            &self.context.guard.view,
-            self.entry.market.asset,
-            self.entry.is_long,
-            reduce_only,
-            leg,
-        );
+        let (asset, is_long) = (self.entry.market.asset, self.entry.is_long);
+        self.context.exposure.add(&self.context.guard.view, asset, is_long, reduce_only, leg);
     }
 }
 

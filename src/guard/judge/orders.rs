@@ -60,7 +60,7 @@ impl<'a> Batch<'a> {
         });
         let refused: Refused = refused.collect();
         let mut batch = Self {
-            context: JudgeContext::new(guard, client, now_ms),
+            context: JudgeContext { can_split: true, ..JudgeContext::new(guard, client, now_ms) },
             action,
             passed: vec![None; orders.len()],
             refused,

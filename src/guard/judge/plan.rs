@@ -18,6 +18,8 @@ pub(crate) struct Plan {
     pub(crate) kept: Option<Vec<usize>>,
     /// Entries that go after `forward`, each with its stop.
     pub(crate) groups: Vec<Part>,
+    /// The orders that go out as two, by their place: the part that closes is in `at_once`.
+    pub(crate) in_two: Vec<usize>,
     /// The orders that are not sent, by their place, and the status of each.
     pub(crate) left_out: Vec<(usize, String)>,
     /// Sent last, each under its condition.

@@ -316,12 +316,11 @@ impl MarketExposure {
         if entries.is_empty() {
             return held;
         }
-        let opening = self.immediate_size(side).saturating_sub(self.closable(side)).max(Decimal::ZERO);
         let loss = |leg: &EntryLeg| unit_loss(side, leg.px, leg.stop.map(|stop| stop.px), stop_pct);
         let value = |leg: &EntryLeg| self.unit_value(side.opening(), leg.px);
         Figures {
-            notional: held.notional.saturating_add(cost_of(entries, opening, value)),
-            loss: held.loss.saturating_add(cost_of(entries, opening, loss)),
+            notional: held.notional.saturating_add(cost_of(entries, value)),
+            loss: held.loss.saturating_add(cost_of(entries, loss)),
         }
     }
 
@@ -350,22 +349,9 @@ impl MarketExposure {
     }
 }
 
-/// The cost of all entries that may rest and of `left` units of the others, taken from the costliest first: what closes
-/// the opposite position is then the cheapest of them, and no other order of fills is worse.
-fn cost_of(entries: &[EntryLeg], mut left: Decimal, unit: impl Fn(&EntryLeg) -> Decimal) -> Decimal {
-    let full = |sum: Decimal, leg: &EntryLeg| sum.saturating_add(unit(leg).saturating_mul(leg.size));
-    let resting = entries.iter().filter(|leg| leg.may_rest).fold(Decimal::ZERO, full);
-    if left.is_zero() {
-        return resting;
-    }
-    let immediate = entries.iter().filter(|leg| !leg.may_rest);
-    let mut costs: Vec<(Decimal, Decimal)> = immediate.map(|leg| (unit(leg), leg.size)).collect();
-    costs.sort_unstable_by(|one, other| other.cmp(one));
-    costs.into_iter().fold(resting, |sum, (unit, size)| {
-        let part = size.min(left);
-        left = left.saturating_sub(part);
-        sum.saturating_add(unit.saturating_mul(part))
-    })
+/// The cost of all entries, whatever position they would close as things stand: that may be gone before they fill.
+fn cost_of(entries: &[EntryLeg], unit: impl Fn(&EntryLeg) -> Decimal) -> Decimal {
+    entries.iter().fold(Decimal::ZERO, |sum, leg| sum.saturating_add(unit(leg).saturating_mul(leg.size)))
 }
 
 /// What one unit entered at `px` loses when its stop is hit; without a stop the guard's own distance is assumed.

@@ -104,11 +104,13 @@ impl Intent {
     /// Takes in what became of the part of the request at `index`.
     pub(crate) fn on_reply(&mut self, index: usize, reply: &Reply) {
         let places = self.actions.get(index).map(|planned| planned.places.clone()).unwrap_or_default();
-        let taken = places.into_iter().enumerate().filter_map(|(slot, place)| match reply.status(slot) {
-            Status::Error(_) => None,
-            status => Some((place, status != Status::WaitingForFill)),
-        });
-        self.accepted.extend(taken);
+        for (slot, place) in places.into_iter().enumerate() {
+            match reply.status(slot) {
+                // Of an order that went as two, what follows it is for the second.
+                Status::Error(_) => self.accepted.remove(&place),
+                status => self.accepted.insert(place, status != Status::WaitingForFill),
+            };
+        }
     }
 
     /// Takes note of the client order ids that a cancel names, as far as they are of parts that are not sent yet.

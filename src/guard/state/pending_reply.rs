@@ -1,9 +1,14 @@
 //! A client's answer as it comes together: a request may go out in parts, and a part may be sent again.
 
+use crate::base::amount::to_answer;
 use crate::record::reply_summary::Summary;
 use crate::venue::action::Action;
+use rust_decimal::Decimal;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Decimals of an average price in a status.
+const PX_DECIMALS: u32 = 6;
 
 /// The answer that a client waits for.
 #[derive(Debug)]
@@ -12,6 +17,8 @@ pub(crate) struct PendingReply {
     response_type: &'static str,
     /// By place in the request, once told.
     statuses: Vec<Option<Value>>,
+    /// The places that went out as two orders, each with what is told of the first.
+    halves: BTreeMap<usize, Option<Value>>,
     /// The places that were sent a second time: what becomes of them is still to be told.
     sent_again: BTreeSet<usize>,
     /// The one answer to the whole request.
@@ -28,7 +35,8 @@ pub(crate) enum Outcome {
 }
 
 impl PendingReply {
-    pub(crate) fn new(asked: &Action, summary: Summary) -> Self {
+    /// The answer to a request of which the orders at `in_two` go out as two each.
+    pub(crate) fn new(asked: &Action, summary: Summary, in_two: &[usize]) -> Self {
         let response_type = match asked {
             Action::Cancel { .. } | Action::CancelByCloid { .. } => "cancel",
             _ => "order",
@@ -37,6 +45,7 @@ impl PendingReply {
             summary,
             response_type,
             statuses: vec![None; asked.batch_len()],
+            halves: in_two.iter().map(|place| (*place, None)).collect(),
             sent_again: BTreeSet::new(),
             whole: None,
         }
@@ -99,7 +108,8 @@ impl PendingReply {
 
     /// Whether these are all places, and nothing is told of any of them.
     fn is_whole(&self, places: &[usize]) -> bool {
-        places.len() == self.statuses.len() && self.statuses.iter().all(Option::is_none)
+        let is_untold = self.halves.is_empty() && self.statuses.iter().all(Option::is_none);
+        is_untold && places.len() == self.statuses.len()
     }
 
     /// The statuses of the orders, of those that have one.
@@ -109,9 +119,41 @@ impl PendingReply {
 
     /// Takes in the status of one order.
     pub(crate) fn put(&mut self, place: usize, status: Value) {
+        let status = match self.halves.remove(&place) {
+            Some(None) => {
+                self.halves.insert(place, Some(status));
+                return;
+            }
+            Some(Some(first)) => both(&first, status),
+            None => status,
+        };
         if let Some(slot) = self.statuses.get_mut(place) {
             *slot = Some(status);
         }
+    }
+}
+
+/// The status of an order that went out as two: what filled of both, under the second one's ids; an error only where both
+/// have one.
+fn both(first: &Value, second: Value) -> Value {
+    let figure = |status: &Value, name: &str| -> Option<Decimal> {
+        status.pointer(&format!("/filled/{name}"))?.as_str()?.parse().ok()
+    };
+    let of = |status: &Value| Some((figure(status, "totalSz")?, figure(status, "avgPx")?));
+    match (of(first), of(&second)) {
+        (Some((closed, closed_px)), Some((opened, opened_px))) => {
+            let size = closed.saturating_add(opened);
+            let value = closed.saturating_mul(closed_px).saturating_add(opened.saturating_mul(opened_px));
+            let px = value.checked_div(size).unwrap_or(opened_px).round_dp(PX_DECIMALS);
+            let mut status = second;
+            if let Some(filled) = status.get_mut("filled").and_then(Value::as_object_mut) {
+                filled.insert("totalSz".to_owned(), json!(to_answer(size)));
+                filled.insert("avgPx".to_owned(), json!(to_answer(px)));
+            }
+            status
+        }
+        (Some(_), None) => first.clone(),
+        (None, _) => second,
     }
 }
 

@@ -38,14 +38,67 @@ fn a_batch_runs_the_budget_down() {
     desk(rules).orders(vec![buy(ETH, "2000", "2.5"), buy(ETH, "1990", "2")]).vetoed("position_limit");
 }
 
-#[test]
-fn a_flip_that_fills_at_once_is_judged_on_what_it_opens() {
+/// A desk that may hold one ETH and holds half of it.
+fn half_full() -> Desk {
     let mut desk = desk(Rules { position: dec!(20), ..wide() });
     desk.hold("ETH", dec!(0.5));
-    let decided = desk.order(with(sell(ETH, "2000", "3"), "/t/limit/tif", json!("Ioc")));
-    // Half a unit closes, one opens.
-    assert_eq!(decided.resized().sent_order(0)["s"], "1.5");
-    assert_eq!((&decided.sent_order(0)["r"], &decided.sent_order(1)["s"]), (&json!(false), &json!("1")));
+    desk
+}
+
+fn flip(size: &str) -> serde_json::Value {
+    with(sell(ETH, "2000", size), "/t/limit/tif", json!("Ioc"))
+}
+
+/// Nothing that closes the position before it can make it open more than the rules let.
+#[test]
+fn a_flip_within_the_limits_as_a_whole_goes_as_one() {
+    let decided = half_full().order(flip("1"));
+    let orders = decided.forward()["orders"].as_array().unwrap();
+    assert_eq!((&orders[0]["s"], &orders[0]["r"]), (&json!("1"), &json!(false)));
+    assert_eq!((orders.len(), &orders[1]["s"]), (2, &json!("0.5")), "the stop is for what it opens");
+}
+
+/// One step past: half a unit closes, and goes first and apart; the rest opens one unit at most.
+#[test]
+fn a_larger_one_closes_and_opens_apart() {
+    for (asked, opens) in [("1.0001", "0.5001"), ("1.5", "1"), ("3", "1")] {
+        let decided = half_full().order(flip(asked));
+        decided.resized().says(&["the 0.5 that closes goes first, as reduce-only"]);
+        let [closing, group] = &decided.actions()[..] else { panic!("{:?}", decided.actions()) };
+        assert_eq!(closing["orders"].as_array().unwrap().len(), 1);
+        assert_eq!((&closing["orders"][0]["s"], &closing["orders"][0]["r"]), (&json!("0.5"), &json!(true)));
+        assert_eq!((&group["orders"][0]["s"], &group["orders"][0]["r"]), (&json!(opens), &json!(false)), "{asked}");
+        assert_eq!((&group["orders"][1]["s"], &group["grouping"]), (&json!(opens), &json!("normalTpsl")));
+        assert_eq!(decided.event["parts"], json!([{"index": 0, "places": [0]}, {"index": 1, "places": [0]}]));
+    }
+}
+
+#[test]
+fn both_parts_of_a_flip_are_told_as_one() {
+    let filled = |size: &str, px: &str, oid: u64| json!({"filled": {"totalSz": size, "avgPx": px, "oid": oid}});
+    let told = |first: serde_json::Value, second: serde_json::Value| {
+        let mut desk = half_full();
+        let seq = desk.order(flip("1.5")).seq();
+        let statuses = |status| json!({"status": "ok", "response": {"type": "order", "data": {"statuses": status}}});
+        assert!(answers(&desk.answer(seq, 0, statuses(json!([first])))).is_empty(), "the second part is still to come");
+        let done = desk.answer(seq, 1, statuses(json!([second, "waitingForTrigger"])));
+        answers(&done).remove(0)["response"]["data"]["statuses"].clone()
+    };
+    let no = json!({"error": "no"});
+    assert_eq!(told(filled("0.5", "2000.0", 7), filled("1.0", "2003.0", 8)), json!([filled("1.5", "2002.0", 8)]));
+    assert_eq!(told(filled("0.5", "2000.0", 7), no.clone()), json!([filled("0.5", "2000.0", 7)]));
+    assert_eq!(told(no.clone(), filled("1.0", "2003.0", 8)), json!([filled("1.0", "2003.0", 8)]));
+    assert_eq!(told(json!({"error": "other"}), no.clone()), json!([no]));
+}
+
+/// What else is asked for finds no room in a position that something else may close.
+#[test]
+fn a_flip_on_its_way_counts_in_full() {
+    let mut desk = half_full();
+    desk.order(flip("1"));
+    let second = desk.order(flip("0.6"));
+    second.resized().says(&["position_limit", "cut from 0.6 to the 0.5 that closes"]);
+    assert_eq!(second.sent_order(0)["r"], true);
 }
 
 /// A stop, another close or a person may end the position before it fills: then it opens all of itself.

@@ -7,6 +7,7 @@ mod crowded_book;
 mod cut_journal;
 mod dust;
 mod endless_doubts;
+mod flip_overtaken;
 mod flood_of_exits;
 mod hanging_reads;
 mod heavy_refusals;

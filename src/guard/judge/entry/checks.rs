@@ -18,6 +18,8 @@ pub(crate) struct PassedEntry {
     pub(crate) cover: Cover,
     /// How much of it can open or enlarge a position.
     pub(crate) opening: Decimal,
+    /// The size that goes ahead of it as a reduce-only order of its own.
+    pub(crate) apart: Option<Decimal>,
 }
 
 /// Judges an entry, alters it where a rule says how, and adds it to the exposure. `requested` are the market stops of the
@@ -44,14 +46,14 @@ pub(crate) fn judge(
     if !part.is_zero() {
         lower_leverage::check_learnt(guard, market)?;
     }
-    let cut = fit_to_limits(context, &entry, order, cover.stop_at())?;
+    let fitted = fit_to_limits(context, &entry, order, cover.stop_at())?;
     if order.reduce_only {
         // Cut to what closes: no collar stands between a position and the way out.
         order.limit_px = asked_px;
     } else {
         context.changes.extend(pulled);
     }
-    context.changes.extend(cut);
+    context.changes.extend(fitted.change);
 
     let opening = if order.reduce_only { Decimal::ZERO } else { order.size.saturating_sub(closing) };
     if !opening.is_zero() {
@@ -59,5 +61,5 @@ pub(crate) fn judge(
         lower_leverage::go_first(context, market);
     }
     entry_cover::move_inside_liquidation(context, &entry, &mut cover, requested, opening);
-    Ok(PassedEntry { cover, opening })
+    Ok(PassedEntry { cover, opening, apart: fitted.apart })
 }
