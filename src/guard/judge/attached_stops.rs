@@ -15,8 +15,8 @@ use crate::venue::side::Side;
 /// The venue refuses a `normalTpsl` group whole that has more than these behind its entry.
 const MOST_CHILDREN: usize = 2;
 
-/// Entries of one request that go as requests of their own: they go one after the other, and the last must be there
-/// before it expires.
+/// Entries of one request that go as requests of their own, one after the other; where the venue is slow, what is left of
+/// them goes together (`flow/regroup.rs`).
 const MOST_GROUPS: usize = 40;
 
 /// The part of a minute's weight that they may take.
@@ -60,6 +60,8 @@ impl Kept {
 enum Way {
     /// With the entry, as its child.
     Child,
+    /// The same, where the entry may not come to rest, or its group be one of many: it is there once the entry has filled.
+    ChildOnFill,
     /// Right after it: the entry fills at once.
     After,
     /// Once the entry has filled.
@@ -95,7 +97,7 @@ pub(crate) fn split(context: &mut JudgeContext<'_>, action: &OrderAction, mut ke
         let way = match follow_up(context.guard, &entry.order, entry.place, stop.clone()) {
             _ if has_room && action.grouping != Grouping::PositionTpsl => {
                 stops.push(stop.clone());
-                Way::Child
+                if entry.order.may_rest() { Way::Child } else { Way::ChildOnFill }
             }
             Some(post) => {
                 plan.post.push(post);
@@ -117,7 +119,7 @@ pub(crate) fn split(context: &mut JudgeContext<'_>, action: &OrderAction, mut ke
     }
     for entry in groups {
         let Some(stop) = entry.stop().cloned() else { continue };
-        tell(context, &entry, &stop, Way::Child);
+        tell(context, &entry, &stop, Way::ChildOnFill);
         let orders = vec![entry.order, stop];
         let group = OrderAction { orders, grouping: Grouping::NormalTpsl, builder: action.builder.clone() };
         plan.groups.push(Part { action: Action::Order(group), places: vec![entry.place] });
@@ -173,6 +175,7 @@ fn text(guard: &Guard, entry: &Order, stop: &Order, way: Way) -> String {
     let px = stop.market_stop_px().unwrap_or_default();
     let (how, when) = match way {
         Way::Child => ("attached", ""),
+        Way::ChildOnFill => ("to be attached", " when it fills"),
         Way::After => ("to follow", " once it fills"),
         Way::OnFill => ("to be placed", " when it fills"),
     };

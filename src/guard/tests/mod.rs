@@ -38,6 +38,7 @@ mod properties;
 mod protecting;
 mod record_cost;
 mod recovering;
+mod regrouping;
 mod settling;
 mod signer;
 mod simulation;
