@@ -44,5 +44,6 @@ mod signer;
 mod simulation;
 mod sizes;
 mod stops;
+mod two_clients;
 mod wire;
 mod world;
