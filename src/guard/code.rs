@@ -122,7 +122,7 @@ codes! {
     OpenExitsLimit = "open_exits_limit",
     /// Reduce-only, and nothing is held there.
     NothingToReduce = "nothing_to_reduce",
-    /// The same entry again within the window, or a client order id that is live, in doubt, or good for one trade and used.
+    /// The same entry again within the window, or a client order id that is live, in doubt, or used up by this client.
     DuplicateOrder = "duplicate_order",
     /// The account's own request allowance at the venue is nearly used up.
     VenueBudget = "venue_budget",

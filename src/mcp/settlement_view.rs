@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::sanitize;
+use crate::base::address::Address;
 use crate::record::decision_view::DecisionRecord;
 use crate::record::event::{Event, Kind};
 use crate::record::events::{Decision, Recovered, Sent};
@@ -50,6 +51,11 @@ impl<'a> SettlementView<'a> {
 
     pub(super) fn seq(self) -> u64 {
         self.record.decision.seq
+    }
+
+    /// Whether this client asked for it.
+    pub(super) fn is_of(self, client: Address) -> bool {
+        self.decision.client == Some(client)
     }
 
     pub(super) fn is_veto(self) -> bool {

@@ -243,6 +243,12 @@ pub struct Checkpoint {
     /// The client order ids whose orders are likely still open.
     #[serde(deserialize_with = "lenient::readable")]
     pub client_cloids: Vec<Cloid>,
+    /// The same by the client that chose them, where that is known.
+    #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "BTreeMap::is_empty")]
+    pub cloids_of: BTreeMap<Address, Vec<Cloid>>,
+    /// The reduce-only orders that rest, by the client that placed them.
+    #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "BTreeMap::is_empty")]
+    pub exits_of: BTreeMap<Address, Vec<Cloid>>,
     /// By when the ledger was read.
     #[serde(deserialize_with = "lenient::or_default")]
     pub ledger_ms: u64,

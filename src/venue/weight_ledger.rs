@@ -93,11 +93,12 @@ impl Ledger {
     /// A ledger with nothing spent. The budget is a share's weight a minute, which these clients share.
     #[must_use]
     pub fn new<'a>(budget: u32, clients: impl IntoIterator<Item = &'a Address>) -> Self {
+        let clients: BTreeMap<Address, Minute> = clients.into_iter().map(|client| (*client, Minute::new())).collect();
         Self {
             budget,
-            reserves: reserves(budget),
+            reserves: reserves(budget, clients.len()),
             all: Minute::new(),
-            clients: clients.into_iter().map(|client| (*client, Minute::new())).collect(),
+            clients,
             total: [0; PRIORITIES],
             latest_ms: 0,
         }
@@ -275,13 +276,15 @@ fn sum(spent: &Spent) -> u32 {
 /// What is set aside for each priority: the least of each, and a part of what the budget has beyond the smallest.
 ///
 /// Half of it goes to the reads, which at the whole budget then cover prices, account and spot balance every
-/// second and open orders every five; a tenth each to flattening and entries, a twentieth to exits. The last
-/// quarter is reserved for none: every priority may spend it, and pass-through, without a reserve, lives on it alone.
-fn reserves(budget: u32) -> Spent {
+/// second and open orders every five; a tenth each to flattening and entries, a twentieth to exits. The last quarter is
+/// reserved for none: every priority may spend it, and pass-through, without a reserve, lives on it alone. Several clients
+/// share half as much again for exits, so that one of them can trade down in steps whatever is read after each.
+fn reserves(budget: u32, clients: usize) -> Spent {
     let beyond = budget.saturating_sub(SMALLEST_BUDGET);
+    let exits = if clients > 1 { beyond.saturating_mul(3) / 40 } else { beyond / 20 };
     [
         FLATTEN_LEAST.saturating_add(beyond / 10),
-        EXIT_LEAST.saturating_add(beyond / 20),
+        EXIT_LEAST.saturating_add(exits),
         READ_LEAST.saturating_add(beyond / 2),
         0,
         ENTRY_LEAST.saturating_add(beyond / 10),

@@ -50,7 +50,7 @@ def test_a_market_order_fills_within_the_collar_and_numbers_may_be_numbers(stand
             )
             assert told["order"]["status"] == "filled" and told["order"]["filled"] == "0.1"
             assert told["order"]["avg_price"] == "2500.1"
-            assert any("stop attached" in change for change in told["changes"])
+            assert any("stop to be attached" in change for change in told["changes"])
             entry = stand.placed()[-1]["action"]["orders"][0]
             assert (entry["p"], entry["t"]) == ("2512.5", {"limit": {"tif": "Ioc"}})
             until("its stop", lambda: (stand.position("ETH") or {}).get("covered_size") == "0.1")

@@ -4,6 +4,7 @@
 
 mod attacks;
 mod bad_input;
+mod clients;
 mod codes;
 mod crash;
 mod events;

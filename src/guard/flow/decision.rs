@@ -125,7 +125,7 @@ fn summary(guard: &Guard, seq: u64, verdict: Verdict, code: Code, text: String, 
 fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan) {
     let (code, text) = plan.reason();
     let verdict = if plan.changes.is_empty() { Verdict::Allow } else { Verdict::Resize };
-    remember_cloids(step.guard, &envelope.action, &plan);
+    remember_cloids(step.guard, head.client, &envelope.action, &plan);
     step.guard.throttle.note_groups(plan.groups.len(), step.now_ms);
     step.guard.throttle.note(
         std::mem::take(&mut plan.entries),
@@ -135,7 +135,9 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
 
     let is_live = step.guard.config.mode != Mode::Paper;
     let urgency = plan.urgency();
-    note_passed(step, head, urgency, matches!(envelope.action, Action::Order(_) | Action::TwapCancel { .. }));
+    if let (Some(client), Urgency::Neutral) = (head.client, urgency) {
+        step.guard.throttle.note_neutral(client, step.now_ms);
+    }
     let (changes, stops) = (std::mem::take(&mut plan.changes), std::mem::take(&mut plan.stops));
     let left_out = std::mem::take(&mut plan.left_out);
     let in_two = std::mem::take(&mut plan.in_two);
@@ -176,24 +178,14 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
 
 /// Remembers the client order ids that the client chose for what is sent, and takes back what a cancel names that still
 /// waits for its turn.
-fn remember_cloids(guard: &mut Guard, asked: &Action, plan: &Plan) {
+fn remember_cloids(guard: &mut Guard, client: Option<Address>, asked: &Action, plan: &Plan) {
     let is_sent = |place: usize| !plan.left_out.iter().any(|(left_out, _)| *left_out == place);
     for (_, order) in asked.orders().enumerate().filter(|(place, _)| is_sent(*place)) {
-        order.cloid.iter().for_each(|cloid| guard.client_cloids.insert(*cloid));
+        order.cloid.iter().for_each(|cloid| guard.client_cloids.insert(*cloid, client));
     }
     if let Action::CancelByCloid { cancels, .. } = asked {
         let named: BTreeSet<Cloid> = cancels.iter().map(|cancel| cancel.cloid).collect();
         guard.intents.values_mut().for_each(|intent| intent.cancel(&named));
-    }
-}
-
-/// Counts a request that passed, other than for its entries.
-fn note_passed(step: &mut Step<'_>, head: &Head, urgency: Urgency, is_paced: bool) {
-    if let (Some(client), Urgency::Neutral) = (head.client, urgency) {
-        step.guard.throttle.note_neutral(client, step.now_ms);
-    }
-    if urgency != Urgency::Entry && is_paced {
-        step.guard.allowance.on_passed(step.now_ms);
     }
 }
 

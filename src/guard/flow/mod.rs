@@ -18,6 +18,7 @@ pub(crate) mod paper_reply;
 pub(crate) mod planning;
 pub(crate) mod protect;
 pub(crate) mod read_progress;
+pub(crate) mod regroup;
 pub(crate) mod replies;
 pub(crate) mod requests;
 pub(crate) mod resend_reducing;

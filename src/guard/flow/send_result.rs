@@ -3,7 +3,7 @@
 use crate::guard::effects::{Command, Read, Urgency};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{
-    guard_actions, leverage_setting, replies, resend_reducing, resend_without_builder_fee, settlement, signer,
+    guard_actions, leverage_setting, regroup, replies, resend_reducing, resend_without_builder_fee, settlement, signer,
 };
 use crate::guard::input::SendOutcome;
 use crate::guard::state::guard::Guard;
@@ -50,6 +50,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
     let next = next.filter(|_| is_recorded);
     let next = skip_cancelled(step, &intent, seq, next);
     let next = next.filter(|next| !is_too_late(step, &intent, ended.key, *next));
+    let next = regroup::together(step, seq, &intent, next);
     let next = next.filter(|next| !would_bare(step.guard, &intent, seq, *next));
     if let Some(key) = intent.settles {
         let answered = match &result {
@@ -191,13 +192,11 @@ fn skip_cancelled(step: &mut Step<'_>, intent: &Intent, seq: u64, mut next: Opti
     while let Some(index) = next {
         let planned = intent.actions.get(index).filter(|planned| planned.role == Role::Forward);
         let is_cancelled = |planned: &Planned| {
-            let mut named = planned.action.orders().take(planned.places.len()).filter_map(|order| order.cloid);
-            named.any(|cloid| intent.cancelled.contains(&cloid))
+            planned.action.orders().take(planned.places.len()).any(|order| intent.is_cancelled(order))
         };
         let Some(planned) = planned.filter(|planned| is_cancelled(planned)) else { break };
         step.guard.sent.did_not_happen((seq, index));
-        let text = "a cancel named it before it was sent, so it was not sent";
-        replies::tell(step, intent.request, |pending| pending.fail(&planned.places, text));
+        replies::tell(step, intent.request, |pending| pending.fail(&planned.places, Intent::CANCELLED));
         next = intent.next(index);
     }
     next

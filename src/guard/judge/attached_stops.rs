@@ -15,8 +15,8 @@ use crate::venue::order::Order;
 /// The venue refuses a `normalTpsl` group whole that has more than these behind its entry.
 const MOST_CHILDREN: usize = 2;
 
-/// Entries of one request that go as requests of their own: they go one after the other, and the last must be there
-/// before it expires.
+/// Entries of one request that go as requests of their own, one after the other; where the venue is slow, what is left of
+/// them goes together (`flow/regroup.rs`).
 const MOST_GROUPS: usize = 40;
 
 /// The part of a minute's weight that they may take.
@@ -60,6 +60,8 @@ impl Kept {
 enum Way {
     /// With the entry, as its child.
     Child,
+    /// The same, where the entry may not come to rest, or its group be one of many: it is there once the entry has filled.
+    ChildOnFill,
     /// Right after it: the entry fills at once.
     After,
     /// Once the entry has filled.
@@ -94,7 +96,7 @@ pub(crate) fn split(context: &mut JudgeContext<'_>, action: &OrderAction, mut ke
     for entry in &together {
         let Some(stop) = entry.stop() else { continue };
         if takes_children {
-            tell(context, entry, stop, Way::Child);
+            tell(context, entry, stop, if entry.order.may_rest() { Way::Child } else { Way::ChildOnFill });
             stops.push(stop.clone());
         } else if !following.add(context.guard, &entry.order, entry.place, stop) {
             tell(context, entry, stop, Way::OnFill);
@@ -117,7 +119,7 @@ pub(crate) fn split(context: &mut JudgeContext<'_>, action: &OrderAction, mut ke
     }
     for entry in groups {
         let Some(stop) = entry.stop().cloned() else { continue };
-        tell(context, &entry, &stop, Way::Child);
+        tell(context, &entry, &stop, Way::ChildOnFill);
         let orders = vec![entry.order, stop];
         let group = OrderAction { orders, grouping: Grouping::NormalTpsl, builder: action.builder.clone() };
         plan.groups.push(Part { action: Action::Order(group), places: vec![entry.place] });
@@ -160,6 +162,7 @@ fn text(guard: &Guard, entry: &Order, stop: &Order, way: Way) -> String {
     let px = stop.market_stop_px().unwrap_or_default();
     let (how, when) = match way {
         Way::Child => ("attached", ""),
+        Way::ChildOnFill => ("to be attached", " when it fills"),
         Way::After => ("to follow", " once it fills"),
         Way::OnFill => ("to be placed", " when it fills"),
     };

@@ -27,7 +27,7 @@ struct Batch<'a> {
     context: JudgeContext<'a>,
     modifies: Vec<Modify>,
     /// What each replaces, where that is known.
-    replaced: Vec<Option<Replaced<'a>>>,
+    replaced: Vec<Option<Replaced>>,
     passed: Vec<Option<PassedEntry>>,
     refused: Refused,
     asked: AskedEntries,
@@ -84,7 +84,7 @@ impl<'a> Batch<'a> {
     }
 
     /// The order that a modify replaces, if it may.
-    fn find_replaced(&mut self, modify: &Modify) -> Result<Replaced<'a>, Veto> {
+    fn find_replaced(&mut self, modify: &Modify) -> Result<Replaced, Veto> {
         let guard = self.context.guard;
         reserved_cloid::check_order(&modify.order)?;
         guard_order::check(guard, modify.target)?;
@@ -95,9 +95,9 @@ impl<'a> Batch<'a> {
         }
         // An order that is replaced may hand its id on.
         if replaced.cloid != modify.order.cloid {
-            single_use_cloid::check_order(guard, &modify.order)?;
+            single_use_cloid::check_order(guard, self.context.client, &modify.order)?;
         }
-        if let Some(old) = replaced.resting {
+        for old in order_unknown::named(guard, modify.target) {
             stop_loosened::check(guard, &mut self.context.exposure, old, &modify.order)?;
         }
         Ok(replaced)

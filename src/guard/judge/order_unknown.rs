@@ -8,9 +8,7 @@ use crate::guard::state::view::Resting;
 use crate::venue::action::Target;
 
 /// An order that is to be replaced.
-pub(crate) struct Replaced<'a> {
-    /// The order, where a read shows it.
-    pub(crate) resting: Option<&'a Resting>,
+pub(crate) struct Replaced {
     pub(crate) cloid: Option<Cloid>,
     /// Whether it is one of the open entries.
     pub(crate) is_entry: bool,
@@ -18,9 +16,9 @@ pub(crate) struct Replaced<'a> {
     oid: Option<u64>,
 }
 
-impl Replaced<'_> {
+impl Replaced {
     /// Whether it is the same order as `other`.
-    pub(crate) fn is(&self, other: &Replaced<'_>) -> bool {
+    pub(crate) fn is(&self, other: &Replaced) -> bool {
         match (self.oid, other.oid) {
             (Some(one), Some(other)) => one == other,
             _ => self.cloid.is_some() && self.cloid == other.cloid,
@@ -28,18 +26,27 @@ impl Replaced<'_> {
     }
 }
 
+/// All orders of this id that are known to rest: a client order id is good for several, and the guard does not know which
+/// of them the venue takes.
+pub(crate) fn named(guard: &Guard, target: Target) -> Vec<&Resting> {
+    match target {
+        Target::Oid(oid) => guard.order(oid).into_iter().collect(),
+        Target::Cloid(cloid) => guard.orders_by_cloid(cloid).collect(),
+    }
+}
+
 /// The order of this id: one that a read shows, one of paper mode, or one that was accepted since the last read.
-pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced<'_>, Veto> {
+pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced, Veto> {
     let (resting, paper) = match target {
         Target::Oid(oid) => (guard.order(oid), Some(oid)),
         Target::Cloid(cloid) => (guard.orders_by_cloid(cloid).next(), guard.paper.by_cloid(&cloid)),
     };
     if let Some(old) = resting {
-        return Ok(Replaced { resting, cloid: old.cloid, is_entry: old.is_entry(), oid: Some(old.oid) });
+        return Ok(Replaced { cloid: old.cloid, is_entry: old.is_entry(), oid: Some(old.oid) });
     }
     if let Some((oid, old)) = paper.and_then(|oid| Some((oid, guard.paper.get(oid)?))) {
         let is_entry = !old.reduce_only && !old.is_trigger;
-        return Ok(Replaced { resting: None, cloid: old.cloid, is_entry, oid: Some(oid) });
+        return Ok(Replaced { cloid: old.cloid, is_entry, oid: Some(oid) });
     }
     let is_target = |oid: Option<u64>, cloid: Option<Cloid>| match target {
         Target::Oid(wanted) => oid == Some(wanted),
@@ -48,7 +55,7 @@ pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced<'_>, Veto> 
     match guard.sent.open().find(|order| is_target(order.oid, order.cloid)) {
         Some(old) => {
             let is_entry = !old.reduce_only && !old.is_immediate;
-            Ok(Replaced { resting: None, cloid: old.cloid, is_entry, oid: old.oid })
+            Ok(Replaced { cloid: old.cloid, is_entry, oid: old.oid })
         }
         None => {
             let text = "no open order has this id; place a new order, or cancel what may still be open";

@@ -54,7 +54,7 @@ impl<'a> Batch<'a> {
         let orders = action.orders.clone();
         let refused = orders.iter().map(|order| {
             reserved_cloid::check_order(order)
-                .and_then(|()| single_use_cloid::check_order(guard, order))
+                .and_then(|()| single_use_cloid::check_order(guard, client, order))
                 .and_then(|()| nothing_to_reduce::check_order(guard, action, order, now_ms))
                 .err()
         });

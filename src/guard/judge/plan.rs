@@ -63,10 +63,12 @@ impl Plan {
         Self { reduces: true, ..Self::unchanged(forward) }
     }
 
-    /// The actions that hold the orders of the request.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = &Action> {
-        let groups = self.groups.iter().map(|part| &part.action);
-        self.at_once.iter().map(|part| &part.action).chain(&self.forward).chain(groups)
+    /// The actions that hold the orders of the request, each with how many of its orders, its first ones, are the client's.
+    pub(crate) fn clients_parts(&self) -> impl Iterator<Item = (&Action, usize)> {
+        let kept = self.kept.as_ref().map_or(usize::MAX, Vec::len);
+        let forward = self.forward.iter().map(move |action| (action, kept));
+        let others = self.at_once.iter().chain(&self.groups).map(|part| (&part.action, part.places.len()));
+        forward.chain(others)
     }
 
     /// Who waits for it.

@@ -3,6 +3,7 @@
 use super::action;
 use super::admission::starting;
 use super::head::{expired, nonces, wrong_account, wrong_network};
+use super::limits::venue_budget;
 use super::plan::Plan;
 use super::veto::Veto;
 use crate::base::address::Address;
@@ -28,5 +29,7 @@ pub(crate) fn judge(
     expired::check(terms.expires_after_ms, clock_ms)?;
     wrong_account::check(guard, terms.vault)?;
     starting::check_account_kind(guard)?;
-    action::judge(guard, client, &envelope.action, now_ms)
+    let plan = action::judge(guard, client, &envelope.action, now_ms)?;
+    venue_budget::take_turn(guard, client, &plan, now_ms)?;
+    Ok(plan)
 }

@@ -1,5 +1,6 @@
 //! Checkpoints: the part of earlier events that a restart must know, used nonces and client order ids.
 
+use crate::base::address::Cloid;
 use crate::guard::code::Code;
 use crate::guard::recovery::open_intents;
 use crate::guard::reply::Verdict;
@@ -14,6 +15,7 @@ use crate::venue::action::Action;
 use crate::venue::order::Order;
 use crate::venue::side::PositionSide;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Client order ids in a checkpoint: those whose orders are likely still open.
 const CHECKPOINT_CLOIDS: usize = 1000;
@@ -36,6 +38,8 @@ impl Guard {
             client_nonces: windows.collect(),
             open: open_intents::checkpoint_open(self),
             client_cloids: self.client_cloids.last(CHECKPOINT_CLOIDS),
+            cloids_of: self.client_cloids.last_by_client(CHECKPOINT_CLOIDS),
+            exits_of: self.exits_by_client(),
             ledger_ms: self.risk.ledger_ms,
             lines: self
                 .lines
@@ -61,7 +65,15 @@ impl Guard {
             let parts = line.parts.into_iter().map(|(px, size)| LinePart { px, size }).collect();
             self.lines.restore(line.asset, CoverLine::restored(side, line.held, parts));
         }
-        checkpoint.client_cloids.into_iter().for_each(|cloid| self.client_cloids.insert(cloid));
+        let owned: BTreeSet<Cloid> = checkpoint.cloids_of.values().flatten().copied().collect();
+        let unowned = checkpoint.client_cloids.into_iter().filter(|cloid| !owned.contains(cloid));
+        unowned.for_each(|cloid| self.client_cloids.insert(cloid, None));
+        for (client, cloids) in checkpoint.cloids_of {
+            cloids.into_iter().for_each(|cloid| self.client_cloids.insert(cloid, Some(client)));
+        }
+        for (client, cloids) in checkpoint.exits_of {
+            self.exit_owners.extend(cloids.into_iter().map(|cloid| (cloid, client)));
+        }
     }
 
     /// Takes in an event of an earlier life, oldest first, before [`Guard::start`].
@@ -88,9 +100,13 @@ impl Guard {
             return;
         }
         self.restore_entries(decision, at_ms);
+        if let Some(client) = decision.client {
+            let sent = decision.pre.iter().chain(&decision.forward).chain(&decision.post);
+            sent.flat_map(|action| Action::parse(action)).for_each(|action| self.note_exits_of(client, &action));
+        }
         let orders = decision.request.get("orders").and_then(Value::as_array).into_iter().flatten();
         let cloids = orders.filter_map(|order| order.get("c")?.as_str()?.parse().ok());
-        cloids.for_each(|cloid| self.client_cloids.insert(cloid));
+        cloids.for_each(|cloid| self.client_cloids.insert(cloid, decision.client));
     }
 
     /// Counts the entries of a request that passed, as they were asked for: a restart gives no new minute.

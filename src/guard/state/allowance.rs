@@ -26,8 +26,10 @@ pub(crate) struct Allowance {
     sent: u64,
     /// What each client spent since fewer were left than are shared.
     parts: BTreeMap<Address, u64>,
-    /// When a client's last exit passed that came out of what is the guard's own.
-    last_ms: Option<u64>,
+    /// When each client's last exit passed that came out of what is the guard's own.
+    passed_ms: BTreeMap<Address, u64>,
+    /// When a client was last told to wait for such a place, since it had one.
+    waiting_ms: BTreeMap<Address, u64>,
 }
 
 impl Allowance {
@@ -69,17 +71,27 @@ impl Allowance {
         Some((part, self.parts.get(&client).copied().unwrap_or_default()))
     }
 
-    /// How long until a client's next exit may come out of what is the guard's own.
-    pub(crate) fn pause_ms(&self, now_ms: u64) -> u64 {
+    /// How long until this client's next exit may come out of what is the guard's own, and whether another's turn is
+    /// before it: who had no place for longest goes first, while it goes on asking.
+    pub(crate) fn pause_ms(&self, client: Address, now_ms: u64) -> (u64, bool) {
         // Where nothing is left, two of three go to the guard.
         let pace_ms = if self.left() == Some(0) { LAST_PACE_MS.saturating_mul(3) } else { LAST_PACE_MS };
-        self.last_ms.map_or(0, |last_ms| pace_ms.saturating_sub(now_ms.saturating_sub(last_ms)))
+        let left_of = |at_ms: u64| pace_ms.saturating_sub(now_ms.saturating_sub(at_ms));
+        let until_place_ms = self.passed_ms.values().copied().max().map_or(0, left_of);
+        let had_ms = |client: &Address| self.passed_ms.get(client).copied();
+        let before = self.waiting_ms.iter().filter(|(other, _)| had_ms(other) < had_ms(&client));
+        let turn_ms = before.map(|(_, asked_ms)| left_of(*asked_ms)).max().unwrap_or_default();
+        (until_place_ms.max(turn_ms), turn_ms > 0)
     }
 
-    /// A client's request passed.
-    pub(crate) fn on_passed(&mut self, now_ms: u64) {
-        if self.left().is_some_and(|left| left < KEPT_FOR_GUARD) {
-            self.last_ms = Some(now_ms);
-        }
+    /// A client's exit took its place.
+    pub(crate) fn on_passed(&mut self, client: Address, now_ms: u64) {
+        self.waiting_ms.remove(&client);
+        self.passed_ms.insert(client, now_ms);
+    }
+
+    /// A client's exit was told to wait for its place.
+    pub(crate) fn on_waits(&mut self, client: Address, now_ms: u64) {
+        self.waiting_ms.insert(client, now_ms);
     }
 }

@@ -73,7 +73,7 @@ pub struct Guard {
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
     pub(in crate::guard) allowance: Allowance,
-    /// Who placed each reduce-only order that rests, by its client order id; of an earlier life's it is not known.
+    /// Who placed each reduce-only order that rests, by its client order id.
     pub(in crate::guard) exit_owners: BTreeMap<Cloid, Address>,
     pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
     pub(in crate::guard) shutdown_reason: Option<String>,

@@ -147,8 +147,21 @@ impl Intent {
 
     /// The parts of the request after `index`, each with its own.
     pub(crate) fn parts_after(&self, index: usize) -> impl Iterator<Item = (usize, &Planned)> {
-        let later = self.actions.iter().enumerate().skip(index.saturating_add(1));
+        self.parts_from(index.saturating_add(1))
+    }
+
+    /// The same with the one at `index`.
+    pub(crate) fn parts_from(&self, index: usize) -> impl Iterator<Item = (usize, &Planned)> {
+        let later = self.actions.iter().enumerate().skip(index);
         later.filter(|(_, planned)| planned.role == Role::Forward)
+    }
+
+    /// What a client is told of an order of a part that was not sent yet when a cancel named it.
+    pub(crate) const CANCELLED: &str = "a cancel named it before it was sent, so it was not sent";
+
+    /// Whether a cancel has named this order of a part that is not sent yet.
+    pub(crate) fn is_cancelled(&self, order: &Order) -> bool {
+        order.cloid.is_some_and(|cloid| self.cancelled.contains(&cloid))
     }
 
     /// The order at this place of the request, as it was sent: its action, its place there, and itself.

@@ -56,6 +56,12 @@ impl PendingReply {
         self.sent_again.extend(places);
     }
 
+    /// Adds to what was altered.
+    pub(crate) fn note(&mut self, change: &str) {
+        self.summary.text = format!("{}; {change}", self.summary.text);
+        self.summary.changes.push(change.to_owned());
+    }
+
     /// Takes in the venue's answer to the part that holds the orders at `places`, but for those `sent_again`.
     pub(crate) fn tell(&mut self, places: &[usize], answer: &Value, sent_again: &[usize]) {
         self.wait_for(sent_again);

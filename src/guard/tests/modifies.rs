@@ -152,3 +152,18 @@ fn an_id_on_two_orders_that_no_read_has_shown_names_the_older() {
     let looser = named(stop(ETH, false, "1900", "1"));
     desk.ask(json!({"type": "modify", "oid": cloid(5), "order": looser})).vetoed("stop_loosened");
 }
+
+/// The guard does not know which of two the venue takes.
+#[test]
+fn a_modify_by_an_id_that_two_orders_carry_is_judged_against_each() {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.hold("ETH", dec!(2));
+    let mut shown = [open("ETH", "A", "2600", "0.01", 7), open_stop("ETH", "A", "1960", "2", 8)];
+    for order in &mut shown {
+        (order.cloid, order.reduce_only) = (serde_json::from_value(cloid(5)).unwrap(), true);
+    }
+    desk.show(shown.into());
+    let order = with(with(close(ETH, false, "2700", "0.01"), "/t/limit/tif", json!("Gtc")), "/c", cloid(5));
+    desk.ask(json!({"type": "modify", "oid": cloid(5), "order": order})).vetoed("stop_loosened");
+    desk.ask(json!({"type": "modify", "oid": 7, "order": order})).reduces();
+}

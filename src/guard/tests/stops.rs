@@ -266,9 +266,9 @@ fn in_a_batch_what_may_rest_goes_with_its_stop_as_a_request_of_its_own() {
         with(sell(BTC, "60010", "0.01"), "/t/limit/tif", json!("Alo")),
     ]);
     decided.resized().says(&[
-        "ETH market stop attached at 1950.2",
+        "ETH market stop to be attached at 1950.2 when it fills",
         "SOL market stop to follow",
-        "BTC market stop attached",
+        "BTC market stop to be attached",
     ]);
     let actions = decided.actions();
     let shapes: Vec<_> =

@@ -19,6 +19,7 @@ use crate::venue::action::Action;
 /// The right of one call to trade under a name.
 pub(super) struct IdempotentTrade<'a> {
     pub(super) cloid: Cloid,
+    client: Address,
     _in_progress: InProgress<'a>,
 }
 
@@ -41,7 +42,7 @@ impl<'a> IdempotentTrade<'a> {
         let client = context.key.as_ref().map_or(Address([0; 20]), SecretKey::address);
         let cloid = client_id::cloid(client, name);
         match context.begin(name) {
-            Some(in_progress) => Ok(Self { cloid, _in_progress: in_progress }),
+            Some(in_progress) => Ok(Self { cloid, client, _in_progress: in_progress }),
             None => {
                 let text = "A call with this client_id is under way; wait for its answer. This one did nothing.";
                 Err(Outcome::new(Kind::Unavailable, Retry::Later, text))
@@ -104,11 +105,13 @@ impl<'a> IdempotentTrade<'a> {
         conclude(context, status, trade, &sent)
     }
 
-    /// The decision that passed under this name.
+    /// This key's decision that passed under this name: whoever else used its id did something else.
     fn first_passed(&self, found: &[Record]) -> Option<Record> {
         let cloid = self.cloid.to_string();
         let passed = |record: &&Record| {
-            SettlementView::of(record).is_some_and(|record| !record.is_veto() && record.asked_order(&cloid).is_some())
+            SettlementView::of(record).is_some_and(|record| {
+                record.is_of(self.client) && !record.is_veto() && record.asked_order(&cloid).is_some()
+            })
         };
         found.iter().find(passed).cloned()
     }

@@ -75,13 +75,13 @@ fn a_client_has_its_part_whatever_another_spends_and_all_of_it_alone() {
     assert_eq!(drain(&mut ledger, ClientEntry, Some(&OTHER)), entry / 2);
     assert_eq!(drain(&mut ledger, ClientExit, Some(&OTHER)), exit - exit / 2);
     let mut alone = self::ledger(IP_BUDGET);
+    let exit = alone.reserves[ClientExit as usize];
     assert_eq!(drain(&mut alone, ClientEntry, Some(&ONE)), IP_BUDGET - flatten - read - exit);
 }
 
 #[test]
 fn entries_leave_room_to_take_back_what_was_placed() {
-    for clients in [vec![&ONE], vec![&ONE, &OTHER]] {
-        let part = 66 / u32::try_from(clients.len()).unwrap();
+    for (clients, part) in [(vec![&ONE], 66), (vec![&ONE, &OTHER], 46)] {
         let mut ledger = Ledger::new(IP_BUDGET, clients);
         let mut place_and_cancel = || {
             ledger.try_spend(ClientEntry, Some(&ONE), 1, T0).is_ok_and(|()| {
@@ -106,6 +106,17 @@ fn an_exit_within_its_part_fits_whatever_was_spent() {
         assert_eq!(drain(&mut ledger, ClientExit, Some(client)), part);
         assert!(matches!(ledger.try_spend(ClientExit, Some(client), 1, T0), Err(Denied::Wait { .. })));
         assert!(ledger.try_spend(ClientEntry, Some(client), 1, T0).is_err());
+    }
+}
+
+/// Each send is followed by reads that come before their time.
+#[test]
+fn no_read_crowds_out_the_exits_of_two_clients_that_trade_down_in_steps() {
+    for reads in [Read, EarlyRead] {
+        let mut ledger = Ledger::new(IP_BUDGET, [&ONE, &OTHER]);
+        drain(&mut ledger, reads, None);
+        assert!((0..46).all(|_| ledger.try_spend(ClientExit, Some(&ONE), 1, T0).is_ok()), "{reads:?}");
+        assert!(ledger.try_spend(ClientExit, Some(&ONE), 1, T0).is_err(), "{reads:?}");
     }
 }
 

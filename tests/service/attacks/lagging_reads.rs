@@ -50,3 +50,16 @@ fn an_orders_read_that_lags_frees_nothing_that_rests() {
     }
     assert!(notional(&stand) <= dec!(10000), "{} USDC are bid for", notional(&stand));
 }
+
+/// However long it lasts, and however long the entries are apart.
+#[test]
+fn orders_reads_that_go_on_lagging_free_nothing_that_rests() {
+    let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
+    fault(&stand, "frontendOpenOrders", "stale", 1_000, "");
+    for number in 0..5 {
+        stand.send(&buy(&format!("240{number}"), "Gtc"));
+        more_reads(&stand, "frontendOpenOrders", 1);
+        more_reads(&stand, "clearinghouseState", 2);
+    }
+    assert!(notional(&stand) <= dec!(10000), "{} USDC are bid for", notional(&stand));
+}

@@ -119,7 +119,7 @@ fn a_sized_stop_of_the_position_covers_its_size_alone() {
     hold_covered(&stand, "ETH", "2");
     stand.send(&place(&sell_stop("2470", "2")));
     until("the guard's own stop to go", || (stops(&stand, "ETH").len() == 1).then_some(()));
-    stand.send(&json!({"type": "order", "orders": [sell_stop("2460", "0.01")], "grouping": "positionTpsl"}));
+    stand.send(&json!({"type": "order", "orders": [sell_stop("2475", "0.01")], "grouping": "positionTpsl"}));
     until("both to be read", || (stand.status()["open_orders"].as_array()?.len() == 2).then_some(()));
     stand.send(&cancel(stop_at(&stand, "2470")));
     stays_covered(&stand, "2470", "2", 4);

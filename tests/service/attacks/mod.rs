@@ -1,20 +1,27 @@
 //! Attacks: what a client, or a world that lags and fails, must not bring about. One idea a file; each looks at what the
 //! venue holds, not at what the guard believes.
 
+mod borrowed_ids;
 mod burnt_allowance;
+mod children_of_entries;
 mod closing_flip;
 mod crowded_book;
 mod cut_journal;
 mod dust;
 mod endless_doubts;
+mod exits_in_turn;
+mod exits_without_pause;
 mod flip_overtaken;
 mod flood_of_exits;
+mod guessed_ids;
 mod hanging_reads;
+mod heavy_batches;
 mod heavy_refusals;
 mod killed_and_bare;
 mod lagging_reads;
 mod loosened_stop;
 mod lowest_price;
+mod many_small_stops;
 mod mixed_requests;
 mod moved_home;
 mod new_listing;
@@ -26,12 +33,17 @@ mod phantom_stops;
 mod refused_closes;
 mod refused_stop;
 mod resting_flip;
+mod round_trips;
 mod shared_connections;
+mod slow_groups;
 mod small_share;
+mod spent_minute;
+mod spent_parts;
 mod spent_reserve;
 mod spoiled_index;
 mod stops_of_batches;
 mod twaps;
+mod twin_ids;
 mod unread_orders;
 mod unseen_cover;
 mod unseen_fill;

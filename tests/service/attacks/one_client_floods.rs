@@ -1,26 +1,17 @@
 //! One client that fills what it can (connections, the decision loop's inbox, the send queue) leaves another its part.
 
-use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
 use serde_json::json;
-use svc_guard::base::key::SecretKey;
 use tungstenite::{Message, WebSocket};
 
+use crate::clients::another;
 use crate::http::post;
 use crate::signing::{BTC, ETH, closing, limit, place, signed};
-use crate::stand::{Mode, Stand, run_with, until};
+use crate::stand::{Mode, Stand, until};
 use crate::watched::{WIDE, covered, hold};
-
-/// A further client of a service that does not run yet.
-fn another(stand: &Stand) -> SecretKey {
-    let file = stand.home().join("second");
-    let done = run_with(&stand.home(), &["client", "add", "--out", file.to_str().unwrap()], "");
-    assert_eq!(done.status.code(), Some(0));
-    SecretKey::parse(&fs::read_to_string(file).unwrap()).unwrap()
-}
 
 fn hang(stand: &Stand, on: &str) {
     stand.venue.control(&json!({"op": "fault", "on": on, "kind": "stall", "times": 1_000_000})).unwrap();

@@ -5,10 +5,12 @@ use crate::base::address::Address;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
 use crate::guard::effects::Urgency;
+use crate::guard::judge::plan::Plan;
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::Intent;
+use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
 use crate::venue::market::FIRST_NON_CORE_ASSET;
 use crate::venue::order::{Order, Tif};
@@ -45,22 +47,28 @@ pub(crate) fn check_action(guard: &Guard, client: Address, action: &Action, now_
     if guard.intents.values().any(|intent| is_exit_of(intent, client)) {
         return Err(few(left, "so one request goes at a time, and the last one has no answer yet"));
     }
-    if left < KEPT_FOR_GUARD { check_guards_own(guard, action, left, now_ms) } else { Ok(()) }
-}
-
-/// The last requests are the guard's own, who stops, cancels and closes all there is where everything must go; otherwise a
-/// client's exit passes at the pace of an account that has none left.
-fn check_guards_own(guard: &Guard, action: &Action, left: u64, now_ms: u64) -> Result<(), Veto> {
-    if guard.must_be_flat() {
+    if left < KEPT_FOR_GUARD && guard.must_be_flat() {
         return Err(few(left, "which the guard needs to close everything, and does"));
     }
-    if matches!(action, Action::Cancel { .. } | Action::CancelByCloid { .. }) {
+    Ok(())
+}
+
+/// Takes the turn of a client whose request passed otherwise. The last requests are the guard's own, and exits pass at the
+/// pace of an account that has none left, each client in its turn.
+pub(crate) fn take_turn(guard: &mut Guard, client: Address, plan: &Plan, now_ms: u64) -> Result<(), Veto> {
+    let is_paced = matches!(&plan.forward, Some(Action::Order(_) | Action::TwapCancel { .. })) && !plan.is_entry;
+    let Some(left) = guard.allowance.left().filter(|left| is_paced && *left < KEPT_FOR_GUARD) else { return Ok(()) };
+    if guard.config.mode == Mode::Paper {
         return Ok(());
     }
-    match guard.allowance.pause_ms(now_ms) {
-        0 => Ok(()),
-        pause_ms => Err(few(left, &format!("so an exit passes every 10 s; the next may in {pause_ms} ms"))),
+    let (pause_ms, is_anothers) = guard.allowance.pause_ms(client, now_ms);
+    if pause_ms == 0 {
+        guard.allowance.on_passed(client, now_ms);
+        return Ok(());
     }
+    guard.allowance.on_waits(client, now_ms);
+    let turn = if is_anothers { ", and another client's turn is before this one's" } else { "" };
+    Err(few(left, &format!("so an exit passes every 10 s{turn}; the next may in {pause_ms} ms")))
 }
 
 /// While there is plenty left: what is more than there is to reduce or to cancel spends its client's part, and leaves what
@@ -124,13 +132,19 @@ fn at_most(guard: &Guard, action: &Action) -> usize {
             return positions.saturating_add(entries).max(1);
         }
         Action::Cancel { cancels, .. } => {
-            cancels.iter().filter_map(|cancel| guard.order(cancel.oid)).map(|order| order.oid).collect()
+            let orders = cancels.iter().filter_map(|cancel| guard.order(cancel.oid));
+            orders.filter(|order| is_there(guard, order)).map(|order| order.oid).collect()
         }
         Action::CancelByCloid { cancels, .. } => {
             let orders = cancels.iter().flat_map(|cancel| guard.orders_by_cloid(cancel.cloid));
-            orders.map(|order| order.oid).collect()
+            orders.filter(|order| is_there(guard, order)).map(|order| order.oid).collect()
         }
         _ => return 1,
     };
     targets.len()
+}
+
+/// Whether a cancel of this order has something to take away: the reads may still show one that is gone.
+fn is_there(guard: &Guard, order: &Resting) -> bool {
+    !guard.sent.is_being_cancelled(order.oid, order.cloid)
 }

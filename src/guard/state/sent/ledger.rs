@@ -284,6 +284,11 @@ impl SentOrders {
         self.orders.iter().filter(|order| order.phase.is_open())
     }
 
+    /// Where the first order of an action is stopped out, as it was reserved.
+    pub(crate) fn stop_of(&self, key: (u64, usize)) -> Option<StopAt> {
+        self.orders.iter().find(|order| order.key.is_of(key))?.stop
+    }
+
     /// Whether an order went with a trigger of its action.
     pub(crate) fn has_child(&self, key: SentKey) -> bool {
         self.triggers.iter().any(|trigger| trigger.key.is_of((key.intent, key.index)))

@@ -139,3 +139,14 @@ fn a_cancel_of_a_twap_order_keeps_the_pace_of_exits() {
     desk.wait(10_000);
     desk.ask(cancel()).reduces();
 }
+
+/// The reads may still show what a cancel has taken: to name it again takes nothing away.
+#[test]
+fn a_cancel_of_what_is_gone_spends_nothing_that_is_kept() {
+    let mut desk = desk(150);
+    desk.show(vec![open("ETH", "B", "1900", "0.1", 9)]);
+    let cancel = || json!({"type": "cancel", "cancels": [{"a": ETH, "o": 9}]});
+    let seq = desk.ask(cancel()).reduces().seq();
+    desk.answer(seq, 0, statuses(json!(["success"])));
+    desk.ask(cancel()).vetoed("venue_budget").says(&["1 in one request", "the 0 that are open"]);
+}

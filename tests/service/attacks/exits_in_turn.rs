@@ -1,0 +1,50 @@
+//! While the venue takes hardly a request any more, clients have the few places of exits in turn.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::clients::{another, filled, leave_requests, send_as};
+use crate::signing::{ETH, closing, signed};
+use crate::stand::{Mode, Stand, until};
+use crate::watched::{Ends, WIDE, covered, held, hold};
+
+#[test]
+fn who_had_no_place_for_longest_goes_first() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    let second = another(&stand);
+    hold(&stand, "ETH", "0.5");
+    leave_requests(&stand, 190);
+    // So few are ill health.
+    stand.launch();
+    covered(&stand, "ETH", "0.5");
+    let known = || stand.status()["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "venue_budget");
+    until("the allowance to be read", || known().then_some(()));
+    let (over, places) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut connection = stand.connect();
+            while !over.load(Ordering::SeqCst) {
+                // At a price that nobody pays.
+                let body = signed(&stand.client, &closing(ETH, "3000", "0.01")).to_string();
+                match connection.post("/exchange", &body) {
+                    Ok(reply) if reply.json()["guard"]["verdict"] != "veto" => {
+                        places.fetch_add(1, Ordering::SeqCst);
+                    }
+                    Ok(_) => {}
+                    Err(_) => connection = stand.connect(),
+                }
+                std::thread::sleep(std::time::Duration::from_millis(10));
+            }
+        });
+        let _ends = Ends(&over);
+        until("the greedy one's first place", || (places.load(Ordering::SeqCst) > 0).then_some(()));
+        let mut asked = 0;
+        until("the other's exit", || {
+            let before = places.load(Ordering::SeqCst);
+            let reply = send_as(&stand, &second, &closing(ETH, "2400", "0.5"));
+            asked += 1;
+            assert!(asked == 1 || before <= 2, "{before} places went to the one client meanwhile: {reply}");
+            filled(&reply).map(|_| ())
+        });
+    });
+    assert_eq!(held(&stand, "ETH"), None);
+}
