@@ -17,6 +17,7 @@ mod samples;
 #[path = "../venue_sim/sim/mod.rs"]
 mod sim;
 mod starts;
+mod strangers;
 mod table;
 mod watch;
 mod wire;
@@ -56,6 +57,9 @@ struct Arguments {
     /// Starts behind a million events instead: takes a gigabyte
     #[arg(long)]
     starts: bool,
+    /// A bot beside strangers' connections instead
+    #[arg(long)]
+    strangers: bool,
     /// One client beside another instead, so many times
     #[arg(long, default_value_t = 0)]
     beside: usize,
@@ -82,6 +86,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     match arguments {
         Arguments { watch: true, .. } => watch::print(&program, folder.path()),
         Arguments { starts: true, .. } => starts::print(&program, folder.path()),
+        Arguments { strangers: true, .. } => strangers::print(&Pair::start(&program, folder.path(), false, 1)?),
         Arguments { beside: 0, .. } => measure(&program, folder.path()).map(|table| println!("{table}")),
         Arguments { beside, .. } => (0..*beside).try_for_each(|_| {
             let mut table = Table::default();
