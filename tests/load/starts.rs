@@ -15,6 +15,8 @@ use crate::watch::spread;
 const EVENTS: u64 = 1_000_000;
 /// Events between two checkpoints.
 const BATCH: u64 = 5_000;
+/// Events since the last one, as a crash may leave them.
+const TAIL: u64 = 4_998;
 const TRIALS: u64 = 5;
 const LOOK_UPS: u64 = 200;
 
@@ -25,12 +27,15 @@ pub(crate) fn print(program: &Path, folder: &Path) -> Result<(), String> {
     Paper::prepare(&pair, 0)?;
     let events = get(&format!("{}/guard/events", pair.guard.url))?;
     pair.guard.terminate()?;
-    let nonces = fill(&pair.guard.file(&format!("journals/testnet-{ACCOUNT}")), &events)?;
+    let journal = pair.guard.file(&format!("journals/testnet-{ACCOUNT}"));
+    let nonces = now_ms()? - 2 * EVENTS;
+    fill(&journal, &events, nonces, (EVENTS / BATCH, BATCH))?;
     let (mut started, mut found, mut resident) = (Samples::default(), Samples::default(), 0);
     for trial in 0..TRIALS {
         // Each start is the first of its minute.
         let _ = std::fs::remove_file(pair.guard.file("run/weight"));
         pair.guard.terminate()?;
+        fill(&journal, &events, nonces + EVENTS + trial * TAIL, (1, TAIL))?;
         let begun = Instant::now();
         pair.guard.restart()?;
         started.add(Nanos::of(begun.elapsed()));
@@ -49,31 +54,30 @@ pub(crate) fn print(program: &Path, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes the events as the guard would have: decisions, what was sent and their ends after its own, and a checkpoint
-/// every so many. Gives the first nonce.
-fn fill(journal: &Path, events: &Value) -> Result<u64, String> {
+/// Writes so many batches of events as the guard would have, decisions, what was sent for them and their ends, with nonces
+/// from this one on. Behind each full batch comes a checkpoint.
+fn fill(journal: &Path, events: &Value, nonces: u64, (batches, length): (u64, u64)) -> Result<(), String> {
     let (mut store, opened) = open(journal, &Options::default()).map_err(|error| error.to_string())?;
     let of_kind = |kind: &str| {
         let list = events.get("events").and_then(Value::as_array);
-        let mut found =
-            list.into_iter().flatten().filter(|event| event.get("kind").and_then(Value::as_str) == Some(kind));
-        found.next_back().cloned().ok_or_else(|| format!("no {kind} among the events"))
+        let is_it = |event: &&Value| event.get("kind").and_then(Value::as_str) == Some(kind);
+        list.into_iter().flatten().rfind(is_it).cloned().ok_or_else(|| format!("no {kind} among the events"))
     };
     let templates = [of_kind("decision")?, of_kind("sent")?, of_kind("done")?];
     let parsed = opened.risk.iter().rev().filter_map(|text| serde_json::from_str::<Value>(text).ok());
     let is_checkpoint = |record: &Value| record.get("kind").and_then(Value::as_str) == Some("checkpoint");
     let checkpoint = parsed.into_iter().find(is_checkpoint).ok_or("no checkpoint")?;
-    let (first, nonce) = (opened.last_seq + 1, now_ms()? - 2 * EVENTS);
-    for part in 0..EVENTS / BATCH {
+    let first = opened.last_seq + 1;
+    for batch in 0..batches {
         let at_ms = now_ms()?;
-        let line = |place: u64| line(&templates, first + place - place % 3, place, (nonce + place / 3, at_ms));
-        let last_seq = first + part * BATCH + BATCH - 1;
-        let events = (part * BATCH..part * BATCH + BATCH).map(line).collect();
-        let risk =
-            vec![RiskLine { text: with_members(&checkpoint, &[("seq", json!(last_seq)), ("at_ms", json!(at_ms))]) }];
-        store.append(at_ms, events, risk).map_err(|error| error.to_string())?;
+        let line = |place: u64| line(&templates, first + place - place % 3, place, (nonces + place / 3, at_ms));
+        let (from, to) = (batch * length, batch * length + length);
+        let members = [("seq", json!(first + to - 1)), ("at_ms", json!(at_ms))];
+        let risk = (length == BATCH).then(|| RiskLine { text: with_members(&checkpoint, &members) });
+        let events = (from..to).map(line).collect();
+        store.append(at_ms, events, risk.into_iter().collect()).map_err(|error| error.to_string())?;
     }
-    Ok(nonce)
+    Ok(())
 }
 
 /// The event at this place, of the decision with the number `of`.

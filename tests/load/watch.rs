@@ -51,10 +51,8 @@ struct Measured {
 /// Measures all and prints a line a share and world.
 pub(crate) fn print(program: &Path, folder: &Path) -> Result<(), String> {
     println!("{TRIALS} trials each, min / median / max, ms");
-    println!(
-        "{:<8}{:<30}{:<24}{:<24}{:<24}{}",
-        "share", "hangs", "cover", "kill to flat", "halt to flat", "KiB at most"
-    );
+    let [share, hangs, cover, kill, halt] = ["share", "hangs", "cover", "kill to flat", "halt to flat"];
+    println!("{share:<8}{hangs:<30}{cover:<24}{kill:<24}{halt:<24}KiB at most");
     for share in SHARES {
         let all = std::thread::scope(|scope| {
             let worlds = WORLDS.map(|world| scope.spawn(move || measure(program, folder, share, world)));
