@@ -51,9 +51,13 @@ struct Arguments {
     /// Where the throw-away homes are made: the disk that is measured [default: the folder for temporary files]
     #[arg(long)]
     folder: Option<PathBuf>,
-    /// How long cover, a kill and a halt take instead, also while reads of the venue hang: some minutes
-    #[arg(long)]
-    watch: bool,
+    /// How long cover, a kill and a halt take instead, also while reads of the venue hang, at this share (1 or 1/8):
+    /// some minutes
+    #[arg(long, value_name = "SHARE")]
+    watch: Option<String>,
+    /// Seconds that each guard of `--watch` has run before
+    #[arg(long, default_value_t = 1)]
+    after: u64,
     /// Starts behind a million events instead: takes a gigabyte
     #[arg(long)]
     starts: bool,
@@ -84,7 +88,9 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let folder = tempfile::Builder::new().prefix("svc-guard-load-").tempdir_in(&parent);
     let folder = folder.map_err(|error| format!("{}: {error}", parent.display()))?;
     match arguments {
-        Arguments { watch: true, .. } => watch::print(&program, folder.path()),
+        Arguments { watch: Some(share), after, .. } => {
+            watch::print(&program, folder.path(), share, Duration::from_secs(*after))
+        }
         Arguments { starts: true, .. } => starts::print(&program, folder.path()),
         Arguments { strangers: true, .. } => strangers::print(&Pair::start(&program, folder.path(), false, 1)?),
         Arguments { beside: 0, .. } => measure(&program, folder.path()).map(|table| println!("{table}")),

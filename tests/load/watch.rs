@@ -15,7 +15,6 @@ use crate::samples::{Nanos, Samples};
 use crate::wire::{Connection, request};
 
 const TRIALS: u32 = 5;
-const SHARES: [&str; 2] = ["1", "1/8"];
 /// As often as anybody asks.
 const FOR_GOOD: u64 = 1_000_000;
 /// What takes longer is broken.
@@ -48,21 +47,19 @@ struct Measured {
     resident_kib: u64,
 }
 
-/// Measures all and prints a line a share and world.
-pub(crate) fn print(program: &Path, folder: &Path) -> Result<(), String> {
-    println!("{TRIALS} trials each, min / median / max, ms");
-    let [share, hangs, cover, kill, halt] = ["share", "hangs", "cover", "kill to flat", "halt to flat"];
-    println!("{share:<8}{hangs:<30}{cover:<24}{kill:<24}{halt:<24}KiB at most");
-    for share in SHARES {
-        let all = std::thread::scope(|scope| {
-            let worlds = WORLDS.map(|world| scope.spawn(move || measure(program, folder, share, world)));
-            worlds.map(|world| world.join().map_err(|_| "a trial panicked".to_owned())?)
-        });
-        for ((name, _), measured) in WORLDS.iter().zip(all) {
-            let Measured { cover, kill, halt, resident_kib } = measured.map_err(|error| format!("{name}: {error}"))?;
-            let [cover, kill, halt] = [cover, kill, halt].map(|samples| spread(&samples));
-            println!("{share:<8}{name:<30}{cover:<24}{kill:<24}{halt:<24}{resident_kib}");
-        }
+/// Measures at one share, with guards that have run for so long, and prints a line a world.
+pub(crate) fn print(program: &Path, folder: &Path, share: &str, after: Duration) -> Result<(), String> {
+    println!("{TRIALS} trials each, min / median / max, ms; {} s after a start", after.as_secs());
+    let [of, hangs, cover, kill, halt] = ["share", "hangs", "cover", "kill to flat", "halt to flat"];
+    println!("{of:<8}{hangs:<30}{cover:<24}{kill:<24}{halt:<24}KiB at most");
+    let all = std::thread::scope(|scope| {
+        let worlds = WORLDS.map(|world| scope.spawn(move || measure(program, folder, (share, after), world)));
+        worlds.map(|world| world.join().map_err(|_| "a trial panicked".to_owned())?)
+    });
+    for ((name, _), measured) in WORLDS.iter().zip(all) {
+        let Measured { cover, kill, halt, resident_kib } = measured.map_err(|error| format!("{name}: {error}"))?;
+        let [cover, kill, halt] = [cover, kill, halt].map(|samples| spread(&samples));
+        println!("{share:<8}{name:<30}{cover:<24}{kill:<24}{halt:<24}{resident_kib}");
     }
     Ok(())
 }
@@ -73,10 +70,15 @@ pub(crate) fn spread(samples: &Samples) -> String {
     format!("{least} / {middle} / {most}")
 }
 
-fn measure(program: &Path, folder: &Path, share: &str, world: (&str, u64)) -> Result<Measured, String> {
+fn measure(
+    program: &Path,
+    folder: &Path,
+    (share, after): (&str, Duration),
+    world: (&str, u64),
+) -> Result<Measured, String> {
     let mut measured = Measured::default();
     for trial in 0..TRIALS {
-        let trial = Trial { program, folder, share, world, number: trial };
+        let trial = Trial { program, folder, share, after, world, number: trial };
         trial.cover_and_kill(&mut measured)?;
         measured.halt.add(trial.halt()?);
     }
@@ -87,6 +89,7 @@ struct Trial<'a> {
     program: &'a Path,
     folder: &'a Path,
     share: &'a str,
+    after: Duration,
     world: (&'a str, u64),
     number: u32,
 }
@@ -97,7 +100,7 @@ impl Trial<'_> {
         let rules = Rules { daily_loss: dec!(5), ..orders::rules() };
         let pair =
             Pair::start_as(self.program, self.folder, &Way { is_live: true, clients: 1, share: self.share, rules })?;
-        std::thread::sleep(Duration::from_millis(1_000) + Duration::from_millis(370) * self.number);
+        std::thread::sleep(self.after + Duration::from_millis(370) * self.number);
         Ok(pair)
     }
 
