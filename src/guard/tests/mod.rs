@@ -26,6 +26,7 @@ mod halting;
 mod head;
 mod headroom;
 mod held_back;
+mod if_away;
 mod in_flight;
 mod keeping_flat;
 mod leverage;
