@@ -34,8 +34,12 @@ pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced<'_>, Veto> 
         Target::Oid(oid) => (guard.order(oid), Some(oid)),
         Target::Cloid(cloid) => (guard.orders_by_cloid(cloid).next(), guard.paper.by_cloid(&cloid)),
     };
+    // Whichever of several carries the id when the modify arrives.
+    let is_shared = |cloid: Cloid| guard.sent.open().any(|order| order.cloid == Some(cloid) && order.reduce_only);
+    let may_be_exit = matches!(target, Target::Cloid(cloid) if is_shared(cloid));
     if let Some(old) = resting {
-        return Ok(Replaced { resting, cloid: old.cloid, is_entry: old.is_entry(), oid: Some(old.oid) });
+        let is_entry = old.is_entry() && !may_be_exit;
+        return Ok(Replaced { resting, cloid: old.cloid, is_entry, oid: Some(old.oid) });
     }
     if let Some((oid, old)) = paper.and_then(|oid| Some((oid, guard.paper.get(oid)?))) {
         let is_entry = !old.reduce_only && !old.is_trigger;
@@ -47,7 +51,8 @@ pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced<'_>, Veto> 
     };
     match guard.sent.open().find(|order| is_target(order.oid, order.cloid)) {
         Some(old) => {
-            let is_entry = !old.reduce_only && !old.is_immediate;
+            // One that is not answered yet may come after the modify, which then finds something else or nothing.
+            let is_entry = !old.reduce_only && !old.is_immediate && !may_be_exit && old.oid.is_some();
             Ok(Replaced { resting: None, cloid: old.cloid, is_entry, oid: old.oid })
         }
         None => {

@@ -144,6 +144,12 @@ impl Intent {
         wanted.next().map(|(next, _)| next)
     }
 
+    /// Whether all that the request sends takes orders away.
+    pub(crate) fn only_cancels(&self) -> bool {
+        let mut parts = self.actions.iter().filter(|planned| planned.role == Role::Forward);
+        parts.all(|planned| matches!(planned.action, Action::Cancel { .. } | Action::CancelByCloid { .. }))
+    }
+
     /// The parts of the request after `index`, each with its own.
     pub(crate) fn parts_after(&self, index: usize) -> impl Iterator<Item = (usize, &Planned)> {
         let later = self.actions.iter().enumerate().skip(index.saturating_add(1));
