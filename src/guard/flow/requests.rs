@@ -30,17 +30,20 @@ const MAX_CANCEL_MS: u64 = 6_000;
 pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
     if let RequestBody::Signed { envelope, .. } = &request.body {
         let has_room = step.guard.parked.len() < MAX_PARKED;
+        let named: BTreeSet<Cloid> = cloids_cancelled(&envelope.action).collect();
         if cancel::may_name_unseen_stop(step.guard, &envelope.action) {
-            if !has_room {
+            if !has_room && step.guard.view.orders_ms.is_some() {
                 decision::refuse_waiting(step, request, cancel::unseen());
                 return;
             }
-            step.effects.immediate.push(Command::Read(Read::OrdersNow));
-            let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
-            step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
-            return;
+            if has_room {
+                refuse_cancelled(step, &named);
+                step.effects.immediate.push(Command::Read(Read::OrdersNow));
+                let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
+                step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
+                return;
+            }
         }
-        let named: BTreeSet<Cloid> = cloids_cancelled(&envelope.action).collect();
         let unknown = lower_leverage::markets_to_read(step.guard, &envelope.action, step.now_ms);
         let wanted: BTreeSet<u32> = unknown.iter().map(|market| market.asset).collect();
         let is_asked = |asset: u32| step.guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));
@@ -128,7 +131,9 @@ fn unpark(step: &mut Step<'_>, is_ready: impl Fn(&Parked) -> bool) {
     let (ready, parked): (Vec<_>, Vec<_>) = std::mem::take(&mut step.guard.parked).into_iter().partition(is_ready);
     step.guard.parked = parked;
     for waiting in ready {
-        if waiting.for_orders && still_unseen(step.guard, &waiting.request) {
+        // While nothing was ever read a cancel must not wait for ever.
+        let is_read = step.guard.view.orders_ms.is_some();
+        if waiting.for_orders && is_read && still_unseen(step.guard, &waiting.request) {
             decision::refuse_waiting(step, waiting.request, cancel::unseen());
         } else {
             decision::decide(step, waiting.request);

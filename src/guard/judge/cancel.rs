@@ -10,6 +10,7 @@ use super::plan::Plan;
 use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
+use crate::guard::config::Mode;
 use crate::guard::state::cover::{self, CoverSize, LinePart, side_covered, total_size};
 use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
@@ -19,43 +20,72 @@ use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
 use crate::venue::side::PositionSide;
 
+const NOT_OPEN: &str = "no order that is open has this id";
+
 /// Stops of the guard's own that one cancel puts in front of it, for one side of a market.
 const MOST_STOPS: usize = 4;
 
 pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     let own = guards_own(guard, action);
-    let kept: Vec<usize> = own.iter().enumerate().filter(|(_, is_own)| !**is_own).map(|(place, _)| place).collect();
-    if kept.is_empty() && !own.is_empty() {
+    let is_own = |place: usize| own.get(place).copied().unwrap_or_default();
+    if !own.is_empty() && own.iter().all(|is_own| *is_own) {
         return Err(Veto::new(Code::GuardOrder, GUARDS_OWN));
     }
-    // Who cancels everything that rests means the guard's stop the least.
-    let left_out = own.len().saturating_sub(kept.len());
-    let mut plan = Plan::reducing(only(action, &kept));
-    if left_out > 0 {
-        plan.changes.push(format!("{left_out} of {} cancels left out: {GUARDS_OWN}", own.len()));
-        let own = own.iter().enumerate().filter(|(_, is_own)| **is_own);
-        plan.left_out = own.map(|(place, _)| (place, format!("svc-guard: {GUARDS_OWN}"))).collect();
-        plan.kept = Some(kept);
+    let named = named(guard, action);
+    let mut plan = Plan::default();
+    let going = named.iter().enumerate().filter(|(place, _)| !is_own(*place)).flat_map(|(_, orders)| orders);
+    keep_cover(guard, &going.copied().collect::<Vec<_>>(), &mut plan);
+    // What goes in front gets an id of the venue's: one that nothing carries yet may be it.
+    let has_guess = !plan.pre.is_empty() && matches!(action, Action::Cancel { .. });
+    let is_guess = |place: usize| has_guess && named.get(place).is_some_and(Vec::is_empty);
+    let mut kept = Vec::new();
+    for place in 0..own.len() {
+        // Who cancels everything that rests means the guard's stop the least.
+        let why = if is_own(place) {
+            GUARDS_OWN
+        } else if is_guess(place) {
+            NOT_OPEN
+        } else {
+            kept.push(place);
+            continue;
+        };
+        plan.left_out.push((place, format!("svc-guard: {why}")));
     }
-    let named: Vec<&Resting> = plan.forward.iter().flat_map(|action| named(guard, action)).flatten().collect();
-    keep_cover(guard, &named, &mut plan);
-    Ok(plan)
+    if kept.len() < own.len() {
+        let left_out = |is_it: &dyn Fn(usize) -> bool| (0..own.len()).filter(|place| is_it(*place)).count();
+        let guesses = left_out(&|place| !is_own(place) && is_guess(place));
+        for (count, why) in [(left_out(&is_own), GUARDS_OWN), (guesses, NOT_OPEN)] {
+            let text = (count > 0).then(|| format!("{count} of {} cancels left out: {why}", own.len()));
+            plan.changes.extend(text);
+        }
+    }
+    let forward = only(action, &kept);
+    plan.kept = (kept.len() < own.len()).then_some(kept);
+    Ok(Plan { forward: Some(forward), reduces: true, ..plan })
 }
 
-/// Whether a cancel names an id that nothing known carries, in a market where a stop has none that is known: the child of
-/// an entry gets no id in the venue's answer.
+/// Whether a cancel may name a stop that no read has shown: an order id that nothing known carries while a stop has none
+/// that is known, since the child of an entry gets no id in the venue's answer; any order id before the open orders were
+/// read at all; or the client order id of such a stop. The market that it names proves nothing.
 pub(crate) fn may_name_unseen_stop(guard: &Guard, action: &Action) -> bool {
-    let Action::Cancel { cancels, .. } = action else { return false };
-    cancels.iter().any(|cancel| {
-        let is_known = guard.order(cancel.oid).is_some() || guard.paper.get(cancel.oid).is_some();
-        !is_known && guard.sent.has_unseen_stop(cancel.asset)
-    })
+    let is_unread = guard.view.orders_ms.is_none() && guard.config.mode != Mode::Paper;
+    match action {
+        Action::Cancel { cancels, .. } => {
+            let is_known = |oid: u64| guard.order(oid).is_some() || guard.paper.get(oid).is_some();
+            let has_unseen = is_unread || guard.sent.has_unseen_stop();
+            has_unseen && cancels.iter().any(|cancel| !is_known(cancel.oid))
+        }
+        Action::CancelByCloid { cancels, .. } => {
+            cancels.iter().any(|cancel| guard.sent.has_unseen_stop_with(cancel.cloid))
+        }
+        _ => false,
+    }
 }
 
 /// The refusal of a cancel that waited for the open orders in vain.
 pub(crate) fn unseen() -> Veto {
-    let text = "no read has shown the order, and stops were placed in this market that none has shown either: it may be \
-                one of them; ask again in a moment, or cancel by client order id";
+    let text = "no read has shown the order, and stops were placed a moment ago that none has shown either: it may be one \
+                of them; ask again in a moment";
     Veto::new(Code::OrderUnknown, text)
 }
 
@@ -144,11 +174,11 @@ fn lost_cover(guard: &Guard, asset: u32, side: PositionSide, going: &[&Resting])
     }
     // One that an earlier cancel names may still be there: this one must not overtake what goes first for that.
     let live = [kept.as_slice(), named.as_slice()].concat();
-    // What was bare before stays for the guard to cover; what goes now is missed at the trigger that it had.
+    // What goes now is missed at the trigger that it had; what was bare before, where the guard's own goes anyway.
     let was_bare = line.bare(&live, pending);
     line.tighten(&live, pending);
     let mut missing = line.bare(&kept, pending);
-    for bare in was_bare {
+    for bare in &was_bare {
         let mut left = bare.size;
         for part in missing.iter_mut().filter(|part| part.px == bare.px) {
             let same = left.min(part.size);
@@ -159,5 +189,22 @@ fn lost_cover(guard: &Guard, asset: u32, side: PositionSide, going: &[&Resting])
     // Nothing of it was covered any further from the price than the stops that stand.
     let farthest = side.furthest(live.iter().map(|(px, _)| *px).filter(|px| line.counts(*px)));
     missing.iter_mut().for_each(|part| part.px = farthest.map_or(part.px, |px| side.nearer_of(part.px, px)));
+    missing.extend(stood_in(&line, was_bare, &named));
     missing
+}
+
+/// What is bare and has a stop that goes standing in for its cover, farther away than its line: the guard's own goes in
+/// front of the cancel, and not a moment after it.
+fn stood_in(line: &CoverLine, bare: Vec<LinePart>, going: &[(Decimal, CoverSize)]) -> Vec<LinePart> {
+    if line.first_stop.is_none() {
+        return Vec::new();
+    }
+    let loose = going.iter().filter(|(px, _)| line.is_inside_liquidation(*px)).map(|(_, size)| *size);
+    let mut left = cover::total(loose, line.held).min(total_size(&bare));
+    let parts = bare.into_iter().filter_map(|part| {
+        let size = part.size.min(left);
+        left = left.saturating_sub(size);
+        Some(LinePart { px: line.own_px(part)?, size }).filter(|part| part.size > Decimal::ZERO)
+    });
+    parts.collect()
 }

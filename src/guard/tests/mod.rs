@@ -12,6 +12,7 @@ mod cheap;
 mod codes;
 mod collar;
 mod cover_definition;
+mod cover_kept;
 mod covering;
 mod covering_line;
 mod crashing;

@@ -55,7 +55,7 @@ fn only_what_reduces_now_passes_while_few_are_left() {
         place(vec![with(exit(), "/t/limit/tif", json!("Gtc"))]),
         place(vec![stop(ETH, false, "1950", "1")]),
         place(vec![exit(), exit()]),
-        json!({"type": "cancel", "cancels": [{"a": ETH, "o": 7}, {"a": ETH, "o": 8}]}),
+        json!({"type": "cancel", "cancels": [{"a": ETH, "o": 7}, {"a": ETH, "o": 7}]}),
     ];
     for action in refused {
         desk.ask(action.clone()).vetoed("venue_budget");
