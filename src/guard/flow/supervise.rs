@@ -49,6 +49,10 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
     let unknown = step.guard.view.account.as_ref().map(|account| account.unknown.clone()).unwrap_or_default();
     let held: BTreeSet<u32> = held_markets(step.guard).collect();
     if let Some(changes) = step.guard.view.set_account(state, equity, begun_ms) {
+        if step.guard.is_account_older() {
+            // Entries wait for one that is not of a time before the start.
+            step.effects.immediate.push(Command::Read(Read::AccountNow));
+        }
         step.guard.clock.read(venue_ms, begun_ms);
         mode::carry_equity(step.guard);
         let Guard { sent, view, .. } = &mut *step.guard;

@@ -23,7 +23,7 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         (
             AlertCode::AccountStale,
             "the account",
-            guard.view.account.as_ref().map(|view| view.begun_ms),
+            guard.view.account.as_ref().filter(|_| !guard.is_account_older()).map(|view| view.begun_ms),
             guard.config.account_max_age_ms,
         ),
         (AlertCode::OrdersStale, "the open orders", guard.view.orders_ms, guard.config.orders_max_age_ms),

@@ -47,13 +47,15 @@ pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan) -> Result<(), V
     Ok(())
 }
 
-/// Refuses what one request has too much of, before anything of it is looked at: what asks for far more than may rest must
-/// cost little.
+/// Refuses those of a request that has more than a client may rest in all, before anything of it is looked at: what asks
+/// for far too much must cost little.
 pub(crate) fn refuse_excess(orders: &[Order], refused: &mut [Option<Veto>]) {
     let asked = orders.iter().filter(|order| rests(order)).count();
-    let resting = orders.iter().zip(refused).filter(|(order, _)| rests(order));
-    for (_, refused) in resting.skip(OF_CLIENT) {
-        refused.get_or_insert_with(|| refusal((0, asked, OF_CLIENT), "of this request", ""));
+    if asked <= OF_CLIENT {
+        return;
+    }
+    for (_, refused) in orders.iter().zip(refused).filter(|(order, _)| rests(order)) {
+        refused.get_or_insert_with(|| refusal((0, asked, OF_CLIENT), "of this client", ""));
     }
 }
 

@@ -31,18 +31,19 @@ fn a_client_has_a_hundred() {
 
 /// What one request has too much of is left out before anything of it is looked at.
 #[test]
-fn of_one_request_no_more_than_a_hundred_are_looked_at() {
-    let decided = desk().orders((0..101).map(take_profit).collect());
-    decided.resized().says(&["101 more", "100"]);
-    assert_eq!(decided.forward()["orders"].as_array().unwrap().len(), 100);
-    // A stop that is left out covers no entry: the guard's own comes along.
+fn what_one_request_has_too_much_of_is_left_out() {
+    desk().orders((0..101).map(take_profit).collect()).vetoed("open_exits_limit").says(&["101 more", "100"]);
+    // Beside them an exit that fills at once goes, and an entry whose stop is left out brings the guard's own along.
     let mut orders: Vec<Value> = (0..100).map(take_profit).collect();
+    orders.push(close(ETH, false, "1999", "0.01"));
     orders.extend([with(buy(ETH, "2000", "0.1"), "/t/limit/tif", json!("Ioc")), stop(ETH, false, "1970", "0.1")]);
     let decided = desk().orders(orders);
     let told = decided.resized().text().to_owned();
     assert!(told.contains("market stop"), "{told}");
     let own = decided.actions().into_iter().flat_map(|action| action["orders"].as_array().cloned().unwrap_or_default());
-    assert_eq!(own.filter(|order| order["t"]["trigger"]["triggerPx"] == "1960").count(), 1);
+    let own: Vec<Value> = own.collect();
+    assert_eq!(own.iter().filter(|order| order["t"]["trigger"]["triggerPx"] == "1960").count(), 1);
+    assert!(own.len() == 3 && own.iter().any(|order| order["p"] == "1999"), "{own:?}");
 }
 
 #[test]
