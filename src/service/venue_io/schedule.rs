@@ -20,7 +20,7 @@ const ORDERS_HASTE: u64 = 3;
 const NOW_HASTE: u64 = 2;
 /// After a failed read the same is not asked again sooner.
 const RETRY_MS: u64 = 1_000;
-/// The first reads of mode and markets overdraw the share this far apart.
+/// The first reads of mode, markets and allowance overdraw the share this far apart.
 const FIRST_AGAIN_MS: u64 = 10_000;
 /// Reads for cover and flatten may take half as much of their weight as all others that come out of turn.
 const URGENT_PART: u32 = 2;
@@ -102,7 +102,7 @@ impl Schedule {
         };
         let is_early = steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders);
         let is_put_off = is_early && !is_urgent && !has_room(self.weight_of(task));
-        let is_first = matches!(task, Task::Mode | Task::Universe) && !is_known;
+        let is_first = matches!(task, Task::Mode | Task::Universe | Task::Limits) && !is_known;
         let may_overdraw = (lane != Lane::Beside || is_first) && steady_ms >= overdraft_from_ms;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
         if is_put_off {
@@ -348,5 +348,20 @@ mod tests {
         assert!(begun(&mut schedule).is_empty());
         schedule.done(Task::Orders, T0, 30_000, true);
         assert_eq!(begun(&mut schedule), [Task::Limits]);
+    }
+
+    /// Nothing is opened before the allowance is known: until then it is asked whatever was spent before, at times.
+    #[test]
+    fn the_first_read_of_the_allowance_overdraws() {
+        let mut schedule = Schedule::new(&[Task::Limits], &[], Intervals::for_budget(SMALLEST_BUDGET), SMALLEST_BUDGET);
+        let mut may_overdraw = |now_ms: u64, is_ok: bool| {
+            let (_, read_for) = schedule.begin(Lane::Beside, now_ms, |_| true).unwrap();
+            schedule.done(Task::Limits, now_ms, 1_000, is_ok);
+            read_for.may_overdraw
+        };
+        assert!(may_overdraw(T0, false));
+        assert!(!may_overdraw(T0 + FIRST_AGAIN_MS - 1, false));
+        assert!(may_overdraw(T0 + FIRST_AGAIN_MS + 1_000, true));
+        assert!(!may_overdraw(T0 + 10 * FIRST_AGAIN_MS, true));
     }
 }

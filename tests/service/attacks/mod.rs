@@ -44,6 +44,7 @@ mod spoiled_index;
 mod stops_of_batches;
 mod twaps;
 mod twin_ids;
+mod unread_allowance;
 mod unread_orders;
 mod unseen_cover;
 mod unseen_fill;
