@@ -30,11 +30,7 @@ const MAX_CANCEL_MS: u64 = 6_000;
 pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
     if let RequestBody::Signed { envelope, .. } = &request.body {
         let has_room = step.guard.parked.len() < MAX_PARKED;
-        if cancel::may_name_unseen_stop(step.guard, &envelope.action) {
-            if !has_room {
-                decision::refuse_waiting(step, request, cancel::unseen());
-                return;
-            }
+        if has_room && cancel::must_wait(step.guard, &envelope.action) {
             step.effects.immediate.push(Command::Read(Read::OrdersNow));
             let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
             step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
@@ -117,21 +113,9 @@ pub(crate) fn unpark_all(step: &mut Step<'_>) {
     unpark(step, |_| true);
 }
 
-/// Whether a cancel may still name a stop that no read has shown.
-fn still_unseen(guard: &Guard, request: &Request) -> bool {
-    let RequestBody::Signed { envelope, .. } = &request.body else { return false };
-    cancel::may_name_unseen_stop(guard, &envelope.action)
-}
-
 /// Judges the parked requests that are `ready`.
 fn unpark(step: &mut Step<'_>, is_ready: impl Fn(&Parked) -> bool) {
     let (ready, parked): (Vec<_>, Vec<_>) = std::mem::take(&mut step.guard.parked).into_iter().partition(is_ready);
     step.guard.parked = parked;
-    for waiting in ready {
-        if waiting.for_orders && still_unseen(step.guard, &waiting.request) {
-            decision::refuse_waiting(step, waiting.request, cancel::unseen());
-        } else {
-            decision::decide(step, waiting.request);
-        }
-    }
+    ready.into_iter().for_each(|waiting| decision::decide(step, waiting.request));
 }

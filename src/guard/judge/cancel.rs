@@ -1,4 +1,4 @@
-//! Cancels: always pass, but a position is never left bare.
+//! Cancels: always pass, but a position is never left bare. What must not go is left out of its batch.
 
 use std::collections::BTreeMap;
 
@@ -16,25 +16,24 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::cancel::targets;
 use crate::guard::state::standing_stops::live_for;
 use crate::guard::state::view::Resting;
-use crate::venue::action::Action;
+use crate::venue::action::{Action, Cancel};
 use crate::venue::side::PositionSide;
 
 /// Stops of the guard's own that one cancel puts in front of it, for one side of a market.
 const MOST_STOPS: usize = 4;
 
 pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
-    let own = guards_own(guard, action);
-    let kept: Vec<usize> = own.iter().enumerate().filter(|(_, is_own)| !**is_own).map(|(place, _)| place).collect();
-    if kept.is_empty() && !own.is_empty() {
-        return Err(Veto::new(Code::GuardOrder, GUARDS_OWN));
+    let withheld = withheld(guard, action);
+    let kept: Vec<usize> = (0..withheld.len()).filter(|place| matches!(withheld.get(*place), Some(None))).collect();
+    if let Some(veto) = first_reason(&withheld).filter(|_| kept.is_empty()) {
+        return Err(veto);
     }
     // Who cancels everything that rests means the guard's stop the least.
-    let left_out = own.len().saturating_sub(kept.len());
     let mut plan = Plan::reducing(only(action, &kept));
-    if left_out > 0 {
-        plan.changes.push(format!("{left_out} of {} cancels left out: {GUARDS_OWN}", own.len()));
-        let own = own.iter().enumerate().filter(|(_, is_own)| **is_own);
-        plan.left_out = own.map(|(place, _)| (place, format!("svc-guard: {GUARDS_OWN}"))).collect();
+    if kept.len() < withheld.len() {
+        plan.changes = told(&withheld);
+        let withheld = withheld.iter().enumerate().filter_map(|(place, veto)| Some((place, veto.as_ref()?)));
+        plan.left_out = withheld.map(|(place, veto)| (place, format!("svc-guard: {}", veto.text))).collect();
         plan.kept = Some(kept);
     }
     let named: Vec<&Resting> = plan.forward.iter().flat_map(|action| named(guard, action)).flatten().collect();
@@ -42,18 +41,53 @@ pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
     Ok(plan)
 }
 
+/// Whether no cancel of an action may go before the open orders are read.
+pub(crate) fn must_wait(guard: &Guard, action: &Action) -> bool {
+    let withheld = withheld(guard, action);
+    let is_unseen = |veto: &Veto| veto.code == Code::OrderUnknown;
+    withheld.iter().all(Option::is_some) && first_reason(&withheld).as_ref().is_some_and(is_unseen)
+}
+
+/// Why each cancel of an action must not go, by place.
+fn withheld(guard: &Guard, action: &Action) -> Vec<Option<Veto>> {
+    let own = guards_own(guard, action).into_iter();
+    let mut withheld: Vec<Option<Veto>> =
+        own.map(|is_own| is_own.then(|| Veto::new(Code::GuardOrder, GUARDS_OWN))).collect();
+    if let Action::Cancel { cancels, .. } = action {
+        for (cancel, veto) in cancels.iter().zip(&mut withheld).filter(|(_, veto)| veto.is_none()) {
+            *veto = may_name_unseen_stop(guard, cancel).then(unseen);
+        }
+    }
+    withheld
+}
+
+/// The reason for all of them where all are withheld: an id that may yet be shown first.
+fn first_reason(withheld: &[Option<Veto>]) -> Option<Veto> {
+    withheld.iter().flatten().max_by_key(|veto| veto.code == Code::OrderUnknown).cloned()
+}
+
+/// How many are left out, once a reason.
+fn told(withheld: &[Option<Veto>]) -> Vec<String> {
+    let mut reasons: Vec<(&Veto, usize)> = Vec::new();
+    for veto in withheld.iter().flatten() {
+        match reasons.iter_mut().find(|(other, _)| other.code == veto.code) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => reasons.push((veto, 1)),
+        }
+    }
+    let total = withheld.len();
+    reasons.iter().map(|(veto, count)| format!("{count} of {total} cancels left out: {}", veto.text)).collect()
+}
+
 /// Whether a cancel names an id that nothing known carries, in a market where a stop has none that is known: the child of
 /// an entry gets no id in the venue's answer.
-pub(crate) fn may_name_unseen_stop(guard: &Guard, action: &Action) -> bool {
-    let Action::Cancel { cancels, .. } = action else { return false };
-    cancels.iter().any(|cancel| {
-        let is_known = guard.order(cancel.oid).is_some() || guard.paper.get(cancel.oid).is_some();
-        !is_known && guard.sent.has_unseen_stop(cancel.asset)
-    })
+fn may_name_unseen_stop(guard: &Guard, cancel: &Cancel) -> bool {
+    let is_known = guard.order(cancel.oid).is_some() || guard.paper.get(cancel.oid).is_some();
+    !is_known && guard.sent.has_unseen_stop(cancel.asset)
 }
 
 /// The refusal of a cancel that waited for the open orders in vain.
-pub(crate) fn unseen() -> Veto {
+fn unseen() -> Veto {
     let text = "no read has shown the order, and stops were placed in this market that none has shown either: it may be \
                 one of them; ask again in a moment, or cancel by client order id";
     Veto::new(Code::OrderUnknown, text)

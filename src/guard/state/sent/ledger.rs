@@ -299,6 +299,11 @@ impl SentOrders {
         orders.chain(triggers.filter(|cloid| !cloid.is_some_and(|cloid| is_guard_stop(&cloid))))
     }
 
+    /// The client order ids of triggers that may rest.
+    pub(crate) fn trigger_cloids(&self) -> impl Iterator<Item = Cloid> {
+        self.triggers.iter().filter_map(|trigger| trigger.cloid)
+    }
+
     /// The triggers that may rest, but for those that a cancel is taking away.
     pub(crate) fn standing_triggers(&self) -> impl Iterator<Item = &SentTrigger> {
         self.triggers.iter().filter(|trigger| match &trigger.resting {
