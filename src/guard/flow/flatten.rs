@@ -108,15 +108,14 @@ fn what_is_left(guard: &Guard) -> (Left, Prices) {
     (left, prices)
 }
 
-/// The cancels and closes that are left to do, and what cannot be done.
+/// The closes and cancels that are left to do, and what cannot be done. Closes come first: they are reduce-only, so that
+/// nothing which rests keeps them from filling, and how long its cancels take must not hold them up.
 fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut problem = |coin: &str, text: String| problems.push(Problem { coin: coin.to_owned(), text });
     let covers = cover_ids(guard);
     let seen = guard.view.orders.values().chain(guard.sent.resting());
     let doomed = seen.filter(|order| !covers.contains(&order.oid)).copied_ids();
-    let mut actions = cancels(&doomed);
-    actions.extend(cancels_in_flight(guard));
     for order in &guard.view.foreign_orders {
         problem(&order.coin, format!("order {} is of no core perp and cannot be cancelled here", order.oid));
     }
@@ -141,7 +140,9 @@ fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
         problem(coin, "its market is not known, so the position cannot be closed here".to_owned());
     }
     let batch = if guard.watch.flatten.singly { 1 } else { BATCH };
-    actions.extend(closes.chunks(batch).map(|orders| order_action(orders.to_vec())));
+    let mut actions: Vec<Action> = closes.chunks(batch).map(|orders| order_action(orders.to_vec())).collect();
+    actions.extend(cancels(&doomed));
+    actions.extend(cancels_in_flight(guard));
     (actions, problems)
 }
 

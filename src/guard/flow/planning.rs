@@ -2,7 +2,7 @@
 
 use crate::guard::config::Mode;
 use crate::guard::flow::dispatch::name_orders;
-use crate::guard::judge::plan::{Part, Plan};
+use crate::guard::judge::plan::{Part, Plan, Post};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{FORWARD_LIFE_MS, Planned, Role};
 use crate::record::events::RequestPart;
@@ -53,14 +53,19 @@ pub(crate) fn parts(actions: &[Planned]) -> Vec<RequestPart> {
     }
 }
 
-/// The actions of a plan, each with the places of the request that it holds.
+/// The actions of a plan, each with the places of the request that it holds or follows. The stops of what fills at once
+/// go before the groups, of which there may be many.
 fn in_order(plan: Plan, asked: &Action) -> Vec<(Role, Part)> {
     let own = |role: Role, action: Action| (role, Part { action, places: Vec::new() });
     let places = plan.kept.unwrap_or_else(|| (0..asked.batch_len()).collect());
     let forward = plan.forward.map(|action| Part { action, places });
     let at_once = plan.at_once.into_iter().map(|part| (Role::Forward, part));
     let pre = plan.pre.into_iter().map(|action| own(Role::Pre, action));
-    let parts = forward.into_iter().chain(plan.groups).map(|part| (Role::Forward, part));
-    let post = plan.post.into_iter().map(|post| own(Role::Post(post.after_place), post.action));
-    at_once.chain(pre).chain(parts).chain(post).collect()
+    let forward = forward.into_iter().map(|part| (Role::Forward, part));
+    let groups = plan.groups.into_iter().map(|part| (Role::Forward, part));
+    let (stops, cancels): (Vec<Post>, Vec<Post>) =
+        plan.post.into_iter().partition(|post| matches!(post.action, Action::Order(_)));
+    let post = |post: Post| (Role::Post, Part { action: post.action, places: post.after_places });
+    let stops = stops.into_iter().map(post);
+    at_once.chain(pre).chain(forward).chain(stops).chain(groups).chain(cancels.into_iter().map(post)).collect()
 }

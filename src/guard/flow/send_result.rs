@@ -109,7 +109,7 @@ fn on_answer(
             intent.on_reply(index, reply);
             intent.next(index)
         }
-        Role::Pre | Role::Post(_) | Role::Guard => intent.next(index),
+        Role::Pre | Role::Post | Role::Guard => intent.next(index),
     }
 }
 
@@ -153,7 +153,11 @@ fn fail_request(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, text: 
             fail_parts_after(step, intent, ended.key, text);
         }
         Role::Pre => fail_parts_after(step, intent, ended.key, text),
-        Role::Post(_) | Role::Guard => {}
+        Role::Post => {
+            let text = "not sent: the stop of what went before it got no answer";
+            fail_parts_after(step, intent, ended.key, text);
+        }
+        Role::Guard => {}
     }
 }
 
@@ -212,10 +216,10 @@ fn is_too_late(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: us
 /// Whether the next action takes the guard's stop away while a client's cancel is about to take, or has taken, the one that
 /// was to stand in its place; it may have named an id that only the answer told. Such actions come last.
 fn would_bare(guard: &Guard, intent: &Intent, seq: u64, next: usize) -> bool {
-    let Some(Planned { role: Role::Post(place), action: Action::Cancel { .. }, .. }) = intent.actions.get(next) else {
+    let Some(Planned { role: Role::Post, action: Action::Cancel { .. }, places, .. }) = intent.actions.get(next) else {
         return false;
     };
-    let Some((index, slot, order)) = intent.order_at(*place) else { return false };
+    let Some((index, slot, order)) = places.first().and_then(|place| intent.order_at(*place)) else { return false };
     match guard.sent.resting_id(SentKey { intent: seq, index, slot }) {
         Some(oid) => guard.sent.is_being_cancelled(oid, order.cloid),
         None => guard.sent.is_cloid_being_cancelled(order.cloid),

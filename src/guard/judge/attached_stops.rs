@@ -4,13 +4,13 @@
 use super::context::JudgeContext;
 use super::entry::checks::PassedEntry;
 use super::entry::entry_cover::Cover;
-use super::plan::{Part, Plan, Post};
+use super::following_stops::FollowingStops;
+use super::plan::{Part, Plan};
 use super::stop;
 use crate::base::amount::to_wire;
 use crate::guard::state::guard::Guard;
 use crate::venue::action::{Action, Grouping, OrderAction};
-use crate::venue::order::{Order, OrderKind, Tif};
-use crate::venue::side::Side;
+use crate::venue::order::Order;
 
 /// The venue refuses a `normalTpsl` group whole that has more than these behind its entry.
 const MOST_CHILDREN: usize = 2;
@@ -91,22 +91,23 @@ pub(crate) fn split(context: &mut JudgeContext<'_>, action: &OrderAction, mut ke
         let may_group = may_group(context, &rest);
         rest.into_iter().partition(|kept| may_group && needs_group(kept))
     };
-    let mut stops = Vec::new();
+    let (mut stops, mut following) = (Vec::new(), FollowingStops::default());
+    let takes_children = has_room && action.grouping != Grouping::PositionTpsl;
     for entry in &together {
         let Some(stop) = entry.stop() else { continue };
-        let way = match follow_up(context.guard, &entry.order, entry.place, stop.clone()) {
-            _ if has_room && action.grouping != Grouping::PositionTpsl => {
-                stops.push(stop.clone());
-                if entry.order.may_rest() { Way::Child } else { Way::ChildOnFill }
-            }
-            Some(post) => {
-                plan.post.push(post);
-                Way::After
-            }
-            None => Way::OnFill,
-        };
-        tell(context, entry, stop, way);
+        if takes_children {
+            let way = if entry.order.may_rest() { Way::Child } else { Way::ChildOnFill };
+            tell(context, entry, stop, way);
+            stops.push(stop.clone());
+        } else if !following.add(context.guard, &entry.order, entry.place, stop) {
+            tell(context, entry, stop, Way::OnFill);
+        }
     }
+    for entry in together.iter().filter(|entry| following.holds(entry.place)) {
+        let stop = entry.stop().and_then(|stop| following.of(stop));
+        stop.into_iter().for_each(|stop| tell(context, entry, stop, Way::After));
+    }
+    plan.post.extend(following.into_posts());
     let alone = together.len() == 1 && action.orders.len() > 1;
     let grouping = match action.grouping {
         _ if !stops.is_empty() => Grouping::NormalTpsl,
@@ -145,19 +146,6 @@ fn part(action: &OrderAction, grouping: Grouping, kept: Vec<Kept>) -> Option<Par
     let (places, orders): (Vec<usize>, Vec<Order>) = kept.into_iter().map(|kept| (kept.place, kept.order)).unzip();
     let orders = OrderAction { orders, grouping, builder: action.builder.clone() };
     (!places.is_empty()).then_some(Part { action: Action::Order(orders), places })
-}
-
-/// The guard's stop as an action that follows the entry at `place`, where that fills at once. One that rests is covered
-/// when it fills: a stop for each that comes in between would pile up.
-pub(crate) fn follow_up(guard: &Guard, entry: &Order, place: usize, stop: Order) -> Option<Post> {
-    let stop = OrderAction { orders: vec![stop], grouping: Grouping::Na, builder: None };
-    fills_at_once(guard, entry).then_some(Post { action: Action::Order(stop), after_place: place })
-}
-
-fn fills_at_once(guard: &Guard, order: &Order) -> bool {
-    let mid = guard.view.mids.get(&order.asset);
-    let crosses = mid.is_some_and(|mid| Side::of(order.is_buy).reaches(order.limit_px, *mid));
-    crosses && !matches!(order.kind, OrderKind::Limit(Tif::Alo))
 }
 
 fn tell(context: &mut JudgeContext<'_>, entry: &Kept, stop: &Order, way: Way) {

@@ -16,6 +16,7 @@ pub(crate) mod context;
 pub(crate) mod entry;
 pub(crate) mod exit;
 pub(crate) mod fit_to_limits;
+pub(crate) mod following_stops;
 pub(crate) mod guard_order;
 pub(crate) mod head;
 pub(crate) mod left_out;

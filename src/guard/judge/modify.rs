@@ -3,12 +3,13 @@
 //! As with orders: modifies into entries alone pass or fall as one, and in a mixed request those into what only reduces
 //! go in any case.
 
-use super::attached_stops::{follow_up, modified_text};
+use super::attached_stops::modified_text;
 use super::closing_part;
 use super::context::JudgeContext;
 use super::entry::checks::{self, PassedEntry};
 use super::entry::entry_cover::Cover;
 use super::exit::{self, Class};
+use super::following_stops::FollowingStops;
 use super::left_out::{self, Refused};
 use super::limits::duplicate_order;
 use super::order_unknown::Replaced;
@@ -166,15 +167,24 @@ impl<'a> Batch<'a> {
         {
             return Err(veto.clone());
         }
-        let mut plan = Plan::default();
-        for (place, (modify, passed)) in modifies.iter().zip(&passed).enumerate() {
-            plan.stops.push(passed.as_ref().map(|passed| passed.cover.stop_at()));
-            if let Some(PassedEntry { cover: Cover::Attached(stop), .. }) = passed {
-                let post = follow_up(context.guard, &modify.order, place, stop.clone());
-                context.changes.push(modified_text(context.guard, &modify.order, stop, post.is_some()));
-                plan.post.extend(post);
-            }
+        let mut plan = Plan {
+            stops: passed.iter().map(|passed| Some(passed.as_ref()?.cover.stop_at())).collect(),
+            ..Plan::default()
+        };
+        let mut following = FollowingStops::default();
+        let attached = passed.iter().enumerate().filter_map(|(place, passed)| match passed {
+            Some(PassedEntry { cover: Cover::Attached(stop), .. }) => Some((place, &modifies.get(place)?.order, stop)),
+            _ => None,
+        });
+        for (place, entry, stop) in attached.clone() {
+            following.add(context.guard, entry, place, stop);
         }
+        for (place, entry, stop) in attached {
+            let follows = following.of(stop).filter(|_| following.holds(place));
+            let text = modified_text(context.guard, entry, follows.unwrap_or(stop), follows.is_some());
+            context.changes.push(text);
+        }
+        plan.post.extend(following.into_posts());
         plan.left_out = left_out::tell(&mut context.changes, &refused);
         // An order that is replaced may hand its id on.
         let ids = replaced.iter().map(|replaced| replaced.as_ref().and_then(|replaced| replaced.cloid));

@@ -207,7 +207,9 @@ impl<'a> Batch<'a> {
         let as_sent: Vec<Order> = kept.iter().map(|kept| kept.order.clone()).collect();
         let mut released = redundant_stops::own_stops(context.guard, &as_sent, action.grouping);
         for post in &mut released {
-            post.after_place = kept.get(post.after_place).map_or(post.after_place, |kept| kept.place);
+            for place in &mut post.after_places {
+                *place = kept.get(*place).map_or(*place, |kept| kept.place);
+            }
         }
         let mut plan = attached_stops::split(&mut context, action, kept);
         plan.post.extend(released);

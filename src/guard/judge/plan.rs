@@ -48,8 +48,8 @@ pub(crate) struct Part {
 #[derive(Debug, Clone)]
 pub(crate) struct Post {
     pub(crate) action: Action,
-    /// Sent only if the order at this place of the request was accepted.
-    pub(crate) after_place: usize,
+    /// Sent only if an order at one of these places of the request was accepted.
+    pub(crate) after_places: Vec<usize>,
 }
 
 impl Plan {

@@ -26,7 +26,7 @@ pub(crate) fn own_stops(guard: &Guard, orders: &[Order], grouping: Grouping) -> 
         }
         freed.extend(&replaced);
         let cancels = replaced.into_iter().map(|oid| Cancel { asset: order.asset, oid }).collect();
-        posts.push(Post { action: Action::Cancel { cancels, fast: false }, after_place: place });
+        posts.push(Post { action: Action::Cancel { cancels, fast: false }, after_places: vec![place] });
     }
     posts
 }

@@ -28,6 +28,8 @@ pub(crate) struct Intent {
     accepted: BTreeMap<usize, bool>,
     /// Client order ids of parts not sent yet that a cancel has named since.
     pub(crate) cancelled: BTreeSet<Cloid>,
+    /// An action of it failed or got no answer: no part of the request is sent any more.
+    is_cut: bool,
     /// The action in doubt whose nonce this one burns.
     pub(crate) settles: Option<(u64, usize)>,
 }
@@ -39,7 +41,7 @@ pub(crate) struct Planned {
     pub(crate) action: Action,
     pub(crate) node: Node,
     pub(crate) terms: Terms,
-    /// The orders of the client's request that it holds, its first ones, by their place in the request.
+    /// The orders of the client's request that it holds, its first ones, or that it follows, by their place in the request.
     pub(crate) places: Vec<usize>,
 }
 
@@ -50,8 +52,8 @@ pub(crate) enum Role {
     Pre,
     /// The client's own, or a part of it.
     Forward,
-    /// Only if the order at this place of the request was accepted.
-    Post(usize),
+    /// Only if an order of the request that it follows was accepted.
+    Post,
     /// The guard's own, whatever became of the one before.
     Guard,
 }
@@ -77,7 +79,7 @@ impl Planned {
 impl Intent {
     pub(crate) fn new(actions: Vec<Planned>, request: Option<u64>, urgency: Urgency) -> Self {
         let (accepted, cancelled) = (BTreeMap::new(), BTreeSet::new());
-        Self { actions, request, urgency, client: None, at: 0, accepted, cancelled, settles: None }
+        Self { actions, request, urgency, client: None, at: 0, accepted, cancelled, is_cut: false, settles: None }
     }
 
     /// The same, sent for this client.
@@ -123,25 +125,24 @@ impl Intent {
 
     /// The next action to send after `index`.
     pub(crate) fn next(&self, index: usize) -> Option<usize> {
-        self.next_of(index, |_| true)
+        let later = self.actions.iter().enumerate().skip(index.saturating_add(1));
+        let mut wanted = later.filter(|(_, planned)| match planned.role {
+            Role::Post => {
+                let is_cancel = matches!(planned.action, Action::Cancel { .. });
+                let mut accepted = planned.places.iter().filter_map(|place| self.accepted.get(place));
+                accepted.any(|is_live| *is_live || !is_cancel)
+            }
+            Role::Pre | Role::Forward => !self.is_cut,
+            Role::Guard => true,
+        });
+        wanted.next().map(|(next, _)| next)
     }
 
     /// The next action where the one at `index` failed or got no answer: nothing more of the request is sent, but what
     /// follows its orders that were taken, and what the guard does of its own accord, does not hang on one another.
-    pub(crate) fn next_after_failure(&self, index: usize) -> Option<usize> {
-        self.next_of(index, |role| !matches!(role, Role::Pre | Role::Forward))
-    }
-
-    fn next_of(&self, index: usize, is_free: impl Fn(Role) -> bool) -> Option<usize> {
-        let later = self.actions.iter().enumerate().skip(index.saturating_add(1));
-        let mut wanted = later.filter(|(_, planned)| match planned.role {
-            Role::Post(place) => match self.accepted.get(&place) {
-                Some(is_live) => *is_live || !matches!(planned.action, Action::Cancel { .. }),
-                None => false,
-            },
-            role => is_free(role),
-        });
-        wanted.next().map(|(next, _)| next)
+    pub(crate) fn next_after_failure(&mut self, index: usize) -> Option<usize> {
+        self.is_cut = true;
+        self.next(index)
     }
 
     /// The parts of the request after `index`, each with its own.

@@ -55,15 +55,15 @@ fn a_kill_cancels_all_but_cover_and_closes_all() {
         (&json!("kill switch: enough"), &json!(true), &json!([]))
     );
     let cancels = json!([{"a": SOL, "o": 2}, {"a": ETH, "o": 3}]);
-    assert_eq!(told["actions"][0], json!({"type": "cancel", "cancels": cancels}));
-    let mut order = told["actions"][1]["orders"][0].clone();
+    assert_eq!(told["actions"][1], json!({"type": "cancel", "cancels": cancels}));
+    let mut order = told["actions"][0]["orders"][0].clone();
     order.as_object_mut().unwrap().remove("c");
     assert_eq!(order, close(ETH, false, "1960", "1"));
     assert_eq!(told["nonces"].as_array().unwrap().len(), 2);
     let sent = sends(&effects);
     assert_eq!((sent.len(), sent[0].urgency), (1, Urgency::Own), "one after the other");
     assert!(reads(&effects).contains(&&Read::Twaps));
-    // The closes go also if the cancels come to nothing.
+    // The cancels go also if the closes come to nothing.
     let seq = told["seq"].as_u64().unwrap();
     let effects = desk.step(Input::Sent { intent: seq, index: 0, outcome: SendOutcome::NoAnswer("cut".into()) });
     assert_eq!((sends(&effects).len(), sends(&effects)[0].index), (1, 1));
@@ -149,13 +149,13 @@ fn batches_are_bounded_and_go_one_by_one_where_refused_as_a_whole() {
     desk.hold("ETH", dec!(1));
     desk.hold("BTC", dec!(-1));
     let told = flatten(&desk.step(kill()));
-    let sizes: Vec<usize> = (0..2).map(|place| told["actions"][place]["cancels"].as_array().unwrap().len()).collect();
+    let sizes: Vec<usize> = (1..3).map(|place| told["actions"][place]["cancels"].as_array().unwrap().len()).collect();
     assert_eq!((sizes, told["actions"].as_array().unwrap().len()), (vec![100, 50], 3));
     let of = told["seq"].as_u64().unwrap();
     desk.now += 10;
-    desk.answer(of, 0, cancelled(&[]));
+    desk.answer(of, 0, statuses(json!([{"error": "Order price cannot be more than 80% away"}])));
     desk.answer(of, 1, cancelled(&[]));
-    desk.answer(of, 2, statuses(json!([{"error": "Order price cannot be more than 80% away"}])));
+    desk.answer(of, 2, cancelled(&[]));
     desk.orders.clear();
     let intents = of_kind(&look(&mut desk, 1_000), "intent");
     assert_eq!(intents.len(), 2);

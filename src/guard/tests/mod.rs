@@ -20,6 +20,7 @@ mod events;
 mod exits;
 mod flattening;
 mod flowing;
+mod following_stops;
 mod golden;
 mod halting;
 mod head;

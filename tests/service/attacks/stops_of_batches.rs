@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::signing::{BTC, ETH, limit};
 use crate::stand::{Mode, Stand};
-use crate::watched::{WIDE, stops};
+use crate::watched::{WIDE, covered, stops};
 
 fn batch(orders: &[Value]) -> Value {
     json!({"type": "order", "orders": orders, "grouping": "na"})
@@ -47,4 +47,17 @@ fn a_batch_that_comes_too_fast_is_told_that_its_stops_come_later() {
     assert!(!text.contains("attached") && text.contains("to be placed at"), "{text}");
     assert_eq!(children(&stand), 0);
     assert_eq!(stand.status()["unattended"], 41);
+}
+
+/// What fifty entries open is covered with one send, not with fifty that wait for one another.
+#[test]
+fn what_a_batch_opens_is_covered_with_one_send() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    let ioc = json!({"a": ETH, "b": true, "p": "2510", "s": "0.02", "r": false, "t": {"limit": {"tif": "Ioc"}}});
+    let reply = stand.send(&batch(&vec![ioc; 50]));
+    let told = reply["response"]["data"]["statuses"].as_array().unwrap();
+    assert!(told.len() == 50 && told.iter().all(|status| status.get("filled").is_some()), "{reply}");
+    covered(&stand, "ETH", "1");
+    let placed = stand.venue_saw().iter().filter(|request| request["type"] == "order").count();
+    assert!(placed <= 3, "{placed} requests for one batch");
 }

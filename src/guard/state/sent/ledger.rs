@@ -197,7 +197,9 @@ impl SentOrders {
                 Some(resting) => cancel.takes(resting.oid, trigger.cloid),
                 None => trigger.phase == Phase::Unanswered,
             });
-            may_name || may_take && cancel.accepted_ms.is_none_or(|at_ms| begun_ms < at_ms)
+            // What the venue said it took away is gone for good: a read that shows it lags behind.
+            let is_lagging = cancel.done.is_some() && matches!(cancel.target, Target::Oid(_));
+            may_name || may_take && (is_lagging || cancel.accepted_ms.is_none_or(|at_ms| begun_ms < at_ms))
         });
         let account = view.account.as_ref();
         let read = account.map(|account| Moment { now_ms: account.begun_ms, venue_ms: account.venue_ms });
