@@ -16,6 +16,7 @@ impl Guard {
     /// Tells that the service started. The first effects of a life.
     pub fn start(&mut self, now_ms: u64) -> Effects {
         self.clock.advance(now_ms);
+        self.started_ms = Some(now_ms);
         if self.risk.since_ms == 0 {
             self.risk.since_ms = now_ms;
         }
@@ -39,6 +40,7 @@ impl Guard {
         let is_request = matches!(input, Input::Request(_));
         let is_read =
             matches!(input, Input::Universe(_) | Input::Mids { .. } | Input::Account { .. } | Input::Orders { .. });
+        let orders_ms = if let Input::Orders { begun_ms, .. } = &input { Some(*begun_ms) } else { None };
         let mut step = Step::new(self, now_ms);
         on_input(&mut step, input);
         if is_read {
@@ -46,6 +48,8 @@ impl Guard {
             let Guard { view, lines, config, .. } = &*step.guard;
             step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
         }
+        // What waits for the open orders is judged by what they show of the cover too.
+        orders_ms.into_iter().for_each(|begun_ms| requests::on_orders_read(&mut step, begun_ms));
         // A decision changes nothing that the supervision looks at before it is answered.
         if !is_request {
             supervise::after_step(&mut step);
@@ -61,10 +65,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Universe(universe) => supervise::on_universe(step, universe),
         Input::Mids { mids, begun_ms } => supervise::on_mids(step, &mids, begun_ms),
         Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, equity, begun_ms),
-        Input::Orders { orders, begun_ms } => {
-            supervise::on_orders(step, orders, begun_ms);
-            requests::on_orders_read(step, begun_ms);
-        }
+        Input::Orders { orders, begun_ms } => supervise::on_orders(step, orders, begun_ms),
         Input::Ledger { updates, begun_ms } => ledger::on_ledger(step, &updates, begun_ms),
         Input::AccountMode { mode, begun_ms } => mode::on_account_mode(step, mode, begun_ms),
         Input::UnvaluedMode { mode, begun_ms } => mode::on_unvalued_mode(step, mode, begun_ms),

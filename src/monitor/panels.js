@@ -187,6 +187,13 @@ export function orders({ open_orders: all }) {
   table("orders", ORDERS, groups.filter(({ rows }) => rows.length > 0), ({ oid }) => oid);
 }
 
+/** What the venue’s stops leave to lose. */
+export function away({ if_away: left }) {
+  const told = ({ loss, without_stop: bare }) => `${usd(loss)} lost at stops${bare === "0" ? "" : `, ▲ ${usd(bare)} without`}`;
+  const part = (key) => [key, `${left[key].count} worth ${usd(left[key].value)}, ${told(left[key])}`];
+  terms(byId("away"), left ? [["at most", told(left)], ...["positions", "entries", "unattended"].map(part)] : [["at most", "–"]]);
+}
+
 export function facts({ version, venue, api_wallet: wallet, api_wallet_valid_until: until, risk, last_event: last }) {
   terms(byId("facts"), [
     ["Version", clip(version, 40)],

@@ -54,6 +54,7 @@ new Feed({
     panels.rules(status);
     panels.positions(status);
     panels.orders(status);
+    panels.away(status);
     panels.facts(status);
     plot.addStatus(status);
     name(status, problems);

@@ -67,6 +67,10 @@ pub struct Status {
     /// How many open entries have no stop of their own with them: theirs comes when they fill.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unattended: usize,
+    /// What the venue is left with if the guard goes away now; absent where nothing is held and nothing rests, and before
+    /// that was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub if_away: Option<IfAway>,
     /// What a person should look at.
     #[serde(default)]
     pub alerts: Vec<Alert>,
@@ -185,6 +189,41 @@ pub struct Position {
     /// What is lost if every stop is hit.
     #[serde(default, with = "amounts::known")]
     pub risk: Decimal,
+}
+
+/// What the venue is left with if the guard goes away, USDC.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct IfAway {
+    /// Lost at most at the stops: of all that has one.
+    #[serde(with = "amounts::known")]
+    pub loss: Decimal,
+    /// Held now, or once every entry has filled, without a stop that closes it.
+    #[serde(with = "amounts::known")]
+    pub without_stop: Decimal,
+    /// What is held.
+    pub positions: Left,
+    /// Entries with a stop of their own, which comes alive when they fill.
+    pub entries: Left,
+    /// Entries without one.
+    pub unattended: Left,
+}
+
+/// A part of it, USDC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Left {
+    /// How many.
+    pub count: usize,
+    /// What they are worth: positions now, entries when they fill.
+    #[serde(with = "amounts::known")]
+    pub value: Decimal,
+    /// What they lose from there to their stops.
+    #[serde(with = "amounts::known")]
+    pub loss: Decimal,
+    /// What of their value no stop closes.
+    #[serde(with = "amounts::known")]
+    pub without_stop: Decimal,
 }
 
 /// An open order.

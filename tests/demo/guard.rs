@@ -34,6 +34,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) listen: &'a str,
     /// Client keys, at least one.
     pub(crate) clients: usize,
+    /// Its share of the venue's request budget.
+    pub(crate) ip_share: &'a str,
 }
 
 /// A running guard. Dropped, it is killed and its home is gone.
@@ -82,13 +84,11 @@ impl Guard {
     }
 
     /// A file of its home.
-    #[allow(dead_code, reason = "the load generator shares this file and looks at no home")]
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         home(self.folder.path()).join(name)
     }
 
     /// Ends the service and starts it anew on the same home.
-    #[allow(dead_code, reason = "the load generator shares this file and starts once")]
     pub(crate) fn restart(&mut self) -> Result<(), String> {
         self.terminate()?;
         self.child = run(&self.program, self.network, self.folder.path())?;
@@ -135,7 +135,8 @@ impl Guard {
         self.terminate()
     }
 
-    fn terminate(&mut self) -> Result<(Duration, ExitStatus), String> {
+    /// The same, with its home kept for another start.
+    pub(crate) fn terminate(&mut self) -> Result<(Duration, ExitStatus), String> {
         let asked = Instant::now();
         if self.ended().is_none() {
             let pid = i32::try_from(self.pid()).map_err(|error| error.to_string())?;
@@ -177,6 +178,7 @@ fn init(program: &Path, plan: &Plan<'_>, folder: &Path) -> Result<SecretKey, Str
     let (code, account, client_key) = (plan.rules.to_code(), plan.account.to_string(), folder.join("client-key"));
     let mut command = command(program, folder);
     command.args(["init", "--non-interactive", "--account", &account, "--rules", &code, "--listen", plan.listen]);
+    command.args(["--ip-share", plan.ip_share]);
     command.args(match plan.api_wallet {
         Some(_) => ["--network", "testnet", "--key-stdin", "--key-store", "file"].as_slice(),
         None => &["--account-network", "testnet"],

@@ -52,6 +52,7 @@ impl Stage {
             rules: &rules,
             listen,
             clients: 1,
+            ip_share: "1",
         };
         let guard = Guard::start(&program, &plan)?;
         say(format_args!("svc-guard in front of it at {}, in a throw-away home; its rules:", guard.url));

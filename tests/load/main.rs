@@ -16,7 +16,10 @@ mod reference;
 mod samples;
 #[path = "../venue_sim/sim/mod.rs"]
 mod sim;
+mod starts;
+mod strangers;
 mod table;
+mod watch;
 mod wire;
 
 use std::path::{Path, PathBuf};
@@ -48,14 +51,27 @@ struct Arguments {
     /// Where the throw-away homes are made: the disk that is measured [default: the folder for temporary files]
     #[arg(long)]
     folder: Option<PathBuf>,
+    /// How long cover, a kill and a halt take instead, also while reads of the venue hang, at this share (1 or 1/8):
+    /// some minutes
+    #[arg(long, value_name = "SHARE")]
+    watch: Option<String>,
+    /// Seconds that each guard of `--watch` has run before
+    #[arg(long, default_value_t = 1)]
+    after: u64,
+    /// Starts behind a million events instead: takes a gigabyte
+    #[arg(long)]
+    starts: bool,
+    /// A bot beside strangers' connections instead
+    #[arg(long)]
+    strangers: bool,
+    /// One client beside another instead, so many times
+    #[arg(long, default_value_t = 0)]
+    beside: usize,
 }
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
-        Ok(table) => {
-            println!("{table}");
-            ExitCode::SUCCESS
-        }
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("load: {error}");
             ExitCode::FAILURE
@@ -63,7 +79,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<Table, String> {
+fn run(arguments: &Arguments) -> Result<(), String> {
     if cfg!(debug_assertions) {
         eprintln!("load: not a release build; its numbers say nothing (cargo run --release --example load)");
     }
@@ -71,7 +87,20 @@ fn run(arguments: &Arguments) -> Result<Table, String> {
     let parent = arguments.folder.clone().unwrap_or_else(std::env::temp_dir);
     let folder = tempfile::Builder::new().prefix("svc-guard-load-").tempdir_in(&parent);
     let folder = folder.map_err(|error| format!("{}: {error}", parent.display()))?;
-    measure(&program, folder.path())
+    match arguments {
+        Arguments { watch: Some(share), after, .. } => {
+            watch::print(&program, folder.path(), share, Duration::from_secs(*after))
+        }
+        Arguments { starts: true, .. } => starts::print(&program, folder.path()),
+        Arguments { strangers: true, .. } => strangers::print(&Pair::start(&program, folder.path(), false, 1)?),
+        Arguments { beside: 0, .. } => measure(&program, folder.path()).map(|table| println!("{table}")),
+        Arguments { beside, .. } => (0..*beside).try_for_each(|_| {
+            let mut table = Table::default();
+            beside_another(&program, folder.path(), &mut table)?;
+            println!("{table}");
+            Ok(())
+        }),
+    }
 }
 
 fn measure(program: &Path, folder: &Path) -> Result<Table, String> {
@@ -109,6 +138,14 @@ fn measure(program: &Path, folder: &Path) -> Result<Table, String> {
     table.most("SIGTERM to exit when idle", Nanos::of(stopped).0 / 1_000_000, "ms", 1_000);
     table.most("resident memory after the flood", resident_kib, "KiB", 40 * 1024);
 
+    beside_another(program, folder, &mut table)?;
+    let size = std::fs::metadata(program).map_err(|error| error.to_string())?.len();
+    table.most("the program on disk", size / 1024, "KiB", 8 * 1024);
+    Ok(table)
+}
+
+/// What one client notices of another.
+fn beside_another(program: &Path, folder: &Path, table: &mut Table) -> Result<(), String> {
     let pair = Pair::start(program, folder, false, 2)?;
     let [quiet, beside] = phases::beside_another(&pair, BESIDE)?;
     pair.guard.stop()?;
@@ -117,7 +154,5 @@ fn measure(program: &Path, folder: &Path) -> Result<Table, String> {
         let quiet = quiet.percentile(percent);
         table.ratio(what, beside.percentile(percent), (format!("the same, quiet: {quiet}"), quiet), "2");
     }
-    let size = std::fs::metadata(program).map_err(|error| error.to_string())?.len();
-    table.most("the program on disk", size / 1024, "KiB", 8 * 1024);
-    Ok(table)
+    Ok(())
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 use svc_guard::base::address::Address;
 use svc_guard::base::key::SecretKey;
+use svc_guard::rules::Rules;
 use svc_guard::venue::client::{Client, Timeouts};
 use svc_guard::venue::market::Universe;
 
@@ -19,7 +20,7 @@ use crate::wire::Connection;
 
 /// Counted up, so that nobody takes it for a key.
 const API_WALLET_KEY: &str = "0x0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-const ACCOUNT: Address = Address([0x11; 20]);
+pub(crate) const ACCOUNT: Address = Address([0x11; 20]);
 /// Unmeasured first pairs: connections open, the market's leverage setting is read, caches fill.
 const WARM_UP: u64 = 50;
 /// A reference is taken after so many requests.
@@ -31,34 +32,54 @@ const BEFORE_FLOOD: u32 = 300;
 pub(crate) struct Pair {
     pub(crate) guard: Guard,
     /// Runs as long as this is kept.
-    _venue: SimHandle,
-    asset: u32,
+    pub(crate) venue: SimHandle,
+    pub(crate) asset: u32,
+}
+
+/// How a pair runs.
+pub(crate) struct Way<'a> {
+    /// With the venue taken for the testnet, rather than in paper mode.
+    pub(crate) is_live: bool,
+    pub(crate) clients: usize,
+    /// Of the venue's request budget.
+    pub(crate) share: &'a str,
+    pub(crate) rules: Rules,
 }
 
 impl Pair {
     /// In paper mode, or live with the venue taken for the testnet.
     pub(crate) fn start(program: &Path, folder: &Path, live: bool, clients: usize) -> Result<Self, String> {
-        let venue = venue()?;
+        let pair = Self::start_as(program, folder, &Way { is_live: live, clients, share: "1", rules: rules() })?;
         // Something to reduce.
-        venue.control(&json!({"op": "position", "coin": "BTC", "szi": "0.1", "entry_px": "60000"}))?;
-        let rules = rules();
+        pair.venue.control(&json!({"op": "position", "coin": "BTC", "szi": "0.1", "entry_px": "60000"}))?;
+        let url = format!("{}/guard/status", pair.guard.url);
+        while get(&url)?.pointer("/positions/0").is_none() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(pair)
+    }
+
+    /// The same in a way of its own, with nothing held.
+    pub(crate) fn start_as(program: &Path, folder: &Path, way: &Way<'_>) -> Result<Self, String> {
+        let venue = venue()?;
         let plan = Plan {
             parent: Some(folder),
             venue_url: &venue.url(),
             account: ACCOUNT,
-            api_wallet: live.then_some(API_WALLET_KEY),
-            rules: &rules,
+            api_wallet: way.is_live.then_some(API_WALLET_KEY),
+            rules: &way.rules,
             listen: "127.0.0.1:0",
-            clients,
+            clients: way.clients,
+            ip_share: way.share,
         };
         let guard = Guard::start(program, &plan)?;
         let client = Client::new(&venue.url(), Timeouts::default()).map_err(|error| error.to_string())?;
         let meta = client.info(&json!({"type": "meta"})).map_err(|error| format!("meta: {error}"))?;
         let asset = Universe::from_meta(&meta)?.by_coin("BTC").map(|market| market.asset).ok_or("no BTC")?;
-        Ok(Self { guard, _venue: venue, asset })
+        Ok(Self { guard, venue, asset })
     }
 
-    fn key(&self) -> Result<&SecretKey, String> {
+    pub(crate) fn key(&self) -> Result<&SecretKey, String> {
         self.guard.client_keys.first().ok_or_else(|| "no client key".to_owned())
     }
 
@@ -80,7 +101,7 @@ fn api_wallet() -> Result<SecretKey, String> {
     SecretKey::parse(API_WALLET_KEY).map_err(|error| error.to_string())
 }
 
-fn now_ms() -> Result<u64, String> {
+pub(crate) fn now_ms() -> Result<u64, String> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
     u64::try_from(now.as_millis()).map_err(|error| error.to_string())
 }

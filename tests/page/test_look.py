@@ -82,6 +82,23 @@ def test_open_orders_by_their_owner(busy, monitor_of):
     assert guards == {("ETH", "▼ sell", "2,450", stop), ("BTC", "▲ buy", "61,200", stop)}
 
 
+def test_what_is_left_if_the_guard_goes_away(busy, stand_of, monitor_of):
+    monitor = monitor_of(busy)
+    left = busy.guard.status()["if_away"]
+    assert [left[part]["count"] for part in ("positions", "entries", "unattended")] == [2, 1, 1]
+
+    def told(part):
+        bare = f", ▲ {usd(part['without_stop'])} without" if part["without_stop"] != "0" else ""
+        return f"{usd(part['loss'])} lost at stops{bare}"
+
+    parts = {name: part for name, part in left.items() if isinstance(part, dict)}
+    wanted = {name: f"{part['count']} worth {usd(part['value'])}, {told(part)}" for name, part in parts.items()}
+    names, texts = (monitor.page.locator(f"#away {tag}").all_inner_texts() for tag in ("dt", "dd"))
+    assert dict(zip(names, texts)) == {"at most": told(left), **wanted}
+    assert "▲" in texts[0]
+    expect(monitor_of(stand_of()).page.locator("#away")).to_have_text("at most–")
+
+
 def test_every_rule_has_its_headroom(busy, monitor_of):
     monitor = monitor_of(busy)
 

@@ -175,6 +175,8 @@ RISK = record(
     exposure_limit=or_null(is_amount),
 )
 
+LEFT = record(count=is_int, value=is_amount, loss=is_amount, without_stop=is_amount)
+
 HEADROOM = record(
     rule=is_text,
     unit=one_of("usdc", "times", "orders"),
@@ -202,6 +204,7 @@ STATUS = {
     "positions": list_of(POSITION),
     "open_orders": list_of(OPEN_ORDER),
     "unattended": is_int,
+    "if_away": or_null(record(loss=is_amount, without_stop=is_amount, positions=LEFT, entries=LEFT, unattended=LEFT)),
     "alerts": list_of(record(code=is_text, text=is_text, since_ms=or_null(is_int))),
     "venue": record(
         url=is_text,
@@ -237,5 +240,5 @@ def check_events(events):
 
 def check_status(status):
     # Left out where there is none.
-    hold({"unattended": 0, **status}, STATUS)
+    hold({"unattended": 0, "if_away": None, **status}, STATUS)
     check_event(status["last_event"])

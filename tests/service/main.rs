@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test ends where it goes wrong")]
 
 mod attacks;
+mod away;
 mod bad_input;
 mod clients;
 mod codes;

@@ -12,6 +12,9 @@ use rust_decimal::{Decimal, dec};
 /// was cut to the limit makes no other stop of its own.
 const LOSS_TOLERANCE: Decimal = dec!(1.05);
 
+/// A position's stops are looked at so often: those that count first tell how far the others may be.
+const ROUNDS: usize = 3;
+
 /// What other markets risk leaves at least this share of a market's loss to a position: a limit on all of them
 /// together closes none by a stop right at the price.
 const LEAST_SHARE: Decimal = dec!(0.1);
@@ -27,17 +30,24 @@ pub(crate) fn refresh(guard: &mut Guard) {
     guard.lines.set_positions(&positions.collect());
     let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
     for asset in assets {
-        let Some(line) = guard.lines.get(asset) else { continue };
-        let liquidation_px = position_liquidation(guard, asset);
-        let first_stop = first_stop(guard, asset, line);
-        // A stop that closed a part of it may still be among the orders of an older read.
-        let changed_ms = guard.watch.changed_ms.get(&asset);
-        let is_settled = changed_ms.is_none_or(|changed_ms| guard.view.orders_ms >= Some(*changed_ms));
-        let stops = if is_settled { live_for(guard, asset, line.side) } else { Vec::new() };
-        if let Some(line) = guard.lines.get_mut(asset) {
-            (line.first_stop, line.liquidation_px) = (first_stop, liquidation_px);
-            line.tighten(&stops, Decimal::ZERO);
+        // What the nearest stops leave of the loss that is allowed is the next ones'.
+        for _ in 0..ROUNDS {
+            refresh_market(guard, asset);
         }
+    }
+}
+
+fn refresh_market(guard: &mut Guard, asset: u32) {
+    let Some(line) = guard.lines.get(asset) else { return };
+    let liquidation_px = position_liquidation(guard, asset);
+    let first_stop = first_stop(guard, asset, line);
+    // A stop that closed a part of it may still be among the orders of an older read.
+    let changed_ms = guard.watch.changed_ms.get(&asset);
+    let is_settled = changed_ms.is_none_or(|changed_ms| guard.view.orders_ms >= Some(*changed_ms));
+    let stops = if is_settled { live_for(guard, asset, line.side) } else { Vec::new() };
+    if let Some(line) = guard.lines.get_mut(asset) {
+        (line.first_stop, line.liquidation_px) = (first_stop, liquidation_px);
+        line.tighten(&stops, Decimal::ZERO);
     }
 }
 
@@ -50,10 +60,10 @@ pub(crate) fn note_bare(guard: &mut Guard, now_ms: u64) {
     bare.into_iter().for_each(|asset| _ = guard.watch.bare_ms.entry(asset).or_insert(now_ms));
 }
 
-/// Takes note of an order of the guard's that was to close a position, taken or refused by the venue.
-pub(crate) fn on_close_tried(guard: &mut Guard, asset: u32) {
+/// Takes note of how much an order of the guard's closed of a position.
+pub(crate) fn on_closed(guard: &mut Guard, asset: u32, closed: Decimal) {
     let Some(mark) = geometry(guard, asset).map(|geometry| geometry.market_px) else { return };
-    guard.lines.get_mut(asset).into_iter().for_each(|line| line.forget_fired(mark));
+    guard.lines.get_mut(asset).into_iter().for_each(|line| line.forget_closed(mark, closed));
 }
 
 /// Where stops for a market's position may stand, as far as prices are known.

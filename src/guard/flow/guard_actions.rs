@@ -83,9 +83,9 @@ pub(crate) fn is_acting_on(guard: &Guard, asset: u32) -> bool {
     own.flat_map(|intent| &intent.actions).any(|planned| touches(&planned.action, asset))
 }
 
-/// Since when what became of an order in this market is not known: the youngest doubt counts.
+/// Since when what became of a stop in this market is not known: the youngest doubt counts.
 pub(crate) fn in_doubt_since(guard: &Guard, asset: u32) -> Option<u64> {
-    guard.doubts.values().filter_map(|doubt| doubt.about(asset)).max()
+    guard.doubts.values().filter_map(|doubt| doubt.may_cover(asset)).max()
 }
 
 /// Takes in how an action of the guard's own ended.
@@ -104,8 +104,10 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
         }
         // A limit on requests decided nothing about the close.
         is_refused |= !order.is_trigger() && matches!(outcome, AttemptResult::Refused(_));
-        if !order.is_trigger() && outcome != AttemptResult::Unheard {
-            cover::on_close_tried(step.guard, order.asset);
+        if let (SendResult::Answered(reply, _), false) = (ending, order.is_trigger())
+            && let Status::Filled(closed, _) = reply.status(place)
+        {
+            cover::on_closed(step.guard, order.asset, closed);
         }
         let retry = step.guard.watch.retry_mut(order.asset);
         retry.record_attempt(order, &outcome, step.now_ms);

@@ -1,7 +1,7 @@
 //! A position and the stops that may stand for it: what is bare, what is missing, what is too much.
 
 use crate::guard::flow::cover::geometry;
-use crate::guard::state::cover::{CoverSize, LinePart, total_size};
+use crate::guard::state::cover::{CoverSize, LinePart, total, total_size};
 use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::{StandingStop, stops_for};
@@ -74,6 +74,26 @@ impl<'a> HeldPosition<'a> {
         let is_within = |part: &LinePart| !self.is_beyond(part);
         self.bare_with(|_| true).iter().find(|part| is_within(part))?;
         self.stop_for_missing(is_within)
+    }
+
+    /// Whether anything that is bare has the price beyond its line.
+    pub(crate) fn has_beyond(&self) -> bool {
+        self.bare_with(|_| true).iter().any(|part| self.is_beyond(part))
+    }
+
+    /// A stop for as much as no stop at all stands for, where a first one would: it waits beside the closes of what is
+    /// beyond its line, should the market not take them.
+    pub(crate) fn backstop(&self) -> Option<Order> {
+        let first = self.line.first_stop?;
+        let stands = |stop: &&StandingStop| {
+            self.geometry.is_losing(stop.px)
+                && self.line.is_inside_liquidation(stop.px)
+                && (stop.is_own || !self.side().nearer(first.widest_px, stop.px))
+        };
+        let standing = total(self.stops.iter().filter(stands).map(|stop| stop.size), self.size);
+        let missing = self.size.saturating_sub(standing);
+        let px = first.own_px.filter(|_| missing > Decimal::ZERO)?;
+        Some(stop_order(self.geometry.market, self.side(), px, missing))
     }
 
     fn stop_for_missing(&self, is_wanted: impl Fn(&LinePart) -> bool) -> Option<Order> {

@@ -23,6 +23,9 @@ const BEYOND: &str = "it has no stop, and the price is beyond where its stop sto
 /// A position is seen beyond its line for so long before it is closed for that.
 const BEYOND_FOR_MS: u64 = 500;
 
+/// After so long without a position a stop of the guard's goes, whatever the clocks say.
+const ORPHAN_AFTER_MS: u64 = 10_000;
+
 /// What a market's position needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Need {
@@ -52,7 +55,10 @@ pub(crate) fn run(step: &mut Step<'_>) {
             all_known = false;
             continue;
         }
-        let need = need(step.guard, asset, step.now_ms);
+        let need = match need(step.guard, asset, step.now_ms) {
+            Some(Need::CloseBeyond(_, Some(stop))) if step.guard.must_be_flat() => Some(Need::Stop(stop)),
+            need => need,
+        };
         if step.guard.must_be_flat() && !matches!(need, Some(Need::Stop(_))) {
             // Closes, and what becomes of stops that are not needed, are the flatten's.
             continue;
@@ -94,7 +100,7 @@ fn own_stops(guard: &Guard) -> impl Iterator<Item = u32> {
 }
 
 fn need(guard: &Guard, asset: u32, now_ms: u64) -> Option<Need> {
-    let orphan = || orphan(guard, asset).map(Need::Less);
+    let orphan = || orphan(guard, asset, now_ms).map(Need::Less);
     let Some(held) = HeldPosition::of(guard, asset, now_ms) else { return orphan() };
     let retry = guard.watch.retry(asset);
     if retry.is_some_and(|retry| retry.is_dust(held.size)) || held.bare().is_zero() {
@@ -104,17 +110,14 @@ fn need(guard: &Guard, asset: u32, now_ms: u64) -> Option<Need> {
         let smaller = || held.smaller_stop().map(|(oid, order)| Need::Smaller(oid, order));
         let need = held.spare().map(Need::Less).or_else(smaller);
         // With an entry on its way the cover that is spare now may be needed next.
-        return need.filter(|_| !has_entries(guard, asset, held.side())).or_else(orphan);
+        let may_be_more = guard.is_account_older() || has_entries(guard, asset, held.side());
+        return need.filter(|_| !may_be_more).or_else(orphan);
     }
     if retry.is_some_and(|retry| retry.closing) {
         return Some(Need::Close("the venue refused the guard's stop"));
     }
-    if let Some(size) = held.beyond_line() {
-        // Its stop may have fired, and the account be read a moment behind.
-        let since_ms = guard.watch.bare_ms.get(&asset).copied().unwrap_or(now_ms);
-        let is_sure = now_ms.saturating_sub(since_ms) >= BEYOND_FOR_MS;
-        let need = || Need::CloseBeyond(size, held.missing_stop_within_line());
-        return Some(if is_sure { need() } else { Need::Patience });
+    if held.has_beyond() {
+        return need_beyond(guard, asset, &held, now_ms);
     }
     match held.missing_stop() {
         Some(order) => Some(Need::Stop(order)),
@@ -122,14 +125,37 @@ fn need(guard: &Guard, asset: u32, now_ms: u64) -> Option<Need> {
     }
 }
 
-/// An own stop on a side where nothing is held: the account was read after the stop was first seen.
-fn orphan(guard: &Guard, asset: u32) -> Option<u64> {
-    let account = guard.view.account.as_ref()?;
+/// What a position needs that has the price beyond its line: to be closed for as long as it takes, and a stop that waits
+/// beside the closes once one of them came to nothing.
+fn need_beyond(guard: &Guard, asset: u32, held: &HeldPosition<'_>, now_ms: u64) -> Option<Need> {
+    let rest = held.missing_stop_within_line();
+    let Some(size) = held.beyond_line() else {
+        return rest.or_else(|| held.backstop()).map(Need::Stop);
+    };
+    // Its stop may have fired, and the account be read a moment behind.
+    let since_ms = guard.watch.bare_ms.get(&asset).copied().unwrap_or(now_ms);
+    if now_ms.saturating_sub(since_ms) < BEYOND_FOR_MS {
+        return Some(Need::Patience);
+    }
+    let has_tried = guard.watch.retry(asset).is_some_and(|retry| retry.closes > 0);
+    Some(Need::CloseBeyond(size, rest.or_else(|| held.backstop().filter(|_| has_tried))))
+}
+
+/// An own stop on a side where nothing is held: the account was read after the stop was first seen, and is of no time
+/// before that.
+fn orphan(guard: &Guard, asset: u32, now_ms: u64) -> Option<u64> {
+    let account = guard.view.account.as_ref().filter(|_| !guard.is_account_older())?;
+    // By whichever clock is ahead, for as long as reads may lag.
+    let is_since = |seen_ms: u64| {
+        let latest_ms = guard.clock.latest_ms().saturating_sub(now_ms.saturating_sub(seen_ms));
+        let is_old = account.begun_ms >= seen_ms.saturating_add(ORPHAN_AFTER_MS);
+        account.begun_ms >= seen_ms && (account.venue_ms >= latest_ms || is_old)
+    };
     let is_idle =
         |side: &PositionSide| side.held(guard.view.position(asset)).is_zero() && !has_entries(guard, asset, *side);
     let sides = PositionSide::BOTH.into_iter().filter(is_idle);
     let mut stops = sides.flat_map(|side| stops_for(guard, asset, side)).filter(|stop| stop.is_own);
-    stops.find_map(|stop| stop.shown.filter(|(_, seen_ms)| account.begun_ms >= *seen_ms).map(|(oid, _)| oid))
+    stops.find_map(|stop| stop.shown.filter(|(_, seen_ms)| is_since(*seen_ms)).map(|(oid, _)| oid))
 }
 
 /// Whether an order may still open or enlarge this side.

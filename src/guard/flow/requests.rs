@@ -30,13 +30,14 @@ const MAX_CANCEL_MS: u64 = 6_000;
 pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
     if let RequestBody::Signed { envelope, .. } = &request.body {
         let has_room = step.guard.parked.len() < MAX_PARKED;
+        let named: BTreeSet<Cloid> = cloids_cancelled(&envelope.action).collect();
         if has_room && cancel::must_wait(step.guard, &envelope.action) {
+            refuse_cancelled(step, &named);
             step.effects.immediate.push(Command::Read(Read::OrdersNow));
             let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
             step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
             return;
         }
-        let named: BTreeSet<Cloid> = cloids_cancelled(&envelope.action).collect();
         let unknown = lower_leverage::markets_to_read(step.guard, &envelope.action, step.now_ms);
         let wanted: BTreeSet<u32> = unknown.iter().map(|market| market.asset).collect();
         let is_asked = |asset: u32| step.guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));

@@ -116,7 +116,11 @@ fn reducing_orders(guard: &Guard, action: &OrderAction) -> Vec<(usize, Order)> {
 
 /// Whether a cancel of this target could take a position's stop.
 fn may_cover(guard: &Guard, target: Target) -> bool {
-    let covers = |order: &Resting| cover::covers(order, guard.view.position(order.asset));
+    let covers = |order: &Resting| {
+        let side = side_covered(order.is_buy);
+        let may_be_held = !guard.sent.may_have_filled(order.asset, side).is_zero();
+        order.stop_px.is_some() && (may_be_held || cover::covers(order, guard.view.position(order.asset)))
+    };
     match target {
         Target::Oid(oid) => guard.order(oid).is_some_and(covers),
         Target::Cloid(cloid) => guard.orders_by_cloid(cloid).any(covers),

@@ -13,7 +13,7 @@ use crate::guard::state::send_result::SendResult;
 use crate::guard::state::sent::key::SentKey;
 use crate::record::events::{Done, Sent, Trouble};
 use crate::venue::action::Action;
-use crate::venue::reply::Reply;
+use crate::venue::reply::{Reply, Status};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -96,6 +96,8 @@ fn on_answer(
         leverage_setting::learn_leverage(step.guard, &planned.action, step.now_ms);
     }
     match ended.role {
+        // Where it is not known which side is held a cancel has stops for both in front: the venue refuses one of them.
+        Role::Pre if intent.only_cancels() && says_nothing_held(reply) => intent.next(index),
         Role::Pre if !reply.is_ok() => {
             let why = format!("what had to go first was refused: {value}");
             resend_reducing::resend(step, ended.key, intent, &why);
@@ -238,4 +240,9 @@ fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, endin
         }
     };
     step.record(Sent { decision: intent, index, nonce, ok, reply });
+}
+
+/// Whether the venue refused a stop because there is nothing that it could reduce.
+fn says_nothing_held(reply: &Reply) -> bool {
+    matches!(reply.status(0), Status::Error(text) if text.to_ascii_lowercase().contains("reduce only"))
 }

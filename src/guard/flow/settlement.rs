@@ -104,7 +104,11 @@ pub(crate) fn on_nonce_burn(step: &mut Step<'_>, key: (u64, usize), answer: Opti
     doubt.note(&json!({"type": "noop", "nonce": doubt.terms.nonce}), value);
     doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS);
     match reply {
-        Reply::Refused(text) if says_duplicate(text) => doubt.proof = Proof::Used(step.now_ms),
+        Reply::Refused(text) if says_duplicate(text) => {
+            doubt.proof = Proof::Used(step.now_ms);
+            let at = step.guard.moment(step.now_ms);
+            step.guard.sent.over(key, at);
+        }
         Reply::Refused(_) => doubt.proof = Proof::None,
         _ => resolve(step, key, Resolution::DidNotHappen),
     }
@@ -192,7 +196,10 @@ fn resolve(step: &mut Step<'_>, key: (u64, usize), outcome: Resolution) {
     }
     match outcome {
         Resolution::DidNotHappen => step.guard.sent.did_not_happen(key),
-        Resolution::Happened | Resolution::Moot => step.guard.sent.accepted(key, step.now_ms),
+        Resolution::Happened | Resolution::Moot => {
+            let at = step.guard.moment(step.now_ms);
+            step.guard.sent.accepted(key, at);
+        }
         Resolution::Unknown => step.guard.unsettled = step.guard.unsettled.saturating_add(1),
     }
     step.effects.immediate.extend([Command::Read(Read::Orders), Command::Read(Read::Account)]);

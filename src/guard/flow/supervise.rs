@@ -51,7 +51,8 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
     if let Some(changes) = step.guard.view.set_account(state, equity, begun_ms) {
         step.guard.clock.read(venue_ms, begun_ms);
         mode::carry_equity(step.guard);
-        step.guard.sent.on_account_read(Moment { now_ms: begun_ms, venue_ms }, &changes);
+        let Guard { sent, view, .. } = &mut *step.guard;
+        sent.on_account_read(Moment { now_ms: begun_ms, venue_ms }, view, &changes);
         step.guard.watch.forget_dust(&step.guard.view);
         // A coin listed since the markets were read: their interval may bring them a minute later.
         if step.guard.view.account.iter().flat_map(|account| &account.unknown).any(|coin| !unknown.contains(coin)) {

@@ -2,7 +2,7 @@
 //! they are for or after them.
 
 use super::context::JudgeContext;
-use super::entry::checks::PassedEntry;
+use super::entry::checks::{Apart, PassedEntry};
 use super::entry::entry_cover::Cover;
 use super::following_stops::FollowingStops;
 use super::plan::{Part, Plan};
@@ -44,9 +44,9 @@ impl Kept {
     /// The closing part of it that goes ahead as an order of its own, taken from it. The client's id stays with what
     /// opens.
     fn take_closing_part(&mut self) -> Option<Self> {
-        let size = self.passed.as_mut()?.apart.take()?;
+        let Apart { size, px } = self.passed.as_mut()?.apart.take()?;
         self.order.size = self.order.size.saturating_sub(size);
-        let order = Order { size, reduce_only: true, cloid: None, ..self.order.clone() };
+        let order = Order { size, limit_px: px, reduce_only: true, cloid: None, ..self.order.clone() };
         Some(Self { place: self.place, order, passed: None, reduces: true })
     }
 
@@ -96,8 +96,7 @@ pub(crate) fn split(context: &mut JudgeContext<'_>, action: &OrderAction, mut ke
     for entry in &together {
         let Some(stop) = entry.stop() else { continue };
         if takes_children {
-            let way = if entry.order.may_rest() { Way::Child } else { Way::ChildOnFill };
-            tell(context, entry, stop, way);
+            tell(context, entry, stop, if entry.order.may_rest() { Way::Child } else { Way::ChildOnFill });
             stops.push(stop.clone());
         } else if !following.add(context.guard, &entry.order, entry.place, stop) {
             tell(context, entry, stop, Way::OnFill);

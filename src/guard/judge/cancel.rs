@@ -10,55 +10,67 @@ use super::plan::Plan;
 use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
+use crate::guard::config::Mode;
 use crate::guard::state::cover::{self, CoverSize, LinePart, side_covered, total_size};
 use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::cancel::targets;
 use crate::guard::state::standing_stops::live_for;
 use crate::guard::state::view::Resting;
-use crate::venue::action::{Action, Cancel};
+use crate::venue::action::Action;
 use crate::venue::side::PositionSide;
+
+const NOT_OPEN: &str = "no order that is open has this id";
 
 /// Stops of the guard's own that one cancel puts in front of it, for one side of a market.
 const MOST_STOPS: usize = 4;
 
 pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
-    let withheld = withheld(guard, action);
-    let kept: Vec<usize> = (0..withheld.len()).filter(|place| matches!(withheld.get(*place), Some(None))).collect();
-    if let Some(veto) = first_reason(&withheld).filter(|_| kept.is_empty()) {
+    let mut withheld = withheld(guard, action);
+    if let Some(veto) = first_reason(&withheld).filter(|_| withheld.iter().all(Option::is_some)) {
         return Err(veto);
     }
-    // Who cancels everything that rests means the guard's stop the least.
-    let mut plan = Plan::reducing(only(action, &kept));
+    let named = named(guard, action);
+    let mut plan = Plan { reduces: true, ..Plan::default() };
+    let going = named.iter().zip(&withheld).filter(|(_, veto)| veto.is_none()).flat_map(|(orders, _)| orders);
+    keep_cover(guard, &going.copied().collect::<Vec<_>>(), &mut plan);
+    // What goes in front gets an id of the venue's: one that nothing carries yet may be it.
+    if !plan.pre.is_empty() && matches!(action, Action::Cancel { .. }) {
+        for (_, veto) in named.iter().zip(&mut withheld).filter(|(orders, _)| orders.is_empty()) {
+            veto.get_or_insert_with(|| Veto::new(Code::OrderUnknown, NOT_OPEN));
+        }
+    }
+    let kept: Vec<usize> = (0..withheld.len()).filter(|place| matches!(withheld.get(*place), Some(None))).collect();
+    plan.forward = Some(only(action, &kept));
     if kept.len() < withheld.len() {
-        plan.changes = told(&withheld);
+        plan.changes.extend(told(&withheld));
         let withheld = withheld.iter().enumerate().filter_map(|(place, veto)| Some((place, veto.as_ref()?)));
         plan.left_out = withheld.map(|(place, veto)| (place, format!("svc-guard: {}", veto.text))).collect();
         plan.kept = Some(kept);
     }
-    let named: Vec<&Resting> = plan.forward.iter().flat_map(|action| named(guard, action)).flatten().collect();
-    keep_cover(guard, &named, &mut plan);
     Ok(plan)
 }
 
-/// Whether no cancel of an action may go before the open orders are read.
+/// Whether no cancel of an action may go before the open orders are read: any order id while they never were, and what may
+/// name nothing but stops that no read has shown.
 pub(crate) fn must_wait(guard: &Guard, action: &Action) -> bool {
+    if let (Action::Cancel { cancels, .. }, None) = (action, guard.view.orders_ms) {
+        return guard.config.mode != Mode::Paper && cancels.iter().any(|cancel| !is_known(guard, cancel.oid));
+    }
     let withheld = withheld(guard, action);
     let is_unseen = |veto: &Veto| veto.code == Code::OrderUnknown;
     withheld.iter().all(Option::is_some) && first_reason(&withheld).as_ref().is_some_and(is_unseen)
 }
 
-/// Why each cancel of an action must not go, by place.
+/// Why each cancel of an action must not go, by place. Who cancels everything that rests means the guard's stop the least.
 fn withheld(guard: &Guard, action: &Action) -> Vec<Option<Veto>> {
-    let own = guards_own(guard, action).into_iter();
-    let mut withheld: Vec<Option<Veto>> =
-        own.map(|is_own| is_own.then(|| Veto::new(Code::GuardOrder, GUARDS_OWN))).collect();
-    if let Action::Cancel { cancels, .. } = action {
-        for (cancel, veto) in cancels.iter().zip(&mut withheld).filter(|(_, veto)| veto.is_none()) {
-            *veto = may_name_unseen_stop(guard, cancel).then(unseen);
-        }
-    }
-    withheld
+    let unseen_stops = may_name_unseen_stop(guard, action);
+    let own = guards_own(guard, action).into_iter().zip(unseen_stops);
+    own.map(|places| match places {
+        (true, _) => Some(Veto::new(Code::GuardOrder, GUARDS_OWN)),
+        (false, is_unseen) => is_unseen.then(unseen),
+    })
+    .collect()
 }
 
 /// The reason for all of them where all are withheld: an id that may yet be shown first.
@@ -70,7 +82,7 @@ fn first_reason(withheld: &[Option<Veto>]) -> Option<Veto> {
 fn told(withheld: &[Option<Veto>]) -> Vec<String> {
     let mut reasons: Vec<(&Veto, usize)> = Vec::new();
     for veto in withheld.iter().flatten() {
-        match reasons.iter_mut().find(|(other, _)| other.code == veto.code) {
+        match reasons.iter_mut().find(|(other, _)| *other == veto) {
             Some((_, count)) => *count = count.saturating_add(1),
             None => reasons.push((veto, 1)),
         }
@@ -79,17 +91,31 @@ fn told(withheld: &[Option<Veto>]) -> Vec<String> {
     reasons.iter().map(|(veto, count)| format!("{count} of {total} cancels left out: {}", veto.text)).collect()
 }
 
-/// Whether a cancel names an id that nothing known carries, in a market where a stop has none that is known: the child of
-/// an entry gets no id in the venue's answer.
-fn may_name_unseen_stop(guard: &Guard, cancel: &Cancel) -> bool {
-    let is_known = guard.order(cancel.oid).is_some() || guard.paper.get(cancel.oid).is_some();
-    !is_known && guard.sent.has_unseen_stop(cancel.asset)
+/// Which cancels of an action may name a stop that no read has shown, by place: an order id that nothing known carries while
+/// a stop has none that is known, since the child of an entry gets no id in the venue's answer; or the client order id of
+/// such a stop. The market that it names proves nothing. While the open orders were never read none may be held back.
+fn may_name_unseen_stop(guard: &Guard, action: &Action) -> Vec<bool> {
+    let is_read = guard.view.orders_ms.is_some();
+    let has_unseen = is_read && guard.sent.has_unseen_stop();
+    match action {
+        Action::Cancel { cancels, .. } => {
+            cancels.iter().map(|cancel| has_unseen && !is_known(guard, cancel.oid)).collect()
+        }
+        Action::CancelByCloid { cancels, .. } => {
+            cancels.iter().map(|cancel| is_read && guard.sent.has_unseen_stop_with(cancel.cloid)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_known(guard: &Guard, oid: u64) -> bool {
+    guard.order(oid).is_some() || guard.paper.get(oid).is_some()
 }
 
 /// The refusal of a cancel that waited for the open orders in vain.
 fn unseen() -> Veto {
-    let text = "no read has shown the order, and stops were placed in this market that none has shown either: it may be \
-                one of them; ask again in a moment, or cancel by client order id";
+    let text = "no read has shown the order, and stops were placed a moment ago that none has shown either: it may be one \
+                of them; ask again in a moment";
     Veto::new(Code::OrderUnknown, text)
 }
 
@@ -178,11 +204,11 @@ fn lost_cover(guard: &Guard, asset: u32, side: PositionSide, going: &[&Resting])
     }
     // One that an earlier cancel names may still be there: this one must not overtake what goes first for that.
     let live = [kept.as_slice(), named.as_slice()].concat();
-    // What was bare before stays for the guard to cover; what goes now is missed at the trigger that it had.
+    // What goes now is missed at the trigger that it had; what was bare before, where the guard's own goes anyway.
     let was_bare = line.bare(&live, pending);
     line.tighten(&live, pending);
     let mut missing = line.bare(&kept, pending);
-    for bare in was_bare {
+    for bare in &was_bare {
         let mut left = bare.size;
         for part in missing.iter_mut().filter(|part| part.px == bare.px) {
             let same = left.min(part.size);
@@ -193,5 +219,22 @@ fn lost_cover(guard: &Guard, asset: u32, side: PositionSide, going: &[&Resting])
     // Nothing of it was covered any further from the price than the stops that stand.
     let farthest = side.furthest(live.iter().map(|(px, _)| *px).filter(|px| line.counts(*px)));
     missing.iter_mut().for_each(|part| part.px = farthest.map_or(part.px, |px| side.nearer_of(part.px, px)));
+    missing.extend(stood_in(&line, was_bare, &named));
     missing
+}
+
+/// What is bare and has a stop that goes standing in for its cover, farther away than its line: the guard's own goes in
+/// front of the cancel, and not a moment after it.
+fn stood_in(line: &CoverLine, bare: Vec<LinePart>, going: &[(Decimal, CoverSize)]) -> Vec<LinePart> {
+    if line.first_stop.is_none() {
+        return Vec::new();
+    }
+    let loose = going.iter().filter(|(px, _)| line.is_inside_liquidation(*px)).map(|(_, size)| *size);
+    let mut left = cover::total(loose, line.held).min(total_size(&bare));
+    let parts = bare.into_iter().filter_map(|part| {
+        let size = part.size.min(left);
+        left = left.saturating_sub(size);
+        Some(LinePart { px: line.own_px(part)?, size }).filter(|part| part.size > Decimal::ZERO)
+    });
+    parts.collect()
 }

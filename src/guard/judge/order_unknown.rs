@@ -41,8 +41,12 @@ pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced, Veto> {
         Target::Oid(oid) => (guard.order(oid), Some(oid)),
         Target::Cloid(cloid) => (guard.orders_by_cloid(cloid).next(), guard.paper.by_cloid(&cloid)),
     };
+    // Whichever of several carries the id when the modify arrives.
+    let is_shared = |cloid: Cloid| guard.sent.open().any(|order| order.cloid == Some(cloid) && order.reduce_only);
+    let may_be_exit = matches!(target, Target::Cloid(cloid) if is_shared(cloid));
     if let Some(old) = resting {
-        return Ok(Replaced { cloid: old.cloid, is_entry: old.is_entry(), oid: Some(old.oid) });
+        let is_entry = old.is_entry() && !may_be_exit;
+        return Ok(Replaced { cloid: old.cloid, is_entry, oid: Some(old.oid) });
     }
     if let Some((oid, old)) = paper.and_then(|oid| Some((oid, guard.paper.get(oid)?))) {
         let is_entry = !old.reduce_only && !old.is_trigger;
@@ -54,7 +58,8 @@ pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced, Veto> {
     };
     match guard.sent.open().find(|order| is_target(order.oid, order.cloid)) {
         Some(old) => {
-            let is_entry = !old.reduce_only && !old.is_immediate;
+            // One that is not answered yet may come after the modify, which then finds something else or nothing.
+            let is_entry = !old.reduce_only && !old.is_immediate && !may_be_exit && old.oid.is_some();
             Ok(Replaced { cloid: old.cloid, is_entry, oid: old.oid })
         }
         None => {

@@ -13,6 +13,9 @@ use crate::venue::order::Order;
 pub(crate) fn own_stops(guard: &Guard, orders: &[Order], grouping: Grouping) -> Vec<Post> {
     let mut freed: Vec<u64> = Vec::new();
     let mut posts = Vec::new();
+    if guard.is_account_older() {
+        return posts;
+    }
     for (place, order) in orders.iter().enumerate() {
         // The child of an entry covers nothing yet.
         let Some(size) = cover::of_order(order, grouping) else { continue };
@@ -37,6 +40,11 @@ fn replaced_by(guard: &Guard, new: &Order, new_size: CoverSize, freed: &[u64]) -
     let side = side_covered(new.is_buy);
     let line = guard.lines.get(new.asset).filter(|line| line.side == side);
     let (Some(line), Some(new_px)) = (line, new.market_stop_px()) else { return Vec::new() };
+    // One on the wrong side of the price is refused, or fires at once.
+    let mark = guard.view.mark(new.asset).or_else(|| guard.view.price(new.asset));
+    if mark.is_none_or(|mark| !side.losing(new_px, mark)) {
+        return Vec::new();
+    }
     let mut line = line.clone();
     let pending = guard.sent.may_have_filled(new.asset, side);
     let mut standing = stops_for(guard, new.asset, side);

@@ -4,8 +4,10 @@ use super::veto::Veto;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::guard::state::cover::{self, CoverSize, side_covered};
+use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::exposure::{Exposure, Stop};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::standing_stops::live_for;
 use crate::guard::state::view::Resting;
 use crate::venue::order::Order;
 use rust_decimal::Decimal;
@@ -20,9 +22,13 @@ pub(crate) fn check(guard: &Guard, exposure: &mut Exposure, old: &Resting, new: 
         Some(_) => exposure.market(&guard.view, old.asset).held(side),
         None => Decimal::MAX,
     };
-    let held = held.saturating_add(guard.sent.may_have_filled(old.asset, side));
+    let pending = guard.sent.may_have_filled(old.asset, side);
+    let held = held.saturating_add(pending);
     let line = guard.lines.get(old.asset).filter(|line| line.side == side);
-    if held.is_zero() || line.is_some_and(|line| !line.counts(old_px)) {
+    // While anything is bare, what is farther than the line stands in for its cover.
+    let is_covered = |line: &CoverLine| line.bare(&live_for(guard, old.asset, side), pending).is_empty();
+    let is_idle = |line: &CoverLine| !line.counts_with(old_px, pending) && is_covered(line);
+    if held.is_zero() || line.is_some_and(is_idle) {
         return Ok(());
     }
     let is_stop = new.market_stop_px().filter(|_| new.asset == old.asset && new.is_buy == old.is_buy);

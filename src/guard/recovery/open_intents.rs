@@ -38,6 +38,7 @@ pub(crate) fn reopen(step: &mut Step<'_>) {
             step.record(Done { intent });
         }
     }
+    step.guard.doubts.values_mut().for_each(|doubt| doubt.is_earlier = true);
 }
 
 /// Tells of a noop without an answer: it does nothing, so its effect holds, and nothing depends on it.

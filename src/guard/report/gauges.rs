@@ -1,11 +1,12 @@
 //! Figures for a monitor: what the status tells, as numbers.
 
 use crate::base::amount::percent_of;
-use crate::guard::report::{alerts, open_orders, problems};
+use crate::guard::report::{alerts, if_away, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::risk_state::RiskState;
 use crate::guard::state::standing_stops::bare_size;
+use crate::record::status::IfAway;
 use rust_decimal::Decimal;
 
 /// Every risk state.
@@ -36,6 +37,8 @@ pub struct Gauges {
     pub positions: usize,
     /// How many of them market stops do not cover in full.
     pub uncovered: usize,
+    /// What the venue is left with if the guard goes away; `None` before it was read.
+    pub if_away: Option<IfAway>,
     /// The owner of each open order, of [`OWNERS`].
     pub order_owners: Vec<&'static str>,
     /// The code of each alert, of [`ALERTS`].
@@ -94,6 +97,7 @@ impl Guard {
             orders_age_ms: age(self.view.orders_ms),
             positions,
             uncovered,
+            if_away: if_away::if_away(self),
             order_owners: open_orders::order_owners(self),
             alerts: alerts.into_iter().map(|alert| alert.code.into_owned()).collect(),
             intents: self.intents.len(),

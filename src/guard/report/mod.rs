@@ -3,6 +3,8 @@
 pub(crate) mod alerts;
 pub(crate) mod gauges;
 pub(crate) mod headroom;
+pub(crate) mod if_away;
+pub(crate) mod open_entries;
 pub(crate) mod open_orders;
 pub(crate) mod problems;
 pub(crate) mod status;

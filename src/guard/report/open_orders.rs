@@ -3,7 +3,6 @@
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::is_derived;
 use crate::guard::state::paper_orders::PaperOrder;
-use crate::guard::state::sent::order::SentOrder;
 use crate::guard::state::view::Resting;
 use crate::record::status::OpenOrder;
 use crate::venue::info as venue;
@@ -20,16 +19,6 @@ pub(crate) fn open_orders(guard: &Guard) -> Vec<OpenOrder> {
         Some(describe_paper(oid, order, coin))
     });
     core.chain(foreign).chain(paper).collect()
-}
-
-/// How many open entries have no stop of their own with them.
-pub(crate) fn unattended(guard: &Guard) -> usize {
-    let shown = guard.view.orders.values().filter(|order| order.is_entry() && order.child_stop_px.is_none()).count();
-    let is_bare = |order: &&SentOrder| {
-        let is_entry = !order.reduce_only && !order.is_immediate;
-        is_entry && order.resting.is_some() && !guard.sent.has_child(order.key)
-    };
-    shown.saturating_add(guard.sent.open().filter(is_bare).count())
 }
 
 /// The owner of each open order.

@@ -1,10 +1,10 @@
 //! The status: what the guard knows, for people and programs.
 
-use crate::guard::report::{alerts, gauges, headroom, open_orders, problems};
+use crate::guard::report::{alerts, gauges, headroom, if_away, open_entries, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
-use crate::record::status::{Position, RiskStatus, SCHEMA, Status, VenueStatus};
+use crate::record::status::{IfAway, Position, RiskStatus, SCHEMA, Status, VenueStatus};
 use crate::venue::side::PositionSide;
 
 impl Guard {
@@ -33,7 +33,8 @@ impl Guard {
             equity: self.view.equity(),
             positions: positions(self, exposure),
             open_orders: open_orders::open_orders(self),
-            unattended: open_orders::unattended(self),
+            unattended: open_entries::unattended(self),
+            if_away: if_away::if_away(self).filter(|left| *left != IfAway::default()),
             alerts,
             venue: VenueStatus {
                 url: config.venue_url.clone(),

@@ -155,7 +155,8 @@ impl CoverLine {
         self.counts_with(px, Decimal::ZERO)
     }
 
-    fn counts_with(&self, px: Decimal, more: Decimal) -> bool {
+    /// The same with `more` that may be held already.
+    pub(crate) fn counts_with(&self, px: Decimal, more: Decimal) -> bool {
         let farthest = self.side.furthest(self.parts(more).iter().map(|part| part.px));
         self.is_inside_liquidation(px) && farthest.is_none_or(|line_px| !self.side.nearer(line_px, px))
     }
@@ -198,10 +199,14 @@ impl CoverLine {
         self.bound();
     }
 
-    /// Forgets what has the price beyond it, once that was to be closed: a stop that fires is gone, and what the market
-    /// did not take is covered anew.
-    pub(crate) fn forget_fired(&mut self, px: Decimal) {
-        self.parts.retain(|part| self.side.losing(part.px, px));
+    /// Forgets so much of what has the price beyond it, once that was closed. What the market did not take keeps its line.
+    pub(crate) fn forget_closed(&mut self, px: Decimal, mut closed: Decimal) {
+        for part in self.parts.iter_mut().filter(|part| !self.side.losing(part.px, px)) {
+            let gone = closed.min(part.size);
+            closed = closed.saturating_sub(gone);
+            part.size = part.size.saturating_sub(gone);
+        }
+        self.parts.retain(|part| part.size > Decimal::ZERO);
     }
 
     fn bound(&mut self) {

@@ -25,6 +25,12 @@ use crate::guard::state::view::{AccountView, Resting, View};
 use crate::guard::state::watch::Watch;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// After so long in a life an account of a time before it is taken for new: then it is the machine's clock that is ahead.
+const OLDER_FOR_MS: u64 = 10_000;
+
+/// By so much at most lagging reads hold up what the guard takes for the venue's time.
+const LAGS_MS: u64 = 5_000;
+
 /// The guard's whole state.
 pub struct Guard {
     pub(in crate::guard) config: Config,
@@ -76,6 +82,8 @@ pub struct Guard {
     /// Who placed each reduce-only order that rests, by its client order id.
     pub(in crate::guard) exit_owners: BTreeMap<Cloid, Address>,
     pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
+    /// When this life began.
+    pub(in crate::guard) started_ms: Option<u64>,
     pub(in crate::guard) shutdown_reason: Option<String>,
     pub(in crate::guard) is_shut_down: bool,
     /// The last `risk` event's content, so that only changes are told.
@@ -131,6 +139,7 @@ impl Guard {
             allowance: Allowance::default(),
             exit_owners: BTreeMap::new(),
             api_wallet_valid_until_ms: None,
+            started_ms: None,
             shutdown_reason: None,
             is_shut_down: false,
             last_risk: None,
@@ -197,9 +206,11 @@ impl Guard {
         exposure
     }
 
-    /// This moment by both clocks.
+    /// This moment by both clocks. Reads that lag hold the venue's time back: where the machine's is a little ahead of it,
+    /// that may be the right one.
     pub(in crate::guard) fn moment(&self, now_ms: u64) -> Moment {
-        Moment { now_ms, venue_ms: self.clock.best_ms() }
+        let best_ms = self.clock.best_ms();
+        Moment { now_ms, venue_ms: best_ms.max(now_ms.min(best_ms.saturating_add(LAGS_MS))) }
     }
 
     /// The open order with this id, as read or as just accepted.
@@ -216,6 +227,16 @@ impl Guard {
     pub(in crate::guard) fn is_account_held(&self, now_ms: u64) -> bool {
         let age_ms = |account: &AccountView| now_ms.saturating_sub(account.begun_ms);
         self.view.account.as_ref().is_some_and(|account| age_ms(account) <= self.config.account_max_age_ms)
+    }
+
+    /// Whether the account as read is of a time before this life, when more may have filled: nobody remembers what the
+    /// venue answered then.
+    pub(in crate::guard) fn is_account_older(&self) -> bool {
+        let is_older = |account: &AccountView, started_ms: u64| {
+            account.venue_ms < started_ms && account.begun_ms < started_ms.saturating_add(OLDER_FOR_MS)
+        };
+        let (account, started_ms) = (self.view.account.as_ref(), self.started_ms);
+        account.zip(started_ms).is_some_and(|(account, started_ms)| is_older(account, started_ms))
     }
 
     /// Whether the account must hold no position: killed, halted for the day or by drawdown.

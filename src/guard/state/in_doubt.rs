@@ -41,6 +41,8 @@ pub(crate) struct InDoubtAction {
     pub(crate) proof: Proof,
     /// Since when it is in doubt in this life: reads that began before prove nothing about it.
     pub(crate) since_ms: u64,
+    /// An earlier life sent it: what it placed is in the first reads, or nowhere.
+    pub(crate) is_earlier: bool,
     /// When it was asked about first.
     asked_ms: Option<u64>,
     /// Until when the question that is at the venue is waited for.
@@ -122,6 +124,7 @@ impl InDoubtAction {
             terms,
             proof,
             since_ms: now_ms,
+            is_earlier: false,
             asked_ms: None,
             asking_until_ms: None,
             burns: 0,
@@ -137,9 +140,15 @@ impl InDoubtAction {
         if let Proof::Used(at_ms) = self.proof { Some(at_ms) } else { None }
     }
 
-    /// Whether it places an order in this market, and since when it is in doubt.
-    pub(crate) fn about(&self, asset: u32) -> Option<u64> {
-        self.action.orders().any(|order| order.asset == asset).then_some(self.since_ms)
+    /// Whether it places an order in this market.
+    pub(crate) fn is_about(&self, asset: u32) -> bool {
+        self.action.orders().any(|order| order.asset == asset)
+    }
+
+    /// Whether it may have placed a stop in this market that no read has shown, and since when it is in doubt.
+    pub(crate) fn may_cover(&self, asset: u32) -> Option<u64> {
+        let has_stop = self.action.orders().any(|order| order.asset == asset && order.market_stop_px().is_some());
+        (has_stop && !self.is_earlier).then_some(self.since_ms)
     }
 
     /// Whether its orders can be asked for.

@@ -145,6 +145,12 @@ impl Intent {
         self.next(index)
     }
 
+    /// Whether all that the request sends takes orders away.
+    pub(crate) fn only_cancels(&self) -> bool {
+        let mut parts = self.actions.iter().filter(|planned| planned.role == Role::Forward);
+        parts.all(|planned| matches!(planned.action, Action::Cancel { .. } | Action::CancelByCloid { .. }))
+    }
+
     /// The parts of the request after `index`, each with its own.
     pub(crate) fn parts_after(&self, index: usize) -> impl Iterator<Item = (usize, &Planned)> {
         self.parts_from(index.saturating_add(1))

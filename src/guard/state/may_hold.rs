@@ -8,7 +8,7 @@ impl Guard {
     pub(in crate::guard) fn may_hold(&self, asset: u32, now_ms: u64) -> bool {
         let Some(account) = &self.view.account else { return true };
         let is_old = now_ms.saturating_sub(account.begun_ms) > self.config.account_max_age_ms;
-        is_old || !self.view.position(asset).is_zero() || self.may_open(asset)
+        is_old || self.is_account_older() || !self.view.position(asset).is_zero() || self.may_open(asset)
     }
 
     /// Whether anything could have opened a position since the last read.
@@ -19,7 +19,7 @@ impl Guard {
         };
         self.view.orders.values().any(|order| order.asset == asset && !order.reduce_only)
             || self.sent.orders.iter().any(|order| order.asset == asset && !order.reduce_only)
-            || self.doubts.values().any(|doubt| doubt.about(asset).is_some())
+            || self.doubts.values().any(|doubt| doubt.is_about(asset))
             || self.parked.iter().any(|waiting| is_asked_for(&waiting.request.body))
     }
 }

@@ -4,8 +4,9 @@ use rust_decimal::dec;
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::{Input, Mode};
+use crate::guard::{Effects, Input, Mode};
 use crate::rules::{Coin, Markets, Rules};
+use crate::venue::info::OpenOrder;
 
 /// A guard in which every limit is narrow and every state is against the client.
 fn hostile(state: usize) -> Desk {
@@ -77,10 +78,37 @@ fn reduces_is_forwarded_as_it_came_in_every_state() {
 fn cancels_and_settings_that_open_nothing_pass_in_every_state() {
     for state in 0..=6 {
         let mut desk = hostile(state);
-        desk.ask(json!({"type": "cancel", "cancels": [{"a": BTC, "o": 77}]})).reduces();
+        if state > 0 {
+            desk.show(vec![open("BTC", "B", "50000", "0.001", 77)]);
+            desk.ask(json!({"type": "cancel", "cancels": [{"a": BTC, "o": 77}]})).reduces();
+        }
         desk.ask(json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": cloid(9)}]})).reduces();
         desk.ask(json!({"type": "twapCancel", "a": ETH, "t": 1})).reduces();
         desk.ask(json!({"type": "noop"})).allowed();
+    }
+}
+
+/// Before the open orders are read once, an order id may be that of the guard's own stop. The wait for them has an end.
+#[test]
+fn a_cancel_by_order_id_waits_for_the_first_open_orders_and_passes_without_them_in_the_end() {
+    let own = OpenOrder {
+        cloid: Some("0x73766367726401000000000000000001".parse().unwrap()),
+        ..open_stop("ETH", "A", "1960", "5", 77)
+    };
+    let decided = |effects: &Effects| events(effects).into_iter().find(|event| event["kind"] == "decision");
+    let waiting = || {
+        let mut desk = hostile(0);
+        let effects = desk.post(json!({"type": "cancel", "cancels": [{"a": BTC, "o": 77}]}));
+        assert!(decided(&effects).is_none());
+        desk
+    };
+    let mut desk = waiting();
+    desk.orders = vec![own];
+    assert_eq!(decided(&desk.read_orders(desk.now)).unwrap()["code"], "guard_order");
+    for (after_ms, passes) in [(5_999, false), (6_000, true)] {
+        let mut desk = waiting();
+        desk.now += after_ms;
+        assert_eq!(decided(&desk.step(Input::Tick)).is_some_and(|event| event["code"] == "reduces"), passes);
     }
 }
 

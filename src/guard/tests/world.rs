@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::fixture::*;
 use crate::base::address::Cloid;
 use crate::guard::effects::SendAction;
-use crate::guard::state::cover::{CoverSize, total, total_size};
+use crate::guard::state::cover::{CoverSize, total};
 use crate::guard::{Config, Effects, Input, Mode, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::action::{Action, Modify, Target};
@@ -116,14 +116,12 @@ impl World {
         let held = self.positions.get(&asset).copied().unwrap_or_default();
         let covers =
             |order: &&Order| order.asset == asset && order.reduce_only && order.is_buy == held.is_sign_negative();
-        let stops = self.book.values().filter(covers);
-        let stops: Vec<_> =
-            stops.filter_map(|order| Some((order.market_stop_px()?, CoverSize::Part(order.size)))).collect();
-        let bare = match self.desk.guard.lines.get(asset).filter(|line| line.held == held.abs()) {
-            Some(line) => total_size(&line.bare(&stops, Decimal::ZERO)),
-            None => (held.abs() - total(stops.iter().map(|(_, size)| *size), held.abs())).max(Decimal::ZERO),
-        };
-        (held, held.abs() - bare)
+        let sizes = self
+            .book
+            .values()
+            .filter(covers)
+            .filter_map(|order| order.market_stop_px().map(|_| CoverSize::Part(order.size)));
+        (held, total(sizes, held.abs()).min(held.abs()))
     }
 
     /// What rests under `oid`.

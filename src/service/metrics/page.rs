@@ -9,8 +9,10 @@ use super::text::{Family, Kind, Page, seconds_of_ms};
 use crate::guard::{AlertCode, Code, Gauges, Money, OWNERS, RISK_STATES, Verdict};
 use crate::journal::Condition;
 use crate::record::event::KINDS;
+use crate::record::status::IfAway;
 use crate::venue::weight::Priority;
 use Kind::{Counter, Gauge};
+use rust_decimal::Decimal;
 
 /// The figures of the moment, from the decision loop.
 #[derive(Debug)]
@@ -139,6 +141,11 @@ fn account(page: &mut Page, guard: Option<&Gauges>) {
     page.single("svc_guard_positions", Gauge, "Positions held.", guard.map(|guard| guard.positions));
     let help = "Positions that market stops do not cover in full.";
     page.single("svc_guard_positions_uncovered", Gauge, help, guard.map(|guard| guard.uncovered));
+    let away = |pick: fn(&IfAway) -> Decimal| Some(pick(guard?.if_away.as_ref()?).normalize());
+    let help = "Lost at most at the stops that the venue holds, if the guard goes away.";
+    page.single("svc_guard_if_away_loss_usdc", Gauge, help, away(|left| left.loss));
+    let help = "Held, or held once every open entry has filled, without a stop at the venue.";
+    page.single("svc_guard_if_away_without_stop_usdc", Gauge, help, away(|left| left.without_stop));
     let mut family = page.family("svc_guard_open_orders", Gauge, "Open orders, by whose they are.");
     if let Some(guard) = guard {
         counted(&mut family, "owner", &OWNERS, &guard.order_owners);

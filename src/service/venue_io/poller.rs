@@ -114,8 +114,8 @@ impl Poller {
             Task::Mids => ("prices", self.intervals.prices_ms, self.steady.mids(read_for)),
             Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)),
             Task::Orders => ("open orders", self.intervals.orders_ms, self.steady.orders(read_for)),
-            Task::Ledger => ("ledger", LEDGER_MS, self.read_ledger()),
-            Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps()),
+            Task::Ledger => ("ledger", LEDGER_MS, self.read_ledger(read_for)),
+            Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
             Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
             Task::Approval => ("API wallet", APPROVAL_MS, self.beside.approval()),
         };
@@ -156,9 +156,9 @@ impl Poller {
         self.steady.account(mode, read_for)
     }
 
-    fn read_ledger(&self) -> Answer {
+    fn read_ledger(&self, read_for: ReadFor) -> Answer {
         let Some(since_ms) = self.board.ledger_since_ms() else { return Ok(None) };
-        let (input, begun_ms) = self.beside.ledger(since_ms)?;
+        let (input, begun_ms) = self.beside.ledger(since_ms, read_for)?;
         self.board.ledger_read(since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS)));
         Ok(Some(input))
     }

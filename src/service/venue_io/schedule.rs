@@ -103,7 +103,9 @@ impl Schedule {
         let is_early = steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders);
         let is_put_off = is_early && !is_urgent && !has_room(self.weight_of(task));
         let is_first = matches!(task, Task::Mode | Task::Universe | Task::Limits) && !is_known;
-        let may_overdraw = (lane != Lane::Beside || is_first) && steady_ms >= overdraft_from_ms;
+        let is_steady = lane != Lane::Beside;
+        let may_overdraw =
+            is_steady && is_urgent || (is_steady || is_first || is_urgent) && steady_ms >= overdraft_from_ms;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
         if is_put_off {
             due.due_steady_ms = steady_from_ms;
@@ -142,6 +144,10 @@ impl Schedule {
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
     pub(super) fn done(&mut self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
+        if is_ok && !due.is_known {
+            // A start's overdraft keeps none from what a halt asks for right after it.
+            due.overdraft_from_ms = 0;
+        }
         (due.is_busy, due.is_known) = (false, due.is_known || is_ok);
         if is_ok {
             due.steady_from_ms = begun_steady_ms.saturating_add(every_ms);
@@ -165,13 +171,19 @@ impl Schedule {
             Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
             Read::Mode => self.at_once(Task::Mode, steady_ms),
             Read::Twaps => self.at_once(Task::Twaps, steady_ms),
-            Read::Universe => self.at_once(Task::Universe, steady_ms),
+            Read::Universe => self.hurry(Task::Universe, steady_ms),
             // Questions, not reads: the board keeps them.
             Read::Leverage { .. } | Read::OrderStatus { .. } => {}
         }
     }
 
+    /// What a halt or a flatten waits for.
     fn at_once(&mut self, task: Task, steady_ms: u64) {
+        self.hurry(task, steady_ms);
+        self.due.iter_mut().filter(|due| due.task == task).for_each(|due| due.is_urgent = true);
+    }
+
+    fn hurry(&mut self, task: Task, steady_ms: u64) {
         if let Some(due) = self.due.iter_mut().find(|due| due.task == task) {
             due.due_steady_ms = due.due_steady_ms.min(steady_ms.max(due.not_before_steady_ms));
         }
@@ -329,6 +341,39 @@ mod tests {
         };
         let seen = [T0, T0 + 1_000, T0 + 7_999, T0 + 9_000].map(|now_ms| may_overdraw(&mut schedule, now_ms));
         assert_eq!(seen, [true, false, false, true]);
+    }
+
+    /// What a halt waits for overdraws a spent share: ledger and mode once in a while, the account as often as it is paid for.
+    #[test]
+    fn what_a_halt_waits_for_overdraws_a_spent_share() {
+        let all = [Task::Mids, Task::Account, Task::Orders];
+        let (budget, on_demand) = (SMALLEST_BUDGET, [Task::Mode, Task::Ledger, Task::Universe]);
+        let mut schedule = Schedule::new(&all, &on_demand, Intervals::for_budget(budget), budget);
+        let first =
+            |schedule: &mut Schedule| (0..3).filter_map(|_| schedule.begin(Lane::Beside, T0, |_| false)).count();
+        for (task, wanted) in on_demand.into_iter().zip([Read::Mode, Read::Ledger { since_ms: 0 }, Read::Universe]) {
+            schedule.want(&wanted, T0);
+            assert_eq!(first(&mut schedule), 1);
+            schedule.done(task, T0, u64::MAX, true);
+        }
+        read_once(&mut schedule, [(Task::Mids, 8_000), (Task::Account, 8_000), (Task::Orders, 30_000)], true);
+        let mut overdraws = |read: Read, lane: Lane, now_ms: u64| {
+            schedule.want(&read, now_ms);
+            let (task, read_for) = schedule.begin(lane, now_ms, |_| false).unwrap();
+            schedule.done(task, now_ms, 60_000, true);
+            read_for.may_overdraw
+        };
+        assert!(
+            overdraws(Read::AccountNow, Lane::Account, T0 + 300) && overdraws(Read::OrdersNow, Lane::Orders, T0 + 300)
+        );
+        let from = T0 + APART_MS;
+        assert!(
+            overdraws(Read::Mode, Lane::Beside, from) && overdraws(Read::Ledger { since_ms: 0 }, Lane::Beside, from)
+        );
+        for (after_ms, may) in [(FIRST_AGAIN_MS - APART_MS, false), (FIRST_AGAIN_MS, true)] {
+            assert_eq!(overdraws(Read::Ledger { since_ms: 0 }, Lane::Beside, from + after_ms), may, "{after_ms}");
+        }
+        assert!(!overdraws(Read::Universe, Lane::Beside, from), "new markets can wait");
     }
 
     #[test]

@@ -23,7 +23,8 @@ use crate::venue::weight::{Denied, Priority, exchange_weight};
 
 /// Sender threads: a slow answer holds up none of the next few actions. The first sends the guard's own only.
 pub(in crate::service) const SENDERS: usize = 5;
-/// The guard's own actions wait this long for the request budget, and then go out over it: the venue's own limit decides.
+/// Where the address's budget may be used up, the guard's own actions wait this long for it, and then go out over it: the
+/// venue's own limit decides.
 const OWN_PATIENCE_MS: u64 = 2_000;
 
 /// Shared by all senders.
@@ -98,8 +99,8 @@ fn priority_of(action: &SendAction) -> Priority {
 }
 
 /// Spends the request's weight. What a client sends is refused where it does not fit, exits too: what is kept for the
-/// guard's reads, its stops and its closes is what the account's halts live on. Only the guard's own waits, and then
-/// goes out regardless.
+/// guard's reads, its stops and its closes is what the account's halts live on. Only the guard's own goes out over its
+/// share: at once while this service has not used half of what the address has, and after a while in any case.
 fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
     let weight = exchange_weight(action.batch_len);
     let priority = priority_of(action);
@@ -108,7 +109,7 @@ fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
         match venue.try_spend_for(action.client.as_ref(), priority, weight) {
             Ok(()) => return Ok(()),
             Err(denied) if action.urgency != Urgency::Own => return Err(denied),
-            Err(_) if steady_ms() >= until_ms => {
+            Err(_) if venue.is_address_free_for(weight) || steady_ms() >= until_ms => {
                 venue.charge(priority, weight);
                 return Ok(());
             }

@@ -51,8 +51,29 @@ impl VenueAccess {
         has_room
     }
 
+    /// Whether this service leaves half of the address's whole budget with so much more: what a start or an earlier life
+    /// spent holds up no stop and no close.
+    pub(in crate::service) fn is_address_free_for(&self, weight: u32) -> bool {
+        leaves_half(lock(&self.budget).used(steady_ms()), weight)
+    }
+
     /// Books weight that was spent already, or must be.
     pub(in crate::service) fn charge(&self, priority: Priority, weight: u32) {
         lock(&self.budget).charge(priority, None, weight, steady_ms());
+    }
+}
+
+fn leaves_half(used: u32, weight: u32) -> bool {
+    used.saturating_add(weight) <= IP_BUDGET / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_address_is_left_to_others() {
+        assert!(leaves_half(0, 1) && leaves_half(599, 1));
+        assert!(!leaves_half(600, 1) && !leaves_half(u32::MAX, 1));
     }
 }

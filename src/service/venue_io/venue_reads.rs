@@ -35,7 +35,7 @@ pub(super) struct ReadFor {
     pub(super) is_early: bool,
     /// For cover or a flatten: it spends their budget where its own is spent.
     pub(super) is_urgent: bool,
-    /// It is due by itself, and without it the guard would be blind: a share that others spent is overdrawn for it.
+    /// Without it the guard would be blind, or a halt would wait: a share that others spent is overdrawn for it.
     pub(super) may_overdraw: bool,
 }
 
@@ -122,18 +122,18 @@ impl VenueReader {
     }
 
     /// The ledger from `since_ms` on, and when that was asked.
-    pub(super) fn ledger(&self, since_ms: u64) -> Result<(Input, u64), String> {
+    pub(super) fn ledger(&self, since_ms: u64, read_for: ReadFor) -> Result<(Input, u64), String> {
         let begun_ms = now_ms();
         let kind = "userNonFundingLedgerUpdates";
-        let answer = self.ask(&json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
+        let answer = self.ask_for(read_for, &json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
         let updates = info::ledger_updates(&answer)?;
         self.venue.charge(Priority::Read, info_extra(kind, updates.len()));
         Ok((Input::Ledger { updates, begun_ms }, begun_ms))
     }
 
     /// A failure goes to the core too: a TWAP order that cannot be read cannot be ended either.
-    pub(super) fn twaps(&self) -> Answer {
-        let answer = self.ask_as(Priority::Flatten, &json!({"type": "twapHistory", "user": self.account}));
+    pub(super) fn twaps(&self, read_for: ReadFor) -> Answer {
+        let answer = self.ask_for(read_for, &json!({"type": "twapHistory", "user": self.account}));
         Ok(Some(Input::Twaps(answer.and_then(|answer| info::running_twaps(&answer)))))
     }
 

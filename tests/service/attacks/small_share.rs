@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::stand::{Mode, Stand};
-use crate::watched::{WIDE, hold, stops};
+use crate::stand::{Mode, Stand, until};
+use crate::watched::{WIDE, hold, hold_covered, stops, until_flat};
 
 /// A few of the least share's intervals, and well under the minute in which a spent budget comes back.
 const SOON: Duration = Duration::from_secs(24);
@@ -51,4 +51,32 @@ fn what_the_last_life_spent_is_remembered() {
     launch(&mut stand);
     let again = stand.status()["venue"]["weight_used"].as_u64().unwrap();
     assert!(again > spent, "{again} after {spent}");
+}
+
+/// How often the venue was asked each of these.
+fn reads(stand: &Stand, kinds: &[&str]) -> Vec<u64> {
+    let truth = stand.venue.truth();
+    kinds.iter().map(|kind| truth["reads"][kind].as_u64().unwrap_or_default()).collect()
+}
+
+/// Right after a start has spent the share cover does without nothing that it should look at, and a halt is explained by
+/// the ledger and the mode rather than waited out.
+#[test]
+fn cover_and_halt_have_their_reads_after_a_start() {
+    let mut stand = Stand::set_up(Mode::Testnet, &WIDE.replace("daily_loss = \"90\"", "daily_loss = \"5\""));
+    launch(&mut stand);
+    until("the first reads", || stand.status()["equity"].is_string().then_some(()));
+    let orders = || reads(&stand, &["frontendOpenOrders"])[0];
+    until("the open orders", || (orders() > 0).then_some(()));
+    let before = orders();
+    hold_covered(&stand, "ETH", "4");
+    assert!(orders() > before, "it was covered blindly");
+    hold_covered(&stand, "BTC", "0.01");
+    let explained = ["userNonFundingLedgerUpdates", "userAbstraction"];
+    let before = reads(&stand, &explained);
+    stand.venue.price("ETH", "2360").unwrap();
+    until("the halt", || (stand.status()["risk"]["state"] == "halted_for_day").then_some(()));
+    let after = reads(&stand, &explained);
+    assert!(before.iter().zip(&after).all(|(before, after)| before < after), "{before:?} {after:?}");
+    until_flat(&stand);
 }

@@ -96,6 +96,8 @@ fn hold_to_the_status(stand: &Stand) {
         let orders =
             counts(status["open_orders"].as_array()?, |order| Some(format!("owner=\"{}\"", order["owner"].as_str()?)));
         let positions = status["positions"].as_array()?;
+        // Left out where nothing is left at the venue.
+        let away = |key: &str| status["if_away"].get(key).cloned().unwrap_or_else(|| json!("0"));
         let bare = positions.iter().filter(|position| position["covered_size"] != position["size"]).count();
         let all = named.iter().all(|(field, series)| fits(series, &status["risk"][field]))
             && fits("svc_guard_equity_usdc", &status["equity"])
@@ -104,6 +106,8 @@ fn hold_to_the_status(stand: &Stand) {
             && scrape.count("svc_guard_kill_latched") == u64::from(!status["killed"].is_null())
             && scrape.count("svc_guard_positions") == positions.len() as u64
             && scrape.count("svc_guard_positions_uncovered") == bare as u64
+            && fits("svc_guard_if_away_loss_usdc", &away("loss"))
+            && fits("svc_guard_if_away_without_stop_usdc", &away("without_stop"))
             && some(scrape.of("svc_guard_alerts")) == alerts
             && some(scrape.of("svc_guard_open_orders")) == orders;
         all.then_some(())

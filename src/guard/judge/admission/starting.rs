@@ -14,6 +14,11 @@ pub(crate) fn check_reads(guard: &Guard) -> Result<&AccountView, Veto> {
     if guard.view.orders_ms.is_none() {
         return Err(Veto::new(Code::Starting, "the open orders have not been read yet; try again in a moment"));
     }
+    if guard.is_account_older() {
+        let text =
+            "the account as read is of a time before the start, and may lack what filled since; try again in a moment";
+        return Err(Veto::new(Code::Starting, text));
+    }
     Ok(account)
 }
 

@@ -3,6 +3,7 @@
 //! between two reads that show the same sizes, so what is known of trades counts too. No halt is decided here.
 
 use crate::base::amount::percent_of;
+use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::transfers::Transfer;
 use crate::guard::state::view::AccountView;
 use crate::venue::info::Position;
@@ -73,6 +74,14 @@ impl Cash {
             self.equity = self.equity.saturating_add(flow.usd);
             self.usd = self.usd.saturating_add(flow.usd);
         }
+    }
+
+    /// The same in parts of what the account was worth, as the marks are moved.
+    pub(crate) fn scale(&mut self, flow: &Transfer) {
+        let mut mark = EquitySample { at_ms: self.at_ms, equity: self.equity };
+        mark.move_with(flow);
+        self.usd = self.usd.saturating_add(mark.equity.saturating_sub(self.equity));
+        self.equity = mark.equity;
     }
 
     /// The cash that is gone since an earlier read, USDC, if it is too much to be anything but a flow. `traded_ms` is when

@@ -39,8 +39,10 @@ impl CashHistory {
         }
     }
 
+    /// In parts, as the marks: what went before a deposit, and that the ledger does not tell of yet, is a part of what the
+    /// account was worth then.
     pub(crate) fn shift(&mut self, flow: &Transfer) {
-        self.told.iter_mut().chain(&mut self.later).for_each(|cash| cash.shift(flow));
+        self.told.iter_mut().chain(&mut self.later).for_each(|cash| cash.scale(flow));
     }
 
     /// The cash that is gone and that a withdrawal could explain; `None` where the ledger has not told of enough.

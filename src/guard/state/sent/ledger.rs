@@ -15,7 +15,6 @@ use crate::venue::reply::{Reply, Status};
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// Accepted orders remembered as resting between two reads at most; more are known only once they are read.
 const MAX_RESTING: usize = 1000;
@@ -28,7 +27,7 @@ const MOST_ASKED: usize = 4;
 pub(crate) struct SentOrders {
     /// Orders that may fill: their exposure counts.
     pub(crate) orders: Vec<SentOrder>,
-    triggers: Vec<SentTrigger>,
+    pub(super) triggers: Vec<SentTrigger>,
     cancels: Vec<SentCancel>,
 }
 
@@ -169,10 +168,19 @@ impl SentOrders {
         self.cancels.retain(|cancel| is_kept(cancel.key));
     }
 
+    /// Takes in that nothing more can become of an action: what does not rest has filled or gone.
+    pub(crate) fn over(&mut self, key: (u64, usize), at: Moment) {
+        let open = self.orders.iter_mut().filter(|order| order.key.is_of(key) && order.phase.is_open());
+        open.filter(|order| order.is_immediate).for_each(|order| order.phase = Phase::Closed(at));
+    }
+
     /// Takes an action without an answer for accepted by now: reads that begin from here on tell the truth about it.
-    pub(crate) fn accepted(&mut self, key: (u64, usize), now_ms: u64) {
-        let orders = self.orders.iter_mut().filter(|order| order.key.is_of(key));
-        orders.for_each(|order| order.phase = Phase::Accepted(now_ms));
+    pub(crate) fn accepted(&mut self, key: (u64, usize), at: Moment) {
+        let now_ms = at.now_ms;
+        for order in self.orders.iter_mut().filter(|order| order.key.is_of(key)) {
+            // What does not rest has filled or gone by now.
+            order.phase = if order.is_immediate { Phase::Closed(at) } else { Phase::Accepted(now_ms) };
+        }
         self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(now_ms));
         let cancels = self.cancels.iter_mut().filter(|cancel| cancel.key.is_of(key));
         cancels.for_each(|cancel| cancel.accepted_ms = Some(now_ms));
@@ -197,9 +205,10 @@ impl SentOrders {
                 Some(resting) => cancel.takes(resting.oid, trigger.cloid),
                 None => trigger.phase == Phase::Unanswered,
             });
-            // What the venue said it took away is gone for good: a read that shows it lags behind.
-            let is_lagging = cancel.done.is_some() && matches!(cancel.target, Target::Oid(_));
-            may_name || may_take && (is_lagging || cancel.accepted_ms.is_none_or(|at_ms| begun_ms < at_ms))
+            // What the venue said to be gone is gone, however old the orders are that still show it. A read that began in
+            // the same moment as the answer came may be older.
+            let is_gone = cancel.done.is_some() && matches!(cancel.target, Target::Oid(_));
+            may_name || may_take && (is_gone || cancel.accepted_ms.is_none_or(|at_ms| begun_ms <= at_ms))
         });
         let account = view.account.as_ref();
         let read = account.map(|account| Moment { now_ms: account.begun_ms, venue_ms: account.venue_ms });
@@ -229,36 +238,6 @@ impl SentOrders {
         let is_gone = !view.orders.contains_key(&order.oid);
         let cancel = self.cancels.iter().find(|cancel| is_gone && cancel.takes(order.oid, order.cloid));
         SentOrder::vanished(order, cancel.and_then(|cancel| cancel.done).unwrap_or(at))
-    }
-
-    /// Settles against an account read. `moves` is by how much positions differ from the read before it, signed.
-    pub(crate) fn on_account_read(&mut self, read: Moment, moves: &BTreeMap<u32, Decimal>) {
-        let moves = self.set_off_told(read, moves);
-        for (asset, change) in &moves {
-            // First what is known to have filled.
-            let mut left = change.abs();
-            for is_told in [true, false] {
-                let is_its = |order: &&mut SentOrder| {
-                    (order.asset, order.is_buy, order.is_told()) == (*asset, *change > Decimal::ZERO, is_told)
-                };
-                left = self.orders.iter_mut().filter(is_its).fold(left, |left, order| order.on_move(left));
-            }
-        }
-        self.orders.retain(|order| !order.is_settled_by(read));
-    }
-
-    /// Puts the moves down to all that was told by then where they come to just that together: fills in both directions
-    /// between two reads show only what is left of both. Returns the moves of the other markets.
-    fn set_off_told(&mut self, read: Moment, moves: &BTreeMap<u32, Decimal>) -> BTreeMap<u32, Decimal> {
-        let mut told: BTreeMap<u32, Decimal> = BTreeMap::new();
-        for order in self.orders.iter().filter(|order| order.is_told_before(read)) {
-            let sum = told.entry(order.asset).or_default();
-            *sum = sum.saturating_add(order.unmoved());
-        }
-        told.retain(|asset, sum| moves.get(asset).copied().unwrap_or_default() == *sum);
-        let explained = self.orders.iter_mut().filter(|order| told.contains_key(&order.asset));
-        explained.filter(|order| order.is_told_before(read)).for_each(SentOrder::take_all_told);
-        moves.iter().filter(|(asset, _)| !told.contains_key(asset)).map(|(asset, change)| (*asset, *change)).collect()
     }
 
     /// How much of each order rests, as far as the open orders show. Of two that look alike neither is taken to be the
@@ -291,12 +270,12 @@ impl SentOrders {
     }
 
     /// How much of orders that open or enlarge one side may have filled and is shown by no read yet: not what is known
-    /// to rest.
+    /// to rest, unless a read has missed it.
     pub(crate) fn may_have_filled(&self, asset: u32, side: PositionSide) -> Decimal {
         let is_here = |order: &&SentOrder| {
             (order.asset, order.is_buy) == (asset, side.opening().is_buy())
                 && !order.reduce_only
-                && !(order.phase.is_open() && order.resting.is_some())
+                && !(order.phase.is_open() && order.resting.is_some() && !order.is_missed)
         };
         self.orders.iter().filter(is_here).fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.size))
     }
@@ -336,12 +315,18 @@ impl SentOrders {
         })
     }
 
-    /// Whether a trigger in this market that the venue took, or a stop of the guard's that was sent, has no order id that
-    /// anything has told.
-    pub(crate) fn has_unseen_stop(&self, asset: u32) -> bool {
+    /// Whether a trigger that the venue took, or a stop of the guard's that was sent, has no order id that anything has
+    /// told.
+    pub(crate) fn has_unseen_stop(&self) -> bool {
         let is_own = |trigger: &SentTrigger| trigger.cloid.as_ref().is_some_and(is_guard_stop);
-        let mut unseen = self.triggers.iter().filter(|trigger| trigger.asset == asset && trigger.resting.is_none());
+        let mut unseen = self.triggers.iter().filter(|trigger| trigger.resting.is_none());
         unseen.any(|trigger| trigger.phase != Phase::Unanswered || is_own(trigger))
+    }
+
+    /// Whether a trigger with this client order id, which the venue took, has no order id that anything has told.
+    pub(crate) fn has_unseen_stop_with(&self, cloid: Cloid) -> bool {
+        let mut unseen = self.triggers.iter().filter(|trigger| trigger.resting.is_none());
+        unseen.any(|trigger| trigger.cloid == Some(cloid) && trigger.phase != Phase::Unanswered)
     }
 
     /// The venue's id of an order of this action, if the venue said that it rests.

@@ -7,5 +7,6 @@
 pub(crate) mod cancel;
 pub(crate) mod key;
 pub(crate) mod ledger;
+mod moves;
 pub(crate) mod order;
 pub(crate) mod trigger;

@@ -52,6 +52,8 @@ pub(crate) struct SentOrder {
     unknown: u32,
     /// As it rests, once the venue has said so and until a read tells.
     pub(crate) resting: Option<Resting>,
+    /// A read of the open orders that should show it does not: it may have filled.
+    pub(crate) is_missed: bool,
 }
 
 /// How to match a sent order to an open order before the venue has returned its oid.
@@ -86,6 +88,7 @@ impl SentOrder {
             asked_ms: None,
             unknown: 0,
             resting: None,
+            is_missed: false,
         }
     }
 
@@ -109,6 +112,7 @@ impl SentOrder {
             asked_ms: None,
             unknown: 0,
             resting: None,
+            is_missed: false,
         }
     }
 
@@ -143,9 +147,12 @@ impl SentOrder {
     pub(crate) fn on_orders_read(&mut self, shown: Decimal, begun_ms: u64, at: Moment) -> bool {
         let is_told = match self.phase {
             Phase::Accepted(at_ms) => {
+                let is_answered = self.phase.is_answered_by(begun_ms);
+                self.is_missed |= is_answered;
                 let is_late = begun_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS);
-                let is_missed = is_late && self.oid.is_none() || self.moved >= self.size;
-                self.phase.is_answered_by(begun_ms) && (shown > Decimal::ZERO || is_missed)
+                // What can only reduce opens nothing, should a later read show it after all.
+                let is_gone = self.reduce_only || is_late && self.oid.is_none() || self.moved >= self.size;
+                is_answered && (shown > Decimal::ZERO || is_gone)
             }
             // Seen without an answer: what is shown counts as an open order from now on.
             Phase::Unanswered => shown > Decimal::ZERO,

@@ -17,6 +17,9 @@ pub(crate) struct SentTrigger {
     /// Trigger and size of a market stop; none where it covers nothing: a take profit, or the child of an entry, which
     /// waits for that to fill.
     pub(crate) stop: Option<(Decimal, CoverSize)>,
+    pub(crate) size: Decimal,
+    /// The trigger of a market stop, also of one that covers nothing yet.
+    pub(crate) stop_px: Option<Decimal>,
     pub(crate) cloid: Option<Cloid>,
     pub(crate) phase: Phase,
     /// As it rests, once the venue has said so.
@@ -26,6 +29,16 @@ pub(crate) struct SentTrigger {
 impl SentTrigger {
     pub(crate) fn new(key: SentKey, order: &Order, stop: Option<(Decimal, CoverSize)>) -> Self {
         let (asset, is_buy, cloid) = (order.asset, order.is_buy, order.cloid);
-        Self { key, asset, is_buy, stop, cloid, phase: Phase::Unanswered, resting: None }
+        Self {
+            key,
+            asset,
+            is_buy,
+            stop,
+            size: order.size,
+            stop_px: order.market_stop_px(),
+            cloid,
+            phase: Phase::Unanswered,
+            resting: None,
+        }
     }
 }

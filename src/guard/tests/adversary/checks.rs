@@ -21,6 +21,8 @@ const BELIEVED_MS: u64 = 7_000;
 const LOSS_SPARE: Decimal = dec!(1.3);
 /// The same of a limit on size: positions are worth what they cost here, and the equity moves.
 const SIZE_SPARE: Decimal = dec!(1.06);
+/// The venue takes no order under this, USDC: less of a position can neither be closed nor get a stop of its own.
+const LEAST: Decimal = dec!(10);
 /// Under this, USDC, what the venue takes is not sure: its minimum with what the price may move.
 const DUST: Decimal = dec!(25);
 
@@ -86,6 +88,11 @@ impl Checks {
         self.killed_ms.is_some()
     }
 
+    /// Positions were this, one after the other.
+    pub(super) fn follow(&mut self, held: impl Iterator<Item = (&'static str, Decimal)>) {
+        held.for_each(|(coin, held)| self.lines.entry(coin).or_default().follow(held > Decimal::ZERO, held.abs()));
+    }
+
     /// The guard has read these covers.
     pub(super) fn learn(&mut self, shown: &[Shown], books: &Books) {
         for one in shown {
@@ -110,11 +117,13 @@ impl Checks {
             let of_market = loss_at_stops(books, coin, &cover, self.rules.stop);
             let limit = self.share(self.rules.loss_per_trade);
             let bare = (Promise::Covered, coin, cover.bare() * books.mid(coin) > DUST);
-            let stays = (Promise::StopStays, coin, loose.is_some() && cover.size() * books.mid(coin) > DUST);
+            let loosened = loose.as_ref().map_or(Decimal::ZERO, |(size, _)| *size) * books.mid(coin);
+            let is_loose = loosened >= LEAST && cover.size() * books.mid(coin) > DUST;
+            let stays = (Promise::StopStays, coin, is_loose);
             let loses = (Promise::LossPerTrade, coin, of_market > limit * LOSS_SPARE);
             let text = || format!("{coin} is covered so: {:?}", cover.parts);
             broken.extend(self.for_a_while(now_ms, bare, text));
-            broken.extend(self.for_a_while(now_ms, stays, || format!("{coin}: {}", loose.unwrap_or_default())));
+            broken.extend(self.for_a_while(now_ms, stays, || format!("{coin}: {}", loose.unwrap_or_default().1)));
             let text = || format!("{of_market:.2} are lost in {coin} ({:?}), limit {limit:.2}", cover.parts);
             broken.extend(self.for_a_while(now_ms, loses, text));
             let (worst, flipped) = (worst_notional(books, coin), self.flip_credit(coin, books));

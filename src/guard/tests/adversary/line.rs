@@ -24,10 +24,10 @@ pub(super) struct Line {
 impl Line {
     /// Follows the position: a new side has a new line; what is added has none yet, and what goes takes the tightest part of
     /// the line with it.
-    fn follow(&mut self, now: &Cover) {
-        let (before, size) = (self.cover.size(), now.size());
-        if before.is_zero() || self.cover.is_long != now.is_long || size.is_zero() {
-            self.cover = Cover { is_long: now.is_long, parts: Vec::new() }.with_more(size);
+    pub(super) fn follow(&mut self, is_long: bool, size: Decimal) {
+        let before = self.cover.size();
+        if before.is_zero() || self.cover.is_long != is_long || size.is_zero() {
+            self.cover = Cover { is_long, parts: Vec::new() }.with_more(size);
         } else if size > before {
             self.cover = std::mem::take(&mut self.cover).with_more(size - before);
         } else if size < before {
@@ -38,18 +38,20 @@ impl Line {
     /// The guard has read this cover, and it still stands.
     pub(super) fn learn(&mut self, shown: &Shown, books: &Books) {
         let now = Cover::of(books, shown.coin);
-        self.follow(&now);
+        self.follow(now.is_long, now.size());
         if now == shown.cover && !now.size().is_zero() {
             self.cover = self.cover.tighter(&now);
         }
     }
 
-    /// What is looser than the line.
-    pub(super) fn look(&mut self, now: &Cover) -> Option<String> {
-        self.follow(now);
-        let mut units = self.cover.unit_by_unit(now).into_iter();
-        let (line, stands, size) = units.find(|(line, stands, _)| self.is_looser(*stands, *line))?;
-        Some(format!("{size} that were covered at {line:?} are covered at {stands:?}"))
+    /// What is looser than the line, and how much of it.
+    pub(super) fn look(&mut self, now: &Cover) -> Option<(Decimal, String)> {
+        self.follow(now.is_long, now.size());
+        let units = self.cover.unit_by_unit(now).into_iter();
+        let looser: Vec<_> = units.filter(|(line, stands, _)| self.is_looser(*stands, *line)).collect();
+        let (line, stands, size) = looser.first()?;
+        let text = format!("{size} that were covered at {line:?} are covered at {stands:?}");
+        Some((looser.iter().map(|(_, _, size)| *size).sum(), text))
     }
 
     fn is_looser(&self, stands: Option<Decimal>, line: Option<Decimal>) -> bool {

@@ -1,8 +1,8 @@
 //! An adversary: a seeded client that tries to break the promises rather than to trade, against the core and the model venue.
 //!
 //! After everything that happens the promises are held against the venue's own books, never against what the guard takes
-//! them for. A game is short; there are many. `ADVERSARY_GAMES` plays more of them, `ADVERSARY_SEED` plays one and prints
-//! what happened.
+//! them for. A game is short; there are many. `ADVERSARY_GAMES` plays more of them, from the seed
+//! `ADVERSARY_FROM` on, `ADVERSARY_SEED` plays one and prints what happened.
 
 mod checks;
 mod game;
@@ -55,14 +55,15 @@ fn number(name: &str) -> Option<u64> {
 
 /// Plays the games of these seeds on all cores.
 fn play(games: u64) -> Outcome {
-    let (next, outcome) = (AtomicU64::new(0), Mutex::new(Outcome::default()));
+    let from = number("ADVERSARY_FROM").unwrap_or_default();
+    let (next, outcome) = (AtomicU64::new(from), Mutex::new(Outcome::default()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= games {
+                    if seed >= from + games {
                         break;
                     }
                     let mut world = World::new(seed, false);

@@ -281,7 +281,8 @@ impl World {
                 self.note(|| "the open orders are read".into());
                 self.told.orders_ms = begun_ms(&input);
                 self.give(*input);
-                if self.on_the_way == 0 {
+                // What goes in front of a cancel stands beside what it is for until that goes.
+                if self.on_the_way == 0 && self.guard.intents.is_empty() {
                     self.checks.learn(&shown, &self.venue.books);
                 }
             }
@@ -293,6 +294,7 @@ impl World {
     }
 
     pub(super) fn look(&mut self) {
+        self.checks.follow(self.venue.held.drain(..));
         for broken in self.checks.look(self.now, &self.venue.books) {
             self.fail(broken);
         }

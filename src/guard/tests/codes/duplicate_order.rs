@@ -130,7 +130,9 @@ fn what_only_reduces_goes_without_an_id_that_is_alive() {
     desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 5}}])));
     let mut other = open("ETH", "A", "2200", "0.1", 6);
     other.reduce_only = true;
-    desk.show(vec![other]);
+    let mut first = open("ETH", "A", "2100", "0.1", 5);
+    (first.reduce_only, first.cloid) = (true, serde_json::from_value(cloid(1)).unwrap());
+    desk.show(vec![first, other]);
     let modify = |oid: u64| json!({"type": "modify", "oid": oid, "order": take_profit()});
     let decided = desk.ask(modify(6));
     decided.resized().says(&["goes without it"]);

@@ -56,7 +56,7 @@ fn only_what_reduces_now_passes_while_few_are_left() {
         place(vec![with(exit(), "/t/limit/tif", json!("Gtc"))]),
         place(vec![stop(ETH, false, "1950", "1")]),
         place(vec![exit(), exit()]),
-        json!({"type": "cancel", "cancels": [{"a": ETH, "o": 7}, {"a": ETH, "o": 8}]}),
+        json!({"type": "cancel", "cancels": [{"a": ETH, "o": 7}, {"a": ETH, "o": 7}]}),
     ];
     for action in refused {
         desk.ask(action.clone()).vetoed("venue_budget");
@@ -246,6 +246,12 @@ fn at_a_start_one_cancel_at_a_time_is_not_refused_for_an_unknown_id() {
         let cancels: Vec<Value> = (0..count).map(|oid| json!({"a": ETH, "o": oid})).collect();
         json!({"type": "cancel", "cancels": cancels})
     };
-    desk.ask(cancels(2)).vetoed("venue_budget");
-    desk.ask(cancels(1)).reduces();
+    for (count, code) in [(2, "venue_budget"), (1, "reduces")] {
+        desk.post(cancels(count));
+        // It waits for that read, and no longer than so.
+        desk.now += 6_000;
+        let effects = desk.step(Input::Tick);
+        let decision = events(&effects).into_iter().find(|event| event["kind"] == "decision");
+        assert_eq!(decision.unwrap()["code"], code);
+    }
 }

@@ -220,7 +220,8 @@ impl Checks {
         }
     }
 
-    /// A stop of the guard's goes only where others at least as tight cover the position.
+    /// A stop of the guard's goes only where the others cover the position, and as much of it as tightly as the one that
+    /// goes.
     fn stop_cancelled(&self, now: u64, oid: u64, books: &Books) {
         let Some(gone) = books.orders.get(&oid).filter(|order| is_own(order)) else { return };
         let coin = if gone.coin == "ETH" { "ETH" } else { "SOL" };
@@ -236,7 +237,9 @@ impl Checks {
                 && if is_long { stop.trigger_px >= gone.trigger_px } else { stop.trigger_px <= gone.trigger_px }
         };
         let left = books.stops(coin).filter(is_tight).map(|stop| stop.sz).sum::<Decimal>();
-        if left < books.held(coin).abs() {
+        let all = books.stops(coin).filter(|stop| stop.oid != oid).map(|stop| stop.sz).sum::<Decimal>();
+        let held = books.held(coin).abs();
+        if left < held.min(gone.sz) || all < held {
             self.fail(now, &format!("the stop {oid} at {} goes, and {left} {coin} stay covered", gone.trigger_px));
         }
     }

@@ -58,6 +58,8 @@ pub(in crate::guard::tests) struct Venue {
     pub(in crate::guard::tests) fills: (u64, u64),
     /// What reduces only goes with the position.
     pub(in crate::guard::tests) drops_orphans: bool,
+    /// What was held after each trade.
+    pub(in crate::guard::tests) held: Vec<(&'static str, Decimal)>,
     /// Orders that ended without a trade that the account could show, by coin.
     pub(in crate::guard::tests) vanished: BTreeMap<&'static str, u64>,
 }
@@ -83,6 +85,7 @@ impl Venue {
             next_oid: 1_000,
             fills: (0, 0),
             drops_orphans,
+            held: Vec::new(),
             vanished: BTreeMap::new(),
         }
     }
@@ -102,6 +105,7 @@ impl Venue {
             paid
         };
         self.books.cash -= paid - kept;
+        self.held.push((coin, after));
         if !after.is_zero() {
             self.books.positions.insert(coin, (after, kept));
         }

@@ -43,6 +43,6 @@ impl World {
     }
 }
 
-fn cancel(coin: &str, oid: u64) -> Value {
+pub(super) fn cancel(coin: &str, oid: u64) -> Value {
     json!({"a": asset_of(coin), "o": oid})
 }

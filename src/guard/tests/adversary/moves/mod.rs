@@ -1,5 +1,6 @@
 //! The moves: each kind of thing that a client may try, and those of the market meanwhile.
 
+mod bursts;
 mod cancels;
 mod entries;
 mod exits;
@@ -41,12 +42,16 @@ pub(super) enum Move {
     Forbidden,
     Noops,
     FalseStops,
+    ManyGuesses,
+    Groups,
+    SharedCloid,
+    RoundTrips,
     Drift,
     Gap,
 }
 
 impl Move {
-    pub(super) const ALL: [Self; 25] = [
+    pub(super) const ALL: [Self; 29] = [
         Self::Entry,
         Self::Bracket,
         Self::Batch,
@@ -70,6 +75,10 @@ impl Move {
         Self::Forbidden,
         Self::Noops,
         Self::FalseStops,
+        Self::ManyGuesses,
+        Self::Groups,
+        Self::SharedCloid,
+        Self::RoundTrips,
         Self::Drift,
         Self::Gap,
     ];
@@ -102,6 +111,10 @@ impl World {
             Move::Forbidden => self.ask_forbidden(),
             Move::Noops => self.ask_noops(),
             Move::FalseStops => self.ask_false_stops(coin),
+            Move::ManyGuesses => self.ask_many_guesses(coin),
+            Move::Groups => self.ask_groups(coin),
+            Move::SharedCloid => self.ask_shared_cloid(coin),
+            Move::RoundTrips => self.ask_round_trips(coin),
             Move::Drift => self.drift(coin),
             Move::Gap => self.gap(coin),
         }
