@@ -393,20 +393,8 @@ mod tests {
         assert!(begun(&mut schedule).is_empty());
         schedule.done(Task::Orders, T0, 30_000, true);
         assert_eq!(begun(&mut schedule), [Task::Limits]);
-    }
-
-    /// Nothing is opened before the allowance is known: until then it is asked whatever was spent before, at times.
-    #[test]
-    fn the_first_read_of_the_allowance_overdraws() {
-        let mut schedule = Schedule::new(&[Task::Limits], &[], Intervals::for_budget(SMALLEST_BUDGET), SMALLEST_BUDGET);
-        let mut may_overdraw = |now_ms: u64, is_ok: bool| {
-            let (_, read_for) = schedule.begin(Lane::Beside, now_ms, |_| true).unwrap();
-            schedule.done(Task::Limits, now_ms, 1_000, is_ok);
-            read_for.may_overdraw
-        };
-        assert!(may_overdraw(T0, false));
-        assert!(!may_overdraw(T0 + FIRST_AGAIN_MS - 1, false));
-        assert!(may_overdraw(T0 + FIRST_AGAIN_MS + 1_000, true));
-        assert!(!may_overdraw(T0 + 10 * FIRST_AGAIN_MS, true));
+        schedule.done(Task::Limits, T0, 60_000, false);
+        let again = schedule.begin(Lane::Beside, T0 + FIRST_AGAIN_MS, |_| true);
+        assert!(matches!(again, Some((Task::Limits, ReadFor { may_overdraw: true, is_urgent: false, .. }))));
     }
 }
