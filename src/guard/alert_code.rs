@@ -50,6 +50,6 @@ codes! {
     Uncovered = "uncovered",
     /// The outcome of an action could not be settled; look at the account.
     Unsettled = "unsettled",
-    /// The account's own request allowance is low; trading volume earns more.
+    /// The account's own request allowance is low, or was not read since the start; trading volume earns more.
     VenueBudget = "venue_budget",
 }

@@ -31,18 +31,12 @@ pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
     if let RequestBody::Signed { envelope, .. } = &request.body {
         let has_room = step.guard.parked.len() < MAX_PARKED;
         let named: BTreeSet<Cloid> = cloids_cancelled(&envelope.action).collect();
-        if cancel::may_name_unseen_stop(step.guard, &envelope.action) {
-            if !has_room && step.guard.view.orders_ms.is_some() {
-                decision::refuse_waiting(step, request, cancel::unseen());
-                return;
-            }
-            if has_room {
-                refuse_cancelled(step, &named);
-                step.effects.immediate.push(Command::Read(Read::OrdersNow));
-                let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
-                step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
-                return;
-            }
+        if has_room && cancel::must_wait(step.guard, &envelope.action) {
+            refuse_cancelled(step, &named);
+            step.effects.immediate.push(Command::Read(Read::OrdersNow));
+            let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
+            step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
+            return;
         }
         let unknown = lower_leverage::markets_to_read(step.guard, &envelope.action, step.now_ms);
         let wanted: BTreeSet<u32> = unknown.iter().map(|market| market.asset).collect();
@@ -120,23 +114,9 @@ pub(crate) fn unpark_all(step: &mut Step<'_>) {
     unpark(step, |_| true);
 }
 
-/// Whether a cancel may still name a stop that no read has shown.
-fn still_unseen(guard: &Guard, request: &Request) -> bool {
-    let RequestBody::Signed { envelope, .. } = &request.body else { return false };
-    cancel::may_name_unseen_stop(guard, &envelope.action)
-}
-
 /// Judges the parked requests that are `ready`.
 fn unpark(step: &mut Step<'_>, is_ready: impl Fn(&Parked) -> bool) {
     let (ready, parked): (Vec<_>, Vec<_>) = std::mem::take(&mut step.guard.parked).into_iter().partition(is_ready);
     step.guard.parked = parked;
-    for waiting in ready {
-        // While nothing was ever read a cancel must not wait for ever.
-        let is_read = step.guard.view.orders_ms.is_some();
-        if waiting.for_orders && is_read && still_unseen(step.guard, &waiting.request) {
-            decision::refuse_waiting(step, waiting.request, cancel::unseen());
-        } else {
-            decision::decide(step, waiting.request);
-        }
-    }
+    ready.into_iter().for_each(|waiting| decision::decide(step, waiting.request));
 }

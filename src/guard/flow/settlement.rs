@@ -114,10 +114,14 @@ pub(crate) fn on_nonce_burn(step: &mut Step<'_>, key: (u64, usize), answer: Opti
     }
 }
 
-/// Takes in the status of an order in doubt: `None` where it could not be read.
+/// Takes in the status of an order in doubt, or of one that the reads do not show: `None` where it could not be read.
 pub(crate) fn on_order_status(step: &mut Step<'_>, key: (u64, usize), cloid: Cloid, answer: Option<&Value>) {
     let earliest_ms = step.guard.clock.earliest_ms();
-    let Some(doubt) = step.guard.doubts.get_mut(&key) else { return };
+    let at = step.guard.moment(step.now_ms);
+    let Some(doubt) = step.guard.doubts.get_mut(&key) else {
+        answer.into_iter().for_each(|answer| step.guard.sent.on_own_status(key, cloid, answer, at));
+        return;
+    };
     doubt.on_asked(answer.is_some(), step.now_ms);
     let Some(answer) = answer else { return };
     if let Some(outcome) = doubt.order_status(cloid, answer, earliest_ms) {

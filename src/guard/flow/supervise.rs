@@ -82,6 +82,10 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         let guard = &mut *step.guard;
         guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
         guard.forget_exit_owners();
+        // Reads that miss what the venue said rests may be old: it is asked for each of these.
+        let missed = guard.sent.ask_about(begun_ms, step.now_ms).into_iter();
+        let reads = missed.map(|((intent, index), cloid)| Read::OrderStatus { intent, index, cloid });
+        step.effects.immediate.extend(reads.map(Command::Read));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Cancels: always pass, but a position is never left bare.
+//! Cancels: always pass, but a position is never left bare. What must not go is left out of its batch.
 
 use std::collections::BTreeMap;
 
@@ -26,64 +26,94 @@ const NOT_OPEN: &str = "no order that is open has this id";
 const MOST_STOPS: usize = 4;
 
 pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
-    let own = guards_own(guard, action);
-    let is_own = |place: usize| own.get(place).copied().unwrap_or_default();
-    if !own.is_empty() && own.iter().all(|is_own| *is_own) {
-        return Err(Veto::new(Code::GuardOrder, GUARDS_OWN));
+    let mut withheld = withheld(guard, action);
+    if let Some(veto) = first_reason(&withheld).filter(|_| withheld.iter().all(Option::is_some)) {
+        return Err(veto);
     }
     let named = named(guard, action);
-    let mut plan = Plan::default();
-    let going = named.iter().enumerate().filter(|(place, _)| !is_own(*place)).flat_map(|(_, orders)| orders);
+    let mut plan = Plan { reduces: true, ..Plan::default() };
+    let going = named.iter().zip(&withheld).filter(|(_, veto)| veto.is_none()).flat_map(|(orders, _)| orders);
     keep_cover(guard, &going.copied().collect::<Vec<_>>(), &mut plan);
     // What goes in front gets an id of the venue's: one that nothing carries yet may be it.
-    let has_guess = !plan.pre.is_empty() && matches!(action, Action::Cancel { .. });
-    let is_guess = |place: usize| has_guess && named.get(place).is_some_and(Vec::is_empty);
-    let mut kept = Vec::new();
-    for place in 0..own.len() {
-        // Who cancels everything that rests means the guard's stop the least.
-        let why = if is_own(place) {
-            GUARDS_OWN
-        } else if is_guess(place) {
-            NOT_OPEN
-        } else {
-            kept.push(place);
-            continue;
-        };
-        plan.left_out.push((place, format!("svc-guard: {why}")));
-    }
-    if kept.len() < own.len() {
-        let left_out = |is_it: &dyn Fn(usize) -> bool| (0..own.len()).filter(|place| is_it(*place)).count();
-        let guesses = left_out(&|place| !is_own(place) && is_guess(place));
-        for (count, why) in [(left_out(&is_own), GUARDS_OWN), (guesses, NOT_OPEN)] {
-            let text = (count > 0).then(|| format!("{count} of {} cancels left out: {why}", own.len()));
-            plan.changes.extend(text);
+    if !plan.pre.is_empty() && matches!(action, Action::Cancel { .. }) {
+        for (_, veto) in named.iter().zip(&mut withheld).filter(|(orders, _)| orders.is_empty()) {
+            veto.get_or_insert_with(|| Veto::new(Code::OrderUnknown, NOT_OPEN));
         }
     }
-    let forward = only(action, &kept);
-    plan.kept = (kept.len() < own.len()).then_some(kept);
-    Ok(Plan { forward: Some(forward), reduces: true, ..plan })
+    let kept: Vec<usize> = (0..withheld.len()).filter(|place| matches!(withheld.get(*place), Some(None))).collect();
+    plan.forward = Some(only(action, &kept));
+    if kept.len() < withheld.len() {
+        plan.changes.extend(told(&withheld));
+        let withheld = withheld.iter().enumerate().filter_map(|(place, veto)| Some((place, veto.as_ref()?)));
+        plan.left_out = withheld.map(|(place, veto)| (place, format!("svc-guard: {}", veto.text))).collect();
+        plan.kept = Some(kept);
+    }
+    Ok(plan)
 }
 
-/// Whether a cancel may name a stop that no read has shown: an order id that nothing known carries while a stop has none
-/// that is known, since the child of an entry gets no id in the venue's answer; any order id before the open orders were
-/// read at all; or the client order id of such a stop. The market that it names proves nothing.
-pub(crate) fn may_name_unseen_stop(guard: &Guard, action: &Action) -> bool {
-    let is_unread = guard.view.orders_ms.is_none() && guard.config.mode != Mode::Paper;
+/// Whether no cancel of an action may go before the open orders are read: any order id while they never were, and what may
+/// name nothing but stops that no read has shown.
+pub(crate) fn must_wait(guard: &Guard, action: &Action) -> bool {
+    if let (Action::Cancel { cancels, .. }, None) = (action, guard.view.orders_ms) {
+        return guard.config.mode != Mode::Paper && cancels.iter().any(|cancel| !is_known(guard, cancel.oid));
+    }
+    let withheld = withheld(guard, action);
+    let is_unseen = |veto: &Veto| veto.code == Code::OrderUnknown;
+    withheld.iter().all(Option::is_some) && first_reason(&withheld).as_ref().is_some_and(is_unseen)
+}
+
+/// Why each cancel of an action must not go, by place. Who cancels everything that rests means the guard's stop the least.
+fn withheld(guard: &Guard, action: &Action) -> Vec<Option<Veto>> {
+    let unseen_stops = may_name_unseen_stop(guard, action);
+    let own = guards_own(guard, action).into_iter().zip(unseen_stops);
+    own.map(|places| match places {
+        (true, _) => Some(Veto::new(Code::GuardOrder, GUARDS_OWN)),
+        (false, is_unseen) => is_unseen.then(unseen),
+    })
+    .collect()
+}
+
+/// The reason for all of them where all are withheld: an id that may yet be shown first.
+fn first_reason(withheld: &[Option<Veto>]) -> Option<Veto> {
+    withheld.iter().flatten().max_by_key(|veto| veto.code == Code::OrderUnknown).cloned()
+}
+
+/// How many are left out, once a reason.
+fn told(withheld: &[Option<Veto>]) -> Vec<String> {
+    let mut reasons: Vec<(&Veto, usize)> = Vec::new();
+    for veto in withheld.iter().flatten() {
+        match reasons.iter_mut().find(|(other, _)| *other == veto) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => reasons.push((veto, 1)),
+        }
+    }
+    let total = withheld.len();
+    reasons.iter().map(|(veto, count)| format!("{count} of {total} cancels left out: {}", veto.text)).collect()
+}
+
+/// Which cancels of an action may name a stop that no read has shown, by place: an order id that nothing known carries while
+/// a stop has none that is known, since the child of an entry gets no id in the venue's answer; or the client order id of
+/// such a stop. The market that it names proves nothing. While the open orders were never read none may be held back.
+fn may_name_unseen_stop(guard: &Guard, action: &Action) -> Vec<bool> {
+    let is_read = guard.view.orders_ms.is_some();
+    let has_unseen = is_read && guard.sent.has_unseen_stop();
     match action {
         Action::Cancel { cancels, .. } => {
-            let is_known = |oid: u64| guard.order(oid).is_some() || guard.paper.get(oid).is_some();
-            let has_unseen = is_unread || guard.sent.has_unseen_stop();
-            has_unseen && cancels.iter().any(|cancel| !is_known(cancel.oid))
+            cancels.iter().map(|cancel| has_unseen && !is_known(guard, cancel.oid)).collect()
         }
         Action::CancelByCloid { cancels, .. } => {
-            cancels.iter().any(|cancel| guard.sent.has_unseen_stop_with(cancel.cloid))
+            cancels.iter().map(|cancel| is_read && guard.sent.has_unseen_stop_with(cancel.cloid)).collect()
         }
-        _ => false,
+        _ => Vec::new(),
     }
+}
+
+fn is_known(guard: &Guard, oid: u64) -> bool {
+    guard.order(oid).is_some() || guard.paper.get(oid).is_some()
 }
 
 /// The refusal of a cancel that waited for the open orders in vain.
-pub(crate) fn unseen() -> Veto {
+fn unseen() -> Veto {
     let text = "no read has shown the order, and stops were placed a moment ago that none has shown either: it may be one \
                 of them; ask again in a moment";
     Veto::new(Code::OrderUnknown, text)

@@ -11,6 +11,7 @@ use super::entry::entry_cover::Cover;
 use super::exit::{self, Class};
 use super::following_stops::FollowingStops;
 use super::left_out::{self, Refused};
+use super::limits::duplicate_order;
 use super::order_unknown::Replaced;
 use super::plan::{Part, Plan};
 use super::throttle::{self, AskedEntries};
@@ -159,7 +160,7 @@ impl<'a> Batch<'a> {
 
     /// The plan, unless something was refused and nothing else only reduces.
     fn into_plan(self, action: impl Fn(Vec<Modify>) -> Action) -> Result<Plan, Veto> {
-        let Self { mut context, modifies, passed, refused, asked, .. } = self;
+        let Self { mut context, mut modifies, replaced, passed, refused, asked } = self;
         let reduces = |(modify, veto): (&Modify, &Option<Veto>)| veto.is_none() && modify.order.reduce_only;
         if let Some(veto) = refused.iter().flatten().next()
             && !modifies.iter().zip(&refused).any(reduces)
@@ -185,6 +186,11 @@ impl<'a> Batch<'a> {
         }
         plan.post.extend(following.into_posts());
         plan.left_out = left_out::tell(&mut context.changes, &refused);
+        // An order that is replaced may hand its id on.
+        let ids = replaced.iter().map(|replaced| replaced.as_ref().and_then(|replaced| replaced.cloid));
+        let renamed = modifies.iter_mut().zip(ids).filter(|(modify, id)| modify.order.cloid != *id);
+        let renamed = renamed.map(|(modify, _)| &mut modify.order);
+        duplicate_order::take_borrowed(context.guard, renamed, &mut context.changes);
         let kept = modifies.into_iter().zip(refused).enumerate().filter(|(_, (_, veto))| veto.is_none());
         let kept: Vec<(usize, Modify)> = kept.map(|(place, (modify, _))| (place, modify)).collect();
         let opens = !asked.notes.is_empty();

@@ -13,7 +13,7 @@ use super::entry::checks::{self, PassedEntry};
 use super::entry::requested_stop::{covers_side, stops_for};
 use super::exit::{self, Class};
 use super::left_out::{self, Refused};
-use super::limits::open_exits_limit;
+use super::limits::{duplicate_order, open_exits_limit};
 use super::plan::Plan;
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
@@ -205,6 +205,8 @@ impl<'a> Batch<'a> {
             .map(|(place, (((order, passed), reduces), _))| Kept { place, order, passed, reduces })
             .collect();
         requested_stops::fit_to_entries(&mut context, action, &mut kept);
+        let orders = kept.iter_mut().map(|kept| &mut kept.order);
+        duplicate_order::take_borrowed(context.guard, orders, &mut context.changes);
         // Before the guard's stops are added: only a client's stop lets one of them go.
         let as_sent: Vec<Order> = kept.iter().map(|kept| kept.order.clone()).collect();
         let mut released = redundant_stops::own_stops(context.guard, &as_sent, action.grouping);

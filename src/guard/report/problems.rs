@@ -70,10 +70,20 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (code, (text, since_ms)) in &guard.concerns {
         alert(*code, text.clone(), Some(*since_ms));
     }
+    alerts.extend(allowance_unread(guard));
     alerts.extend(allowance_low(guard));
     alerts.extend(not_flat(guard, now_ms));
     alerts.extend(twaps_unread(guard, now_ms));
     alerts
+}
+
+/// How much may be sent was not read since the start, and so nothing is opened.
+fn allowance_unread(guard: &Guard) -> Option<Alert> {
+    let is_sent = guard.config.mode != Mode::Paper && guard.view.account.is_some();
+    let is_unread = is_sent && guard.allowance.left().is_none();
+    let text = "how many requests the venue takes from this account was not read since the start: only what reduces a \
+                position now passes until it is";
+    is_unread.then(|| Alert { code: AlertCode::VenueBudget.as_str().into(), text: text.into(), since_ms: None })
 }
 
 /// Fewer requests are left than are kept for the guard: a stop or a close may find no room.

@@ -11,6 +11,9 @@ pub(crate) const KEPT: u64 = 500;
 /// Of these, the ones that are the guard's own: for its stops, its closes and a flatten.
 pub(crate) const KEPT_FOR_GUARD: u64 = 200;
 
+/// As many are counted on until they are read: unknown is not unlimited.
+const UNREAD: u64 = KEPT.saturating_sub(1);
+
 /// While fewer are left than this, each client has its part of those above what is kept.
 const SHARED_BELOW: u64 = 2_500;
 
@@ -60,6 +63,11 @@ impl Allowance {
         self.read.map(|left| left.saturating_sub(self.sent))
     }
 
+    /// The requests that may be counted on.
+    pub(crate) fn counted_on(&self) -> u64 {
+        self.read.unwrap_or(UNREAD).saturating_sub(self.sent)
+    }
+
     fn is_shared(&self) -> bool {
         self.left().is_some_and(|left| left < SHARED_BELOW)
     }
@@ -75,7 +83,7 @@ impl Allowance {
     /// before it: who had no place for longest goes first, while it goes on asking.
     pub(crate) fn pause_ms(&self, client: Address, now_ms: u64) -> (u64, bool) {
         // Where nothing is left, two of three go to the guard.
-        let pace_ms = if self.left() == Some(0) { LAST_PACE_MS.saturating_mul(3) } else { LAST_PACE_MS };
+        let pace_ms = if self.counted_on() == 0 { LAST_PACE_MS.saturating_mul(3) } else { LAST_PACE_MS };
         let left_of = |at_ms: u64| pace_ms.saturating_sub(now_ms.saturating_sub(at_ms));
         let until_place_ms = self.passed_ms.values().copied().max().map_or(0, left_of);
         let had_ms = |client: &Address| self.passed_ms.get(client).copied();

@@ -305,6 +305,25 @@ fn a_cancel_that_may_name_the_stop_of_an_entry_waits_for_the_open_orders() {
 }
 
 #[test]
+fn known_orders_of_a_batch_go_without_the_one_that_may_name_an_unseen_stop() {
+    let mut desk = Desk::live();
+    desk.show(vec![open("ETH", "B", "1900", "0.1", 7)]);
+    let entry = desk.order(buy(ETH, "1990", "1"));
+    desk.answer(entry.seq(), 0, statuses(json!([{"resting": {"oid": 9}}, "waitingForTrigger"])));
+    let batch = |oids: &[u64]| {
+        let cancels: Vec<_> = oids.iter().map(|oid| json!({"a": ETH, "o": oid})).collect();
+        json!({"type": "cancel", "cancels": cancels})
+    };
+    let decided = desk.ask(batch(&[5, 7, 10, 9]));
+    decided.resized().says(&["2 of 4 cancels left out", "no read has shown the order"]);
+    assert_eq!(decided.event["forward"], batch(&[7, 9]));
+    let effects = desk.answer(decided.seq(), 0, statuses(json!(["success", "success"])));
+    let told = answers(&effects)[0]["response"]["data"]["statuses"].clone();
+    assert_eq!((&told[1], &told[3]), (&json!("success"), &json!("success")));
+    assert!([0, 2].iter().all(|at| told[at]["error"].as_str().unwrap().contains("no read has shown")), "{told}");
+}
+
+#[test]
 fn a_stop_that_could_trigger_and_not_fill_gets_a_price_beyond_its_trigger() {
     for (px, sent) in [("1970.1", "1773"), ("1970", "1970"), ("1900", "1900")] {
         let (mut desk, _) = desk(Rules::default(), dec!(1), vec![client_stop("1960", "1")]);

@@ -20,6 +20,7 @@ use crate::venue::signing::Source;
 pub(super) const NOW: u64 = 1_800_000_000_000;
 pub(super) const CLIENT: Address = Address([0xc1; 20]);
 pub(super) const ACCOUNT: Address = Address([0xac; 20]);
+pub(super) const PLENTY: u64 = 1_000_000; // requests left at the venue
 
 pub(super) const BTC: u32 = 0;
 pub(super) const ETH: u32 = 1;
@@ -152,6 +153,7 @@ impl Desk {
         desk.guard.start(now);
         desk.step(Input::Universe(universe()));
         desk.step(Input::ActsFor(None));
+        desk.step(Input::RequestsLeft(PLENTY));
         desk
     }
 

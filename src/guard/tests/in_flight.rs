@@ -4,7 +4,8 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::{Input, Mode, SendOutcome};
+use crate::base::address::Cloid;
+use crate::guard::{Effects, Input, Mode, Read, SendOutcome};
 use crate::venue::info::OpenOrder;
 
 /// Gross exposure as the guard counts it, USDC.
@@ -180,15 +181,42 @@ fn a_move_proves_one_fill_once() {
     assert!(desk.guard.sent.orders.is_empty());
 }
 
+/// Reads may lag for as long as they like: what the venue said rests counts until it says otherwise.
 #[test]
-fn an_order_that_rests_is_missed_only_by_a_read_begun_long_enough_after_its_answer() {
-    for (after_ms, counted) in [(29_999, dec!(2000)), (30_000, dec!(0))] {
+fn an_order_that_rests_and_is_not_shown_counts_until_its_own_status_says_that_it_is_gone() {
+    let asked = |effects: &Effects| -> Option<(u64, usize, Cloid)> {
+        reads(effects).into_iter().find_map(|read| match read {
+            Read::OrderStatus { intent, index, cloid } => Some((*intent, *index, *cloid)),
+            _ => None,
+        })
+    };
+    let open = json!({"status": "order", "order": {"order": {"oid": 1}, "status": "open"}});
+    let unknown = json!({"status": "unknownOid"});
+    let gone = ["filled", "canceled", "marginCanceled"]
+        .map(|status| vec![json!({"status": "order", "order": {"order": {"oid": 1}, "status": status}})]);
+    let replaced = vec![json!({"status": "order", "order": {"order": {"oid": 2}, "status": "open"}})];
+    let endings = gone.into_iter().chain([replaced, vec![unknown; 3]]);
+    for ending in endings {
         let (mut desk, seq) = sent("Gtc");
         desk.answer(seq, 0, accepted());
-        desk.now += after_ms;
-        desk.read_orders(desk.now);
+        desk.now += 29_999;
+        assert!(asked(&desk.read_orders(desk.now)).is_none());
+        desk.now += 1;
+        let (last, before) = ending.split_last().unwrap();
+        for answer in [&open, &json!({}), &open].into_iter().chain(before) {
+            let (intent, index, cloid) = asked(&desk.read_orders(desk.now)).unwrap();
+            assert_eq!((intent, index), (seq, 0));
+            assert!(asked(&desk.read_orders(desk.now)).is_none(), "not at every read");
+            desk.step(Input::OrderStatus { intent, index, cloid, answer: Some(answer.clone()) });
+            desk.read_account(desk.now);
+            assert_eq!(exposure(&desk), dec!(2000), "{answer}");
+            desk.now += 5_000;
+        }
+        let (intent, index, cloid) = asked(&desk.read_orders(desk.now)).unwrap();
+        desk.step(Input::OrderStatus { intent, index, cloid, answer: Some(last.clone()) });
+        desk.now += 10;
         desk.read_account(desk.now);
-        assert_eq!(exposure(&desk), counted, "{after_ms}");
+        assert_eq!(exposure(&desk), dec!(0), "{last}");
     }
 }
 

@@ -281,6 +281,7 @@ fn a_veto_for_the_network_burns_the_nonce_over_a_restart_too() {
     let journal: Vec<Value> = vetoes.into_iter().map(|veto| veto.event).collect();
     desk.guard = reborn(&desk, None, &journal);
     desk.guard.step(Input::ActsFor(None), desk.now);
+    desk.guard.step(Input::RequestsLeft(PLENTY), desk.now);
     Decided::of(desk.post_signed(body(NOW + 7), Source::Testnet)).vetoed("nonce_reused");
     // What was out of the window binds nothing.
     Decided::of(desk.post_signed(body(NOW + 8), Source::Testnet)).allowed();

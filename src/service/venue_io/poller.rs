@@ -116,7 +116,7 @@ impl Poller {
             Task::Orders => ("open orders", self.intervals.orders_ms, self.steady.orders(read_for)),
             Task::Ledger => ("ledger", LEDGER_MS, self.read_ledger(read_for)),
             Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
-            Task::Limits => ("limits", LIMITS_MS, self.beside.limits()),
+            Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
             Task::Approval => ("API wallet", APPROVAL_MS, self.beside.approval()),
         };
         self.note(name, answer.as_ref().err())?;

@@ -20,7 +20,7 @@ const ORDERS_HASTE: u64 = 3;
 const NOW_HASTE: u64 = 2;
 /// After a failed read the same is not asked again sooner.
 const RETRY_MS: u64 = 1_000;
-/// The first reads of mode and markets overdraw the share this far apart.
+/// The first reads of mode, markets and allowance overdraw the share this far apart.
 const FIRST_AGAIN_MS: u64 = 10_000;
 /// Reads for cover and flatten may take half as much of their weight as all others that come out of turn.
 const URGENT_PART: u32 = 2;
@@ -102,7 +102,7 @@ impl Schedule {
         };
         let is_early = steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders);
         let is_put_off = is_early && !is_urgent && !has_room(self.weight_of(task));
-        let is_first = matches!(task, Task::Mode | Task::Universe) && !is_known;
+        let is_first = matches!(task, Task::Mode | Task::Universe | Task::Limits) && !is_known;
         let is_steady = lane != Lane::Beside;
         let may_overdraw =
             is_steady && is_urgent || (is_steady || is_first || is_urgent) && steady_ms >= overdraft_from_ms;
@@ -393,5 +393,8 @@ mod tests {
         assert!(begun(&mut schedule).is_empty());
         schedule.done(Task::Orders, T0, 30_000, true);
         assert_eq!(begun(&mut schedule), [Task::Limits]);
+        schedule.done(Task::Limits, T0, 60_000, false);
+        let again = schedule.begin(Lane::Beside, T0 + FIRST_AGAIN_MS, |_| true);
+        assert!(matches!(again, Some((Task::Limits, ReadFor { may_overdraw: true, is_urgent: false, .. }))));
     }
 }

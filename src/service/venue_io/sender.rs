@@ -87,16 +87,23 @@ fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome 
     }
 }
 
+/// Who spends it. What is nobody's and no cover or close, such as cancels of what is over a limit, has no client's part to
+/// live on: it comes out of what is kept for the guard's steady reads, which no client touches.
+fn priority_of(action: &SendAction) -> Priority {
+    match action.urgency {
+        Urgency::Own => Priority::Flatten,
+        Urgency::Exit if action.client.is_none() => Priority::Read,
+        Urgency::Exit => Priority::ClientExit,
+        Urgency::Neutral | Urgency::Entry => Priority::ClientEntry,
+    }
+}
+
 /// Spends the request's weight. What a client sends is refused where it does not fit, exits too: what is kept for the
 /// guard's reads, its stops and its closes is what the account's halts live on. Only the guard's own goes out over its
 /// share: at once while this service has not used half of what the address has, and after a while in any case.
 fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
     let weight = exchange_weight(action.batch_len);
-    let priority = match action.urgency {
-        Urgency::Own => Priority::Flatten,
-        Urgency::Exit => Priority::ClientExit,
-        Urgency::Neutral | Urgency::Entry => Priority::ClientEntry,
-    };
+    let priority = priority_of(action);
     let until_ms = steady_ms().saturating_add(OWN_PATIENCE_MS);
     loop {
         match venue.try_spend_for(action.client.as_ref(), priority, weight) {
@@ -108,5 +115,30 @@ fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
             }
             Err(_) => std::thread::sleep(Duration::from_millis(50)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::address::Address;
+    use crate::venue::signing::Terms;
+    use crate::venue::weight_ledger::Ledger;
+
+    /// Whatever clients spend of a minute, what the guard cancels of its own accord still has room.
+    #[test]
+    fn cancels_of_the_guards_own_have_room_that_no_client_takes() {
+        let client = Address([1; 20]);
+        let action = |urgency: Urgency, client: Option<Address>| {
+            let terms = Terms { nonce: 0, vault: None, expires_after_ms: None };
+            SendAction { intent: 1, index: 0, action: json!({}), terms, batch_len: 1, urgency, client }
+        };
+        let cancel = priority_of(&action(Urgency::Exit, None));
+        let exit = priority_of(&action(Urgency::Exit, Some(client)));
+        assert!(priority_of(&action(Urgency::Own, None)) < exit && exit < cancel);
+        let mut ledger = Ledger::new(1_200, [&client]);
+        while ledger.try_spend(exit, Some(&client), 1, 0).is_ok() {}
+        assert!(ledger.try_spend(Priority::ClientExit, None, 1, 0).is_err());
+        assert_eq!(ledger.try_spend(cancel, None, 1, 0), Ok(()));
     }
 }

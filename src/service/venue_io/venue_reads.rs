@@ -137,8 +137,10 @@ impl VenueReader {
         Ok(Some(Input::Twaps(answer.and_then(|answer| info::running_twaps(&answer)))))
     }
 
-    pub(super) fn limits(&self) -> Answer {
-        let answer = self.ask_as(Priority::EarlyRead, &json!({"type": "userRateLimit", "user": self.account}))?;
+    /// Until it was read once nothing is opened.
+    pub(super) fn limits(&self, read_for: ReadFor) -> Answer {
+        let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
+        let answer = self.ask_for(read_for, &json!({"type": "userRateLimit", "user": self.account}))?;
         Ok(Some(Input::RequestsLeft(info::requests_left(&answer)?)))
     }
 

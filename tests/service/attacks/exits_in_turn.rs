@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use serde_json::Value;
+
 use crate::clients::{another, filled, leave_requests, send_as};
 use crate::signing::{ETH, closing, signed};
 use crate::stand::{Mode, Stand, until};
@@ -16,7 +18,8 @@ fn who_had_no_place_for_longest_goes_first() {
     // So few are ill health.
     stand.launch();
     covered(&stand, "ETH", "0.5");
-    let known = || stand.status()["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "venue_budget");
+    let is_low = |alert: &Value| alert["text"].as_str().is_some_and(|text| text.contains("under the 200"));
+    let known = || stand.status()["alerts"].as_array().unwrap().iter().any(is_low);
     until("the allowance to be read", || known().then_some(()));
     let (over, places) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::clients::{another, code, leave_requests, requests_used, send_as};
-use crate::signing::{ETH, limit, place};
+use crate::signing::{BTC, ETH, limit, place};
 use crate::stand::{Mode, Stand, run_with, until};
 use crate::watched::{WIDE, covered, hold, until_flat};
 
@@ -17,11 +17,15 @@ fn with_left(left: u64) -> (Stand, svc_guard::base::key::SecretKey) {
     // Under 200 are ill health.
     stand.launch();
     covered(&stand, "ETH", "0.5");
-    let reads = || stand.venue.truth()["reads"]["userRateLimit"].as_u64().unwrap_or_default();
-    until("the allowance to be read", || (reads() > 0).then_some(()));
+    until_read(&stand);
     let told = || stand.status()["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "venue_budget");
     until("the alert, if any", || (told() == (left < 1_000)).then_some(()));
     (stand, second)
+}
+
+fn until_read(stand: &Stand) {
+    let reads = || stand.venue.truth()["reads"]["userRateLimit"].as_u64().unwrap_or_default();
+    until("the allowance to be read", || (reads() > 0).then_some(()));
 }
 
 #[test]
@@ -61,4 +65,30 @@ fn the_ends_of_twap_orders_keep_the_pace_of_exits() {
     }
     let spent = requests_used(&stand) - before;
     assert!(spent <= 5, "{spent}");
+}
+
+/// The venue refuses to cancel an order in another market than its own: it rests on, and could be named for ever.
+#[test]
+fn cancels_that_take_nothing_away_leave_the_kill_its_requests() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    hold(&stand, "ETH", "0.5");
+    stand.start();
+    covered(&stand, "ETH", "0.5");
+    let profit = json!({"a": ETH, "b": false, "p": "2700", "s": "0.1", "r": true, "t": {"limit": {"tif": "Gtc"}}});
+    let reply = stand.send(&place(&profit));
+    let oid = reply["response"]["data"]["statuses"][0]["resting"]["oid"].as_u64().unwrap();
+    stand.kill();
+    leave_requests(&stand, 190);
+    stand.launch();
+    let is_shown = || stand.status()["open_orders"].as_array()?.iter().any(|order| order["oid"] == oid).then_some(());
+    until("the order to be known", is_shown);
+    until_read(&stand);
+    let before = requests_used(&stand);
+    for _ in 0..100 {
+        stand.send(&json!({"type": "cancel", "cancels": [{"a": BTC, "o": oid}]}));
+    }
+    let spent = requests_used(&stand) - before;
+    assert!(spent <= 5, "{spent}");
+    assert_eq!(run_with(&stand.home(), &["kill", "--reason", "enough"], "").status.code(), Some(0));
+    until_flat(&stand);
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::loosened_stop::{sell_stop, stays_covered};
 use crate::clients::code;
-use crate::signing::{ETH, place};
+use crate::signing::ETH;
 use crate::stand::{Mode, Stand, until};
 use crate::watched::{WIDE, hold_covered};
 
@@ -19,10 +19,9 @@ fn take_profit(px: &str) -> Value {
 fn a_modify_by_an_id_of_two_takes_no_stop_away() {
     let stand = Stand::up(Mode::Testnet, WIDE);
     hold_covered(&stand, "ETH", "2");
-    stand.send(&place(&take_profit("2600")));
     let mut stop = sell_stop("2480", "2");
     stop["c"] = json!(ID);
-    stand.send(&place(&stop));
+    stand.send(&json!({"type": "order", "orders": [take_profit("2600"), stop], "grouping": "na"}));
     // From here on nobody sees that a stop is gone, and puts another one there.
     until("both to be read", || (stand.status()["open_orders"].as_array()?.len() == 2).then_some(()));
     stand.venue.fault("frontendOpenOrders", "stale", 1_000).unwrap();

@@ -1,5 +1,6 @@
 //! `duplicate_order`: the same entry again within the window, and client order ids that are taken.
 
+use crate::venue::order::{Order, Tif};
 use crate::venue::side::Side;
 use std::collections::BTreeSet;
 
@@ -38,14 +39,36 @@ pub(crate) fn check_cloids(guard: &Guard, cloids: &[Cloid]) -> Result<(), Veto> 
         let text = format!("client order id {twice} is given to two entries; choose another for one of them");
         return Err(Veto::new(Code::DuplicateOrder, text));
     }
-    let resting = guard.view.orders.values().filter_map(|order| order.cloid);
-    let in_flight = guard.sent.open().filter_map(|order| order.cloid);
-    let in_paper = guard.paper.cloids();
-    match resting.chain(in_flight).chain(in_paper).find(|cloid| asked.contains(cloid)) {
+    match alive(guard).find(|cloid| asked.contains(cloid)) {
         Some(cloid) => {
             let text = format!("client order id {cloid} is that of an order that is alive or in doubt; choose another");
             Err(Veto::new(Code::DuplicateOrder, text))
         }
         None => Ok(()),
     }
+}
+
+/// Takes the client order id from what only reduces, and may rest, where an order of an earlier request has it: under two
+/// orders a cancel or a modify by that id could take the other one. The exit goes in any case.
+pub(crate) fn take_borrowed<'a>(guard: &Guard, orders: impl Iterator<Item = &'a mut Order>, changes: &mut Vec<String>) {
+    let may_rest = |order: &Order| !order.tif().is_some_and(Tif::is_immediate);
+    let is_asked = |order: &&mut Order| order.reduce_only && order.cloid.is_some() && may_rest(order);
+    let mut named: Vec<&mut Order> = orders.filter(is_asked).collect();
+    if named.is_empty() {
+        return;
+    }
+    let alive: BTreeSet<Cloid> = alive(guard).collect();
+    for order in &mut named {
+        if let Some(cloid) = order.cloid.take_if(|cloid| alive.contains(cloid)) {
+            let text = "is that of an order that is alive or in doubt, so the order that reduces goes without it";
+            changes.push(format!("client order id {cloid} {text}"));
+        }
+    }
+}
+
+/// The client order ids that orders carry or may carry.
+fn alive(guard: &Guard) -> impl Iterator<Item = Cloid> {
+    let resting = guard.view.orders.values().filter_map(|order| order.cloid);
+    let in_flight = guard.sent.open().filter_map(|order| order.cloid);
+    resting.chain(in_flight).chain(guard.sent.trigger_cloids()).chain(guard.paper.cloids())
 }

@@ -11,7 +11,7 @@ use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::Intent;
 use crate::guard::state::view::Resting;
-use crate::venue::action::Action;
+use crate::venue::action::{Action, CancelByCloid};
 use crate::venue::market::FIRST_NON_CORE_ASSET;
 use crate::venue::order::{Order, Tif};
 use std::collections::BTreeSet;
@@ -22,10 +22,10 @@ const WAY_OUT: &str = "send reduce-only orders that fill at once or not at all (
 
 /// Refuses entries.
 pub(crate) fn check(guard: &Guard, client: Address) -> Result<(), Veto> {
-    match guard.allowance.left() {
-        Some(left) if left < KEPT => Err(few(left, "under the 500 kept for exits and stops")),
-        _ => check_part(guard, client),
+    if guard.config.mode != Mode::Paper && guard.allowance.counted_on() < KEPT {
+        return Err(few(guard, "under the 500 kept for exits and stops"));
     }
+    check_part(guard, client)
 }
 
 /// Refuses an action that can only reduce, or neither, where too few requests are left for it.
@@ -33,32 +33,34 @@ pub(crate) fn check_action(guard: &Guard, client: Address, action: &Action, now_
     if guard.config.mode == Mode::Paper {
         return Ok(());
     }
-    let Some(left) = guard.allowance.left().filter(|left| *left < KEPT) else {
-        return check_plenty(guard, client, action, now_ms);
-    };
-    if !reduces_now(guard, action, now_ms) {
-        return Err(few(left, "under 500, and only what reduces a position now may spend them"));
-    }
     let (asked, open) = (action.batch_len(), at_most(guard, action));
-    if asked > open {
-        let why = format!("and {asked} in one request are more than the {open} that are open");
-        return Err(few(left, &why));
+    let left = guard.allowance.counted_on();
+    if left >= KEPT {
+        return check_plenty(guard, client, action, now_ms);
     }
-    if guard.intents.values().any(|intent| is_exit_of(intent, client)) {
-        return Err(few(left, "so one request goes at a time, and the last one has no answer yet"));
+    if !reduces_now(guard, action, now_ms) {
+        return Err(few(guard, "under 500, and only what reduces a position now may spend them"));
+    }
+    if asked > open {
+        return Err(few(guard, &format!("and {asked} in one request are more than the {open} that are open")));
+    }
+    // Until they are read there may be enough for whoever closes several positions at a start.
+    let is_known = guard.allowance.left().is_some();
+    if is_known && guard.intents.values().any(|intent| is_exit_of(intent, client)) {
+        return Err(few(guard, "so one request goes at a time, and the last one has no answer yet"));
     }
     if left < KEPT_FOR_GUARD && guard.must_be_flat() {
-        return Err(few(left, "which the guard needs to close everything, and does"));
+        return Err(few(guard, "which the guard needs to close everything, and does"));
     }
     Ok(())
 }
 
-/// Takes the turn of a client whose request passed otherwise. The last requests are the guard's own, and exits pass at the
-/// pace of an account that has none left, each client in its turn.
+/// Takes the turn of a client whose request passed otherwise. The last requests are the guard's own, and what reduces
+/// passes at the pace of an account that has none left, each client in its turn. A cancel does too: the venue may refuse
+/// it, and then what it names is still there to be named.
 pub(crate) fn take_turn(guard: &mut Guard, client: Address, plan: &Plan, now_ms: u64) -> Result<(), Veto> {
-    let is_paced = matches!(&plan.forward, Some(Action::Order(_) | Action::TwapCancel { .. })) && !plan.is_entry;
-    let Some(left) = guard.allowance.left().filter(|left| is_paced && *left < KEPT_FOR_GUARD) else { return Ok(()) };
-    if guard.config.mode == Mode::Paper {
+    let is_paced = plan.forward.is_some() && !plan.is_entry && guard.config.mode != Mode::Paper;
+    if !is_paced || guard.allowance.counted_on() >= KEPT_FOR_GUARD {
         return Ok(());
     }
     let (pause_ms, is_anothers) = guard.allowance.pause_ms(client, now_ms);
@@ -68,7 +70,7 @@ pub(crate) fn take_turn(guard: &mut Guard, client: Address, plan: &Plan, now_ms:
     }
     guard.allowance.on_waits(client, now_ms);
     let turn = if is_anothers { ", and another client's turn is before this one's" } else { "" };
-    Err(few(left, &format!("so an exit passes every 10 s{turn}; the next may in {pause_ms} ms")))
+    Err(few(guard, &format!("so an exit or cancel passes every 10 s{turn}; the next may in {pause_ms} ms")))
 }
 
 /// While there is plenty left: what is more than there is to reduce or to cancel spends its client's part, and leaves what
@@ -79,28 +81,32 @@ fn check_plenty(guard: &Guard, client: Address, action: &Action, now_ms: u64) ->
         return Ok(());
     }
     let requests = u64::try_from(asked).unwrap_or(u64::MAX);
-    match guard.allowance.left() {
-        Some(left) if left.saturating_sub(requests) < KEPT => {
-            Err(few(left, &format!("{asked} in one request leave less than the 500 kept for exits and stops")))
-        }
-        _ => check_part(guard, client),
+    if guard.allowance.counted_on().saturating_sub(requests) < KEPT {
+        return Err(few(guard, &format!("{asked} in one request leave less than the 500 kept for exits and stops")));
     }
+    check_part(guard, client)
 }
 
 /// While there is little left to share, a client spends no more than its part.
 fn check_part(guard: &Guard, client: Address) -> Result<(), Veto> {
     match guard.allowance.part_of(client, guard.config.clients.len()) {
         Some((part, spent)) if spent >= part => {
-            let left = guard.allowance.left().unwrap_or_default();
-            Err(few(left, &format!("and this client has spent its part of {part}; others have theirs"))
-                .with(&part, &spent))
+            let text = format!("and this client has spent its part of {part}; others have theirs");
+            Err(few(guard, &text).with(&part, &spent))
         }
         _ => Ok(()),
     }
 }
 
-fn few(left: u64, why: &str) -> Veto {
-    let text = format!("the venue takes {left} more requests from this account, {why}; {WAY_OUT}");
+fn few(guard: &Guard, why: &str) -> Veto {
+    let left = guard.allowance.counted_on();
+    let text = match guard.allowance.left() {
+        Some(left) => format!("the venue takes {left} more requests from this account, {why}; {WAY_OUT}"),
+        None => format!(
+            "how many requests the venue takes from this account was not read since the start, so {left} are counted on, \
+             {why}; try again in a moment, or {WAY_OUT}"
+        ),
+    };
     Veto::new(Code::VenueBudget, text).with(&KEPT, &left)
 }
 
@@ -131,20 +137,25 @@ fn at_most(guard: &Guard, action: &Action) -> usize {
             let entries = guard.sent.orders.iter().filter(|order| !order.reduce_only).count();
             return positions.saturating_add(entries).max(1);
         }
-        Action::Cancel { cancels, .. } => {
-            let orders = cancels.iter().filter_map(|cancel| guard.order(cancel.oid));
-            orders.filter(|order| is_there(guard, order)).map(|order| order.oid).collect()
+        Action::Cancel { cancels, fast } => {
+            let named = cancels.iter().filter_map(|cancel| Some((cancel.asset, guard.order(cancel.oid)?)));
+            named.filter(|(asset, order)| takes(guard, *asset, order, *fast)).map(|(_, order)| order.oid).collect()
         }
-        Action::CancelByCloid { cancels, .. } => {
-            let orders = cancels.iter().flat_map(|cancel| guard.orders_by_cloid(cancel.cloid));
-            orders.filter(|order| is_there(guard, order)).map(|order| order.oid).collect()
+        Action::CancelByCloid { cancels, fast } => {
+            let orders_of = |cancel: &CancelByCloid| {
+                let asset = cancel.asset;
+                guard.orders_by_cloid(cancel.cloid).filter(move |order| takes(guard, asset, order, *fast))
+            };
+            cancels.iter().flat_map(orders_of).map(|order| order.oid).collect()
         }
         _ => return 1,
     };
-    targets.len()
+    // Before the open orders were read nobody knows what is there.
+    targets.len().max(usize::from(guard.view.orders_ms.is_none()))
 }
 
-/// Whether a cancel of this order has something to take away: the reads may still show one that is gone.
-fn is_there(guard: &Guard, order: &Resting) -> bool {
-    !guard.sent.is_being_cancelled(order.oid, order.cloid)
+/// Whether a cancel in this market has this order to take away: the reads may still show one that is gone, and the venue
+/// refuses to cancel in another market than the order's, or to cancel a trigger order fast.
+fn takes(guard: &Guard, asset: u32, order: &Resting, is_fast: bool) -> bool {
+    asset == order.asset && !(is_fast && order.is_trigger) && !guard.sent.is_being_cancelled(order.oid, order.cloid)
 }

@@ -14,9 +14,13 @@ use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::reply::{Reply, Status};
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
+use serde_json::Value;
 
 /// Accepted orders remembered as resting between two reads at most; more are known only once they are read.
 const MAX_RESTING: usize = 1000;
+
+/// Orders whose status is asked for after one read of the open orders at most.
+const MOST_ASKED: usize = 4;
 
 /// What was sent and is not shown yet.
 #[derive(Debug, Clone, Default)]
@@ -212,6 +216,24 @@ impl SentOrders {
     }
 
     /// An order that has left the open orders, by now or when the venue said that it is cancelled.
+    /// The orders that were said to rest and that a read begun at `begun_ms` should show and does not, a few at a time: the
+    /// action that placed each, and its client order id. Their status is asked for.
+    pub(crate) fn ask_about(&mut self, begun_ms: u64, now_ms: u64) -> Vec<((u64, usize), Cloid)> {
+        let due = self.orders.iter_mut().filter(|order| order.is_to_be_asked(begun_ms, now_ms));
+        let asked = due.filter_map(|order| Some((order.cloid?, order))).take(MOST_ASKED);
+        let asked = asked.map(|(cloid, order)| {
+            order.on_asked(now_ms);
+            ((order.key.intent, order.key.index), cloid)
+        });
+        asked.collect()
+    }
+
+    /// Takes in the status of an order that was asked for.
+    pub(crate) fn on_own_status(&mut self, key: (u64, usize), cloid: Cloid, answer: &Value, at: Moment) {
+        let is_it = |order: &&mut SentOrder| order.key.is_of(key) && order.cloid == Some(cloid);
+        self.orders.iter_mut().filter(is_it).for_each(|order| order.on_own_status(answer, at));
+    }
+
     fn vanished(&self, order: &Resting, view: &View, at: Moment) -> SentOrder {
         let is_gone = !view.orders.contains_key(&order.oid);
         let cancel = self.cancels.iter().find(|cancel| is_gone && cancel.takes(order.oid, order.cloid));
@@ -278,6 +300,11 @@ impl SentOrders {
         let orders = self.open().filter(|order| order.reduce_only && !order.is_immediate).map(|order| order.cloid);
         let triggers = self.triggers.iter().map(|trigger| trigger.cloid);
         orders.chain(triggers.filter(|cloid| !cloid.is_some_and(|cloid| is_guard_stop(&cloid))))
+    }
+
+    /// The client order ids of triggers that may rest.
+    pub(crate) fn trigger_cloids(&self) -> impl Iterator<Item = Cloid> {
+        self.triggers.iter().filter_map(|trigger| trigger.cloid)
     }
 
     /// The triggers that may rest, but for those that a cancel is taking away.

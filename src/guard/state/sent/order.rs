@@ -7,10 +7,20 @@ use crate::guard::state::view::{Resting, View};
 use crate::venue::order::{Order, Tif};
 use crate::venue::reply::Status;
 use rust_decimal::Decimal;
+use serde_json::Value;
 
-/// The venue's reads may lag behind its answers: an order that it said rests is missing for good only in an orders read
-/// that began so long after, since that has no time of its own, unless the position moved by it.
+/// The venue's reads may lag behind its answers: an order that it said rests, and that no orders read begun so long after
+/// shows, is asked for by itself, unless the position moved by it. One whose order id nobody has told counts as gone then.
 const SHOWN_WITHIN_MS: u64 = 30_000;
+
+/// Between two questions about the same order.
+const ASK_EVERY_MS: u64 = 5_000;
+
+/// So many answers in a row that do not know an order settle that it is gone.
+const UNKNOWN_ANSWERS: u32 = 3;
+
+/// What the venue calls an order that it holds.
+const RESTS: [&str; 2] = ["open", "triggered"];
 
 /// A fill that the venue told of must move the position. Something else may move it back: reads of so much later blocks
 /// count as proof without it, so that nothing stays reserved for ever.
@@ -37,6 +47,9 @@ pub(crate) struct SentOrder {
     told: Decimal,
     /// How much of the position's moves since it was sent is put down to it.
     moved: Decimal,
+    /// When its own status was asked for last, and how often in a row the venue did not know it.
+    asked_ms: Option<u64>,
+    unknown: u32,
     /// As it rests, once the venue has said so and until a read tells.
     pub(crate) resting: Option<Resting>,
     /// A read of the open orders that should show it does not: it may have filled.
@@ -72,6 +85,8 @@ impl SentOrder {
             phase: Phase::Unanswered,
             told: Decimal::ZERO,
             moved: Decimal::ZERO,
+            asked_ms: None,
+            unknown: 0,
             resting: None,
             is_missed: false,
         }
@@ -94,6 +109,8 @@ impl SentOrder {
             phase: Phase::Closed(at),
             told: Decimal::ZERO,
             moved: Decimal::ZERO,
+            asked_ms: None,
+            unknown: 0,
             resting: None,
             is_missed: false,
         }
@@ -132,9 +149,9 @@ impl SentOrder {
             Phase::Accepted(at_ms) => {
                 let is_answered = self.phase.is_answered_by(begun_ms);
                 self.is_missed |= is_answered;
+                let is_late = begun_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS);
                 // What can only reduce opens nothing, should a later read show it after all.
-                let is_gone =
-                    self.reduce_only || begun_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS) || self.moved >= self.size;
+                let is_gone = self.reduce_only || is_late && self.oid.is_none() || self.moved >= self.size;
                 is_answered && (shown > Decimal::ZERO || is_gone)
             }
             // Seen without an answer: what is shown counts as an open order from now on.
@@ -148,6 +165,36 @@ impl SentOrder {
             self.resting = None;
         }
         self.size > Decimal::ZERO
+    }
+
+    /// Whether an orders read begun at `begun_ms` should show it and did not, so that its own status is to be asked for now.
+    pub(crate) fn is_to_be_asked(&self, begun_ms: u64, now_ms: u64) -> bool {
+        let is_late = matches!(self.phase, Phase::Accepted(at_ms) if begun_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS));
+        let is_asked = self.asked_ms.is_some_and(|asked_ms| now_ms.saturating_sub(asked_ms) < ASK_EVERY_MS);
+        is_late && self.oid.is_some() && !is_asked
+    }
+
+    /// Takes note that its status is asked for.
+    pub(crate) fn on_asked(&mut self, now_ms: u64) {
+        self.asked_ms = Some(now_ms);
+    }
+
+    /// Takes in its status: one that rests stays reserved, and the next account read tells what one did that is gone.
+    pub(crate) fn on_own_status(&mut self, answer: &Value, at: Moment) {
+        let is_other =
+            answer.pointer("/order/order/oid").and_then(Value::as_u64).is_some_and(|oid| Some(oid) != self.oid);
+        let is_gone = match (answer.get("status").and_then(Value::as_str), answer.pointer("/order/status")) {
+            // The id is good for the newest order that had it.
+            (Some("order"), Some(status)) => is_other || !status.as_str().is_some_and(|status| RESTS.contains(&status)),
+            (Some("unknownOid"), _) => {
+                self.unknown = self.unknown.saturating_add(1);
+                self.unknown >= UNKNOWN_ANSWERS
+            }
+            _ => false,
+        };
+        if is_gone && self.phase.is_open() {
+            (self.phase, self.resting) = (Phase::Closed(at), None);
+        }
     }
 
     /// Takes its share of a move of the position by `left` towards its side; returns what is left for others.

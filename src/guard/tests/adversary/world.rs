@@ -146,9 +146,7 @@ impl World {
         for asset in [ETH, SOL] {
             self.leverage_read(asset, 20);
         }
-        if let Some(left) = self.requests_left {
-            self.give(Input::RequestsLeft(left));
-        }
+        self.give(Input::RequestsLeft(self.requests_left.unwrap_or(PLENTY)));
         if let Some(reason) = self.kill_file.clone() {
             self.give(Input::Kill { reason, by: None, write_file: false, request: None });
         }

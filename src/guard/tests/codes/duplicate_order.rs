@@ -95,3 +95,47 @@ fn the_order_itself_is_judged_before_its_id() {
     desk.order(with(entry(1), "/c", cloid(1)));
     desk.order(with(buy(ETH, "1999.99", "0.1"), "/c", cloid(1))).vetoed("price_invalid");
 }
+
+/// Under two orders a cancel by the id could take either: the exit goes, and leaves the id to the order that has it.
+#[test]
+fn what_only_reduces_goes_without_an_id_that_is_alive() {
+    let entry_as = |number: u32| with(entry(number), "/c", cloid(1));
+    let take_profit = || with(with(close(ETH, false, "2100", "0.1"), "/t/limit/tif", json!("Gtc")), "/c", cloid(1));
+    let target = || with(stop(ETH, false, "1950", "0.1"), "/c", cloid(1));
+    let holding = || {
+        let mut desk = desk(wide());
+        desk.hold("ETH", dec!(1));
+        desk
+    };
+    // On its way, at rest, and as a trigger.
+    let mut desk = holding();
+    desk.order(entry_as(1)).resized();
+    for exit in [take_profit(), target()] {
+        let decided = desk.order(exit);
+        decided.resized().says(&["goes without it"]);
+        assert_ne!(decided.sent_order(0)["c"], cloid(1));
+    }
+    let mut desk = holding();
+    desk.order(target()).reduces();
+    desk.order(take_profit()).resized().says(&["goes without it"]);
+    // Its own entry and stop may share one, and an id that nothing carries any more is free.
+    let mut desk = holding();
+    let decided = desk.orders(vec![take_profit(), target()]);
+    assert_eq!((&decided.sent_order(0)["c"], &decided.sent_order(1)["c"]), (&cloid(1), &cloid(1)));
+    let refused = json!([{"error": "no"}, {"error": "no"}]);
+    desk.answer(decided.seq(), 0, statuses(refused));
+    let decided = desk.order(take_profit());
+    assert_eq!(decided.reduces().sent_order(0)["c"], cloid(1));
+    // A modify hands on the id of what it replaces, and no other's.
+    desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 5}}])));
+    let mut other = open("ETH", "A", "2200", "0.1", 6);
+    other.reduce_only = true;
+    let mut first = open("ETH", "A", "2100", "0.1", 5);
+    (first.reduce_only, first.cloid) = (true, serde_json::from_value(cloid(1)).unwrap());
+    desk.show(vec![first, other]);
+    let modify = |oid: u64| json!({"type": "modify", "oid": oid, "order": take_profit()});
+    let decided = desk.ask(modify(6));
+    decided.resized().says(&["goes without it"]);
+    assert_ne!(decided.forward()["order"]["c"], cloid(1));
+    assert_eq!(desk.ask(modify(5)).reduces().forward()["order"]["c"], cloid(1));
+}

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::guard::tests::fixture::*;
 use crate::guard::{Input, Mode};
+use crate::venue::info::OpenOrder;
 
 fn entry(number: u32) -> Value {
     buy(ETH, &(1990 + number).to_string(), "0.1")
@@ -149,4 +150,108 @@ fn a_cancel_of_what_is_gone_spends_nothing_that_is_kept() {
     let seq = desk.ask(cancel()).reduces().seq();
     desk.answer(seq, 0, statuses(json!(["success"])));
     desk.ask(cancel()).vetoed("venue_budget").says(&["1 in one request", "the 0 that are open"]);
+}
+
+fn held_with_orders(left: Option<u64>) -> Desk {
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    let mut profit = open("ETH", "A", "2100", "0.1", 9);
+    (profit.is_trigger, profit.reduce_only) = (true, true);
+    let profit = OpenOrder { trigger_px: dec!(2100), order_type: "Take Profit Market".into(), ..profit };
+    let stop = open_stop("ETH", "A", "1900", "10", 7);
+    desk.show(vec![stop, profit, open("ETH", "B", "1900", "0.1", 10), open("ETH", "B", "1899", "0.1", 11)]);
+    desk.hold("ETH", dec!(10));
+    desk.guard.allowance = Default::default();
+    if let Some(left) = left {
+        desk.step(Input::RequestsLeft(left));
+    }
+    desk
+}
+
+/// The venue refuses them and the order stays: it would be there to be named again for as long as requests are left.
+#[test]
+fn a_cancel_that_cannot_take_its_order_names_nothing() {
+    let by_oid = |asset: u32, oid: u64, fast: bool| {
+        let action = json!({"type": "cancel", "cancels": [{"a": asset, "o": oid}]});
+        if fast { with(action, "/f", json!(true)) } else { action }
+    };
+    let mut desk = held_with_orders(Some(499));
+    desk.ask(by_oid(BTC, 10, false)).vetoed("venue_budget").says(&["more than the 0 that are open"]);
+    desk.ask(by_oid(ETH, 9, true)).vetoed("venue_budget").says(&["more than the 0 that are open"]);
+    for action in [by_oid(ETH, 10, true), by_oid(ETH, 9, false)] {
+        let seq = desk.ask(action).reduces().seq();
+        desk.answer(seq, 0, statuses(json!(["success"])));
+    }
+}
+
+#[test]
+fn cancels_keep_the_pace_of_exits_in_what_is_the_guards_own() {
+    let cancel = |oid: u64| json!({"type": "cancel", "cancels": [{"a": ETH, "o": oid}]});
+    let pass = |desk: &mut Desk, oid: u64| {
+        let seq = desk.ask(cancel(oid)).reduces().seq();
+        desk.answer(seq, 0, statuses(json!([{"error": "Order was never placed, already canceled, or filled."}])));
+    };
+    let mut desk = held_with_orders(Some(201));
+    pass(&mut desk, 9);
+    pass(&mut desk, 10);
+    pass(&mut desk, 11);
+    desk.ask(cancel(11)).vetoed("venue_budget").says(&["an exit or cancel passes every 10 s"]);
+    desk.wait(9_999);
+    ask(&mut desk, exit()).vetoed("venue_budget");
+    desk.wait(1);
+    pass(&mut desk, 11);
+    desk.wait(10_000);
+    desk.step(Input::Kill { reason: "test".into(), by: None, write_file: false, request: None });
+    desk.ask(cancel(11)).vetoed("venue_budget");
+}
+
+#[test]
+fn until_it_is_read_the_allowance_counts_as_small() {
+    let mut desk = held_with_orders(None);
+    assert!(!desk.guard.problems(desk.now).is_empty());
+    let cancels = |oids: &[u64]| {
+        let cancels: Vec<Value> = oids.iter().map(|oid| json!({"a": ETH, "o": oid})).collect();
+        json!({"type": "cancel", "cancels": cancels})
+    };
+    let gtc = with(exit(), "/t/limit/tif", json!("Gtc"));
+    for action in [place(vec![entry(1)]), place(vec![gtc]), cancels(&[10, 11, 12]), json!({"type": "noop"})] {
+        desk.ask(action).vetoed("venue_budget").says(&["not read since the start", "so 499 are counted on"]);
+    }
+    // What closes and what takes away goes, and several at a time.
+    desk.order(exit()).reduces();
+    desk.order(exit()).reduces();
+    desk.ask(cancels(&[10, 11])).reduces();
+    desk.step(Input::RequestsLeft(504));
+    desk.order(entry(1)).resized();
+    assert!(desk.guard.problems(desk.now).is_empty());
+}
+
+#[test]
+fn unknown_is_not_unlimited_for_exits_either() {
+    let mut desk = held_with_orders(None);
+    for _ in 0..300 {
+        ask(&mut desk, exit()).reduces();
+    }
+    ask(&mut desk, exit()).reduces();
+    ask(&mut desk, exit()).vetoed("venue_budget").says(&["every 10 s"]);
+    desk.step(Input::RequestsLeft(10_000));
+    ask(&mut desk, exit()).reduces();
+}
+
+/// Before the open orders were read a cancel may name one of them.
+#[test]
+fn at_a_start_one_cancel_at_a_time_is_not_refused_for_an_unknown_id() {
+    let mut desk = Desk::blank(config(Mode::Testnet, wide()));
+    desk.guard.allowance = Default::default();
+    let cancels = |count: u64| {
+        let cancels: Vec<Value> = (0..count).map(|oid| json!({"a": ETH, "o": oid})).collect();
+        json!({"type": "cancel", "cancels": cancels})
+    };
+    for (count, code) in [(2, "venue_budget"), (1, "reduces")] {
+        desk.post(cancels(count));
+        // It waits for that read, and no longer than so.
+        desk.now += 6_000;
+        let effects = desk.step(Input::Tick);
+        let decision = events(&effects).into_iter().find(|event| event["kind"] == "decision");
+        assert_eq!(decision.unwrap()["code"], code);
+    }
 }

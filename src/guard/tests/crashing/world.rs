@@ -114,6 +114,7 @@ impl World {
             Input::Universe(universe()),
             Input::AccountMode { mode: AccountMode::Standard, begun_ms: now },
             Input::ActsFor(None),
+            Input::RequestsLeft(PLENTY),
         ] {
             let at = now + self.dice.roll(300);
             self.mail.push((at, Mail::Input(Box::new(input))));

@@ -195,7 +195,11 @@ impl Venue {
 
     /// The answer to a question after an order's status.
     pub(in crate::guard::tests) fn order_status(&self, cloid: Cloid) -> Value {
-        json!({"status": if self.taken.contains(&cloid) { "order" } else { "unknownOid" }})
+        let is_open = self.books.orders.values().any(|order| order.cloid == Some(cloid));
+        match self.taken.contains(&cloid) {
+            true => json!({"status": "order", "order": {"status": if is_open { "open" } else { "filled" }}}),
+            false => json!({"status": "unknownOid"}),
+        }
     }
 
     /// Money comes in (or goes out); the ledger shows it `late_ms` later.

@@ -120,6 +120,7 @@ impl World {
         self.take(effects);
         self.give(Input::Universe(universe()));
         self.give(Input::ActsFor(None));
+        self.give(Input::RequestsLeft(PLENTY));
         if let Some(reason) = self.kill_file.clone() {
             self.give(Input::Kill { reason, by: None, write_file: false, request: None });
         }
