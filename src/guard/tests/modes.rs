@@ -43,9 +43,14 @@ fn a_change_of_mode_that_is_read_late_fires_nothing_and_leaves_no_mark() {
 /// The equity cannot be read any more: what the positions lose from then on still fires, also what was closed at a loss.
 #[test]
 fn a_mode_that_cannot_be_valued_blinds_no_halt() {
-    for (closes, lost, halts) in
-        [(false, dec!(499.99), false), (false, dec!(500), true), (true, dec!(499.99), false), (true, dec!(500), true)]
-    {
+    for (closes, lost, halts) in [
+        (None, dec!(499.99), false),
+        (None, dec!(500), true),
+        (Some(0), dec!(499.99), false),
+        (Some(0), dec!(500), true),
+        // The account is read again before the prices that it was closed at.
+        (Some(3), dec!(500), true),
+    ] {
         let mut desk = steady();
         equity(&mut desk, dec!(400));
         desk.step(Input::UnvaluedMode { mode: "portfolioMargin".into(), begun_ms: desk.now });
@@ -56,18 +61,21 @@ fn a_mode_that_cannot_be_valued_blinds_no_halt() {
         assert!(desk.guard.problems(desk.now).iter().any(|problem| problem.contains("portfolioMargin")));
         desk.unrealized = -lost;
         equity(&mut desk, dec!(350));
-        if closes {
+        if let Some(reads_before) = closes {
             // All that it lost came with the close.
             desk.unrealized = dec!(0);
             equity(&mut desk, dec!(350));
             desk.positions.clear();
+            for _ in 0..reads_before {
+                equity(&mut desk, dec!(0));
+            }
             desk.mids.insert("ETH".into(), dec!(2000) - lost);
             desk.read_mids(desk.now);
         }
         for _ in 0..12 {
             equity(&mut desk, dec!(0));
         }
-        assert_eq!(state(&desk) == "halted_for_day", halts, "{lost} {closes}");
+        assert_eq!(state(&desk) == "halted_for_day", halts, "{lost} {closes:?}");
         desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
         assert!(desk.guard.problems(desk.now).iter().all(|problem| !problem.contains("portfolioMargin")));
     }

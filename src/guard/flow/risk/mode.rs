@@ -6,6 +6,7 @@
 use crate::guard::flow::risk::ledger;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::transfers::Transfer;
 use crate::guard::state::view::View;
@@ -42,14 +43,16 @@ pub(crate) fn on_unvalued_mode(step: &mut Step<'_>, mode: String, begun_ms: u64)
 
 /// Where the account's equity cannot be read, puts the one that is carried on in its place.
 pub(crate) fn carry_equity(guard: &mut Guard) {
-    let View { account: Some(account), mids, .. } = &mut guard.view else { return };
+    let View { account: Some(account), mids, mids_ms, .. } = &mut guard.view else { return };
     if guard.risk.unvalued.is_some()
         && let Some(last) = guard.risk.settled.last()
     {
         let carried = last.carried_to(account, |asset| mids.get(&asset).copied());
         account.equity = carried.equity;
-        // The prices at hand may be from before a close that this read is the first to show: the next one goes on from it.
-        if guard.risk.cash.as_ref().is_some_and(|before| carried.has_sizes_of(before)) {
+        // The prices at hand may be from before a close that this read is the first to show, or that nothing later than the
+        // first read of it has priced: the next one goes on from it.
+        let is_priced = |before: &Cash| carried.has_sizes_of(before) && *mids_ms >= Some(before.begun_ms);
+        if guard.risk.cash.as_ref().is_some_and(is_priced) {
             guard.risk.settled.settle(Some(carried));
         }
     }
