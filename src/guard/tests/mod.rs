@@ -6,6 +6,7 @@
 mod fixture;
 
 mod adversary;
+mod alerts;
 mod builder;
 mod cancels;
 mod cheap;
@@ -16,6 +17,7 @@ mod covering;
 mod covering_line;
 mod crashing;
 mod days;
+mod discrepancies;
 mod events;
 mod exits;
 mod flattening;

@@ -16,6 +16,42 @@ fn a_change_of_mode_is_no_profit() {
     assert_eq!((&risk(&desk)["day_pnl"], &risk(&desk)["peak_equity"]), (&json!("0"), &json!("25000")));
 }
 
+/// The mode weighs as much as ten reads of the account: it is asked for where cash moves, once in ten seconds.
+#[test]
+fn prices_that_leap_do_not_ask_for_the_mode() {
+    for (is_cash, most) in [(false, 0), (true, 7)] {
+        let mut desk = steady();
+        let mut asked = 0;
+        for second in 0..60 {
+            let leap = if second % 2 == 0 { dec!(-400) } else { dec!(0) };
+            if !is_cash {
+                desk.unrealized = leap;
+            }
+            let effects = equity(&mut desk, dec!(10000) + leap);
+            asked += reads(&effects).into_iter().filter(|read| **read == Read::Mode).count();
+        }
+        assert!(asked <= most && (asked > 0) == is_cash, "{asked} in a minute, {is_cash}");
+        assert_eq!(state(&desk), "active");
+    }
+}
+
+/// An answer that was on its way while the mode changed may be of the purse that the account has no more.
+#[test]
+fn a_read_from_before_the_mode_changed_is_dropped() {
+    let mut desk = steady();
+    let begun_ms = desk.now + 100;
+    desk.now += 200;
+    let asked = desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now - 150 });
+    assert!(reads(&asked).contains(&&Read::AccountNow));
+    desk.equity = dec!(400);
+    desk.read_account(begun_ms);
+    assert_eq!(desk.guard.status_json(desk.now, (0, 0))["equity"], "10000");
+    equity(&mut desk, dec!(25000));
+    let shown = risk(&desk);
+    assert_eq!((&shown["state"], &shown["day_pnl"]), (&json!("active"), &json!("0")));
+    assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("25000"), &json!("0")));
+}
+
 /// Until the mode is read the wrong purse is looked into: nothing it shows is a mark, and no loss.
 #[test]
 fn a_change_of_mode_that_is_read_late_fires_nothing_and_leaves_no_mark() {

@@ -11,6 +11,7 @@ use super::read_task::{Lane, Task};
 use super::token_bucket::TokenBucket;
 use super::venue_reads::ReadFor;
 use crate::guard::Read;
+use crate::venue::weight::Priority;
 
 /// Reads of the same are this far apart at least.
 const APART_MS: u64 = 250;
@@ -24,8 +25,12 @@ const RETRY_MS: u64 = 1_000;
 const FIRST_AGAIN_MS: u64 = 10_000;
 /// Reads for cover and flatten may take half as much of their weight as all others that come out of turn.
 const URGENT_PART: u32 = 2;
-/// Weight of a read of the open orders.
+/// Weight of a read of the prices, and of the open orders.
+const PRICES_WEIGHT: u32 = 2;
 const ORDERS_WEIGHT: u32 = 20;
+/// A steady read whose room comes so soon waits for it. The minute of the budget is a second longer than a minute, and so
+/// the first read of a full one waits for the last second of the one before.
+const SHORT_WAIT_MS: u64 = 2_000;
 
 /// One task's times.
 #[derive(Debug, Clone, Copy)]
@@ -84,13 +89,14 @@ impl Schedule {
         Self { due, intervals, afforded, early_reads, urgent_reads, account_weight: 2 }
     }
 
-    /// Begins the most important read of a lane that is due, and says what it may spend. One that comes sooner than its
-    /// interval, for nothing that is urgent, is left to that where there is no room for its weight.
+    /// Begins the most important read of a lane that is due, and says what it may spend. `wait_ms` says after how long there
+    /// is room for so much weight. A steady read without room waits for that or overdraws the share; one that comes sooner
+    /// than its interval, for nothing that is urgent, is left to its interval.
     pub(super) fn begin(
         &mut self,
         lane: Lane,
         steady_ms: u64,
-        has_room: impl Fn(u32) -> bool,
+        wait_ms: impl Fn(Priority, u32) -> u64,
     ) -> Option<(Task, ReadFor)> {
         let Due { task, is_urgent, steady_from_ms, is_known, overdraft_from_ms, .. } =
             *self.ready(lane).find(|due| due.due_steady_ms <= steady_ms)?;
@@ -101,12 +107,22 @@ impl Schedule {
             _ => FIRST_AGAIN_MS,
         };
         let is_early = steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders);
-        let is_put_off = is_early && !is_urgent && !has_room(self.weight_of(task));
-        let is_first = matches!(task, Task::Mode | Task::Universe) && !is_known;
-        let may_overdraw = (lane != Lane::Beside || is_first) && steady_ms >= overdraft_from_ms;
+        let is_steady = lane != Lane::Beside;
+        let is_first = !is_known && (is_steady || matches!(task, Task::Mode | Task::Universe));
+        let weight = self.weight_of(task);
+        let room_ms = wait_ms(if is_early { Priority::EarlyRead } else { Priority::Read }, weight);
+        let may_overdraw = (is_steady || is_first)
+            && (!is_early || is_urgent)
+            && room_ms > SHORT_WAIT_MS
+            && steady_ms >= overdraft_from_ms;
+        let has_room = room_ms == 0 || is_urgent && wait_ms(Priority::Flatten, weight) == 0;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
-        if is_put_off {
-            due.due_steady_ms = steady_from_ms;
+        if is_steady && !has_room && !may_overdraw {
+            let again_ms = if room_ms > SHORT_WAIT_MS { overdraft_from_ms } else { u64::MAX };
+            let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
+            let again_ms = again_ms.min(steady_ms.saturating_add(room_ms)).max(room_steady_ms);
+            due.due_steady_ms =
+                if is_early { steady_from_ms.min(if is_urgent { again_ms } else { u64::MAX }) } else { again_ms };
             return None;
         }
         if may_overdraw {
@@ -114,7 +130,7 @@ impl Schedule {
         }
         // From here on it is wanted anew: what is being asked may be older than what calls for it.
         (due.is_busy, due.is_urgent, due.due_steady_ms, due.begun_steady_ms) = (true, false, u64::MAX, steady_ms);
-        Some((task, ReadFor { is_early, is_urgent, may_overdraw }))
+        Some((task, ReadFor { is_early, is_urgent, may_overdraw, is_first }))
     }
 
     /// When the next read of a lane is due.
@@ -134,9 +150,13 @@ impl Schedule {
         })
     }
 
-    /// What a read out of turn weighs.
+    /// What a read weighs.
     fn weight_of(&self, task: Task) -> u32 {
-        if task == Task::Account { self.account_weight } else { ORDERS_WEIGHT }
+        match task {
+            Task::Mids => PRICES_WEIGHT,
+            Task::Account => self.account_weight,
+            _ => ORDERS_WEIGHT,
+        }
     }
 
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
@@ -197,7 +217,6 @@ impl Schedule {
 mod tests {
     use super::*;
     use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
-    use crate::venue::weight::Priority;
     use crate::venue::weight_ledger::Ledger;
 
     const T0: u64 = 1_700_000_000_000;
@@ -211,7 +230,7 @@ mod tests {
 
     /// Begins all that is due.
     fn begin(schedule: &mut Schedule, now_ms: u64) -> Vec<(Task, ReadFor)> {
-        LANES.into_iter().filter_map(|lane| schedule.begin(lane, now_ms, |_| true)).collect()
+        LANES.into_iter().filter_map(|lane| schedule.begin(lane, now_ms, |_, _| 0)).collect()
     }
 
     fn tasks(schedule: &mut Schedule, now_ms: u64) -> Vec<Task> {
@@ -287,7 +306,7 @@ mod tests {
     #[test]
     fn wanted_twice_is_paid_once() {
         let mut schedule = schedule(SMALLEST_BUDGET);
-        read_once(&mut schedule, [(Task::Mids, 8_000), (Task::Account, 8_000), (Task::Orders, 30_000)], true);
+        read_once(&mut schedule, [(Task::Mids, 10_000), (Task::Account, 10_000), (Task::Orders, 30_000)], true);
         (0..100).for_each(|_| schedule.want(&Read::OrdersNow, T0 + 300));
         assert_eq!(tasks(&mut schedule, T0 + 300), [Task::Orders]);
         schedule.done(Task::Orders, T0 + 300, 30_000, true);
@@ -323,12 +342,26 @@ mod tests {
     fn a_steady_read_overdraws_once_an_interval_that_the_share_affords() {
         let mut schedule = schedule(SMALLEST_BUDGET);
         let may_overdraw = |schedule: &mut Schedule, now_ms: u64| {
-            let (_, read_for) = schedule.begin(Lane::Account, now_ms, |_| true).unwrap();
+            let (_, read_for) = schedule.begin(Lane::Account, now_ms, |_, _| 43_000)?;
             schedule.done(Task::Account, now_ms, 1_000, false);
-            read_for.may_overdraw
+            Some(read_for.may_overdraw)
         };
-        let seen = [T0, T0 + 1_000, T0 + 7_999, T0 + 9_000].map(|now_ms| may_overdraw(&mut schedule, now_ms));
-        assert_eq!(seen, [true, false, false, true]);
+        // What has no room is not tried: there is no failure to tell of.
+        let seen = [T0, T0 + 1_000, T0 + 9_999, T0 + 10_000].map(|now_ms| may_overdraw(&mut schedule, now_ms));
+        assert_eq!(seen, [Some(true), None, None, Some(true)]);
+    }
+
+    /// A budget whose minute is nearly over is not overdrawn.
+    #[test]
+    fn a_steady_read_waits_for_room_that_comes_soon() {
+        let mut schedule = schedule(SMALLEST_BUDGET);
+        let begin = |schedule: &mut Schedule, now_ms: u64, room_ms: u64| {
+            schedule.begin(Lane::Account, now_ms, |_, _| room_ms).map(|(_, read_for)| read_for.may_overdraw)
+        };
+        assert_eq!(begin(&mut schedule, T0, 900), None);
+        assert_eq!(begin(&mut schedule, T0 + 899, 0), None);
+        assert_eq!(begin(&mut schedule, T0 + 900, 0), Some(false));
+        assert_eq!(schedule.next_steady_ms(Lane::Account), u64::MAX);
     }
 
     #[test]
@@ -337,14 +370,14 @@ mod tests {
         let mut schedule = Schedule::new(&at_once, &[], Intervals::for_budget(SMALLEST_BUDGET), SMALLEST_BUDGET);
         let all = [Lane::Beside, Lane::Beside, Lane::Beside, Lane::Prices, Lane::Account, Lane::Orders];
         let begun = |schedule: &mut Schedule| -> Vec<Task> {
-            all.into_iter().filter_map(|lane| Some(schedule.begin(lane, T0, |_| true)?.0)).collect()
+            all.into_iter().filter_map(|lane| Some(schedule.begin(lane, T0, |_, _| 0)?.0)).collect()
         };
         assert_eq!(begun(&mut schedule), [Task::Mode, Task::Universe]);
         schedule.done(Task::Universe, T0, 60_000, true);
         assert!(begun(&mut schedule).is_empty());
         schedule.done(Task::Mode, T0, 60_000, true);
         assert_eq!(begun(&mut schedule), [Task::Mids, Task::Account, Task::Orders]);
-        schedule.done(Task::Account, T0, 8_000, true);
+        schedule.done(Task::Account, T0, 10_000, true);
         assert!(begun(&mut schedule).is_empty());
         schedule.done(Task::Orders, T0, 30_000, true);
         assert_eq!(begun(&mut schedule), [Task::Limits]);

@@ -37,6 +37,8 @@ pub(super) struct ReadFor {
     pub(super) is_urgent: bool,
     /// It is due by itself, and without it the guard would be blind: a share that others spent is overdrawn for it.
     pub(super) may_overdraw: bool,
+    /// It was not answered in this life yet.
+    pub(super) is_first: bool,
 }
 
 /// The input that a read makes, if any, or why the read failed.
@@ -52,7 +54,8 @@ impl VenueReader {
         let ask = |question: &Value| {
             self.venue.faults.about("userRole");
             let answer = self.venue.client.info(question).map_err(|error| error.to_string())?;
-            self.venue.charge(Priority::Read, info_weight("userRole"));
+            // Not of what the steady reads live on.
+            self.venue.charge(Priority::EarlyRead, info_weight("userRole"));
             Ok(answer)
         };
         match api_wallet_check::check_role(&ask, self.account, api_wallet) {
@@ -81,7 +84,8 @@ impl VenueReader {
     /// How the account's balances are kept, or the name of a mode whose equity cannot be read; and when that was asked.
     pub(super) fn mode(&self, read_for: ReadFor) -> Result<(Result<AccountMode, String>, u64), String> {
         let begun_ms = now_ms();
-        let answer = self.ask_for(read_for, &json!({"type": "userAbstraction", "user": self.account}))?;
+        let question = json!({"type": "userAbstraction", "user": self.account});
+        let answer = if read_for.is_first { self.ask_for(read_for, &question)? } else { self.ask_in_time(&question)? };
         Ok((AccountMode::from_answer(&answer)?, begun_ms))
     }
 
@@ -125,9 +129,9 @@ impl VenueReader {
     pub(super) fn ledger(&self, since_ms: u64) -> Result<(Input, u64), String> {
         let begun_ms = now_ms();
         let kind = "userNonFundingLedgerUpdates";
-        let answer = self.ask(&json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
+        let answer = self.ask_in_time(&json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
         let updates = info::ledger_updates(&answer)?;
-        self.venue.charge(Priority::Read, info_extra(kind, updates.len()));
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, updates.len()));
         Ok((Input::Ledger { updates, begun_ms }, begun_ms))
     }
 
@@ -177,11 +181,19 @@ impl VenueReader {
         self.ask_as(Priority::Read, question)
     }
 
+    /// Asks what is no part of the steady reads' floor and must come all the same, a minute late at most.
+    fn ask_in_time(&self, question: &Value) -> Result<Value, String> {
+        let kind = kind_of(question);
+        self.venue.faults.about(kind);
+        self.venue.try_claim(info_weight(kind)).map_err(|denied| denied.to_string())?;
+        self.call(question)
+    }
+
     fn ask_for(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
         let priority = if purpose.is_early { Priority::EarlyRead } else { Priority::Read };
         match self.spend(priority, question) {
             Err(_) if purpose.is_urgent && self.spend(Priority::Flatten, question).is_ok() => self.call(question),
-            Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question))) => {
+            Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question)), purpose.is_first) => {
                 self.call(question)
             }
             Err(text) => Err(text),

@@ -3,6 +3,7 @@
 //! A change is neither profit nor loss. In a mode whose equity cannot be read the last one that could is carried on with
 //! what the positions win and lose: nothing may be opened by it, and a loss on what is held still fires the halts.
 
+use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::ledger;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
@@ -20,7 +21,9 @@ pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: 
     let before = risk.mode.replace(mode);
     if before.is_some_and(|before| before != mode) {
         risk.mode_changed = true;
+        risk.purse_ms = step.now_ms;
         risk.change_purse();
+        step.effects.immediate.push(Command::Read(Read::AccountNow));
     }
 }
 

@@ -4,6 +4,7 @@ use super::cancel::{SentCancel, targets};
 use super::key::{Moment, Phase, SentKey};
 use super::order::{MatchedBy, SentOrder};
 use super::trigger::SentTrigger;
+use super::unshown::Unshown;
 use crate::base::address::Cloid;
 use crate::guard::state::cover;
 use crate::guard::state::exposure::StopAt;
@@ -26,6 +27,8 @@ pub(crate) struct SentOrders {
     pub(crate) orders: Vec<SentOrder>,
     triggers: Vec<SentTrigger>,
     cancels: Vec<SentCancel>,
+    /// What was answered, and no read shows.
+    pub(crate) unshown: Unshown,
 }
 
 impl SentOrders {
@@ -124,6 +127,7 @@ impl SentOrders {
             }
             !matches!(status, Status::Error(_))
         });
+        cancelled.iter().for_each(|oid| self.unshown.on_cancelled(*oid, at.now_ms));
         // What the venue says is cancelled is open no more; what it filled before that the next account read tells.
         let gone = self.orders.iter_mut().filter(|order| order.oid.is_some_and(|oid| cancelled.contains(&oid)));
         gone.filter(|order| order.phase.is_open()).for_each(|order| order.phase = Phase::Closed(at));
@@ -177,6 +181,7 @@ impl SentOrders {
     /// Settles against an orders read that began at `begun_ms` and was taken in at `at`. `left` is what has left the open
     /// orders since the read before it.
     pub(crate) fn on_orders_read(&mut self, view: &View, left: &[Resting], begun_ms: u64, at: Moment) {
+        self.unshown.on_orders_read(view, left, begun_ms, at.now_ms);
         let mut shown = self.shown(view).into_iter();
         self.orders.retain_mut(|order| order.on_orders_read(shown.next().unwrap_or_default(), begun_ms, at));
         let orders = left.iter().filter(|order| !order.is_trigger);
@@ -217,10 +222,15 @@ impl SentOrders {
                 let is_its = |order: &&mut SentOrder| {
                     (order.asset, order.is_buy, order.is_told()) == (*asset, *change > Decimal::ZERO, is_told)
                 };
-                left = self.orders.iter_mut().filter(is_its).fold(left, |left, order| order.on_move(left));
+                let orders = self.unshown.fills.iter_mut().chain(&mut self.orders);
+                left = orders.filter(is_its).fold(left, |left, order| order.on_move(left));
             }
         }
-        self.orders.retain(|order| !order.is_settled_by(read));
+        let is_over = |order: &SentOrder| order.is_settled_by(read);
+        let (over, kept) = std::mem::take(&mut self.orders).into_iter().partition(is_over);
+        self.orders = kept;
+        let over: Vec<SentOrder> = over;
+        over.into_iter().filter(SentOrder::is_told).for_each(|order| self.unshown.follow(order));
     }
 
     /// Puts the moves down to all that was told by then where they come to just that together: fills in both directions

@@ -9,3 +9,4 @@ pub(crate) mod key;
 pub(crate) mod ledger;
 pub(crate) mod order;
 pub(crate) mod trigger;
+pub(crate) mod unshown;
