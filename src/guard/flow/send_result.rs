@@ -13,7 +13,7 @@ use crate::guard::state::send_result::SendResult;
 use crate::guard::state::sent::key::SentKey;
 use crate::record::events::{Done, Sent, Trouble};
 use crate::venue::action::Action;
-use crate::venue::reply::Reply;
+use crate::venue::reply::{Reply, Status};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -77,6 +77,11 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
     }
     if ended.role == Role::Guard {
         guard_actions::on_own_result(step, &planned.action, result);
+    }
+    if let SendResult::Answered(reply, _) = result
+        && (0..planned.action.orders().count()).any(|slot| !matches!(reply.status(slot), Status::Error(_)))
+    {
+        step.guard.watch.on_venue_answers();
     }
 }
 

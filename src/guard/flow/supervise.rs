@@ -36,7 +36,7 @@ pub(crate) fn on_universe(step: &mut Step<'_>, universe: Universe) {
 
 /// Takes in the account, unless a newer read is held.
 pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Decimal, begun_ms: u64) {
-    if begun_ms < step.guard.risk.purse_ms {
+    if step.guard.risk.purse_ms > 0 && begun_ms <= step.guard.risk.purse_ms {
         // It was on its way while the mode changed.
         return;
     }

@@ -31,6 +31,7 @@ mod in_flight;
 mod keeping_flat;
 mod leverage;
 mod live;
+mod misbehaving;
 mod modes;
 mod modifies;
 mod once;

@@ -158,8 +158,7 @@ impl VenueReader {
     }
 
     pub(super) fn leverage(&self, coin: &str) -> Result<info::Leverage, String> {
-        let answer =
-            self.ask_as(Priority::EarlyRead, &json!({"type": "activeAssetData", "user": self.account, "coin": coin}))?;
+        let answer = self.ask_in_time(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}))?;
         info::active_leverage(&answer)
     }
 

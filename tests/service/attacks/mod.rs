@@ -35,3 +35,4 @@ mod twaps;
 mod unread_orders;
 mod unseen_cover;
 mod unseen_fill;
+mod unshown_fill;

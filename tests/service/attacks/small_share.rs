@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::stand::{Mode, Stand};
+use crate::stand::{Mode, Stand, until};
 use crate::watched::{WIDE, hold, stops};
 
 /// A few of the least share's intervals, and well under the minute in which a spent budget comes back.
@@ -51,4 +51,32 @@ fn what_the_last_life_spent_is_remembered() {
     launch(&mut stand);
     let again = stand.status()["venue"]["weight_used"].as_u64().unwrap();
     assert!(again > spent, "{again} after {spent}");
+}
+
+/// A service that its manager starts again and again: each life sees account, orders and prices at once.
+#[test]
+fn several_quick_starts_leave_the_next_one_its_eyes() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    for life in 0..5 {
+        let weight = stand.home().join("run/weight");
+        let spent = || std::fs::read_to_string(&weight).unwrap_or_default();
+        let before = spent();
+        launch(&mut stand);
+        let begun = Instant::now();
+        let unread = || {
+            let alerts = stand.status()["alerts"].as_array().unwrap().clone();
+            alerts.into_iter().find(|alert| {
+                ["account_stale", "orders_stale", "price_stale"].iter().any(|code| alert["code"] == *code)
+            })
+        };
+        while let Some(alert) = unread() {
+            assert!(begun.elapsed() < SOON, "life {life}: {alert}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        until("the weight on disk", || (spent() != before).then_some(()));
+        stand.kill();
+    }
+    launch(&mut stand);
+    is_soon_covered(&stand, "ETH", "0.4");
+    assert!(!stand.venue_saw().iter().any(|request| request["verdict"] == "weight_exceeded"));
 }

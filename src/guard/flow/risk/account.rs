@@ -11,11 +11,13 @@ use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::settled_reading::jumps;
 
-/// Reads of the ledger and the mode asked for by jumps are this far apart, and of the ledger so many: it may show a flow
-/// late.
+/// Reads of the ledger asked for by jumps are this far apart, and so many: it may show a flow late.
 const JUMP_PAUSE_MS: u64 = 10_000;
 
 const JUMP_READS: u8 = 3;
+
+/// Reads of the mode asked for by jumps are this far apart.
+const MODE_PAUSE_MS: u64 = 3_000;
 
 /// Takes in the newest account read, then sees whether a halt fires or ends.
 pub(crate) fn check(step: &mut Step<'_>) {
@@ -96,7 +98,7 @@ fn ask_for_ledger(step: &mut Step<'_>) {
     } else if risk.ledger_asked_ms.is_none() {
         risk.ledger_wanted = 2;
     }
-    let is_mode_due = risk.mode_asked_ms.is_none_or(|asked_ms| step.now_ms.saturating_sub(asked_ms) >= JUMP_PAUSE_MS);
+    let is_mode_due = risk.mode_asked_ms.is_none_or(|asked_ms| step.now_ms.saturating_sub(asked_ms) >= MODE_PAUSE_MS);
     if risk.mode_wanted && is_mode_due {
         (risk.mode_wanted, risk.mode_asked_ms) = (false, Some(step.now_ms));
         step.effects.immediate.push(Command::Read(Read::Mode));

@@ -68,6 +68,9 @@ pub(crate) struct Risk {
     /// The equities of the last two reads are far apart.
     pub(crate) jumped: bool,
     pub(crate) mode: Option<AccountMode>,
+    /// The venue's times between which the account changed its purse: what flowed then is in the difference that counted
+    /// as a flow.
+    pub(crate) purse_changes: Vec<(u64, u64)>,
     /// The account's mode changed: the next equity is of another kind.
     pub(crate) mode_changed: bool,
     pub(crate) mode_ms: u64,
