@@ -23,7 +23,7 @@ fn told(desk: &Desk) -> Vec<String> {
 
 /// The discrepancies of the last `risk` event among these effects.
 fn in_event(effects: &[Effects]) -> Option<Value> {
-    let risk = effects.iter().flat_map(events).filter(|event| event["kind"] == "risk").last();
+    let risk = effects.iter().flat_map(events).rfind(|event| event["kind"] == "risk");
     risk.map(|event| event["discrepancies"].clone())
 }
 

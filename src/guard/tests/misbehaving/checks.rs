@@ -151,7 +151,7 @@ impl Checks {
         }
         match on {
             On::Account => {
-                (self.account_from, self.reads_from) = (self.account_from.max(from), self.reads_from.max(from))
+                (self.account_from, self.reads_from) = (self.account_from.max(from), self.reads_from.max(from));
             }
             On::Orders => self.reads_from = self.reads_from.max(from),
             On::Markets => self.markets_from = self.markets_from.max(from),
