@@ -155,8 +155,7 @@ impl ServiceContext {
     /// Takes over the answer of the start's check of the API wallet, and books its weight, which was spent without the budget.
     pub(super) fn vouched_for(&self, account: Address, master: Address) {
         let weight = api_wallet_check::check_weight(account, master);
-        // Not of what the steady reads live on.
-        self.venue.charge(Priority::EarlyRead, weight);
+        self.venue.charge(Priority::Read, weight);
         // The first message of all; the decision loop takes it in before any request.
         let acts_for = Input::ActsFor(api_wallet_check::acts_for(account, master));
         let _is_there_room = self.inbox.try_send(Message::Input(acts_for));

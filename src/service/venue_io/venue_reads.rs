@@ -54,8 +54,7 @@ impl VenueReader {
         let ask = |question: &Value| {
             self.venue.faults.about("userRole");
             let answer = self.venue.client.info(question).map_err(|error| error.to_string())?;
-            // Not of what the steady reads live on.
-            self.venue.charge(Priority::EarlyRead, info_weight("userRole"));
+            self.venue.charge(Priority::Read, info_weight("userRole"));
             Ok(answer)
         };
         match api_wallet_check::check_role(&ask, self.account, api_wallet) {

@@ -89,6 +89,10 @@ impl Unshown {
 
     /// Takes in an orders read; `left` is what it shows no more.
     pub(super) fn on_orders_read(&mut self, view: &View, left: &[Resting], begun_ms: u64, now_ms: u64) {
+        // A stop that the venue said it cancelled did not fire.
+        let has_fired =
+            |order: &&Resting| !(order.is_trigger && self.cancelled.iter().any(|(oid, _)| *oid == order.oid));
+        let left: Vec<&Resting> = left.iter().filter(has_fired).collect();
         for order in left {
             self.left_ms.insert(order.asset, now_ms);
             self.missing.remove(&order.asset);
