@@ -67,6 +67,8 @@ fn a_small_share_is_kept_to_and_is_enough() {
                 let refused = |event: &Value| event.to_string().contains("the venue answered 429");
                 let errors = stand.events_of("error");
                 assert!(!errors.iter().any(refused), "{share}: over the share: {errors:?}");
+                let starved = |event: &Value| event.to_string().contains("no room for it beside");
+                assert!(!errors.iter().any(starved), "{share}: the guard's own reads: {errors:?}");
                 let saw = stand.venue_saw();
                 assert!(saw.iter().all(|request| request["verdict"] != "weight_exceeded"), "{share}: {saw:?}");
             });

@@ -1,4 +1,4 @@
-//! What follows the entries of a batch that fill at once: one stop for each side, before anything else of the batch.
+//! Entries of a batch that fill at once: one stop for each side follows them, before anything else of the batch.
 
 use serde_json::{Value, json};
 

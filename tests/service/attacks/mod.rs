@@ -47,3 +47,4 @@ mod twin_ids;
 mod unread_orders;
 mod unseen_cover;
 mod unseen_fill;
+mod unshown_fill;

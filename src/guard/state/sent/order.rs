@@ -10,7 +10,7 @@ use rust_decimal::Decimal;
 
 /// The venue's reads may lag behind its answers: an order that it said rests is missing for good only in an orders read
 /// that began so long after, since that has no time of its own, unless the position moved by it.
-const SHOWN_WITHIN_MS: u64 = 30_000;
+pub(super) const SHOWN_WITHIN_MS: u64 = 30_000;
 
 /// A fill that the venue told of must move the position. Something else may move it back: reads of so much later blocks
 /// count as proof without it, so that nothing stays reserved for ever.
@@ -185,10 +185,13 @@ impl SentOrder {
 
     /// Whether the account as read shows what it did. What can only reduce opens nothing, whatever the read shows.
     pub(crate) fn is_settled_by(&self, read: Moment) -> bool {
-        let is_late = |at: Moment| read.venue_ms >= at.venue_ms.saturating_add(PROVEN_WITHIN_MS);
-        let is_proven =
-            self.reduce_only || self.moved >= self.told || matches!(self.phase, Phase::Closed(at) if is_late(at));
+        let is_proven = self.reduce_only || self.moved >= self.told || self.is_late_for(read);
         self.is_over_by(read) && is_proven
+    }
+
+    /// Whether a read shows a block so much later that what it does not show did not last.
+    pub(crate) fn is_late_for(&self, read: Moment) -> bool {
+        matches!(self.phase, Phase::Closed(at) if read.venue_ms >= at.venue_ms.saturating_add(PROVEN_WITHIN_MS))
     }
 
     /// Whether both would look the same among the open orders as long as neither's id is told.
