@@ -21,7 +21,8 @@ const ORDERS_HASTE: u64 = 3;
 const NOW_HASTE: u64 = 2;
 /// After a failed read the same is not asked again sooner.
 const RETRY_MS: u64 = 1_000;
-/// The first reads of mode and markets overdraw the share this far apart.
+/// The first reads of mode and markets overdraw the share this far apart, and so do those that a halt waits for, but for two
+/// in a row: cash that moved may move again at once, and what is known of the first says nothing of the second.
 const FIRST_AGAIN_MS: u64 = 10_000;
 /// Reads for cover and flatten may take half as much of their weight as all others that come out of turn.
 const URGENT_PART: u32 = 2;
@@ -111,16 +112,15 @@ impl Schedule {
         let is_first = !is_known && (is_steady || matches!(task, Task::Mode | Task::Universe));
         let weight = self.weight_of(task);
         let room_ms = wait_ms(if is_early { Priority::EarlyRead } else { Priority::Read }, weight);
-        // What is not steady does not wait: it would fail, and be urgent no more.
-        let is_short = room_ms <= if is_steady { SHORT_WAIT_MS } else { 0 };
-        let has_paused = steady_ms >= overdraft_from_ms;
-        let may_overdraw = !is_short
-            && (!is_early || is_urgent)
-            && (is_steady && is_urgent || (is_steady || is_first || is_urgent) && has_paused);
+        let is_for_halt = is_urgent && !is_steady;
+        let again_from_ms = overdraft_from_ms.saturating_sub(if is_for_halt { every_ms } else { 0 });
+        let may_overdraw = (!is_early || is_urgent)
+            && room_ms > SHORT_WAIT_MS
+            && (is_steady && is_urgent || (is_steady || is_first || is_urgent) && steady_ms >= again_from_ms);
         let has_room = room_ms == 0 || is_urgent && wait_ms(Priority::Flatten, weight) == 0;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
-        if is_steady && !has_room && !may_overdraw {
-            let again_ms = if room_ms > SHORT_WAIT_MS { overdraft_from_ms } else { u64::MAX };
+        if (is_steady || is_urgent) && !has_room && !may_overdraw {
+            let again_ms = if room_ms > SHORT_WAIT_MS { again_from_ms } else { u64::MAX };
             let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
             let again_ms = again_ms.min(steady_ms.saturating_add(room_ms)).max(room_steady_ms);
             due.due_steady_ms =
@@ -128,7 +128,8 @@ impl Schedule {
             return None;
         }
         if may_overdraw {
-            due.overdraft_from_ms = steady_ms.saturating_add(every_ms);
+            let from_ms = if is_for_halt { steady_ms.max(overdraft_from_ms) } else { steady_ms };
+            due.overdraft_from_ms = from_ms.saturating_add(every_ms);
         }
         // From here on it is wanted anew: what is being asked may be older than what calls for it.
         (due.is_busy, due.is_urgent, due.due_steady_ms, due.begun_steady_ms) = (true, false, u64::MAX, steady_ms);
