@@ -2,7 +2,7 @@
 //! they are for or after them.
 
 use super::context::JudgeContext;
-use super::entry::checks::PassedEntry;
+use super::entry::checks::{Apart, PassedEntry};
 use super::entry::entry_cover::Cover;
 use super::following_stops::FollowingStops;
 use super::plan::{Part, Plan};
@@ -44,9 +44,9 @@ impl Kept {
     /// The closing part of it that goes ahead as an order of its own, taken from it. The client's id stays with what
     /// opens.
     fn take_closing_part(&mut self) -> Option<Self> {
-        let size = self.passed.as_mut()?.apart.take()?;
+        let Apart { size, px } = self.passed.as_mut()?.apart.take()?;
         self.order.size = self.order.size.saturating_sub(size);
-        let order = Order { size, reduce_only: true, cloid: None, ..self.order.clone() };
+        let order = Order { size, limit_px: px, reduce_only: true, cloid: None, ..self.order.clone() };
         Some(Self { place: self.place, order, passed: None, reduces: true })
     }
 

@@ -13,6 +13,7 @@ use super::entry::checks::{self, PassedEntry};
 use super::entry::requested_stop::{covers_side, stops_for};
 use super::exit::{self, Class};
 use super::left_out::{self, Refused};
+use super::limits::open_exits_limit;
 use super::plan::Plan;
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
@@ -58,7 +59,8 @@ impl<'a> Batch<'a> {
                 .and_then(|()| nothing_to_reduce::check_order(guard, action, order, now_ms))
                 .err()
         });
-        let refused: Refused = refused.collect();
+        let mut refused: Refused = refused.collect();
+        open_exits_limit::refuse_excess(&orders, &mut refused);
         let mut batch = Self {
             context: JudgeContext { can_split: true, ..JudgeContext::new(guard, client, now_ms) },
             action,
@@ -97,8 +99,9 @@ impl<'a> Batch<'a> {
             return;
         }
         let side = (asked.asset, asked.is_buy);
-        let stops = self.orders.iter().enumerate().filter(|(_, order)| covers_side(order, side));
-        let stops: Vec<(usize, Order)> = stops.map(|(place, order)| (place, order.clone())).collect();
+        let stops = self.orders.iter().zip(&self.refused).enumerate();
+        let stops = stops.filter(|(_, (order, refused))| refused.is_none() && covers_side(order, side));
+        let stops: Vec<(usize, Order)> = stops.map(|(place, (order, _))| (place, order.clone())).collect();
         let (changes, pre) = (self.context.changes.len(), self.context.pre.len());
         let outcome = match veto {
             Some(veto) => Err(veto.clone()),
@@ -126,7 +129,9 @@ impl<'a> Batch<'a> {
     fn pass_entry(&mut self, order: &mut Order) -> Result<PassedEntry, Veto> {
         admission::checks::check(self.context.guard, self.context.now_ms)?;
         let note = EntryNote::of(self.context.client, order);
-        let mut stops = stops_for(&mut self.orders, (order.asset, order.is_buy));
+        // What is refused itself covers nothing.
+        let sent = self.orders.iter_mut().zip(&self.refused).filter(|(_, refused)| refused.is_none());
+        let mut stops = stops_for(sent.map(|(order, _)| order), (order.asset, order.is_buy));
         let passed = checks::judge(&mut self.context, order, &mut stops)?;
         if !passed.opening.is_zero() {
             self.asked.cloids.extend(order.cloid);

@@ -1,4 +1,4 @@
-//! Entries of a batch that fill at once: one stop for each side follows them, before anything else of the batch.
+//! The stops that follow entries of a batch: one for each side of what fills at once, before anything else of the batch.
 
 use serde_json::{Value, json};
 

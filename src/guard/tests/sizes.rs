@@ -73,6 +73,14 @@ fn a_larger_one_closes_and_opens_apart() {
     }
 }
 
+/// The collar is for what opens.
+#[test]
+fn the_part_that_closes_keeps_the_price_that_was_asked() {
+    let decided = half_full().order(with(flip("1.5"), "/p", json!("1900")));
+    let px = |at: usize| decided.actions()[at]["orders"][0]["p"].clone();
+    assert_eq!((px(0), px(1)), (json!("1900"), json!("1990")));
+}
+
 #[test]
 fn both_parts_of_a_flip_are_told_as_one() {
     let filled = |size: &str, px: &str, oid: u64| json!({"filled": {"totalSz": size, "avgPx": px, "oid": oid}});

@@ -18,8 +18,16 @@ pub(crate) struct PassedEntry {
     pub(crate) cover: Cover,
     /// How much of it can open or enlarge a position.
     pub(crate) opening: Decimal,
-    /// The size that goes ahead of it as a reduce-only order of its own.
-    pub(crate) apart: Option<Decimal>,
+    /// What goes ahead of it as a reduce-only order of its own.
+    pub(crate) apart: Option<Apart>,
+}
+
+/// The closing part of an entry.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Apart {
+    pub(crate) size: Decimal,
+    /// The price that was asked: no collar stands between a position and the way out.
+    pub(crate) px: Decimal,
 }
 
 /// Judges an entry, alters it where a rule says how, and adds it to the exposure. `requested` are the market stops of the
@@ -61,5 +69,5 @@ pub(crate) fn judge(
         lower_leverage::go_first(context, market);
     }
     entry_cover::move_inside_liquidation(context, &entry, &mut cover, requested, opening);
-    Ok(PassedEntry { cover, opening, apart: fitted.apart })
+    Ok(PassedEntry { cover, opening, apart: fitted.apart.map(|size| Apart { size, px: asked_px }) })
 }

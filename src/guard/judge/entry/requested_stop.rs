@@ -17,7 +17,10 @@ pub(crate) fn covers_side(stop: &Order, (asset, is_long): (u32, bool)) -> bool {
 }
 
 /// The market stops among the orders of a request for entries of this side of this market.
-pub(crate) fn stops_for(orders: &mut [Order], side: (u32, bool)) -> Vec<RequestedStop<'_>> {
-    let stops = orders.iter_mut().filter(|order| covers_side(order, side));
+pub(crate) fn stops_for<'a>(
+    orders: impl IntoIterator<Item = &'a mut Order>,
+    side: (u32, bool),
+) -> Vec<RequestedStop<'a>> {
+    let stops = orders.into_iter().filter(|order| covers_side(order, side));
     stops.filter_map(|order| order.market_stop_px().map(|asked_px| RequestedStop { order, asked_px })).collect()
 }

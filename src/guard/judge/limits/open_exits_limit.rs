@@ -47,6 +47,16 @@ pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan) -> Result<(), V
     Ok(())
 }
 
+/// Refuses what one request has too much of, before anything of it is looked at: what asks for far more than may rest must
+/// cost little.
+pub(crate) fn refuse_excess(orders: &[Order], refused: &mut [Option<Veto>]) {
+    let asked = orders.iter().filter(|order| rests(order)).count();
+    let resting = orders.iter().zip(refused).filter(|(order, _)| rests(order));
+    for (_, refused) in resting.skip(OF_CLIENT) {
+        refused.get_or_insert_with(|| refusal((0, asked, OF_CLIENT), "of this request", ""));
+    }
+}
+
 fn refusal((open, more, limit): (usize, usize, usize), whose: &str, kept: &str) -> Veto {
     let text = format!(
         "{open} reduce-only orders {whose} rest and {more} more are over {limit}{kept}; cancel some first, or send them \

@@ -29,6 +29,22 @@ fn a_client_has_a_hundred() {
     desk.orders((0..200).map(|_| close(ETH, false, "2000", "0.01")).collect()).reduces();
 }
 
+/// What one request has too much of is left out before anything of it is looked at.
+#[test]
+fn of_one_request_no_more_than_a_hundred_are_looked_at() {
+    let decided = desk().orders((0..101).map(take_profit).collect());
+    decided.resized().says(&["101 more", "100"]);
+    assert_eq!(decided.forward()["orders"].as_array().unwrap().len(), 100);
+    // A stop that is left out covers no entry: the guard's own comes along.
+    let mut orders: Vec<Value> = (0..100).map(take_profit).collect();
+    orders.extend([with(buy(ETH, "2000", "0.1"), "/t/limit/tif", json!("Ioc")), stop(ETH, false, "1970", "0.1")]);
+    let decided = desk().orders(orders);
+    let told = decided.resized().text().to_owned();
+    assert!(told.contains("market stop"), "{told}");
+    let own = decided.actions().into_iter().flat_map(|action| action["orders"].as_array().cloned().unwrap_or_default());
+    assert_eq!(own.filter(|order| order["t"]["trigger"]["triggerPx"] == "1960").count(), 1);
+}
+
 #[test]
 fn the_account_has_two_hundred_whoevers_they_are() {
     let mut desk = desk();
