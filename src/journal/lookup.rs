@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -13,7 +13,8 @@ use super::chain::{MAX_LINE, split};
 use super::error::LookupError;
 use super::folder::Folders;
 use super::index::Index;
-use super::index::entry::{Location, Tag, fold};
+use super::index::entry::Location;
+use super::unindexed::{self, Gap, Sought};
 use crate::base::address::Cloid;
 use crate::record::decision_view::DecisionRecord;
 use crate::record::event::{Event, Keys, Kind};
@@ -24,42 +25,45 @@ pub const MAX_DECISIONS: usize = 256;
 /// Events given for one decision.
 const MAX_SERVING: usize = 1024;
 
-/// How long a look-up waits for an index that is catching up.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a look-up waits for an index that is catching up before it searches the journal itself.
+const CATCH_UP: Duration = Duration::from_millis(100);
+/// How long it waits for its turn to do so, or for a spoiled index, before it is told to ask again.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Looks up decisions. Cheap to clone; may be used from any thread, also after the journal is closed.
 #[derive(Clone)]
 pub struct Lookup {
     folders: Folders,
     index: Arc<Index>,
+    /// One at a time searches what the index lacks: that reads as much as the journal has there.
+    turn: Arc<Mutex<()>>,
 }
 
 impl Lookup {
     pub(crate) fn new(folders: Folders, index: Arc<Index>) -> Lookup {
-        Lookup { folders, index }
+        Lookup { folders, index, turn: Arc::default() }
     }
 
     /// Every decision on a client's nonce, oldest first, at most [`MAX_DECISIONS`]. What serves an intent of the decision
     /// is among what serves it; `done` is the decision's own.
     pub fn by_nonce(&self, nonce: u64) -> Result<Vec<DecisionRecord<Value>>, LookupError> {
-        self.decisions(Tag::Nonce, nonce, |keys| keys.nonce == Some(nonce))
+        self.decisions(&Sought::nonce(nonce), |keys| keys.nonce == Some(nonce))
     }
 
     /// Every decision that names a client order id (`0x` and 32 hex digits), in what was asked or in what was sent for it;
     /// as [`Lookup::by_nonce`].
     pub fn by_cloid(&self, cloid: &str) -> Result<Vec<DecisionRecord<Value>>, LookupError> {
         let cloid: Cloid = cloid.parse().map_err(|_| LookupError::NotACloid)?;
-        self.decisions(Tag::Cloid, fold(cloid), |keys| keys.cloids.contains(&cloid))
+        self.decisions(&Sought::cloid(cloid), |keys| keys.cloids.contains(&cloid))
     }
 
     fn decisions(
         &self,
-        tag: Tag,
-        key: u64,
+        sought: &Sought,
         asked: impl Fn(&Keys) -> bool,
     ) -> Result<Vec<DecisionRecord<Value>>, LookupError> {
         let mut found = Vec::new();
-        for location in self.locations(tag, key, None, MAX_DECISIONS)? {
+        for location in self.locations(sought, None, MAX_DECISIONS)? {
             let decision = self.event(location)?;
             if asked(&decision.keys()) {
                 found.push(self.with_what_served(decision, location)?);
@@ -74,7 +78,7 @@ impl Lookup {
         let own = decision.seq();
         let (mut served, mut left) = (VecDeque::from([own]), MAX_SERVING);
         while let Some(of) = served.pop_front() {
-            for location in self.locations(Tag::Serves, of, Some(location), left)? {
+            for location in self.locations(&Sought::serving(of), Some(location), left)? {
                 let event = self.event(location)?;
                 if event.keys().serves != Some(of) {
                     continue;
@@ -96,28 +100,52 @@ impl Lookup {
         Ok(DecisionRecord { decision: decision.text, sent, intents, recovered, done })
     }
 
-    /// A search that knows itself to be incomplete is repeated until the index has caught up.
-    fn locations(
-        &self,
-        tag: Tag,
-        key: u64,
-        after: Option<Location>,
-        limit: usize,
-    ) -> Result<Vec<Location>, LookupError> {
+    /// The places under a key. What the index lacks is waited for a moment, and then searched where it lies.
+    fn locations(&self, sought: &Sought, after: Option<Location>, limit: usize) -> Result<Vec<Location>, LookupError> {
+        let refuse = |why: String| LookupError::Unreadable { path: self.folders.main.join("index"), why };
         let began = Instant::now();
-        loop {
-            let found = self.index.search(tag, key, after, limit).map_err(|error| LookupError::Unreadable {
-                path: self.folders.main.join("index"),
-                why: error.to_string(),
-            })?;
-            if let Some(locations) = found {
-                return Ok(locations);
-            }
-            if began.elapsed() >= PATIENCE {
-                return Err(LookupError::Rebuilding);
+        while began.elapsed() < PATIENCE {
+            let found =
+                self.index.search(sought.tag, sought.key, after, limit).map_err(|error| refuse(error.to_string()))?;
+            match found {
+                Some((locations, gaps)) if gaps.is_empty() => return Ok(locations),
+                Some((locations, gaps)) if began.elapsed() >= CATCH_UP => match self.turn.try_lock() {
+                    Err(TryLockError::WouldBlock) => {}
+                    _turn => return self.with_gaps(locations, &gaps, sought, after, limit),
+                },
+                _ => {}
             }
             std::thread::sleep(Duration::from_millis(5));
         }
+        Err(LookupError::Rebuilding)
+    }
+
+    /// The places that the index gave, with those in its gaps.
+    fn with_gaps(
+        &self,
+        mut found: Vec<Location>,
+        gaps: &[Gap],
+        sought: &Sought,
+        after: Option<Location>,
+        limit: usize,
+    ) -> Result<Vec<Location>, LookupError> {
+        for gap in gaps {
+            let more = unindexed::search(&self.folders, gap, sought, after, limit);
+            found.extend(more.map_err(|error| LookupError::Unreadable {
+                path: self.folders.main.path().to_owned(),
+                why: error.to_string(),
+            })?);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    /// Whether the index lacks something.
+    #[cfg(test)]
+    pub(crate) fn is_behind(&self) -> bool {
+        self.index.gap().is_some()
     }
 
     /// The event that starts at a place, as it was published.

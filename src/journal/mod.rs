@@ -38,6 +38,7 @@ mod stored;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod unindexed;
 mod vouch;
 mod writer;
 

@@ -32,7 +32,7 @@ use super::venue_io::poller::Poller;
 use super::venue_io::read_board::ReadBoard;
 use super::venue_io::read_task::Lane;
 use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
-use super::venue_io::sender::{self, SENDERS, Sending};
+use super::venue_io::sender::{self, Sending};
 use super::venue_io::spent_weight::SpentWeight;
 use super::venue_io::venue_access::VenueAccess;
 use super::venue_io::venue_reads::VenueReader;
@@ -207,7 +207,7 @@ impl ServiceContext {
     pub(super) fn start_senders(&self, key: SecretKey, config: &Config, queue: &QueuedSends) -> io::Result<()> {
         let (source, venue) = (source(config.account_network), self.venue.clone());
         let sending = Arc::new(Sending { key, source, venue });
-        for number in 0..SENDERS {
+        for number in 0..=send_queue::client_senders(config.auth.clients.len()) {
             let (sending, queue, inbox) = (Arc::clone(&sending), queue.clone(), self.inbox.clone());
             // The first is kept for the guard's own: clients' slow sends can hold up all others.
             let only_own = number == 0;

@@ -32,6 +32,9 @@ const _: () = assert!(FLATTEN_LEAST + EXIT_LEAST + READ_LEAST + ENTRY_LEAST + 20
 const BUCKETS: usize = 61;
 const BUCKET_MS: u64 = 1000;
 
+/// Who keeps room for itself asks again within this time.
+const CLAIM_MS: u64 = 3_000;
+
 type Spent = [u32; PRIORITIES];
 
 /// What was spent in the last minute, second by second.
@@ -79,6 +82,8 @@ pub struct Ledger {
     clients: BTreeMap<Address, Minute>,
     /// What was ever spent.
     total: [u64; PRIORITIES],
+    /// What a read that waits for room will need, and until when it is kept for it.
+    claimed: (u32, u64),
     /// The latest time seen: a clock that steps back must not bring spent weight back.
     latest_ms: u64,
 }
@@ -87,6 +92,8 @@ pub struct Ledger {
 struct Moment<'a> {
     spent: Spent,
     clients: Vec<(&'a Address, Spent)>,
+    /// Whether a read waits for room.
+    is_claimed: bool,
 }
 
 impl Ledger {
@@ -100,6 +107,7 @@ impl Ledger {
             all: Minute::new(),
             clients,
             total: [0; PRIORITIES],
+            claimed: (0, 0),
             latest_ms: 0,
         }
     }
@@ -116,15 +124,17 @@ impl Ledger {
         sum(&self.all.spent_after(self.second(now_ms)))
     }
 
-    /// What still counts, second by second: how long ago, in milliseconds, and the weight.
+    /// What still counts, second by second: how long ago, in milliseconds, for what, and the weight.
     #[must_use]
-    pub fn last_minute(&self, now_ms: u64) -> Vec<(u64, u32)> {
+    pub fn last_minute(&self, now_ms: u64) -> Vec<(u64, Priority, u32)> {
         let second = self.second(now_ms);
         let oldest = second.saturating_sub(BUCKETS as u64 - 1);
-        let spent = self.all.buckets.iter().filter(|(at, spent)| *at >= oldest && sum(spent) > 0);
-        let mut spent: Vec<(u64, u32)> =
-            spent.map(|(at, spent)| (second.saturating_sub(*at).saturating_mul(BUCKET_MS), sum(spent))).collect();
-        spent.sort_unstable_by_key(|(ago_ms, _)| std::cmp::Reverse(*ago_ms));
+        let spent = self.all.buckets.iter().filter(|(at, _)| *at >= oldest).flat_map(|(at, spent)| {
+            let ago_ms = second.saturating_sub(*at).saturating_mul(BUCKET_MS);
+            Priority::ALL.into_iter().zip(spent).map(move |(priority, weight)| (ago_ms, priority, *weight))
+        });
+        let mut spent: Vec<(u64, Priority, u32)> = spent.filter(|(.., weight)| *weight > 0).collect();
+        spent.sort_unstable_by_key(|(ago_ms, ..)| std::cmp::Reverse(*ago_ms));
         spent
     }
 
@@ -154,17 +164,38 @@ impl Ledger {
             self.charge(priority, client, weight, now_ms);
             return Ok(());
         }
-        // After as many seconds as there are buckets nothing is spent any more, and `weight` is not over `most`.
-        let last = BUCKETS as u64;
-        let wait_s = (1..last).find(|wait_s| self.fits(priority, client, weight, second.saturating_add(*wait_s)));
-        let past_ms = self.latest_ms.max(now_ms) % BUCKET_MS;
-        Err(Denied::Wait { ms: wait_s.unwrap_or(last).saturating_mul(BUCKET_MS).saturating_sub(past_ms) })
+        Err(Denied::Wait { ms: self.room_in_ms(priority, client, weight, now_ms) })
     }
 
-    /// Whether as much could be spent now, for no client.
+    /// The same for a read of the guard's own that must not wait for ever, although nothing is kept for it: what it needs is
+    /// kept from clients until it has come, as long as it asks again within [`CLAIM_MS`].
+    ///
+    /// # Errors
+    /// As [`Self::try_spend`].
+    pub fn try_claim(&mut self, weight: u32, now_ms: u64) -> Result<(), Denied> {
+        self.claimed = (0, 0);
+        let spent = self.try_spend(Priority::EarlyRead, None, weight, now_ms);
+        if matches!(spent, Err(Denied::Wait { .. })) {
+            self.claimed = (weight, self.latest_ms.max(now_ms).saturating_add(CLAIM_MS));
+        }
+        spent
+    }
+
+    /// After how long as much could be spent for no client: at once, where that is 0.
     #[must_use]
-    pub fn has_room(&self, priority: Priority, weight: u32, now_ms: u64) -> bool {
-        self.fits(priority, None, weight, self.second(now_ms))
+    pub fn wait_ms(&self, priority: Priority, weight: u32, now_ms: u64) -> u64 {
+        if self.fits(priority, None, weight, self.second(now_ms)) {
+            return 0;
+        }
+        self.room_in_ms(priority, None, weight, now_ms)
+    }
+
+    /// After as many seconds as there are buckets nothing is spent any more.
+    fn room_in_ms(&self, priority: Priority, client: Option<&Address>, weight: u32, now_ms: u64) -> u64 {
+        let (second, last) = (self.second(now_ms), BUCKETS as u64);
+        let wait_s = (1..last).find(|wait_s| self.fits(priority, client, weight, second.saturating_add(*wait_s)));
+        let past_ms = self.latest_ms.max(now_ms) % BUCKET_MS;
+        wait_s.unwrap_or(last).saturating_mul(BUCKET_MS).saturating_sub(past_ms)
     }
 
     /// Books weight that is already spent, such as what the length of an answer added.
@@ -213,7 +244,12 @@ impl Ledger {
                 _ => 0,
             }
         });
-        kept.fold(0, u32::saturating_add)
+        let claimed = if at.is_claimed && priority != Priority::Read && priority != Priority::Flatten {
+            self.claimed.0
+        } else {
+            0
+        };
+        kept.fold(claimed, u32::saturating_add)
     }
 
     /// What these clients have left of their parts of a reserve. A client's exits may have spent of its entries' part.
@@ -243,18 +279,25 @@ impl Ledger {
 
     fn moment(&self, second: u64) -> Moment<'_> {
         let clients = self.clients.iter().map(|(client, minute)| (client, minute.spent_after(second)));
-        Moment { spent: self.all.spent_after(second), clients: clients.collect() }
+        let is_claimed = second.saturating_mul(BUCKET_MS) < self.claimed.1;
+        Moment { spent: self.all.spent_after(second), clients: clients.collect(), is_claimed }
     }
 
     /// A minute in which nobody spends.
     fn unspent(&self) -> Moment<'_> {
         let clients = self.clients.keys().map(|client| (client, [0; PRIORITIES]));
-        Moment { spent: [0; PRIORITIES], clients: clients.collect() }
+        Moment { spent: [0; PRIORITIES], clients: clients.collect(), is_claimed: false }
     }
 
     fn second(&self, now_ms: u64) -> u64 {
         self.latest_ms.max(now_ms) / BUCKET_MS
     }
+}
+
+/// What a budget keeps a minute for the steady reads.
+#[must_use]
+pub fn read_floor(budget: u32) -> u32 {
+    READ_LEAST.saturating_add(budget.saturating_sub(SMALLEST_BUDGET) / 2)
 }
 
 /// Whether `priority` leaves the whole reserve of `other` alone.
@@ -285,7 +328,7 @@ fn reserves(budget: u32, clients: usize) -> Spent {
     [
         FLATTEN_LEAST.saturating_add(beyond / 10),
         EXIT_LEAST.saturating_add(exits),
-        READ_LEAST.saturating_add(beyond / 2),
+        read_floor(budget),
         0,
         ENTRY_LEAST.saturating_add(beyond / 10),
         0,

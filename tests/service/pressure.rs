@@ -68,6 +68,14 @@ fn a_small_share_is_kept_to_and_is_enough() {
                 let refused = |event: &Value| event.to_string().contains("the venue answered 429");
                 let errors = stand.events_of("error");
                 assert!(!errors.iter().any(refused), "{share}: over the share: {errors:?}");
+                // What a start leaves no room for can wait: the limits, and the API wallet's approval.
+                let steady = ["prices", "account", "open orders", "mode", "ledger"];
+                let starved = |event: &Value| {
+                    let text = event["text"].as_str().unwrap_or_default();
+                    let is_read = steady.iter().any(|name| text.starts_with(&format!("reading the {name} fails")));
+                    is_read && text.contains("no room for it beside")
+                };
+                assert!(!errors.iter().any(starved), "{share}: the guard's own reads: {errors:?}");
                 let saw = stand.venue_saw();
                 assert!(saw.iter().all(|request| request["verdict"] != "weight_exceeded"), "{share}: {saw:?}");
             });

@@ -6,6 +6,7 @@ pub(crate) mod acts_for;
 pub(crate) mod close_order;
 pub(crate) mod cover;
 pub(crate) mod decision;
+pub(crate) mod discrepancies;
 pub(crate) mod dispatch;
 pub(crate) mod flatten;
 pub(crate) mod guard_actions;

@@ -66,6 +66,8 @@ pub(crate) fn run(step: &mut Step<'_>) {
         match need {
             None => step.guard.watch.settle(asset),
             Some(Need::Patience) => {}
+            Some(Need::Less(_) | Need::Smaller(..))
+                if step.guard.watch.retry(asset).is_some_and(|retry| step.now_ms < retry.not_before_ms) => {}
             Some(Need::Less(oid)) => {
                 let action = Action::Cancel { cancels: vec![Cancel { asset, oid }], fast: false };
                 replace_stop(step, oid, action);

@@ -1,5 +1,6 @@
 //! The `risk` event: one whenever its content has changed.
 
+use crate::guard::flow::discrepancies;
 use crate::guard::flow::step_context::Step;
 use crate::record::events::Risk;
 
@@ -9,7 +10,8 @@ pub(crate) fn record_risk_change(step: &mut Step<'_>) {
     let (equity, open_positions) = (account.equity, account.positions.len());
     let journal_error = step.guard.journal_error.clone();
     let (state, details) = (step.guard.risk.state.name(), step.guard.risk.details.clone());
-    let told = format!("{state} {open_positions} {journal_error:?}");
+    let discrepancies: Vec<String> = discrepancies::told(step.guard).map(|(text, _)| text).collect();
+    let told = format!("{state} {open_positions} {journal_error:?} {discrepancies:?}");
     if step.guard.last_risk.as_ref() == Some(&told) {
         return;
     }
@@ -19,7 +21,7 @@ pub(crate) fn record_risk_change(step: &mut Step<'_>) {
         details,
         equity: Some(equity),
         open_positions,
-        discrepancies: Vec::new(),
+        discrepancies,
         journal_error,
     });
 }

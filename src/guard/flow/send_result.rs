@@ -79,6 +79,11 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
     if ended.role == Role::Guard {
         guard_actions::on_own_result(step, &planned.action, result);
     }
+    if let SendResult::Answered(reply, _) = result
+        && (0..planned.action.orders().count()).any(|slot| !matches!(reply.status(slot), Status::Error(_)))
+    {
+        step.guard.watch.on_venue_answers();
+    }
 }
 
 /// The venue answered. Returns the action that comes next.

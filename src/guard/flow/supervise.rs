@@ -6,7 +6,7 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover as cover_lines;
 use crate::guard::flow::risk::{account, mode};
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{flatten, guard_actions, over_limit, protect};
+use crate::guard::flow::{discrepancies, flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::key::Moment;
@@ -36,6 +36,10 @@ pub(crate) fn on_universe(step: &mut Step<'_>, universe: Universe) {
 
 /// Takes in the account, unless a newer read is held.
 pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Decimal, begun_ms: u64) {
+    if step.guard.risk.purse_ms > 0 && begun_ms <= step.guard.risk.purse_ms {
+        // It was on its way while the mode changed.
+        return;
+    }
     let venue_ms = state.time;
     let is_held = step.guard.is_account_held(step.now_ms);
     if !step.guard.clock.admits(venue_ms, begun_ms, is_held) {
@@ -55,8 +59,10 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         }
         step.guard.clock.read(venue_ms, begun_ms);
         mode::carry_equity(step.guard);
+        let read = Moment { now_ms: begun_ms, venue_ms };
         let Guard { sent, view, .. } = &mut *step.guard;
-        sent.on_account_read(Moment { now_ms: begun_ms, venue_ms }, view, &changes);
+        sent.on_account_read(read, view, &changes);
+        discrepancies::on_account_read(step, read);
         step.guard.watch.forget_dust(&step.guard.view);
         // A coin listed since the markets were read: their interval may bring them a minute later.
         if step.guard.view.account.iter().flat_map(|account| &account.unknown).any(|coin| !unknown.contains(coin)) {

@@ -41,7 +41,7 @@ pub struct Gauges {
     pub if_away: Option<IfAway>,
     /// The owner of each open order, of [`OWNERS`].
     pub order_owners: Vec<&'static str>,
-    /// The code of each alert, of [`ALERTS`].
+    /// The code of each alert.
     pub alerts: Vec<String>,
     /// Intents with actions still to send or to be answered.
     pub intents: usize,

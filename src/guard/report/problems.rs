@@ -3,7 +3,7 @@
 use crate::base::amount::to_wire;
 use crate::guard::alert_code::AlertCode;
 use crate::guard::config::Mode;
-use crate::guard::flow::signer;
+use crate::guard::flow::{discrepancies, signer};
 use crate::guard::state::allowance::KEPT_FOR_GUARD;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
@@ -56,6 +56,9 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         let by_ms = off_ms.unsigned_abs();
         let text = format!("this machine's clock is {by_ms} ms {where_to} the venue's; set it right, by NTP");
         alert(AlertCode::ClockOff, text, Some(since_ms));
+    }
+    for (text, since_ms) in discrepancies::told(guard) {
+        alert(AlertCode::Discrepancy, format!("{text}; compare it with the venue's own page"), Some(since_ms));
     }
     if guard.unsettled > 0 {
         let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled);

@@ -35,7 +35,7 @@ const MOST_ROOMS: u8 = 3;
 pub(crate) struct RetryState {
     /// The event that they serve.
     pub(crate) of: Option<u64>,
-    /// Stops tried.
+    /// Stops that the venue took.
     tries: u8,
     /// Stops definitely refused in a row.
     refusals: u8,
@@ -49,6 +49,8 @@ pub(crate) struct RetryState {
     pub(crate) closes: usize,
     /// Nothing is tried before this.
     pub(crate) not_before_ms: u64,
+    /// The venue's refusal or silence is why.
+    is_rebuffed: bool,
     pause_ms: u64,
     /// Only reads that began since then show what the last effort did.
     pub(crate) reads_since_ms: u64,
@@ -124,8 +126,10 @@ impl RetryState {
     /// Takes note of how an order of the guard's own fared.
     pub(crate) fn record_attempt(&mut self, order: &Order, outcome: &AttemptResult, now_ms: u64) {
         self.reads_since_ms = now_ms;
+        self.is_rebuffed = *outcome != AttemptResult::Accepted;
         if order.is_trigger() {
-            self.tries = self.tries.saturating_add(1);
+            // Only one that was taken can be found gone.
+            self.tries = self.tries.saturating_add(u8::from(!self.is_rebuffed));
             match outcome {
                 // Accepted before and found gone all the same: not as fast as reads come in.
                 AttemptResult::Accepted if self.tries > 2 => self.pause(LONGEST_PAUSE_MS, now_ms),
@@ -154,6 +158,14 @@ impl RetryState {
             AttemptResult::Refused(_) => LONGEST_CLOSE_PAUSE_MS,
         };
         self.pause(longest_ms, now_ms);
+    }
+
+    /// The venue took an order, in this market or another: what it refused or left without an answer before is tried again
+    /// soon, however long the pause has grown.
+    pub(crate) fn on_venue_answers(&mut self) {
+        if self.is_rebuffed {
+            self.not_before_ms = self.not_before_ms.min(self.reads_since_ms.saturating_add(REFUSED_PAUSE_MS));
+        }
     }
 
     fn pause(&mut self, longest_ms: u64, now_ms: u64) {

@@ -33,6 +33,11 @@ impl Watch {
         self.retry.get(&asset)
     }
 
+    /// The venue took an order.
+    pub(crate) fn on_venue_answers(&mut self) {
+        self.retry.values_mut().for_each(RetryState::on_venue_answers);
+    }
+
     /// Forgets the efforts in a market that needs none, but for what was learnt about its size.
     pub(crate) fn settle(&mut self, asset: u32) {
         match self.retry.get_mut(&asset) {

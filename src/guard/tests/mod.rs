@@ -6,6 +6,7 @@
 mod fixture;
 
 mod adversary;
+mod alerts;
 mod builder;
 mod cancels;
 mod cheap;
@@ -17,6 +18,7 @@ mod covering;
 mod covering_line;
 mod crashing;
 mod days;
+mod discrepancies;
 mod events;
 mod exits;
 mod flattening;
@@ -32,6 +34,7 @@ mod in_flight;
 mod keeping_flat;
 mod leverage;
 mod live;
+mod misbehaving;
 mod modes;
 mod modifies;
 mod once;

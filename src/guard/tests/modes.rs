@@ -4,9 +4,9 @@ use rust_decimal::dec;
 use serde_json::json;
 
 use super::fixture::*;
-use super::halting::{desk, equity, risk, state, steady};
+use super::halting::{deposit, desk, equity, risk, state, steady, withdrawal};
 use crate::guard::{Input, Read};
-use crate::venue::info::AccountMode;
+use crate::venue::info::{AccountMode, ledger_updates};
 
 #[test]
 fn a_change_of_mode_is_no_profit() {
@@ -14,6 +14,85 @@ fn a_change_of_mode_is_no_profit() {
     desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
     equity(&mut desk, dec!(25000));
     assert_eq!((&risk(&desk)["day_pnl"], &risk(&desk)["peak_equity"]), (&json!("0"), &json!("25000")));
+}
+
+/// The mode weighs as much as ten reads of the account: it is asked for where cash moves, once in three seconds.
+#[test]
+fn prices_that_leap_do_not_ask_for_the_mode() {
+    for (is_cash, most) in [(false, 0), (true, 20)] {
+        let mut desk = steady();
+        let mut asked = 0;
+        for second in 0..60 {
+            let leap = if second % 2 == 0 { dec!(-400) } else { dec!(0) };
+            if !is_cash {
+                desk.unrealized = leap;
+            }
+            let effects = equity(&mut desk, dec!(10000) + leap);
+            asked += reads(&effects).into_iter().filter(|read| **read == Read::Mode).count();
+        }
+        assert!(asked <= most && (asked > 0) == is_cash, "{asked} in a minute, {is_cash}");
+        assert_eq!(state(&desk), "active");
+    }
+}
+
+/// What flowed while the mode changed is in the difference that counts as a flow, and is not counted twice when the ledger
+/// shows it.
+#[test]
+fn a_deposit_beside_a_change_of_mode_counts_once() {
+    for (time, day_start) in [(-200, "15000"), (400, "17500")] {
+        let mut desk = steady();
+        desk.now += 500;
+        desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+        let changed_ms = desk.now;
+        equity(&mut desk, dec!(15000));
+        for _ in 0..4 {
+            equity(&mut desk, dec!(15000));
+        }
+        let time = if time < 0 { changed_ms - 200 } else { desk.now + 400 };
+        let after = if day_start == "15000" { dec!(15000) } else { dec!(17500) };
+        equity(&mut desk, after);
+        let usdc = if after > dec!(15000) { "2500.0" } else { "5000.0" };
+        let updates = ledger_updates(&json!([deposit(time, usdc)])).unwrap();
+        desk.now += 3_000;
+        desk.step(Input::Ledger { updates, begun_ms: desk.now });
+        equity(&mut desk, after);
+        let shown = risk(&desk);
+        assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!(day_start), &json!("0")), "{time}");
+    }
+}
+
+/// A withdrawal is looked into when the purse changes as well: the mode is asked for anew, and nothing fires until it is read.
+#[test]
+fn a_change_of_mode_within_a_doubt_is_asked_about() {
+    let mut desk = steady();
+    let at = desk.now;
+    equity(&mut desk, dec!(8000));
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+    let asked = equity(&mut desk, dec!(800));
+    assert!(reads(&asked).contains(&&Read::Mode));
+    desk.now += 1_500;
+    let updates = ledger_updates(&json!([withdrawal(at, "2000.0")])).unwrap();
+    desk.step(Input::Ledger { updates, begun_ms: desk.now });
+    equity(&mut desk, dec!(800));
+    equity(&mut desk, dec!(800));
+    assert_eq!(state(&desk), "active");
+}
+
+/// An answer that was on its way while the mode changed may be of the purse that the account has no more.
+#[test]
+fn a_read_from_before_the_mode_changed_is_dropped() {
+    let mut desk = steady();
+    let begun_ms = desk.now + 100;
+    desk.now += 200;
+    let asked = desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now - 150 });
+    assert!(reads(&asked).contains(&&Read::AccountNow));
+    desk.equity = dec!(400);
+    desk.read_account(begun_ms);
+    assert_eq!(desk.guard.status_json(desk.now, (0, 0))["equity"], "10000");
+    equity(&mut desk, dec!(25000));
+    let shown = risk(&desk);
+    assert_eq!((&shown["state"], &shown["day_pnl"]), (&json!("active"), &json!("0")));
+    assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("25000"), &json!("0")));
 }
 
 /// Until the mode is read the wrong purse is looked into: nothing it shows is a mark, and no loss.

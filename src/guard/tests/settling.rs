@@ -338,4 +338,7 @@ fn a_doubt_that_nobody_answers_has_an_end() {
         look(&mut desk)
     });
     assert_eq!(recovered.unwrap()["outcome"], "unknown");
+    // Until a restart: nobody can tell any more what became of it.
+    let status = desk.guard.status_json(desk.now, (0, 0));
+    assert!(status["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "unsettled"));
 }

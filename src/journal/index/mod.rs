@@ -4,7 +4,7 @@
 //! spoiled, and the events that it names are read and compared before anyone sees them. New entries are kept in memory; each
 //! 65,536 of them become one sorted [`run`] on disk, which never changes and is never merged: event numbers and most nonces
 //! grow with time, so that a run's bounds tell whether it is worth opening. A stretch of the journal that is covered neither
-//! in memory nor by a run is a *gap*: look-ups wait until it is filled from the journal.
+//! in memory nor by a run is a *gap*: until it is filled, look-ups search the journal itself there (`unindexed.rs`).
 
 pub(crate) mod entry;
 mod run;
@@ -23,6 +23,7 @@ use table::MemTable;
 use super::error::OpenError;
 use super::folder::{Folder, Folders, remove};
 use super::segment::{Position, stated_chain};
+use super::unindexed::Gap;
 use crate::faults::Faults;
 
 /// The index of one journal's events, shared by the writer, the thread that fills gaps, and all who look up.
@@ -44,16 +45,14 @@ struct State {
 }
 
 impl State {
-    /// The first stretch of the journal before its live end that is not covered: after the one position, up to the other.
-    fn gap(&self) -> Option<(Option<Position>, Position)> {
-        let mut reached = None;
-        for (from, to) in self.runs.iter().map(|run| (run.from, Some(run.to))).chain([(self.live.from, self.live.to)]) {
-            if from != reached {
-                return Some((reached, from?));
-            }
-            reached = to;
-        }
-        None
+    /// The stretches of the journal before its live end that are not covered, in the journal's order.
+    fn gaps(&self) -> impl Iterator<Item = Gap> {
+        let covered = self.runs.iter().map(|run| (run.from, Some(run.to))).chain([(self.live.from, self.live.to)]);
+        let gaps = covered.scan(None, |reached, (from, to)| {
+            let before = std::mem::replace(reached, to);
+            Some(from.filter(|_| from != before).map(|from| (before, from)))
+        });
+        gaps.flatten()
     }
 }
 
@@ -115,30 +114,31 @@ impl Index {
         }
     }
 
-    /// At most `limit` locations under a key, the oldest, not before `after`, in the journal's order. `None` while there is a
-    /// gap, in which there may be more.
+    /// At most `limit` locations under a key, the oldest, not before `after`, in the journal's order; and the gaps, in which
+    /// there may be more. `None` where a run turned out to be spoiled: to be asked again.
     pub(crate) fn search(
         &self,
         tag: Tag,
         key: u64,
         after: Option<Location>,
         limit: usize,
-    ) -> io::Result<Option<Vec<Location>>> {
+    ) -> io::Result<Option<(Vec<Location>, Vec<Gap>)>> {
         let (mut first, last) = range(tag, key);
         if let Some(after) = after {
             first = entry::entry(tag, key, after);
         }
-        let (runs, recent) = {
+        let (runs, recent, gaps) = {
             let state = self.read();
-            if state.gap().is_some() {
-                self.wake();
-                return Ok(None);
-            }
             let is_before = |run: &Run| after.is_some_and(|after| Location::from(&run.to) <= after);
             let runs = state.runs.iter().filter(|run| run.may_hold(tag, key) && !is_before(run));
             let recent = state.live.entries.range(first..=last).take(limit);
-            (runs.cloned().collect::<Vec<_>>(), recent.copied().collect::<Vec<_>>())
+            let gaps: Vec<Gap> =
+                state.gaps().filter(|(_, to)| after.is_none_or(|after| Location::from(to) > after)).collect();
+            (runs.cloned().collect::<Vec<_>>(), recent.copied().collect::<Vec<_>>(), gaps)
         };
+        if !gaps.is_empty() {
+            self.wake();
+        }
         let mut found = Vec::new();
         for run in runs {
             match run.search(&self.folder, &first, &last, limit - found.len()) {
@@ -150,7 +150,7 @@ impl Index {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Some(found.iter().chain(&recent).take(limit).map(entry::location).collect()))
+        Ok(Some((found.iter().chain(&recent).take(limit).map(entry::location).collect(), gaps)))
     }
 
     /// Takes a run out that is not as it was written; its stretch becomes a gap.
@@ -166,8 +166,8 @@ impl Index {
     }
 
     /// The first gap; see [`Index::insert`].
-    pub(crate) fn gap(&self) -> Option<(Option<Position>, Position)> {
-        self.read().gap()
+    pub(crate) fn gap(&self) -> Option<Gap> {
+        self.read().gaps().next()
     }
 
     /// Puts entries read from the journal where they were missing: in front of the live ones in memory, or as a run.

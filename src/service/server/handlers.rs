@@ -190,6 +190,7 @@ impl Handlers {
                 Response::json(200, json!(DecisionView { nonce, decisions }).to_string().into_bytes())
             }
             Err(error @ LookupError::NotACloid) => Response::error(400, "bad_request", &error.to_string()),
+            Err(error @ LookupError::Rebuilding) => Response::error(503, "busy", &error.to_string()),
             Err(error) => Response::error(500, "journal_error", &error.to_string()),
         }
     }

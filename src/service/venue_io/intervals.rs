@@ -1,6 +1,12 @@
 //! How often each thing is read of the venue.
 
 use crate::base::ip_share::IP_BUDGET;
+use crate::venue::weight_ledger::read_floor;
+
+/// Weight of the prices, the account and its spot balance, and of the open orders.
+const QUICK_WEIGHT: u64 = 2 + 2 + 2;
+const ORDERS_WEIGHT: u64 = 20;
+const MINUTE_MS: u64 = 60_000;
 
 /// How often things are read, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,17 +21,45 @@ pub(in crate::service) struct Intervals {
 
 impl Intervals {
     /// The intervals that a budget of `budget` weight a minute affords: one second and five at 1200, stretched in
-    /// proportion to at most ten and thirty.
+    /// proportion to at most ten and thirty, and so far that all of them fit into the floor kept for the steady reads:
+    /// what they took beyond it a flood of clients' requests would keep from them.
     #[must_use]
     pub(in crate::service) fn for_budget(budget: u32) -> Self {
         let stretch = |ms: u64, most: u64| {
             let whole = u64::from(IP_BUDGET);
             ms.saturating_mul(whole).checked_div(u64::from(budget)).unwrap_or(most).clamp(ms, most)
         };
-        Self {
-            prices_ms: stretch(1_000, 10_000),
-            account_ms: stretch(1_000, 10_000),
-            orders_ms: stretch(5_000, 30_000),
+        let orders_ms = stretch(5_000, 30_000);
+        let of_orders = (ORDERS_WEIGHT * MINUTE_MS).checked_div(orders_ms).unwrap_or_default();
+        let left = u64::from(read_floor(budget)).saturating_sub(of_orders);
+        let fitting_ms = (QUICK_WEIGHT * MINUTE_MS).checked_div(left).unwrap_or(10_000);
+        let quick_ms = stretch(1_000, 10_000).max(fitting_ms).min(10_000);
+        Self { prices_ms: quick_ms, account_ms: quick_ms, orders_ms }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::ip_share::SMALLEST_BUDGET;
+
+    #[test]
+    fn the_steady_reads_fit_into_their_floor_at_any_share() {
+        let at = |budget: u32| {
+            let Intervals { prices_ms, account_ms, orders_ms } = Intervals::for_budget(budget);
+            [prices_ms, account_ms, orders_ms]
+        };
+        assert_eq!(
+            [at(IP_BUDGET), at(600), at(300)],
+            [[1_000, 1_000, 5_000], [2_000, 2_000, 10_000], [4_000, 4_000, 20_000]]
+        );
+        assert_eq!(at(SMALLEST_BUDGET), [10_000, 10_000, 30_000]);
+        for budget in SMALLEST_BUDGET..=IP_BUDGET {
+            let [prices_ms, account_ms, orders_ms] = at(budget);
+            // Thousandths of a weight, so that nothing is rounded away.
+            let weight = |each: u64, every_ms: u64| each * MINUTE_MS * 1_000 / every_ms;
+            let needed = weight(2, prices_ms) + weight(4, account_ms) + weight(20, orders_ms);
+            assert!(needed <= u64::from(read_floor(budget)) * 1_000 + 999, "{budget}: {needed}");
         }
     }
 }

@@ -14,7 +14,7 @@ use super::venue_reads::{Answer, ReadFor, VenueReader};
 use crate::base::clock::steady_ms;
 use crate::base::sync::lock;
 use crate::faults::Step;
-use crate::guard::Input;
+use crate::guard::{Input, Read};
 use crate::service::message::Message;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
@@ -32,9 +32,9 @@ const LIMITS_MS: u64 = 60_000;
 const APPROVAL_MS: u64 = 3_600_000;
 /// Between two tries to check the API wallet's role.
 const WALLET_MS: u64 = 10_000;
-const LEDGER_MS: u64 = 60_000;
-/// The account's mode is read once in so many reads of the open orders: every minute where the budget is whole.
-const MODE_IN_ORDERS: u64 = 12;
+/// The account's mode and its ledger are read once in so many reads of the open orders: every minute where the budget is
+/// whole. The ledger is read at once where cash moves.
+const IN_ORDERS: u64 = 12;
 
 /// What all lanes share.
 pub(in crate::service) struct Poller {
@@ -75,10 +75,10 @@ impl Poller {
     /// When the decision loop is gone; a refusal, when the account's equity cannot be valued surely at the start.
     pub(in crate::service) fn run(&self, lane: Lane) -> Result<(), ThreadEnd> {
         let budget = &self.beside.venue.budget;
-        let has_room = |weight: u32| lock(budget).has_room(Priority::EarlyRead, weight, steady_ms());
+        let wait_ms = |priority: Priority, weight: u32| lock(budget).wait_ms(priority, weight, steady_ms());
         loop {
             self.beside.venue.faults.pass(Step::Poll).map_err(|error| error.to_string())?;
-            match self.board.next(lane, has_room) {
+            match self.board.next(lane, wait_ms) {
                 Work::Read(task, read_for) => self.read(task, read_for)?,
                 Work::Ask(question) => self.ask(question)?,
                 Work::Nothing => {}
@@ -103,18 +103,16 @@ impl Poller {
 
     fn read(&self, task: Task, read_for: ReadFor) -> Result<(), ThreadEnd> {
         let begun_steady_ms = steady_ms();
+        let seldom_ms = self.intervals.orders_ms.saturating_mul(IN_ORDERS);
         let (name, every_ms, answer) = match task {
             Task::Wallet => ("API wallet's role", WALLET_MS, self.beside.wallet()?),
             Task::Role => ("role", u64::MAX, self.beside.role()),
-            Task::Mode => {
-                let every_ms = self.intervals.orders_ms.saturating_mul(MODE_IN_ORDERS);
-                ("mode", every_ms, self.read_mode(read_for)?)
-            }
+            Task::Mode => ("mode", seldom_ms, self.read_mode(read_for)?),
             Task::Universe => ("markets", UNIVERSE_MS, self.beside.universe(read_for)),
             Task::Mids => ("prices", self.intervals.prices_ms, self.steady.mids(read_for)),
             Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)),
             Task::Orders => ("open orders", self.intervals.orders_ms, self.steady.orders(read_for)),
-            Task::Ledger => ("ledger", LEDGER_MS, self.read_ledger(read_for)),
+            Task::Ledger => ("ledger", seldom_ms, self.read_ledger(read_for)),
             Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
             Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
             Task::Approval => ("API wallet", APPROVAL_MS, self.beside.approval()),
@@ -153,7 +151,13 @@ impl Poller {
 
     fn read_account(&self, read_for: ReadFor) -> Answer {
         let mode = self.board.mode().ok_or("the account's mode is not known yet")?;
-        self.steady.account(mode, read_for)
+        let answer = self.steady.account(mode, read_for)?;
+        if self.board.mode() != Some(mode) {
+            // It may be of the purse that the account has no more.
+            self.board.want(Read::AccountNow);
+            return Ok(None);
+        }
+        Ok(answer)
     }
 
     fn read_ledger(&self, read_for: ReadFor) -> Answer {

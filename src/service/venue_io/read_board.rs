@@ -13,6 +13,7 @@ use crate::base::clock::steady_ms;
 use crate::base::sync::lock;
 use crate::guard::Read;
 use crate::venue::info::AccountMode;
+use crate::venue::weight::Priority;
 
 /// Questions that may wait: more than there are markets, and than the core ever asks about orders at once.
 pub(in crate::service) const MOST_QUESTIONS: usize = 1_024;
@@ -84,16 +85,16 @@ impl ReadBoard {
         lock(&self.board).questions.len()
     }
 
-    /// Waits a moment for something to do in this lane. `has_room` says whether so much weight is left for what can wait.
-    pub(super) fn next(&self, lane: Lane, has_room: impl Fn(u32) -> bool) -> Work {
+    /// Waits a moment for something to do in this lane. `wait_ms` says after how long there is room for so much weight.
+    pub(super) fn next(&self, lane: Lane, wait_ms: impl Fn(Priority, u32) -> u64) -> Work {
         let mut board = lock(&self.board);
-        if let Some(work) = board.take(lane, &has_room) {
+        if let Some(work) = board.take(lane, &wait_ms) {
             return work;
         }
-        let wait_ms = board.schedule.next_steady_ms(lane).saturating_sub(steady_ms()).clamp(1, LONGEST_WAIT_MS);
+        let idle_ms = board.schedule.next_steady_ms(lane).saturating_sub(steady_ms()).clamp(1, LONGEST_WAIT_MS);
         board =
-            self.changed.wait_timeout(board, Duration::from_millis(wait_ms)).unwrap_or_else(PoisonError::into_inner).0;
-        board.take(lane, &has_room).unwrap_or(Work::Nothing)
+            self.changed.wait_timeout(board, Duration::from_millis(idle_ms)).unwrap_or_else(PoisonError::into_inner).0;
+        board.take(lane, &wait_ms).unwrap_or(Work::Nothing)
     }
 
     /// Takes note of how a read went that began at `begun_steady_ms`.
@@ -137,8 +138,8 @@ impl Board {
         }
     }
 
-    fn take(&mut self, lane: Lane, has_room: impl Fn(u32) -> bool) -> Option<Work> {
-        if let Some((task, read_for)) = self.schedule.begin(lane, steady_ms(), has_room) {
+    fn take(&mut self, lane: Lane, wait_ms: impl Fn(Priority, u32) -> u64) -> Option<Work> {
+        if let Some((task, read_for)) = self.schedule.begin(lane, steady_ms(), wait_ms) {
             return Some(Work::Read(task, read_for));
         }
         let is_here = |question: &Question| match question {

@@ -11,6 +11,7 @@ use super::read_task::{Lane, Task};
 use super::token_bucket::TokenBucket;
 use super::venue_reads::ReadFor;
 use crate::guard::Read;
+use crate::venue::weight::Priority;
 
 /// Reads of the same are this far apart at least.
 const APART_MS: u64 = 250;
@@ -20,12 +21,17 @@ const ORDERS_HASTE: u64 = 3;
 const NOW_HASTE: u64 = 2;
 /// After a failed read the same is not asked again sooner.
 const RETRY_MS: u64 = 1_000;
-/// The first reads of mode, markets and allowance overdraw the share this far apart.
+/// The first reads of mode, markets and allowance overdraw the share this far apart, and so do those that a halt waits for,
+/// but for two in a row: cash that moved may move again at once, and what is known of the first says nothing of the second.
 const FIRST_AGAIN_MS: u64 = 10_000;
 /// Reads for cover and flatten may take half as much of their weight as all others that come out of turn.
 const URGENT_PART: u32 = 2;
-/// Weight of a read of the open orders.
+/// Weight of a read of the prices, and of the open orders.
+const PRICES_WEIGHT: u32 = 2;
 const ORDERS_WEIGHT: u32 = 20;
+/// A steady read whose room comes so soon waits for it. The minute of the budget is a second longer than a minute, and so
+/// the first read of a full one waits for the last second of the one before.
+const SHORT_WAIT_MS: u64 = 2_000;
 
 /// One task's times.
 #[derive(Debug, Clone, Copy)]
@@ -84,13 +90,14 @@ impl Schedule {
         Self { due, intervals, afforded, early_reads, urgent_reads, account_weight: 2 }
     }
 
-    /// Begins the most important read of a lane that is due, and says what it may spend. One that comes sooner than its
-    /// interval, for nothing that is urgent, is left to that where there is no room for its weight.
+    /// Begins the most important read of a lane that is due, and says what it may spend. `wait_ms` says after how long there
+    /// is room for so much weight. A steady read without room waits for that or overdraws the share; one that comes sooner
+    /// than its interval, for nothing that is urgent, is left to its interval.
     pub(super) fn begin(
         &mut self,
         lane: Lane,
         steady_ms: u64,
-        has_room: impl Fn(u32) -> bool,
+        wait_ms: impl Fn(Priority, u32) -> u64,
     ) -> Option<(Task, ReadFor)> {
         let Due { task, is_urgent, steady_from_ms, is_known, overdraft_from_ms, .. } =
             *self.ready(lane).find(|due| due.due_steady_ms <= steady_ms)?;
@@ -101,22 +108,32 @@ impl Schedule {
             _ => FIRST_AGAIN_MS,
         };
         let is_early = steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders);
-        let is_put_off = is_early && !is_urgent && !has_room(self.weight_of(task));
-        let is_first = matches!(task, Task::Mode | Task::Universe | Task::Limits) && !is_known;
         let is_steady = lane != Lane::Beside;
-        let may_overdraw =
-            is_steady && is_urgent || (is_steady || is_first || is_urgent) && steady_ms >= overdraft_from_ms;
+        let is_first = !is_known && (is_steady || matches!(task, Task::Mode | Task::Universe | Task::Limits));
+        let weight = self.weight_of(task);
+        let room_ms = wait_ms(if is_early { Priority::EarlyRead } else { Priority::Read }, weight);
+        let is_for_halt = is_urgent && !is_steady;
+        let again_from_ms = overdraft_from_ms.saturating_sub(if is_for_halt { every_ms } else { 0 });
+        let may_overdraw = (!is_early || is_urgent)
+            && room_ms > SHORT_WAIT_MS
+            && (is_steady && is_urgent || (is_steady || is_first || is_urgent) && steady_ms >= again_from_ms);
+        let has_room = room_ms == 0 || is_urgent && wait_ms(Priority::Flatten, weight) == 0;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
-        if is_put_off {
-            due.due_steady_ms = steady_from_ms;
+        if (is_steady || is_urgent) && !has_room && !may_overdraw {
+            let again_ms = if room_ms > SHORT_WAIT_MS { again_from_ms } else { u64::MAX };
+            let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
+            let again_ms = again_ms.min(steady_ms.saturating_add(room_ms)).max(room_steady_ms);
+            due.due_steady_ms =
+                if is_early { steady_from_ms.min(if is_urgent { again_ms } else { u64::MAX }) } else { again_ms };
             return None;
         }
         if may_overdraw {
-            due.overdraft_from_ms = steady_ms.saturating_add(every_ms);
+            let from_ms = if is_for_halt { steady_ms.max(overdraft_from_ms) } else { steady_ms };
+            due.overdraft_from_ms = from_ms.saturating_add(every_ms);
         }
         // From here on it is wanted anew: what is being asked may be older than what calls for it.
         (due.is_busy, due.is_urgent, due.due_steady_ms, due.begun_steady_ms) = (true, false, u64::MAX, steady_ms);
-        Some((task, ReadFor { is_early, is_urgent, may_overdraw }))
+        Some((task, ReadFor { is_early, is_urgent, may_overdraw, is_first }))
     }
 
     /// When the next read of a lane is due.
@@ -136,9 +153,13 @@ impl Schedule {
         })
     }
 
-    /// What a read out of turn weighs.
+    /// What a read weighs.
     fn weight_of(&self, task: Task) -> u32 {
-        if task == Task::Account { self.account_weight } else { ORDERS_WEIGHT }
+        match task {
+            Task::Mids => PRICES_WEIGHT,
+            Task::Account => self.account_weight,
+            _ => ORDERS_WEIGHT,
+        }
     }
 
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
@@ -206,195 +227,4 @@ impl Schedule {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
-    use crate::venue::weight::Priority;
-    use crate::venue::weight_ledger::Ledger;
-
-    const T0: u64 = 1_700_000_000_000;
-
-    fn schedule(budget: u32) -> Schedule {
-        let all = [Task::Mids, Task::Account, Task::Orders];
-        Schedule::new(&all, &[], Intervals::for_budget(budget), budget)
-    }
-
-    const LANES: [Lane; 3] = [Lane::Prices, Lane::Account, Lane::Orders];
-
-    /// Begins all that is due.
-    fn begin(schedule: &mut Schedule, now_ms: u64) -> Vec<(Task, ReadFor)> {
-        LANES.into_iter().filter_map(|lane| schedule.begin(lane, now_ms, |_| true)).collect()
-    }
-
-    fn tasks(schedule: &mut Schedule, now_ms: u64) -> Vec<Task> {
-        begin(schedule, now_ms).into_iter().map(|(task, _)| task).collect()
-    }
-
-    /// Has everything read once, at `T0`.
-    fn read_once(schedule: &mut Schedule, every: [(Task, u64); 3], is_ok: bool) {
-        assert_eq!(begin(schedule, T0).len(), 3);
-        every.into_iter().for_each(|(task, every_ms)| schedule.done(task, T0, every_ms, is_ok));
-    }
-
-    /// The weight spent in a minute in which these reads are wanted after every millisecond, and how often each was.
-    fn a_minute_of(budget: u32, wanted: &[Read]) -> (u32, [u32; 3]) {
-        let mut schedule = schedule(budget);
-        let every = |task: Task| match task {
-            Task::Orders => Intervals::for_budget(budget).orders_ms,
-            _ => Intervals::for_budget(budget).account_ms,
-        };
-        // The buckets are spent before the minute begins.
-        let (mut spent, mut counts) = (0, [0; 3]);
-        for now_ms in T0..T0 + 180_000 {
-            for task in tasks(&mut schedule, now_ms) {
-                schedule.done(task, now_ms, every(task), true);
-                if now_ms >= T0 + 120_000 {
-                    spent += if task == Task::Orders { ORDERS_WEIGHT } else { 2 };
-                    counts[task as usize - Task::Mids as usize] += 1;
-                }
-            }
-            wanted.iter().for_each(|read| schedule.want(read, now_ms));
-        }
-        (spent, counts)
-    }
-
-    #[test]
-    fn a_bot_without_pause_leaves_weight_for_its_own_entries() {
-        for budget in [SMALLEST_BUDGET, 300, 600, IP_BUDGET] {
-            let (spent, _) = a_minute_of(budget, &[Read::Account, Read::Orders]);
-            let mut ledger = Ledger::new(budget, []);
-            ledger.try_spend(Priority::Read, None, spent, T0).unwrap();
-            // An eighth of the address's budget is kept to the last weight; every larger one has more.
-            let entries =
-                (0..budget).take_while(|_| ledger.try_spend(Priority::ClientEntry, None, 1, T0).is_ok()).count();
-            let wanted = if budget == SMALLEST_BUDGET { 4 } else { usize::try_from(budget / 4).unwrap() };
-            assert!(entries >= wanted, "{entries} entries beside {spent} of {budget}");
-        }
-    }
-
-    #[test]
-    fn a_position_that_may_be_bare_is_read_within_what_is_left_over() {
-        let (spent, [_, accounts, orders]) = a_minute_of(IP_BUDGET, &[Read::AccountNow, Read::OrdersNow]);
-        assert!(accounts >= 118 && orders >= 23, "{accounts} and {orders}");
-        let mut ledger = Ledger::new(IP_BUDGET, []);
-        assert_eq!(ledger.try_spend(Priority::Read, None, spent, T0), Ok(()));
-    }
-
-    #[test]
-    fn one_send_has_its_reads_at_once() {
-        let mut schedule = schedule(IP_BUDGET);
-        read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], true);
-        schedule.want(&Read::Account, T0 + 400);
-        schedule.want(&Read::Orders, T0 + 400);
-        assert_eq!(tasks(&mut schedule, T0 + 400), [Task::Account]);
-        schedule.done(Task::Account, T0 + 400, 1_000, true);
-        assert_eq!(tasks(&mut schedule, T0 + 1_399), [Task::Mids]);
-        assert_eq!(tasks(&mut schedule, T0 + 1_666), [Task::Account, Task::Orders]);
-        schedule.done(Task::Orders, T0 + 1_666, 5_000, true);
-        schedule.want(&Read::OrdersNow, T0 + 2_000);
-        let begun = begin(&mut schedule, T0 + 2_000);
-        assert!(matches!(begun[..], [(Task::Orders, ReadFor { is_early: true, is_urgent: true, .. })]), "{begun:?}");
-    }
-
-    #[test]
-    fn wanted_twice_is_paid_once() {
-        let mut schedule = schedule(SMALLEST_BUDGET);
-        read_once(&mut schedule, [(Task::Mids, 8_000), (Task::Account, 8_000), (Task::Orders, 30_000)], true);
-        (0..100).for_each(|_| schedule.want(&Read::OrdersNow, T0 + 300));
-        assert_eq!(tasks(&mut schedule, T0 + 300), [Task::Orders]);
-        schedule.done(Task::Orders, T0 + 300, 30_000, true);
-        schedule.want(&Read::OrdersNow, T0 + 600);
-        assert_eq!(tasks(&mut schedule, T0 + 600), [Task::Orders]);
-    }
-
-    #[test]
-    fn a_read_that_failed_is_let_be_for_a_second() {
-        let mut schedule = schedule(IP_BUDGET);
-        read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], false);
-        schedule.want(&Read::AccountNow, T0 + 10);
-        schedule.want(&Read::OrdersNow, T0 + 10);
-        assert!(begin(&mut schedule, T0 + 999).is_empty());
-        assert_eq!(begin(&mut schedule, T0 + 1_000).len(), 3);
-    }
-
-    /// One that hangs is not begun twice, holds up no other lane, and what was wanted meanwhile is read after it.
-    #[test]
-    fn a_read_that_hangs_holds_up_itself_alone() {
-        let mut schedule = schedule(IP_BUDGET);
-        assert_eq!(tasks(&mut schedule, T0).len(), 3);
-        [Task::Mids, Task::Account].iter().for_each(|task| schedule.done(*task, T0, 1_000, true));
-        schedule.want(&Read::OrdersNow, T0 + 2_000);
-        assert_eq!(tasks(&mut schedule, T0 + 3_000), [Task::Mids, Task::Account]);
-        schedule.done(Task::Orders, T0, 5_000, true);
-        assert_eq!(tasks(&mut schedule, T0 + 3_001), [Task::Orders]);
-    }
-
-    /// What is due by itself overdraws a share that others spent, once an interval; what comes out of turn does not wait
-    /// for it, and does without.
-    #[test]
-    fn a_steady_read_overdraws_once_an_interval_that_the_share_affords() {
-        let mut schedule = schedule(SMALLEST_BUDGET);
-        let may_overdraw = |schedule: &mut Schedule, now_ms: u64| {
-            let (_, read_for) = schedule.begin(Lane::Account, now_ms, |_| true).unwrap();
-            schedule.done(Task::Account, now_ms, 1_000, false);
-            read_for.may_overdraw
-        };
-        let seen = [T0, T0 + 1_000, T0 + 7_999, T0 + 9_000].map(|now_ms| may_overdraw(&mut schedule, now_ms));
-        assert_eq!(seen, [true, false, false, true]);
-    }
-
-    /// What a halt waits for overdraws a spent share: ledger and mode once in a while, the account as often as it is paid for.
-    #[test]
-    fn what_a_halt_waits_for_overdraws_a_spent_share() {
-        let all = [Task::Mids, Task::Account, Task::Orders];
-        let (budget, on_demand) = (SMALLEST_BUDGET, [Task::Mode, Task::Ledger, Task::Universe]);
-        let mut schedule = Schedule::new(&all, &on_demand, Intervals::for_budget(budget), budget);
-        let first =
-            |schedule: &mut Schedule| (0..3).filter_map(|_| schedule.begin(Lane::Beside, T0, |_| false)).count();
-        for (task, wanted) in on_demand.into_iter().zip([Read::Mode, Read::Ledger { since_ms: 0 }, Read::Universe]) {
-            schedule.want(&wanted, T0);
-            assert_eq!(first(&mut schedule), 1);
-            schedule.done(task, T0, u64::MAX, true);
-        }
-        read_once(&mut schedule, [(Task::Mids, 8_000), (Task::Account, 8_000), (Task::Orders, 30_000)], true);
-        let mut overdraws = |read: Read, lane: Lane, now_ms: u64| {
-            schedule.want(&read, now_ms);
-            let (task, read_for) = schedule.begin(lane, now_ms, |_| false).unwrap();
-            schedule.done(task, now_ms, 60_000, true);
-            read_for.may_overdraw
-        };
-        assert!(
-            overdraws(Read::AccountNow, Lane::Account, T0 + 300) && overdraws(Read::OrdersNow, Lane::Orders, T0 + 300)
-        );
-        let from = T0 + APART_MS;
-        assert!(
-            overdraws(Read::Mode, Lane::Beside, from) && overdraws(Read::Ledger { since_ms: 0 }, Lane::Beside, from)
-        );
-        for (after_ms, may) in [(FIRST_AGAIN_MS - APART_MS, false), (FIRST_AGAIN_MS, true)] {
-            assert_eq!(overdraws(Read::Ledger { since_ms: 0 }, Lane::Beside, from + after_ms), may, "{after_ms}");
-        }
-        assert!(!overdraws(Read::Universe, Lane::Beside, from), "new markets can wait");
-    }
-
-    #[test]
-    fn at_a_start_mode_markets_and_the_account_come_before_all_that_can_wait() {
-        let at_once = [Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders, Task::Limits];
-        let mut schedule = Schedule::new(&at_once, &[], Intervals::for_budget(SMALLEST_BUDGET), SMALLEST_BUDGET);
-        let all = [Lane::Beside, Lane::Beside, Lane::Beside, Lane::Prices, Lane::Account, Lane::Orders];
-        let begun = |schedule: &mut Schedule| -> Vec<Task> {
-            all.into_iter().filter_map(|lane| Some(schedule.begin(lane, T0, |_| true)?.0)).collect()
-        };
-        assert_eq!(begun(&mut schedule), [Task::Mode, Task::Universe]);
-        schedule.done(Task::Universe, T0, 60_000, true);
-        assert!(begun(&mut schedule).is_empty());
-        schedule.done(Task::Mode, T0, 60_000, true);
-        assert_eq!(begun(&mut schedule), [Task::Mids, Task::Account, Task::Orders]);
-        schedule.done(Task::Account, T0, 8_000, true);
-        assert!(begun(&mut schedule).is_empty());
-        schedule.done(Task::Orders, T0, 30_000, true);
-        assert_eq!(begun(&mut schedule), [Task::Limits]);
-        schedule.done(Task::Limits, T0, 60_000, false);
-        let again = schedule.begin(Lane::Beside, T0 + FIRST_AGAIN_MS, |_| true);
-        assert!(matches!(again, Some((Task::Limits, ReadFor { may_overdraw: true, is_urgent: false, .. }))));
-    }
-}
+mod tests;

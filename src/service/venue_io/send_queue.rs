@@ -1,11 +1,10 @@
 //! The queues between the journal and the senders: the guard's own actions apart from those of clients, and of these each
-//! client's apart from the others'. Clients take turns, and none can fill more than its part.
+//! client's apart from the others'. Clients take turns; none can fill more than its part, nor have more than its part of
+//! the senders at work: a venue that is slow with one client's orders keeps no other client's exit from leaving.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
-
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select_biased};
 
 use crate::base::address::Address;
 use crate::base::sync::lock;
@@ -13,88 +12,157 @@ use crate::guard::{SendAction, Urgency};
 
 /// Actions that wait for a sender at most: of the guard's own, and of all clients in equal parts.
 pub(in crate::service) const QUEUE: usize = 256;
+/// Senders for clients' actions: a slow answer holds up none of the next few.
+const LEAST_SENDERS: usize = 4;
+/// However many clients there are.
+const MOST_SENDERS: usize = 32;
 
-/// The ends at which actions are queued.
+/// How many threads send clients' actions: one at least for each client, so that each has one to itself.
+pub(in crate::service) fn client_senders(clients: usize) -> usize {
+    clients.clamp(LEAST_SENDERS, MOST_SENDERS)
+}
+
+/// The end at which actions are queued. The queue is closed when the last of these is gone.
 #[derive(Debug, Clone)]
 pub(in crate::service) struct SendQueue {
-    own: Sender<Queued>,
-    /// One for each action of a client that waits.
-    turns: Sender<()>,
-    clients: Arc<Mutex<Turns>>,
-    /// What one client may have waiting.
-    each: usize,
+    queue: Arc<Queue>,
+    _open: Arc<Open>,
 }
+
+/// The senders' end.
+#[derive(Debug, Clone)]
+pub(in crate::service) struct QueuedSends(Arc<Queue>);
 
 /// An action, and when it came into its queue: the event that names it is on disk since then.
 type Queued = (SendAction, Instant);
 
-/// Clients' actions. The first client's turn is next; only who has actions stands here.
-type Turns = VecDeque<(Option<Address>, VecDeque<Queued>)>;
+#[derive(Debug)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+    /// What one client may have waiting, and at the venue.
+    each: usize,
+    each_sending: usize,
+}
 
-/// The senders' ends.
-#[derive(Debug, Clone)]
-pub(in crate::service) struct QueuedSends {
-    own: Receiver<Queued>,
-    turns: Receiver<()>,
-    clients: Arc<Mutex<Turns>>,
+#[derive(Debug, Default)]
+struct Waiting {
+    own: VecDeque<Queued>,
+    /// The first one's turn is next; only who has actions that wait or are sent stands here.
+    clients: VecDeque<Turn>,
+    is_closed: bool,
+}
+
+/// One client's actions.
+#[derive(Debug)]
+struct Turn {
+    client: Option<Address>,
+    waiting: VecDeque<Queued>,
+    sending: usize,
+}
+
+/// Closes the queue.
+#[derive(Debug)]
+struct Open(Arc<Queue>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        lock(&self.0.waiting).is_closed = true;
+        self.0.changed.notify_all();
+    }
 }
 
 /// Both ends, for so many clients.
 pub(in crate::service) fn queues(clients: usize) -> (SendQueue, QueuedSends) {
-    let ((own, own_end), (turns, turns_end)) = (bounded(QUEUE), bounded(QUEUE));
-    let each = QUEUE.checked_div(clients).unwrap_or(QUEUE).max(1);
-    let clients = Arc::<Mutex<Turns>>::default();
-    let queued = QueuedSends { own: own_end, turns: turns_end, clients: Arc::clone(&clients) };
-    (SendQueue { own, turns, clients, each }, queued)
+    let queue = Arc::new(Queue {
+        waiting: Mutex::default(),
+        changed: Condvar::new(),
+        each: QUEUE.checked_div(clients).unwrap_or(QUEUE).max(1),
+        each_sending: client_senders(clients).checked_div(clients).unwrap_or(LEAST_SENDERS).max(1),
+    });
+    (SendQueue { queue: Arc::clone(&queue), _open: Arc::new(Open(Arc::clone(&queue))) }, QueuedSends(queue))
 }
 
 impl SendQueue {
     /// How many of the guard's own actions and of clients' wait.
     pub(in crate::service) fn lengths(&self) -> [usize; 2] {
-        [self.own.len(), self.turns.len()]
+        let waiting = lock(&self.queue.waiting);
+        [waiting.own.len(), waiting.of_clients()]
     }
 
     /// Queues an action, or gives it back where there is no room.
     pub(in crate::service) fn push(&self, action: SendAction) -> Result<(), SendAction> {
         let queued = (action, Instant::now());
+        let mut waiting = lock(&self.queue.waiting);
         if queued.0.urgency == Urgency::Own {
-            return self.own.try_send(queued).map_err(|error| match error {
-                TrySendError::Full((action, _)) | TrySendError::Disconnected((action, _)) => action,
-            });
+            if waiting.own.len() >= QUEUE {
+                return Err(queued.0);
+            }
+            waiting.own.push_back(queued);
+        } else {
+            let client = queued.0.client;
+            let is_full = waiting.of_clients() >= QUEUE;
+            let turn = waiting.clients.iter_mut().find(|turn| turn.client == client);
+            if is_full || turn.as_ref().is_some_and(|turn| turn.waiting.len() >= self.queue.each) {
+                return Err(queued.0);
+            }
+            match turn {
+                Some(turn) => turn.waiting.push_back(queued),
+                None => waiting.clients.push_back(Turn { client, waiting: VecDeque::from([queued]), sending: 0 }),
+            }
         }
-        let mut clients = lock(&self.clients);
-        let waiting = clients.iter_mut().find(|(client, _)| *client == queued.0.client);
-        if waiting.as_ref().is_some_and(|(_, waiting)| waiting.len() >= self.each) || self.turns.try_send(()).is_err() {
-            return Err(queued.0);
-        }
-        match waiting {
-            Some((_, waiting)) => waiting.push_back(queued),
-            None => clients.push_back((queued.0.client, VecDeque::from([queued]))),
-        }
+        drop(waiting);
+        self.queue.changed.notify_all();
         Ok(())
     }
 }
 
 impl QueuedSends {
-    /// The next action, the guard's own first, or its own alone with `only_own`; `None` once the queues are closed.
+    /// The next action, the guard's own first, or its own alone with `only_own`; `None` once the queues are closed and
+    /// empty. [`Self::sent`] is told once it was sent.
     pub(super) fn next(&self, only_own: bool) -> Option<Queued> {
-        if only_own {
-            return self.own.recv().ok();
-        }
-        select_biased! {
-            recv(self.own) -> queued => queued.ok(),
-            recv(self.turns) -> turn => turn.ok().and_then(|()| self.next_of_clients()),
+        let mut waiting = lock(&self.0.waiting);
+        loop {
+            if let Some(own) = waiting.own.pop_front() {
+                return Some(own);
+            }
+            if !only_own && let Some(queued) = waiting.next_of_clients(self.0.each_sending) {
+                return Some(queued);
+            }
+            if waiting.is_closed && (only_own || waiting.of_clients() == 0) {
+                return None;
+            }
+            waiting = self.0.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// The oldest action of the client whose turn it is; there is one for each turn that was taken.
-    fn next_of_clients(&self) -> Option<Queued> {
-        let mut clients = lock(&self.clients);
-        let (client, mut waiting) = clients.pop_front()?;
-        let next = waiting.pop_front();
-        if !waiting.is_empty() {
-            clients.push_back((client, waiting));
+    /// Takes note that an action is at the venue no more.
+    pub(super) fn sent(&self, action: &SendAction) {
+        if action.urgency == Urgency::Own {
+            return;
         }
+        let mut waiting = lock(&self.0.waiting);
+        if let Some(turn) = waiting.clients.iter_mut().find(|turn| turn.client == action.client) {
+            turn.sending = turn.sending.saturating_sub(1);
+        }
+        waiting.clients.retain(|turn| turn.sending > 0 || !turn.waiting.is_empty());
+        drop(waiting);
+        self.0.changed.notify_all();
+    }
+}
+
+impl Waiting {
+    fn of_clients(&self) -> usize {
+        self.clients.iter().map(|turn| turn.waiting.len()).sum()
+    }
+
+    /// The oldest action of the first client that has not its part at the venue; the turn goes to the next one.
+    fn next_of_clients(&mut self, each_sending: usize) -> Option<Queued> {
+        let may_send = |turn: &Turn| !turn.waiting.is_empty() && turn.sending < each_sending;
+        let mut turn = self.clients.iter().position(may_send).and_then(|place| self.clients.remove(place))?;
+        let next = turn.waiting.pop_front();
+        turn.sending = turn.sending.saturating_add(1);
+        self.clients.push_back(turn);
         next
     }
 }
@@ -122,7 +190,12 @@ mod tests {
         queue.push(action(2, 12, Urgency::Entry)).unwrap();
         queue.push(action(0, 21, Urgency::Own)).unwrap();
         assert_eq!(queue.lengths(), [1, 5]);
-        let sent: Vec<u64> = (0..6).map(|_| queued.next(false).unwrap().0.intent).collect();
+        let next = || {
+            let (action, _) = queued.next(false).unwrap();
+            queued.sent(&action);
+            action.intent
+        };
+        let sent: Vec<u64> = (0..6).map(|_| next()).collect();
         assert_eq!(sent, [21, 1, 11, 2, 12, 3]);
         drop(queue);
         assert!(queued.next(false).is_none() && queued.next(true).is_none());
@@ -137,5 +210,28 @@ mod tests {
         assert_eq!([queued.next(false).unwrap().0.intent, queued.next(false).unwrap().0.intent], [0, 301]);
         assert!(queue.push(action(1, 302, Urgency::Exit)).is_ok());
         assert!(queue.push(action(1, 303, Urgency::Exit)).is_err());
+    }
+
+    /// Whatever one client has at the venue and waiting, the next sender is another's.
+    #[test]
+    fn one_client_holds_no_more_than_its_part_of_the_senders() {
+        for clients in [1, 2, 3, 9, 40] {
+            let (queue, queued) = queues(clients);
+            let part = (client_senders(clients) / clients).max(1);
+            for intent in 0..6 {
+                queue.push(action(1, intent, Urgency::Entry)).unwrap();
+            }
+            let taken: Vec<SendAction> = (0..part).map(|_| queued.next(false).unwrap().0).collect();
+            if clients > 1 {
+                queue.push(action(2, 20, Urgency::Exit)).unwrap();
+                assert_eq!(queued.next(false).unwrap().0.intent, 20, "{clients}");
+            }
+            queue.push(action(0, 30, Urgency::Own)).unwrap();
+            assert_eq!(queued.next(false).unwrap().0.intent, 30, "{clients}");
+            assert!(lock(&queued.0.waiting).next_of_clients(queued.0.each_sending).is_none(), "{clients}");
+            // Its next one goes as soon as one of them is answered.
+            queued.sent(&taken[0]);
+            assert_eq!(queued.next(false).unwrap().0.intent, u64::try_from(part).unwrap(), "{clients}");
+        }
     }
 }

@@ -21,8 +21,6 @@ use crate::venue::json::Node;
 use crate::venue::signing::{self, Source};
 use crate::venue::weight::{Denied, Priority, exchange_weight};
 
-/// Sender threads: a slow answer holds up none of the next few actions. The first sends the guard's own only.
-pub(in crate::service) const SENDERS: usize = 5;
 /// Where the address's budget may be used up, the guard's own actions wait this long for it, and then go out over it: the
 /// venue's own limit decides.
 const OWN_PATIENCE_MS: u64 = 2_000;
@@ -47,6 +45,7 @@ pub(in crate::service) fn run(
 ) -> Result<(), String> {
     while let Some((action, queued)) = queue.next(only_own) {
         let outcome = send(sending, &action, queued);
+        queue.sent(&action);
         sending.venue.cache.account_changed();
         let input = Input::Sent { intent: action.intent, index: action.index, outcome };
         inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned())?;

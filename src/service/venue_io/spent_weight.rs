@@ -34,9 +34,8 @@ impl SpentWeight {
     /// Books what was spent before this life.
     pub(in crate::service) fn recall(&self, budget: &mut Ledger) {
         let now_steady_ms = steady_ms();
-        for (ago_ms, weight) in self.read(now_ms()) {
-            // Nobody's reserve: what is kept for each is kept again.
-            budget.charge(Priority::PassThrough, None, weight, now_steady_ms.saturating_sub(ago_ms));
+        for (ago_ms, priority, weight) in self.read(now_ms()) {
+            budget.charge(priority, None, weight, now_steady_ms.saturating_sub(ago_ms));
         }
     }
 
@@ -51,30 +50,35 @@ impl SpentWeight {
             let spent = lock(budget).last_minute(steady_ms());
             if spent != before {
                 let now_ms = now_ms();
-                _ = self.write(spent.iter().map(|(ago_ms, weight)| (now_ms.saturating_sub(*ago_ms), *weight)));
+                let at = |(ago_ms, by, weight): &(u64, Priority, u32)| (now_ms.saturating_sub(*ago_ms), *by, *weight);
+                _ = self.write(spent.iter().map(at));
                 before = spent;
             }
             std::thread::sleep(EVERY);
         }
     }
 
-    /// What still counts: how long ago, oldest first, and the weight.
-    fn read(&self, now_ms: u64) -> Vec<(u64, u32)> {
+    /// What still counts: how long ago, oldest first, for what, and the weight.
+    fn read(&self, now_ms: u64) -> Vec<(u64, Priority, u32)> {
         let text = read_trusted(&self.path, &[nix::unistd::geteuid().as_raw()], MAX_BYTES).unwrap_or_default();
         let parse = |line: &str| {
-            let (at_ms, weight) = line.split_once(' ')?;
+            let mut parts = line.split(' ');
+            let (at_ms, weight) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
             // A time ahead of the clock says nothing.
-            let ago_ms = now_ms.checked_sub(at_ms.parse().ok()?).filter(|ago_ms| *ago_ms < MINUTE_MS)?;
-            Some((ago_ms, weight.parse().ok()?))
+            let ago_ms = now_ms.checked_sub(at_ms).filter(|ago_ms| *ago_ms < MINUTE_MS)?;
+            // What names none of these is nobody's: what is kept for each is kept again.
+            let is_its = |priority: &Priority| parts.clone().eq([priority.name()]);
+            let priority = Priority::ALL.into_iter().find(is_its).unwrap_or(Priority::PassThrough);
+            Some((ago_ms, priority, weight))
         };
-        let mut spent: Vec<(u64, u32)> = text.lines().filter_map(parse).collect();
-        spent.sort_unstable_by_key(|(ago_ms, _)| std::cmp::Reverse(*ago_ms));
+        let mut spent: Vec<(u64, Priority, u32)> = text.lines().filter_map(parse).collect();
+        spent.sort_unstable_by_key(|(ago_ms, ..)| std::cmp::Reverse(*ago_ms));
         spent
     }
 
     /// Replaces the file. It is not synced: what a power failure takes along is a minute old by the next start.
-    fn write(&self, spent: impl Iterator<Item = (u64, u32)>) -> std::io::Result<()> {
-        let text: String = spent.map(|(at_ms, weight)| format!("{at_ms} {weight}\n")).collect();
+    fn write(&self, spent: impl Iterator<Item = (u64, Priority, u32)>) -> std::io::Result<()> {
+        let text: String = spent.map(|(at_ms, by, weight)| format!("{at_ms} {weight} {}\n", by.name())).collect();
         let temporary = temporary_beside(&self.path)?;
         let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &self.path));
         if written.is_err() {
@@ -88,8 +92,8 @@ impl SpentWeight {
 pub fn note_key_check(home: &Home) {
     let file = SpentWeight::of(home);
     let now_ms = now_ms();
-    let before = file.read(now_ms).into_iter().map(|(ago_ms, weight)| (now_ms.saturating_sub(ago_ms), weight));
-    _ = file.write(before.chain([(now_ms, info_weight("userRole"))]));
+    let before = file.read(now_ms).into_iter().map(|(ago_ms, by, weight)| (now_ms.saturating_sub(ago_ms), by, weight));
+    _ = file.write(before.chain([(now_ms, Priority::EarlyRead, info_weight("userRole"))]));
 }
 
 #[cfg(test)]
@@ -107,13 +111,38 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = at(folder.path());
         let now_ms = now_ms();
-        file.write([(now_ms - 70_000, 7), (now_ms - 30_000, 60), (now_ms - 10_000, 20)].into_iter()).unwrap();
+        let spent =
+            [(70_000, 7), (30_000, 60), (10_000, 20)].map(|(ago, weight)| (now_ms - ago, Priority::Read, weight));
+        file.write(spent.into_iter()).unwrap();
         let mut budget = Ledger::new(150, []);
         file.recall(&mut budget);
         let now_steady_ms = steady_ms();
         assert_eq!(budget.used(now_steady_ms), 80);
         assert_eq!(budget.used(now_steady_ms + 32_000), 20, "it passes as it would have");
-        assert_eq!(budget.last_minute(now_steady_ms).iter().map(|(_, weight)| weight).sum::<u32>(), 80);
+        assert_eq!(budget.last_minute(now_steady_ms).iter().map(|(.., weight)| weight).sum::<u32>(), 80);
+    }
+
+    /// What the last life spent of a reserve is not kept back a second time.
+    #[test]
+    fn it_is_recalled_as_what_it_was_spent_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = at(folder.path());
+        for (by, has_room) in [(Priority::PassThrough, false), (Priority::Read, true)] {
+            file.write([(now_ms() - 5_000, by, 60)].into_iter()).unwrap();
+            let mut budget = Ledger::new(150, []);
+            file.recall(&mut budget);
+            assert_eq!(budget.wait_ms(Priority::EarlyRead, 20, steady_ms()) == 0, has_room, "{by:?}");
+            let recalled: Vec<Priority> = budget.last_minute(steady_ms()).iter().map(|(_, by, _)| *by).collect();
+            assert!(recalled.contains(&by), "{recalled:?}");
+        }
+        // As a version without priorities wrote it.
+        fs::write(&file.path, format!("{} 33\n", now_ms() - 5_000)).unwrap();
+        let mut budget = Ledger::new(150, []);
+        file.recall(&mut budget);
+        assert_eq!(
+            budget.last_minute(steady_ms()).iter().map(|(_, by, weight)| (*by, *weight)).collect::<Vec<_>>(),
+            [(Priority::PassThrough, 33)]
+        );
     }
 
     #[test]
@@ -129,6 +158,6 @@ mod tests {
         }
         assert_eq!(budget.used(steady_ms()), 0);
         // Neither can it be written where there is no folder.
-        assert!(at(&folder.path().join("nowhere")).write([(1, 1)].into_iter()).is_err());
+        assert!(at(&folder.path().join("nowhere")).write([(1, Priority::Read, 1)].into_iter()).is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::info_cache::InfoCache;
 use crate::base::address::Address;
 use crate::base::clock::steady_ms;
-use crate::base::ip_share::IP_BUDGET;
+use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
 use crate::base::sync::lock;
 use crate::faults::Faults;
 use crate::service::metrics::Metrics;
@@ -41,10 +41,12 @@ impl VenueAccess {
     }
 
     /// Spends weight beyond the share, as long as half of the address's whole budget is not reached: what an earlier life
-    /// spent must not make this one blind, and one start after another must not use the address up.
-    pub(in crate::service) fn overdraw(&self, weight: u32) -> bool {
+    /// spent must not make this one blind, and one start after another must not use the address up. A life that has seen
+    /// nothing yet may take what is left of the address's budget but for an eighth.
+    pub(in crate::service) fn overdraw(&self, weight: u32, is_first: bool) -> bool {
         let (mut budget, now_ms) = (lock(&self.budget), steady_ms());
-        let has_room = budget.used(now_ms).saturating_add(weight) <= IP_BUDGET / 2;
+        let most = if is_first { IP_BUDGET - SMALLEST_BUDGET } else { IP_BUDGET / 2 };
+        let has_room = budget.used(now_ms).saturating_add(weight) <= most;
         if has_room {
             budget.charge(Priority::Read, None, weight, now_ms);
         }
@@ -55,6 +57,11 @@ impl VenueAccess {
     /// spent holds up no stop and no close.
     pub(in crate::service) fn is_address_free_for(&self, weight: u32) -> bool {
         leaves_half(lock(&self.budget).used(steady_ms()), weight)
+    }
+
+    /// Spends weight for what must come some time although nothing is kept for it.
+    pub(in crate::service) fn try_claim(&self, weight: u32) -> Result<(), Denied> {
+        lock(&self.budget).try_claim(weight, steady_ms())
     }
 
     /// Books weight that was spent already, or must be.

@@ -37,6 +37,8 @@ pub(super) struct ReadFor {
     pub(super) is_urgent: bool,
     /// Without it the guard would be blind, or a halt would wait: a share that others spent is overdrawn for it.
     pub(super) may_overdraw: bool,
+    /// It was not answered in this life yet.
+    pub(super) is_first: bool,
 }
 
 /// The input that a read makes, if any, or why the read failed.
@@ -81,7 +83,8 @@ impl VenueReader {
     /// How the account's balances are kept, or the name of a mode whose equity cannot be read; and when that was asked.
     pub(super) fn mode(&self, read_for: ReadFor) -> Result<(Result<AccountMode, String>, u64), String> {
         let begun_ms = now_ms();
-        let answer = self.ask_for(read_for, &json!({"type": "userAbstraction", "user": self.account}))?;
+        let question = json!({"type": "userAbstraction", "user": self.account});
+        let answer = self.ask_seldom(read_for, &question)?;
         Ok((AccountMode::from_answer(&answer)?, begun_ms))
     }
 
@@ -125,9 +128,9 @@ impl VenueReader {
     pub(super) fn ledger(&self, since_ms: u64, read_for: ReadFor) -> Result<(Input, u64), String> {
         let begun_ms = now_ms();
         let kind = "userNonFundingLedgerUpdates";
-        let answer = self.ask_for(read_for, &json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
+        let answer = self.ask_seldom(read_for, &json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
         let updates = info::ledger_updates(&answer)?;
-        self.venue.charge(Priority::Read, info_extra(kind, updates.len()));
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, updates.len()));
         Ok((Input::Ledger { updates, begun_ms }, begun_ms))
     }
 
@@ -156,8 +159,7 @@ impl VenueReader {
     }
 
     pub(super) fn leverage(&self, coin: &str) -> Result<info::Leverage, String> {
-        let answer =
-            self.ask_as(Priority::EarlyRead, &json!({"type": "activeAssetData", "user": self.account, "coin": coin}))?;
+        let answer = self.ask_in_time(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}))?;
         info::active_leverage(&answer)
     }
 
@@ -179,11 +181,24 @@ impl VenueReader {
         self.ask_as(Priority::Read, question)
     }
 
+    /// Asks what a start or a halt waits for, or what is asked now and then beside that.
+    fn ask_seldom(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
+        if purpose.is_first || purpose.is_urgent { self.ask_for(purpose, question) } else { self.ask_in_time(question) }
+    }
+
+    /// Asks what is no part of the steady reads' floor and must come all the same, a minute late at most.
+    fn ask_in_time(&self, question: &Value) -> Result<Value, String> {
+        let kind = kind_of(question);
+        self.venue.faults.about(kind);
+        self.venue.try_claim(info_weight(kind)).map_err(|denied| denied.to_string())?;
+        self.call(question)
+    }
+
     fn ask_for(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
         let priority = if purpose.is_early { Priority::EarlyRead } else { Priority::Read };
         match self.spend(priority, question) {
             Err(_) if purpose.is_urgent && self.spend(Priority::Flatten, question).is_ok() => self.call(question),
-            Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question))) => {
+            Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question)), purpose.is_first) => {
                 self.call(question)
             }
             Err(text) => Err(text),

@@ -48,6 +48,33 @@ fn each_priority_leaves_what_it_yields_to() {
     }
 }
 
+/// A read for which nothing is kept comes within a minute, whatever clients ask for meanwhile; when it waits no more, what
+/// was kept for it is theirs again.
+#[test]
+fn a_read_that_waits_is_not_crowded_out() {
+    for client in [PassThrough, ClientEntry, EarlyRead] {
+        let mut ledger = ledger(SMALLEST_BUDGET);
+        drain(&mut ledger, client, Some(&ONE));
+        let mut now_ms = T0;
+        let mut waited = 0;
+        while ledger.try_claim(20, now_ms).is_err() {
+            waited += 1;
+            now_ms += 1_000;
+            assert!(waited <= 61, "{client:?}");
+            while ledger.try_spend(client, Some(&ONE), 1, now_ms).is_ok() {}
+        }
+        assert!(waited > 0, "{client:?}");
+        // The floor of the steady reads is untouched by it.
+        assert_eq!(ledger.try_spend(Read, None, read_floor(SMALLEST_BUDGET), now_ms), Ok(()));
+    }
+    let mut ledger = ledger(SMALLEST_BUDGET);
+    drain(&mut ledger, EarlyRead, None);
+    assert!(ledger.try_claim(20, T0 + 60_000).is_err());
+    let room = |ledger: &Ledger, at_ms: u64| ledger.wait_ms(PassThrough, 20, at_ms) == 0;
+    assert!(!room(&ledger, T0 + 62_000));
+    assert!(room(&ledger, T0 + 64_000), "it did not ask again");
+}
+
 #[test]
 fn exits_leave_the_floor_of_the_reads_and_reads_leave_the_exits() {
     let mut ledger = ledger(IP_BUDGET);

@@ -50,3 +50,4 @@ mod unread_allowance;
 mod unread_orders;
 mod unseen_cover;
 mod unseen_fill;
+mod unshown_fill;

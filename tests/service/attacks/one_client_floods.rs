@@ -11,7 +11,7 @@ use crate::clients::another;
 use crate::http::post;
 use crate::signing::{BTC, ETH, closing, limit, place, signed};
 use crate::stand::{Mode, Stand, until};
-use crate::watched::{WIDE, covered, hold};
+use crate::watched::{WIDE, covered, held, hold};
 
 fn hang(stand: &Stand, on: &str) {
     stand.venue.control(&json!({"op": "fault", "on": on, "kind": "stall", "times": 1_000_000})).unwrap();
@@ -92,4 +92,31 @@ fn one_clients_exits_fill_no_more_than_its_part_of_the_send_queue() {
     stand.venue.control(&json!({"op": "clear"})).unwrap();
     let reply = other.read().unwrap();
     assert!(!reply.to_text().unwrap().contains("too many actions wait"), "{reply}");
+}
+
+/// The venue answers nothing that one client sends; the exit of another leaves all the same, while what is at the venue of
+/// the first is still there.
+#[test]
+fn one_clients_slow_sends_hold_no_more_than_its_part_of_the_senders() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    let second = another(&stand);
+    hold(&stand, "ETH", "0.4");
+    stand.start();
+    covered(&stand, "ETH", "0.4");
+    hang(&stand, "updateLeverage");
+    let stream = TcpStream::connect(stand.address()).unwrap();
+    let mut slow = tungstenite::client(format!("ws://{}/exchange", stand.address()), stream).unwrap().0;
+    for leverage in 1..=8 {
+        let setting = json!({"type": "updateLeverage", "asset": BTC, "isCross": true, "leverage": leverage % 4 + 1});
+        slow.send(Message::text(signed(&stand.client, &setting).to_string())).unwrap();
+    }
+    let hanging = || {
+        let saw = stand.venue_saw();
+        saw.iter().filter(|request| request["action"]["type"] == "updateLeverage").count()
+    };
+    until("the slow ones at the venue", || (hanging() >= 2).then_some(()));
+    let reply = stand.post("/exchange", &signed(&second, &closing(ETH, "2400", "0.4"))).json();
+    assert_eq!(reply["response"]["data"]["statuses"][0]["filled"]["totalSz"], "0.4", "{reply}");
+    assert_eq!(held(&stand, "ETH"), None);
+    assert_eq!(hanging(), 2, "more than its part was at the venue when the other's exit left");
 }

@@ -80,3 +80,29 @@ fn cover_and_halt_have_their_reads_after_a_start() {
     assert!(before.iter().zip(&after).all(|(before, after)| before < after), "{before:?} {after:?}");
     until_flat(&stand);
 }
+
+/// A service that its manager starts again and again: each life sees account, orders and prices at once.
+#[test]
+fn several_quick_starts_leave_the_next_one_its_eyes() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    for life in 0..5 {
+        let weight = stand.home().join("run/weight");
+        let spent = || std::fs::read_to_string(&weight).unwrap_or_default();
+        let before = spent();
+        launch(&mut stand);
+        let begun = Instant::now();
+        let unread = || {
+            let alerts = stand.status()["alerts"].as_array().unwrap().clone();
+            alerts.into_iter().find(|alert| {
+                ["account_stale", "orders_stale", "price_stale"].iter().any(|code| alert["code"] == *code)
+            })
+        };
+        while let Some(alert) = unread() {
+            assert!(begun.elapsed() < SOON, "life {life}: {alert}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        until("the weight on disk", || (spent() != before).then_some(()));
+        stand.kill();
+    }
+    assert!(!stand.venue_saw().iter().any(|request| request["verdict"] == "weight_exceeded"));
+}

@@ -16,6 +16,9 @@ const JUMP_PAUSE_MS: u64 = 10_000;
 
 const JUMP_READS: u8 = 3;
 
+/// Reads of the mode asked for by jumps are this far apart.
+const MODE_PAUSE_MS: u64 = 3_000;
+
 /// Takes in the newest account read, then sees whether a halt fires or ends.
 pub(crate) fn check(step: &mut Step<'_>) {
     let Some(account) = &step.guard.view.account else { return };
@@ -85,15 +88,20 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: Option<
     }
 }
 
-/// Has the ledger read from the start on, again once it must have shown what came before that, and at once when the equity
-/// jumps; then the mode too, for the equity may be kept somewhere else.
+/// Has the ledger read from the start on, again once it must have shown what came before that, and at once when the cash
+/// jumps; then the mode too, for the equity may be kept somewhere else. Prices that leap move no cash: neither could say
+/// anything of them, and would take the weight that the steady reads need.
 fn ask_for_ledger(step: &mut Step<'_>) {
     let risk = &mut step.guard.risk;
-    if risk.jumped {
-        risk.ledger_wanted = JUMP_READS;
-        step.effects.immediate.push(Command::Read(Read::Mode));
+    if risk.has_cash_jumped() {
+        (risk.ledger_wanted, risk.mode_wanted) = (JUMP_READS, true);
     } else if risk.ledger_asked_ms.is_none() {
         risk.ledger_wanted = 2;
+    }
+    let is_mode_due = risk.mode_asked_ms.is_none_or(|asked_ms| step.now_ms.saturating_sub(asked_ms) >= MODE_PAUSE_MS);
+    if risk.mode_wanted && is_mode_due {
+        (risk.mode_wanted, risk.mode_asked_ms) = (false, Some(step.now_ms));
+        step.effects.immediate.push(Command::Read(Read::Mode));
     }
     let is_due = risk
         .ledger_asked_ms

@@ -39,6 +39,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
             let cash_before = step.guard.risk.cash_before.clone();
             let doubt = UnconfirmedLoss {
                 seen_ms: step.now_ms,
+                mode_from_ms: step.now_ms,
                 ledger_from_ms,
                 is_ledger_asked: false,
                 reads: 1,
@@ -51,9 +52,11 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
         Some(doubt) if is_new => {
             doubt.reads = doubt.reads.saturating_add(1);
             if has_cash_jumped {
-                // Another withdrawal, perhaps: the ledger must have had time to show this one as well. Prices that leap
-                // each second put off nothing.
+                // Another withdrawal, perhaps: the ledger must have had time to show this one as well. Or another purse.
+                // Prices that leap each second put off nothing.
                 (doubt.ledger_from_ms, doubt.is_ledger_asked) = (ledger_from_ms, false);
+                doubt.mode_from_ms = step.now_ms;
+                step.effects.immediate.push(Command::Read(Read::Mode));
             }
         }
         Some(_) => {}
@@ -125,7 +128,7 @@ fn ask_for_explanation(step: &mut Step<'_>) {
 
 fn is_believed(guard: &Guard, now_ms: u64) -> bool {
     guard.risk.unconfirmed.as_ref().is_some_and(|doubt| {
-        let is_explained = guard.risk.ledger_ms >= doubt.ledger_from_ms && guard.risk.mode_ms >= doubt.seen_ms;
+        let is_explained = guard.risk.ledger_ms >= doubt.ledger_from_ms && guard.risk.mode_ms >= doubt.mode_from_ms;
         doubt.reads >= 2 && (is_explained || !doubt.may_go_on(now_ms))
     })
 }

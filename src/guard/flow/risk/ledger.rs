@@ -81,6 +81,11 @@ fn take_transfer(step: &mut Step<'_>, flow: &Transfer) {
         );
         note_oddity(step, text);
     }
+    let in_change = |(from_ms, to_ms): &(u64, u64)| (from_ms.saturating_add(1)..=*to_ms).contains(&flow.time_ms);
+    if step.guard.risk.purse_changes.iter().any(in_change) {
+        // What the equity differs by across a change of the mode was counted whole.
+        return;
+    }
     if flow.is_sure {
         step.guard.risk.unproven.explain(flow);
         count(step, flow);

@@ -3,6 +3,7 @@
 //! A change is neither profit nor loss. In a mode whose equity cannot be read the last one that could is carried on with
 //! what the positions win and lose: nothing may be opened by it, and a loss on what is held still fires the halts.
 
+use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::ledger;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
@@ -13,6 +14,9 @@ use crate::guard::state::view::View;
 use crate::record::events::Trouble;
 use crate::venue::info::AccountMode;
 
+/// Changes of the purse that are kept in mind.
+const MOST_CHANGES: usize = 8;
+
 /// Takes in where the account keeps its equity.
 pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: u64) {
     let risk = &mut step.guard.risk;
@@ -21,7 +25,9 @@ pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: 
     let before = risk.mode.replace(mode);
     if before.is_some_and(|before| before != mode) {
         risk.mode_changed = true;
+        risk.purse_ms = step.now_ms;
         risk.change_purse();
+        step.effects.immediate.push(Command::Read(Read::AccountNow));
     }
 }
 
@@ -63,7 +69,11 @@ pub(crate) fn count_change(step: &mut Step<'_>, mark: EquitySample) {
     if !std::mem::take(&mut step.guard.risk.mode_changed) {
         return;
     }
-    let Some(before) = step.guard.risk.settled.last().map(|last| last.equity) else { return };
+    let Some((before, last_ms)) = step.guard.risk.settled.last().map(|last| (last.equity, last.at_ms)) else { return };
+    let changes = &mut step.guard.risk.purse_changes;
+    changes.push((last_ms, mark.at_ms));
+    let over = changes.len().saturating_sub(MOST_CHANGES);
+    changes.drain(..over);
     let usd = mark.equity.saturating_sub(before);
     let text =
         format!("the account's mode changed, and its equity by {} USDC, which counts as a flow", usd.normalize());

@@ -68,9 +68,17 @@ pub(crate) struct Risk {
     /// The equities of the last two reads are far apart.
     pub(crate) jumped: bool,
     pub(crate) mode: Option<AccountMode>,
+    /// The venue's times between which the account changed its purse: what flowed then is in the difference that counted
+    /// as a flow.
+    pub(crate) purse_changes: Vec<(u64, u64)>,
     /// The account's mode changed: the next equity is of another kind.
     pub(crate) mode_changed: bool,
     pub(crate) mode_ms: u64,
+    /// Whether the mode is to be asked for because cash moved, and when it last was.
+    pub(crate) mode_wanted: bool,
+    pub(crate) mode_asked_ms: Option<u64>,
+    /// Account reads that began before this may be of a purse that the account has no more.
+    pub(crate) purse_ms: u64,
     /// The mode's name and since when, while it is one in which the equity cannot be read.
     pub(crate) unvalued: Option<(String, u64)>,
     /// The equity of the last account read taken in, and when that began.

@@ -8,8 +8,10 @@ const MAX_DOUBT_MS: u64 = 10_000;
 /// A loss that is not believed yet.
 #[derive(Debug, Clone)]
 pub(crate) struct UnconfirmedLoss {
-    /// When it was first seen, or seen again after a gap: the mode must be read from then on.
+    /// When it was first seen, or seen again after a gap.
     pub(crate) seen_ms: u64,
+    /// From when on the mode must be read: since cash moved last, the equity may be kept somewhere else.
+    pub(crate) mode_from_ms: u64,
     /// From when on the ledger must be read, and whether it was asked for then.
     pub(crate) ledger_from_ms: u64,
     pub(crate) is_ledger_asked: bool,
@@ -31,7 +33,8 @@ impl UnconfirmedLoss {
     /// halt off for ever.
     pub(crate) fn on_gap(&mut self, ledger_from_ms: u64, now_ms: u64) {
         if !std::mem::replace(&mut self.had_gap, true) {
-            (self.seen_ms, self.ledger_from_ms, self.is_ledger_asked) = (now_ms, ledger_from_ms, false);
+            (self.seen_ms, self.mode_from_ms) = (now_ms, now_ms);
+            (self.ledger_from_ms, self.is_ledger_asked) = (ledger_from_ms, false);
         }
     }
 

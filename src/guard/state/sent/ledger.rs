@@ -4,6 +4,7 @@ use super::cancel::{SentCancel, targets};
 use super::key::{Moment, Phase, SentKey};
 use super::order::{MatchedBy, SentOrder};
 use super::trigger::SentTrigger;
+use super::unshown::Unshown;
 use crate::base::address::Cloid;
 use crate::guard::state::cover;
 use crate::guard::state::exposure::StopAt;
@@ -29,6 +30,8 @@ pub(crate) struct SentOrders {
     pub(crate) orders: Vec<SentOrder>,
     pub(super) triggers: Vec<SentTrigger>,
     cancels: Vec<SentCancel>,
+    /// What was answered, and no read shows.
+    pub(crate) unshown: Unshown,
 }
 
 impl SentOrders {
@@ -127,6 +130,7 @@ impl SentOrders {
             }
             !matches!(status, Status::Error(_))
         });
+        cancelled.iter().for_each(|oid| self.unshown.on_cancelled(*oid, at.now_ms));
         // What the venue says is cancelled is open no more; what it filled before that the next account read tells.
         let gone = self.orders.iter_mut().filter(|order| order.oid.is_some_and(|oid| cancelled.contains(&oid)));
         gone.filter(|order| order.phase.is_open()).for_each(|order| order.phase = Phase::Closed(at));
@@ -189,6 +193,7 @@ impl SentOrders {
     /// Settles against an orders read that began at `begun_ms` and was taken in at `at`. `left` is what has left the open
     /// orders since the read before it.
     pub(crate) fn on_orders_read(&mut self, view: &View, left: &[Resting], begun_ms: u64, at: Moment) {
+        self.unshown.on_orders_read(view, left, begun_ms, at.now_ms);
         let mut shown = self.shown(view).into_iter();
         self.orders.retain_mut(|order| order.on_orders_read(shown.next().unwrap_or_default(), begun_ms, at));
         let orders = left.iter().filter(|order| !order.is_trigger);

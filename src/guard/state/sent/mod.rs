@@ -10,3 +10,4 @@ pub(crate) mod ledger;
 mod moves;
 pub(crate) mod order;
 pub(crate) mod trigger;
+pub(crate) mod unshown;

@@ -18,10 +18,15 @@ impl SentOrders {
                 let is_its = |order: &&mut SentOrder| {
                     (order.asset, order.is_buy, order.is_told()) == (*asset, *change > Decimal::ZERO, is_told)
                 };
-                left = self.orders.iter_mut().filter(is_its).fold(left, |left, order| order.on_move(left));
+                let orders = self.unshown.fills.iter_mut().chain(&mut self.orders);
+                left = orders.filter(is_its).fold(left, |left, order| order.on_move(left));
             }
         }
-        self.orders.retain(|order| !order.is_settled_by(read));
+        let is_over = |order: &SentOrder| order.is_settled_by(read);
+        let (over, kept) = std::mem::take(&mut self.orders).into_iter().partition(is_over);
+        self.orders = kept;
+        let over: Vec<SentOrder> = over;
+        over.into_iter().filter(SentOrder::is_told).for_each(|order| self.unshown.follow(order));
     }
 
     /// Puts the moves down to all that was told by then where they come to just that together, or with one order more that

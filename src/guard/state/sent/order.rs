@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// The venue's reads may lag behind its answers: an order that it said rests, and that no orders read begun so long after
 /// shows, is asked for by itself, unless the position moved by it. One whose order id nobody has told counts as gone then.
-const SHOWN_WITHIN_MS: u64 = 30_000;
+pub(super) const SHOWN_WITHIN_MS: u64 = 30_000;
 
 /// Between two questions about the same order.
 const ASK_EVERY_MS: u64 = 5_000;
@@ -232,10 +232,13 @@ impl SentOrder {
 
     /// Whether the account as read shows what it did. What can only reduce opens nothing, whatever the read shows.
     pub(crate) fn is_settled_by(&self, read: Moment) -> bool {
-        let is_late = |at: Moment| read.venue_ms >= at.venue_ms.saturating_add(PROVEN_WITHIN_MS);
-        let is_proven =
-            self.reduce_only || self.moved >= self.told || matches!(self.phase, Phase::Closed(at) if is_late(at));
+        let is_proven = self.reduce_only || self.moved >= self.told || self.is_late_for(read);
         self.is_over_by(read) && is_proven
+    }
+
+    /// Whether a read shows a block so much later that what it does not show did not last.
+    pub(crate) fn is_late_for(&self, read: Moment) -> bool {
+        matches!(self.phase, Phase::Closed(at) if read.venue_ms >= at.venue_ms.saturating_add(PROVEN_WITHIN_MS))
     }
 
     /// Whether both would look the same among the open orders as long as neither's id is told.

@@ -391,6 +391,6 @@ impl World {
 }
 
 /// The action that is sent.
-pub(super) fn action_of(send: &SendAction) -> Action {
+pub(in crate::guard::tests) fn action_of(send: &SendAction) -> Action {
     Action::parse(&send.action).unwrap()
 }

@@ -1,0 +1,33 @@
+//! Discrepancies: what was sent and answered, and the account does not show. Nothing is done about them but telling: what
+//! the account shows is what positions, cover and halts go by.
+
+use crate::base::amount::to_wire;
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::sent::key::Moment;
+use crate::guard::state::sent::unshown::Contradiction;
+
+/// Compares an account read with what was told.
+pub(crate) fn on_account_read(step: &mut Step<'_>, read: Moment) {
+    let now_ms = step.now_ms;
+    let Guard { sent, view, doubts, .. } = &mut *step.guard;
+    let is_unclear = |asset: u32| doubts.values().any(|doubt| doubt.is_about(asset));
+    sent.unshown.on_account_read(read, view, now_ms, is_unclear);
+}
+
+/// Each discrepancy in words, with since when.
+pub(crate) fn told(guard: &Guard) -> impl Iterator<Item = (String, u64)> {
+    let coin = |asset: u32| guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
+    guard.sent.unshown.contradictions().map(move |(contradiction, since_ms)| {
+        let text = match contradiction {
+            Contradiction::Fill { asset, size } => {
+                let (size, done) = (to_wire(size.abs()), if size.is_sign_positive() { "bought" } else { "sold" });
+                format!("the venue said that {size} {} were {done}, and the account does not show it", coin(asset))
+            }
+            Contradiction::Cancel { asset, oid } => {
+                format!("the venue said that order {oid} in {} is cancelled, and goes on showing it", coin(asset))
+            }
+        };
+        (text, since_ms)
+    })
+}

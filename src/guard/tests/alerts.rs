@@ -1,0 +1,123 @@
+//! Alerts that no other test raises and clears: each comes with its cause and goes with it.
+
+use rust_decimal::dec;
+
+use super::fixture::*;
+use crate::guard::{AlertCode, Input, Mode};
+use crate::rules::Rules;
+use crate::venue::info::AccountMode;
+
+fn stands(desk: &Desk, code: &str) -> bool {
+    let status = desk.guard.status_json(desk.now, (0, 0));
+    let stands = status["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == code);
+    assert!(
+        AlertCode::ALL.iter().any(|known| known.as_str() == code)
+            && desk.guard.gauges(desk.now).alerts.iter().any(|told| told == code) == stands
+    );
+    stands
+}
+
+/// Ill health or not, it comes and it goes.
+fn comes_and_goes(code: &str, is_ill: bool, mut desk: Desk, raise: impl Fn(&mut Desk), clear: impl Fn(&mut Desk)) {
+    assert!(!stands(&desk, code), "{code}: at first");
+    raise(&mut desk);
+    assert!(stands(&desk, code), "{code}: raised");
+    assert_eq!(!desk.guard.problems(desk.now).is_empty(), is_ill, "{code}: {:?}", desk.guard.problems(desk.now));
+    clear(&mut desk);
+    assert!(!stands(&desk, code), "{code}: cleared");
+}
+
+/// Reads in which the account's block is so far from the machine's clock.
+fn blocks(desk: &mut Desk, off_ms: i64) {
+    for _ in 0..6 {
+        desk.now += 1_000;
+        let (state, equity, begun_ms) = (desk.state(desk.now.saturating_add_signed(off_ms)), desk.equity, desk.now);
+        desk.step(Input::Account { state, equity, begun_ms });
+        desk.read_mids(desk.now);
+        desk.read_orders(desk.now);
+    }
+}
+
+fn equity(desk: &mut Desk, equity: rust_decimal::Decimal) {
+    (desk.equity, desk.unrealized) = (equity, equity - dec!(10000));
+    for _ in 0..3 {
+        desk.wait(1_000);
+    }
+}
+
+#[test]
+fn what_is_not_read_is_told_of_until_it_is() {
+    for code in ["account_stale", "orders_stale", "price_stale"] {
+        comes_and_goes(
+            code,
+            true,
+            Desk::live(),
+            |desk| desk.now += if code == "orders_stale" { 15_001 } else { 5_001 },
+            |desk| desk.wait(100),
+        );
+    }
+}
+
+#[test]
+fn the_account_and_the_clock() {
+    let mode = |mode: &str| Input::UnvaluedMode { mode: mode.to_owned(), begun_ms: NOW };
+    let set_back = |desk: &mut Desk| {
+        desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: NOW + 1 });
+    };
+    comes_and_goes("account_mode", true, Desk::live(), |desk| _ = desk.step(mode("portfolioMargin")), set_back);
+    comes_and_goes("clock_off", true, Desk::live(), |desk| blocks(desk, 1_500), |desk| blocks(desk, 0));
+    comes_and_goes("clock_off", true, Desk::live(), |desk| blocks(desk, -1_500), |desk| blocks(desk, 0));
+    let wallet = |days: u64| move |desk: &mut Desk| _ = desk.step(Input::ApiWalletValidUntil(NOW + days * 86_400_000));
+    comes_and_goes("api_wallet_expiring", false, Desk::live(), wallet(7), wallet(8));
+}
+
+#[test]
+fn limits_that_come_near() {
+    let rules = |daily_loss, drawdown| Desk::new(Mode::Testnet, Rules { daily_loss, drawdown, ..wide() });
+    let held = |mut desk: Desk| {
+        desk.orders = vec![open_stop("ETH", "A", "1960", "1", 9)];
+        desk.positions.insert("ETH", dec!(1));
+        desk.wait(1_000);
+        desk
+    };
+    let lose = |desk: &mut Desk| equity(desk, dec!(9_300));
+    let win = |desk: &mut Desk| equity(desk, dec!(9_900));
+    comes_and_goes("daily_loss_near", false, held(rules(dec!(10), dec!(90))), lose, win);
+    comes_and_goes("drawdown_near", false, held(rules(dec!(90), dec!(10))), lose, win);
+}
+
+#[test]
+fn what_the_disk_and_the_home_tell() {
+    for code in [AlertCode::DiskLow, AlertCode::JournalDamaged, AlertCode::HomeGone] {
+        let told = |text: Option<&str>| Input::Concern { code, text: text.map(str::to_owned) };
+        comes_and_goes(
+            code.as_str(),
+            true,
+            Desk::live(),
+            |desk| _ = desk.step(told(Some("so and so"))),
+            |desk| _ = desk.step(told(None)),
+        );
+    }
+    let told = |text: Option<&str>| Input::Journal(text.map(str::to_owned));
+    comes_and_goes(
+        "journal_error",
+        true,
+        Desk::live(),
+        |desk| _ = desk.step(told(Some("no space"))),
+        |desk| _ = desk.step(told(None)),
+    );
+}
+
+#[test]
+fn a_position_in_no_known_market() {
+    comes_and_goes(
+        "position_unknown",
+        false,
+        Desk::live(),
+        |desk| desk.hold("NEW", dec!(1)),
+        |desk| {
+            desk.positions.clear();
+            desk.wait(100);
+        },
+    );
+}

@@ -1,0 +1,277 @@
+//! The promises, held against the model venue's own books after every step.
+
+use std::collections::BTreeMap;
+
+use rust_decimal::{Decimal, dec};
+use serde_json::Value;
+
+use super::super::simulation::books::{Books, COINS};
+use super::super::simulation::world::action_of;
+use super::trouble::{How, On, Trouble};
+use super::world::STEP_MS;
+use crate::guard::effects::SendAction;
+use crate::guard::flow::flatten::is_flat;
+use crate::guard::{Guard, SendOutcome, Urgency};
+use crate::venue::action::Action;
+
+/// From the moment on at which all that it takes could be read and sent; and a step of the world's at either end.
+const PROMISED_MS: u64 = 3_000 + 2 * STEP_MS;
+/// A read that shows no trouble any more begins and arrives within.
+const NEXT_READ_MS: u64 = 1_300;
+/// A time that was wrong is believed for so long.
+const WRONG_TIME_MS: u64 = 9_000;
+/// Until the next send after one that was not answered in order.
+const NEXT_SEND_MS: u64 = 12_000;
+/// A flow, or a change of the mode, makes a loss unsure for so long.
+const UNSURE_MS: u64 = 13_000;
+/// The share of the limit at which a loss is surely none yet, and surely one.
+const NEAR: Decimal = dec!(0.9);
+const BEYOND: Decimal = dec!(1.05);
+/// Of the day's start.
+const LIMIT: Decimal = dec!(0.05);
+
+/// What was seen, so that no world is too quiet to prove anything.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    seen: BTreeMap<String, usize>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: &Self) {
+        other.seen.iter().for_each(|(what, count)| *self.seen.entry(what.clone()).or_default() += count);
+    }
+
+    fn count(&mut self, what: &str) {
+        *self.seen.entry(what.to_owned()).or_default() += 1;
+    }
+
+    pub(super) fn is_lively(&self) {
+        let games = self.seen.get("game").copied().unwrap_or_default();
+        for what in ["protect", "flatten", "halted_for_day", "ended flat", "twapCancel"] {
+            let count = self.seen.get(what).copied().unwrap_or_default();
+            assert!(count * 40 > games, "{what} came {count} times in {games} games");
+        }
+    }
+}
+
+pub(super) struct Checks {
+    pub(super) tally: Tally,
+    pub(super) broken: Option<String>,
+    pub(super) is_traced: bool,
+    pub(super) trace: Vec<String>,
+    /// Since when each position is bare, with its size.
+    bare: BTreeMap<&'static str, (u64, Decimal)>,
+    moved_ms: u64,
+    held: BTreeMap<&'static str, Decimal>,
+    /// From when on account and orders, and the account alone, show the truth.
+    reads_from: u64,
+    account_from: u64,
+    markets_from: u64,
+    sends_from: u64,
+    /// An order that hangs at the venue is waited for until it is given up, and looked for then.
+    hung_until: u64,
+    /// Nothing that tells where the equity went answers in time before this.
+    explained_from: u64,
+    flowed_ms: u64,
+    lost_since: Option<u64>,
+    was_near: bool,
+    /// Since when all must go and the reads that tell whether it did answer.
+    unflat_since: Option<u64>,
+    shares_px: Option<Decimal>,
+}
+
+impl Checks {
+    pub(super) fn new(troubles: &[Trouble]) -> Self {
+        let mut tally = Tally::default();
+        tally.count("game");
+        troubles.iter().for_each(|trouble| tally.count(&format!("{:?} {:?}", trouble.on, trouble.how)));
+        Self {
+            tally,
+            broken: None,
+            is_traced: false,
+            trace: Vec::new(),
+            bare: BTreeMap::new(),
+            moved_ms: 0,
+            held: BTreeMap::new(),
+            reads_from: 0,
+            account_from: 0,
+            markets_from: 0,
+            sends_from: 0,
+            hung_until: 0,
+            explained_from: 0,
+            flowed_ms: 0,
+            lost_since: None,
+            was_near: false,
+            unflat_since: None,
+            shares_px: None,
+        }
+    }
+
+    pub(super) fn note(&mut self, now: u64, text: impl FnOnce() -> String) {
+        if self.is_traced {
+            let text = format!("+{}: {}", now - super::super::fixture::NOW, text());
+            self.trace.push(text);
+        }
+    }
+
+    fn breaks(&mut self, now: u64, text: &str) {
+        if self.broken.is_none() {
+            self.note(now, || format!("BROKEN: {text}"));
+            self.broken = Some(format!("{text} at +{} ms", now - super::super::fixture::NOW));
+        }
+    }
+
+    pub(super) fn event(&mut self, now: u64, event: &Value) {
+        self.tally.count(event["kind"].as_str().unwrap_or_default());
+        if let Some(state) = event["state"].as_str() {
+            self.tally.count(state);
+        }
+        self.note(now, || event.to_string());
+    }
+
+    pub(super) fn flowed(&mut self, now: u64) {
+        self.flowed_ms = now;
+    }
+
+    /// An order is gone without a trade: the next read of the open orders tells.
+    pub(super) fn vanished(&mut self, now: u64) {
+        self.reads_from = self.reads_from.max(now + 5_000 + NEXT_READ_MS);
+    }
+
+    /// A read begins that ends at `until`.
+    pub(super) fn read(&mut self, now: u64, on: On, trouble: Option<How>, until: u64) {
+        let Some(how) = trouble else { return };
+        let from = match how {
+            How::Ahead | How::Behind | How::Wrong => now + WRONG_TIME_MS,
+            _ => until.max(now + 1_000) + NEXT_READ_MS,
+        };
+        if on == On::Account && matches!(how, How::Ahead | How::Behind) {
+            // What flowed before and after it cannot be told.
+            self.explained_from = self.explained_from.max(from);
+        }
+        match on {
+            On::Account => {
+                (self.account_from, self.reads_from) = (self.account_from.max(from), self.reads_from.max(from));
+            }
+            On::Orders => self.reads_from = self.reads_from.max(from),
+            On::Markets => self.markets_from = self.markets_from.max(from),
+            On::Ledger | On::Mode => self.explained_from = self.explained_from.max(from + 1_000),
+            _ => {}
+        }
+    }
+
+    /// An action was at the venue; its client hears of it at `heard`.
+    pub(super) fn served(&mut self, on: Option<On>, is_trouble: bool, heard: u64, outcome: &SendOutcome) {
+        if on == Some(On::EndTwap) {
+            self.tally.count("twapCancel");
+        }
+        let has_error = matches!(outcome, SendOutcome::Answered(answer) if answer.to_string().contains("\"error\""));
+        if on == Some(On::Place) && matches!(outcome, SendOutcome::NoAnswer(_)) {
+            self.hung_until = self.hung_until.max(heard + PROMISED_MS);
+        }
+        if on == Some(On::Place) && is_trouble {
+            self.sends_from = heard + NEXT_SEND_MS;
+        } else if on == Some(On::Place) && has_error {
+            // A price that moved on, or a position that somebody closed: tried again later.
+            self.sends_from = self.sends_from.max(heard + PROMISED_MS);
+        } else if on == Some(On::Place) && matches!(outcome, SendOutcome::Answered(_)) {
+            self.sends_from = self.sends_from.min(heard);
+        }
+    }
+
+    pub(super) fn sends(&mut self, now: u64, send: &SendAction, is_halted: bool, books: &Books) {
+        let action = action_of(send);
+        if is_halted && action.orders().any(|order| !order.reduce_only) {
+            self.breaks(now, &format!("an entry goes out in a halted state: {}", send.action));
+        }
+        let is_calm = now > self.moved_ms + PROMISED_MS && now > self.reads_from;
+        if let Action::Cancel { cancels, .. } = &action
+            && send.urgency == Urgency::Own
+            && is_halted
+            && is_calm
+        {
+            for coin in COINS.into_iter().filter(|coin| !books.held(coin).is_zero()) {
+                let left = books.stops(coin).filter(|stop| cancels.iter().all(|cancel| cancel.oid != stop.oid));
+                let left = left.map(|stop| stop.sz).sum::<Decimal>();
+                let now_covered = books.stops(coin).map(|stop| stop.sz).sum::<Decimal>();
+                if left < books.held(coin).abs() && left < now_covered {
+                    self.breaks(now, &format!("a flatten takes the stops of {coin}, which is held: {}", send.action));
+                }
+            }
+        }
+    }
+
+    /// After every step.
+    pub(super) fn look(&mut self, now: u64, guard: &Guard, books: &Books, twaps: usize) {
+        for coin in COINS {
+            let held = books.held(coin);
+            if self.held.insert(coin, held).unwrap_or_default() != held {
+                self.moved_ms = now;
+            }
+        }
+        self.look_at_cover(now, guard, books);
+        self.look_at_limits(now, guard, books);
+        self.look_at_flatness(now, guard, books, twaps);
+    }
+
+    fn look_at_cover(&mut self, now: u64, guard: &Guard, books: &Books) {
+        for coin in COINS {
+            let held = books.held(coin);
+            if held.is_zero() || guard.must_be_flat() || !books.is_bare(coin) {
+                self.bare.remove(coin);
+                continue;
+            }
+            let since = self.bare.entry(coin).or_insert((now, held));
+            let is_more = held.abs() > since.1.abs() || (held > Decimal::ZERO) != (since.1 > Decimal::ZERO);
+            *since = (if is_more { now } else { since.0 }, held);
+            let since = since.0;
+            let is_known = guard.view.universe.by_coin(coin).is_some();
+            // A coin just listed: the account first shows that there is something to look for.
+            let markets = if is_known { self.markets_from } else { self.markets_from.max(since + NEXT_READ_MS) };
+            let from = since.max(self.reads_from).max(self.sends_from).max(self.hung_until).max(markets);
+            if now > from + PROMISED_MS {
+                self.breaks(now, &format!("{held} {coin} are bare since {} ms", now - since));
+            }
+        }
+    }
+
+    fn look_at_limits(&mut self, now: u64, guard: &Guard, books: &Books) {
+        let begun = *self.shares_px.get_or_insert(books.share_px());
+        let lost = (dec!(1) - books.share_px() / begun) / LIMIT;
+        self.was_near |= lost >= NEAR;
+        self.lost_since = if lost >= BEYOND { Some(self.lost_since.unwrap_or(now)) } else { None };
+        let is_active = guard.risk.state.name() == "active";
+        // Where neither the ledger nor the mode can be read, cash that went counts as lost ten seconds later.
+        if !is_active && !self.was_near && self.explained_from == 0 {
+            self.breaks(now, &format!("a halt without a loss: {lost:.2} of the limit, {:?}", guard.risk.details));
+        }
+        let from = |since: u64| since.max(self.account_from).max(self.flowed_ms + UNSURE_MS).max(self.explained_from);
+        if is_active && self.lost_since.is_some_and(|since| now > from(since) + PROMISED_MS) {
+            self.breaks(now, &format!("{lost:.2} of the limit are lost, and nothing fires"));
+        }
+    }
+
+    fn look_at_flatness(&mut self, now: u64, guard: &Guard, books: &Books, twaps: usize) {
+        let is_it = books.positions.is_empty() && twaps == 0;
+        if is_it || !guard.must_be_flat() || !is_flat(guard) || now < self.reads_from {
+            self.unflat_since = None;
+        } else if now > *self.unflat_since.get_or_insert(now) + 31_500 {
+            self.breaks(now, &format!("a flatten counts as done beside {:?} and {twaps} TWAP orders", books.positions));
+        }
+    }
+
+    /// At the end, long after the last trouble.
+    pub(super) fn end(&mut self, now: u64, guard: &Guard, books: &Books, twaps: usize) {
+        if !guard.must_be_flat() {
+            return;
+        }
+        let is_held = !books.positions.is_empty() || !books.orders.is_empty();
+        if is_held || twaps > 0 {
+            self.breaks(
+                now,
+                &format!("not flat: {:?}, {} orders, {twaps} TWAP orders", books.positions, books.orders.len()),
+            );
+        }
+        self.tally.count("ended flat");
+    }
+}

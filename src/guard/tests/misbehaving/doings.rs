@@ -1,0 +1,133 @@
+//! Doings of others: prices, trades by hand, a client, flows and lending, the account's mode, markets, TWAP orders.
+
+use rust_decimal::{Decimal, dec};
+use serde_json::json;
+
+use super::super::fixture::*;
+use super::super::simulation::books::asset_of;
+use super::world::{Twap, World};
+use crate::venue::info::AccountMode;
+use crate::venue::market::{Market, Universe};
+
+const MODE_MS: u64 = 10_000;
+const SLICE_MS: u64 = 2_000;
+
+impl World {
+    pub(super) fn happen(&mut self) {
+        let coin = if self.listing.0 && self.dice.one_in(2) { "SOL" } else { "ETH" };
+        if self.dice.one_in(3) {
+            let factor = self.dice.factor(5);
+            self.venue.move_price(coin, factor, &mut self.dice);
+        }
+        match self.dice.roll(120) {
+            0..=2 => self.trade_by_hand(coin),
+            3 | 4 => self.ask(coin),
+            5 => self.flow(),
+            6 => self.ledger_entry(),
+            7 if self.dice.one_in(2) => self.change_mode(),
+            8 if self.dice.one_in(2) => self.gap(coin),
+            9 if self.dice.one_in(3) => self.begin_twap(),
+            10 => self.listing = (true, self.listing.0 && self.dice.one_in(4)),
+            11 => self.cancel_by_hand(),
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, text: String) {
+        self.checks.note(self.now, || text);
+    }
+
+    fn trade_by_hand(&mut self, coin: &'static str) {
+        let size = Decimal::from(1 + self.dice.roll(10)) * if coin == "ETH" { dec!(0.1) } else { dec!(2) };
+        let size = if self.dice.one_in(2) { size } else { -size };
+        self.note(format!("by hand: {size} {coin}"));
+        self.venue.trade(coin, size);
+    }
+
+    fn cancel_by_hand(&mut self) {
+        let oid = self.venue.books.orders.keys().next().copied();
+        if let Some(order) = oid.and_then(|oid| self.venue.books.orders.remove(&oid)) {
+            self.checks.vanished(self.now);
+            self.note(format!("by hand: {} in {} is cancelled", order.oid, order.coin));
+        }
+    }
+
+    fn ask(&mut self, coin: &'static str) {
+        let px = (self.venue.books.mid(coin) * self.dice.factor(10)).round_dp(1).to_string();
+        let size = if coin == "ETH" { "0.1" } else { "2" };
+        let order = if self.dice.one_in(2) { buy(asset_of(coin), &px, size) } else { sell(asset_of(coin), &px, size) };
+        let order = if self.dice.one_in(2) { with(order, "/t/limit/tif", json!("Ioc")) } else { order };
+        self.post(&place(vec![order]));
+    }
+
+    fn flow(&mut self) {
+        let usd = Decimal::from(500 + self.dice.roll(3_000));
+        let usd = if self.dice.one_in(2) { usd } else { -usd };
+        let late_ms = self.dice.roll(1_900);
+        self.note(format!("a flow of {usd}, in the ledger {late_ms} ms later"));
+        self.checks.flowed(self.now);
+        self.venue.flow(usd, late_ms);
+    }
+
+    /// Lending, staking and kinds that nobody knows move no USDC, whatever amount they name.
+    fn ledger_entry(&mut self) {
+        let delta = self.dice.pick(&[0, 1, 2, 3]);
+        let delta = match delta {
+            0 => json!({"type": "borrowLend", "token": "HYPE", "operation": "supply", "amount": "9000.0"}),
+            1 => json!({"type": "deployGasAuction", "token": "HYPE", "amount": "4000.0"}),
+            2 => json!({"type": "activateDexAbstraction", "dex": "", "token": "USDC", "amount": "3000.0"}),
+            _ => json!({"type": "neverHeardOf", "token": "PURR", "amount": "7000.0"}),
+        };
+        self.note(format!("in the ledger: {delta}"));
+        let (now, hash) = (self.now, format!("0x{:x}", self.venue.ledger.len()));
+        self.venue.ledger.push((now, now, json!({"time": now, "hash": hash, "delta": delta})));
+    }
+
+    /// A person does this, and not twice in a moment.
+    fn change_mode(&mut self) {
+        if self.now < self.mode_set_ms + MODE_MS {
+            return;
+        }
+        self.mode_set_ms = self.now;
+        let is_standard = self.mode == AccountMode::Standard;
+        self.mode = if is_standard { AccountMode::Unified } else { AccountMode::Standard };
+        self.checks.flowed(self.now);
+        self.note(format!("the mode is {:?}", self.mode));
+    }
+
+    fn gap(&mut self, coin: &'static str) {
+        let factor = self.dice.factor(900);
+        self.note(format!("{coin} leaps by {factor}"));
+        self.venue.move_price(coin, factor, &mut self.dice);
+    }
+
+    fn begin_twap(&mut self) {
+        let slice = if self.dice.one_in(2) { dec!(0.1) } else { dec!(-0.1) };
+        let (id, ends_ms) = (self.now % 1_000_000, self.now + 5_000 + self.dice.roll(60_000));
+        self.note(format!("elsewhere: TWAP order {id} begins, {slice} ETH a slice"));
+        self.twaps.push(Twap { id, slice, next_ms: self.now, ends_ms });
+    }
+
+    /// TWAP orders trade on.
+    pub(super) fn slice(&mut self) {
+        let now = self.now;
+        self.twaps.retain(|twap| now < twap.ends_ms);
+        let mut sizes = Vec::new();
+        for twap in self.twaps.iter_mut().filter(|twap| twap.next_ms <= now) {
+            twap.next_ms = now + SLICE_MS;
+            sizes.push(twap.slice);
+        }
+        sizes.into_iter().for_each(|size| self.venue.trade("ETH", size));
+    }
+
+    /// The venue's markets as they are now.
+    pub(super) fn markets(&self) -> Universe {
+        let (is_listed, is_delisted) = self.listing;
+        let all = universe();
+        let markets = all.iter().filter(|market| is_listed || market.coin != "SOL").map(|market| Market {
+            is_delisted: market.is_delisted || is_delisted && market.coin == "SOL",
+            ..market.clone()
+        });
+        Universe::new(markets.collect())
+    }
+}

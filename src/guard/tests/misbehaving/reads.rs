@@ -1,0 +1,151 @@
+//! The guard's reads of the venue: each on its interval and sooner where it is wanted, one of a kind at a time, given up
+//! after a while; and what a trouble makes of each.
+
+use rust_decimal::dec;
+
+use super::super::simulation::account::account;
+use super::super::simulation::books::Books;
+use super::trouble::{How, On};
+use super::world::World;
+use crate::guard::{Input, Read};
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, Leverage, MarginMode, ledger_updates};
+
+/// A steady read is given up after so long, any other after so long.
+const STEADY_MS: u64 = 3_000;
+const BESIDE_MS: u64 = 10_000;
+/// A slow one takes so long.
+const SLOW_MS: u64 = 2_500;
+
+fn every_ms(on: On) -> u64 {
+    match on {
+        On::Prices | On::Account => 1_000,
+        On::Orders => 5_000,
+        On::Twaps => u64::MAX / 2,
+        _ => 60_000,
+    }
+}
+
+fn is_steady(on: On) -> bool {
+    matches!(on, On::Prices | On::Account | On::Orders)
+}
+
+impl World {
+    pub(super) fn wanted(&mut self, read: Read) {
+        match read {
+            Read::Account | Read::AccountNow => self.want(On::Account),
+            Read::Orders | Read::OrdersNow => self.want(On::Orders),
+            Read::Ledger { since_ms } => {
+                self.ledger_since_ms = since_ms;
+                self.want(On::Ledger);
+            }
+            Read::Mode => self.want(On::Mode),
+            Read::Twaps => self.want(On::Twaps),
+            Read::Universe => self.want(On::Markets),
+            Read::Leverage { asset, .. } => {
+                let leverage = Some(Leverage { mode: MarginMode::Cross, value: 5 });
+                self.mail.push((self.now + STEP, Input::Leverage { asset, leverage }));
+            }
+            Read::OrderStatus { intent, index, cloid } => {
+                let (late, answer) = match self.trouble(On::Status) {
+                    Some(How::Hung) => (BESIDE_MS, None),
+                    Some(How::Slow) => (SLOW_MS, Some(self.venue.order_status(cloid))),
+                    Some(How::OtherText) => (50, Some(serde_json::json!("<html>"))),
+                    Some(_) => (50, None),
+                    None => (50, Some(self.venue.order_status(cloid))),
+                };
+                self.mail.push((self.now + late, Input::OrderStatus { intent, index, cloid, answer }));
+            }
+        }
+    }
+
+    fn want(&mut self, on: On) {
+        let now = self.now;
+        let due = self.due.entry(on).or_insert((u64::MAX, 0));
+        due.0 = due.0.min(now.max(due.1 + 250));
+    }
+
+    pub(super) fn begin_reads(&mut self) {
+        let now = self.now;
+        let due: Vec<On> =
+            self.due.iter().filter(|(_, (due, busy))| *due <= now && *busy <= now).map(|(on, _)| *on).collect();
+        for on in due {
+            let trouble = self.trouble(on);
+            let late = match trouble {
+                Some(How::Hung) if is_steady(on) => STEADY_MS,
+                Some(How::Hung) => BESIDE_MS,
+                Some(How::Slow) => SLOW_MS,
+                _ => self.dice.roll(150),
+            };
+            let fails = matches!(trouble, Some(How::Hung | How::Failing | How::OtherText));
+            self.checks.read(now, on, trouble, now + late);
+            self.checks.note(now, || format!("a read of {on:?} begins, {trouble:?}"));
+            let next = if fails { now + late.max(1_000) } else { now + every_ms(on).max(late) };
+            self.due.insert(on, (next, now + late));
+            if !fails {
+                let input = self.picture(on, trouble);
+                self.mail.push((now + late, input));
+            } else if on == On::Twaps {
+                // That a failure is told of is part of its promise.
+                self.mail.push((now + late, Input::Twaps(Err("HTTP 502".into()))));
+                self.due.insert(on, (u64::MAX, now + late));
+            }
+        }
+    }
+
+    fn picture(&mut self, on: On, trouble: Option<How>) -> Input {
+        let begun_ms = self.now;
+        let books = match trouble {
+            Some(How::Stale) => self.pictures.back().unwrap_or(&self.venue.books).clone(),
+            _ => self.venue.books.clone(),
+        };
+        let is_wrong = trouble == Some(How::Wrong) && !std::mem::replace(&mut self.was_wrong, true);
+        match on {
+            On::Prices => {
+                let mut mids = books.mids;
+                if is_wrong {
+                    mids.values_mut().for_each(|mid| *mid *= dec!(0.5));
+                }
+                Input::Mids { mids, begun_ms }
+            }
+            On::Account => self.account(&books, trouble, is_wrong),
+            On::Orders => Input::Orders { orders: books.orders.into_values().collect(), begun_ms },
+            On::Mode => Input::AccountMode { mode: self.mode, begun_ms },
+            On::Twaps => {
+                self.due.insert(on, (u64::MAX, self.now));
+                Input::Twaps(Ok(self.twaps.iter().map(|twap| ("ETH".to_owned(), twap.id)).collect()))
+            }
+            On::Markets => Input::Universe(self.markets()),
+            _ => {
+                let since_ms = self.ledger_since_ms;
+                self.ledger_since_ms = since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
+                let ledger = self.venue.ledger.iter();
+                let shown = ledger.filter(|(shows_ms, at_ms, _)| *shows_ms <= begun_ms && *at_ms >= since_ms);
+                let updates = ledger_updates(&shown.map(|(_, _, entry)| entry.clone()).collect()).unwrap();
+                Input::Ledger { updates, begun_ms }
+            }
+        }
+    }
+
+    /// The account, looked for where the guard believes that its equity is kept.
+    fn account(&self, books: &Books, trouble: Option<How>, is_wrong: bool) -> Input {
+        let Input::Account { mut state, mut equity, begun_ms } = account(books, self.now) else { unreachable!() };
+        match trouble {
+            Some(How::Ahead) => state.time += 7_000,
+            Some(How::Behind) => state.time -= 7_000,
+            _ => {}
+        }
+        if self.believed != self.mode {
+            equity = match self.mode {
+                // All is in the other purse; or what it shows is not the account's.
+                AccountMode::Unified => equity / dec!(10),
+                AccountMode::Standard => dec!(20),
+            };
+        }
+        if is_wrong {
+            equity *= dec!(0.5);
+        }
+        Input::Account { state, equity, begun_ms }
+    }
+}
+
+const STEP: u64 = super::world::STEP_MS;

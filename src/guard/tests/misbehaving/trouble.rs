@@ -1,0 +1,102 @@
+//! Troubles: what misbehaves, how, and for how long.
+
+use super::super::simulation::dice::Dice;
+
+/// What misbehaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum On {
+    Prices,
+    Account,
+    Orders,
+    Ledger,
+    Mode,
+    Twaps,
+    Markets,
+    Status,
+    Place,
+    Cancel,
+    EndTwap,
+}
+
+const ALL: [On; 11] = [
+    On::Prices,
+    On::Account,
+    On::Orders,
+    On::Ledger,
+    On::Mode,
+    On::Twaps,
+    On::Markets,
+    On::Status,
+    On::Place,
+    On::Cancel,
+    On::EndTwap,
+];
+
+/// How it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum How {
+    /// No answer comes; of an action nobody knows whether it was done.
+    Hung,
+    Slow,
+    /// Of a read, no answer; of an action, one that says that it was not done.
+    Failing,
+    /// The state of some time ago, which says so.
+    Stale,
+    /// The venue's time in the answer is wrong.
+    Ahead,
+    Behind,
+    /// One read shows half of the equity or of the prices.
+    Wrong,
+    /// HTTP 502: done or not.
+    Gateway,
+    /// HTTP 403.
+    Forbidden,
+    /// Done, and answered with something of another kind.
+    OtherText,
+    /// The request is refused as a whole.
+    Whole,
+    /// Each order of it is.
+    ByOrder,
+    /// One status for all of them.
+    OneStatus,
+}
+
+const OF_READS: [How; 4] = [How::Hung, How::Slow, How::Failing, How::OtherText];
+const OF_THE_ACCOUNT: [How; 8] =
+    [How::Hung, How::Slow, How::Failing, How::OtherText, How::Stale, How::Ahead, How::Behind, How::Wrong];
+const OF_ACTIONS: [How; 9] = [
+    How::Hung,
+    How::Slow,
+    How::Failing,
+    How::Gateway,
+    How::Forbidden,
+    How::OtherText,
+    How::Whole,
+    How::ByOrder,
+    How::OneStatus,
+];
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trouble {
+    pub(super) on: On,
+    pub(super) how: How,
+    pub(super) from_ms: u64,
+    pub(super) until_ms: u64,
+}
+
+impl Trouble {
+    pub(super) fn draw(begins_ms: u64, dice: &mut Dice) -> Self {
+        let on = dice.pick(&ALL);
+        let how = match on {
+            On::Account => dice.pick(&OF_THE_ACCOUNT),
+            On::Prices => dice.pick(&[How::Hung, How::Slow, How::Failing, How::OtherText, How::Stale, How::Wrong]),
+            On::Orders => dice.pick(&[How::Hung, How::Slow, How::Failing, How::OtherText, How::Stale]),
+            On::Place | On::Cancel | On::EndTwap => dice.pick(&OF_ACTIONS),
+            _ => dice.pick(&OF_READS),
+        };
+        let from_ms = begins_ms + 2_000 + dice.roll(8_000);
+        let longest = if dice.one_in(3) { 25_000 } else { 6_000 };
+        let until_ms = from_ms + 500 + dice.roll(longest);
+        Self { on, how, from_ms, until_ms }
+    }
+}

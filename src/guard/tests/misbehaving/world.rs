@@ -1,0 +1,193 @@
+//! The world of one game: the guard, the model venue with its troubles, and a clock that nobody waits for.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+use super::super::fixture::*;
+use super::super::simulation::books::Books;
+use super::super::simulation::dice::Dice;
+use super::super::simulation::venue::{Manners, Venue};
+use super::checks::Checks;
+use super::trouble::{How, On, Trouble};
+use crate::guard::effects::SendAction;
+use crate::guard::{Command, Effects, Guard, Input, Mode};
+use crate::rules::Rules;
+use crate::venue::info::AccountMode;
+
+pub(super) const STEP_MS: u64 = 100;
+const LIVELY_STEPS: u64 = 250;
+/// After the last trouble, so that a flatten finds the last TWAP order by its own interval.
+const CALM_STEPS: u64 = 600;
+/// Pictures kept for answers that are stale.
+const PICTURES: usize = 40;
+
+/// A TWAP order begun elsewhere.
+pub(super) struct Twap {
+    pub(super) id: u64,
+    pub(super) slice: Decimal,
+    pub(super) next_ms: u64,
+    pub(super) ends_ms: u64,
+}
+
+pub(super) struct World {
+    pub(super) guard: Guard,
+    pub(super) venue: Venue,
+    pub(super) dice: Dice,
+    pub(super) now: u64,
+    pub(super) checks: Checks,
+    pub(super) troubles: Vec<Trouble>,
+    pub(super) mail: Vec<(u64, Input)>,
+    pub(super) posts: Vec<(u64, SendAction)>,
+    /// When each read begins next, and until when one is under way.
+    pub(super) due: BTreeMap<On, (u64, u64)>,
+    pub(super) pictures: VecDeque<Books>,
+    pub(super) twaps: Vec<Twap>,
+    pub(super) ledger_since_ms: u64,
+    /// Where the equity is kept, and where the guard's reads look for it.
+    pub(super) mode: AccountMode,
+    pub(super) mode_set_ms: u64,
+    pub(super) believed: AccountMode,
+    /// Whether SOL is listed, and whether it is delisted.
+    pub(super) listing: (bool, bool),
+    /// The one wrong read of a trouble was given.
+    pub(super) was_wrong: bool,
+    pub(super) nonce: u64,
+    pub(super) request: u64,
+}
+
+impl World {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed.wrapping_mul(7).wrapping_add(3));
+        let rules = Rules { daily_loss: dec!(5), drawdown: dec!(30), ..wide() };
+        let mut venue = Venue::new(NOW, dice.one_in(2));
+        venue.manners =
+            Manners { refuses_stop: 0, misses: 0, is_thin: 0, fills_in_part: 3, cuts_stop: 0, ..Manners::default() };
+        let mut troubles = vec![Trouble::draw(NOW, &mut dice)];
+        if dice.one_in(4) {
+            troubles.push(Trouble::draw(NOW, &mut dice));
+        }
+        let is_listed = !dice.one_in(4);
+        let mut world = Self {
+            guard: Guard::new(config(Mode::Testnet, rules), 0),
+            venue,
+            checks: Checks::new(&troubles),
+            dice,
+            now: NOW,
+            troubles,
+            mail: Vec::new(),
+            posts: Vec::new(),
+            due: BTreeMap::new(),
+            pictures: VecDeque::new(),
+            twaps: Vec::new(),
+            ledger_since_ms: NOW,
+            mode: AccountMode::Standard,
+            mode_set_ms: NOW,
+            believed: AccountMode::Standard,
+            listing: (is_listed, false),
+            was_wrong: false,
+            nonce: NOW,
+            request: 0,
+        };
+        world.guard.restore_risk_json(
+            &json!({"kind": "init", "at_ms": NOW, "venue_ms": NOW, "equity": "10000", "note": "new"}),
+        );
+        let effects = world.guard.start(NOW);
+        world.take(effects);
+        world.give(Input::ActsFor(None));
+        let universe = world.markets();
+        world.give(Input::Universe(universe));
+        world.due = [On::Mode, On::Prices, On::Account, On::Orders].map(|on| (on, (NOW, 0))).into();
+        world.due.insert(On::Markets, (NOW + 60_000, 0));
+        world
+    }
+
+    pub(super) fn game(&mut self) {
+        let with_kill = self.dice.one_in(3);
+        let kill_at = 20 + self.dice.roll(LIVELY_STEPS - 40);
+        for step in 0..LIVELY_STEPS + CALM_STEPS {
+            let is_lively = step < LIVELY_STEPS;
+            let is_over = self.troubles.iter().all(|trouble| trouble.until_ms + 15_000 < self.now);
+            if !is_lively && is_over && !self.guard.must_be_flat() || self.checks.broken.is_some() {
+                break;
+            }
+            if with_kill && step == kill_at {
+                self.checks.note(self.now, || "the kill switch is pulled".into());
+                self.give(Input::Kill { reason: "test".into(), by: None, write_file: false, request: None });
+            }
+            self.step(is_lively);
+        }
+        let Self { checks, venue, guard, twaps, now, .. } = self;
+        checks.end(*now, guard, &venue.books, twaps.len());
+    }
+
+    fn step(&mut self, is_lively: bool) {
+        self.now += STEP_MS;
+        self.venue.books.at_ms = self.now;
+        if is_lively {
+            self.happen();
+        }
+        self.slice();
+        self.begin_reads();
+        self.serve();
+        let now = self.now;
+        let (mut ready, mail): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.mail).into_iter().partition(|(at, _)| *at <= now);
+        self.mail = mail;
+        ready.sort_by_key(|(at, _)| *at);
+        for (_, input) in ready {
+            if let Input::AccountMode { mode, .. } = &input {
+                self.believed = *mode;
+            }
+            self.give(input);
+        }
+        self.give(Input::Tick);
+        let Self { checks, venue, guard, twaps, .. } = self;
+        checks.look(now, guard, &venue.books, twaps.len());
+        self.pictures.truncate(PICTURES - 1);
+        self.pictures.push_front(self.venue.books.clone());
+    }
+
+    pub(super) fn give(&mut self, input: Input) {
+        let effects = self.guard.step(input, self.now);
+        self.take(effects);
+    }
+
+    fn take(&mut self, effects: Effects) {
+        for event in events(&effects) {
+            self.checks.event(self.now, &event);
+        }
+        let is_halted = self.guard.must_be_flat();
+        for deed in effects.immediate.into_iter().chain(effects.after_commit) {
+            match deed {
+                Command::Send(send) => {
+                    self.checks.sends(self.now, &send, is_halted, &self.venue.books);
+                    let late = self.dice.roll(100);
+                    self.posts.push((self.now + late, send));
+                }
+                Command::Read(read) => self.wanted(read),
+                _ => {}
+            }
+        }
+    }
+
+    /// How a kind of read or action misbehaves now.
+    pub(super) fn trouble(&self, on: On) -> Option<How> {
+        let now = self.now;
+        let is_now = |trouble: &&Trouble| trouble.on == on && (trouble.from_ms..trouble.until_ms).contains(&now);
+        self.troubles.iter().find(is_now).map(|trouble| trouble.how)
+    }
+
+    /// A client posts this.
+    pub(super) fn post(&mut self, action: &Value) {
+        self.nonce = self.now.max(self.nonce + 1);
+        self.request += 1;
+        let body =
+            json!({"action": action, "nonce": self.nonce, "signature": {"r": "0x1", "s": "0x1", "v": 27}}).to_string();
+        let envelope = Box::new(crate::venue::envelope::Envelope::parse(body.as_bytes()).unwrap());
+        let signed_as = crate::venue::signing::Source::Testnet;
+        let body = crate::guard::RequestBody::Signed { envelope, client: CLIENT, signed_as };
+        self.give(Input::Request(crate::guard::Request { id: self.request, via: crate::guard::Via::Http, body }));
+    }
+}
