@@ -1,5 +1,6 @@
 """How the server is started, and what it refuses to serve."""
 
+import eth_account
 import pytest
 
 from agent import Lines, refused, request, run
@@ -204,13 +205,14 @@ def test_a_name_used_again_waits_for_the_journals_note_of_the_first_send(key):
     order = {"a": 0, "b": True, "p": "2400", "s": "0.1", "r": False, "t": {"limit": {"tif": "Gtc"}}}
     sent = {"kind": "sent", "seq": 6, "decision": 5, "index": 0, "ok": False}
     refused = {"status": "ok", "response": {"type": "order", "data": {"statuses": [{"error": "No margin."}]}}}
+    client = eth_account.Account.from_key(key.read_text().strip()).address.lower()
     lookups = []
 
     def record(path):
         lookups.append(path)
         request = {"type": "order", "orders": [{**order, "c": path.split("cloid=")[1]}], "grouping": "na"}
         decision = {"kind": "decision", "seq": 5, "verdict": "allow", "code": "allowed", "nonces": [1], "pre": []}
-        decision |= {"request": request, "forward": request, "post": []}
+        decision |= {"request": request, "forward": request, "post": [], "client": client}
         noted = [{**sent, "reply": refused}] if len(lookups) > 4 else []
         return {"decisions": [{"decision": decision, "sent": noted, "intents": [], "recovered": [], "done": None}]}
 
