@@ -96,6 +96,7 @@ impl World {
         let effects = world.guard.start(NOW);
         world.take(effects);
         world.give(Input::ActsFor(None));
+        world.give(Input::RequestsLeft(10_000));
         let universe = world.markets();
         world.give(Input::Universe(universe));
         world.due = [On::Mode, On::Prices, On::Account, On::Orders].map(|on| (on, (NOW, 0))).into();
