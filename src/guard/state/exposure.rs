@@ -1,8 +1,8 @@
 //! Exposure: what the account could come to hold, market by market, and what that could lose.
 //!
-//! A market's worst case on one side is the position there plus everything on that side that may still fill. An order
-//! that fills at once closes the opposite position first, and only what goes beyond is entry. One that may rest counts in
-//! full: by the time it fills, a stop or another close may have taken that position away.
+//! A market's worst case on one side is the position there plus everything on that side that may still fill. Each order
+//! counts in full, whatever it could close today: by the time it fills, a stop or another close may have taken that
+//! position away.
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{self, CoverSize, side_covered};
