@@ -11,7 +11,7 @@
 //! | `list` | `coin`, `px`: a perp that was not there before |
 //! | `setting` | `name`, `value`; the names stand in `GET /sim` |
 //! | `fault` | `on`, `kind`, `times`? (1), `ms`?, `text`?; see [`Kind`] |
-//! | `clock` | `advance_ms` |
+//! | `clock` | `advance_ms`, `sockets`? (true: they have been idle for as long) |
 //! | `feed` | `kind`, `on`?, `coin`?, `times`?, `ms`? and others; see [`troubles`](super::feed::troubles) |
 //! | `clear` | takes all faults away, and the feed's troubles |
 //!
@@ -108,6 +108,9 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
         "clock" => {
             let advance_ms = whole(op, "advance_ms")?.ok_or("missing `advance_ms`")?;
             venue.clock_ahead_ms = venue.clock_ahead_ms.saturating_add(advance_ms);
+            if op.get("sockets").and_then(Value::as_bool) != Some(true) {
+                venue.feeds.sit_out(advance_ms);
+            }
             venue.tick();
             Ok(json!({"now_ms": venue.engine.now_ms}))
         }

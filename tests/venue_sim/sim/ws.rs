@@ -3,7 +3,7 @@
 
 use super::feed::line::{Item, Line, Wire};
 use super::feed::troubles::Refusal;
-use super::feed::{self, Heard};
+use super::feed::{self, Heard, Post};
 use super::http::{Outcome, Reply};
 use super::service::Service;
 use serde_json::{Value, json};
@@ -69,6 +69,7 @@ fn write(line: &Line) {
                 }
                 return line.cut();
             }
+            Item::End => return line.cut(),
         };
         if written.is_err() {
             return line.cut();
@@ -84,9 +85,8 @@ fn read<'scope>(service: &'scope Service, scope: &'scope Scope<'scope, '_>, id: 
         let heard = feed::hear(&mut service.venue(), id, &text);
         match heard {
             Heard::Done => {}
-            Heard::Drop => return,
-            Heard::Post { id: post, is_action, payload } => {
-                let answer = move || answer(service, id, post, is_action, &payload);
+            Heard::Post(post) => {
+                let answer = move || answer(service, id, &post, &text);
                 if Builder::new().name("venue-post".into()).spawn_scoped(scope, answer).is_err() {
                     return;
                 }
@@ -96,25 +96,21 @@ fn read<'scope>(service: &'scope Service, scope: &'scope Scope<'scope, '_>, id: 
 }
 
 /// Answers a post, or ends its socket where a fault says so.
-fn answer(service: &Service, id: u64, post: u64, is_action: bool, payload: &Value) {
+fn answer(service: &Service, id: u64, post: &Post, said: &str) {
+    let Post { id: post, is_action, payload } = post;
     let body = payload.to_string().into_bytes();
-    let outcome = if is_action { service.exchange(&body, "websocket") } else { service.info(&body) };
+    let outcome = if *is_action { service.exchange(&body, "websocket") } else { service.info(&body) };
     let mut venue = service.venue();
     venue.feeds.end_post();
     let Outcome::Reply(Reply { status, body, .. }) = outcome else { return feed::shut(&mut venue, id) };
     let response = match serde_json::from_slice::<Value>(&body) {
-        // A read that the venue does not know is answered without its id.
-        _ if status == 422 && !is_action => {
-            let request = json!({"type": "info", "payload": payload});
-            let frame = json!({"method": "post", "id": post, "request": request});
-            let text = format!("Error parsing JSON into valid websocket request: {frame}");
-            return feed::send(&mut venue, id, "error", &json!({"channel": "error", "data": text}));
-        }
+        // A request that the venue does not know is answered without its id.
+        _ if status == 422 => return feed::unread(&mut venue, id, said),
+        _ if status == 429 => json!({"type": "error", "payload": "429 Too Many Requests"}),
         Ok(data) if status == 200 && !is_action => {
             json!({"type": "info", "payload": {"type": payload.get("type"), "data": data}})
         }
         Ok(reply) if status == 200 => json!({"type": "action", "payload": reply}),
-        Err(_) | Ok(_) if status == 429 => json!({"type": "error", "payload": "429 Too Many Requests"}),
         _ => json!({"type": "error", "payload": format!("{status} {}", String::from_utf8_lossy(&body))}),
     };
     let frame = json!({"channel": "post", "data": {"id": post, "response": response}});

@@ -151,6 +151,46 @@ fn the_ledger_is_told_of_when_it_shows() {
 }
 
 #[test]
+fn the_ledger_is_told_of_even_if_nobody_listened_when_the_balance_moved() {
+    let sim = quiet_venue();
+    control(&sim, &json!({"op": "deposit", "usd": "500", "ledger_delay_ms": 5_000}));
+    let mut socket = Socket::open(&sim);
+    socket.follow("userNonFundingLedgerUpdates");
+    socket.hear_on("userNonFundingLedgerUpdates");
+    control(&sim, &json!({"op": "clock", "advance_ms": 5_000}));
+    let update = socket.hear_on("userNonFundingLedgerUpdates");
+    assert_eq!(update["nonFundingLedgerUpdates"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn each_row_is_told_once_whether_by_the_first_message_or_later() {
+    let sim = quiet_venue();
+    sim.setting("feed_messages", Value::Null).unwrap();
+    for n in 1..=20 {
+        control(&sim, &json!({"op": "deposit", "usd": n.to_string(), "ledger_delay_ms": n * 20}));
+    }
+    let mut socket = Socket::open(&sim);
+    let of = json!({"type": "userNonFundingLedgerUpdates", "user": ACCOUNT});
+    let mut rows = Vec::new();
+    let begun = std::time::Instant::now();
+    while rows.len() < 20 {
+        assert!(begun.elapsed() < super::PATIENCE);
+        rows.clear();
+        socket.subscribe(&of);
+        socket.say(&json!({"method": "unsubscribe", "subscription": of}).to_string());
+        loop {
+            let frame = socket.hear();
+            if frame["channel"] == "subscriptionResponse" {
+                break;
+            }
+            rows.extend(frame["data"]["nonFundingLedgerUpdates"].as_array().unwrap().clone());
+        }
+        let amounts: std::collections::BTreeSet<_> = rows.iter().map(|row| decimal(&row["delta"]["usdc"])).collect();
+        assert_eq!(amounts.len(), rows.len(), "{rows:?}");
+    }
+}
+
+#[test]
 fn a_stranger_has_feeds_and_nothing_in_them() {
     let sim = quiet_venue();
     hold(&sim, "1");

@@ -4,7 +4,7 @@ use super::{ACCOUNT, End, Socket, control, quiet_venue, trouble};
 use serde_json::json;
 
 fn pass(sim: &crate::sim::SimHandle, ms: u64) {
-    control(sim, &json!({"op": "clock", "advance_ms": ms}));
+    control(sim, &json!({"op": "clock", "advance_ms": ms, "sockets": true}));
 }
 
 #[test]
@@ -43,8 +43,12 @@ fn a_coin_that_is_not_listed_drops_the_socket() {
     let sim = quiet_venue();
     for name in ["bbo", "l2Book", "trades", "activeAssetCtx"] {
         let mut socket = Socket::open(&sim);
-        socket.follow("orderUpdates");
-        socket.say(&json!({"method": "subscribe", "subscription": {"type": name, "coin": "NOSUCH"}}).to_string());
+        let of_user = json!({"type": "orderUpdates", "user": ACCOUNT});
+        for subscription in [of_user, json!({"type": name, "coin": "NOSUCH"})] {
+            socket.say(&json!({"method": "subscribe", "subscription": subscription}).to_string());
+        }
+        // The others are acknowledged before.
+        socket.hear_on("subscriptionResponse");
         assert_eq!(socket.end(), End::Cut, "{name}");
     }
     sim.setting("feed_unknown_coin_drops", false).unwrap();
@@ -68,7 +72,21 @@ fn sockets_are_rotated_when_they_have_lived_long_enough() {
     pass(&sim, 3_600_000);
     assert_eq!(young.end(), End::Closed(1000, "Expired".into()));
     trouble(&sim, &json!({"kind": "heal"}));
+    let mut last = Socket::open(&sim);
+    pass(&sim, 3_600_000);
+    last.hears_nothing();
+    trouble(&sim, &json!({"kind": "rotate"}));
+    assert_eq!(last.end(), End::Closed(1000, "Expired".into()));
     Socket::open(&sim).hears_nothing();
+}
+
+#[test]
+fn a_leap_of_the_clock_alone_makes_no_socket_older() {
+    let sim = quiet_venue();
+    let mut socket = Socket::open(&sim);
+    trouble(&sim, &json!({"kind": "rotate", "ms": 60_000}));
+    control(&sim, &json!({"op": "clock", "advance_ms": 3_600_000}));
+    socket.hears_nothing();
 }
 
 #[test]

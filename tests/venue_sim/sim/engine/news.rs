@@ -1,4 +1,4 @@
-//! What has happened at the exchange and nobody was told of yet, in its order: what the event feeds are made of.
+//! Happenings at the exchange that nobody was told of yet, in their order: the event feeds are made of them.
 //!
 //! Bounded, because an exchange that nobody listens to has nobody who takes its news.
 

@@ -1,4 +1,4 @@
-//! What the event feeds say: first what there has been, where they have that, and then each thing as it happens.
+//! The event feeds: first all that there has been, where they have that, and then each thing as it happens.
 
 use super::super::engine::Engine;
 use super::super::engine::fill::{Fill, Funding};

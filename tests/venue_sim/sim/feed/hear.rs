@@ -1,10 +1,10 @@
-//! What a client says on its socket, and the answer to it.
+//! Messages of a client on its socket, and the answer to each.
 
 use super::super::engine::settings::Settings;
 use super::super::venue::Venue;
 use super::connection::Held;
 use super::happened;
-use super::hub::{Feeds, changed, data_frame, send, state};
+use super::hub::{Feeds, changed, data_frame, publish, send, state};
 use super::kinds::Beat;
 use super::markets::is_listed;
 use super::subscription::Subscription;
@@ -15,14 +15,15 @@ use svc_guard::base::address::Address;
 /// What is left to do about a message.
 pub(crate) enum Heard {
     Done,
-    /// A post, counted among those that wait: `exchange` or a read, with its body.
-    Post {
-        id: u64,
-        is_action: bool,
-        payload: Value,
-    },
-    /// The socket is dropped.
-    Drop,
+    /// Counted among those that wait.
+    Post(Post),
+}
+
+/// A request to the exchange, or a read.
+pub(crate) struct Post {
+    pub(crate) id: u64,
+    pub(crate) is_action: bool,
+    pub(crate) payload: Value,
 }
 
 /// Takes one message of socket `id` in.
@@ -38,13 +39,13 @@ pub(crate) fn hear(venue: &mut Venue, id: u64, text: &str) -> Heard {
     match (frame.get("method").and_then(Value::as_str), subscription) {
         (Some("ping"), _) => send(venue, id, "pong", &json!({"channel": "pong"})),
         (Some("post"), _) => match post(&frame) {
-            Some(Heard::Post { id: post, .. }) if !venue.feeds.limits.begin_post(&venue.engine.settings) => {
+            Some(Post { id: post, .. }) if !venue.feeds.limits.begin_post(&venue.engine.settings) => {
                 refuse(venue, id, &format!("too many pending post requests id={post}"));
             }
-            Some(heard) => return heard,
+            Some(post) => return Heard::Post(post),
             None => unread(venue, id, text),
         },
-        (Some("subscribe"), Some(of)) => return subscribe(venue, id, of),
+        (Some("subscribe"), Some(of)) => subscribe(venue, id, of),
         (Some("unsubscribe"), Some(of)) => unsubscribe(venue, id, &of),
         _ => unread(venue, id, text),
     }
@@ -56,7 +57,7 @@ fn refuse(venue: &mut Venue, id: u64, text: &str) {
 }
 
 /// Says so of what could not be read.
-fn unread(venue: &mut Venue, id: u64, text: &str) {
+pub(crate) fn unread(venue: &mut Venue, id: u64, text: &str) {
     refuse(venue, id, &format!("Error parsing JSON into valid websocket request: {text}"));
 }
 
@@ -65,14 +66,14 @@ fn acknowledge(venue: &mut Venue, id: u64, method: &str, of: &Subscription) {
     send(venue, id, "subscriptionResponse", &json!({"channel": "subscriptionResponse", "data": data}));
 }
 
-fn post(frame: &Value) -> Option<Heard> {
+fn post(frame: &Value) -> Option<Post> {
     let (id, request) = (frame.get("id")?.as_u64()?, frame.get("request")?);
     let is_action = match request.get("type")?.as_str()? {
         "action" => true,
         "info" => false,
         _ => return None,
     };
-    Some(Heard::Post { id, is_action, payload: request.get("payload")?.clone() })
+    Some(Post { id, is_action, payload: request.get("payload")?.clone() })
 }
 
 fn unsubscribe(venue: &mut Venue, id: u64, of: &Subscription) {
@@ -87,24 +88,26 @@ fn unsubscribe(venue: &mut Venue, id: u64, of: &Subscription) {
     }
 }
 
-fn subscribe(venue: &mut Venue, id: u64, of: Subscription) -> Heard {
-    let Some(connection) = venue.feeds.open.get(&id) else { return Heard::Drop };
+fn subscribe(venue: &mut Venue, id: u64, of: Subscription) {
+    // So that what has happened before is in the first message and in no later one.
+    publish(venue);
+    let Some(connection) = venue.feeds.open.get(&id) else { return };
     if connection.held.iter().any(|held| held.of.normal == of.normal) {
         refuse(venue, id, &format!("Already subscribed: {}", of.normal));
-        return Heard::Done;
+        return;
     }
     let coin = of.text("coin").to_owned();
     let drops = of.kind.name == "bbo" || venue.engine.settings.feed_unknown_coin_drops;
     if drops && of.normal.get("coin").is_some() && !is_listed(venue, &coin) {
-        return Heard::Drop;
+        venue.feeds.close(id, "unknown coin");
+        return;
     }
     if let Err(text) = within_limits(&venue.feeds, &venue.engine.settings, &of) {
         refuse(venue, id, &text);
-        return Heard::Done;
+        return;
     }
     acknowledge(venue, id, "subscribe", &of);
     begin(venue, id, of);
-    Heard::Done
 }
 
 /// The refusal of a subscription that is one too many.

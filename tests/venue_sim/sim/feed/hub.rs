@@ -74,14 +74,11 @@ pub(crate) fn send(venue: &mut Venue, id: u64, feed: &'static str, frame: &Value
 /// Tells every socket what has happened and what is due again, and closes those whose time has come.
 pub(crate) fn publish(venue: &mut Venue) {
     let news = venue.engine.take_news();
+    let news = venue.feeds.visible(news, venue.engine.now_ms);
     if venue.feeds.open.is_empty() {
-        // Whoever subscribes later sees the market as it is then.
-        venue.feeds.looks.clear();
-        venue.feeds.unseen.clear();
         return;
     }
     let mut feeds = std::mem::take(&mut venue.feeds);
-    let news = feeds.visible(news, venue.engine.now_ms);
     let moved = feeds.look(&venue.engine.markets);
     let Feeds { open, troubles, .. } = &mut feeds;
     for connection in open.values_mut() {
@@ -189,14 +186,26 @@ impl Feeds {
         }
     }
 
-    /// Closes a socket with a close frame, or without one where there is no sense in it.
+    /// Closes a socket: with a close frame, without one, or at once where what waits for it is lost as well.
     pub(super) fn close(&mut self, id: u64, why: &'static str) {
         let Some(connection) = self.open.remove(&id) else { return };
         let counted = self.closed.entry(why).or_default();
         *counted = counted.saturating_add(1);
-        let says_why = matches!(why, "Expired" | "Inactive");
-        if !says_why || !connection.line.push("close", Item::Close(why), Leaves::Now) {
+        let last = match why {
+            "Expired" | "Inactive" => Item::Close(why),
+            "unknown coin" => Item::End,
+            _ => return connection.line.cut(),
+        };
+        if !connection.line.push("close", last, Leaves::Now) {
             connection.line.cut();
+        }
+    }
+
+    /// The clock leaps ahead, and no socket is the older for it.
+    pub(crate) fn sit_out(&mut self, ms: u64) {
+        for connection in self.open.values_mut() {
+            connection.opened_ms = connection.opened_ms.saturating_add(ms);
+            connection.told_ms = connection.told_ms.saturating_add(ms);
         }
     }
 

@@ -22,8 +22,10 @@ pub(crate) enum Item {
     Binary(Vec<u8>),
     /// Bytes on the wire as they are, whatever a frame should look like.
     Wire(Vec<u8>),
-    /// A close frame, and then the end.
+    /// A close frame with this reason, and then the end.
     Close(&'static str),
+    /// The end.
+    End,
 }
 
 impl Item {
@@ -32,6 +34,7 @@ impl Item {
             Self::Text(text) => text.len(),
             Self::Binary(bytes) | Self::Wire(bytes) => bytes.len(),
             Self::Close(reason) => reason.len(),
+            Self::End => 0,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the market feeds say.
+//! The market feeds: prices, books, trades, candles and contexts.
 
 use super::super::engine::market::Market;
 use super::super::info::{context, interval_ms, spot_context};

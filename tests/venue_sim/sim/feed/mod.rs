@@ -24,6 +24,6 @@ mod strike;
 mod subscription;
 pub(crate) mod troubles;
 
-pub(crate) use hear::{Heard, hear};
+pub(crate) use hear::{Heard, Post, hear, unread};
 pub(crate) use hub::{Feeds, admit, publish, send, shut};
 pub(crate) use strike::strike;

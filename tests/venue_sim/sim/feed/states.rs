@@ -1,4 +1,4 @@
-//! What the account's state feeds say: everything there is, each time.
+//! The account's state feeds: everything there is, each time.
 
 use super::super::info::{self, Answer, twap_state};
 use super::super::show::usd;

@@ -24,6 +24,7 @@ pub(crate) fn strike(venue: &mut Venue, op: &Value) -> Result<Value, String> {
     let open = &mut feeds.open;
     match trouble {
         Trouble::Drop => ids.iter().for_each(|&id| feeds.close(id, "dropped")),
+        Trouble::Rotate => ids.iter().for_each(|&id| feeds.close(id, "Expired")),
         Trouble::HalfOpen => ids.iter().filter_map(|id| open.get(id)).for_each(|open| open.line.silence()),
         Trouble::Garbage(item) => {
             for (_, connection) in open.iter_mut().filter(|(id, _)| ids.contains(id)) {

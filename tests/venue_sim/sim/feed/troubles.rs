@@ -7,7 +7,7 @@
 //! | `dead` | the subscriptions there are fall silent | `until`?: `subscribe` again (the default), or a new `socket` |
 //! | `garbage` | sends something that nobody asked for | `text`?, or `hex`; `form`?: `text` (the default), `binary`, `wire` |
 //! | `refuse` | refuses new sockets | `times`?, `how`?: `http` (502, the default), `close`, `hang` |
-//! | `rotate` | closes each socket (1000, Expired) that has lived for `ms` | `ms`? (0) |
+//! | `rotate` | closes the sockets (1000, Expired); with `ms` each one that lives that long | `ms`? |
 //! | `mute` | nothing of the feed leaves | `times`? |
 //! | `lose` | the next messages are lost | `times`? (1) |
 //! | `duplicate` | the next messages come twice | `times`? (1) |
@@ -33,15 +33,27 @@ const REORDER_MS: u64 = 1_000;
 pub(crate) enum Trouble {
     Drop,
     HalfOpen,
-    Dead { until_socket: bool },
+    Dead {
+        until_socket: bool,
+    },
     Garbage(Item),
     Refuse(Refusal),
-    Rotate { ms: u64 },
+    Rotate,
+    /// Each socket is closed when it has lived so long.
+    Life {
+        ms: u64,
+    },
     Lose,
     Duplicate,
-    Reorder { ms: u64 },
-    Lag { ms: u64 },
-    ShortSnapshot { keep: u64 },
+    Reorder {
+        ms: u64,
+    },
+    Lag {
+        ms: u64,
+    },
+    ShortSnapshot {
+        keep: u64,
+    },
 }
 
 /// How a new socket is refused.
@@ -172,7 +184,7 @@ impl Troubles {
     /// How long a socket may live.
     pub(crate) fn life_ms(&self) -> Option<(u64, About)> {
         self.standing.iter().find_map(|standing| match standing.trouble {
-            Trouble::Rotate { ms } => Some((ms, standing.about.clone())),
+            Trouble::Life { ms } => Some((ms, standing.about.clone())),
             _ => None,
         })
     }
@@ -227,7 +239,7 @@ pub(crate) fn read(op: &Value) -> Result<(Trouble, Option<u64>), String> {
             };
             (Trouble::Refuse(how), times)
         }
-        "rotate" => (Trouble::Rotate { ms: ms.unwrap_or(0) }, None),
+        "rotate" => (ms.map_or(Trouble::Rotate, |ms| Trouble::Life { ms }), None),
         "mute" => (Trouble::Lose, times),
         "lose" => (Trouble::Lose, once),
         "duplicate" => (Trouble::Duplicate, once),
