@@ -8,17 +8,20 @@ fn pass(sim: &crate::sim::SimHandle, ms: u64) {
 }
 
 #[test]
-fn a_socket_that_is_sent_nothing_for_a_minute_is_closed() {
+fn a_socket_that_is_sent_neither_data_nor_pongs_is_closed() {
     let sim = quiet_venue();
+    assert_eq!(sim.truth()["settings"]["feed_idle_ms"], 60_000);
+    // Longer than a test waits, so that only what the clock says counts.
+    sim.setting("feed_idle_ms", 600_000).unwrap();
     let mut socket = Socket::open(&sim);
     // An acknowledgement, a refusal and the answer to a post keep nothing open.
-    pass(&sim, 30_000);
+    pass(&sim, 300_000);
     socket.follow("orderUpdates");
     socket.say("nonsense");
     socket.hear_on("error");
     socket.say("{\"method\":\"post\",\"id\":1,\"request\":{\"type\":\"info\",\"payload\":{\"type\":\"allMids\"}}}");
     socket.hear_on("post");
-    pass(&sim, 30_000);
+    pass(&sim, 300_000);
     assert_eq!(socket.end(), End::Closed(1000, "Inactive".into()));
     assert_eq!(sim.truth()["feed"]["closed"], json!({"Inactive": 1}));
 }
