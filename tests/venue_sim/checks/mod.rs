@@ -1,5 +1,6 @@
 //! Tests of the simulated venue. Apart from the venue itself, so that programs that embed it do not run them.
 
+mod feed;
 mod matching;
 mod money;
 mod tpsl;

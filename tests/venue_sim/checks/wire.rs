@@ -13,15 +13,27 @@ use svc_guard::venue::signing::{Source, Terms};
 const KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";
 const ACCOUNT: &str = "0x5e9ee1089755c3435139848e47e6635505d5a13a";
 
-struct Client {
-    sim: SimHandle,
+pub(super) struct Client {
+    pub(super) sim: SimHandle,
     key: SecretKey,
     nonce: u64,
 }
 
+/// A request that somebody signed who acts for nobody here.
+pub(super) struct Stranger {
+    pub(super) body: String,
+    /// As the venue names its signer.
+    pub(super) named: String,
+}
+
 fn client() -> Client {
     let key = SecretKey::parse(KEY).unwrap();
-    let sim = Sim::start(SimConfig::new(ACCOUNT.parse().unwrap(), key.address())).unwrap();
+    client_of(Sim::start(SimConfig::new(ACCOUNT.parse().unwrap(), key.address())).unwrap())
+}
+
+/// A client of a venue at which it is an API wallet.
+pub(super) fn client_of(sim: SimHandle) -> Client {
+    let key = SecretKey::parse(KEY).unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
     Client { sim, key, nonce: u64::try_from(now).unwrap() }
 }
@@ -58,7 +70,14 @@ impl Client {
         body(&action, &terms, &signature)
     }
 
-    fn act(&mut self, action: &Value) -> Value {
+    pub(super) fn signed_by_stranger(&mut self, action: &Value) -> Stranger {
+        let own = std::mem::replace(&mut self.key, SecretKey::parse(&KEY.replace("01", "02")).unwrap());
+        let body = self.signed(action, None);
+        let stranger = std::mem::replace(&mut self.key, own);
+        Stranger { body, named: format!("Wallet {}", stranger.address()) }
+    }
+
+    pub(super) fn act(&mut self, action: &Value) -> Value {
         let body = self.signed(action, None);
         let (status, reply) = post(&self.sim, "/exchange", &body).unwrap();
         assert_eq!(status, 200, "{reply}");

@@ -11,14 +11,16 @@
 //! | `list` | `coin`, `px`: a perp that was not there before |
 //! | `setting` | `name`, `value`; the names stand in `GET /sim` |
 //! | `fault` | `on`, `kind`, `times`? (1), `ms`?, `text`?; see [`Kind`] |
-//! | `clock` | `advance_ms` |
-//! | `clear` | takes all faults away |
+//! | `clock` | `advance_ms`, `sockets`? (true: they have been idle for as long) |
+//! | `feed` | `kind`, `on`?, `coin`?, `times`?, `ms`? and others; see [`troubles`](super::feed::troubles) |
+//! | `clear` | takes all faults away, and the feed's troubles |
 //!
 //! Amounts are decimal strings. `GET /sim?since=N` leaves out exchange requests before index `N`.
 
 use super::actions;
 use super::engine::order::{Grouping, Order};
 use super::faults::{Fault, Kind};
+use super::feed;
 use super::http::{self, Reply};
 use super::info::{Families, fill};
 use super::service::Service;
@@ -102,18 +104,23 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             Ok(Value::Null)
         }
         "fault" => fault(venue, op),
+        "feed" => feed::strike(venue, op),
         "clock" => {
             let advance_ms = whole(op, "advance_ms")?.ok_or("missing `advance_ms`")?;
             venue.clock_ahead_ms = venue.clock_ahead_ms.saturating_add(advance_ms);
+            if op.get("sockets").and_then(Value::as_bool) != Some(true) {
+                venue.feeds.sit_out(advance_ms);
+            }
             venue.tick();
             Ok(json!({"now_ms": venue.engine.now_ms}))
         }
         "clear" => {
             venue.faults.clear();
+            venue.feeds.heal();
             Ok(Value::Null)
         }
         other => Err(format!(
-            "no op `{other}`; there are price, book, deposit, withdraw, ledger, position, order, foreign_order, list, setting, fault, clock, clear"
+            "no op `{other}`; there are price, book, deposit, withdraw, ledger, position, order, foreign_order, list, setting, fault, feed, clock, clear"
         )),
     }
 }
@@ -208,6 +215,7 @@ fn no_coin(coin: &str) -> String {
 pub(crate) fn truth(venue: &mut Venue, since: u64) -> Value {
     let now_ms = venue.engine.now_ms;
     let weight_used = venue.weights.used(now_ms);
+    let feeds = venue.feeds.show(now_ms);
     let engine = &venue.engine;
     let (all, cross) = (engine.summary(false), engine.summary(true));
     let families = Families::of(engine);
@@ -241,6 +249,7 @@ pub(crate) fn truth(venue: &mut Venue, since: u64) -> Value {
         }).collect::<serde_json::Map<_, _>>(),
         "settings": engine.settings.show(),
         "faults": venue.faults.show(),
+        "feed": feeds,
         "weight_used": weight_used,
         "reads": venue.reads,
         "requests": venue.seen_since(since),

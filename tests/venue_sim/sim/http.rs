@@ -179,7 +179,7 @@ fn serve(mut stream: TcpStream, handler: &dyn Handler) -> io::Result<()> {
             None => return Ok(()),
         };
         let Head { mut request, body_len, keep_alive, websocket_key } = head;
-        if let Some(key) = websocket_key {
+        if let Some(key) = websocket_key.filter(|_| request.path == "/ws") {
             handler.websocket(stream, &key, buffer);
             return Ok(());
         }

@@ -4,14 +4,14 @@
 //! own request allowance), orders of every time in force, triggers, `normalTpsl` and `positionTpsl`, reduce-only
 //! rules, cancels, modifies, leverage and isolated margin, TWAP and scheduled cancels in outline; one account with
 //! cross and isolated positions, fees, funding when asked for, margin, liquidation; every `/info` read that an SDK
-//! makes; weights and 429; WebSocket posts. Each point where the sources on the venue are uncertain or contradict one
+//! makes; weights and 429; the live feed of `/ws` with every subscription the venue is known to serve, its limits and
+//! closes, and posts. Each point where the sources on the venue are uncertain or contradict one
 //! another is a setting.
 //!
 //! Not modelled: other traders (the book is synthetic and replenishes itself, so an order larger than a level walks
 //! on, and one that rests stays where a moved mid has left it), spot and builder-deployed markets, block order,
 //! several accounts, stepwise liquidation, auto-deleveraging, transfers (user-signed actions get the refusal that an
-//! agent's signature gets; other actions are answered `default` and only recorded), WebSocket feeds beyond their
-//! first message, price history, the one request in ten seconds of an account that has used up its allowance.
+//! agent's signature gets; other actions are answered `default` and only recorded), price history, the one request in ten seconds of an account that has used up its allowance.
 //!
 //! Test support: nothing here is shipped, and the crate's own reading of the venue's language is used, held to the
 //! official SDK by running that SDK against this.
@@ -21,6 +21,7 @@ mod control;
 pub(crate) mod engine;
 mod exchange;
 mod faults;
+mod feed;
 mod http;
 mod info;
 pub(crate) mod nonces;

@@ -3,6 +3,7 @@
 use super::control;
 use super::exchange::{self, Refuses, Told, Unread};
 use super::faults::{Fault, Kind};
+use super::feed;
 use super::http::{self, Handler, Outcome, Reply, Request};
 use super::info::{self, Answer};
 use super::venue::{Seen, Venue};
@@ -11,6 +12,7 @@ use super::weights::{exchange_weight, info_weight};
 use super::ws;
 use serde_json::Value;
 use std::net::TcpStream;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use svc_guard::venue::signing::Source;
 
@@ -25,6 +27,29 @@ const REORDER_MS: u64 = 1_000;
 const OVERTAKEN_MS: u64 = 10;
 /// For good, as far as any client is concerned.
 const STALL_MS: u64 = 86_400_000;
+
+/// The state in somebody's hands. Whatever they did to it is told to whoever listens before anybody else gets it.
+pub(crate) struct Held<'a>(MutexGuard<'a, Venue>);
+
+impl Deref for Held<'_> {
+    type Target = Venue;
+
+    fn deref(&self) -> &Venue {
+        &self.0
+    }
+}
+
+impl DerefMut for Held<'_> {
+    fn deref_mut(&mut self) -> &mut Venue {
+        &mut self.0
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        feed::publish(&mut self.0);
+    }
+}
 
 /// The venue as its connections share it.
 pub(crate) struct Service {
@@ -48,10 +73,10 @@ impl Service {
     }
 
     /// The state, brought up to now.
-    pub(crate) fn venue(&self) -> MutexGuard<'_, Venue> {
+    pub(crate) fn venue(&self) -> Held<'_> {
         let mut venue = self.venue.lock().unwrap_or_else(PoisonError::into_inner);
         venue.tick();
-        venue
+        Held(venue)
     }
 
     pub(crate) fn stop(&self) -> &Stop {

@@ -3,6 +3,7 @@
 use super::engine::Engine;
 use super::exchange::Request;
 use super::faults::Faults;
+use super::feed::Feeds;
 use super::nonces::Nonces;
 use super::walk::Walk;
 use super::weights::Weights;
@@ -96,6 +97,7 @@ pub(crate) struct Venue {
     pub(crate) nonces: Nonces,
     pub(crate) weights: Weights,
     pub(crate) faults: Faults,
+    pub(crate) feeds: Feeds,
     pub(crate) walk: Option<Walk>,
     /// How far the venue's clock is ahead of the machine's.
     pub(crate) clock_ahead_ms: u64,
@@ -123,6 +125,7 @@ impl Venue {
             nonces: Nonces::default(),
             weights: Weights::default(),
             faults: Faults::default(),
+            feeds: Feeds::default(),
             walk,
             clock_ahead_ms: 0,
             reads: BTreeMap::new(),

@@ -1,157 +1,118 @@
-//! `/ws`: posts, pings and subscriptions.
-//!
-//! A subscription is acknowledged as the venue does and answered with its first message where it has one; the feeds
-//! that follow are not modelled.
+//! The sockets of `/ws` on the wire: the handshake, one thread that reads, one that writes, and one for each post that
+//! waits for its answer. What they say and hear is the business of [`feed`](super::feed).
 
+use super::feed::line::{Item, Line, Wire};
+use super::feed::troubles::Refusal;
+use super::feed::{self, Heard, Post};
 use super::http::{Outcome, Reply};
-use super::info::{self, Answer};
 use super::service::Service;
-use serde_json::{Map, Value, json};
-use std::io::Write;
-use std::net::TcpStream;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::thread::{Builder, Scope};
+use std::time::Duration;
 use tungstenite::handshake::derive_accept_key;
-use tungstenite::protocol::{Role, WebSocket};
+use tungstenite::protocol::frame::coding::CloseCode;
+use tungstenite::protocol::{CloseFrame, Role, WebSocket};
 use tungstenite::{Message, Utf8Bytes};
+
+const BAD_GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+const TOO_MANY: &str = "HTTP/1.1 429 Too Many Requests\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+/// How long a client has to answer a close frame.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Serves one connection until it ends.
 pub(crate) fn serve(service: &Service, mut stream: TcpStream, key: &str, early: Vec<u8>) {
+    let Ok(other) = stream.try_clone() else { return };
+    let admitted = feed::admit(&mut service.venue(), other);
+    let (id, line) = match admitted {
+        Ok(admitted) => admitted,
+        // Whether the refusal reaches the client is the client's business.
+        Err(None) => return drop(stream.write_all(TOO_MANY.as_bytes())),
+        Err(Some(Refusal::Http)) => return drop(stream.write_all(BAD_GATEWAY.as_bytes())),
+        Err(Some(Refusal::Close)) => return drop(stream.shutdown(Shutdown::Both)),
+        Err(Some(Refusal::Hang)) => return hang(&mut stream),
+    };
     let accept = derive_accept_key(key.as_bytes());
     let head = format!(
         "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\nsec-websocket-accept: \
          {accept}\r\n\r\n"
     );
-    if stream.write_all(head.as_bytes()).is_err() {
-        return;
-    }
-    let mut socket = WebSocket::from_partially_read(stream, early, Role::Server, None);
-    let mut subscribed: Vec<Value> = Vec::new();
-    while let Ok(message) = socket.read() {
-        let Message::Text(text) = message else {
-            if message.is_close() {
-                return;
+    std::thread::scope(|scope| {
+        let writer = Builder::new().name("venue-feed".into()).spawn_scoped(scope, || write(&line));
+        if writer.is_ok() && line.write(head.as_bytes()).is_ok() {
+            read(service, scope, id, &line, early);
+        }
+        feed::shut(&mut service.venue(), id);
+        line.cut();
+    });
+}
+
+/// Keeps a connection without a word until the client leaves.
+fn hang(stream: &mut TcpStream) {
+    let mut chunk = [0; 1024];
+    while matches!(stream.read(&mut chunk), Ok(1..)) {}
+}
+
+/// Writes what is due until the end.
+fn write(line: &Line) {
+    let mut socket = WebSocket::from_raw_socket(Wire(line), Role::Server, None);
+    while let Some(item) = line.next() {
+        let written = match item {
+            Item::Text(text) => socket.send(Message::Text(Utf8Bytes::from(text))),
+            Item::Binary(bytes) => socket.send(Message::Binary(bytes.into())),
+            Item::Wire(bytes) => line.write(&bytes).map_err(Into::into),
+            Item::Close(reason) => {
+                let frame = CloseFrame { code: CloseCode::Normal, reason: reason.into() };
+                if socket.send(Message::Close(Some(frame))).is_ok() {
+                    line.wait_end(CLOSE_PATIENCE);
+                }
+                return line.cut();
             }
-            continue;
+            Item::End => return line.cut(),
         };
-        let Some(frames) = answer(service, &text, &mut subscribed) else { return };
-        for frame in frames {
-            if socket.send(Message::Text(Utf8Bytes::from(frame.to_string()))).is_err() {
-                return;
+        if written.is_err() {
+            return line.cut();
+        }
+    }
+}
+
+/// Reads what the client says until it leaves or is left.
+fn read<'scope>(service: &'scope Service, scope: &'scope Scope<'scope, '_>, id: u64, line: &Line, early: Vec<u8>) {
+    let mut socket = WebSocket::from_partially_read(Wire(line), early, Role::Server, None);
+    while let Ok(message) = socket.read() {
+        let Message::Text(text) = message else { continue };
+        let heard = feed::hear(&mut service.venue(), id, &text);
+        match heard {
+            Heard::Done => {}
+            Heard::Post(post) => {
+                let answer = move || answer(service, id, &post, &text);
+                if Builder::new().name("venue-post".into()).spawn_scoped(scope, answer).is_err() {
+                    return;
+                }
             }
         }
     }
 }
 
-/// The frames that answer one frame; none when a fault closes the connection.
-fn answer(service: &Service, text: &str, subscribed: &mut Vec<Value>) -> Option<Vec<Value>> {
-    let unreadable = || error(&format!("Error parsing JSON into valid websocket request: {text}"));
-    let Ok(frame) = serde_json::from_str::<Value>(text) else { return Some(vec![unreadable()]) };
-    let subscription = frame.get("subscription").filter(|subscription| subscription.get("type").is_some());
-    Some(match (frame.get("method").and_then(Value::as_str), subscription) {
-        (Some("ping"), _) => vec![json!({"channel": "pong"})],
-        (Some("post"), _) => match post(service, &frame)? {
-            Some(reply) => vec![reply],
-            None => vec![unreadable()],
-        },
-        (Some("subscribe"), Some(subscription)) => subscribe(service, subscription, subscribed),
-        (Some("unsubscribe"), Some(subscription)) => match subscribed.iter().position(|known| known == subscription) {
-            Some(index) => {
-                subscribed.remove(index);
-                vec![ack("unsubscribe", subscription)]
-            }
-            None => vec![error(&format!("Already unsubscribed: {subscription}"))],
-        },
-        _ => vec![unreadable()],
-    })
-}
-
-/// The outer none closes the connection, the inner is a post that cannot be read.
-#[allow(clippy::option_option, reason = "two different absences, told apart by the one caller")]
-fn post(service: &Service, frame: &Value) -> Option<Option<Value>> {
-    let (Some(id), Some(request)) = (frame.get("id").and_then(Value::as_u64), frame.get("request")) else {
-        return Some(None);
-    };
-    let Some(payload) = request.get("payload") else { return Some(None) };
+/// Answers a post, or ends its socket where a fault says so.
+fn answer(service: &Service, id: u64, post: &Post, said: &str) {
+    let Post { id: post, is_action, payload } = post;
     let body = payload.to_string().into_bytes();
-    let (kind, outcome) = match request.get("type").and_then(Value::as_str) {
-        Some("action") => ("action", service.exchange(&body, "websocket")),
-        Some("info") => ("info", service.info(&body)),
-        _ => return Some(None),
-    };
-    let Outcome::Reply(Reply { status, body, .. }) = outcome else { return None };
+    let outcome = if *is_action { service.exchange(&body, "websocket") } else { service.info(&body) };
+    let mut venue = service.venue();
+    venue.feeds.end_post();
+    let Outcome::Reply(Reply { status, body, .. }) = outcome else { return feed::shut(&mut venue, id) };
     let response = match serde_json::from_slice::<Value>(&body) {
-        Ok(data) if status == 200 && kind == "info" => {
+        // A request that the venue does not know is answered without its id.
+        _ if status == 422 => return feed::unread(&mut venue, id, said),
+        _ if status == 429 => json!({"type": "error", "payload": "429 Too Many Requests"}),
+        Ok(data) if status == 200 && !is_action => {
             json!({"type": "info", "payload": {"type": payload.get("type"), "data": data}})
         }
         Ok(reply) if status == 200 => json!({"type": "action", "payload": reply}),
         _ => json!({"type": "error", "payload": format!("{status} {}", String::from_utf8_lossy(&body))}),
     };
-    Some(Some(json!({"channel": "post", "data": {"id": id, "response": response}})))
-}
-
-fn subscribe(service: &Service, subscription: &Value, subscribed: &mut Vec<Value>) -> Vec<Value> {
-    if subscribed.contains(subscription) {
-        return vec![error(&format!("Already subscribed: {subscription}"))];
-    }
-    let kind = subscription.get("type").and_then(Value::as_str).unwrap_or_default();
-    let first = match kind {
-        "allMids" => read(service, "allMids", subscription).map(|mids| json!({"mids": mids})),
-        "l2Book" => read(service, "l2Book", subscription),
-        "activeAssetData" => read(service, "activeAssetData", subscription),
-        "userFills" => read(service, "userFills", subscription)
-            .map(|fills| json!({"isSnapshot": true, "user": subscription.get("user"), "fills": fills})),
-        "clearinghouseState" => read(service, kind, subscription)
-            .map(|state| json!({"dex": "", "user": subscription.get("user"), "clearinghouseState": state})),
-        "openOrders" => read(service, "frontendOpenOrders", subscription)
-            .map(|orders| json!({"dex": "", "user": subscription.get("user"), "orders": orders})),
-        "bbo"
-        | "trades"
-        | "candle"
-        | "activeAssetCtx"
-        | "orderUpdates"
-        | "userEvents"
-        | "userFundings"
-        | "userNonFundingLedgerUpdates"
-        | "notification"
-        | "spotState"
-        | "twapStates"
-        | "webData3" => None,
-        _ => return vec![error(&format!("Error parsing JSON into valid websocket request: {subscription}"))],
-    };
-    subscribed.push(subscription.clone());
-    let mut frames = vec![ack("subscribe", &normalised(kind, subscription))];
-    frames.extend(first.map(|data| json!({"channel": kind, "data": data})));
-    frames
-}
-
-fn read(service: &Service, kind: &str, subscription: &Value) -> Option<Value> {
-    let mut request = subscription.clone();
-    request.as_object_mut()?.insert("type".into(), json!(kind));
-    let venue = service.venue();
-    match info::answer(&venue, &venue.engine, &request) {
-        Answer::Json(answer) => Some(answer),
-        Answer::Shape | Answer::Failed => None,
-    }
-}
-
-/// The subscription as the acknowledgement echoes it: with its defaults filled in.
-fn normalised(kind: &str, subscription: &Value) -> Value {
-    let defaults = match kind {
-        "l2Book" => json!({"nSigFigs": null, "mantissa": null, "fast": false}),
-        "userFills" => json!({"aggregateByTime": false}),
-        "clearinghouseState" | "openOrders" | "twapStates" => json!({"dex": ""}),
-        _ => return subscription.clone(),
-    };
-    let mut filled = Map::new();
-    for (key, value) in [subscription, &defaults].into_iter().filter_map(Value::as_object).flatten() {
-        filled.entry(key.clone()).or_insert_with(|| value.clone());
-    }
-    Value::Object(filled)
-}
-
-fn ack(method: &str, subscription: &Value) -> Value {
-    json!({"channel": "subscriptionResponse", "data": {"method": method, "subscription": subscription}})
-}
-
-fn error(text: &str) -> Value {
-    json!({"channel": "error", "data": text})
+    let frame = json!({"channel": "post", "data": {"id": post, "response": response}});
+    feed::send(&mut venue, id, "post", &frame);
 }

@@ -1,6 +1,7 @@
 //! A trade booked to the account, and the three histories: fills, ledger, funding.
 
 use super::account::Position;
+use super::news::News;
 use super::order::Spec;
 use super::{Engine, HISTORY_KEPT, push_bounded};
 use rust_decimal::Decimal;
@@ -112,6 +113,7 @@ impl Engine {
             liquidation_mark: origin.liquidation_mark,
         };
         self.next_tid = self.next_tid.saturating_add(1);
+        self.tell(News::Fill(fill.clone()));
         push_bounded(&mut self.fills, fill, HISTORY_KEPT);
     }
 
@@ -186,6 +188,7 @@ impl Engine {
         self.account.cross_usd += usd;
         let visible_ms = self.now_ms.saturating_add(ledger_delay_ms);
         let entry = LedgerEntry { at_ms: self.now_ms, visible_ms, usd, delta };
+        self.tell(News::Ledger(entry.clone()));
         push_bounded(&mut self.ledger, entry, HISTORY_KEPT);
         self.liquidate();
     }

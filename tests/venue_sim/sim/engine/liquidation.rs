@@ -6,6 +6,7 @@
 
 use super::Engine;
 use super::fill::{Origin, Trade};
+use super::news::News;
 use rust_decimal::Decimal;
 
 impl Engine {
@@ -51,6 +52,8 @@ impl Engine {
         if taken < szi.abs() {
             parts.push((mark, szi.abs() - taken));
         }
+        let value = self.summary(false).account_value;
+        self.tell(News::Liquidation { notional: (szi * mark).abs(), value });
         let oid = self.take_oid();
         for (px, sz) in parts {
             let origin = Origin { oid, liquidation_mark: Some(mark), ..Origin::default() };

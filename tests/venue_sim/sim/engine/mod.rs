@@ -10,6 +10,7 @@ mod liquidation;
 mod margin;
 pub(crate) mod market;
 mod matching;
+pub(crate) mod news;
 pub(crate) mod order;
 mod place;
 mod reduce;
@@ -24,6 +25,7 @@ pub(crate) use margin::Summary;
 use account::Account;
 use fill::{Fill, Funding, LedgerEntry};
 use market::Market;
+use news::News;
 use order::{Order, Record};
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -62,6 +64,7 @@ pub(crate) struct Engine {
     pub(crate) twaps: BTreeMap<u64, Twap>,
     /// When all orders are to be cancelled.
     pub(crate) scheduled_cancel_ms: Option<u64>,
+    news: VecDeque<News>,
     next_oid: u64,
     next_tid: u64,
     next_twap: u64,
@@ -85,6 +88,7 @@ impl Engine {
             funding: VecDeque::new(),
             twaps: BTreeMap::new(),
             scheduled_cancel_ms: None,
+            news: VecDeque::new(),
             next_oid: FIRST_OID,
             next_tid: 1,
             next_twap: 1,
@@ -139,6 +143,7 @@ impl Engine {
             *latest = order.oid.max(*latest);
         }
         self.records.insert(order.oid, record.clone());
+        self.tell(News::Order(record.clone()));
         push_bounded(&mut self.history, record, HISTORY_KEPT);
         while self.records.len() > RECORDS_KEPT {
             let Some((oid, gone)) = self.records.pop_first() else { break };

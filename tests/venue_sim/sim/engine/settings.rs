@@ -251,4 +251,38 @@ settings! {
     prior_requests: u64 = 0;
     /// Every trigger order is refused with this text.
     refuse_triggers: Option<String> = None;
+    /// How often the account's state feeds say everything again.
+    feed_state_ms: u64 = 5_000;
+    /// They also say it at once when something has happened; no source knows whether the venue does.
+    feed_state_at_once: bool = false;
+    /// How often `allMids` is pushed.
+    feed_mids_ms: u64 = 5_000;
+    /// How often a book of twenty levels is pushed.
+    feed_book_ms: u64 = 5_000;
+    /// How often a `fast` book of five levels is pushed.
+    feed_fast_book_ms: u64 = 500;
+    /// How often the context of one market is pushed.
+    feed_ctx_ms: u64 = 500;
+    /// How often the contexts of all markets are pushed.
+    feed_ctxs_ms: u64 = 5_000;
+    /// Fills in the first message of `userFills`, and trades in that of `trades`.
+    feed_fills_shown: u64 = 30;
+    /// Rows in the first message of the other feeds that have one.
+    feed_rows_shown: u64 = 100;
+    /// Every feed of one coin drops the socket when the coin is not listed; false: only `bbo`, where it was seen.
+    feed_unknown_coin_drops: bool = true;
+    /// A socket that was sent neither data nor a pong for this long is closed.
+    feed_idle_ms: u64 = 60_000;
+    /// Sockets at one time; null switches a limit off.
+    feed_connections: Option<u64> = Some(10);
+    /// New sockets a minute.
+    feed_new_connections: Option<u64> = Some(30);
+    /// Subscriptions of all sockets together.
+    feed_subscriptions: Option<u64> = Some(1_000);
+    /// Users that the subscriptions of all sockets name; the page says 10, 14 and 15 were measured.
+    feed_users: Option<u64> = Some(15);
+    /// Messages a minute that all sockets together may send.
+    feed_messages: Option<u64> = Some(2_000);
+    /// Posts of all sockets that wait for their answer.
+    feed_posts: Option<u64> = Some(100);
 }

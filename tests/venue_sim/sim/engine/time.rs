@@ -1,6 +1,7 @@
 //! The passing of time: funding, the scheduled cancel, TWAP slices.
 
 use super::fill::Funding;
+use super::news::News;
 use super::{Engine, HISTORY_KEPT, push_bounded};
 
 const HOUR_MS: u64 = 3_600_000;
@@ -43,6 +44,7 @@ impl Engine {
             }
             let entry = Funding { at_ms: self.now_ms, asset, usd: -paid, szi: position.szi, rate };
             *self.account.funding.entry(asset).or_default() += paid;
+            self.tell(News::Funding(entry.clone()));
             push_bounded(&mut self.funding, entry, HISTORY_KEPT);
         }
         self.liquidate();

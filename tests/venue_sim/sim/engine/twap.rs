@@ -3,6 +3,7 @@
 //! Minimal: slices are equal, a slice that does not fill is not caught up, `t` (randomise) is accepted and ignored.
 
 use super::Engine;
+use super::news::News;
 use super::order::{Kind, Spec, Status, Tif};
 use rust_decimal::Decimal;
 
@@ -62,6 +63,7 @@ impl Engine {
         let (executed_sz, executed_usd) = (Decimal::ZERO, Decimal::ZERO);
         let started_ms = self.now_ms;
         let twap = Twap { spec, started_ms, slices_done: 0, executed_sz, executed_usd, status: "activated" };
+        self.tell(News::Twap(id, twap.clone()));
         self.twaps.insert(id, twap);
         if self.twaps.len() > KEPT {
             self.twaps.pop_first();
@@ -75,6 +77,8 @@ impl Engine {
         let twap = self.twaps.get_mut(&id).filter(|twap| twap.spec.asset == asset && twap.status == "activated");
         let twap = twap.ok_or("TWAP was never placed, already canceled, or filled.")?;
         twap.status = "terminated";
+        let ended = twap.clone();
+        self.tell(News::Twap(id, ended));
         Ok(())
     }
 
@@ -103,6 +107,9 @@ impl Engine {
         let (spec, left) = (twap.spec.clone(), twap.spec.sz - twap.executed_sz);
         let slices_left = slices.saturating_sub(twap.slices_done).saturating_add(1);
         self.place_slice(id, &spec, left / Decimal::from(slices_left));
+        if let Some(ended) = self.twaps.get(&id).filter(|twap| twap.status == "finished").cloned() {
+            self.tell(News::Twap(id, ended));
+        }
         true
     }
 

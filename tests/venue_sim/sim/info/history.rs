@@ -7,8 +7,9 @@ use super::super::show::{num, usd};
 use super::orders::side;
 use super::{Reader, moment};
 use serde_json::{Value, json};
+use svc_guard::base::address::Address;
 
-const NO_HASH: &str = "0x0000000000000000000000000000000000000000000000000000000000000000";
+pub(crate) const NO_HASH: &str = "0x0000000000000000000000000000000000000000000000000000000000000000";
 
 /// Newest first.
 pub(super) fn fills(reader: &Reader<'_>) -> Value {
@@ -31,7 +32,7 @@ pub(crate) fn fill(engine: &Engine, fill: &Fill) -> Value {
         "coin": engine.coin(fill.asset), "px": num(fill.px), "sz": num(fill.sz), "side": side(fill.is_buy),
         "time": fill.at_ms, "startPosition": num(fill.start_position), "dir": fill.dir,
         "closedPnl": usd(fill.closed_pnl), "hash": NO_HASH, "oid": fill.oid, "crossed": fill.crossed,
-        "fee": num(fill.fee), "tid": fill.tid, "feeToken": "USDC", "twapId": fill.twap_id,
+        "fee": num(fill.fee), "tid": fill.tid,
     });
     if let Some(members) = entry.as_object_mut() {
         if let Some(cloid) = &fill.cloid {
@@ -40,6 +41,8 @@ pub(crate) fn fill(engine: &Engine, fill: &Fill) -> Value {
         if let Some(mark) = fill.liquidation_mark {
             members.insert("liquidation".into(), json!({"markPx": num(mark), "method": "market"}));
         }
+        members.insert("feeToken".into(), json!("USDC"));
+        members.insert("twapId".into(), json!(fill.twap_id));
     }
     entry
 }
@@ -63,31 +66,42 @@ pub(super) fn ledger(reader: &Reader<'_>, request: &Value) -> Value {
     let start_ms = moment(request, "startTime").unwrap_or(0);
     let end_ms = moment(request, "endTime").unwrap_or(u64::MAX);
     let now_ms = reader.engine.now_ms;
-    let show = |entry: &LedgerEntry| {
-        let delta = if let Some(delta) = &entry.delta {
-            delta.clone()
-        } else if entry.usd.is_sign_negative() {
-            json!({"type": "withdraw", "usdc": usd(entry.usd.abs()), "nonce": entry.at_ms, "fee": "0.0"})
-        } else {
-            json!({"type": "deposit", "usdc": usd(entry.usd)})
-        };
-        json!({"time": entry.at_ms, "hash": NO_HASH, "delta": delta})
-    };
     let shown = reader.engine.ledger.iter().filter(|entry| reader.known && entry.visible_ms <= now_ms);
-    shown.filter(|entry| (start_ms..=end_ms).contains(&entry.at_ms)).map(show).collect()
+    shown.filter(|entry| (start_ms..=end_ms).contains(&entry.at_ms)).map(ledger_row).collect()
+}
+
+/// A line of the ledger.
+pub(crate) fn ledger_row(entry: &LedgerEntry) -> Value {
+    let delta = if let Some(delta) = &entry.delta {
+        delta.clone()
+    } else if entry.usd.is_sign_negative() {
+        json!({"type": "withdraw", "usdc": usd(entry.usd.abs()), "nonce": entry.at_ms, "fee": "0.0"})
+    } else {
+        json!({"type": "deposit", "usdc": usd(entry.usd)})
+    };
+    json!({"time": entry.at_ms, "hash": NO_HASH, "delta": delta})
 }
 
 pub(super) fn twaps(reader: &Reader<'_>) -> Value {
     let engine = reader.engine;
-    let show = |(id, twap): (&u64, &Twap)| {
-        json!({"time": twap.started_ms / 1000, "twapId": id, "status": {"status": twap.status}, "state": {
-            "coin": engine.coin(twap.spec.asset), "user": reader.user, "side": side(twap.spec.is_buy),
-            "sz": num(twap.spec.sz), "executedSz": num(twap.executed_sz), "executedNtl": usd(twap.executed_usd),
-            "minutes": twap.spec.minutes, "reduceOnly": twap.spec.reduce_only, "randomize": twap.spec.randomize,
-            "timestamp": twap.started_ms,
-        }})
-    };
-    engine.twaps.iter().rev().filter(|_| reader.known).map(show).collect()
+    let known = engine.twaps.iter().rev().filter(|_| reader.known);
+    known.map(|(&id, twap)| twap_row(engine, reader.user, id, twap)).collect()
+}
+
+/// A line of the TWAP orders' history; its `time` is in seconds.
+pub(crate) fn twap_row(engine: &Engine, user: Address, id: u64, twap: &Twap) -> Value {
+    json!({"time": twap.started_ms / 1000, "state": twap_state(engine, user, twap), "status": {"status": twap.status},
+        "twapId": id})
+}
+
+/// How far a TWAP order has come.
+pub(crate) fn twap_state(engine: &Engine, user: Address, twap: &Twap) -> Value {
+    json!({
+        "coin": engine.coin(twap.spec.asset), "user": user, "side": side(twap.spec.is_buy), "sz": num(twap.spec.sz),
+        "executedSz": num(twap.executed_sz), "executedNtl": usd(twap.executed_usd), "minutes": twap.spec.minutes,
+        "reduceOnly": twap.spec.reduce_only, "randomize": twap.spec.randomize, "timestamp": twap.started_ms,
+        "trigger": null, "stopPx": null,
+    })
 }
 
 pub(super) fn twap_fills(reader: &Reader<'_>) -> Value {

@@ -76,18 +76,20 @@ fn meta(engine: &Engine) -> Value {
 }
 
 fn contexts(engine: &Engine) -> Vec<Value> {
+    engine.markets.iter().map(|market| context(engine, market)).collect()
+}
+
+/// A market's prices and rates.
+pub(crate) fn context(engine: &Engine, market: &Market) -> Value {
     let rate = engine.settings.funding_rate;
     let funding = if rate.is_zero() { QUIET_FUNDING.to_owned() } else { num(rate) };
-    let context = |market: &Market| {
-        let impact = market.bbo().map(|(bid, ask)| json!([num(bid), num(ask)])).unwrap_or_default();
-        json!({
-            "funding": funding, "openInterest": "0.0", "prevDayPx": num(market.mid), "dayNtlVlm": "0.0",
-            "premium": "0.0", "oraclePx": num(market.mark), "markPx": num(market.mark),
-            "midPx": if market.delisted { Value::Null } else { json!(num(market.mid)) },
-            "impactPxs": impact, "dayBaseVlm": "0.0",
-        })
-    };
-    engine.markets.iter().map(context).collect()
+    let impact = market.bbo().map(|(bid, ask)| json!([num(bid), num(ask)])).unwrap_or_default();
+    json!({
+        "funding": funding, "openInterest": "0.0", "prevDayPx": num(market.mid), "dayNtlVlm": "0.0",
+        "premium": "0.0", "oraclePx": num(market.mark), "markPx": num(market.mark),
+        "midPx": if market.delisted { Value::Null } else { json!(num(market.mid)) },
+        "impactPxs": impact, "dayBaseVlm": "0.0",
+    })
 }
 
 fn mids(engine: &Engine) -> Value {
@@ -109,7 +111,8 @@ fn spot_meta() -> Value {
     })
 }
 
-fn spot_context() -> Value {
+/// The one spot pair, which is listed and not traded.
+pub(crate) fn spot_context() -> Value {
     json!({"prevDayPx": "0.2", "dayNtlVlm": "0.0", "markPx": "0.2", "midPx": null, "circulatingSupply": "600000000.0",
         "coin": "PURR/USDC", "totalSupply": "600000000.0", "dayBaseVlm": "0.0"})
 }
@@ -148,7 +151,8 @@ fn candles(engine: &Engine, request: &Value) -> Answer {
     Answer::Json((first..=end_ms / every_ms).map(candle).collect())
 }
 
-fn interval_ms(interval: &str) -> Option<u64> {
+/// How long a candle is.
+pub(crate) fn interval_ms(interval: &str) -> Option<u64> {
     const MINUTE: u64 = 60_000;
     const DAY: u64 = 1_440 * MINUTE;
     Some(match interval {

@@ -6,8 +6,9 @@ mod history;
 mod market;
 mod orders;
 
-pub(super) use history::fill;
-pub(super) use orders::Families;
+pub(super) use history::{NO_HASH, fill, ledger_row, twap_row, twap_state};
+pub(super) use market::{context, interval_ms, spot_context};
+pub(super) use orders::{Families, brief};
 
 use super::engine::Engine;
 use super::show;
