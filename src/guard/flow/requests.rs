@@ -60,7 +60,7 @@ fn closes_anything(guard: &Guard, action: &Action) -> bool {
     let mut orders = action.orders().enumerate().filter(|(place, _)| !is_group || *place == 0);
     orders.any(|(_, order)| {
         let is_foreign = order.asset >= FIRST_NON_CORE_ASSET && order.reduce_only;
-        is_foreign || !side_covered(order.is_buy).held(guard.view.position(order.asset)).is_zero()
+        is_foreign || guard.may_be_held(order.asset, side_covered(order.is_buy))
     })
 }
 

@@ -243,7 +243,7 @@ impl<'a> Batch<'a> {
     fn is_held(&self, order: &Order) -> bool {
         let guard = self.context.guard;
         let is_unknown = order.asset >= FIRST_NON_CORE_ASSET || guard.view.account.is_none();
-        is_unknown || !side_covered(order.is_buy).held(guard.view.position(order.asset)).is_zero()
+        is_unknown || guard.may_be_held(order.asset, side_covered(order.is_buy))
     }
 
     /// The entries that passed and open something.
