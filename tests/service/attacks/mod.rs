@@ -38,6 +38,7 @@ mod shared_connections;
 mod shared_ids;
 mod slow_groups;
 mod small_share;
+mod small_siblings;
 mod spent_minute;
 mod spent_parts;
 mod spent_reserve;
