@@ -5,6 +5,7 @@ mod borrowed_ids;
 mod burnt_allowance;
 mod children_of_entries;
 mod closing_flip;
+mod crashed_line;
 mod crowded_book;
 mod cut_journal;
 mod dust;
