@@ -81,10 +81,11 @@ fn the_close_of_it_passes_while_entries_are_refused() {
 
 #[test]
 fn a_read_that_shows_it_counts_it_once() {
-    let mut desk = told("1");
-    desk.positions.insert("ETH", dec!(1));
-    desk.wait(1_000);
-    assert!(desk.guard.may_be_held(ETH, PositionSide::Long));
-    assert!(!closes(&mut desk, "1.5"));
-    assert!(closes(&mut desk, "1"));
+    for (size, is_exit) in [("1", true), ("1.01", false)] {
+        let mut desk = told("1");
+        desk.positions.insert("ETH", dec!(1));
+        desk.wait(1_000);
+        assert!(desk.guard.may_be_held(ETH, PositionSide::Long));
+        assert_eq!(closes(&mut desk, size), is_exit, "{size}");
+    }
 }

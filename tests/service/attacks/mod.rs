@@ -49,6 +49,7 @@ mod stops_of_batches;
 mod told_fills;
 mod twaps;
 mod twin_ids;
+mod unknown_cancels;
 mod unread_allowance;
 mod unread_orders;
 mod unseen_cover;
