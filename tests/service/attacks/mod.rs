@@ -23,6 +23,7 @@ mod lagging_reads;
 mod loosened_stop;
 mod lowest_price;
 mod many_small_stops;
+mod many_starts;
 mod mixed_requests;
 mod moved_home;
 mod new_listing;
