@@ -32,6 +32,7 @@ mod held_back;
 mod if_away;
 mod in_flight;
 mod keeping_flat;
+mod known_trades;
 mod leverage;
 mod live;
 mod misbehaving;
