@@ -21,6 +21,8 @@ const MINUTE_MS: u64 = 60_000;
 /// What a start asks for before the file is written for the first time: mode, markets, prices, account, open orders, limits
 /// and the API wallet's approval, and the first early reads.
 const OF_A_START: u32 = 170;
+/// The same where earlier lives took more than half of the minute: without what can come later.
+const OF_A_LATE_START: u32 = 110;
 /// A minute of seconds and their weights is far below.
 const MAX_BYTES: u64 = 16 * 1024;
 
@@ -49,7 +51,8 @@ impl SpentWeight {
         let now_ms = now_ms();
         let spent = budget.last_minute(steady_ms()).into_iter();
         let spent = spent.map(|(ago_ms, by, weight)| (now_ms.saturating_sub(ago_ms), by, weight));
-        _ = self.write(spent.chain([(now_ms, Priority::Read, OF_A_START)]));
+        let more = if self.is_over_half() { OF_A_LATE_START } else { OF_A_START };
+        _ = self.write(spent.chain([(now_ms, Priority::Read, more)]));
     }
 
     /// Whether the lives before this one have left less than half of the address's weight of the minute.
@@ -147,12 +150,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = at(folder.path());
         // Each life ends before it writes a word of its own.
-        for (starts, is_over_half) in [(1, false), (2, false), (3, false), (4, true)] {
+        for (spent, is_over_half) in [(0, false), (170, false), (340, false), (510, true), (680, true), (790, true)] {
             let mut budget = Ledger::new(1_200, []);
             file.recall(&mut budget);
-            assert_eq!(budget.used(steady_ms()), (starts - 1) * OF_A_START);
+            assert_eq!(budget.used(steady_ms()), spent);
             file.foresee(&budget);
-            assert_eq!(file.is_over_half(), is_over_half, "{starts}");
+            assert_eq!(file.is_over_half(), is_over_half, "{spent}");
         }
     }
 

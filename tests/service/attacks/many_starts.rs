@@ -4,7 +4,7 @@ use crate::stand::{Mode, Stand, until};
 use crate::watched::{hold, until_flat};
 
 /// Lives that end within their first second.
-const LIVES: usize = 7;
+const LIVES: usize = 6;
 
 #[test]
 fn a_kill_acts_after_many_starts() {
