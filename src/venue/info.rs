@@ -331,7 +331,7 @@ pub(super) fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Deci
     parse_info(&text).map_err(D::Error::custom)
 }
 
-pub(super) fn optional_decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
+fn optional_decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
     let text = Option::<std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
     text.map(|text| parse_info(&text).map_err(D::Error::custom)).transpose()
 }

@@ -6,15 +6,15 @@ use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::info::{decimal, optional_decimal};
+use super::info::decimal;
 
 /// What became of one order or cancel of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
     /// Rests under this order id.
     Resting(u64),
-    /// Filled, at least in part: the size filled, the order id, and the price where it is told.
-    Filled(Decimal, u64, Option<Decimal>),
+    /// Filled, at least in part: the size filled and the order id.
+    Filled(Decimal, u64),
     /// Accepted, waits for its parent to fill (`waitingForFill`).
     WaitingForFill,
     /// Accepted, waits for its trigger (`waitingForTrigger`).
@@ -98,8 +98,6 @@ impl Status {
             #[serde(deserialize_with = "decimal")]
             total_sz: Decimal,
             oid: u64,
-            #[serde(default, deserialize_with = "optional_decimal")]
-            avg_px: Option<Decimal>,
         }
         match value.as_str() {
             Some("success") => return Status::Success,
@@ -111,7 +109,7 @@ impl Status {
             return Status::Resting(oid);
         }
         if let Some(filled) = value.get("filled").and_then(|filled| Filled::deserialize(filled).ok()) {
-            return Status::Filled(filled.total_sz, filled.oid, filled.avg_px);
+            return Status::Filled(filled.total_sz, filled.oid);
         }
         match value.get("error").and_then(Value::as_str) {
             Some(text) => Status::Error(text.to_owned()),

@@ -105,7 +105,7 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
         // A limit on requests decided nothing about the close.
         is_refused |= !order.is_trigger() && matches!(outcome, AttemptResult::Refused(_));
         if let (SendResult::Answered(reply, _), false) = (ending, order.is_trigger())
-            && let Status::Filled(closed, ..) = reply.status(place)
+            && let Status::Filled(closed, _) = reply.status(place)
         {
             cover::on_closed(step.guard, order.asset, closed);
         }

@@ -73,7 +73,9 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
     if matches!(result, SendResult::NotSent(_)) {
         step.guard.allowance.on_not_sent(planned.requests());
     }
-    note_trades(step, &planned.action, result);
+    if result.may_have_filled() {
+        step.guard.risk.traded(step.now_ms);
+    }
     if ended.role == Role::Guard {
         guard_actions::on_own_result(step, &planned.action, result);
     }
@@ -81,30 +83,6 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
         && (0..planned.action.orders().count()).any(|slot| !matches!(reply.status(slot), Status::Error(_)))
     {
         step.guard.watch.on_venue_answers();
-    }
-}
-
-/// Takes note of what an action traded, or may have.
-fn note_trades(step: &mut Step<'_>, action: &Action, result: &SendResult) {
-    let (risk, now_ms) = (&mut step.guard.risk, step.now_ms);
-    if result.may_have_filled() {
-        risk.traded(now_ms);
-    }
-    let reply = match result {
-        SendResult::Answered(reply, _) => reply,
-        SendResult::NotSent(_) => return,
-        SendResult::Unknown(_) => return risk.known_trades.unknown(now_ms),
-    };
-    for (slot, order) in action.orders().enumerate() {
-        match reply.status(slot) {
-            Status::Filled(size, _, Some(px)) => {
-                let signed = if order.is_buy { size } else { -size };
-                risk.known_trades.add(now_ms, order.asset, signed, px);
-            }
-            // A modify is answered without a word about what its order does.
-            Status::Filled(..) | Status::Success | Status::Other => risk.known_trades.unknown(now_ms),
-            _ => {}
-        }
     }
 }
 

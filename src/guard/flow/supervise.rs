@@ -120,10 +120,6 @@ fn on_orders_vanished(step: &mut Step<'_>, vanished: &[Resting]) {
         return;
     }
     step.guard.risk.traded(step.now_ms);
-    // What only reduces and fills shows in the sizes; what it might be set off against is told, or was such an order.
-    if vanished.iter().any(|order| !order.reduce_only) {
-        step.guard.risk.known_trades.unknown(step.now_ms);
-    }
     let view = &step.guard.view;
     // Only a stop on the losing side can have taken the position along.
     let covered = |order: &&Resting| cover::covers(order, view.position(order.asset));

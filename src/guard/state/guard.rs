@@ -196,10 +196,9 @@ impl Guard {
                 exposure.remove_stop(order.asset, order.is_buy, stop);
             }
         }
-        let read = self.account_moment();
         for order in &self.sent.orders {
             exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, order.leg());
-            exposure.add_told(order.asset, order.is_buy, order.told(), order.unread(read));
+            exposure.add_told(order.asset, order.is_buy, order.told(), order.unmoved());
         }
         for order in self.paper.resting() {
             let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop, may_rest: true };
@@ -213,12 +212,6 @@ impl Guard {
     pub(in crate::guard) fn moment(&self, now_ms: u64) -> Moment {
         let best_ms = self.clock.best_ms();
         Moment { now_ms, venue_ms: best_ms.max(now_ms.min(best_ms.saturating_add(LAGS_MS))) }
-    }
-
-    /// When the last read of the account began, and its time by the venue.
-    pub(in crate::guard) fn account_moment(&self) -> Option<Moment> {
-        let account = self.view.account.as_ref()?;
-        Some(Moment { now_ms: account.begun_ms, venue_ms: account.venue_ms })
     }
 
     /// The open order with this id, as read or as just accepted.

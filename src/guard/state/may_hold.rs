@@ -15,7 +15,7 @@ impl Guard {
     /// Whether anything is held on one side, as read or by what the venue told to have filled since.
     pub(in crate::guard) fn may_be_held(&self, asset: u32, side: PositionSide) -> bool {
         let read = self.view.position(asset);
-        let told = read.saturating_add(self.sent.told_since(self.account_moment(), asset));
+        let told = read.saturating_add(self.sent.told(asset));
         [read, told].into_iter().any(|szi| !side.held(szi).is_zero())
     }
 

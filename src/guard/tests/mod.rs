@@ -32,7 +32,6 @@ mod held_back;
 mod if_away;
 mod in_flight;
 mod keeping_flat;
-mod known_trades;
 mod leverage;
 mod live;
 mod misbehaving;

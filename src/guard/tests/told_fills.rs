@@ -79,21 +79,6 @@ fn the_close_of_it_passes_while_entries_are_refused() {
     assert_eq!(decided.verdict(), "resize", "{}", decided.event);
 }
 
-/// A stop may have fired meanwhile: what a read that began after the answer does not show is no more to be closed, and
-/// takes nothing from what is.
-#[test]
-fn what_a_later_read_does_not_show_counts_for_nothing() {
-    for (szi, is_buy, is_exit) in [(dec!(0), false, false), (dec!(-3), true, true)] {
-        let mut desk = told("1");
-        desk.positions.insert("ETH", szi);
-        desk.now += 1_000;
-        desk.read_account(desk.now);
-        let size = if is_buy { "3" } else { "1" };
-        let decided = desk.order(at_once(is_buy, if is_buy { "2100" } else { "1900" }, size));
-        assert_eq!(decided.sent_order(0)["r"] == true, is_exit, "{szi}: {}", decided.event);
-    }
-}
-
 #[test]
 fn a_read_that_shows_it_counts_it_once() {
     for (size, is_exit) in [("1", true), ("1.01", false)] {

@@ -20,7 +20,6 @@ mod heavy_batches;
 mod heavy_refusals;
 mod killed_and_bare;
 mod lagging_reads;
-mod late_withdrawal;
 mod loosened_stop;
 mod lowest_price;
 mod many_small_stops;

@@ -97,8 +97,7 @@ fn loss_on_positions(guard: &Guard, equity: Decimal) -> Option<Breach> {
 /// The cash that went with the loss, USDC, while the ledger may still show that it was withdrawn.
 fn perhaps_withdrawn(guard: &Guard, now_ms: u64) -> Option<Decimal> {
     let doubt = guard.risk.unconfirmed.as_ref().filter(|doubt| doubt.may_go_on(now_ms))?;
-    let (now, before) = (guard.risk.cash.as_ref()?, doubt.cash_before.as_ref()?);
-    now.gone_since(before, guard.risk.traded_ms).or_else(|| now.gone_beside(before, &guard.risk.known_trades))
+    guard.risk.cash.as_ref()?.gone_since(doubt.cash_before.as_ref()?, guard.risk.traded_ms)
 }
 
 /// The limit that is reached also if `usd` was withdrawn.

@@ -4,7 +4,6 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::risk::equity_peaks::EquitySample;
-use crate::guard::state::risk::known_trades::KnownTrades;
 use crate::guard::state::risk::transfers::Transfer;
 use crate::guard::state::view::AccountView;
 use crate::venue::info::Position;
@@ -90,27 +89,6 @@ impl Cash {
     pub(crate) fn gone_since(&self, before: &Self, traded_ms: Option<u64>) -> Option<Decimal> {
         let gone = before.usd.saturating_sub(self.usd);
         (gone > percent_of(before.equity.abs(), NOISE_PCT) && self.is_untouched(before, traded_ms)).then_some(gone)
-    }
-
-    /// The cash that is gone since an earlier read beside what was paid in trades that are known, if it is too much to be
-    /// anything but a flow; `None` where those do not make the positions what they are.
-    pub(crate) fn gone_beside(&self, before: &Self, trades: &KnownTrades) -> Option<Decimal> {
-        let traded = trades.between(before.begun_ms, self.begun_ms)?;
-        let size = |cash: &Self, asset: &u32| cash.positions.get(asset).map(|held| held.size).unwrap_or_default();
-        let moved = |asset: &u32| size(self, asset).saturating_sub(size(before, asset));
-        let is_told = |asset: &u32| moved(asset) == traded.sizes.get(asset).copied().unwrap_or_default();
-        let mut assets = self.positions.keys().chain(before.positions.keys()).chain(traded.sizes.keys());
-        if !assets.all(is_told) {
-            return None;
-        }
-        let gone = before.beside_positions().saturating_sub(self.beside_positions()).saturating_sub(traded.paid);
-        (gone > percent_of(before.equity.abs(), NOISE_PCT)).then_some(gone)
-    }
-
-    /// The equity without what the positions are worth: a trade moves it by its price.
-    fn beside_positions(&self) -> Decimal {
-        let worth = self.positions.values().map(|held| held.size.saturating_mul(held.mark));
-        worth.fold(self.equity, Decimal::saturating_sub)
     }
 
     /// What may have become cash since an earlier read: what had been won on positions that are not as they were.

@@ -4,7 +4,6 @@ pub(crate) mod cash_balance;
 pub(crate) mod cash_history;
 pub(crate) mod equity_history;
 pub(crate) mod equity_peaks;
-pub(crate) mod known_trades;
 pub(crate) mod risk_state;
 pub(crate) mod settled_reading;
 pub(crate) mod transfers;

@@ -10,7 +10,6 @@ use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::cash_history::CashHistory;
 use crate::guard::state::risk::equity_history::EquityHistory;
 use crate::guard::state::risk::equity_peaks::{EquitySample, Peaks};
-use crate::guard::state::risk::known_trades::KnownTrades;
 use crate::guard::state::risk::settled_reading::Settled;
 use crate::guard::state::risk::transfers::{SeenTransfers, Transfer};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
@@ -97,8 +96,6 @@ pub(crate) struct Risk {
     pub(crate) unproven: UnprovenFlows,
     /// When it was last heard that something was traded, or may have been.
     pub(crate) traded_ms: Option<u64>,
-    /// What the venue's answers told of it.
-    pub(crate) known_trades: KnownTrades,
     pub(crate) unconfirmed: Option<UnconfirmedLoss>,
     /// Since when the loss of the day and the drawdown are near their limits.
     pub(crate) near_ms: [Option<u64>; 2],

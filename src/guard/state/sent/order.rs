@@ -125,14 +125,14 @@ impl SentOrder {
 
     /// Takes the venue's status of it; `false` where it was refused.
     pub(crate) fn on_status(&mut self, status: &Status, at: Moment) -> bool {
-        if let Status::Resting(oid) | Status::Filled(_, oid, _) = status {
+        if let Status::Resting(oid) | Status::Filled(_, oid) = status {
             self.oid = Some(*oid);
         }
         match status {
             // Seen before its answer came: what is left of it here has filled or gone already.
             _ if !self.phase.is_open() => {}
             Status::Error(_) => return false,
-            Status::Filled(filled, ..) if self.is_immediate || *filled >= self.size => {
+            Status::Filled(filled, _) if self.is_immediate || *filled >= self.size => {
                 self.size = (*filled).min(self.size);
                 self.told = self.size;
                 self.phase = Phase::Closed(at);
@@ -224,12 +224,6 @@ impl SentOrder {
     pub(crate) fn unmoved(&self) -> Decimal {
         let left = self.told.saturating_sub(self.moved);
         if self.is_buy { left } else { -left }
-    }
-
-    /// The same as far as this read, if there is one, is too old to show it: what a later one does not show was set off
-    /// against something else, or lags, and no order is judged by it.
-    pub(crate) fn unread(&self, read: Option<Moment>) -> Decimal {
-        if read.is_some_and(|read| self.is_told_before(read)) { Decimal::ZERO } else { self.unmoved() }
     }
 
     /// Takes all that was told for shown.

@@ -50,7 +50,7 @@ fn cancels_of_ids_that_nothing_has_are_bounded() {
     desk.ask(by_oid(1_000..1_001)).reduces();
     desk.read();
     desk.ask(by_cloid(9)).reduces();
-    desk.ask(by_oid(1_000..1_119)).reduces();
+    desk.ask(by_oid(1_000..1_118)).reduces();
     desk.ask(by_cloid(9)).vetoed("order_unknown");
     // An order that is on its way has an id that is known.
     desk.order(with(buy(ETH, "1900", "1"), "/c", cloid(3)));
