@@ -45,6 +45,7 @@ impl Guard {
         on_input(&mut step, input);
         if is_read {
             cover::refresh(step.guard);
+            cover::record_moved(&mut step);
             let Guard { view, lines, config, .. } = &*step.guard;
             step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
         }

@@ -1,7 +1,7 @@
 //! Opens a journal to be written: locks it, completes the batch that a killed process left unfinished, and verifies what
 //! the service is about to rely on. Whatever else is not as it was written is refused; nothing is repaired.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -158,6 +158,8 @@ fn resume(folders: &Folders, stream: Stream, end: Option<Position>) -> Result<Ta
 #[derive(Default)]
 struct Risk {
     records: Vec<String>,
+    /// The last record of each position's line since the last checkpoint, which holds them all.
+    lines: BTreeMap<u32, String>,
     /// Where among the records the last checkpoint stands.
     last_checkpoint: Option<usize>,
     /// The last event that it covers.
@@ -195,23 +197,29 @@ fn read_risk(folders: &Folders, owner: &[(&'static str, String)]) -> Result<Risk
         risk.bytes += u64::try_from(text.len()).unwrap_or_default();
         risk.first = risk.first.or(scanner.record().map(|(segment, ..)| segment));
         risk.saw_events = place_of(text).or(risk.saw_events);
+        risk.end = scanner.position();
+        if let Some(RiskRecord::Line(moved)) = &record {
+            risk.lines.insert(moved.line.asset, text.to_owned());
+            continue;
+        }
         if let Some(RiskRecord::Checkpoint(checkpoint)) = &record {
             if checkpoint.events_file.is_some() {
                 risk.checkpoint = Some(checkpoint_position(checkpoint).ok_or_else(not_json)?);
             }
             risk.checkpoint_seq = checkpoint.seq;
+            risk.lines.clear();
             if let Some(superseded) = risk.last_checkpoint {
                 risk.records.remove(superseded);
             }
             risk.last_checkpoint = Some(risk.records.len());
         }
         risk.records.push(text.to_owned());
-        risk.end = scanner.position();
     }
     if risk.records.is_empty() {
         let file = folders.main.join(&Segment { day: None, n: 0 }.name());
         return Err(damage(&file, 0, What::NoBeginning).into());
     }
+    risk.records.extend(std::mem::take(&mut risk.lines).into_values());
     Ok(risk)
 }
 

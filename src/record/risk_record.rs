@@ -35,6 +35,8 @@ pub enum RiskRecord {
     Flatten(HaltFlatten),
     /// A person cleared the drawdown halt.
     Resume(Resume),
+    /// A position's line moved.
+    Line(LineMoved),
     /// What a restart must know of all events so far.
     Checkpoint(Checkpoint),
     /// A kind that this version does not know.
@@ -277,6 +279,20 @@ pub struct PositionLine {
     pub held: Decimal,
     /// Trigger and size of what was ever covered, the nearest in front.
     pub parts: Vec<(Decimal, Decimal)>,
+    /// The position's entry price, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_px: Option<Decimal>,
+}
+
+/// The line of a market's position as it is from now on: without parts where nothing is covered any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineMoved {
+    /// When, UTC ms.
+    #[serde(default)]
+    pub at_ms: u64,
+    /// The line.
+    #[serde(flatten)]
+    pub line: PositionLine,
 }
 
 /// An intent of which something is still to be sent, or in doubt.

@@ -25,7 +25,8 @@ use super::venue_io::poller::{STEADY, first_reads};
 use super::venue_io::spent_weight::SpentWeight;
 use crate::guard::{Guard, Input};
 use crate::home::{Config, Home};
-use crate::journal::{History, Journal};
+use crate::journal::{History, Journal, Opened};
+use crate::record::risk_record::RiskRecord;
 use crate::venue::client::Client;
 
 /// How long requests at work may take once the shutdown has begun.
@@ -59,8 +60,12 @@ impl PreflightedService {
         let reads = first_reads(unchecked, intervals, config.ip_share.budget_per_minute());
         let steady = Client::with_faults(config.venue_url(), STEADY, faults.clone());
         let steady = steady.map_err(|error| RunError::Refused(error.to_string()))?;
+        let spent = SpentWeight::of(&home);
+        if spent.is_over_half() && is_role_known(&opened) {
+            reads.ask_about_the_wallet_later();
+        }
         let (context, ends, work_ends) = ServiceContext::new(&config, client, faults, reads);
-        context.recall_spent_weight(&SpentWeight::of(&home));
+        context.recall_spent_weight(&spent);
         context.metrics.begin_at(opened.last_seq);
         log::start(most, &context.deaths).map_err(failed)?;
         if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
@@ -89,6 +94,12 @@ impl PreflightedService {
         }
         ended
     }
+}
+
+/// Whether an earlier life found out whom actions are for: without that nothing can be sent.
+fn is_role_known(opened: &Opened) -> bool {
+    let mut records = opened.risk.iter().filter_map(|line| RiskRecord::parse(line));
+    records.any(|record| matches!(record, RiskRecord::Role(_)))
 }
 
 /// The parts of a service that are there once the journal's thread is.

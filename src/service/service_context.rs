@@ -199,9 +199,11 @@ impl ServiceContext {
         spawn("weight", &self.deaths, move || file.keep(&budget, &faults)).map(drop)
     }
 
-    /// Books what the last life spent.
+    /// Books what the last lives spent, and leaves word of what this start will.
     pub(super) fn recall_spent_weight(&self, file: &SpentWeight) {
-        file.recall(&mut lock(&self.venue.budget));
+        let mut budget = lock(&self.venue.budget);
+        file.recall(&mut budget);
+        file.foresee(&budget);
     }
 
     pub(super) fn start_senders(&self, key: SecretKey, config: &Config, queue: &QueuedSends) -> io::Result<()> {

@@ -1,10 +1,12 @@
 //! Keeps the lines of all positions as the reads show them, and since when a position is bare.
 
 use crate::base::amount::percent_of;
+use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover_line::{CoverLine, FirstStop, HeldNow};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::{bare_size, live_for};
 use crate::guard::state::stop_geometry::StopGeometry;
+use crate::record::risk_record::{LineMoved, RiskRecord};
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
 
@@ -35,6 +37,14 @@ pub(crate) fn refresh(guard: &mut Guard) {
             refresh_market(guard, asset);
         }
     }
+}
+
+/// Puts the lines that moved on disk: a life that ends in a crash must not take them with it, or a stop that somebody took
+/// away meanwhile would come back farther from the price.
+pub(crate) fn record_moved(step: &mut Step<'_>) {
+    let at_ms = step.now_ms;
+    let moved = step.guard.lines.take_moved().into_iter();
+    step.effects.risk.extend(moved.map(|line| RiskRecord::Line(LineMoved { at_ms, line }).into()));
 }
 
 fn refresh_market(guard: &mut Guard, asset: u32) {

@@ -127,6 +127,9 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     let verdict = if plan.changes.is_empty() { Verdict::Allow } else { Verdict::Resize };
     remember_cloids(step.guard, head.client, &envelope.action, &plan);
     step.guard.throttle.note_groups(plan.groups.len(), step.now_ms);
+    if let Some(client) = head.client {
+        step.guard.throttle.note_unknown(client, plan.unknown_cancels, step.now_ms);
+    }
     step.guard.throttle.note(
         std::mem::take(&mut plan.entries),
         step.guard.config.rules.duplicate_window_ms(),

@@ -1,7 +1,7 @@
 //! Requests: judged at once, or parked for a moment until what they need is read: leverage settings, or the open orders for
 //! a cancel that may name a stop of the guard's which no read has shown.
 
-use crate::base::address::Cloid;
+use crate::base::address::{Address, Cloid};
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::decision;
 use crate::guard::flow::step_context::Step;
@@ -16,7 +16,7 @@ use crate::venue::info::Leverage;
 use crate::venue::market::FIRST_NON_CORE_ASSET;
 use std::collections::BTreeSet;
 
-/// Requests that wait for a leverage setting at most.
+/// Requests that wait at most, of all clients together.
 const MAX_PARKED: usize = 64;
 
 /// A request waits this long for a leverage setting; then the setting counts as unknown.
@@ -28,8 +28,8 @@ const MAX_CANCEL_MS: u64 = 6_000;
 
 /// Judges a request, unless something must be read first.
 pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
-    if let RequestBody::Signed { envelope, .. } = &request.body {
-        let has_room = step.guard.parked.len() < MAX_PARKED;
+    if let RequestBody::Signed { envelope, client, .. } = &request.body {
+        let has_room = has_room(step.guard, *client);
         let named: BTreeSet<Cloid> = cloids_cancelled(&envelope.action).collect();
         if has_room && cancel::must_wait(step.guard, &envelope.action) {
             refuse_cancelled(step, &named);
@@ -54,13 +54,20 @@ pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
     decision::decide(step, request);
 }
 
+/// Whether one more request of a client may wait: each client has an equal part of the places.
+fn has_room(guard: &Guard, client: Address) -> bool {
+    let is_its = |waiting: &&Parked| matches!(waiting.request.body, RequestBody::Signed { client: other, .. } if other == client);
+    let part = MAX_PARKED.checked_div(guard.config.clients.len()).unwrap_or(MAX_PARKED).max(1);
+    guard.parked.len() < MAX_PARKED && guard.parked.iter().filter(is_its).count() < part
+}
+
 /// Whether anything of an action closes a part of what is held: that waits for no setting.
 fn closes_anything(guard: &Guard, action: &Action) -> bool {
     let is_group = matches!(action, Action::Order(orders) if orders.grouping == Grouping::NormalTpsl);
     let mut orders = action.orders().enumerate().filter(|(place, _)| !is_group || *place == 0);
     orders.any(|(_, order)| {
         let is_foreign = order.asset >= FIRST_NON_CORE_ASSET && order.reduce_only;
-        is_foreign || !side_covered(order.is_buy).held(guard.view.position(order.asset)).is_zero()
+        is_foreign || guard.may_be_held(order.asset, side_covered(order.is_buy))
     })
 }
 

@@ -37,7 +37,7 @@ fn judge_kind(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> R
         Action::BatchModify { modifies, always } => {
             modify::judge(guard, client, modifies, now_ms, |modifies| Action::BatchModify { modifies, always: *always })
         }
-        Action::Cancel { .. } | Action::CancelByCloid { .. } => cancel::judge(guard, action),
+        Action::Cancel { .. } | Action::CancelByCloid { .. } => cancel::judge(guard, client, action, now_ms),
         Action::UpdateLeverage { asset, is_cross, leverage } => {
             leverage_too_high::check(guard, *asset, *leverage)?;
             if !leverage_too_high::only_lowers(guard, *asset, *is_cross, *leverage) {

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 
 use super::guard_order::{self, GUARDS_OWN};
+use super::limits::unknown_cancels;
 use super::orders;
 use super::plan::Plan;
 use super::veto::Veto;
+use crate::base::address::Address;
 use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
@@ -25,13 +27,14 @@ const NOT_OPEN: &str = "no order that is open has this id";
 /// Stops of the guard's own that one cancel puts in front of it, for one side of a market.
 const MOST_STOPS: usize = 4;
 
-pub(crate) fn judge(guard: &Guard, action: &Action) -> Result<Plan, Veto> {
+pub(crate) fn judge(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<Plan, Veto> {
     let mut withheld = withheld(guard, action);
+    let unknown_cancels = unknown_cancels::withhold_excess(guard, client, action, &mut withheld, now_ms);
     if let Some(veto) = first_reason(&withheld).filter(|_| withheld.iter().all(Option::is_some)) {
         return Err(veto);
     }
     let named = named(guard, action);
-    let mut plan = Plan { reduces: true, ..Plan::default() };
+    let mut plan = Plan { reduces: true, unknown_cancels, ..Plan::default() };
     let going = named.iter().zip(&withheld).filter(|(_, veto)| veto.is_none()).flat_map(|(orders, _)| orders);
     keep_cover(guard, &going.copied().collect::<Vec<_>>(), &mut plan);
     // What goes in front gets an id of the venue's: one that nothing carries yet may be it.

@@ -34,7 +34,7 @@ pub(crate) fn close_but_dust(context: &mut JudgeContext<'_>, order: &mut Order) 
 /// All of it may close as well: an order counts as an entry because something on its way may close the position first,
 /// and then it would open one. Marked reduce-only it cannot.
 pub(crate) fn of(context: &mut JudgeContext<'_>, asked: &Order, veto: &Veto) -> Option<Order> {
-    let held = context.market_exposure(asked.asset).held(side_covered(asked.is_buy));
+    let held = context.market_exposure(asked.asset).may_be_held(side_covered(asked.is_buy));
     let size = asked.size.min(held);
     if asked.is_trigger() || size.is_zero() {
         return None;

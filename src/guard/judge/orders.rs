@@ -17,7 +17,9 @@ use super::limits::{duplicate_order, open_exits_limit};
 use super::plan::Plan;
 use super::throttle::{self, AskedEntries};
 use super::veto::Veto;
-use super::{admission, nothing_to_reduce, redundant_stops, requested_stops, reserved_cloid, single_use_cloid};
+use super::{
+    admission, nothing_to_reduce, redundant_stops, requested_stops, reserved_cloid, single_use_cloid, stop_loosened,
+};
 use crate::base::address::Address;
 use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
@@ -53,10 +55,11 @@ impl<'a> Batch<'a> {
     /// Judges each order; with a `veto` every entry is refused with that.
     fn judge(guard: &'a Guard, client: Address, action: &'a OrderAction, now_ms: u64, veto: Option<&Veto>) -> Self {
         let orders = action.orders.clone();
-        let refused = orders.iter().map(|order| {
+        let refused = orders.iter().enumerate().map(|(place, order)| {
             reserved_cloid::check_order(order)
                 .and_then(|()| single_use_cloid::check_order(guard, client, order))
                 .and_then(|()| nothing_to_reduce::check_order(guard, action, order, now_ms))
+                .and_then(|()| stop_loosened::check_child(action, place))
                 .err()
         });
         let mut refused: Refused = refused.collect();
@@ -243,7 +246,7 @@ impl<'a> Batch<'a> {
     fn is_held(&self, order: &Order) -> bool {
         let guard = self.context.guard;
         let is_unknown = order.asset >= FIRST_NON_CORE_ASSET || guard.view.account.is_none();
-        is_unknown || !side_covered(order.is_buy).held(guard.view.position(order.asset)).is_zero()
+        is_unknown || guard.may_be_held(order.asset, side_covered(order.is_buy))
     }
 
     /// The entries that passed and open something.

@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     pub(crate) changes: Vec<String>,
     /// Where each order of the request is stopped out, for the exposure it reserves.
     pub(crate) stops: Vec<Option<StopAt>>,
+    /// Cancels of ids that no known order has, for the throttles.
+    pub(crate) unknown_cancels: usize,
     /// Entries, for the throttles.
     pub(crate) entries: Vec<EntryNote>,
     /// Whether any part of it can open or enlarge a position.

@@ -9,8 +9,27 @@ use crate::guard::state::exposure::{Exposure, Stop};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::live_for;
 use crate::guard::state::view::Resting;
+use crate::venue::action::{Grouping, OrderAction};
 use crate::venue::order::Order;
 use rust_decimal::Decimal;
+
+/// Refuses the child of a group, at its place, that is smaller than the group's entry. Whichever child fills first, the venue
+/// takes the others away: a small take profit would leave nearly all of the position without its stop. A stop without another
+/// beside it becomes as large as the entry.
+pub(crate) fn check_child(action: &OrderAction, place: usize) -> Result<(), Veto> {
+    let (Some(parent), Some(child)) = (action.orders.first(), action.orders.get(place)) else { return Ok(()) };
+    let is_stop = |order: &Order| order.market_stop_px().is_some();
+    let is_raised = is_stop(child) && action.orders.iter().filter(|order| is_stop(order)).count() == 1;
+    if action.grouping != Grouping::NormalTpsl || place == 0 || child.size >= parent.size || is_raised {
+        return Ok(());
+    }
+    let (child, parent) = (to_wire(child.size), to_wire(parent.size));
+    let text = format!(
+        "order {place} of the group, size {child}, is smaller than the {parent} that it belongs to: the venue cancels the \
+         position's stop when it fills; give it the same size, or place it by itself once the entry has filled"
+    );
+    Err(Veto::new(Code::StopLoosened, text))
+}
 
 /// Refuses a change that leaves the position with a wider, smaller or no stop. One that passes takes the old stop out
 /// of the exposure.

@@ -4,27 +4,18 @@ use crate::base::address::Cloid;
 use crate::guard::code::Code;
 use crate::guard::recovery::open_intents;
 use crate::guard::reply::Verdict;
-use crate::guard::state::cover::LinePart;
-use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
 use crate::record::event::{Event, Kind};
 use crate::record::events::Decision;
-use crate::record::risk_record::{Checkpoint, PositionLine, RiskRecord};
+use crate::record::risk_record::{Checkpoint, RiskRecord};
 use crate::venue::action::Action;
 use crate::venue::order::Order;
-use crate::venue::side::PositionSide;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Client order ids in a checkpoint: those whose orders are likely still open.
 const CHECKPOINT_CLOIDS: usize = 1000;
-
-/// The line of a market's position as a checkpoint holds it.
-fn line_record(asset: u32, line: &CoverLine) -> PositionLine {
-    let parts = line.covered_parts().iter().map(|part| (part.px, part.size)).collect();
-    PositionLine { asset, is_long: line.side.is_long(), held: line.held, parts }
-}
 
 impl Guard {
     /// What a restart must know of all events so far, so that it need not read them: a `checkpoint` record.
@@ -45,7 +36,7 @@ impl Guard {
                 .lines
                 .iter()
                 .filter(|(_, line)| !line.covered_parts().is_empty())
-                .map(|(asset, line)| line_record(asset, line))
+                .map(|(asset, line)| line.record(asset))
                 .collect(),
             ..Checkpoint::default()
         };
@@ -60,11 +51,7 @@ impl Guard {
             let window = self.windows.entry(client).or_default();
             nonces.into_iter().for_each(|nonce| window.remember(nonce));
         }
-        for line in checkpoint.lines {
-            let side = if line.is_long { PositionSide::Long } else { PositionSide::Short };
-            let parts = line.parts.into_iter().map(|(px, size)| LinePart { px, size }).collect();
-            self.lines.restore(line.asset, CoverLine::restored(side, line.held, parts));
-        }
+        checkpoint.lines.into_iter().for_each(|line| self.lines.restore_checkpointed(line));
         let owned: BTreeSet<Cloid> = checkpoint.cloids_of.values().flatten().copied().collect();
         let unowned = checkpoint.client_cloids.into_iter().filter(|cloid| !owned.contains(cloid));
         unowned.for_each(|cloid| self.client_cloids.insert(cloid, None));

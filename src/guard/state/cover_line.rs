@@ -5,6 +5,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
+use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
 use std::collections::BTreeMap;
@@ -70,10 +71,19 @@ impl CoverLine {
     }
 
     /// One that an earlier life remembered.
-    pub(crate) fn restored(side: PositionSide, held: Decimal, parts: Vec<LinePart>) -> Self {
-        let mut line = Self { parts, ..Self::new(side, held, None) };
-        line.shrink_to(held);
+    pub(crate) fn restored(record: &PositionLine) -> Self {
+        let side = if record.is_long { PositionSide::Long } else { PositionSide::Short };
+        let parts = record.parts.iter().map(|(px, size)| LinePart { px: *px, size: *size }).collect();
+        let mut line = Self { parts, opened_px: None, ..Self::new(side, record.held, record.entry_px) };
+        line.shrink_to(record.held);
         line
+    }
+
+    /// What a later life must know of it.
+    pub(crate) fn record(&self, asset: u32) -> PositionLine {
+        let parts = self.parts.iter().map(|part| (part.px, part.size)).collect();
+        let Self { side, held, entry_px, .. } = self;
+        PositionLine { asset, is_long: side.is_long(), held: *held, parts, entry_px: *entry_px }
     }
 
     /// The position as it is read now. What is left of one that shrank keeps the farther part of its line: the nearer
@@ -265,6 +275,8 @@ fn added_at(
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CoverLines {
     lines: BTreeMap<u32, CoverLine>,
+    /// What is on disk of them.
+    written: BTreeMap<u32, PositionLine>,
 }
 
 impl CoverLines {
@@ -277,8 +289,43 @@ impl CoverLines {
     }
 
     /// Remembers a line of an earlier life.
-    pub(crate) fn restore(&mut self, asset: u32, line: CoverLine) {
-        self.lines.insert(asset, line);
+    pub(crate) fn restore(&mut self, record: PositionLine) {
+        let asset = record.asset;
+        if record.parts.is_empty() {
+            self.lines.remove(&asset);
+        } else {
+            self.lines.insert(asset, CoverLine::restored(&record));
+        }
+        self.written.insert(asset, record);
+    }
+
+    /// The same of a checkpoint: what was written of a line by itself is no older.
+    pub(crate) fn restore_checkpointed(&mut self, record: PositionLine) {
+        if !self.written.contains_key(&record.asset) {
+            self.restore(record);
+        }
+    }
+
+    /// The lines that moved since they were written last, and count as written from now on.
+    pub(crate) fn take_moved(&mut self) -> Vec<PositionLine> {
+        let gone =
+            self.written.values_mut().filter(|old| !old.parts.is_empty() && !self.lines.contains_key(&old.asset));
+        let gone = gone.map(|old| {
+            (old.held, old.entry_px) = (Decimal::ZERO, None);
+            old.parts.clear();
+            old.clone()
+        });
+        let mut moved: Vec<PositionLine> = gone.collect();
+        for (asset, line) in &self.lines {
+            let now = line.record(*asset);
+            let old = self.written.get(asset);
+            let is_same = |old: &PositionLine| (old.is_long, &old.parts) == (now.is_long, &now.parts);
+            if old.map_or(!now.parts.is_empty(), |old| !is_same(old)) {
+                self.written.insert(*asset, now.clone());
+                moved.push(now);
+            }
+        }
+        moved
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &CoverLine)> {

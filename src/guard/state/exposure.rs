@@ -28,6 +28,8 @@ pub(crate) struct Exposure {
 pub(crate) struct MarketExposure {
     /// Signed.
     pub(crate) position: Decimal,
+    /// What the venue told to have filled and the position does not show, signed.
+    told: Decimal,
     pub(crate) mid: Option<Decimal>,
     long: SideExposure,
     short: SideExposure,
@@ -42,6 +44,8 @@ struct SideExposure {
     entries: Vec<EntryLeg>,
     /// Reduce-only orders on the side of those orders: they close the opposite position.
     reduce_only: Decimal,
+    /// What the venue told to have filled of both: none of it is still to close anything.
+    told: Decimal,
     /// Market stops that cover it; the nearest, which is hit first, in front.
     stops: Vec<Stop>,
 }
@@ -143,6 +147,16 @@ impl Exposure {
     pub(crate) fn add(&mut self, view: &View, asset: u32, is_buy: bool, reduce_only: bool, leg: EntryLeg) {
         self.market_mut(view, asset).add(is_buy, reduce_only, leg);
         self.refresh(asset);
+    }
+
+    /// Takes in what the venue told to have filled of an order that was added, of which the position does not show
+    /// `unmoved`, signed.
+    pub(crate) fn add_told(&mut self, asset: u32, is_buy: bool, told: Decimal, unmoved: Decimal) {
+        if let Some(market) = self.markets.get_mut(&asset) {
+            market.told = market.told.saturating_add(unmoved);
+            let side = market.side_mut(PositionSide::opened_by(Side::of(is_buy)));
+            side.told = side.told.saturating_add(told);
+        }
     }
 
     /// Takes back the entry added last on this side.
@@ -261,8 +275,7 @@ impl MarketExposure {
         if order.reduce_only {
             return Decimal::ZERO;
         }
-        let side = PositionSide::opened_by(Side::of(order.is_buy));
-        let closable = self.closable(side).saturating_sub(self.immediate_size(side)).max(Decimal::ZERO);
+        let closable = self.closable(PositionSide::opened_by(Side::of(order.is_buy)));
         order.size.saturating_sub(closable).max(Decimal::ZERO)
     }
 
@@ -271,10 +284,11 @@ impl MarketExposure {
         if order.may_rest() && !order.reduce_only { order.size } else { self.entry_part(order) }
     }
 
-    /// What entries of one side may close of the opposite position: what no reduce-only order is to close.
+    /// What one more entry of one side may close of the opposite position: what nothing on its way is to close.
     fn closable(&self, side: PositionSide) -> Decimal {
-        let opposite = self.held(side.opposite());
-        opposite.saturating_sub(self.side(side).reduce_only.min(opposite))
+        let SideExposure { reduce_only, told, .. } = self.side(side);
+        let on_its_way = reduce_only.saturating_add(self.immediate_size(side)).saturating_sub(*told);
+        self.held_as_told(side.opposite()).saturating_sub(on_its_way.max(Decimal::ZERO)).max(Decimal::ZERO)
     }
 
     /// The size of the entries of one side that fill at once or not at all.
@@ -286,6 +300,16 @@ impl MarketExposure {
     /// The size of the position on one side.
     pub(crate) fn held(&self, side: PositionSide) -> Decimal {
         side.held(self.position)
+    }
+
+    /// The same with what the venue told to have filled: held, though no read shows it.
+    fn held_as_told(&self, side: PositionSide) -> Decimal {
+        side.held(self.position.saturating_add(self.told))
+    }
+
+    /// The most that may be held on one side, as read or as told.
+    pub(crate) fn may_be_held(&self, side: PositionSide) -> Decimal {
+        self.held(side).max(self.held_as_told(side))
     }
 
     /// The stops that cover one side.

@@ -2,6 +2,7 @@
 
 use crate::guard::input::RequestBody;
 use crate::guard::state::guard::Guard;
+use crate::venue::side::PositionSide;
 
 impl Guard {
     /// Whether a position may be there: as read, through an entry on its way or at rest, or because the last read is old.
@@ -9,6 +10,13 @@ impl Guard {
         let Some(account) = &self.view.account else { return true };
         let is_old = now_ms.saturating_sub(account.begun_ms) > self.config.account_max_age_ms;
         is_old || self.is_account_older() || !self.view.position(asset).is_zero() || self.may_open(asset)
+    }
+
+    /// Whether anything is held on one side, as read or by what the venue told to have filled since.
+    pub(in crate::guard) fn may_be_held(&self, asset: u32, side: PositionSide) -> bool {
+        let read = self.view.position(asset);
+        let told = read.saturating_add(self.sent.told(asset));
+        [read, told].into_iter().any(|szi| !side.held(szi).is_zero())
     }
 
     /// Whether anything could have opened a position since the last read.

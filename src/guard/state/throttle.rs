@@ -15,6 +15,8 @@ pub(crate) struct Throttle {
     groups: VecDeque<u64>,
     /// Actions that open and reduce nothing, and whose they were.
     neutral: VecDeque<(u64, Address)>,
+    /// Cancels of ids that no known order had: how many in a request, and whose. Bounded by their number.
+    unknown: VecDeque<(u64, Address, usize)>,
 }
 
 /// An entry as it was asked for.
@@ -55,6 +57,21 @@ impl Throttle {
     pub(crate) fn neutral_in_last_minute(&self, now_ms: u64) -> impl Iterator<Item = Address> {
         let recent = move |at_ms: u64| now_ms.saturating_sub(at_ms) < MINUTE_MS;
         self.neutral.iter().filter(move |(at_ms, _)| recent(*at_ms)).map(|(_, client)| *client)
+    }
+
+    /// Counts cancels of ids that no known order has.
+    pub(crate) fn note_unknown(&mut self, client: Address, count: usize, now_ms: u64) {
+        while self.unknown.front().is_some_and(|(at_ms, ..)| now_ms.saturating_sub(*at_ms) >= MINUTE_MS) {
+            self.unknown.pop_front();
+        }
+        self.unknown.extend((count > 0).then_some((now_ms, client, count)));
+    }
+
+    /// How many of them a client sent in the last minute.
+    pub(crate) fn unknown_in_last_minute(&self, client: Address, now_ms: u64) -> usize {
+        let is_its =
+            |(at_ms, other, _): &&(u64, Address, usize)| *other == client && now_ms.saturating_sub(*at_ms) < MINUTE_MS;
+        self.unknown.iter().filter(is_its).fold(0, |sum, (_, _, count)| sum.saturating_add(*count))
     }
 
     pub(crate) fn in_last(&self, span_ms: u64, now_ms: u64) -> impl Iterator<Item = &EntryNote> {

@@ -225,6 +225,44 @@ fn a_restart_remembers_the_line() {
     assert_eq!(sent, Some(dec!(1980)));
 }
 
+/// The lines that this step put on disk.
+fn lines_in(effects: &Effects) -> Vec<Value> {
+    let records = effects.risk.iter().map(|record| serde_json::from_str::<Value>(&record.text).unwrap());
+    records.filter(|record| record["kind"] == "line").collect()
+}
+
+#[test]
+fn a_crash_remembers_the_line_and_that_it_ended() {
+    let (mut desk, effects) = desk(Rules::default(), dec!(1), vec![client_stop("1980", "1")]);
+    let checkpoint: Value = serde_json::from_str(&desk.guard.checkpoint(desk.now)).unwrap();
+    let mut written = lines_in(&effects);
+    assert_eq!(written.len(), 1, "{written:?}");
+    assert!(lines_in(&desk.read_orders(desk.now)).is_empty(), "only what moved");
+    // Another stop, one tick nearer: the line moves, and the checkpoint is older than that.
+    for (px, size) in [("1980", "1"), ("1980.1", "1")] {
+        desk.orders = vec![client_stop(px, size)];
+        desk.now += 1_000;
+        written.extend(lines_in(&desk.read_orders(desk.now)));
+    }
+    let after_crash = |written: &[Value]| {
+        let mut next = Desk::blank(config(Mode::Testnet, Rules::default()));
+        written.iter().for_each(|record| next.guard.restore_risk_json(record));
+        next.guard.restore_checkpoint_json(&checkpoint);
+        next.positions.insert("ETH", dec!(1));
+        next.read();
+        desk_stops(&mut next)
+    };
+    assert_eq!(written.len(), 2, "{written:?}");
+    assert_eq!(after_crash(&[]), Some(dec!(1980)));
+    assert_eq!(after_crash(&written), Some(dec!(1980.1)));
+    desk.positions.clear();
+    desk.orders.clear();
+    desk.now += 1_000;
+    written.extend(lines_in(&desk.read_account(desk.now)));
+    assert_eq!(written.len(), 3, "{written:?}");
+    assert_eq!(after_crash(&written), None, "a new position has a line of its own");
+}
+
 /// Where the line of ETH stands.
 fn desk_stops(desk: &mut Desk) -> Option<Decimal> {
     desk.guard.lines.get(ETH)?.covered_parts().first().map(|part| part.px)

@@ -50,6 +50,7 @@ mod signer;
 mod simulation;
 mod sizes;
 mod stops;
+mod told_fills;
 mod two_clients;
 mod wire;
 mod world;

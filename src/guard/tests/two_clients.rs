@@ -185,3 +185,24 @@ fn clients_take_turns_at_the_last_requests() {
     desk.wait(10_000);
     assert!(passes(&mut desk, CLIENT));
 }
+
+/// Half of the places for requests that wait are the other's.
+#[test]
+fn requests_that_wait_leave_the_other_client_its_part() {
+    let mut desk = Desk::blank(config_of_two());
+    desk.read();
+    // No market's leverage is known, and nobody answers.
+    let post = |desk: &mut Desk, client: Address| {
+        let nonce = NOW + 1_000 + u64::try_from(desk.guard.parked.len()).unwrap() + desk.guard.last_seq();
+        let action = place(vec![buy(ETH, "1990", "0.01")]);
+        let body = json!({"action": action, "nonce": nonce, "signature": {"r": "0x1", "s": "0x1", "v": 27}});
+        let envelope = Box::new(Envelope::parse(body.to_string().as_bytes()).unwrap());
+        let before = desk.guard.parked.len();
+        desk.post_as(RequestBody::Signed { envelope, client, signed_as: Source::Testnet });
+        desk.guard.parked.len() > before
+    };
+    for at in 0..33 {
+        assert_eq!(post(&mut desk, OTHER), at < 32, "{at}");
+    }
+    assert!(post(&mut desk, CLIENT));
+}

@@ -290,3 +290,28 @@ fn a_journal_of_somebody_else_is_refused() {
         other => panic!("{other:?}"),
     }
 }
+
+/// A line is moved by every trade: a start keeps the last of each market, and none that a checkpoint holds already.
+#[test]
+fn of_the_lines_of_positions_the_last_since_the_checkpoint_are_kept() {
+    let place = Place::new();
+    let line = |asset: u32, px: u32| {
+        let line =
+            json!({"kind": "line", "asset": asset, "is_long": true, "held": "1", "parts": [[px.to_string(), "1"]]});
+        RiskLine { text: line.to_string() }
+    };
+    let kept = |opened: &Opened| -> Vec<String> {
+        let records = opened.risk.iter().map(|text| serde_json::from_str::<Value>(text).unwrap());
+        let lines = records.filter(|record| record["kind"] == "line");
+        lines.map(|line| line["parts"][0][0].as_str().unwrap().to_owned()).collect()
+    };
+    let (mut store, opened) = place.open();
+    assert!(kept(&opened).is_empty());
+    store.append(NOON, vec![event(1)], (0..50).map(|at| line(at % 3, at)).collect()).unwrap();
+    drop((store, opened));
+    let (mut store, opened) = place.open();
+    assert_eq!(kept(&opened), ["48", "49", "47"]);
+    store.append(NOON, vec![event(2)], vec![checkpoint(2), line(1, 90), line(1, 91)]).unwrap();
+    drop((store, opened));
+    assert_eq!(kept(&place.open().1), ["91"]);
+}

@@ -15,6 +15,9 @@ use crate::guard::Read;
 use crate::venue::info::AccountMode;
 use crate::venue::weight::Priority;
 
+/// What a start can do without is asked for so long after it: the minute's weight is free again then.
+const LATER_MS: u64 = 60_000;
+
 /// Questions that may wait: more than there are markets, and than the core ever asks about orders at once.
 pub(in crate::service) const MOST_QUESTIONS: usize = 1_024;
 
@@ -59,6 +62,11 @@ impl ReadBoard {
         let board =
             Board { schedule, questions: VecDeque::new(), mode: None, ledger_since_ms: None, failing: BTreeSet::new() };
         Self { board: Mutex::new(board), changed: Condvar::new() }
+    }
+
+    /// Leaves the question about the API wallet for the next minute.
+    pub(in crate::service) fn ask_about_the_wallet_later(&self) {
+        lock(&self.board).schedule.put_off(Task::Wallet, steady_ms().saturating_add(LATER_MS));
     }
 
     /// Has something read soon.

@@ -90,6 +90,11 @@ impl Schedule {
         Self { due, intervals, afforded, early_reads, urgent_reads, account_weight: 2 }
     }
 
+    /// Has a task wait for its first read until then.
+    pub(super) fn put_off(&mut self, task: Task, due_steady_ms: u64) {
+        self.due.iter_mut().filter(|due| due.task == task).for_each(|due| due.due_steady_ms = due_steady_ms);
+    }
+
     /// Begins the most important read of a lane that is due, and says what it may spend. `wait_ms` says after how long there
     /// is room for so much weight. A steady read without room waits for that or overdraws the share; one that comes sooner
     /// than its interval, for nothing that is urgent, is left to its interval.

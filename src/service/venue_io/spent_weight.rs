@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::files::{read_trusted, temporary_beside};
+use crate::base::ip_share::IP_BUDGET;
 use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
 use crate::home::Home;
@@ -17,6 +18,11 @@ use crate::venue::weight_ledger::Ledger;
 /// How often it is written.
 const EVERY: Duration = Duration::from_secs(1);
 const MINUTE_MS: u64 = 60_000;
+/// What a start asks for before the file is written for the first time: mode, markets, prices, account, open orders, limits
+/// and the API wallet's approval, and the first early reads.
+const OF_A_START: u32 = 170;
+/// The same where earlier lives took more than half of the minute: without what can come later.
+const OF_A_LATE_START: u32 = 110;
 /// A minute of seconds and their weights is far below.
 const MAX_BYTES: u64 = 16 * 1024;
 
@@ -39,6 +45,22 @@ impl SpentWeight {
         }
     }
 
+    /// Writes what a start is about to spend beside what was spent before it: a life that ends within its first second
+    /// leaves no other word, and several of them would use the address up.
+    pub(in crate::service) fn foresee(&self, budget: &Ledger) {
+        let now_ms = now_ms();
+        let spent = budget.last_minute(steady_ms()).into_iter();
+        let spent = spent.map(|(ago_ms, by, weight)| (now_ms.saturating_sub(ago_ms), by, weight));
+        let more = if self.is_over_half() { OF_A_LATE_START } else { OF_A_START };
+        _ = self.write(spent.chain([(now_ms, Priority::Read, more)]));
+    }
+
+    /// Whether the lives before this one have left less than half of the address's weight of the minute.
+    pub(in crate::service) fn is_over_half(&self) -> bool {
+        let spent = self.read(now_ms()).into_iter().fold(0_u32, |sum, (.., weight)| sum.saturating_add(weight));
+        spent > IP_BUDGET / 2
+    }
+
     /// Writes it every second, for as long as the service runs.
     ///
     /// # Errors
@@ -47,6 +69,8 @@ impl SpentWeight {
         let mut before = Vec::new();
         loop {
             faults.pass(Step::WeightKept).map_err(|error| error.to_string())?;
+            // What is foreseen stands there for the first of them.
+            std::thread::sleep(EVERY);
             let spent = lock(budget).last_minute(steady_ms());
             if spent != before {
                 let now_ms = now_ms();
@@ -54,7 +78,6 @@ impl SpentWeight {
                 _ = self.write(spent.iter().map(at));
                 before = spent;
             }
-            std::thread::sleep(EVERY);
         }
     }
 
@@ -120,6 +143,20 @@ mod tests {
         assert_eq!(budget.used(now_steady_ms), 80);
         assert_eq!(budget.used(now_steady_ms + 32_000), 20, "it passes as it would have");
         assert_eq!(budget.last_minute(now_steady_ms).iter().map(|(.., weight)| weight).sum::<u32>(), 80);
+    }
+
+    #[test]
+    fn what_a_start_will_spend_stands_there_before_it_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = at(folder.path());
+        // Each life ends before it writes a word of its own.
+        for (spent, is_over_half) in [(0, false), (170, false), (340, false), (510, true), (680, true), (790, true)] {
+            let mut budget = Ledger::new(1_200, []);
+            file.recall(&mut budget);
+            assert_eq!(budget.used(steady_ms()), spent);
+            file.foresee(&budget);
+            assert_eq!(file.is_over_half(), is_over_half, "{spent}");
+        }
     }
 
     /// What the last life spent of a reserve is not kept back a second time.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::Value;
 
-use crate::clients::{another, filled, leave_requests, send_as};
+use crate::clients::{another, code, filled, leave_requests, requests_used, send_as};
 use crate::signing::{ETH, closing, signed};
 use crate::stand::{Mode, Stand, until};
 use crate::watched::{Ends, WIDE, covered, held, hold};
@@ -26,8 +26,8 @@ fn who_had_no_place_for_longest_goes_first() {
         scope.spawn(|| {
             let mut connection = stand.connect();
             while !over.load(Ordering::SeqCst) {
-                // At a price that nobody pays.
-                let body = signed(&stand.client, &closing(ETH, "3000", "0.01")).to_string();
+                // At a price that nobody pays, and that somebody might.
+                let body = signed(&stand.client, &closing(ETH, "2512", "0.01")).to_string();
                 match connection.post("/exchange", &body) {
                     Ok(reply) if reply.json()["guard"]["verdict"] != "veto" => {
                         places.fetch_add(1, Ordering::SeqCst);
@@ -49,5 +49,25 @@ fn who_had_no_place_for_longest_goes_first() {
             filled(&reply).map(|_| ())
         });
     });
+    assert_eq!(held(&stand, "ETH"), None);
+}
+
+#[test]
+fn what_nobody_pays_takes_no_place_before_what_fills() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    let second = another(&stand);
+    hold(&stand, "ETH", "0.5");
+    leave_requests(&stand, 190);
+    stand.launch();
+    covered(&stand, "ETH", "0.5");
+    let is_low = |alert: &Value| alert["text"].as_str().is_some_and(|text| text.contains("under the 200"));
+    let known = || stand.status()["alerts"].as_array().unwrap().iter().any(is_low);
+    until("the allowance to be read", || known().then_some(()));
+    let used = requests_used(&stand);
+    let reply = send_as(&stand, &stand.client, &closing(ETH, "3000", "0.01"));
+    assert_eq!(code(&reply), "venue_budget", "{reply}");
+    assert_eq!(requests_used(&stand), used);
+    let reply = send_as(&stand, &second, &closing(ETH, "2400", "0.5"));
+    assert!(filled(&reply).is_some(), "{reply}");
     assert_eq!(held(&stand, "ETH"), None);
 }

@@ -63,3 +63,19 @@ fn orders_reads_that_go_on_lagging_free_nothing_that_rests() {
     }
     assert!(notional(&stand) <= dec!(10000), "{} USDC are bid for", notional(&stand));
 }
+
+/// Also beyond the half minute after which each is asked for by itself.
+#[test]
+fn orders_reads_that_lag_for_over_half_a_minute_free_nothing_that_rests() {
+    let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
+    fault(&stand, "frontendOpenOrders", "stale", 1_000, "");
+    stand.send(&buy("2400", "Gtc"));
+    assert!(notional(&stand) > dec!(9000));
+    for px in ["2401", "2402"] {
+        more_reads(&stand, "orderStatus", 1);
+        more_reads(&stand, "frontendOpenOrders", 1);
+        more_reads(&stand, "clearinghouseState", 2);
+        stand.send(&buy(px, "Gtc"));
+    }
+    assert!(notional(&stand) <= dec!(10000), "{} USDC are bid for", notional(&stand));
+}

@@ -53,3 +53,27 @@ fn a_cap_that_shrank_takes_the_newest_entries_back_and_nothing_else() {
     assert!(why["text"].as_str().unwrap().contains("position"), "{why}");
     sends_are_named(&stand);
 }
+
+/// Whoever spends what is kept for clients spends nothing of what the guard takes entries back with.
+#[test]
+fn entries_are_taken_back_where_the_clients_weight_is_spent() {
+    let rules = WIDE.replace("position = \"400\"", "position = \"100\"");
+    let stand = Stand::up(Mode::Testnet, &rules);
+    hold_covered(&stand, "ETH", "0.4");
+    for px in ["2401", "2400", "2402"] {
+        stand.send(&place(&limit(ETH, true, px, "1.2")));
+    }
+    assert_eq!(entries(&stand).len(), 3);
+    // At a price that nobody pays, until there is no room for another.
+    let is_spent = || {
+        let exit = json!({"a": ETH, "b": false, "p": "2600", "s": "0.01", "r": true, "t": {"limit": {"tif": "Ioc"}}});
+        stand.send(&place(&exit)).to_string().contains("room").then_some(())
+    };
+    until("the client's weight to be spent", is_spent);
+    stand.venue.control(&json!({"op": "withdraw", "usd": "6000"})).unwrap();
+    until("the newest to go", || {
+        _ = is_spent();
+        (entries(&stand).len() == 1).then_some(())
+    });
+    assert_eq!(entries(&stand), ["2401.0"]);
+}

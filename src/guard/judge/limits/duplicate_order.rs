@@ -67,7 +67,7 @@ pub(crate) fn take_borrowed<'a>(guard: &Guard, orders: impl Iterator<Item = &'a 
 }
 
 /// The client order ids that orders carry or may carry.
-fn alive(guard: &Guard) -> impl Iterator<Item = Cloid> {
+pub(crate) fn alive(guard: &Guard) -> impl Iterator<Item = Cloid> {
     let resting = guard.view.orders.values().filter_map(|order| order.cloid);
     let in_flight = guard.sent.open().filter_map(|order| order.cloid);
     resting.chain(in_flight).chain(guard.sent.trigger_cloids()).chain(guard.paper.cloids())

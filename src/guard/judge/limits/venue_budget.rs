@@ -2,6 +2,7 @@
 //! of these for the guard's own stops and closes.
 
 use crate::base::address::Address;
+use crate::base::amount::{percent_of, to_wire};
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
 use crate::guard::effects::Urgency;
@@ -14,11 +15,16 @@ use crate::guard::state::view::Resting;
 use crate::venue::action::{Action, CancelByCloid};
 use crate::venue::market::FIRST_NON_CORE_ASSET;
 use crate::venue::order::{Order, Tif};
+use crate::venue::side::{PositionSide, Side};
+use rust_decimal::{Decimal, dec};
 use std::collections::BTreeSet;
 
 /// What may go for an account that has so few requests left.
 const WAY_OUT: &str = "send reduce-only orders that fill at once or not at all (Ioc), one request at a time; trading \
                        volume earns more";
+
+/// An exit this far beyond the mid, in percent of it, is taken to find nobody.
+const REACH_PCT: Decimal = dec!(0.5);
 
 /// Refuses entries.
 pub(crate) fn check(guard: &Guard, client: Address) -> Result<(), Veto> {
@@ -62,6 +68,10 @@ pub(crate) fn take_turn(guard: &mut Guard, client: Address, plan: &Plan, now_ms:
     let is_paced = plan.forward.is_some() && !plan.is_entry && guard.config.mode != Mode::Paper;
     if !is_paced || guard.allowance.counted_on() >= KEPT_FOR_GUARD {
         return Ok(());
+    }
+    if let Some((px, price)) = plan.forward.as_ref().and_then(|action| out_of_reach(guard, action, now_ms)) {
+        let (px, price) = (to_wire(px), to_wire(price));
+        return Err(few(guard, &format!("so nothing goes at {px}, where it cannot fill: the price is {price}")));
     }
     let (pause_ms, is_anothers) = guard.allowance.pause_ms(client, now_ms);
     if pause_ms == 0 {
@@ -123,6 +133,23 @@ fn reduces(guard: &Guard, order: &Order, now_ms: u64) -> bool {
     // What is held in a market that the guard does not read is not known here.
     let may_be_held = order.asset >= FIRST_NON_CORE_ASSET || guard.may_hold(order.asset, now_ms);
     order.reduce_only && order.tif().is_some_and(Tif::is_immediate) && may_be_held
+}
+
+/// The price of an exit, and its market's, where no order of an action can fill as the market is: one of the few places
+/// would be gone for nothing. In doubt they may fill.
+fn out_of_reach(guard: &Guard, action: &Action, now_ms: u64) -> Option<(Decimal, Decimal)> {
+    let is_fresh = |mids_ms: u64| now_ms.saturating_sub(mids_ms) <= guard.config.prices_max_age_ms;
+    guard.view.mids_ms.filter(|mids_ms| is_fresh(*mids_ms))?;
+    let out = |order: &Order| {
+        let price =
+            guard.view.mids.get(&order.asset).copied().filter(|_| order.tif().is_some_and(Tif::is_immediate))?;
+        let side = Side::of(order.is_buy);
+        let nearest =
+            price.saturating_sub(percent_of(price, REACH_PCT).saturating_mul(PositionSide::opened_by(side).sign()));
+        (!side.reaches(order.limit_px, nearest)).then_some((order.limit_px, price))
+    };
+    let prices: Option<Vec<(Decimal, Decimal)>> = action.orders().map(out).collect();
+    prices?.first().copied()
 }
 
 fn is_exit_of(intent: &Intent, client: Address) -> bool {

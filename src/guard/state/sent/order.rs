@@ -210,6 +210,11 @@ impl SentOrder {
         self.told > Decimal::ZERO
     }
 
+    /// How much of it filled, by what the venue told.
+    pub(crate) fn told(&self) -> Decimal {
+        self.told
+    }
+
     /// Whether the venue told what filled of it, in an answer that this read is not older than.
     pub(crate) fn is_told_before(&self, read: Moment) -> bool {
         self.is_told() && self.is_over_by(read)

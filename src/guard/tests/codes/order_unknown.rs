@@ -24,3 +24,35 @@ fn an_order_is_known_from_its_answer_on() {
     let by_cloid = json!({"type": "modify", "oid": cloid(1), "order": with(buy(ETH, "1911", "1"), "/c", cloid(1))});
     desk.ask(by_cloid).resized();
 }
+
+/// The venue counts each cancel of an id that nothing has: so many a minute, and known orders beside them in any case.
+#[test]
+fn cancels_of_ids_that_nothing_has_are_bounded() {
+    let by_oid = |oids: std::ops::Range<u64>| {
+        let cancels: Vec<_> = oids.map(|oid| json!({"a": ETH, "o": oid})).collect();
+        json!({"type": "cancel", "cancels": cancels})
+    };
+    let by_cloid = |number: u8| json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": cloid(number)}]});
+    // The default rules let 60 entries pass in a minute.
+    let mut desk = Desk::live();
+    desk.show(vec![open("ETH", "B", "1900", "1", 1)]);
+    desk.ask(by_oid(1_000..1_119)).reduces();
+    desk.ask(by_cloid(9)).reduces();
+    desk.ask(by_cloid(9)).vetoed("order_unknown").says(&["120"]);
+    let decided = desk.ask(by_oid(0..3));
+    assert_eq!(decided.resized().forward()["cancels"], json!([{"a": ETH, "o": 1}]));
+    desk.now += 60_000;
+    desk.read();
+    desk.ask(by_cloid(9)).reduces();
+    // Without a recent read of the open orders nobody knows what is open.
+    desk.now += 15_001;
+    desk.ask(by_oid(1_000..1_500)).reduces();
+    desk.ask(by_oid(1_000..1_001)).reduces();
+    desk.read();
+    desk.ask(by_cloid(9)).reduces();
+    desk.ask(by_oid(1_000..1_118)).reduces();
+    desk.ask(by_cloid(9)).vetoed("order_unknown");
+    // An order that is on its way has an id that is known.
+    desk.order(with(buy(ETH, "1900", "1"), "/c", cloid(3)));
+    desk.ask(by_cloid(3)).reduces();
+}

@@ -255,3 +255,17 @@ fn at_a_start_one_cancel_at_a_time_is_not_refused_for_an_unknown_id() {
         assert_eq!(decision.unwrap()["code"], code);
     }
 }
+
+/// What nobody pays for takes no place before what fills: half a percent beyond the mid, and one step past.
+#[test]
+fn what_cannot_fill_takes_no_place() {
+    let sale = |px: &str| close(ETH, false, px, "1");
+    let mut desk = desk(199);
+    ask(&mut desk, sale("2010.1")).vetoed("venue_budget").says(&["2010.1", "2000"]);
+    ask(&mut desk, sale("2010")).reduces();
+    desk.wait(10_000);
+    // Where prices are too old to tell, it passes.
+    desk.now += 5_001;
+    desk.read_account(desk.now);
+    ask(&mut desk, sale("2010.1")).reduces();
+}
