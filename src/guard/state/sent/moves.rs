@@ -83,16 +83,19 @@ impl SentOrders {
         let signed = |size: Decimal, is_buy: bool| if is_buy { size } else { -size };
         let rested = view.orders.values().filter(is_of).filter(is_filled);
         let rested = rested.map(|order| Cause { size: signed(order.size, order.is_buy), place: None, is_told: false });
-        let fired = self.triggers.iter().filter(|trigger| {
-            trigger.asset == asset && trigger.stop_px.is_some_and(|px| is_met(px, !trigger.is_buy))
-        });
-        let fired = fired.map(|trigger| Cause { size: signed(trigger.size, trigger.is_buy), place: None, is_told: false });
+        let fired = self
+            .triggers
+            .iter()
+            .filter(|trigger| trigger.asset == asset && trigger.stop_px.is_some_and(|px| is_met(px, !trigger.is_buy)));
+        let fired =
+            fired.map(|trigger| Cause { size: signed(trigger.size, trigger.is_buy), place: None, is_told: false });
         let sent = self.orders.iter().enumerate().filter(|(_, order)| {
             order.asset == asset
                 && !order.is_told_before(read)
                 && (order.is_told() || order.is_immediate || is_met(order.px, order.is_buy))
         });
-        let sent = sent.map(|(place, order)| Cause { size: order.unmoved(), place: Some(place), is_told: order.is_told() });
+        let sent =
+            sent.map(|(place, order)| Cause { size: order.unmoved(), place: Some(place), is_told: order.is_told() });
         let mut causes: Vec<Cause> = sent.chain(fired).chain(rested).filter(|cause| !cause.size.is_zero()).collect();
         causes.sort_by_key(|cause| !cause.is_told);
         causes.truncate(MOST_CAUSES);
