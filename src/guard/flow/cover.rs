@@ -106,12 +106,14 @@ fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> 
         return Some(FirstStop { widest_px, own_px });
     };
     let tolerated = on_tick(side.away(from_px, distance.saturating_mul(LOSS_TOLERANCE)));
+    // What was lost since it was opened is lost: it counts, as long as the stop can still stand before the price.
+    let of_trade = line.opened_px.map(|px| on_tick(side.away(side.nearer_of(mark, px), distance)));
     let at_loss = side.away(mark, distance);
     let at_loss = if at_loss <= Decimal::ZERO {
         // No price loses that much.
         by_rule
     } else {
-        let at_loss = on_tick(at_loss);
+        let at_loss = of_trade.filter(|px| geometry.is_losing(*px)).unwrap_or_else(|| on_tick(at_loss));
         if geometry.is_losing(at_loss) { Some(at_loss) } else { geometry.nearest() }
     };
     let own_px = side.nearest([by_rule, at_loss].into_iter().flatten());

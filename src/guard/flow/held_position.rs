@@ -42,8 +42,12 @@ impl<'a> HeldPosition<'a> {
 
     /// What stays without cover when only the stops that pass count.
     fn bare_with(&self, is_counted: impl Fn(&StandingStop) -> bool) -> Vec<LinePart> {
-        let stops = self.stops.iter().filter(|stop| is_counted(stop)).map(StandingStop::cover);
-        self.line.bare(&stops.collect::<Vec<_>>(), Decimal::ZERO)
+        self.line.bare(&self.covers(is_counted), Decimal::ZERO)
+    }
+
+    /// Triggers and sizes of the stops that pass.
+    fn covers(&self, is_counted: impl Fn(&StandingStop) -> bool) -> Vec<(Decimal, CoverSize)> {
+        self.stops.iter().filter(|stop| is_counted(stop)).map(StandingStop::cover).collect()
     }
 
     /// How much of it no stop covers.
@@ -115,12 +119,16 @@ impl<'a> HeldPosition<'a> {
         self.line.first_stop.and_then(|first| first.own_px)
     }
 
-    /// An own stop without which the others still cover the position as it is covered. The largest is tried first, so
-    /// that of an old stop and its replacement the right one goes.
+    /// An own stop without which the others still cover each unit of the position as tightly as all of them do now, also
+    /// where no read has taught that to the line yet. The largest is tried first, so that of an old stop and its replacement
+    /// the right one goes.
     pub(crate) fn spare(&self) -> Option<u64> {
+        let mut line = self.line.clone();
+        line.tighten(&self.covers(|_| true), Decimal::ZERO);
+        let is_covered = |stops: Vec<(Decimal, CoverSize)>| line.bare(&stops, Decimal::ZERO).is_empty();
         let mut own: Vec<&StandingStop> = self.stops.iter().filter(|stop| stop.is_own).collect();
         own.sort_by_key(|stop| (self.line.counts(stop.px), std::cmp::Reverse(stop.size)));
-        let superfluous = own.into_iter().find(|own| self.bare_with(|stop| stop.shown != own.shown).is_empty());
+        let superfluous = own.into_iter().find(|own| is_covered(self.covers(|stop| stop.shown != own.shown)));
         superfluous?.shown.map(|(oid, _)| oid)
     }
 

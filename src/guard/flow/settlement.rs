@@ -50,13 +50,16 @@ pub(crate) fn settle_due(step: &mut Step<'_>) {
     // Who waits longest is asked about first: there are questions for a few only.
     due.sort_unstable();
     let earliest_ms = step.guard.clock.earliest_ms();
+    let may_burn = !is_last_for_stops(step.guard);
     for (_, key) in due {
         let asked = step.guard.doubts.values().filter(|doubt| doubt.is_asking(step.now_ms)).count();
         let Some(doubt) = step.guard.doubts.get_mut(&key) else { continue };
         match doubt.proof {
             Proof::Wanted => {
                 doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS);
-                burn_nonce(step, key);
+                if may_burn {
+                    burn_nonce(step, key);
+                }
             }
             _ if doubt.is_given_up(earliest_ms, step.now_ms) => resolve(step, key, Resolution::Unknown),
             _ if doubt.has_orders() => {
@@ -74,6 +77,12 @@ pub(crate) fn settle_due(step: &mut Step<'_>) {
             }
         }
     }
+}
+
+/// Whether the one request in ten seconds that the venue takes from an account without allowance is for the stop of what is
+/// bare.
+fn is_last_for_stops(guard: &Guard) -> bool {
+    guard.allowance.left() == Some(0) && !guard.watch.bare_ms.is_empty()
 }
 
 /// Burns the nonce of an action in doubt.

@@ -232,3 +232,30 @@ fn an_account_of_before_the_start_opens_nothing_and_takes_no_cover_away() {
         );
     }
 }
+
+/// Its cancel was in doubt while more was bought: once it surely stays, it covers that more tightly than the others.
+#[test]
+fn a_stop_that_was_not_cancelled_after_all_is_spare_only_where_nothing_gets_looser() {
+    for (far, is_spare) in [("1970", true), ("1969.9", false)] {
+        let (mut desk, effects) = desk(wide(), dec!(1), vec![own("1970", "1", 5), client_stop("1970", "1")]);
+        let cancel = sends(&effects).into_iter().map(|send| (send.intent, send.index)).next();
+        let (intent, index) = cancel.unwrap_or_else(|| {
+            desk.now += 10;
+            let effects = desk.step(Input::Tick);
+            sends(&effects).into_iter().map(|send| (send.intent, send.index)).next().unwrap()
+        });
+        let outcome = crate::guard::SendOutcome::NoAnswer("lost".to_owned());
+        desk.step(Input::Sent { intent, index, outcome });
+        let burn = desk.step(Input::Tick);
+        let burn = sends(&burn).first().map(|send| send.intent).unwrap();
+        desk.positions.insert("ETH", dec!(1.5));
+        desk.orders.push(open_stop("ETH", "A", far, "0.5", 8));
+        desk.wait(10);
+        let effects = desk.answer(burn, 0, json!({"status": "ok", "response": {"type": "default"}}));
+        desk.now += 10;
+        let later = desk.step(Input::Tick);
+        let goes =
+            sends(&effects).into_iter().chain(sends(&later)).any(|send| json_of(&send.action)["type"] == "cancel");
+        assert_eq!(goes, is_spare, "{far}");
+    }
+}

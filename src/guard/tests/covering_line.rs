@@ -69,6 +69,21 @@ fn the_guards_first_stop_stands_where_the_loss_is_that_the_rules_leave() {
     }
 }
 
+/// Two percent of 10,000 are lost on 5 at 40 below the entry; where the price is there already the loss counts from it.
+#[test]
+fn what_was_lost_since_the_entry_counts_in_the_first_stop() {
+    for (mid, px) in [("2010", "1970"), ("2000", "1960"), ("1980", "1960"), ("1960.1", "1960"), ("1960", "1920.8")] {
+        let mut desk = Desk::new(Mode::Testnet, Rules::default());
+        desk.mids.insert("ETH".into(), mid.parse().unwrap());
+        desk.now += 1;
+        desk.positions.insert("ETH", dec!(5));
+        let (mut state, equity, begun_ms) = (desk.state(desk.now), desk.equity, desk.now);
+        state.asset_positions[0].position.entry_px = Some(dec!(2000));
+        desk.step(Input::Account { state, equity, begun_ms });
+        assert_eq!(stops(&desk.read_orders(desk.now)), [(px.to_owned(), "5".to_owned())], "{mid}");
+    }
+}
+
 #[test]
 fn the_line_never_moves_away_while_the_position_lasts() {
     let (mut desk, effects) = desk(Rules::default(), dec!(1), vec![client_stop("1980", "1")]);

@@ -37,6 +37,7 @@ mod live;
 mod misbehaving;
 mod modes;
 mod modifies;
+mod moves;
 mod once;
 mod over_limit;
 mod paper;

@@ -1,5 +1,6 @@
 //! Settlement of an action that the venue gave no answer to, with and without a restart.
 
+use rust_decimal::dec;
 use serde_json::{Value, json};
 
 use super::fixture::*;
@@ -73,6 +74,26 @@ fn a_burnt_nonce_proves_that_it_never_happened() {
     assert_eq!(&recovered["action"], decided.forward());
     assert_eq!(recovered["evidence"][0]["reply"], done());
     assert_eq!(reserved(&desk), 0);
+}
+
+/// The venue takes one request in ten seconds then.
+#[test]
+fn an_account_without_requests_covers_what_is_bare_before_it_burns_a_nonce() {
+    for (left, burns) in [(10, true), (0, false)] {
+        let mut desk = desk();
+        let decided = desk.order(buy(ETH, "2000", "1"));
+        desk.hold("SOL", dec!(1));
+        desk.step(Input::Sent { intent: decided.seq(), index: 0, outcome: no_answer() });
+        desk.step(Input::RequestsLeft(left));
+        let burn = kind(&desk.step(Input::Tick), "intent");
+        assert_eq!(burn.is_some_and(|event| event["of"] == decided.seq()), burns, "{left}");
+        if !burns {
+            desk.now += 1_000;
+            desk.show(vec![open_stop("SOL", "A", "98", "1", 7)]);
+            let burn = kind(&desk.step(Input::Tick), "intent").unwrap();
+            assert_eq!(burn["of"], decided.seq(), "covered");
+        }
+    }
 }
 
 #[test]

@@ -7,10 +7,24 @@ use crate::guard::state::view::{Resting, View};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
+/// As many causes are looked at for one move: every sum of them is tried.
+const MOST_CAUSES: usize = 10;
+
+/// What may have moved a position between two reads.
+#[derive(Debug, Clone, Copy)]
+struct Cause {
+    /// Signed.
+    size: Decimal,
+    /// Its place among the orders that were sent, if it is one of them.
+    place: Option<usize>,
+    /// The venue said that it filled.
+    is_told: bool,
+}
+
 impl SentOrders {
     /// Settles against an account read. `moves` is by how much positions differ from the read before it, signed.
     pub(crate) fn on_account_read(&mut self, read: Moment, view: &View, moves: &BTreeMap<u32, Decimal>) {
-        let moves = self.set_off_told(read, view, moves);
+        let moves = self.set_off_known(read, view, moves);
         for (asset, change) in &moves {
             // First what is known to have filled.
             let mut left = change.abs();
@@ -29,10 +43,11 @@ impl SentOrders {
         over.into_iter().filter(SentOrder::is_told).for_each(|order| self.unshown.follow(order));
     }
 
-    /// Puts the moves down to all that was told by then where they come to just that together, or with one order more that
-    /// rested: fills in both directions between two reads show only what is left of both. Returns what is left of the moves.
-    fn set_off_told(&mut self, read: Moment, view: &View, moves: &BTreeMap<u32, Decimal>) -> BTreeMap<u32, Decimal> {
-        let mut told: BTreeMap<u32, Decimal> = BTreeMap::new();
+    /// Puts the moves down to all that was told by then, where they come to just that together with some of what else may
+    /// have filled: fills in both directions between two reads show only what is left of all. Returns the moves that nothing
+    /// explains so.
+    fn set_off_known(&mut self, read: Moment, view: &View, moves: &BTreeMap<u32, Decimal>) -> BTreeMap<u32, Decimal> {
+        let mut told: BTreeMap<u32, Decimal> = moves.keys().map(|asset| (*asset, Decimal::ZERO)).collect();
         for order in self.orders.iter().filter(|order| order.is_told_before(read)) {
             let sum = told.entry(order.asset).or_default();
             *sum = sum.saturating_add(order.unmoved());
@@ -40,35 +55,67 @@ impl SentOrders {
         let mut left = moves.clone();
         for (asset, sum) in told {
             let rest = left.get(&asset).copied().unwrap_or_default().saturating_sub(sum);
-            if rest.is_zero() || self.rested(view, asset, rest) {
-                let explained = self.orders.iter_mut().filter(|order| order.asset == asset);
-                explained.filter(|order| order.is_told_before(read)).for_each(SentOrder::take_all_told);
-                left.insert(asset, rest);
+            let Some(causes) = fewest(rest, &self.causes(read, view, asset)) else { continue };
+            let explained = self.orders.iter_mut().filter(|order| order.asset == asset);
+            explained.filter(|order| order.is_told_before(read)).for_each(SentOrder::take_all);
+            for place in causes.iter().filter_map(|cause| cause.place) {
+                self.orders.get_mut(place).into_iter().for_each(SentOrder::take_all);
             }
+            left.remove(&asset);
         }
-        left.retain(|_, change| !change.is_zero());
         left
     }
 
-    /// Whether an order of just this signed size rested by the last reads, and the price has come to it.
-    fn rested(&self, view: &View, asset: u32, signed: Decimal) -> bool {
-        let Some(price) = view.price(asset) else { return false };
-        let is_it = |other: u32, is_buy: bool, size: Decimal| {
-            (other, is_buy, size) == (asset, signed > Decimal::ZERO, signed.abs())
-        };
+    /// What else may be in a read of a position: fills that were told of after it began, orders without an answer, and what
+    /// rested by the last reads, where the price has come to it.
+    fn causes(&self, read: Moment, view: &View, asset: u32) -> Vec<Cause> {
+        let is_of = |order: &&Resting| order.asset == asset;
+        // The account's own price may be newer than the mids, and older.
+        let prices = [view.price(asset), view.mark(asset)];
         // A stop waits where a limit order of the other side would.
-        let is_met = |px: Decimal, is_low: bool| if is_low { price <= px } else { price >= px };
-        let is_filled = |order: &Resting| match order.stop_px {
+        let is_met = |px: Decimal, is_low: bool| {
+            prices.iter().flatten().any(|price| if is_low { *price <= px } else { *price >= px })
+        };
+        let is_filled = |order: &&Resting| match order.stop_px {
             Some(px) => is_met(px, !order.is_buy),
             None => !order.is_trigger && is_met(order.px, order.is_buy),
         };
-        view.orders.values().any(|order| is_it(order.asset, order.is_buy, order.size) && is_filled(order))
-            || self.orders.iter().any(|order| {
-                !order.is_told() && is_it(order.asset, order.is_buy, order.size) && is_met(order.px, order.is_buy)
-            })
-            || self.triggers.iter().any(|trigger| {
-                let is_fired = trigger.stop_px.is_some_and(|px| is_met(px, !trigger.is_buy));
-                is_it(trigger.asset, trigger.is_buy, trigger.size) && is_fired
-            })
+        let signed = |size: Decimal, is_buy: bool| if is_buy { size } else { -size };
+        let rested = view.orders.values().filter(is_of).filter(is_filled);
+        let rested = rested.map(|order| Cause { size: signed(order.size, order.is_buy), place: None, is_told: false });
+        let fired = self
+            .triggers
+            .iter()
+            .filter(|trigger| trigger.asset == asset && trigger.stop_px.is_some_and(|px| is_met(px, !trigger.is_buy)));
+        let fired =
+            fired.map(|trigger| Cause { size: signed(trigger.size, trigger.is_buy), place: None, is_told: false });
+        let sent = self.orders.iter().enumerate().filter(|(_, order)| {
+            order.asset == asset
+                && !order.is_told_before(read)
+                && (order.is_told() || order.is_immediate || is_met(order.px, order.is_buy))
+        });
+        let sent =
+            sent.map(|(place, order)| Cause { size: order.unmoved(), place: Some(place), is_told: order.is_told() });
+        let mut causes: Vec<Cause> = sent.chain(fired).chain(rested).filter(|cause| !cause.size.is_zero()).collect();
+        causes.sort_by_key(|cause| !cause.is_told);
+        causes.truncate(MOST_CAUSES);
+        causes
     }
+}
+
+/// The causes that come to just this size together: with the fewest that nobody told of, and the fewest of those.
+fn fewest(size: Decimal, causes: &[Cause]) -> Option<Vec<Cause>> {
+    let mut sums: Vec<(Decimal, Vec<Cause>)> = vec![(size, Vec::new())];
+    for cause in causes {
+        let with: Vec<(Decimal, Vec<Cause>)> = sums
+            .iter()
+            .map(|(left, chosen)| {
+                let chosen = chosen.iter().copied().chain([*cause]).collect();
+                (left.saturating_sub(cause.size), chosen)
+            })
+            .collect();
+        sums.extend(with);
+    }
+    let just = sums.into_iter().filter(|(left, _)| left.is_zero()).map(|(_, chosen)| chosen);
+    just.min_by_key(|chosen| (chosen.iter().filter(|cause| !cause.is_told).count(), chosen.len()))
 }

@@ -199,8 +199,7 @@ impl SentOrder {
 
     /// Takes its share of a move of the position by `left` towards its side; returns what is left for others.
     pub(crate) fn on_move(&mut self, left: Decimal) -> Decimal {
-        let most = if self.is_told() { self.told } else { self.size };
-        let part = most.saturating_sub(self.moved).max(Decimal::ZERO).min(left);
+        let part = self.most().saturating_sub(self.moved).max(Decimal::ZERO).min(left);
         self.moved = self.moved.saturating_add(part);
         left.saturating_sub(part)
     }
@@ -220,15 +219,19 @@ impl SentOrder {
         self.is_told() && self.is_over_by(read)
     }
 
-    /// What the venue told of it and no move of the position has shown, signed.
+    /// What the venue told of it, or all of it until then, as far as no move of the position has shown it, signed.
     pub(crate) fn unmoved(&self) -> Decimal {
-        let left = self.told.saturating_sub(self.moved);
+        let left = self.most().saturating_sub(self.moved);
         if self.is_buy { left } else { -left }
     }
 
-    /// Takes all that was told for shown.
-    pub(crate) fn take_all_told(&mut self) {
-        self.moved = self.told;
+    fn most(&self) -> Decimal {
+        if self.is_told() { self.told } else { self.size }
+    }
+
+    /// Takes all of it for shown.
+    pub(crate) fn take_all(&mut self) {
+        self.moved = self.most();
     }
 
     fn is_over_by(&self, read: Moment) -> bool {

@@ -9,7 +9,10 @@ use super::line::{Line, Shown};
 use super::nature::Nature;
 use super::promise::{Broken, Promise};
 use super::truth::{Cover, entries, loss_at_stops, worst_notional};
+use crate::guard::Urgency;
+use crate::guard::effects::SendAction;
 use crate::rules::Rules;
+use crate::venue::action::{Action, Target};
 
 /// A read of the account and of the orders, one wait for what is on its way, and one send.
 const COVER_MS: u64 = 5_600;
@@ -21,8 +24,8 @@ const BELIEVED_MS: u64 = 7_000;
 const LOSS_SPARE: Decimal = dec!(1.3);
 /// The same of a limit on size: positions are worth what they cost here, and the equity moves.
 const SIZE_SPARE: Decimal = dec!(1.06);
-/// The venue takes no order under this, USDC: less of a position can neither be closed nor get a stop of its own.
-const LEAST: Decimal = dec!(10);
+/// From an account without allowance a client's exit goes once in so long.
+const TURN_MS: u64 = 30_000;
 /// Under this, USDC, what the venue takes is not sure: its minimum with what the price may move.
 const DUST: Decimal = dec!(25);
 
@@ -39,6 +42,15 @@ pub(super) struct Checks {
     since: BTreeMap<(Promise, &'static str), u64>,
     /// What flips opened that were to close when they were sent, with whether that is long.
     flipped: BTreeMap<&'static str, (bool, Decimal)>,
+    /// By how much sells filled above every price that the guard was told before they were sent, USDC.
+    dearer: BTreeMap<&'static str, Decimal>,
+    /// The highest equity that two reads in a row agree on, and the last one read.
+    peak: Decimal,
+    read: Decimal,
+    /// The venue takes no request from the account before this.
+    takes_from_ms: u64,
+    /// When it took a client's exit instead of a request of the guard's, since the start.
+    turn_ms: Option<u64>,
     killed_ms: Option<u64>,
     lost_ms: Option<u64>,
 }
@@ -54,6 +66,11 @@ impl Checks {
             lines: COINS.into_iter().map(|coin| (coin, Line::default())).collect(),
             since: BTreeMap::new(),
             flipped: BTreeMap::new(),
+            dearer: BTreeMap::new(),
+            peak: books.equity(),
+            read: books.equity(),
+            takes_from_ms: 0,
+            turn_ms: None,
             killed_ms: None,
             lost_ms: None,
         }
@@ -66,6 +83,7 @@ impl Checks {
     /// The guard died. Its next life looks at a loss anew.
     pub(super) fn restarted(&mut self, now_ms: u64) {
         self.lost_ms = self.lost_ms.map(|_| now_ms);
+        self.turn_ms = None;
     }
 
     /// A flip arrived after something else had closed so much of what it was to close.
@@ -73,6 +91,47 @@ impl Checks {
         let known =
             self.flipped.get(coin).filter(|(known, _)| *known == is_long).map_or(Decimal::ZERO, |(_, size)| *size);
         self.flipped.insert(coin, (is_long, known + size));
+    }
+
+    /// A read of the account has shown this equity. One that jumps is a peak once the next read agrees with it.
+    pub(super) fn read(&mut self, equity: Decimal) {
+        let is_sure = (equity - self.read).abs() * dec!(100) <= self.read.abs();
+        if is_sure {
+            self.peak = self.peak.max(equity.min(self.read));
+        }
+        self.read = equity;
+    }
+
+    /// The venue takes no request from the account before this: nothing can be mended until then.
+    pub(super) fn takes_from(&mut self, at_ms: u64) {
+        self.takes_from_ms = at_ms;
+    }
+
+    /// It took this one instead, out of the last requests. Of three one may be a client's exit, and an order of the guard's
+    /// own may fail as the price leaps: what waits begins to wait anew after these, and after no other.
+    pub(super) fn took_last(&mut self, send: &SendAction, now_ms: u64) {
+        let is_exit = send.client.is_some() && send.urgency == Urgency::Exit;
+        let is_turn = is_exit && self.turn_ms.is_none_or(|turn_ms| now_ms >= turn_ms + TURN_MS);
+        let is_cover = send.urgency == Urgency::Own && Action::parse(&send.action).unwrap().orders().next().is_some();
+        if is_turn {
+            self.turn_ms = Some(now_ms);
+        }
+        if is_turn || is_cover {
+            self.since.values_mut().for_each(|since| *since = self.takes_from_ms.max(*since));
+        }
+    }
+
+    /// A sell opened a position dearer, by so much in all, than the guard could know when it was sent.
+    pub(super) fn sold_dearer(&mut self, coin: &'static str, usd: Decimal) {
+        *self.dearer.entry(coin).or_default() += usd;
+    }
+
+    /// A sell is worth what it fills at, and how far the price moves while it is on its way nobody knows.
+    fn moved_credit(&mut self, coin: &'static str, books: &Books) -> Decimal {
+        if books.held(coin) >= Decimal::ZERO {
+            self.dearer.remove(coin);
+        }
+        self.dearer.get(coin).copied().unwrap_or_default()
     }
 
     /// An immediate flip is judged on what it opens, and neither it nor an exit may wait for the other: an exit that
@@ -94,9 +153,9 @@ impl Checks {
     }
 
     /// The guard has read these covers.
-    pub(super) fn learn(&mut self, shown: &[Shown], books: &Books) {
+    pub(super) fn learn(&mut self, shown: &[Shown], books: &Books, leaving: &[Target]) {
         for one in shown {
-            self.lines.entry(one.coin).or_default().learn(one, books);
+            self.lines.entry(one.coin).or_default().learn(one, books, leaving);
         }
     }
 
@@ -118,7 +177,7 @@ impl Checks {
             let limit = self.share(self.rules.loss_per_trade);
             let bare = (Promise::Covered, coin, cover.bare() * books.mid(coin) > DUST);
             let loosened = loose.as_ref().map_or(Decimal::ZERO, |(size, _)| *size) * books.mid(coin);
-            let is_loose = loosened >= LEAST && cover.size() * books.mid(coin) > DUST;
+            let is_loose = loosened > Decimal::ZERO && cover.size() * books.mid(coin) > DUST;
             let stays = (Promise::StopStays, coin, is_loose);
             let loses = (Promise::LossPerTrade, coin, of_market > limit * LOSS_SPARE);
             let text = || format!("{coin} is covered so: {:?}", cover.parts);
@@ -126,7 +185,8 @@ impl Checks {
             broken.extend(self.for_a_while(now_ms, stays, || format!("{coin}: {}", loose.unwrap_or_default().1)));
             let text = || format!("{of_market:.2} are lost in {coin} ({:?}), limit {limit:.2}", cover.parts);
             broken.extend(self.for_a_while(now_ms, loses, text));
-            let (worst, flipped) = (worst_notional(books, coin), self.flip_credit(coin, books));
+            let worst = worst_notional(books, coin);
+            let flipped = self.flip_credit(coin, books) + self.moved_credit(coin, books);
             broken.extend(self.over(Promise::Position, worst, self.rules.position, flipped));
             credit += flipped;
             (loss, notional) = (loss + of_market, notional + worst);
@@ -157,7 +217,7 @@ impl Checks {
     fn look_at_halts(&mut self, now_ms: u64, books: &Books) -> Option<Broken> {
         let equity = books.equity();
         let of_day = (self.from - equity) * dec!(100) >= self.from * self.rules.daily_loss * dec!(1.03);
-        let drawn = (self.most - equity) * dec!(100) >= self.most * self.rules.drawdown * dec!(1.03);
+        let drawn = (self.peak - equity) * dec!(100) >= self.peak * self.rules.drawdown * dec!(1.03);
         self.lost_ms = (of_day || drawn).then(|| self.lost_ms.unwrap_or(now_ms));
         let open: Vec<&str> = COINS.into_iter().filter(|coin| !books.held(coin).is_zero()).collect();
         let resting = COINS.into_iter().map(|coin| entries(books, coin).count()).sum::<usize>();
@@ -187,7 +247,7 @@ impl Checks {
             self.since.remove(&(promise, coin));
             return None;
         }
-        let since = *self.since.entry((promise, coin)).or_insert(now_ms);
+        let since = *self.since.entry((promise, coin)).or_insert(now_ms.max(self.takes_from_ms));
         let is_over = now_ms > since + COVER_MS + self.slack_ms;
         is_over.then(|| promise.broken(format!("{}, for {} ms", text(), now_ms - since)))
     }

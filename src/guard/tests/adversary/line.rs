@@ -4,6 +4,7 @@ use rust_decimal::{Decimal, dec};
 
 use super::super::simulation::books::Books;
 use super::truth::Cover;
+use crate::venue::action::Target;
 
 /// A trigger is rounded to the market's ticks: so much of its price it may be off, percent.
 const ROUNDED_PCT: Decimal = dec!(0.06);
@@ -36,11 +37,12 @@ impl Line {
     }
 
     /// The guard has read this cover, and it still stands.
-    pub(super) fn learn(&mut self, shown: &Shown, books: &Books) {
+    /// What is about to go was never the line: what goes in front of a cancel stands beside what it is for until that goes.
+    pub(super) fn learn(&mut self, shown: &Shown, books: &Books, leaving: &[Target]) {
         let now = Cover::of(books, shown.coin);
         self.follow(now.is_long, now.size());
         if now == shown.cover && !now.size().is_zero() {
-            self.cover = self.cover.tighter(&now);
+            self.cover = self.cover.tighter(&Cover::without(books, shown.coin, leaving));
         }
     }
 

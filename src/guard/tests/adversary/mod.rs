@@ -6,6 +6,7 @@
 
 mod checks;
 mod game;
+mod leaving;
 mod line;
 mod moves;
 mod nature;
@@ -14,7 +15,7 @@ mod promise;
 mod requests;
 mod tally;
 mod told;
-mod truth;
+pub(super) mod truth;
 mod world;
 
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::super::fixture::{NOW, body, noop};
-use super::super::simulation::books::{COINS, asset_of};
+use super::super::simulation::books::{COINS, asset_of, coin_of};
 use super::super::simulation::exchange::refusal;
 use super::line::Shown;
 use super::nature::{Slow, Trouble};
@@ -122,12 +122,17 @@ impl World {
             self.fail(broken);
         }
         self.told.unheard.insert((send.intent, send.index));
-        self.decided.entry(send.intent).or_insert_with(|| COINS.map(|coin| Cover::of(&self.venue.books, coin)));
+        let leaving = self.leaving.but(send.intent);
+        let standing = |coin| Cover::without(&self.venue.books, coin, &leaving);
+        self.decided.entry(send.intent).or_insert_with(|| COINS.map(standing));
         let closing: Vec<Closing> = self.closing_parts(&action).collect();
         if !closing.is_empty() {
             self.closing.insert((send.intent, send.index), closing);
         }
-        self.on_the_way += usize::from(send.urgency != Urgency::Own);
+        for order in action.orders().filter(|order| !order.reduce_only && !order.is_buy) {
+            let told = self.mids.get(coin_of(order.asset)).copied().unwrap_or_default().max(order.limit_px);
+            self.sells.insert((send.intent, send.index), (coin_of(order.asset), told));
+        }
         let late = self.dice.roll(LATE_MS);
         self.happens(late, Happening::Arrives(Box::new((send, action))));
     }
@@ -155,11 +160,23 @@ impl World {
         }
     }
 
+    /// A sell that filled above what the guard was told when it was sent opened so much more than it could judge.
+    fn note_dearer(&mut self, send: &SendAction, before: [Decimal; 2]) {
+        let Some((coin, told)) = self.sells.remove(&(send.intent, send.index)) else { return };
+        let Some((_, before)) = COINS.into_iter().zip(before).find(|(other, _)| *other == coin) else { return };
+        let short = |held: Decimal| (-held).max(Decimal::ZERO);
+        let opened = short(self.venue.books.held(coin)) - short(before);
+        let above = self.venue.books.mid(coin) - told;
+        if opened > Decimal::ZERO && above > Decimal::ZERO {
+            self.checks.sold_dearer(coin, opened * above);
+        }
+    }
+
     /// The venue takes what reaches it.
     pub(super) fn arrives(&mut self, send: SendAction, action: &Action) {
         let is_clients = send.urgency != Urgency::Own;
         self.note_flips(&send);
-        self.on_the_way = self.on_the_way.saturating_sub(usize::from(is_clients));
+        self.leaving.arrived((send.intent, send.index));
         let fault = if self.nature.trouble == Trouble::Loss { self.dice.roll(8) } else { u64::MAX };
         let (outcome, late) = match fault {
             0 => (SendOutcome::NotSent("no connection".into()), 10),
@@ -170,7 +187,9 @@ impl World {
             }
             _ => {
                 let before = COINS.map(|coin| Cover::of(&self.venue.books, coin));
+                let held = COINS.map(|coin| self.venue.books.held(coin));
                 let reply = self.answer(&send, action);
+                self.note_dearer(&send, held);
                 self.judge_cover(&send, action, &before);
                 let late = if is_clients { self.late(Slow::Clients) } else { self.dice.roll(LATE_MS) };
                 (SendOutcome::Answered(reply), late)
@@ -187,8 +206,13 @@ impl World {
                 self.tally.refusals += 1;
                 return refusal("Too many cumulative requests sent (10001 > 10000)");
             }
-            self.free_request_ms = if *left < cost { self.now + FREE_REQUEST_MS } else { self.free_request_ms };
+            let is_last = *left < cost;
+            self.free_request_ms = if is_last { self.now + FREE_REQUEST_MS } else { self.free_request_ms };
             *left = left.saturating_sub(cost);
+            if is_last {
+                self.checks.takes_from(self.free_request_ms);
+                self.checks.took_last(send, self.now);
+            }
         }
         let reply = self.venue.take_action(action, send.terms, &mut self.dice);
         let statuses = reply.pointer("/response/data/statuses").and_then(Value::as_array);

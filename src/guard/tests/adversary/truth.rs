@@ -5,18 +5,24 @@ use rust_decimal::{Decimal, dec};
 
 use super::super::simulation::books::Books;
 use crate::guard::state::own_cloid::is_guard_stop;
+use crate::venue::action::Target;
 use crate::venue::info::{OpenOrder, Side};
 
 /// Cover of a position, unit by unit: from the stop nearest to the price on, trigger and size. No trigger where it is bare.
 /// A stop farther away than any rule allows covers nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Cover {
-    pub(super) is_long: bool,
-    pub(super) parts: Vec<(Option<Decimal>, Decimal)>,
+pub(in crate::guard::tests) struct Cover {
+    pub(in crate::guard::tests) is_long: bool,
+    pub(in crate::guard::tests) parts: Vec<(Option<Decimal>, Decimal)>,
 }
 
 impl Cover {
-    pub(super) fn of(books: &Books, coin: &str) -> Self {
+    pub(in crate::guard::tests) fn of(books: &Books, coin: &str) -> Self {
+        Self::without(books, coin, &[])
+    }
+
+    /// The same without the orders that are about to go.
+    pub(in crate::guard::tests) fn without(books: &Books, coin: &str, leaving: &[Target]) -> Self {
         let held = books.held(coin);
         let is_long = held > Decimal::ZERO;
         let mut left = held.abs();
@@ -26,8 +32,14 @@ impl Cover {
         let is_near = |stop: &&OpenOrder| {
             is_own(stop) || if is_long { stop.trigger_px > farthest } else { stop.trigger_px < farthest }
         };
+        let stays = |stop: &&OpenOrder| {
+            !leaving.iter().any(|target| match target {
+                Target::Oid(oid) => *oid == stop.oid,
+                Target::Cloid(cloid) => Some(*cloid) == stop.cloid,
+            })
+        };
         let mut stops: Vec<&OpenOrder> =
-            if left.is_zero() { Vec::new() } else { books.stops(coin).filter(is_near).collect() };
+            if left.is_zero() { Vec::new() } else { books.stops(coin).filter(is_near).filter(stays).collect() };
         stops.sort_unstable_by_key(|stop| if is_long { -stop.trigger_px } else { stop.trigger_px });
         let mut parts = Vec::new();
         for stop in stops {
@@ -47,7 +59,7 @@ impl Cover {
         self.parts.iter().map(|(_, size)| *size).sum()
     }
 
-    pub(super) fn bare(&self) -> Decimal {
+    pub(in crate::guard::tests) fn bare(&self) -> Decimal {
         self.parts.iter().filter(|(px, _)| px.is_none()).map(|(_, size)| *size).sum()
     }
 
@@ -67,7 +79,7 @@ impl Cover {
     }
 
     /// The first part that was covered nearer before: its trigger then, and now.
-    pub(super) fn loosened_from(&self, before: &Self) -> Option<(Option<Decimal>, Option<Decimal>)> {
+    pub(in crate::guard::tests) fn loosened_from(&self, before: &Self) -> Option<(Option<Decimal>, Option<Decimal>)> {
         let mut units = before.unit_by_unit(self).into_iter();
         units.find(|(was, is, _)| self.is_nearer(*was, *is)).map(|(was, is, _)| (was, is))
     }

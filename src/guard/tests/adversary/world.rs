@@ -9,6 +9,7 @@ use super::super::simulation::account::account;
 use super::super::simulation::dice::Dice;
 use super::super::simulation::venue::Venue;
 use super::checks::Checks;
+use super::leaving::Leaving;
 use super::line::Shown;
 use super::nature::{Nature, Trouble};
 use super::promise::{Broken, NOT_YET_HELD, Promise};
@@ -63,13 +64,17 @@ pub(super) struct World {
     shown: BTreeMap<&'static str, rust_decimal::Decimal>,
     /// The venue's time of it.
     known_at: u64,
+    /// The last prices that it was told.
+    pub(super) mids: BTreeMap<String, rust_decimal::Decimal>,
     /// What immediate orders on their way were to close when they were sent.
     pub(super) closing: BTreeMap<(u64, usize), Vec<Closing>>,
+    /// Where sells on their way were judged: their market, and the higher of their limit and the price that was told.
+    pub(super) sells: BTreeMap<(u64, usize), (&'static str, rust_decimal::Decimal)>,
     /// How the positions were covered when an event was taken.
     pub(super) decided: BTreeMap<u64, [Cover; 2]>,
+    /// What is about to go.
+    pub(super) leaving: Leaving,
     pub(super) told: Told,
-    /// Clients' actions on their way to the venue.
-    pub(super) on_the_way: usize,
     pub(super) requests_left: Option<u64>,
     pub(super) free_request_ms: u64,
     /// What is on disk, where the guard may die.
@@ -109,10 +114,12 @@ impl World {
             known: BTreeMap::new(),
             shown: BTreeMap::new(),
             known_at: 0,
+            mids: BTreeMap::new(),
             closing: BTreeMap::new(),
+            sells: BTreeMap::new(),
             decided: BTreeMap::new(),
+            leaving: Leaving::default(),
             told: Told::default(),
-            on_the_way: 0,
             requests_left: None,
             free_request_ms: 0,
             events: Vec::new(),
@@ -192,6 +199,7 @@ impl World {
     /// The actions that are sent.
     fn take(&mut self, effects: Effects) -> Vec<Action> {
         self.tally.effects(&effects);
+        effects.records.iter().for_each(|record| self.leaving.note(&record.text));
         if self.nature.has_restarts || self.trace.is_some() {
             for event in events(&effects) {
                 self.note(|| event.to_string());
@@ -256,14 +264,18 @@ impl World {
                     self.told.unheard.remove(&(*intent, *index));
                     self.told.heard_ms = self.now;
                 }
+                if let Input::Mids { mids, .. } = &*input {
+                    self.mids.clone_from(mids);
+                }
                 self.give(*input);
             }
             Happening::Account(input, shows) => {
                 self.note(|| format!("the account is read: {shows:?}"));
                 // An older state than it has already is not taken.
-                if let Input::Account { state, .. } = &*input
+                if let Input::Account { state, equity, .. } = &*input
                     && state.time >= self.known_at
                 {
+                    self.checks.read(*equity);
                     // Where reads lag the venue's time leaps, and a leap is believed when the next read says the same.
                     let is_sure =
                         |coin: &str, held| self.nature.trouble != Trouble::Lag || self.shown.get(coin) == Some(held);
@@ -281,10 +293,8 @@ impl World {
                 self.note(|| "the open orders are read".into());
                 self.told.orders_ms = begun_ms(&input);
                 self.give(*input);
-                // What goes in front of a cancel stands beside what it is for until that goes.
-                if self.on_the_way == 0 && self.guard.intents.is_empty() {
-                    self.checks.learn(&shown, &self.venue.books);
-                }
+                let leaving = self.leaving.but(0);
+                self.checks.learn(&shown, &self.venue.books, &leaving);
             }
             Happening::Arrives(sent) => {
                 let (send, action) = *sent;

@@ -8,13 +8,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use rust_decimal::Decimal;
 use serde_json::Value;
 
+use super::super::adversary::truth::Cover;
 use super::books::{Books, COINS, coin_of};
 use super::limits::Limits;
 use super::world::action_of;
 use crate::guard::effects::SendAction;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::guard::{Guard, SendOutcome, Urgency};
-use crate::venue::action::Action;
+use crate::venue::action::{Action, Target};
 use crate::venue::info::OpenOrder;
 use crate::venue::order::Order;
 
@@ -220,8 +221,7 @@ impl Checks {
         }
     }
 
-    /// A stop of the guard's goes only where the others cover the position, and as much of it as tightly as the one that
-    /// goes.
+    /// A stop of the guard's goes only where the others cover the whole position, and each unit of it as tightly as it was.
     fn stop_cancelled(&self, now: u64, oid: u64, books: &Books) {
         let Some(gone) = books.orders.get(&oid).filter(|order| is_own(order)) else { return };
         let coin = if gone.coin == "ETH" { "ETH" } else { "SOL" };
@@ -231,16 +231,13 @@ impl Checks {
         {
             return;
         }
-        let is_long = books.held(coin) > Decimal::ZERO;
-        let is_tight = |stop: &&OpenOrder| {
-            stop.oid != oid
-                && if is_long { stop.trigger_px >= gone.trigger_px } else { stop.trigger_px <= gone.trigger_px }
-        };
-        let left = books.stops(coin).filter(is_tight).map(|stop| stop.sz).sum::<Decimal>();
-        let all = books.stops(coin).filter(|stop| stop.oid != oid).map(|stop| stop.sz).sum::<Decimal>();
-        let held = books.held(coin).abs();
-        if left < held.min(gone.sz) || all < held {
-            self.fail(now, &format!("the stop {oid} at {} goes, and {left} {coin} stay covered", gone.trigger_px));
+        let (before, left) = (Cover::of(books, coin), Cover::without(books, coin, &[Target::Oid(oid)]));
+        if left.bare() > Decimal::ZERO || left.loosened_from(&before).is_some() {
+            let (was, is) = (before.parts, left.parts);
+            self.fail(
+                now,
+                &format!("the stop {oid} at {} goes: {coin} covered so: {was:?}, now {is:?}", gone.trigger_px),
+            );
         }
     }
 

@@ -2,7 +2,6 @@
 
 use rust_decimal::{Decimal, dec};
 
-use super::super::super::simulation::books::COINS;
 use super::World;
 
 impl World {
@@ -27,9 +26,11 @@ impl World {
 
     fn move_price(&mut self, coin: &'static str, factor: Decimal) {
         self.note(|| format!("{coin} moves by {factor}"));
-        let before = (COINS.map(|coin| self.venue.books.held(coin)), self.venue.books.orders.len());
+        // What fills in both directions may leave as much held, and as many orders, as there were.
+        let state = |world: &Self| (world.venue.fills, world.venue.books.orders.keys().copied().collect::<Vec<u64>>());
+        let before = state(self);
         self.venue.move_price(coin, factor, &mut self.dice);
-        if before != (COINS.map(|coin| self.venue.books.held(coin)), self.venue.books.orders.len()) {
+        if before != state(self) {
             self.told.unasked_ms = self.now;
         }
         self.look();
