@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use nix::fcntl::{Flock, FlockArg};
 use serde::de::IgnoredAny;
 
 use super::carry::carry_over;
-use super::chain::{Chain, LineFault, seal};
+use super::chain::{Chain, LineFault, MAX_LINE, seal};
 use super::error::{OpenError, What};
 use super::folder::{Folder, Folders};
 use super::history::History;
@@ -21,7 +21,8 @@ use super::index::entry::{Location, entries};
 use super::redo;
 use super::seen::place_of;
 use super::segment::{
-    Position, Scanner, Segment, SegmentRef, SegmentsNewestFirst, Stream, count_back, damage, list, stated_chain,
+    Position, Scanner, Segment, SegmentRef, SegmentsNewestFirst, Stream, count_back, damage, has_older, list,
+    stated_chain,
 };
 use super::store::{Parts, Store};
 use super::stored::StoredEvent;
@@ -322,7 +323,7 @@ impl LastEvents {
 }
 
 /// The last files of events and where in the first of them to begin: at the checkpoint, or earlier for the sake of the
-/// last 1,000 events. `None` is the journal's beginning.
+/// last 1,000 events. `None` is the journal's beginning; where that was moved away, it begins behind the first line there is.
 fn recent(
     folders: &Folders,
     checkpoint: Option<&Position>,
@@ -353,5 +354,30 @@ fn recent(
             return Ok((files, Some(Position { segment, offset, chain })));
         }
     }
-    Ok((files, None))
+    let first = files.front().filter(|_| reached);
+    let from = first.map(|first| behind_first_line(folders, first, checkpoint)).transpose()?.flatten();
+    Ok((files, from))
+}
+
+/// The place behind the first line of the oldest file, where its owner moved older ones away: nothing that a start needs may
+/// be missing, so it is not behind the checkpoint.
+fn behind_first_line(
+    folders: &Folders,
+    first: &SegmentRef,
+    checkpoint: Option<&Position>,
+) -> Result<Option<Position>, OpenError> {
+    let segment = first.segment;
+    if !has_older(folders, Some(segment))? {
+        return Ok(None);
+    }
+    let Some((path, file)) = folders.open(&segment.name())? else { return Ok(None) };
+    let most = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
+    let mut line = Vec::new();
+    BufReader::new(&file).take(most).read_until(b'\n', &mut line).map_err(OpenError::io(&path))?;
+    let offset = u64::try_from(line.len()).unwrap_or(u64::MAX);
+    if checkpoint.is_some_and(|position| position.segment == segment && position.offset < offset) {
+        return Ok(None);
+    }
+    let chain = stated_chain(&path, &file, offset)?;
+    Ok(Some(Position { segment, offset, chain }))
 }

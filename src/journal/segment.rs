@@ -162,7 +162,7 @@ pub(crate) fn list(folders: &Folders, stream: Stream) -> Result<Vec<Segment>, Op
 
 /// Whether files older than `first` left a trace under their name with one more ending: `events-<day>.jsonl.gz`, or any other
 /// that their owner chose.
-fn has_older(folders: &Folders, first: Option<Segment>) -> Result<bool, OpenError> {
+pub(super) fn has_older(folders: &Folders, first: Option<Segment>) -> Result<bool, OpenError> {
     for folder in folders.all() {
         let names = folder.names()?;
         let mut moved = names.iter().filter_map(|name| Segment::parse(name.rsplit_once('.')?.0));

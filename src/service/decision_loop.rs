@@ -17,6 +17,7 @@ use super::reporting::notify::Watchdog;
 use super::venue_io::read_board::{MOST_QUESTIONS, ReadBoard};
 use super::venue_io::send_queue::QUEUE;
 use crate::base::clock::{now_ms, steady_ms};
+use crate::base::day::{Day, day_of};
 use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::guard::{self, AlertCode, Command, Effects, Guard, Input, Request, SendAction};
@@ -222,15 +223,16 @@ impl DecisionLoop {
         if effects.records.is_empty() && effects.risk.is_empty() && outputs.is_empty() {
             return;
         }
-        let (worth, is_due) = (worth(&effects.records), self.uncovered.add(&effects.records));
+        let at_ms = now_ms();
+        let (worth, is_due) = (worth(&effects.records), self.uncovered.add(&effects.records, day_of(at_ms)));
         let lines = effects.records.into_iter().map(line).collect();
         let mut risk: Vec<_> = effects.risk.into_iter().map(|record| RiskLine { text: record.text }).collect();
         if is_due {
-            self.uncovered = Uncovered::default();
-            risk.push(RiskLine { text: self.guard.checkpoint(now_ms()) });
+            self.uncovered = Uncovered { day: self.uncovered.day, ..Uncovered::default() };
+            risk.push(RiskLine { text: self.guard.checkpoint(at_ms) });
         }
         let after = AfterCommit { events, outputs };
-        self.backlog.push(Batch { at_ms: now_ms(), events: lines, risk, worth, after });
+        self.backlog.push(Batch { at_ms, events: lines, risk, worth, after });
     }
 
     /// An event for clients that poll, with the figures that are counted of it. Called while its client still waits.
@@ -310,16 +312,21 @@ impl DecisionLoop {
 struct Uncovered {
     events: usize,
     bytes: usize,
+    /// The day of the last events.
+    day: Option<Day>,
 }
 
 impl Uncovered {
     /// Counts what is about to be written; whether a checkpoint is due with it. One stands at each end of a life: there the
-    /// two journals agree on where they are.
-    fn add(&mut self, records: &[guard::Record]) -> bool {
+    /// two journals agree on where they are. And one with the first events of a day: no start needs a day before the last two,
+    /// which may be moved away, however quiet they were.
+    fn add(&mut self, records: &[guard::Record], today: Day) -> bool {
+        let is_new_day = !records.is_empty() && self.day.replace(today).is_some_and(|day| day != today);
         self.events += records.len();
         self.bytes += records.iter().map(|record| record.text.len()).sum::<usize>();
         let is_end = |record: &guard::Record| matches!(record.kind, "started" | "stopped");
-        self.events >= CHECKPOINT_EVENTS || self.bytes >= CHECKPOINT_BYTES || records.iter().any(is_end)
+        let is_much = self.events >= CHECKPOINT_EVENTS || self.bytes >= CHECKPOINT_BYTES;
+        is_much || is_new_day || records.iter().any(is_end)
     }
 }
 

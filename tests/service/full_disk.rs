@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use nix::sys::statvfs::statvfs;
 use serde_json::{Value, json};
 
 use crate::signing::{resting, signed};
@@ -17,8 +18,13 @@ pub(crate) struct Disk(PathBuf);
 impl Disk {
     /// `None` where this user may not mount.
     pub(crate) fn under(home: &Path) -> Option<Self> {
+        Self::sized(home, 8)
+    }
+
+    /// The same with so many MiB.
+    pub(crate) fn sized(home: &Path, mib: u32) -> Option<Self> {
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=8m,mode=0755", "tmpfs"]).arg(home);
+        mount.args(["-t", "tmpfs", "-o", &format!("size={mib}m,mode=0755"), "tmpfs"]).arg(home);
         let is_done = mount.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
         is_done.then(|| Self(home.to_owned()))
     }
@@ -30,6 +36,14 @@ impl Disk {
         for size in [block.len(), 4096, 1] {
             while file.write_all(&block[..size]).is_ok() {}
         }
+    }
+
+    /// Leaves so many KiB.
+    pub(crate) fn fill_to(&self, kib: u64) {
+        let stat = statvfs(&self.0).unwrap();
+        let free = stat.blocks_available() * stat.fragment_size();
+        let block = vec![0; usize::try_from(free - kib * 1024).unwrap()];
+        fs::write(self.filler(), block).unwrap();
     }
 
     pub(crate) fn free(&self) {

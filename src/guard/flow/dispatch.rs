@@ -1,5 +1,5 @@
-//! The one place where actions set out: what they could do is reserved, their orders are named, and the first one is
-//! released by the event that names them.
+//! The one place where actions set out: what they could do is reserved, their orders are named, and the first one, or all
+//! where none waits for another, is released by the event that names them.
 
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::exposure::StopAt;
@@ -26,7 +26,7 @@ pub(crate) fn name_orders(action: &mut Action, own_from: usize, seq: u64, place:
     }
 }
 
-/// Reserves what the actions could fill and has the first one sent once the decision is on disk. `stops` are where the
+/// Reserves what the actions could fill and has those sent that wait for no other, once the decision is on disk. `stops` are where the
 /// orders of the request are stopped out, by their place in it.
 pub(crate) fn dispatch(step: &mut Step<'_>, seq: u64, intent: Intent, stops: &[Option<StopAt>]) {
     for (index, planned) in intent.actions.iter().enumerate() {
@@ -35,7 +35,9 @@ pub(crate) fn dispatch(step: &mut Step<'_>, seq: u64, intent: Intent, stops: &[O
         step.guard.sent.reserve((seq, index), &planned.action, &stops, step.now_ms);
     }
     step.guard.note_exit_owners(&intent);
-    step.guard.count_send(&intent, 0);
-    step.effects.after_commit.extend(intent.send(seq, 0));
+    for (index, _) in intent.at_venue() {
+        step.guard.count_send(&intent, index);
+        step.effects.after_commit.extend(intent.send(seq, index));
+    }
     step.guard.intents.insert(seq, intent);
 }

@@ -2,7 +2,7 @@
 //! fresh reads, until the account is flat; the stops go last. What appears while it must stay flat goes as well.
 
 use crate::guard::config::Mode;
-use crate::guard::effects::{Command, Read, Urgency};
+use crate::guard::effects::{Command, Read};
 use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::step_context::Step;
@@ -10,10 +10,11 @@ use crate::guard::flow::{close_order, guard_actions, read_progress};
 use crate::guard::state::cover;
 use crate::guard::state::flatten::{Left, Prices};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::sent::cancel;
 use crate::guard::state::view::Resting;
 use crate::record::events::{Problem, Trouble};
 use crate::record::risk_record::{HaltFlatten, RiskRecord};
-use crate::venue::action::{Action, Cancel, CancelByCloid};
+use crate::venue::action::{Action, Cancel, CancelByCloid, Target};
 use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
 use std::collections::BTreeSet;
@@ -47,17 +48,23 @@ pub(crate) fn run(step: &mut Step<'_>) {
     let Some(of) = flatten.of else { return };
     let is_due = step.now_ms >= flatten.next_ms(&left, &prices)
         && read_progress::is_read_since(step.guard, flatten.reads_since_ms, step.now_ms);
-    if !is_due || is_acting(step.guard) {
+    if !is_due {
         return;
     }
+    let unanswered = Unanswered::of(step.guard);
     let (mut actions, _) = all_must_go(step.guard);
-    if actions.is_empty() {
+    let is_last = actions.is_empty() && !unanswered.is_any();
+    if is_last {
         actions = cancels(&idle_stops(step.guard));
     }
+    let actions: Vec<Action> = actions.into_iter().filter_map(|action| unanswered.without(action)).collect();
     let flatten = &mut step.guard.watch.flatten;
-    flatten.is_flat = actions.is_empty();
-    if actions.is_empty() {
+    flatten.is_flat = is_last && actions.is_empty();
+    if flatten.is_flat {
         return flatten.rest();
+    }
+    if actions.is_empty() {
+        return;
     }
     flatten.begin_round(left, prices, step.now_ms);
     for action in actions {
@@ -95,10 +102,47 @@ fn idle_stops(guard: &Guard) -> Vec<Cancel> {
     stops.filter(|order| guard.view.position(order.asset).is_zero()).copied_ids()
 }
 
-/// Whether a close or cancel of the guard's own still has no answer. A stop that has none holds up nothing.
-fn is_acting(guard: &Guard) -> bool {
-    let own = guard.intents.values().filter(|intent| intent.urgency == Urgency::Own);
-    own.flat_map(|intent| &intent.actions).any(|planned| !planned.action.orders().any(Order::is_trigger))
+/// The guard's own closes and cancels that have no answer: they hold up nothing but themselves.
+struct Unanswered<'a>(Vec<&'a Action>);
+
+impl<'a> Unanswered<'a> {
+    fn of(guard: &'a Guard) -> Self {
+        let ends = |action: &&Action| {
+            is_close(action) || matches!(action, Action::Cancel { .. } | Action::CancelByCloid { .. })
+        };
+        Self(guard_actions::unanswered(guard).filter(ends).collect())
+    }
+
+    fn is_any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// What is left of an action without them.
+    fn without(&self, action: Action) -> Option<Action> {
+        let is_open =
+            |target: Target| !self.0.iter().flat_map(|action| cancel::targets(action)).any(|own| own == target);
+        let closes =
+            |asset: u32| self.0.iter().any(|own| is_close(own) && own.orders().any(|order| order.asset == asset));
+        match action {
+            Action::Order(mut action) => {
+                action.orders.retain(|order| !closes(order.asset));
+                (!action.orders.is_empty()).then_some(Action::Order(action))
+            }
+            Action::Cancel { mut cancels, fast } => {
+                cancels.retain(|cancel| is_open(Target::Oid(cancel.oid)));
+                (!cancels.is_empty()).then_some(Action::Cancel { cancels, fast })
+            }
+            Action::CancelByCloid { mut cancels, fast } => {
+                cancels.retain(|cancel| is_open(Target::Cloid(cancel.cloid)));
+                (!cancels.is_empty()).then_some(Action::CancelByCloid { cancels, fast })
+            }
+            action => Some(action),
+        }
+    }
+}
+
+fn is_close(action: &Action) -> bool {
+    matches!(action, Action::Order(_)) && !action.orders().any(Order::is_trigger)
 }
 
 fn what_is_left(guard: &Guard) -> (Left, Prices) {

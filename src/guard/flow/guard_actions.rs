@@ -34,7 +34,7 @@ pub(crate) fn can_act(guard: &Guard) -> bool {
     guard.shutdown_reason.is_none() && (guard.config.mode == Mode::Paper || guard.acts_for.is_some())
 }
 
-/// Records the event that names these actions and has them sent in order, each whatever became of the one before.
+/// Records the event that names these actions and has them sent at once, in this order: one that hangs holds up no other.
 /// In paper mode they are only recorded. Returns the event's number.
 pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>) -> u64 {
     let is_live = step.guard.config.mode != Mode::Paper;
@@ -58,7 +58,7 @@ pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>
     if is_live && actions.is_empty() {
         step.record(Done { intent: seq });
     } else if is_live {
-        dispatch::dispatch(step, seq, Intent::new(actions, None, urgency), &[]);
+        dispatch::dispatch(step, seq, Intent::new(actions, None, urgency).at_once(), &[]);
     }
     seq
 }
@@ -77,10 +77,21 @@ fn plan_own(guard: &mut Guard, actions: Vec<Action>, now_ms: u64) -> Vec<Planned
     actions.into_iter().filter_map(plan).collect()
 }
 
+/// The guard's own actions that still have no answer.
+pub(crate) fn unanswered(guard: &Guard) -> impl Iterator<Item = &Action> {
+    let own = guard.intents.values().filter(|intent| intent.urgency == Urgency::Own);
+    own.flat_map(Intent::at_venue).map(|(_, planned)| &planned.action)
+}
+
 /// Whether an action of the guard's own for this market still has no answer.
 pub(crate) fn is_acting_on(guard: &Guard, asset: u32) -> bool {
-    let own = guard.intents.values().filter(|intent| intent.urgency == Urgency::Own);
-    own.flat_map(|intent| &intent.actions).any(|planned| touches(&planned.action, asset))
+    unanswered(guard).any(|action| touches(action, asset))
+}
+
+/// Whether an order of the guard's own for this market still has no answer. What a cancel takes counts as gone until it is
+/// answered: nothing has to wait for that.
+pub(crate) fn is_placing_in(guard: &Guard, asset: u32) -> bool {
+    unanswered(guard).flat_map(Action::orders).any(|order| order.asset == asset)
 }
 
 /// Since when what became of a stop in this market is not known: the youngest doubt counts.

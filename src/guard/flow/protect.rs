@@ -50,8 +50,8 @@ pub(crate) fn run(step: &mut Step<'_>) {
         positions.copied().chain(own_stops(step.guard)).chain(step.guard.watch.retried_markets()).collect();
     let (mut first, mut all_known) = (Vec::new(), true);
     for asset in assets {
-        if !read_progress::is_settled(step.guard, asset, step.now_ms) || guard_actions::is_acting_on(step.guard, asset)
-        {
+        let is_placing = guard_actions::is_placing_in(step.guard, asset);
+        if is_placing || !read_progress::is_settled(step.guard, asset, step.now_ms) {
             all_known = false;
             continue;
         }
@@ -66,6 +66,7 @@ pub(crate) fn run(step: &mut Step<'_>) {
         match need {
             None => step.guard.watch.settle(asset),
             Some(Need::Patience) => {}
+            Some(Need::Less(_) | Need::Smaller(..)) if guard_actions::is_acting_on(step.guard, asset) => {}
             Some(Need::Less(_) | Need::Smaller(..))
                 if step.guard.watch.retry(asset).is_some_and(|retry| step.now_ms < retry.not_before_ms) => {}
             Some(Need::Less(oid)) => {

@@ -4,8 +4,8 @@ use crate::guard::flow::guard_actions;
 use crate::guard::state::guard::Guard;
 
 /// A read that should settle a question is waited for this long, and a bare position this long for all of them together;
-/// then what is known must do.
-const MAX_WAIT_MS: u64 = 3_000;
+/// then what is known must do: within a second the account shows what is bare, and in three it is covered.
+const MAX_WAIT_MS: u64 = 2_000;
 
 /// Whether account and orders were read late enough to say whether a market's position is bare: a position seen to
 /// grow may have got its stop with it, and a stop seen gone may have taken the position along.

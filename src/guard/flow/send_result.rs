@@ -80,7 +80,8 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
         guard_actions::on_own_result(step, &planned.action, result);
     }
     if let SendResult::Answered(reply, _) = result
-        && (0..planned.action.orders().count()).any(|slot| !matches!(reply.status(slot), Status::Error(_)))
+        && (planned.action == Action::Noop && reply.is_ok()
+            || (0..planned.action.orders().count()).any(|slot| !matches!(reply.status(slot), Status::Error(_))))
     {
         step.guard.watch.on_venue_answers();
     }
@@ -186,8 +187,9 @@ fn go_on(step: &mut Step<'_>, mut intent: Intent, ended: EndedAction, next: Opti
             step.effects.immediate.push(send);
             step.guard.intents.insert(seq, intent);
         }
+        None if intent.has_others(index) => drop(step.guard.intents.insert(seq, intent)),
         None => {
-            step.guard.sent.never_sent(seq, index.saturating_add(1));
+            step.guard.sent.never_sent(seq, intent.first_unsent(index));
             step.record(Done { intent: seq });
         }
     }

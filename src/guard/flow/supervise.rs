@@ -9,6 +9,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{discrepancies, flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::intent::Intent;
 use crate::guard::state::sent::key::Moment;
 use crate::guard::state::view::Resting;
 use crate::venue::info::{ClearinghouseState, OpenOrder};
@@ -97,8 +98,8 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
 
 /// Takes in how many requests the venue still takes from the account.
 pub(crate) fn on_requests_left(guard: &mut Guard, left: u64) {
-    let waiting = guard.intents.values().filter_map(|intent| intent.actions.get(intent.at));
-    let unanswered = waiting.fold(0_u64, |all, planned| all.saturating_add(planned.requests()));
+    let waiting = guard.intents.values().flat_map(Intent::at_venue);
+    let unanswered = waiting.fold(0_u64, |all, (_, planned)| all.saturating_add(planned.requests()));
     guard.allowance.on_read(left, unanswered);
 }
 

@@ -52,7 +52,7 @@ fn resolve_noop(step: &mut Step<'_>, (intent, index): (u64, usize), node: &Node,
 pub(crate) fn checkpoint_open(guard: &Guard) -> Vec<OpenIntent> {
     let mut open: BTreeMap<u64, (Vec<OpenAction>, bool)> = BTreeMap::new();
     for (seq, intent) in &guard.intents {
-        let unsent = intent.actions.iter().enumerate().skip(intent.at).map(|(index, planned)| OpenAction {
+        let unsent = intent.untold().map(|(index, planned)| OpenAction {
             index,
             action: planned.node.clone(),
             nonce: planned.terms.nonce,

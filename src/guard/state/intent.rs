@@ -21,8 +21,11 @@ pub(crate) struct Intent {
     pub(crate) urgency: Urgency,
     /// The client that it is sent for; none for the guard's own.
     pub(crate) client: Option<Address>,
-    /// The action that is sent or waits for its answer.
+    /// The action that is sent or waits for its answer; where they go one after the other.
     pub(crate) at: usize,
+    /// They all go at once, and these have ended.
+    is_at_once: bool,
+    ended: BTreeSet<usize>,
     /// The orders of the request that the venue took, by their place in it, and whether each stands for something yet:
     /// nothing may go for the sake of one that waits for another to fill.
     accepted: BTreeMap<usize, bool>,
@@ -79,7 +82,45 @@ impl Planned {
 impl Intent {
     pub(crate) fn new(actions: Vec<Planned>, request: Option<u64>, urgency: Urgency) -> Self {
         let (accepted, cancelled) = (BTreeMap::new(), BTreeSet::new());
-        Self { actions, request, urgency, client: None, at: 0, accepted, cancelled, is_cut: false, settles: None }
+        Self {
+            actions,
+            request,
+            urgency,
+            client: None,
+            at: 0,
+            is_at_once: false,
+            ended: BTreeSet::new(),
+            accepted,
+            cancelled,
+            is_cut: false,
+            settles: None,
+        }
+    }
+
+    /// The same with all of its actions sent at once: none waits for another's answer.
+    pub(crate) fn at_once(self) -> Self {
+        Self { is_at_once: true, ..self }
+    }
+
+    /// The actions of which nothing is told yet, by their place.
+    pub(crate) fn untold(&self) -> impl Iterator<Item = (usize, &Planned)> {
+        self.actions.iter().enumerate().skip(self.at).filter(|(index, _)| !self.ended.contains(index))
+    }
+
+    /// The actions that are at the venue, by their place.
+    pub(crate) fn at_venue(&self) -> impl Iterator<Item = (usize, &Planned)> {
+        self.untold().take(if self.is_at_once { self.actions.len() } else { 1 })
+    }
+
+    /// From which action on none was sent, where the one at `index` was the last.
+    pub(crate) fn first_unsent(&self, index: usize) -> usize {
+        if self.is_at_once { self.actions.len() } else { index.saturating_add(1) }
+    }
+
+    /// Takes note of the end of an action; whether others that went with it have no end yet.
+    pub(crate) fn has_others(&mut self, index: usize) -> bool {
+        self.ended.insert(index);
+        self.is_at_once && self.untold().next().is_some()
     }
 
     /// The same, sent for this client.
@@ -125,6 +166,9 @@ impl Intent {
 
     /// The next action to send after `index`.
     pub(crate) fn next(&self, index: usize) -> Option<usize> {
+        if self.is_at_once {
+            return None;
+        }
         let later = self.actions.iter().enumerate().skip(index.saturating_add(1));
         let mut wanted = later.filter(|(_, planned)| match planned.role {
             Role::Post => {

@@ -12,8 +12,11 @@ const FIRST_PAUSE_MS: u64 = 500;
 /// The longest pause before a stop is tried again.
 const LONGEST_PAUSE_MS: u64 = 8_000;
 
-/// The longest pause before a refused close is tried again.
+/// The longest pause before a refused close is tried again, once so many came to nothing: who is refused for minutes is
+/// refused for long. Until then the position has no stop, and the refusal may end at any moment.
 const LONGEST_CLOSE_PAUSE_MS: u64 = 60_000;
+
+const CLOSES_SOON: usize = 30;
 
 /// So many times the venue's minimum is too much to be dust, whatever a refusal says.
 const LARGEST_DUST: Decimal = Decimal::TWO;
@@ -155,6 +158,7 @@ impl RetryState {
             // What it did not fill is tried again as soon as reads show it.
             AttemptResult::Accepted => FIRST_PAUSE_MS,
             AttemptResult::Unheard | AttemptResult::NoRoom => LONGEST_PAUSE_MS,
+            AttemptResult::Refused(_) if self.closes < CLOSES_SOON => LONGEST_PAUSE_MS,
             AttemptResult::Refused(_) => LONGEST_CLOSE_PAUSE_MS,
         };
         self.pause(longest_ms, now_ms);

@@ -33,7 +33,7 @@ impl Watch {
         self.retry.get(&asset)
     }
 
-    /// The venue took an order.
+    /// The venue took an order, or a noop.
     pub(crate) fn on_venue_answers(&mut self) {
         self.retry.values_mut().for_each(RetryState::on_venue_answers);
     }

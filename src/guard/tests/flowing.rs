@@ -371,3 +371,17 @@ fn a_withdrawal_switches_no_limit_off() {
     let limit: Decimal = risk(&desk)["daily_loss_limit"].as_str().unwrap().parse().unwrap();
     assert!(limit > dec!(170) && limit < dec!(175), "{limit}: 5% of 10000 of 15400, of the 5300 that are left");
 }
+
+/// One read of half of what is there, right after a deposit: the day's start moves by what was there before, not by that.
+#[test]
+fn a_wrong_read_beside_a_flow_measures_it_by_nothing() {
+    let mut desk = desk();
+    let at = desk.now + 500;
+    equity(&mut desk, dec!(6500));
+    equity(&mut desk, dec!(13000));
+    desk.now += 3_000;
+    explain(&mut desk, json!([deposit(at, "3000.0")]));
+    equity(&mut desk, dec!(13000));
+    let shown = risk(&desk);
+    assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("13000"), &json!("0")));
+}

@@ -159,3 +159,25 @@ fn a_mode_that_cannot_be_valued_blinds_no_halt() {
         assert!(desk.guard.problems(desk.now).iter().all(|problem| !problem.contains("portfolioMargin")));
     }
 }
+
+/// Prices leap, and a moment later the equity is read where it is no more: that read sets no mark, however long the leaps
+/// have been looked at.
+#[test]
+fn a_leap_of_prices_settles_no_read_of_the_wrong_purse() {
+    let mut desk = steady();
+    for leap in
+        [dec!(200), dec!(400), dec!(200), dec!(400), dec!(200), dec!(400), dec!(200), dec!(400), dec!(200), dec!(400)]
+    {
+        desk.unrealized = leap;
+        equity(&mut desk, dec!(10000) + leap);
+    }
+    desk.unrealized = dec!(0);
+    equity(&mut desk, dec!(1000));
+    desk.now += 500;
+    desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+    equity(&mut desk, dec!(10000));
+    equity(&mut desk, dec!(10000));
+    let peak: rust_decimal::Decimal = risk(&desk)["peak_equity"].as_str().unwrap().parse().unwrap();
+    assert!(peak < dec!(11000), "{peak}");
+    assert_eq!(state(&desk), "active");
+}

@@ -1,6 +1,7 @@
 //! No position stays bare: where the guard's stop goes, when, and what happens when it cannot be had.
 
 mod answering;
+mod hanging;
 mod resizing;
 
 use rust_decimal::{Decimal, dec};
@@ -125,7 +126,7 @@ fn a_stop_that_comes_with_the_fill_is_waited_for() {
     let mut desk = Desk::live();
     desk.now += 100;
     desk.hold("ETH", dec!(1));
-    desk.now += 3_000;
+    desk.now += 2_000;
     assert!(event(&desk.step(Input::Tick), "protect").is_none());
     desk.now += 1;
     assert!(event(&desk.step(Input::Tick), "protect").is_some());
@@ -333,7 +334,7 @@ fn an_old_doubt_holds_up_no_cover() {
 }
 
 #[test]
-fn doubt_after_doubt_holds_up_cover_for_three_seconds_at_most() {
+fn doubt_after_doubt_holds_up_cover_for_two_seconds_at_most() {
     let mut desk = Desk::live();
     let doubt = |desk: &mut Desk, px: u32| {
         let decided = desk.order(buy(ETH, &px.to_string(), "0.01"));
@@ -341,7 +342,7 @@ fn doubt_after_doubt_holds_up_cover_for_three_seconds_at_most() {
     };
     doubt(&mut desk, 1_980);
     assert!(event(&bare(&mut desk, "ETH", dec!(1)), "protect").is_none());
-    for second in 1..=3 {
+    for second in 1..=2 {
         desk.now += 1_000;
         doubt(&mut desk, 1_980 + second);
         desk.read_account(desk.now);

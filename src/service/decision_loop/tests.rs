@@ -112,10 +112,18 @@ fn a_checkpoint_is_due_by_number_by_size_and_at_both_ends_of_a_life() {
     };
     let due_after = |kind, length| {
         let mut uncovered = Uncovered::default();
-        (1..=CHECKPOINT_EVENTS).find(|_| uncovered.add(&[record(kind, length)]))
+        (1..=CHECKPOINT_EVENTS).find(|_| uncovered.add(&[record(kind, length)], day_of(0)))
     };
     assert_eq!(due_after("decision", 8), Some(CHECKPOINT_EVENTS));
     assert_eq!(due_after("decision", CHECKPOINT_BYTES), Some(1));
     assert_eq!(due_after("decision", CHECKPOINT_BYTES - 1), Some(2));
     assert_eq!((due_after("started", 8), due_after("stopped", 8)), (Some(1), Some(1)));
+    // With the first events of a day, and not before there are any: a start then needs no file of the day before.
+    let (first, next) = (day_of(86_399_999), day_of(86_400_000));
+    let mut uncovered = Uncovered::default();
+    let due = [(1, first), (0, next), (1, next), (1, next)].map(|(count, day)| {
+        let records: Vec<_> = (0..count).map(|_| record("decision", 8)).collect();
+        uncovered.add(&records, day)
+    });
+    assert_eq!(due, [false, false, true, false]);
 }

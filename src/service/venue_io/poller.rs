@@ -24,8 +24,9 @@ use crate::venue::info;
 use crate::venue::info::LEDGER_OVERLAP_MS;
 use crate::venue::weight::Priority;
 
-/// How long a steady read may take: what it shows is old by then, and the next one is due.
-pub(in crate::service) const STEADY: Timeouts = Timeouts { connect_ms: 2_000, call_ms: 3_000 };
+/// How long a steady read may take: what it shows is old by then, and the next one is due, which shows what is bare soon
+/// enough to cover it within three seconds.
+pub(in crate::service) const STEADY: Timeouts = Timeouts { connect_ms: 2_000, call_ms: 2_500 };
 
 const UNIVERSE_MS: u64 = 60_000;
 const LIMITS_MS: u64 = 60_000;

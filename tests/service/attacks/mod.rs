@@ -3,6 +3,7 @@
 
 mod borrowed_ids;
 mod burnt_allowance;
+mod carried_risk;
 mod children_of_entries;
 mod closing_flip;
 mod crashed_line;
@@ -25,13 +26,16 @@ mod lowest_price;
 mod many_small_stops;
 mod many_starts;
 mod mixed_requests;
+mod moved_days;
 mod moved_home;
+mod nearly_full;
 mod new_listing;
 mod not_flat;
 mod one_client_floods;
 mod over_limit;
 mod parked_entry;
 mod phantom_stops;
+mod quick_starts;
 mod refused_closes;
 mod refused_stop;
 mod resting_flip;

@@ -10,6 +10,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::settled_reading::jumps;
+use crate::venue::info::AccountMode;
 
 /// Reads of the ledger asked for by jumps are this far apart, and so many: it may show a flow late.
 const JUMP_PAUSE_MS: u64 = 10_000;
@@ -51,6 +52,13 @@ fn take_cash(step: &mut Step<'_>, cash: Option<Cash>) {
     {
         risk.unproven.moved(before, now);
     }
+    // A position closed and opened anew between two reads, at one price, looks as before: its stops may be gone with it.
+    // Only where the equity and what is held come from one answer.
+    let has_moved =
+        |(before, now): (&Cash, &Cash)| risk.mode == Some(AccountMode::Standard) && now.moved_unseen(before);
+    if risk.cash.as_ref().zip(cash.as_ref()).is_some_and(has_moved) && !cash.iter().all(Cash::is_flat) {
+        step.effects.immediate.push(Command::Read(Read::OrdersNow));
+    }
     risk.cash_before = std::mem::replace(&mut risk.cash, cash);
     ledger::take_proven(step);
     let risk = &mut step.guard.risk;
@@ -71,7 +79,7 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: Option<
     else {
         return;
     };
-    step.guard.risk.equities.add(EquitySample { at_ms: venue_ms, equity });
+    step.guard.risk.equities.add(EquitySample { at_ms: venue_ms, equity }, is_settled);
     if !is_settled {
         return;
     }

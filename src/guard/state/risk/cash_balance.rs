@@ -7,11 +7,14 @@ use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::transfers::Transfer;
 use crate::guard::state::view::AccountView;
 use crate::venue::info::Position;
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, dec};
 use std::collections::BTreeMap;
 
 /// Funding and fees between two reads stay below this share of the equity, percent.
 const NOISE_PCT: Decimal = Decimal::ONE;
+
+/// What moves less, USDC, is how the venue rounds.
+const LEAST_MOVED: Decimal = dec!(0.01);
 
 /// What an account read showed of its cash.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,10 +106,20 @@ impl Cash {
         self.has_sizes_of(before) && traded_ms < Some(before.begun_ms)
     }
 
+    /// Whether nothing is held.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.positions.is_empty()
+    }
+
     /// Whether the positions have the sizes that they had at another read.
     pub(crate) fn has_sizes_of(&self, other: &Self) -> bool {
         let sizes = |cash: &Self| cash.positions.iter().map(|(asset, held)| (*asset, held.size)).collect::<Vec<_>>();
         sizes(self) == sizes(other)
+    }
+
+    /// Whether something was traded, or money moved, since an earlier read that shows the same sizes: each trade pays a fee.
+    pub(crate) fn moved_unseen(&self, before: &Self) -> bool {
+        self.has_sizes_of(before) && self.usd.saturating_sub(before.usd).abs() >= LEAST_MOVED
     }
 
     /// Whether the cash is as it was at an earlier read, but for noise.

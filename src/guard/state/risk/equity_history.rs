@@ -1,4 +1,5 @@
-//! The equities of the last reads: what an account was worth when money came in or went out.
+//! The equities of the last reads: what an account was worth when money came in or went out. One that
+//! jumped and that nothing has settled yet may have been read wrong: a flow is not measured by it where another will do.
 
 use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::state::risk::settled_reading::jumps;
@@ -9,13 +10,13 @@ use std::collections::VecDeque;
 /// Samples kept: at one a second far more than the ledger is ever behind.
 const KEPT: usize = 600;
 
-/// The equities of the last reads, oldest first.
+/// The equities of the last reads, oldest first, and whether each was settled.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct EquityHistory(VecDeque<EquitySample>);
+pub(crate) struct EquityHistory(VecDeque<(EquitySample, bool)>);
 
 impl EquityHistory {
-    pub(crate) fn add(&mut self, sample: EquitySample) {
-        self.0.push_back(sample);
+    pub(crate) fn add(&mut self, sample: EquitySample, is_settled: bool) {
+        self.0.push_back((sample, is_settled));
         if self.0.len() > KEPT {
             self.0.pop_front();
         }
@@ -28,16 +29,15 @@ impl EquityHistory {
 
     /// The time of the first one.
     pub(crate) fn first_ms(&self) -> Option<u64> {
-        self.0.front().map(|first| first.at_ms)
+        self.0.front().map(|(first, _)| first.at_ms)
     }
 
     /// The time of the first read after a flow at `time_ms`, where that one is further from the read before than the `flows`
     /// moved: another may have moved the rest.
     pub(crate) fn unexplained_at(&self, time_ms: u64, flows: &SeenTransfers) -> Option<u64> {
-        let last = self.0.iter().rev().find(|sample| sample.at_ms < time_ms)?;
-        let next = self.0.iter().find(|sample| sample.at_ms >= time_ms)?;
-        let moved = flows.between(last.at_ms.saturating_add(1), next.at_ms.saturating_add(1));
-        jumps(last.equity.saturating_add(moved), next.equity).then_some(next.at_ms)
+        let (last, next) = self.around(time_ms, flows);
+        let (last, next) = (last?, next?);
+        jumps(carried(last, flows, next.at_ms), next.equity).then_some(next.at_ms)
     }
 
     /// What the account was worth just before a flow at `time_ms` that stands in `flows`, or else was of `unsure` USDC.
@@ -45,12 +45,9 @@ impl EquityHistory {
     ///
     /// Prices move between two reads: half of what was won or lost between them is taken to have come before the flow.
     pub(crate) fn before(&self, time_ms: u64, unsure: Decimal, flows: &SeenTransfers) -> Option<Decimal> {
-        let last = self.0.iter().rev().find(|sample| sample.at_ms < time_ms).map(|last| {
-            let moved = flows.between(last.at_ms.saturating_add(1), time_ms);
-            last.equity.saturating_add(moved)
-        });
-        let after = self.0.iter().find(|sample| sample.at_ms >= time_ms);
-        let next = after.map(|next| {
+        let (last, next) = self.around(time_ms, flows);
+        let last = last.map(|last| carried(last, flows, time_ms.saturating_sub(1)));
+        let next = next.map(|next| {
             let moved = flows.between(time_ms, next.at_ms.saturating_add(1)).saturating_add(unsure);
             next.equity.saturating_sub(moved)
         });
@@ -59,4 +56,27 @@ impl EquityHistory {
             (one, other) => one.or(other),
         }
     }
+
+    /// The last read before a flow at `time_ms` and the first one after it that the flows explain by it. The last settled one
+    /// stands in for one that nothing explains; where that does not help either, they are what they are.
+    fn around(&self, time_ms: u64, flows: &SeenTransfers) -> (Option<EquitySample>, Option<EquitySample>) {
+        let earlier = || self.0.iter().rev().filter(|(sample, _)| sample.at_ms < time_ms);
+        let later = || self.0.iter().map(|(sample, _)| *sample).filter(|sample| sample.at_ms >= time_ms);
+        let nearest = earlier().next().map(|(sample, _)| *sample);
+        let settled = earlier().find(|(_, is_settled)| *is_settled).map(|(sample, _)| *sample).or(nearest);
+        let explained = |last: EquitySample| {
+            later()
+                .find(|next| !jumps(carried(last, flows, next.at_ms), next.equity))
+                .map(|next| (Some(last), Some(next)))
+        };
+        let first = later().next();
+        let both = nearest.and_then(explained).or_else(|| settled.and_then(explained));
+        both.unwrap_or((if first.is_some() { nearest } else { settled }, first))
+    }
+}
+
+/// An equity, carried on by what flowed after it up to `until_ms`.
+fn carried(sample: EquitySample, flows: &SeenTransfers, until_ms: u64) -> Decimal {
+    let moved = flows.between(sample.at_ms.saturating_add(1), until_ms.saturating_add(1));
+    sample.equity.saturating_add(moved)
 }

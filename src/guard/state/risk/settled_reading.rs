@@ -18,8 +18,7 @@ const MAX_HELD_MS: u64 = 10_000;
 /// A read that is not settled yet.
 #[derive(Debug, Clone)]
 struct Held {
-    equity: Decimal,
-    begun_ms: u64,
+    cash: Cash,
     /// When the first one of these was.
     since_ms: u64,
 }
@@ -49,14 +48,17 @@ impl Settled {
             return true;
         };
         if jumps(last.equity, cash.equity) {
-            let new = Held { equity: cash.equity, begun_ms: cash.begun_ms, since_ms: now_ms };
-            let held = self.held.get_or_insert(new);
-            let is_first = held.begun_ms == cash.begun_ms;
-            let is_same = !is_first && !jumps(held.equity, cash.equity);
-            let is_known = cash.is_like(last) || mode_ms >= held.begun_ms;
+            let held = self.held.get_or_insert(Held { cash: cash.clone(), since_ms: now_ms });
+            if !cash.is_like(&held.cash) {
+                // How long prices have leapt says nothing of cash that moved only now.
+                held.since_ms = now_ms;
+            }
+            let is_first = held.cash.begun_ms == cash.begun_ms;
+            let is_same = !is_first && !jumps(held.cash.equity, cash.equity);
+            let is_known = cash.is_like(last) || mode_ms >= held.cash.begun_ms;
             if !(is_same && is_known) && now_ms.saturating_sub(held.since_ms) < MAX_HELD_MS {
                 if !is_same {
-                    (held.equity, held.begun_ms) = (cash.equity, cash.begun_ms);
+                    held.cash = cash.clone();
                 }
                 return false;
             }
@@ -66,7 +68,8 @@ impl Settled {
     }
 
     pub(crate) fn shift(&mut self, flow: &Transfer) {
-        self.last.iter_mut().for_each(|cash| cash.shift(flow));
+        let held = self.held.as_mut().map(|held| &mut held.cash);
+        self.last.iter_mut().chain(held).for_each(|cash| cash.shift(flow));
     }
 }
 

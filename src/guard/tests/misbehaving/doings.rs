@@ -62,7 +62,12 @@ impl World {
 
     fn flow(&mut self) {
         let usd = Decimal::from(500 + self.dice.roll(3_000));
-        let usd = if self.dice.one_in(2) { usd } else { -usd };
+        // No venue lets more out than is there.
+        let free = (self.venue.books.equity() / dec!(2)).max(Decimal::ZERO).trunc();
+        let usd = if self.dice.one_in(2) { usd } else { -usd.min(free) };
+        if usd.is_zero() {
+            return;
+        }
         let late_ms = self.dice.roll(1_900);
         self.note(format!("a flow of {usd}, in the ledger {late_ms} ms later"));
         self.checks.flowed(self.now);

@@ -11,10 +11,10 @@ use crate::guard::{Input, Read};
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, Leverage, MarginMode, ledger_updates};
 
 /// A steady read is given up after so long, any other after so long.
-const STEADY_MS: u64 = 3_000;
+const STEADY_MS: u64 = 2_500;
 const BESIDE_MS: u64 = 10_000;
 /// A slow one takes so long.
-const SLOW_MS: u64 = 2_500;
+const SLOW_MS: u64 = 2_400;
 
 fn every_ms(on: On) -> u64 {
     match on {

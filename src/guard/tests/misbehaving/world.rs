@@ -64,6 +64,7 @@ impl World {
         let mut venue = Venue::new(NOW, dice.one_in(2));
         venue.manners =
             Manners { refuses_stop: 0, misses: 0, is_thin: 0, fills_in_part: 3, cuts_stop: 0, ..Manners::default() };
+        venue.fee = dec!(0.00045);
         let mut troubles = vec![Trouble::draw(NOW, &mut dice)];
         if dice.one_in(4) {
             troubles.push(Trouble::draw(NOW, &mut dice));

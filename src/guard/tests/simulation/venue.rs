@@ -58,6 +58,8 @@ pub(in crate::guard::tests) struct Venue {
     pub(in crate::guard::tests) fills: (u64, u64),
     /// What reduces only goes with the position.
     pub(in crate::guard::tests) drops_orphans: bool,
+    /// What a trade pays, as a share of its value.
+    pub(in crate::guard::tests) fee: Decimal,
     /// What was held after each trade.
     pub(in crate::guard::tests) held: Vec<(&'static str, Decimal)>,
     /// Orders that ended without a trade that the account could show, by coin.
@@ -85,6 +87,7 @@ impl Venue {
             next_oid: 1_000,
             fills: (0, 0),
             drops_orphans,
+            fee: Decimal::ZERO,
             held: Vec::new(),
             vanished: BTreeMap::new(),
         }
@@ -104,7 +107,7 @@ impl Venue {
         } else {
             paid
         };
-        self.books.cash -= paid - kept;
+        self.books.cash -= paid - kept + (size * px).abs() * self.fee;
         self.held.push((coin, after));
         if !after.is_zero() {
             self.books.positions.insert(coin, (after, kept));
