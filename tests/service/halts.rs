@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::signing::{ETH, closing, limit, place};
 use crate::stand::{Mode, Stand, run_with, until};
-use crate::watched::{first, hold, hold_covered, sends_are_named, until_flat};
+use crate::watched::{first, hold, hold_covered, sends_are_named, trades, until_flat};
 
 fn rules(daily_loss: &str, drawdown: &str) -> String {
     format!(
@@ -59,6 +59,7 @@ fn a_loss_of_the_day_closes_everything_for_the_day() {
     assert!(events[flatten]["reason"].as_str().unwrap().starts_with("daily loss stop"), "{}", events[flatten]);
     assert!(events[flatten]["actions"].as_array().unwrap().iter().any(|action| action["type"] == "order"), "BTC goes");
     is_refused(&stand, "halted_for_day");
+    trades(&stand, Some("the daily loss stop fired"));
     // What is opened by hand goes.
     hold(&stand, "ETH", "0.2");
     until_flat(&stand);
@@ -84,6 +85,7 @@ fn a_drawdown_stops_until_a_person_resumes() {
     until_flat(&stand);
     assert!(first(&stand, "flatten")["reason"].as_str().unwrap().starts_with("drawdown halt"));
     is_refused(&stand, "stopped");
+    trades(&stand, Some("the drawdown halt fired"));
     let resume = ["journal-resume", "--mode", "testnet", "--note", "looked at it"];
     let refused = run_with(&stand.home(), &resume, "");
     assert_eq!(refused.status.code(), Some(2), "the running service holds the journal");
@@ -100,6 +102,7 @@ fn a_drawdown_stops_until_a_person_resumes() {
     stand.start();
     let risk = stand.status()["risk"].clone();
     assert_eq!((&risk["state"], &risk["drawdown"]), (&json!("active"), &json!("0")), "{risk}");
+    trades(&stand, None);
     let record = journal(&stand).into_iter().find(|record| record["kind"] == "resume").unwrap();
     assert_eq!(record["note"], "looked at it");
     let reply = stand.send(&place(&limit(ETH, true, "2350", "0.1")));
