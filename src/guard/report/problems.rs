@@ -62,8 +62,8 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (text, since_ms) in discrepancies::told(guard) {
         alert(AlertCode::Discrepancy, format!("{text}; compare it with the venue's own page"), Some(since_ms));
     }
-    if guard.unsettled > 0 {
-        let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled);
+    if guard.unsettled.len() > 0 {
+        let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled.len());
         alert(AlertCode::Unsettled, text, None);
     }
     if let Some((text, since_ms)) = signer::unknown_signer_text(guard) {
