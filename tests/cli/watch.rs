@@ -61,8 +61,7 @@ fn health_asks_whether_it_trades() {
     unhealthy(&ask(killed, &["--trading"]), "the kill switch is pulled (too wild); a halt");
     assert_eq!(succeeded(&ask(r#"{"ok":true}"#, &["--trading"])), "");
     unhealthy(&ask("pong", &["--trading"]), "does not say whether it trades");
-    const ILL: &str =
-        "HTTP/1.1 503 X\r\nContent-Length: 59\r\n\r\n{\"ok\":false,\"problems\":[\"prices\"],\"not_trading\":[\"killed\"]}";
+    const ILL: &str = "HTTP/1.1 503 X\r\nContent-Length: 59\r\n\r\n{\"ok\":false,\"problems\":[\"prices\"],\"not_trading\":[\"killed\"]}";
     unhealthy(&place.run(&["health", "--trading", "--listen", &one_answer(ILL)]), "prices");
 }
 
