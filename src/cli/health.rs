@@ -1,4 +1,5 @@
-//! `health`: exits 0 when the service is healthy, 1 with the problem on standard error when it is not.
+//! `health`: exits 0 when the service is healthy, 1 with the problem on standard error when it is not. A pulled kill switch
+//! and a halt are no ill health: they count where `--trading` asks whether anything can be opened.
 //!
 //! Never 2: container health checks keep that number for themselves, so here even a bad setting is ill health.
 
@@ -24,6 +25,9 @@ pub(super) struct Args {
     /// The service's base URL, http://host:port
     #[arg(long, value_name = "URL")]
     url: Option<String>,
+    /// Exits 1 for a pulled kill switch and for a halt too
+    #[arg(long)]
+    trading: bool,
 }
 
 /// Time for the whole exchange.
@@ -40,11 +44,20 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 }
 
 fn check(args: Args, home: &Home) -> Result<(), String> {
+    let is_to_trade = args.trading;
     let base = base_url(args, home)?;
     let (status, body) = get(&format!("{base}/healthz")).map_err(|error| format!("no answer from {base}: {error}"))?;
     match status {
-        200 => Ok(()),
-        503 => Err(problems(&body).unwrap_or_else(|| "the service is not healthy".to_owned())),
+        200 if !is_to_trade => Ok(()),
+        200 => match serde_json::from_slice::<Health<'_>>(&body) {
+            Ok(health) => line(&health.not_trading).map_or(Ok(()), Err),
+            Err(_) => Err(format!("{base}/healthz does not say whether it trades: is that the guard?")),
+        },
+        503 => {
+            let health: Option<Health<'_>> = serde_json::from_slice(&body).ok();
+            let told = health.and_then(|health| line(&health.problems));
+            Err(told.unwrap_or_else(|| "the service is not healthy".to_owned()))
+        }
         status => Err(format!("{base}/healthz answered with status {status}: is that the guard?")),
     }
 }
@@ -75,10 +88,8 @@ fn get(url: &str) -> Result<(u16, Vec<u8>), String> {
     Ok((answer.status().as_u16(), body))
 }
 
-/// The problems of `{"ok":false,"problems":[…]}` in one line.
-fn problems(body: &[u8]) -> Option<String> {
-    let health: Health<'_> = serde_json::from_slice(body).ok()?;
-    let line = health.problems.join("; ");
-    let shown = printable(&line, MAX_SHOWN);
+/// What keeps the service from something, in one line; `None` where nothing does.
+fn line(told: &[String]) -> Option<String> {
+    let shown = printable(&told.join("; "), MAX_SHOWN);
     (!shown.is_empty()).then_some(shown)
 }

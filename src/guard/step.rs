@@ -97,6 +97,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Tick => {
             requests::unpark_overdue(step);
             untold::tell_if_due(step);
+            ledger::forget_oddities(step);
             if step.guard.shutdown_reason.is_none() {
                 settlement::settle_due(step);
             }

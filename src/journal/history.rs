@@ -6,10 +6,24 @@ use super::folder::Folders;
 use super::index::Index;
 use super::index::entry::{Location, entries};
 use super::index::table::MemTable;
-use super::segment::{Position, Scanner, SegmentsNewestFirst, Stream, damage};
+use super::segment::{Position, Scanner, Segment, SegmentsNewestFirst, Stream, damage};
 use super::stored::keys_of;
 
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the files of damaged days are looked at: who puts them back is told so without a restart.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// A file as it stands in its folder, for telling whether somebody changed it.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Trace {
+    name: String,
+    file: u64,
+    size: u64,
+    at: (i64, i64),
+}
 
 /// The part of a journal that lies before what was verified when it was opened.
 pub struct History {
@@ -30,16 +44,56 @@ impl History {
     }
 
     /// Fills the index, verifies the older days, and then fills each gap of the index as it comes up, until the journal is
-    /// closed. `report` hears of damage to the older days.
-    pub fn run(&self, report: impl Fn(&OpenError)) {
+    /// closed. `report` hears of damage to the older days, and of `None` once it is gone.
+    pub fn run(&self, report: impl Fn(Option<&OpenError>)) {
         // Look-ups wait for the index, and nobody for the verification.
         self.fill_gaps();
-        if let Err(damage) = self.verify() {
-            report(&damage);
-        }
-        while self.index.wait() {
+        let mut damaged = self.look(false, &report);
+        while self.index.wait(damaged.as_ref().map(|_| LOOK)) {
             self.fill_gaps();
+            if damaged.is_some() && damaged != Some(self.older_files()) {
+                damaged = self.look(true, &report);
+            }
         }
+    }
+
+    /// Verifies the older days and tells what is new; their files as they were, where they are damaged.
+    fn look(&self, was_damaged: bool, report: impl Fn(Option<&OpenError>)) -> Option<Vec<Trace>> {
+        let files = self.older_files();
+        match self.verify() {
+            Err(damage) => report(Some(&damage)),
+            // Verifying ends early, without complaint, once the journal is closed.
+            Ok(()) if self.index.is_closed() => {}
+            Ok(()) => {
+                if was_damaged {
+                    report(None);
+                }
+                return None;
+            }
+        }
+        Some(files)
+    }
+
+    /// What the folders hold of the days before the one that was verified at the start, whatever its owner made of them.
+    fn older_files(&self) -> Vec<Trace> {
+        let mut found = Vec::new();
+        for folder in self.folders.all() {
+            // A folder that cannot be read now is one more change once it can.
+            let mut names = folder.names().unwrap_or_default();
+            let is_newer = |name: &str| Segment::parse(name).is_some_and(|segment| !self.is_older(segment));
+            names.retain(|name| name.starts_with("events-") && !is_newer(name));
+            let trace = |name: String| {
+                let meta = std::fs::symlink_metadata(folder.join(&name)).ok()?;
+                Some(Trace { name, file: meta.ino(), size: meta.size(), at: (meta.mtime(), meta.mtime_nsec()) })
+            };
+            found.extend(names.into_iter().filter_map(trace));
+        }
+        found.sort_unstable();
+        found
+    }
+
+    fn is_older(&self, segment: Segment) -> bool {
+        self.until.is_some_and(|until| segment < until.segment)
     }
 
     /// Verifies the older days, from the first on, one line in memory at a time. Ends early, without complaint, once the
@@ -51,7 +105,7 @@ impl History {
         let mut scanner = Scanner::of_all(&self.folders, files)?;
         let mut reached = None;
         while !self.index.is_closed() {
-            if self.index.is_woken() && self.index.wait() {
+            if self.index.is_woken() && self.index.wait(None) {
                 self.fill_gaps();
             }
             if !scanner.advance()? {

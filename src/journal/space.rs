@@ -32,9 +32,67 @@ impl Space {
         self.free < ROOM
     }
 
+    /// What to tell the user of a disk that is nearly full.
+    pub(super) fn warning(self, folder: &Path) -> Option<String> {
+        let (free, least) = self.low()?;
+        let mib = |bytes: u64| bytes / (1024 * 1024);
+        Some(format!(
+            "the disk of {} has {} MiB free, under {} MiB: make space, or move older days of the journal away",
+            folder.display(),
+            mib(free),
+            mib(least)
+        ))
+    }
+
     /// The free bytes and the least there should be, where there are fewer.
-    pub(super) fn low(self) -> Option<(u64, u64)> {
+    fn low(self) -> Option<(u64, u64)> {
         let least = LOW.min(self.size / SHARE);
         (self.free < least).then_some((self.free, least))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1024 * 1024 * 1024;
+
+    fn low(free: u64, size: u64) -> Option<(u64, u64)> {
+        Space { free, size }.low()
+    }
+
+    #[test]
+    fn a_disk_is_low_under_1_gib() {
+        assert_eq!(low(GIB - 1, 100 * GIB), Some((GIB - 1, GIB)));
+        assert_eq!(low(GIB, 100 * GIB), None);
+    }
+
+    #[test]
+    fn a_low_disk_is_told_of_in_figures() {
+        let warning = |free: u64| Space { free, size: 100 * GIB }.warning(Path::new("/journal"));
+        let text = warning(GIB - 1).unwrap();
+        assert!(text.starts_with("the disk of /journal has 1023 MiB free, under 1024 MiB: make space"), "{text}");
+        assert_eq!(warning(GIB), None);
+    }
+
+    /// On a small disk a gigabyte is no small part.
+    #[test]
+    fn a_small_disk_is_low_under_a_twentieth() {
+        assert_eq!(low(GIB / 2 - 1, 10 * GIB), Some((GIB / 2 - 1, GIB / 2)));
+        assert_eq!(low(GIB / 2, 10 * GIB), None);
+        assert_eq!(low(0, 0), None, "the system says nothing of its size");
+    }
+
+    #[test]
+    fn a_disk_is_full_under_1_mib() {
+        let is_full = |free: u64| Space { free, size: GIB }.is_full();
+        assert!(is_full(ROOM - 1) && !is_full(ROOM));
+    }
+
+    #[test]
+    fn the_system_is_asked() {
+        let space = Space::of(&std::env::temp_dir()).unwrap();
+        assert!(space.size > 0 && space.free <= space.size);
+        assert!(Space::of(Path::new("/there/is/no/such/folder")).is_none());
     }
 }

@@ -53,7 +53,10 @@ pub struct Health<'a> {
     /// What does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
-    /// The same as an error.
+    /// What keeps it from opening anything although it is healthy: a pulled kill switch, a halt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_trading: Vec<String>,
+    /// The problems as an error.
     #[serde(flatten)]
     pub error: Option<ErrorBody<'a>>,
 }

@@ -100,7 +100,10 @@ fn errors_decisions_and_health_are_as_they_were() {
     assert_eq!(serde_json::from_str::<ErrorBody<'_>>(to_request).unwrap(), ErrorBody::to_request("busy", "x"));
     let well = Health { ok: true, ..Health::default() };
     assert_eq!(json!(well).to_string(), r#"{"ok":true}"#);
-    let ill = Health { ok: false, problems: vec!["a".into()], error: Some(ErrorBody::new("unhealthy", "a")) };
+    let killed = Health { not_trading: vec!["b".into()], ..well };
+    assert_eq!(json!(killed).to_string(), r#"{"ok":true,"not_trading":["b"]}"#);
+    let error = Some(ErrorBody::new("unhealthy", "a"));
+    let ill = Health { ok: false, problems: vec!["a".into()], error, ..Health::default() };
     let text = r#"{"ok":false,"problems":["a"],"code":"unhealthy","msg":"a","data":null}"#;
     assert_eq!(json!(ill).to_string(), text);
     assert_eq!(serde_json::from_str::<Health<'_>>(text).unwrap(), ill);

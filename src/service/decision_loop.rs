@@ -165,7 +165,7 @@ impl DecisionLoop {
             }
             Message::Now(reply) => drop(reply.try_send(Box::new(self.now()))),
             Message::Health(reply) => {
-                let _ = reply.try_send(self.guard.problems(now_ms()));
+                let _ = reply.try_send(self.guard.health(now_ms()));
             }
         }
     }

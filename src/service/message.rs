@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::base::address::Address;
 use crate::guard::{Input, RequestBody, Via};
-use crate::record::error_body::ErrorBody;
+use crate::record::error_body::{ErrorBody, Health};
 use crate::service::inbox_places::InboxPlace;
 use crate::service::metrics::Now;
 
@@ -38,8 +38,8 @@ pub(super) enum Message {
     },
     /// Somebody asks for the status.
     Status(Sender<String>),
-    /// Somebody asks for the problems that keep the service from being healthy.
-    Health(Sender<Vec<String>>),
+    /// Somebody asks for what keeps the service from being healthy, and from opening anything.
+    Health(Sender<Health<'static>>),
     /// Somebody asks for the figures of the moment.
     Now(Sender<Box<Now>>),
 }

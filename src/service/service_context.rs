@@ -222,11 +222,15 @@ impl ServiceContext {
     pub(super) fn start_history(&self, history: History) -> io::Result<()> {
         let inbox = self.inbox.clone();
         let work = move || {
-            history.run(|error| {
-                let text = format!("an older day of the journal is damaged: {error}");
-                log::line(Level::Error, &text);
-                let (code, told) = (AlertCode::JournalDamaged, Input::Trouble(text.clone()));
-                for input in [told, Input::Concern { code, text: Some(text) }] {
+            history.run(|damage| {
+                let code = AlertCode::JournalDamaged;
+                let text = damage.map(|error| format!("an older day of the journal is damaged: {error}"));
+                match &text {
+                    Some(text) => log::line(Level::Error, text),
+                    None => log::line(Level::Info, "the journal's older days are whole again"),
+                }
+                let told = text.clone().map(Input::Trouble);
+                for input in told.into_iter().chain([Input::Concern { code, text }]) {
                     // Nobody is left to tell where the loop is gone.
                     let _told = inbox.send(Message::Input(input));
                 }

@@ -45,6 +45,26 @@ fn health_is_0_or_1() {
     unhealthy(&Place::empty().run(&["health"]), "holds no set-up");
 }
 
+/// Healthy and not trading are two questions.
+#[test]
+fn health_asks_whether_it_trades() {
+    let well = |body: &str| -> &'static str {
+        format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()).leak()
+    };
+    let place = Place::paper();
+    let ask = |body: &str, more: &[&str]| {
+        let listen = one_answer(well(body));
+        place.run(&[&["health", "--listen", &listen], more].concat())
+    };
+    let killed = r#"{"ok":true,"not_trading":["the kill switch is pulled (too wild)","a halt"]}"#;
+    assert_eq!(succeeded(&ask(killed, &[])), "");
+    unhealthy(&ask(killed, &["--trading"]), "the kill switch is pulled (too wild); a halt");
+    assert_eq!(succeeded(&ask(r#"{"ok":true}"#, &["--trading"])), "");
+    unhealthy(&ask("pong", &["--trading"]), "does not say whether it trades");
+    const ILL: &str = "HTTP/1.1 503 X\r\nContent-Length: 59\r\n\r\n{\"ok\":false,\"problems\":[\"prices\"],\"not_trading\":[\"killed\"]}";
+    unhealthy(&place.run(&["health", "--trading", "--listen", &one_answer(ILL)]), "prices");
+}
+
 #[test]
 fn kill_leaves_the_kill_file() {
     // It is pulled, and nobody reads it: that is no success.

@@ -88,6 +88,29 @@ fn a_withdrawal_in_loss_fires_nothing() {
     assert!(crate::watched::held(&stand, "BTC").is_some(), "nothing was closed at the venue");
 }
 
+/// The same for what is lost since the peak: a tenth of what stays is no more of it.
+#[test]
+fn a_withdrawal_below_the_peak_stops_nothing() {
+    let stand = Stand::up(Mode::Testnet, &format!("{RULES}daily_loss = \"50\"\n"));
+    hold_covered(&stand, "ETH", "25");
+    // 10% down, where 15% fire, and short of the stop.
+    stand.venue.price("ETH", "2460").unwrap();
+    until("the loss to be seen", || (risk(&stand)["drawdown"] == "1000").then_some(()));
+    flow(&stand, "withdraw", "4500", 0);
+    let risk = day_start(&stand, "5000");
+    assert_eq!(
+        (&risk["state"], &risk["peak_equity"], &risk["drawdown"]),
+        (&json!("active"), &json!("5000"), &json!("500")),
+        "{risk}"
+    );
+    assert!(stand.events_of("flatten").is_empty());
+    assert!(crate::watched::held(&stand, "ETH").is_some(), "nothing was closed at the venue");
+    // A limit that is of what stays fires where it is reached.
+    stand.venue.price("ETH", "2445").unwrap();
+    until("the halt", || (risk_state(&stand) == "stopped").then_some(()));
+    until_flat(&stand);
+}
+
 /// What is lent, or spent in another token, is not in the equity: only what a read shows to have moved is a flow.
 #[test]
 fn lending_a_token_fires_nothing() {

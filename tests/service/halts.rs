@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::signing::{ETH, closing, limit, place};
 use crate::stand::{Mode, Stand, run_with, until};
-use crate::watched::{first, hold, hold_covered, sends_are_named, until_flat};
+use crate::watched::{first, hold, hold_covered, sends_are_named, trades, until_flat};
 
 fn rules(daily_loss: &str, drawdown: &str) -> String {
     format!(
@@ -59,6 +59,7 @@ fn a_loss_of_the_day_closes_everything_for_the_day() {
     assert!(events[flatten]["reason"].as_str().unwrap().starts_with("daily loss stop"), "{}", events[flatten]);
     assert!(events[flatten]["actions"].as_array().unwrap().iter().any(|action| action["type"] == "order"), "BTC goes");
     is_refused(&stand, "halted_for_day");
+    trades(&stand, Some("the daily loss stop fired"));
     // What is opened by hand goes.
     hold(&stand, "ETH", "0.2");
     until_flat(&stand);
@@ -84,6 +85,7 @@ fn a_drawdown_stops_until_a_person_resumes() {
     until_flat(&stand);
     assert!(first(&stand, "flatten")["reason"].as_str().unwrap().starts_with("drawdown halt"));
     is_refused(&stand, "stopped");
+    trades(&stand, Some("the drawdown halt fired"));
     let resume = ["journal-resume", "--mode", "testnet", "--note", "looked at it"];
     let refused = run_with(&stand.home(), &resume, "");
     assert_eq!(refused.status.code(), Some(2), "the running service holds the journal");
@@ -100,6 +102,7 @@ fn a_drawdown_stops_until_a_person_resumes() {
     stand.start();
     let risk = stand.status()["risk"].clone();
     assert_eq!((&risk["state"], &risk["drawdown"]), (&json!("active"), &json!("0")), "{risk}");
+    trades(&stand, None);
     let record = journal(&stand).into_iter().find(|record| record["kind"] == "resume").unwrap();
     assert_eq!(record["note"], "looked at it");
     let reply = stand.send(&place(&limit(ETH, true, "2350", "0.1")));
@@ -109,15 +112,19 @@ fn a_drawdown_stops_until_a_person_resumes() {
 
 #[test]
 fn a_loss_below_the_limit_only_warns() {
-    let stand = Stand::up(Mode::Testnet, &rules("8", "50"));
-    lose(&stand);
-    until("a warning", || {
-        let alerts = stand.status()["alerts"].clone();
-        alerts.as_array()?.iter().find(|alert| alert["code"] == "daily_loss_near").cloned()
-    });
-    assert_eq!(state(&stand), "active");
-    assert_eq!(stand.get("/healthz").status, 200, "a warning is no ill health");
-    assert!(stand.events_of("flatten").is_empty());
+    for (daily_loss, drawdown, code) in [("8", "50", "daily_loss_near"), ("50", "8", "drawdown_near")] {
+        let stand = Stand::up(Mode::Testnet, &rules(daily_loss, drawdown));
+        let is_told = || alerts(&stand).contains(&json!(code));
+        lose(&stand);
+        until("a warning", || is_told().then_some(()));
+        assert_eq!(state(&stand), "active");
+        assert_eq!(stand.get("/healthz").status, 200, "a warning is no ill health");
+        // What BTC wins takes the loss under the part of its limit that is told of.
+        stand.venue.price("BTC", "95000").unwrap();
+        until("the warning to go", || (!is_told()).then_some(()));
+        assert!(stand.events_of("flatten").is_empty());
+        assert_eq!(alerts(&stand), Vec::<Value>::new(), "nor is anything else near");
+    }
 }
 
 #[test]
@@ -178,22 +185,34 @@ fn a_change_of_mode_fires_nothing() {
     assert!(crate::watched::held(&stand, "ETH").is_some());
 }
 
-/// What is lost on positions no ledger can explain, so none is waited for.
+/// What is lost on positions no ledger can explain, so none is waited for: two reads of the account are enough, where a
+/// ledger that is waited for takes ten of them.
 #[test]
 fn a_ledger_that_cannot_be_read_delays_no_halt_of_a_position() {
+    const FEW: u64 = 6;
     let stand = Stand::up(Mode::Testnet, &rules("5", "50"));
-    hold_covered(&stand, "BTC", "0.01");
-    hold_covered(&stand, "ETH", "4");
-    let ledger_reads = || stand.venue.truth()["reads"]["userNonFundingLedgerUpdates"].as_u64().unwrap_or_default();
-    until("the second read of the ledger", || (ledger_reads() >= 2).then_some(()));
-    let fault = json!({"op": "fault", "on": "userNonFundingLedgerUpdates", "kind": "http_502", "times": 1000});
+    hold_covered(&stand, "ETH", "12");
+    let ledger = "userNonFundingLedgerUpdates";
+    let reads = |truth: &Value, of: &str| truth["reads"][of].as_u64().unwrap_or_default();
+    until("the second read of the ledger", || (reads(&stand.venue.truth(), ledger) >= 2).then_some(()));
+    let fault = json!({"op": "fault", "on": ledger, "kind": "http_502", "times": 1000});
     stand.venue.control(&fault).unwrap();
-    let before = stand.status()["at_ms"].as_u64().unwrap();
-    stand.venue.price("ETH", "2360").unwrap();
+    let before = reads(&stand.venue.truth(), "clearinghouseState");
+    // 5.4%, and short of the stop: nothing is lost in cash, and nothing but the halt closes it.
+    stand.venue.price("ETH", "2455").unwrap();
+    let truth = until("the close", || {
+        let truth = stand.venue.truth();
+        let is_close = |request: &&Value| {
+            let order = &request["action"]["orders"][0];
+            order["r"] == true && order["t"]["limit"]["tif"] == "Ioc"
+        };
+        let is_sent = truth["requests"].as_array()?.iter().find(is_close).is_some();
+        is_sent.then_some(truth)
+    });
+    let waited = reads(&truth, "clearinghouseState") - before;
+    assert!(waited <= FEW, "{waited} reads of the account between the fall and the first close");
+    assert!(truth["faults"].as_array().unwrap().iter().any(|fault| fault["on"] == ledger), "it could be read");
     until_flat(&stand);
-    let halt = until("the halt", || stand.events_of("flatten").into_iter().next());
-    let asked = stand.status();
-    assert!(halt["at_ms"].as_u64().unwrap() >= before, "{asked}");
 }
 
 /// One answer with a time ahead hides nothing that comes after it.

@@ -9,6 +9,7 @@ use svc_guard::base::key::SecretKey;
 use crate::events::{is_clients_veto, is_error};
 use crate::signing::{BTC, ETH, closing, limit, place, resting, signed};
 use crate::stand::{Mode, Stand, run_with, until};
+use crate::watched::trades;
 
 fn pull(reason: &str) -> Value {
     json!({"type": "guardKill", "reason": reason})
@@ -29,7 +30,7 @@ fn is_killed(stand: &Stand, reason: &str) {
     // Nothing is left to reduce, once that is read; the switch itself refuses no exit.
     let exit = stand.send(&closing(ETH, "2000", "0.1"));
     assert!(["reduces", "nothing_to_reduce"].contains(&exit["guard"]["code"].as_str().unwrap()), "{exit}");
-    assert_eq!(stand.get("/healthz").status, 200);
+    trades(stand, Some(reason));
 }
 
 #[test]
@@ -64,6 +65,7 @@ fn a_client_pulls_it_for_good() {
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     stand.start();
     assert_eq!(stand.status()["killed"], Value::Null);
+    trades(&stand, None);
     assert_ne!(stand.send(&resting())["guard"]["verdict"], "veto");
 }
 

@@ -117,6 +117,9 @@ fn rate_limits_and_silence_close_nothing() {
         ("drop_before", ""),
         ("apply_then_drop", ""),
         ("http_502", ""),
+        ("http_403", ""),
+        ("http_404", ""),
+        ("http_422", ""),
     ] {
         let stand = Stand::up(Mode::Testnet, WIDE);
         fault(&stand, "order", kind, 3, text);

@@ -121,3 +121,28 @@ fn whose_a_vault_is_could_not_be_checked_and_that_is_said() {
     hold_covered(&stand, "ETH", "0.4");
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
 }
+
+/// A week before the approval ends it is told, until a life finds a new one.
+#[test]
+fn an_approval_that_ends_soon_is_told_of() {
+    const DAY_MS: u64 = 86_400_000;
+    let mut stand = Stand::set_up(Mode::Testnet, "");
+    let mut ends_in = |days: u64| {
+        let now_ms = stand.venue.truth()["now_ms"].as_u64().unwrap();
+        stand.venue.setting("agent_valid_until_ms", now_ms + days * DAY_MS).unwrap();
+        stand.start();
+        until("the approval to be read", || (!stand.status()["api_wallet_valid_until"].is_null()).then_some(()));
+        let is_told = || {
+            let alerts = stand.status()["alerts"].clone();
+            let found = alerts.as_array().unwrap().iter().find(|alert| alert["code"] == "api_wallet_expiring").cloned();
+            assert_eq!(stand.get("/healthz").status, 200, "it is no ill health");
+            found
+        };
+        let told = if days < 7 { Some(until("the alert", is_told)) } else { is_told() };
+        assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+        told
+    };
+    let text = ends_in(3).unwrap()["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("ends in 71 hours") || text.contains("ends in 72 hours"), "{text}");
+    assert_eq!(ends_in(30), None);
+}

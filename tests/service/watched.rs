@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::stand::{Stand, until};
+use crate::stand::{Stand, run_with, until};
 
 /// Rules under which the sizes of these tests are small, and each limit is named by the test that reaches it.
 pub(crate) const WIDE: &str = "loss_per_trade = \"50\"\nopen_risk = \"60\"\nposition = \"400\"\nexposure = \"800\"\n\
@@ -107,4 +107,19 @@ impl Drop for Ends<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }
+}
+
+/// The service is healthy, and says why it opens nothing, where it does not.
+pub(crate) fn trades(stand: &Stand, reason: Option<&str>) {
+    let health = stand.get("/healthz");
+    let told = health.json()["not_trading"].as_array().cloned().unwrap_or_default();
+    assert_eq!((health.status, told.len()), (200, usize::from(reason.is_some())), "{told:?}");
+    let listen = stand.address().to_string();
+    let asked = |more: &[&str]| run_with(&stand.home(), &[&["health", "--listen", &listen], more].concat(), "");
+    assert_eq!(asked(&[]).status.code(), Some(0), "it is well");
+    let trading = asked(&["--trading"]);
+    let said = String::from_utf8(trading.stderr).unwrap();
+    assert_eq!(trading.status.code(), Some(i32::from(reason.is_some())), "{said}");
+    let is_told = |reason: &str| told[0].as_str().unwrap().contains(reason) && said.contains(reason);
+    assert!(reason.is_none_or(is_told), "{told:?} {said}");
 }

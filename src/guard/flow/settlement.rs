@@ -77,6 +77,20 @@ pub(crate) fn settle_due(step: &mut Step<'_>) {
             }
         }
     }
+    ask_about_unsettled(step);
+}
+
+/// Asks once more about what was given up: an answer that comes late settles it too.
+fn ask_about_unsettled(step: &mut Step<'_>) {
+    let Some((key, doubt)) = step.guard.unsettled.due(step.now_ms) else { return };
+    if !doubt.has_orders() {
+        let proof = doubt.proof;
+        return settle_by_account(step, key, proof);
+    }
+    let (intent, index) = key;
+    let question = doubt.question(step.now_ms);
+    let read = question.map(|cloid| Command::Read(Read::OrderStatus { intent, index, cloid }));
+    step.effects.immediate.extend(read);
 }
 
 /// Whether the one request in ten seconds that the venue takes from an account without allowance is for the stop of what is
@@ -127,8 +141,9 @@ pub(crate) fn on_nonce_burn(step: &mut Step<'_>, key: (u64, usize), answer: Opti
 pub(crate) fn on_order_status(step: &mut Step<'_>, key: (u64, usize), cloid: Cloid, answer: Option<&Value>) {
     let earliest_ms = step.guard.clock.earliest_ms();
     let at = step.guard.moment(step.now_ms);
-    let Some(doubt) = step.guard.doubts.get_mut(&key) else {
-        answer.into_iter().for_each(|answer| step.guard.sent.on_own_status(key, cloid, answer, at));
+    let guard = &mut *step.guard;
+    let Some(doubt) = guard.doubts.get_mut(&key).or_else(|| guard.unsettled.get_mut(key)) else {
+        answer.into_iter().for_each(|answer| guard.sent.on_own_status(key, cloid, answer, at));
         return;
     };
     doubt.on_asked(answer.is_some(), step.now_ms);
@@ -141,7 +156,8 @@ pub(crate) fn on_order_status(step: &mut Step<'_>, key: (u64, usize), cloid: Clo
 /// Settles what places no order by what the account shows.
 fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
     let earliest_ms = step.guard.clock.earliest_ms();
-    let Some(doubt) = step.guard.doubts.get_mut(&key) else { return };
+    let guard = &mut *step.guard;
+    let Some(doubt) = guard.doubts.get_mut(&key).or_else(|| guard.unsettled.get_mut(key)) else { return };
     doubt.begin_asking(step.now_ms);
     // What can no longer happen shows in what is read from now on.
     let is_over = doubt.is_past(earliest_ms);
@@ -149,10 +165,10 @@ fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
         Proof::Used(at_ms) => (at_ms.max(doubt.since_ms), true),
         _ => (doubt.since_ms, false),
     };
-    let is_read = step.guard.view.orders_ms.is_some_and(|begun_ms| begun_ms > since_ms);
+    let is_read = guard.view.orders_ms.is_some_and(|begun_ms| begun_ms > since_ms);
     let outcome = match &doubt.action {
         Action::Cancel { .. } | Action::CancelByCloid { .. } if is_read => {
-            let are_gone = targets_gone(&step.guard.view, &doubt.action);
+            let are_gone = targets_gone(&guard.view, &doubt.action);
             doubt.note(&json!({"type": "frontendOpenOrders"}), &json!({"all_gone": are_gone}));
             match are_gone {
                 // They may have filled as well.
@@ -166,7 +182,7 @@ fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
             Some(Resolution::Moot)
         }
         Action::UpdateLeverage { asset, leverage, .. } => {
-            let known = step.guard.view.leverage.get(asset).filter(|(_, learnt_ms)| *learnt_ms > since_ms);
+            let known = guard.view.leverage.get(asset).filter(|(_, learnt_ms)| *learnt_ms > since_ms);
             let is_so = known.map(|(known, _)| known.value == *leverage);
             if let Some((known, _)) = known {
                 let answer = json!({"leverage": known.value});
@@ -184,7 +200,7 @@ fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
         return resolve(step, key, outcome);
     }
     let read = match &doubt.action {
-        Action::UpdateLeverage { asset, .. } => step.guard.view.market(*asset).map(|market| {
+        Action::UpdateLeverage { asset, .. } => guard.view.market(*asset).map(|market| {
             let (asset, coin) = (market.asset, market.coin.clone());
             Read::Leverage { asset, coin }
         }),
@@ -195,7 +211,8 @@ fn settle_by_account(step: &mut Step<'_>, key: (u64, usize), proof: Proof) {
 
 /// Tells how an action turned out and lets go of what it reserved, as far as that is known.
 fn resolve(step: &mut Step<'_>, key: (u64, usize), outcome: Resolution) {
-    let Some(doubt) = step.guard.doubts.remove(&key) else { return };
+    let guard = &mut *step.guard;
+    let Some(doubt) = guard.doubts.remove(&key).or_else(|| guard.unsettled.take(key)) else { return };
     let (intent, index) = key;
     let (action, evidence) = (Cow::Borrowed(&doubt.node), Cow::Borrowed(&doubt.evidence[..]));
     step.record(Recovered { intent, index, action, outcome: outcome.name().into(), evidence });
@@ -209,7 +226,7 @@ fn resolve(step: &mut Step<'_>, key: (u64, usize), outcome: Resolution) {
             let at = step.guard.moment(step.now_ms);
             step.guard.sent.accepted(key, at);
         }
-        Resolution::Unknown => step.guard.unsettled = step.guard.unsettled.saturating_add(1),
+        Resolution::Unknown => step.guard.unsettled.keep(key, doubt, step.now_ms),
     }
     step.effects.immediate.extend([Command::Read(Read::Orders), Command::Read(Read::Account)]);
 }

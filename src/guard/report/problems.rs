@@ -4,9 +4,11 @@ use crate::base::amount::to_wire;
 use crate::guard::alert_code::AlertCode;
 use crate::guard::config::Mode;
 use crate::guard::flow::{discrepancies, signer};
+use crate::guard::judge::admission::{halted, killed};
 use crate::guard::state::allowance::KEPT_FOR_GUARD;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
+use crate::record::error_body::Health;
 use crate::record::status::Alert;
 
 /// Closing everything and reading its TWAP orders may take this long before it is told.
@@ -60,8 +62,8 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (text, since_ms) in discrepancies::told(guard) {
         alert(AlertCode::Discrepancy, format!("{text}; compare it with the venue's own page"), Some(since_ms));
     }
-    if guard.unsettled > 0 {
-        let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled);
+    if guard.unsettled.len() > 0 {
+        let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled.len());
         alert(AlertCode::Unsettled, text, None);
     }
     if let Some((text, since_ms)) = signer::unknown_signer_text(guard) {
@@ -135,5 +137,14 @@ impl Guard {
     #[must_use]
     pub fn problems(&self, now_ms: u64) -> Vec<String> {
         problems(self, now_ms).into_iter().map(|alert| alert.text).collect()
+    }
+
+    /// The problems, and what keeps the guard from opening anything although it is healthy.
+    #[must_use]
+    pub fn health(&self, now_ms: u64) -> Health<'static> {
+        let problems = self.problems(now_ms);
+        let not_trading = [killed::check(self), halted::check(self)];
+        let not_trading = not_trading.into_iter().filter_map(Result::err).map(|veto| veto.text).collect();
+        Health { ok: problems.is_empty(), problems, not_trading, error: None }
     }
 }

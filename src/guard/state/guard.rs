@@ -19,6 +19,7 @@ use crate::guard::state::sent::key::Moment;
 use crate::guard::state::sent::ledger::SentOrders;
 use crate::guard::state::signer::UnknownSigner;
 use crate::guard::state::throttle::Throttle;
+use crate::guard::state::unsettled::Unsettled;
 use crate::guard::state::untold::Untold;
 use crate::guard::state::venue_clock::VenueClock;
 use crate::guard::state::view::{AccountView, Resting, View};
@@ -50,8 +51,8 @@ pub struct Guard {
     pub(in crate::guard) replies: BTreeMap<u64, PendingReply>,
     /// Actions without an answer, by intent and place.
     pub(in crate::guard) doubts: BTreeMap<(u64, usize), InDoubtAction>,
-    /// Actions whose outcome could not be settled in this life.
-    pub(in crate::guard) unsettled: u32,
+    /// Actions whose outcome could not be settled in time.
+    pub(in crate::guard) unsettled: Unsettled,
     /// What the journal says earlier lives left open; empty once started.
     pub(in crate::guard) open_intents: OpenIntents,
     pub(in crate::guard) windows: BTreeMap<Address, Window>,
@@ -118,7 +119,7 @@ impl Guard {
             intents: BTreeMap::new(),
             replies: BTreeMap::new(),
             doubts: BTreeMap::new(),
-            unsettled: 0,
+            unsettled: Unsettled::default(),
             open_intents: OpenIntents::default(),
             windows: BTreeMap::new(),
             own_nonces: OwnNonces::default(),

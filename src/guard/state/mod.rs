@@ -28,6 +28,7 @@ pub(crate) mod standing_stops;
 pub(crate) mod stop_geometry;
 pub(crate) mod throttle;
 pub(crate) mod twap_watch;
+pub(crate) mod unsettled;
 pub(crate) mod untold;
 pub(crate) mod venue_clock;
 pub(crate) mod view;

@@ -1,8 +1,10 @@
 //! Alerts that no other test raises and clears: each comes with its cause and goes with it.
 
 use rust_decimal::dec;
+use serde_json::json;
 
 use super::fixture::*;
+use super::halting::{desk, explain};
 use crate::guard::{AlertCode, Input, Mode};
 use crate::rules::Rules;
 use crate::venue::info::AccountMode;
@@ -120,4 +122,25 @@ fn a_position_in_no_known_market() {
             desk.wait(100);
         },
     );
+}
+
+/// Long enough to be seen; what never goes is looked at no more.
+#[test]
+fn money_that_moved_oddly_is_told_of_for_a_day() {
+    let odd = |desk: &mut Desk| {
+        desk.now += 500;
+        let delta = json!({"type": "neverHeardOf", "usdc": "1.25"});
+        explain(desk, json!([{"time": desk.now, "hash": "0x1", "delta": delta}]));
+    };
+    let day_later = |by_ms: u64| {
+        move |desk: &mut Desk| {
+            desk.wait(86_400_000 - by_ms);
+            desk.step(Input::Tick);
+        }
+    };
+    comes_and_goes("ledger_odd", false, desk(), odd, day_later(0));
+    let mut desk = desk();
+    odd(&mut desk);
+    day_later(1)(&mut desk);
+    assert!(stands(&desk, "ledger_odd"));
 }

@@ -13,8 +13,9 @@ pub(crate) mod table;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use entry::{Entry, Location, Tag, range};
 use run::Run;
@@ -194,9 +195,13 @@ impl Index {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Waits until there may be a gap to fill; false once the journal is closed.
-    pub(crate) fn wait(&self) -> bool {
-        !self.is_closed() && self.gaps.1.recv().is_ok() && !self.is_closed()
+    /// Waits until there may be a gap to fill, or for so long; false once the journal is closed.
+    pub(crate) fn wait(&self, at_most: Option<Duration>) -> bool {
+        let is_said = || match at_most {
+            Some(at_most) => self.gaps.1.recv_timeout(at_most) != Err(RecvTimeoutError::Disconnected),
+            None => self.gaps.1.recv().is_ok(),
+        };
+        !self.is_closed() && is_said() && !self.is_closed()
     }
 
     /// Whether [`Index::wait`] would not wait.

@@ -67,16 +67,8 @@ impl Store {
 
     pub(super) fn look(&mut self) {
         self.looked = Instant::now();
-        let low = self.volumes.get(self.active).and_then(|volume| {
-            let (free, least) = Space::of(volume.folder.path())?.low()?;
-            let mib = |bytes: u64| bytes / (1024 * 1024);
-            Some(format!(
-                "the disk of {} has {} MiB free, under {} MiB: make space, or move older days of the journal away",
-                volume.folder.path().display(),
-                mib(free),
-                mib(least)
-            ))
-        });
+        let folder = self.volumes.get(self.active).map(|volume| volume.folder.path());
+        let low = folder.and_then(|folder| Space::of(folder)?.warning(folder));
         self.health.set_low_space(low);
     }
 

@@ -93,7 +93,7 @@ pub(super) fn start<T: Send + 'static>(
 ) -> Running<T> {
     let (journal, writer) = store.writer(capacity, |_| {}, release);
     let writer = std::thread::spawn(move || writer.run());
-    let history = history.map(|history| std::thread::spawn(move || history.run(|damage| panic!("{damage}"))));
+    let history = history.map(|history| std::thread::spawn(move || history.run(|damage| panic!("{damage:?}"))));
     Running { journal: Some(journal), writer: Some(writer), history }
 }
 

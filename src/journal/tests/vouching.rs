@@ -129,3 +129,40 @@ fn older_days_may_be_moved_away_and_not_lost() {
     std::fs::remove_file(place.file("events-2026-03-01.jsonl.gz")).unwrap();
     assert!(place.open().1.history.verify().is_err(), "lost without a trace");
 }
+
+/// Damage is told of once, and its end without a restart: when the day's file is back, or was moved away as it should be.
+#[test]
+fn older_days_that_are_put_back_are_whole_again() {
+    let place = Place::new();
+    let (mut store, _) = place.open();
+    for day in 0..4 {
+        let events = (1..=600).map(|n| event(day * 600 + n)).collect();
+        store.append(NOON + day * DAY, events, vec![checkpoint((day + 1) * 600)]).unwrap();
+    }
+    drop(store);
+    let day = place.file("events-2026-03-02.jsonl");
+    let whole = std::fs::read(&day).unwrap();
+    let spoiled = || std::fs::write(&day, [&whole[..999], b"#", &whole[1000..]].concat()).unwrap();
+    spoiled();
+    let (store, opened) = place.open();
+    let (tell, told) = std::sync::mpsc::channel();
+    let history = opened.history;
+    let (journal, writer) = store.writer(1, |_| {}, |(), _| {});
+    let writer = std::thread::spawn(move || writer.run());
+    let watcher = std::thread::spawn(move || {
+        history.run(|damage| tell.send(damage.map(ToString::to_string)).unwrap());
+    });
+    let next = || told.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+    assert!(next().unwrap().contains("events-2026-03-02.jsonl"));
+    std::fs::write(&day, &whole).unwrap();
+    assert_eq!(next(), None);
+    drop(journal);
+    writer.join().unwrap();
+    watcher.join().unwrap();
+    assert_eq!(told.try_iter().count(), 0, "each is told of once");
+
+    // The next start finds nothing where it was put right, and the same damage where it was not.
+    verify(&place.open().1);
+    spoiled();
+    assert!(place.open().1.history.verify().is_err());
+}

@@ -127,3 +127,21 @@ fn a_checkpoint_is_due_by_number_by_size_and_at_both_ends_of_a_life() {
     });
     assert_eq!(due, [false, false, true, false]);
 }
+
+/// What the journal's thread sees of the disk is an alert and ill health, and goes with it.
+#[test]
+fn a_disk_that_is_nearly_full_is_told_of_until_there_is_room() {
+    let (mut decision_loop, _inbox, _batches, _queued) = decision_loop();
+    let is_told = |decision_loop: &DecisionLoop| {
+        let health = decision_loop.guard.health(now_ms());
+        let alerts = decision_loop.guard.gauges(now_ms()).alerts;
+        let is_told = alerts.iter().any(|alert| alert == "disk_low");
+        assert_eq!(health.problems.iter().any(|text| text == "12 MiB free"), is_told);
+        is_told
+    };
+    for (text, is_low) in [(None, false), (Some("12 MiB free"), true), (None, false)] {
+        decision_loop.health.set_low_space(text.map(str::to_owned));
+        decision_loop.journal_health();
+        assert_eq!(is_told(&decision_loop), is_low);
+    }
+}

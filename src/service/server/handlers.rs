@@ -217,12 +217,13 @@ impl Handlers {
     }
 
     fn health(&self) -> Response {
-        let problems = self.ask_loop(Message::Health).unwrap_or_else(|| vec![SILENT_LOOP.to_owned()]);
-        if problems.is_empty() {
-            return Response::json(200, json!(Health { ok: true, ..Health::default() }).to_string().into_bytes());
+        let silent = || Health { problems: vec![SILENT_LOOP.to_owned()], ..Health::default() };
+        let health = self.ask_loop(Message::Health).unwrap_or_else(silent);
+        if health.ok {
+            return Response::json(200, json!(health).to_string().into_bytes());
         }
-        let text = problems.join("; ");
-        let health = Health { ok: false, problems, error: Some(ErrorBody::new("unhealthy", &text)) };
+        let text = health.problems.join("; ");
+        let health = Health { error: Some(ErrorBody::new("unhealthy", &text)), ..health };
         Response::json(503, json!(health).to_string().into_bytes())
     }
 }

@@ -122,6 +122,7 @@ impl Schedule {
         let may_overdraw = (!is_early || is_urgent)
             && room_ms > SHORT_WAIT_MS
             && (is_steady && is_urgent || (is_steady || is_first || is_urgent) && steady_ms >= again_from_ms);
+        let keeps_sight = is_first || is_steady && steady_ms >= overdraft_from_ms;
         let has_room = room_ms == 0 || is_urgent && wait_ms(Priority::Flatten, weight) == 0;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
         if (is_steady || is_urgent) && !has_room && !may_overdraw {
@@ -138,7 +139,7 @@ impl Schedule {
         }
         // From here on it is wanted anew: what is being asked may be older than what calls for it.
         (due.is_busy, due.is_urgent, due.due_steady_ms, due.begun_steady_ms) = (true, false, u64::MAX, steady_ms);
-        Some((task, ReadFor { is_early, is_urgent, may_overdraw, is_first }))
+        Some((task, ReadFor { is_early, is_urgent, may_overdraw, keeps_sight }))
     }
 
     /// When the next read of a lane is due.

@@ -42,11 +42,12 @@ impl VenueAccess {
 
     /// Spends weight beyond the share, as long as half of the address's whole budget is not reached: what an earlier life
     /// spent must not make this one blind, and one start after another must not use the address up. A life that has seen
-    /// nothing yet may take what is left of the address's budget but for an eighth.
-    pub(in crate::service) fn overdraw(&self, weight: u32, is_first: bool) -> bool {
+    /// nothing yet, and the steady reads at their own pace, which is a sixteenth of that budget at most where the share is
+    /// small, may take what is left of it but for an eighth.
+    pub(in crate::service) fn overdraw(&self, weight: u32, keeps_sight: bool) -> bool {
         let (mut budget, now_ms) = (lock(&self.budget), steady_ms());
-        let most = if is_first { IP_BUDGET - SMALLEST_BUDGET } else { IP_BUDGET / 2 };
-        let has_room = budget.used(now_ms).saturating_add(weight) <= most;
+        let used = budget.used(now_ms);
+        let has_room = if keeps_sight { leaves_an_eighth(used, weight) } else { leaves_half(used, weight) };
         if has_room {
             budget.charge(Priority::Read, None, weight, now_ms);
         }
@@ -70,6 +71,10 @@ impl VenueAccess {
     }
 }
 
+fn leaves_an_eighth(used: u32, weight: u32) -> bool {
+    used.saturating_add(weight) <= IP_BUDGET - SMALLEST_BUDGET
+}
+
 fn leaves_half(used: u32, weight: u32) -> bool {
     used.saturating_add(weight) <= IP_BUDGET / 2
 }
@@ -82,5 +87,11 @@ mod tests {
     fn half_of_the_address_is_left_to_others() {
         assert!(leaves_half(0, 1) && leaves_half(599, 1));
         assert!(!leaves_half(600, 1) && !leaves_half(u32::MAX, 1));
+    }
+
+    #[test]
+    fn an_eighth_of_the_address_is_left_by_what_the_guard_sees_by() {
+        assert!(leaves_an_eighth(600, 2) && leaves_an_eighth(1_048, 2));
+        assert!(!leaves_an_eighth(1_049, 2) && !leaves_an_eighth(u32::MAX, 1));
     }
 }

@@ -37,8 +37,8 @@ pub(super) struct ReadFor {
     pub(super) is_urgent: bool,
     /// Without it the guard would be blind, or a halt would wait: a share that others spent is overdrawn for it.
     pub(super) may_overdraw: bool,
-    /// It was not answered in this life yet.
-    pub(super) is_first: bool,
+    /// It was not answered in this life yet, or it is a steady one whose interval has passed.
+    pub(super) keeps_sight: bool,
 }
 
 /// The input that a read makes, if any, or why the read failed.
@@ -183,7 +183,11 @@ impl VenueReader {
 
     /// Asks what a start or a halt waits for, or what is asked now and then beside that.
     fn ask_seldom(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
-        if purpose.is_first || purpose.is_urgent { self.ask_for(purpose, question) } else { self.ask_in_time(question) }
+        if purpose.keeps_sight || purpose.is_urgent {
+            self.ask_for(purpose, question)
+        } else {
+            self.ask_in_time(question)
+        }
     }
 
     /// Asks what is no part of the steady reads' floor and must come all the same, a minute late at most.
@@ -198,7 +202,9 @@ impl VenueReader {
         let priority = if purpose.is_early { Priority::EarlyRead } else { Priority::Read };
         match self.spend(priority, question) {
             Err(_) if purpose.is_urgent && self.spend(Priority::Flatten, question).is_ok() => self.call(question),
-            Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question)), purpose.is_first) => {
+            Err(_)
+                if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question)), purpose.keeps_sight) =>
+            {
                 self.call(question)
             }
             Err(text) => Err(text),

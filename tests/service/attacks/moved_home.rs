@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::full_disk::Disk;
 use crate::stand::{Mode, Stand, run_with, until};
 use crate::watched::{WIDE, hold_covered, until_flat};
 
@@ -44,4 +45,25 @@ fn a_kill_that_no_guard_reads_says_so() {
     assert_eq!(done.status.code(), Some(1), "{said}");
     assert!(said.contains("no running guard reads"), "{said}");
     assert!(stand.home().join("kill").exists());
+}
+
+/// The path is there and empty, and the folder that was watched is on no path any more. Where mounting is not allowed,
+/// `full_disk::a_small_disk_can_be_had` says so.
+#[test]
+fn a_home_whose_mount_went_away_is_told_of() {
+    let mut disk = None;
+    let mut stand = Stand::set_up_on(Mode::Testnet, WIDE, |home| disk = Disk::under(home));
+    let Some(disk) = disk else { return };
+    stand.start();
+    hold_covered(&stand, "ETH", "0.4");
+    assert!(!has_alert(&stand));
+    drop(disk);
+    until("the alert", || has_alert(&stand).then_some(()));
+    assert_eq!(stand.get("/healthz").status, 503);
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(done.status.code() == Some(1) && said.contains("no running guard reads"), "{said}");
+    // Whoever puts a kill file where the home was is heard all the same.
+    until("the kill to be heard", || (stand.status()["killed"] == "enough").then_some(()));
+    until_flat(&stand);
 }

@@ -8,7 +8,12 @@ use crate::watched::{WIDE, closes, fault, held, hold, hold_covered};
 /// What refuses the request as a whole says nothing about the stop in it.
 #[test]
 fn a_refused_request_closes_nothing() {
-    for text in ["Invalid nonce: nonce too low", "Action already expired", "Unable to recover signer."] {
+    for text in [
+        "Invalid nonce: nonce too low",
+        "Invalid nonce: duplicate nonce 1",
+        "Action already expired",
+        "Unable to recover signer.",
+    ] {
         let stand = Stand::up(Mode::Testnet, WIDE);
         fault(&stand, "exchange", "error", 3, text);
         hold_covered(&stand, "ETH", "0.4");

@@ -66,6 +66,28 @@ fn one_begun_elsewhere_while_killed_is_stopped() {
     until_none_runs(&stand);
 }
 
+/// A life that finds the account halted asks too: what runs at the venue may have been begun while nobody watched.
+#[test]
+fn one_that_runs_while_a_halted_guard_starts_is_stopped() {
+    let rules = WIDE.replace("daily_loss = \"90\"", "daily_loss = \"5\"");
+    let mut stand = Stand::up(Mode::Testnet, &rules);
+    hold_covered(&stand, "ETH", "4");
+    stand.venue.price("ETH", "2360").unwrap();
+    until("the halt", || (stand.status()["risk"]["state"] == "halted_for_day").then_some(()));
+    until_flat(&stand);
+    for is_killed in [false, true] {
+        if is_killed {
+            pull(&stand);
+        }
+        stand.kill();
+        twap_by_hand(&stand);
+        stand.forget_spent_weight();
+        stand.launch();
+        until_none_runs(&stand);
+        until("the halt to be known", || (stand.status()["risk"]["state"] == "halted_for_day").then_some(()));
+    }
+}
+
 #[test]
 fn it_is_told_while_nobody_can_say_whether_one_runs() {
     let stand = Stand::up(Mode::Testnet, WIDE);

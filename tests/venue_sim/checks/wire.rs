@@ -180,7 +180,14 @@ fn faults_hit_what_they_name_as_often_as_they_say() {
         assert_eq!(post(&client.sim, "/exchange", &body), None, "{kind}");
         assert_eq!(!client.sim.truth()["orders"].as_array().unwrap().is_empty(), applied, "{kind}");
     }
-    for (kind, status) in [("http_502", 502), ("http_429", 429), ("garbage", 200)] {
+    for (kind, status) in [
+        ("http_502", 502),
+        ("http_429", 429),
+        ("http_403", 403),
+        ("http_404", 404),
+        ("http_422", 422),
+        ("garbage", 200),
+    ] {
         client.sim.fault("exchange", kind, 1).unwrap();
         let body = client.signed(&json!({"type": "noop"}), None);
         let (got, text) = post(&client.sim, "/exchange", &body).unwrap();

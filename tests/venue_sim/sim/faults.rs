@@ -15,6 +15,8 @@ pub(crate) enum Kind {
     Http502,
     /// Answered 429 with the body `null`; nothing was done.
     Http429,
+    /// Answered so by the edge in front of the venue, with its own page; nothing was done.
+    Http(u16),
     /// The request is done and answered 200 with a body that is not JSON.
     Garbage,
     /// The request is done `ms` later, and answered then.
@@ -33,11 +35,14 @@ pub(crate) enum Kind {
     OneError,
 }
 
-const KINDS: [(&str, Kind); 11] = [
+const KINDS: [(&str, Kind); 14] = [
     ("drop_before", Kind::DropBefore),
     ("apply_then_drop", Kind::ApplyThenDrop),
     ("http_502", Kind::Http502),
     ("http_429", Kind::Http429),
+    ("http_403", Kind::Http(403)),
+    ("http_404", Kind::Http(404)),
+    ("http_422", Kind::Http(422)),
     ("garbage", Kind::Garbage),
     ("delay", Kind::Delay),
     ("stall", Kind::Stall),

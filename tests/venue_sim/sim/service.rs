@@ -238,6 +238,10 @@ fn refused_before(kind: Kind) -> Option<Outcome> {
             let body = BAD_GATEWAY.as_bytes().to_vec();
             Some(Outcome::Reply(Reply { status: 502, content_type: "text/html", body }))
         }
+        Kind::Http(status) => {
+            let body = format!("<html><body>{status}</body></html>").into_bytes();
+            Some(Outcome::Reply(Reply { status, content_type: "text/html", body }))
+        }
         Kind::Http429 => Some(Outcome::Reply(http::json(429, &Value::Null))),
         _ => None,
     }

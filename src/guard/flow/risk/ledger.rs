@@ -108,6 +108,15 @@ pub(crate) fn count(step: &mut Step<'_>, flow: &Transfer) {
     step.effects.risk.push(records::flow(flow, step.now_ms).into());
 }
 
+/// An oddity is told of for so long: a day is enough to see it, and an alert that never goes is looked at no more.
+const ODD_FOR_MS: u64 = 86_400_000;
+
+/// Lets go of oddities that were told of for long enough.
+pub(crate) fn forget_oddities(step: &mut Step<'_>) {
+    let now_ms = step.now_ms;
+    step.guard.risk.oddities.retain(|(_, at_ms)| now_ms.saturating_sub(*at_ms) < ODD_FOR_MS);
+}
+
 /// Tells of something odd about the account's money, and keeps it as an alert.
 pub(crate) fn note_oddity(step: &mut Step<'_>, text: String) {
     const KEPT: usize = 8;

@@ -135,6 +135,22 @@ fn a_steady_read_overdraws_once_an_interval_that_the_share_affords() {
     assert_eq!(seen, [Some(true), None, None, Some(true)]);
 }
 
+/// At its own pace it is what the guard sees by; one that comes out of turn may not use up the address.
+#[test]
+fn a_steady_read_at_its_own_pace_keeps_the_guards_sight() {
+    let mut schedule = schedule(SMALLEST_BUDGET);
+    read_once(&mut schedule, [(Task::Mids, 10_000), (Task::Account, 10_000), (Task::Orders, 30_000)], true);
+    let begin = |schedule: &mut Schedule, now_ms: u64| {
+        let (_, read_for) = schedule.begin(Lane::Account, now_ms, |_, _| 43_000)?;
+        schedule.done(Task::Account, now_ms, 10_000, true);
+        Some((read_for.may_overdraw, read_for.keeps_sight))
+    };
+    assert_eq!(begin(&mut schedule, T0 + 10_000), Some((true, true)));
+    schedule.want(&Read::AccountNow, T0 + 10_300);
+    assert_eq!(begin(&mut schedule, T0 + 10_300), Some((true, false)));
+    assert_eq!(begin(&mut schedule, T0 + 20_300), Some((true, true)));
+}
+
 /// A budget whose minute is nearly over is not overdrawn.
 #[test]
 fn a_steady_read_waits_for_room_that_comes_soon() {
