@@ -51,6 +51,10 @@ pub(crate) fn run(step: &mut Step<'_>) {
         return;
     }
     let (mut actions, _) = all_must_go(step.guard);
+    if actions.is_empty() && !step.guard.lines.ended.is_empty() {
+        // Another read tells whether nothing is left.
+        return;
+    }
     if actions.is_empty() {
         actions = cancels(&idle_stops(step.guard));
     }
@@ -148,7 +152,10 @@ fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
 
 /// The market stops that stand for a position: they go last.
 fn cover_ids(guard: &Guard) -> BTreeSet<u64> {
-    let covers = |order: &&Resting| cover::covers(order, guard.view.position(order.asset));
+    let may_cover = |order: &Resting| {
+        order.stop_px.is_some() && guard.lines.ended.may_be_held(order.asset, cover::side_covered(order.is_buy))
+    };
+    let covers = |order: &&Resting| cover::covers(order, guard.view.position(order.asset)) || may_cover(order);
     // One that was just accepted counts as well, though no read has shown it yet.
     guard.view.orders.values().chain(guard.sent.resting()).filter(covers).map(|order| order.oid).collect()
 }

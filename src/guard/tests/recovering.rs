@@ -313,7 +313,7 @@ fn nonces_and_expiries_are_of_the_venues_time() {
     let right = desk.now;
     desk.now += 7_200_000;
     let (equity, begun_ms) = (desk.equity, desk.now);
-    let state = desk.state(right);
+    let state = desk.state(right + 1);
     desk.step(Input::Account { state, equity, begun_ms });
     desk.read_mids(begun_ms);
     desk.read_orders(begun_ms);

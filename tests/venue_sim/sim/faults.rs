@@ -23,6 +23,10 @@ pub(crate) enum Kind {
     Stall,
     /// A read is answered from the state as it was when the fault was set.
     Stale,
+    /// A read is answered as for a user of whom the venue has nothing.
+    Stranger,
+    /// A read is answered with every list in it empty.
+    Empty,
     /// The next request of the same kind overtakes this one, which waits for it up to `ms` (a second when absent). A
     /// read's answer is made before the wait, so that it arrives old; an action is done after the wait.
     Reorder,
@@ -33,7 +37,7 @@ pub(crate) enum Kind {
     OneError,
 }
 
-const KINDS: [(&str, Kind); 11] = [
+const KINDS: [(&str, Kind); 13] = [
     ("drop_before", Kind::DropBefore),
     ("apply_then_drop", Kind::ApplyThenDrop),
     ("http_502", Kind::Http502),
@@ -42,6 +46,8 @@ const KINDS: [(&str, Kind); 11] = [
     ("delay", Kind::Delay),
     ("stall", Kind::Stall),
     ("stale", Kind::Stale),
+    ("stranger", Kind::Stranger),
+    ("empty", Kind::Empty),
     ("reorder", Kind::Reorder),
     ("error", Kind::Error),
     ("one_error", Kind::OneError),

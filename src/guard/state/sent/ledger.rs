@@ -285,6 +285,12 @@ impl SentOrders {
         self.orders.iter().filter(is_here).fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.size))
     }
 
+    /// What the venue told to have filled in a market and the position does not show, signed.
+    pub(crate) fn told(&self, asset: u32) -> Decimal {
+        let orders = self.orders.iter().filter(|order| order.asset == asset && order.is_told());
+        orders.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unmoved()))
+    }
+
     /// The orders that may still be open.
     pub(crate) fn open(&self) -> impl Iterator<Item = &SentOrder> {
         self.orders.iter().filter(|order| order.phase.is_open())
