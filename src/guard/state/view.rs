@@ -47,6 +47,11 @@ impl AccountView {
     pub(crate) fn age_ms(&self, now_ms: u64) -> u64 {
         now_ms.saturating_sub(self.moved_ms)
     }
+
+    /// Whether it shows no position.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.positions.is_empty() && self.unknown.is_empty()
+    }
 }
 
 /// An open order of a core perp.

@@ -8,6 +8,7 @@ mod closing_flip;
 mod crowded_book;
 mod cut_journal;
 mod dust;
+mod emptied_account;
 mod empty_reads;
 mod endless_doubts;
 mod exits_in_turn;
@@ -22,6 +23,7 @@ mod heavy_refusals;
 mod killed_and_bare;
 mod lagging_reads;
 mod loosened_stop;
+
 mod lowest_price;
 mod many_small_stops;
 mod mixed_requests;
