@@ -23,7 +23,7 @@ mod heavy_refusals;
 mod killed_and_bare;
 mod lagging_reads;
 mod loosened_stop;
-
+mod lost_and_lagging;
 mod lowest_price;
 mod many_small_stops;
 mod mixed_requests;
