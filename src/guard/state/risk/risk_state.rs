@@ -19,6 +19,11 @@ use crate::record::risk_record::{self, HaltDetails};
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use rust_decimal::Decimal;
 
+/// A day that has not begun by the machine's clock, give or take this, begins once reads have shown it for so long: answers
+/// with a wrong time must not grant the day's loss anew.
+const DAY_SLACK_MS: u64 = 2 * 3_600_000;
+const DAY_SHOWN_MS: u64 = 60_000;
+
 /// Whether positions may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum RiskState {
@@ -54,6 +59,8 @@ pub(crate) struct Risk {
     pub(crate) details: Option<HaltDetails>,
     pub(crate) day: Option<Day>,
     pub(crate) halted_on: Option<Day>,
+    /// Since when reads show a day that has not begun by the machine's clock.
+    pub(crate) early_day_ms: Option<u64>,
     pub(crate) day_start: Option<EquitySample>,
     pub(crate) peaks: Peaks,
     /// The figures before the account was emptied, until something comes in.
@@ -215,6 +222,15 @@ impl Risk {
         self.equities.clear();
         self.cash_history.clear();
         self.unproven.clear();
+    }
+
+    /// Whether a read of this day begins it.
+    pub(crate) fn begins_day(&mut self, today: Day, now_ms: u64) -> bool {
+        let is_later = self.day.is_none_or(|day| today > day);
+        let is_early = is_later && self.day.is_some() && today > day_of(now_ms.saturating_add(DAY_SLACK_MS));
+        let since_ms = self.early_day_ms.filter(|_| is_early).unwrap_or(now_ms);
+        self.early_day_ms = is_early.then_some(since_ms);
+        is_later && (!is_early || now_ms.saturating_sub(since_ms) >= DAY_SHOWN_MS)
     }
 
     /// Begins a day as it was recorded; a record without one is of its mark's.
