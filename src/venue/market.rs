@@ -162,9 +162,12 @@ impl Universe {
     /// Reads a `meta` answer.
     ///
     /// # Errors
-    /// When it lacks what the guard needs, or names more decimals than an amount has.
+    /// When it lacks what the guard needs, names more decimals than an amount has, or no market.
     pub fn from_meta(answer: &serde_json::Value) -> Result<Self, String> {
         let answer = MetaAnswer::deserialize(answer).map_err(|error| format!("meta: {error}"))?;
+        if answer.universe.is_empty() {
+            return Err("meta: it names no market".to_owned());
+        }
         let markets = answer.universe.into_iter().zip(0_u32..FIRST_NON_CORE_ASSET).map(|(market, asset)| {
             if market.sz_decimals > PRICE_DECIMALS || market.max_leverage == 0 {
                 return Err(format!("meta: {} has size decimals or a leverage out of range", market.name));
@@ -244,6 +247,14 @@ mod tests {
         }
         assert_eq!(five.round_price(dec!(60300.7), Toward::Down), dec!(60300));
         assert_eq!(five.round_price(dec!(60300.2), Toward::Up), dec!(60301));
+    }
+
+    #[test]
+    fn a_universe_without_markets_is_no_answer() {
+        let one = serde_json::json!({"name": "BTC", "szDecimals": 5, "maxLeverage": 40});
+        for (universe, is_answer) in [(serde_json::json!([]), false), (serde_json::json!([one]), true)] {
+            assert_eq!(Universe::from_meta(&serde_json::json!({"universe": universe})).is_ok(), is_answer);
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::flow::step_context::Step;
+use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, FirstStop, HeldNow};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::{bare_size, live_for};
@@ -24,12 +25,13 @@ const LEAST_SHARE: Decimal = dec!(0.1);
 /// Takes in what the last reads show: positions, prices, and the stops that the venue has.
 pub(crate) fn refresh(guard: &mut Guard) {
     let Some(account) = &guard.view.account else { return };
+    let read_ms = account.venue_ms;
     let positions = account.positions.iter().filter_map(|(asset, position)| {
         let side = PositionSide::of(position.szi)?;
         let mark = guard.view.mark(*asset).or_else(|| guard.view.price(*asset));
         Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark })))
     });
-    guard.lines.set_positions(&positions.collect());
+    guard.lines.set_positions(&positions.collect(), read_ms);
     let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
     for asset in assets {
         // What the nearest stops leave of the loss that is allowed is the next ones'.
@@ -68,6 +70,21 @@ pub(crate) fn note_bare(guard: &mut Guard, now_ms: u64) {
     let bare: Vec<u32> = lines.map(|(asset, _)| asset).filter(|asset| !bare_size(guard, *asset).is_zero()).collect();
     guard.watch.bare_ms.retain(|asset, _| bare.contains(asset));
     bare.into_iter().for_each(|asset| _ = guard.watch.bare_ms.entry(asset).or_insert(now_ms));
+}
+
+/// Takes in by how much a read shows a position changed, before that is put down to orders: one that is gone by just what the
+/// venue told to have filled has ended, and so has one whose stop the price has reached. Returns whether the end is in doubt.
+pub(crate) fn on_change(guard: &mut Guard, asset: u32, change: Decimal) -> bool {
+    let Some(line) = guard.lines.get(asset).filter(|line| line.side.held(guard.view.position(asset)).is_zero()) else {
+        return false;
+    };
+    let price = guard.view.price(asset);
+    let is_reached = |part: &LinePart| price.is_some_and(|price| !line.side.losing(part.px, price));
+    let is_known = guard.sent.told(asset) == change || line.covered_parts().iter().any(is_reached);
+    if is_known {
+        guard.lines.forget(asset);
+    }
+    !is_known
 }
 
 /// Takes note of how much an order of the guard's closed of a position.

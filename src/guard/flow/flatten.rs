@@ -53,6 +53,10 @@ pub(crate) fn run(step: &mut Step<'_>) {
     }
     let unanswered = Unanswered::of(step.guard);
     let (mut actions, _) = all_must_go(step.guard);
+    if actions.is_empty() && !step.guard.lines.ended.is_empty() {
+        // Another read tells whether nothing is left.
+        return;
+    }
     let is_last = actions.is_empty() && !unanswered.is_any();
     if is_last {
         actions = cancels(&idle_stops(step.guard));
@@ -192,7 +196,10 @@ fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
 
 /// The market stops that stand for a position: they go last.
 fn cover_ids(guard: &Guard) -> BTreeSet<u64> {
-    let covers = |order: &&Resting| cover::covers(order, guard.view.position(order.asset));
+    let may_cover = |order: &Resting| {
+        order.stop_px.is_some() && guard.lines.ended.may_be_held(order.asset, cover::side_covered(order.is_buy))
+    };
+    let covers = |order: &&Resting| cover::covers(order, guard.view.position(order.asset)) || may_cover(order);
     // One that was just accepted counts as well, though no read has shown it yet.
     guard.view.orders.values().chain(guard.sent.resting()).filter(covers).map(|order| order.oid).collect()
 }

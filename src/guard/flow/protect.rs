@@ -154,11 +154,14 @@ fn orphan(guard: &Guard, asset: u32, now_ms: u64) -> Option<u64> {
         let is_old = account.begun_ms >= seen_ms.saturating_add(ORPHAN_AFTER_MS);
         account.begun_ms >= seen_ms && (account.venue_ms >= latest_ms || is_old)
     };
-    let is_idle =
-        |side: &PositionSide| side.held(guard.view.position(asset)).is_zero() && !has_entries(guard, asset, *side);
+    let is_idle = |side: &PositionSide| !may_be_held(guard, asset, *side) && !has_entries(guard, asset, *side);
     let sides = PositionSide::BOTH.into_iter().filter(is_idle);
     let mut stops = sides.flat_map(|side| stops_for(guard, asset, side)).filter(|stop| stop.is_own);
     stops.find_map(|stop| stop.shown.filter(|(_, seen_ms)| is_since(*seen_ms)).map(|(oid, _)| oid))
+}
+
+fn may_be_held(guard: &Guard, asset: u32, side: PositionSide) -> bool {
+    !side.held(guard.view.position(asset)).is_zero() || guard.lines.ended.may_be_held(asset, side)
 }
 
 /// Whether an order may still open or enlarge this side.

@@ -148,7 +148,7 @@ pub(crate) fn on_order_status(step: &mut Step<'_>, key: (u64, usize), cloid: Clo
     };
     doubt.on_asked(answer.is_some(), step.now_ms);
     let Some(answer) = answer else { return };
-    if let Some(outcome) = doubt.order_status(cloid, answer, earliest_ms) {
+    if let Some(outcome) = doubt.order_status(cloid, answer, (earliest_ms, step.now_ms)) {
         resolve(step, key, outcome);
     }
 }

@@ -61,6 +61,11 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         step.guard.clock.read(venue_ms, begun_ms);
         mode::carry_equity(step.guard);
         let read = Moment { now_ms: begun_ms, venue_ms };
+        let ends = changes.iter().filter(|(asset, change)| cover_lines::on_change(step.guard, **asset, **change));
+        if ends.count() > 0 {
+            // The next one tells whether a position has ended.
+            step.effects.immediate.push(Command::Read(Read::AccountNow));
+        }
         let Guard { sent, view, .. } = &mut *step.guard;
         sent.on_account_read(read, view, &changes);
         discrepancies::on_account_read(step, read);

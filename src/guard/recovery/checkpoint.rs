@@ -34,7 +34,7 @@ impl Guard {
             ledger_ms: self.risk.ledger_ms,
             lines: self
                 .lines
-                .iter()
+                .known()
                 .filter(|(_, line)| !line.covered_parts().is_empty())
                 .map(|(asset, line)| line.record(asset))
                 .collect(),

@@ -37,7 +37,10 @@ impl Guard {
                 self.reactivate(resume.at_ms);
                 // The peak begins anew; the day's loss is what it is.
                 let mark = mark(resume.venue_ms, resume.at_ms, resume.equity);
-                mark.into_iter().for_each(|mark| self.risk.peaks.reset(mark));
+                if let Some(mark) = mark {
+                    self.risk.peaks.reset(mark);
+                    self.risk.emptied = None;
+                }
             }
             RiskRecord::Role(role) => {
                 let is_named = role.acts_for_account;

@@ -92,7 +92,7 @@ impl Guard {
             is_killed: self.killed.is_some(),
             is_healthy,
             money,
-            account_age_ms: age(self.view.account.as_ref().map(|account| account.begun_ms)),
+            account_age_ms: age(self.view.account.as_ref().map(|account| account.moved_ms)),
             prices_age_ms: age(self.view.mids_ms),
             orders_age_ms: age(self.view.orders_ms),
             positions,

@@ -25,7 +25,7 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         (
             AlertCode::AccountStale,
             "the account",
-            guard.view.account.as_ref().filter(|_| !guard.is_account_older()).map(|view| view.begun_ms),
+            guard.view.account.as_ref().filter(|_| !guard.is_account_older()).map(|account| account.moved_ms),
             guard.config.account_max_age_ms,
         ),
         (AlertCode::OrdersStale, "the open orders", guard.view.orders_ms, guard.config.orders_max_age_ms),
@@ -34,7 +34,12 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         match at_ms {
             Some(at_ms) if now_ms.saturating_sub(at_ms) <= limit_ms => {}
             Some(at_ms) => {
-                alert(code, format!("{what}: last read over {limit_ms} ms ago"), Some(at_ms.saturating_add(limit_ms)));
+                let is_read = matches!(code, AlertCode::AccountStale) && guard.is_account_held(now_ms);
+                let text = match is_read {
+                    true => format!("{what}: the venue's answers stand still, as of over {limit_ms} ms ago"),
+                    false => format!("{what}: last read over {limit_ms} ms ago"),
+                };
+                alert(code, text, Some(at_ms.saturating_add(limit_ms)));
             }
             None => alert(code, format!("{what}: not read yet"), None),
         }

@@ -38,7 +38,7 @@ impl Guard {
             alerts,
             venue: VenueStatus {
                 url: config.venue_url.clone(),
-                account_age_ms: age(self.view.account.as_ref().map(|account| account.begun_ms)),
+                account_age_ms: age(self.view.account.as_ref().map(|account| account.moved_ms)),
                 prices_age_ms: age(self.view.mids_ms),
                 weight_per_minute: weight.0,
                 weight_used: weight.1,

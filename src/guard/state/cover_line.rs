@@ -6,6 +6,7 @@
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
 use crate::record::risk_record::PositionLine;
+use crate::guard::state::ended_lines::EndedLines;
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
 use std::collections::BTreeMap;
@@ -90,7 +91,8 @@ impl CoverLine {
     /// stops are hit first.
     pub(crate) fn resize(&mut self, position: HeldNow) {
         let HeldNow { held, entry_px, .. } = position;
-        if self.is_opened_anew(position) {
+        // One of the same size was closed and opened anew between two reads.
+        if held == self.held && self.is_priced_anew(position) {
             *self = Self::new(self.side, held, entry_px);
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
@@ -107,15 +109,14 @@ impl CoverLine {
         self.shrink_to(held);
     }
 
-    /// Whether a position of the same size was closed and opened anew between two reads: its entry price has gone nearly
-    /// all the way to the market's. One that only gave a part away and took it back moves a part of the way, and keeps its
-    /// line: trading to and fro loosens no stop.
-    fn is_opened_anew(&self, now: HeldNow) -> bool {
+    /// Whether this is another position: its entry price has gone nearly all the way to the market's. One that only gave a
+    /// part away and took it back moves a part of the way, and keeps its line: trading to and fro loosens no stop.
+    fn is_priced_anew(&self, now: HeldNow) -> bool {
         let (Some(before), Some(entry_px), Some(mark)) = (self.entry_px, now.entry_px, now.mark) else { return false };
         let (moved, whole) = (entry_px.saturating_sub(before), mark.saturating_sub(before));
         let is_away = whole.abs() >= percent_of(before, AWAY_PCT);
         let part = moved.checked_div(whole).unwrap_or_default();
-        now.held == self.held && is_away && part >= ANEW
+        is_away && part >= ANEW
     }
 
     fn shrink_to(&mut self, held: Decimal) {
@@ -277,6 +278,8 @@ pub(crate) struct CoverLines {
     lines: BTreeMap<u32, CoverLine>,
     /// What is on disk of them.
     written: BTreeMap<u32, PositionLine>,
+    /// Those of which one read alone has shown the end.
+    pub(crate) ended: EndedLines<CoverLine>,
 }
 
 impl CoverLines {
@@ -308,20 +311,20 @@ impl CoverLines {
 
     /// The lines that moved since they were written last, and count as written from now on.
     pub(crate) fn take_moved(&mut self) -> Vec<PositionLine> {
-        let gone =
-            self.written.values_mut().filter(|old| !old.parts.is_empty() && !self.lines.contains_key(&old.asset));
+        let known: BTreeMap<u32, PositionLine> =
+            self.known().map(|(asset, line)| (asset, line.record(asset))).collect();
+        let gone = self.written.values_mut().filter(|old| !old.parts.is_empty() && !known.contains_key(&old.asset));
         let gone = gone.map(|old| {
             (old.held, old.entry_px) = (Decimal::ZERO, None);
             old.parts.clear();
             old.clone()
         });
         let mut moved: Vec<PositionLine> = gone.collect();
-        for (asset, line) in &self.lines {
-            let now = line.record(*asset);
-            let old = self.written.get(asset);
+        for (asset, now) in known {
+            let old = self.written.get(&asset);
             let is_same = |old: &PositionLine| (old.is_long, &old.parts) == (now.is_long, &now.parts);
             if old.map_or(!now.parts.is_empty(), |old| !is_same(old)) {
-                self.written.insert(*asset, now.clone());
+                self.written.insert(asset, now.clone());
                 moved.push(now);
             }
         }
@@ -332,12 +335,32 @@ impl CoverLines {
         self.lines.iter().map(|(asset, line)| (*asset, line))
     }
 
-    /// Takes in all positions, by market and side. A side that is flat has no line any more.
-    pub(crate) fn set_positions(&mut self, positions: &BTreeMap<u32, (PositionSide, HeldNow)>) {
-        self.lines.retain(|asset, line| positions.get(asset).is_some_and(|(side, _)| *side == line.side));
+    /// All that a later life must know.
+    pub(crate) fn known(&self) -> impl Iterator<Item = (u32, &CoverLine)> {
+        self.iter().chain(self.ended.iter().filter(|(asset, _)| !self.lines.contains_key(asset)))
+    }
+
+    /// Forgets a position whose end is known.
+    pub(crate) fn forget(&mut self, asset: u32) {
+        self.lines.remove(&asset);
+        self.ended.forget(asset);
+    }
+
+    /// Takes in all positions, by market and side, as a read of this time of the venue's shows them. A side that is flat has
+    /// no line any more, once a second read shows it as well.
+    pub(crate) fn set_positions(&mut self, positions: &BTreeMap<u32, (PositionSide, HeldNow)>, read_ms: u64) {
+        let is_held = |asset: u32, side: PositionSide| positions.get(&asset).is_some_and(|(held, _)| *held == side);
+        self.ended.believe_before(read_ms, is_held);
+        let (kept, gone) =
+            std::mem::take(&mut self.lines).into_iter().partition(|(asset, line)| is_held(*asset, line.side));
+        self.lines = kept;
+        let gone: BTreeMap<u32, CoverLine> = gone;
+        gone.into_iter().for_each(|(asset, line)| self.ended.add((asset, line.side), line, read_ms));
         for (asset, (side, now)) in positions {
-            let line = self.lines.entry(*asset).or_insert_with(|| CoverLine::new(*side, now.held, now.entry_px));
-            line.resize(*now);
+            // Was it there all along, or opened since?
+            let back = self.ended.take((*asset, *side)).filter(|line| !line.is_priced_anew(*now));
+            let new = || back.unwrap_or_else(|| CoverLine::new(*side, now.held, now.entry_px));
+            self.lines.entry(*asset).or_insert_with(new).resize(*now);
         }
     }
 }

@@ -199,7 +199,7 @@ impl Guard {
         }
         for order in &self.sent.orders {
             exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, order.leg());
-            exposure.add_told(order.asset, order.is_buy, order.told(), order.unmoved());
+            exposure.add_told(order.asset, order.is_buy, order.told(), order.unshown());
         }
         for order in self.paper.resting() {
             let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop, may_rest: true };

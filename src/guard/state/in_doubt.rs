@@ -3,6 +3,7 @@
 use crate::base::address::Cloid;
 use crate::base::amount::parse_info;
 use crate::guard::state::intent::Planned;
+use crate::guard::state::sent::order::SHOWN_WITHIN_MS;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
 use crate::venue::order::Order;
@@ -10,8 +11,8 @@ use crate::venue::side::Side;
 use crate::venue::signing::Terms;
 use serde_json::{Value, json};
 
-/// An order that reached the venue may be unknown for a moment after; so many answers in a row settle that it was
-/// refused.
+/// An order that reached the venue may be unknown for a while after, as long as reads may lag behind answers; so many answers
+/// in a row, and one from after that, settle that it was refused.
 const UNKNOWN_ANSWERS: u32 = 3;
 
 /// An action cannot take effect later than this after its expiry, whatever the clocks say.
@@ -20,8 +21,9 @@ const EXPIRY_MARGIN_MS: u64 = 60_000;
 /// After so long a time of asking an action is given up, answered or not; one with an expiry not before that is over.
 const GIVE_UP_MS: u64 = 120_000;
 
-/// Between two questions about the same order.
+/// Between two questions about the same order, and between those that only time can settle.
 const ASK_EVERY_MS: u64 = 1_000;
+const ASK_LATER_MS: u64 = 5_000;
 
 /// A question whose end was not heard of is counted as one without an answer after so long.
 const LOST_MS: u64 = 30_000;
@@ -182,7 +184,11 @@ impl InDoubtAction {
         self.asking_until_ms = None;
         let asked = || self.orders.iter().filter(|asked| !asked.is_refused).map(|asked| asked.asked);
         let is_round_over = asked().min() == asked().max();
-        let pause_ms = if is_answered && !is_round_over { 0 } else { ASK_EVERY_MS };
+        let pause_ms = match is_answered && !is_round_over {
+            true => 0,
+            false if self.least_unknown(UNKNOWN_ANSWERS) => ASK_LATER_MS,
+            false => ASK_EVERY_MS,
+        };
         self.next_ms = now_ms.saturating_add(pause_ms);
     }
 
@@ -204,7 +210,12 @@ impl InDoubtAction {
     }
 
     /// Takes in the status of the orders under this id, and tells how the action turned out if that settles it.
-    pub(crate) fn order_status(&mut self, cloid: Cloid, answer: &Value, earliest_ms: u64) -> Option<Resolution> {
+    pub(crate) fn order_status(
+        &mut self,
+        cloid: Cloid,
+        answer: &Value,
+        (earliest_ms, now_ms): (u64, u64),
+    ) -> Option<Resolution> {
         let is_unknown = match answer.get("status").and_then(Value::as_str) {
             Some("order") => false,
             Some("unknownOid") => true,
@@ -223,18 +234,22 @@ impl InDoubtAction {
                 return Some(Resolution::Happened);
             }
         }
-        self.without_orders(earliest_ms)
+        self.without_orders(earliest_ms, now_ms)
     }
 
     /// How it turned out when no order of it was found so far.
-    fn without_orders(&self, earliest_ms: u64) -> Option<Resolution> {
-        let used = matches!(self.proof, Proof::Used(_)) || self.orders.iter().any(|asked| asked.is_refused);
-        let least = |answers: u32| self.orders.iter().all(|asked| asked.is_refused || asked.unknown >= answers);
-        if least(UNKNOWN_ANSWERS) && used || least(1) && self.is_past(earliest_ms) {
-            Some(Resolution::DidNotHappen)
-        } else {
-            None
-        }
+    fn without_orders(&self, earliest_ms: u64, now_ms: u64) -> Option<Resolution> {
+        // Who used the nonce up was this action, as a rule: that it is not shown yet is no proof that it did nothing.
+        let is_shown = self.used_ms().is_some_and(|at_ms| now_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS));
+        let is_over = is_shown || self.orders.iter().any(|asked| asked.is_refused);
+        let did_nothing =
+            self.least_unknown(UNKNOWN_ANSWERS) && is_over || self.least_unknown(1) && self.is_past(earliest_ms);
+        did_nothing.then_some(Resolution::DidNotHappen)
+    }
+
+    /// Whether the venue said so often of each order that it does not know it, or that it refused it.
+    fn least_unknown(&self, answers: u32) -> bool {
+        self.orders.iter().all(|asked| asked.is_refused || asked.unknown >= answers)
     }
 }
 

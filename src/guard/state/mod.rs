@@ -6,6 +6,7 @@ pub(crate) mod allowance;
 pub(crate) mod client_cloids;
 pub(crate) mod cover;
 pub(crate) mod cover_line;
+pub(crate) mod ended_lines;
 pub(crate) mod exposure;
 pub(crate) mod flatten;
 pub(crate) mod guard;

@@ -78,8 +78,12 @@ impl VenueClock {
     pub(crate) fn read(&mut self, venue_ms: u64, begun_ms: u64) {
         let latest_ms = venue_ms.saturating_add(self.now_ms.saturating_sub(begun_ms)).saturating_add(LAG_MS);
         self.venue_ms = Some(self.venue_ms.unwrap_or(self.now_ms).clamp(venue_ms, latest_ms));
+        // What stands still at the venue says nothing of the machine's clock.
+        let has_moved = self.last_read.is_none_or(|(read_ms, _)| venue_ms > read_ms);
         self.last_read = Some((venue_ms, self.now_ms));
-        self.compare(venue_ms, begun_ms);
+        if has_moved {
+            self.compare(venue_ms, begun_ms);
+        }
     }
 
     /// Sees how far the machine's clock is from the venue's at least.
@@ -205,6 +209,18 @@ mod tests {
         assert!(clock.admits(NOW - hour + 1_000, NOW + 2_000, false));
         clock.read(NOW - hour + 1_000, NOW + 2_000);
         assert_eq!(clock.venue_ms(), Some(NOW - hour + 1_000 + LAG_MS));
+    }
+
+    #[test]
+    fn answers_that_stand_still_tell_nothing_of_the_machine_s_clock() {
+        for (step_ms, is_off) in [(0, false), (1, true)] {
+            let mut clock = right();
+            for second in 1..20 {
+                clock.advance(NOW + second * 1_000);
+                clock.read(NOW + second * step_ms, NOW + second * 1_000);
+            }
+            assert_eq!(clock.off_by().is_some(), is_off, "{step_ms}");
+        }
     }
 
     #[test]

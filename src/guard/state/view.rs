@@ -38,6 +38,20 @@ pub(crate) struct AccountView {
     pub(crate) venue_ms: u64,
     /// When the read began.
     pub(crate) begun_ms: u64,
+    /// When the first read began that showed the account as of this time of the venue's.
+    pub(crate) moved_ms: u64,
+}
+
+impl AccountView {
+    /// How old the account is: by the reads, and where the venue goes on showing one and the same moment, by that.
+    pub(crate) fn age_ms(&self, now_ms: u64) -> u64 {
+        now_ms.saturating_sub(self.moved_ms)
+    }
+
+    /// Whether it shows no position.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.positions.is_empty() && self.unknown.is_empty()
+    }
 }
 
 /// An open order of a core perp.
@@ -204,6 +218,8 @@ impl View {
         let changed = assets.filter(|asset| entry(held, asset) != entry(&positions, asset));
         let changes =
             changed.map(|asset| (*asset, size(&positions, asset).saturating_sub(size(held, asset)))).collect();
+        let same = self.account.as_ref().filter(|account| account.venue_ms == state.time);
+        let moved_ms = same.map_or(begun_ms, |account| account.moved_ms);
         self.account = Some(AccountView {
             equity,
             cross_maintenance: state.cross_maintenance_margin_used,
@@ -211,6 +227,7 @@ impl View {
             unknown,
             venue_ms: state.time,
             begun_ms,
+            moved_ms,
         });
         Some(changes)
     }

@@ -93,3 +93,51 @@ fn flows_around_midnight_count_on_the_day_that_they_moved_the_balance() {
         }
     }
 }
+
+/// A read of the account a while later, by a venue whose clock goes on from midnight; the day then.
+fn past_midnight(desk: &mut Desk, ms: u64, since_ms: u64) -> String {
+    let midnight = NOW - NOW % DAY_MS + DAY_MS;
+    desk.now += ms;
+    let (state, equity, begun_ms) = (desk.state(midnight + desk.now - since_ms), desk.equity, desk.now);
+    desk.step(Input::Account { state, equity, begun_ms });
+    risk(desk)["day"].as_str().unwrap().to_owned()
+}
+
+/// A day that has not begun by the machine's clock: answers with a wrong time, or a machine whose clock is wrong.
+#[test]
+fn a_day_far_ahead_of_the_machine_s_clock_begins_after_a_minute_of_it() {
+    const SLACK_MS: u64 = 2 * 3_600_000;
+    let midnight = NOW - NOW % DAY_MS + DAY_MS;
+    // Two reads, for the first is doubted for its time alone: at the limit of what the clocks may differ by, and past it.
+    for (past_ms, day) in [(0, "2027-01-16"), (1, "2027-01-15")] {
+        let mut desk = desk();
+        desk.now = midnight - SLACK_MS - 1_000 - past_ms;
+        desk.read();
+        let now = desk.now;
+        past_midnight(&mut desk, 0, now);
+        assert_eq!(past_midnight(&mut desk, 1_000, now), day);
+    }
+    let mut desk = desk();
+    desk.now = midnight - 2 * SLACK_MS;
+    desk.read();
+    let now = desk.now;
+    past_midnight(&mut desk, 0, now);
+    for _ in 0..60 {
+        assert_eq!(past_midnight(&mut desk, 1_000, now), "2027-01-15");
+    }
+    assert_eq!(past_midnight(&mut desk, 999, now), "2027-01-15");
+    assert_eq!(past_midnight(&mut desk, 1, now), "2027-01-16");
+    // Right again before the minute is over: it has to show anew.
+    let mut desk = super::halting::desk();
+    desk.now = midnight - 2 * SLACK_MS;
+    desk.read();
+    let now = desk.now;
+    for _ in 0..3 {
+        past_midnight(&mut desk, 1_000, now);
+    }
+    for _ in 0..10 {
+        equity(&mut desk, dec!(10000));
+    }
+    assert_eq!(risk(&desk)["day"], "2027-01-15");
+    assert!(desk.guard.risk.early_day_ms.is_none());
+}

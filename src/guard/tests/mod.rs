@@ -19,6 +19,8 @@ mod covering_line;
 mod crashing;
 mod days;
 mod discrepancies;
+mod emptied;
+mod ended_lines;
 mod events;
 mod exits;
 mod flattening;

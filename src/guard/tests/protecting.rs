@@ -8,6 +8,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
+use crate::guard::state::own_cloid::{OrderOwner, derived_cloid};
 use crate::guard::{Effects, Input, SendOutcome, Urgency};
 use crate::venue::info::OpenOrder;
 
@@ -37,7 +38,7 @@ fn shown(action: &Value, coin: &str, oid: u64) -> OpenOrder {
 }
 
 /// Lets the guard protect a bare position and the venue take the stop; gives the desk a moment later with all read.
-fn protected(coin: &'static str, szi: Decimal) -> Desk {
+pub(super) fn protected(coin: &'static str, szi: Decimal) -> Desk {
     let mut desk = Desk::live();
     let told = protect(&bare(&mut desk, coin, szi));
     desk.now += 10;
@@ -195,20 +196,16 @@ fn the_guards_stop_goes_when_one_at_least_as_tight_rests() {
 fn a_stop_without_a_position_goes_once_the_account_was_read_after_it() {
     let mut desk = protected("ETH", dec!(1));
     desk.positions.clear();
-    desk.now += 1_000;
+    desk.now += 500;
+    assert!(event(&desk.read_account(desk.now), "intent").is_none(), "one read may be wrong");
+    desk.now += 500;
     let effects = desk.read_account(desk.now);
     assert_eq!(event(&effects, "intent").unwrap()["action"]["cancels"], json!([{"a": ETH, "o": 500}]));
     // A stop first seen after the account was read may be that of a fill since.
     let mut desk = Desk::live();
     desk.now += 1_000;
-    let guards = OpenOrder {
-        cloid: Some(crate::guard::state::own_cloid::derived_cloid(
-            crate::guard::state::own_cloid::OrderOwner::Guard,
-            9,
-            0,
-        )),
-        ..open_stop("ETH", "A", "1960", "1", 500)
-    };
+    let guards =
+        OpenOrder { cloid: Some(derived_cloid(OrderOwner::Guard, 9, 0)), ..open_stop("ETH", "A", "1960", "1", 500) };
     desk.orders = vec![guards];
     assert!(event(&desk.read_orders(desk.now - 1), "intent").is_none());
     desk.now += 10;

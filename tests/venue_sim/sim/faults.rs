@@ -25,6 +25,10 @@ pub(crate) enum Kind {
     Stall,
     /// A read is answered from the state as it was when the fault was set.
     Stale,
+    /// A read is answered as for a user of whom the venue has nothing.
+    Stranger,
+    /// A read is answered with every list in it empty.
+    Empty,
     /// The next request of the same kind overtakes this one, which waits for it up to `ms` (a second when absent). A
     /// read's answer is made before the wait, so that it arrives old; an action is done after the wait.
     Reorder,
@@ -35,7 +39,7 @@ pub(crate) enum Kind {
     OneError,
 }
 
-const KINDS: [(&str, Kind); 14] = [
+const KINDS: [(&str, Kind); 16] = [
     ("drop_before", Kind::DropBefore),
     ("apply_then_drop", Kind::ApplyThenDrop),
     ("http_502", Kind::Http502),
@@ -47,6 +51,8 @@ const KINDS: [(&str, Kind); 14] = [
     ("delay", Kind::Delay),
     ("stall", Kind::Stall),
     ("stale", Kind::Stale),
+    ("stranger", Kind::Stranger),
+    ("empty", Kind::Empty),
     ("reorder", Kind::Reorder),
     ("error", Kind::Error),
     ("one_error", Kind::OneError),

@@ -210,7 +210,12 @@ impl Service {
 /// Answers a read at its price in weight, from an older picture where a fault says so.
 fn look_up(venue: &mut Venue, request: &Value, kind: &str, fault: Option<&Fault>) -> Reply {
     let picture = fault.and_then(|fault| fault.picture.as_deref());
-    let answer = info::answer(venue, picture.unwrap_or(&venue.engine), request);
+    let engine = picture.unwrap_or(&venue.engine);
+    let answer = match fault.map(|fault| fault.kind) {
+        Some(Kind::Stranger) => info::answer(venue, engine, &of_a_stranger(request)),
+        Some(Kind::Empty) => info::answer(venue, engine, request).with_empty_lists(),
+        _ => info::answer(venue, engine, request),
+    };
     let items = match &answer {
         Answer::Json(Value::Array(items)) => items.len(),
         _ => 0,
@@ -228,6 +233,15 @@ fn look_up(venue: &mut Venue, request: &Value, kind: &str, fault: Option<&Fault>
         Answer::Shape => http::text(422, SHAPE_TEXT),
         Answer::Failed => http::json(500, &Value::Null),
     }
+}
+
+/// The same question about a user that nobody knows.
+fn of_a_stranger(request: &Value) -> Value {
+    let mut request = request.clone();
+    if let Some(user) = request.get_mut("user") {
+        *user = Value::from("0x00000000000000000000000000000000000000ff");
+    }
+    request
 }
 
 /// The outcome of a request that a fault hits before anything is done.

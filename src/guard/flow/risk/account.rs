@@ -85,7 +85,7 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: Option<
     }
     // A day of the venue's: the machine's clock may be set to any.
     let today = day_of(venue_ms);
-    if step.guard.risk.day.is_none_or(|day| today > day) || step.guard.risk.day_start.is_none() {
+    if step.guard.risk.begins_day(today, step.now_ms) || step.guard.risk.day_start.is_none() {
         (step.guard.risk.day, step.guard.risk.day_start) = (Some(today), Some(mark));
         step.guard.risk.ledger_ms = if step.guard.risk.ledger_ms == 0 { mark.at_ms } else { step.guard.risk.ledger_ms };
         step.effects.risk.push(records::day(today, mark, step.guard.risk.ledger_ms, step.now_ms).into());

@@ -135,6 +135,10 @@ fn is_believed(guard: &Guard, now_ms: u64) -> bool {
 
 /// The gravest limit that is reached and has not fired yet.
 fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breach> {
+    let holds_any = guard.view.account.as_ref().is_some_and(|account| !account.is_flat());
+    if guard.risk.is_emptied(equity) && !holds_any {
+        return None;
+    }
     let rules = &guard.config.rules;
     let reached = |loss: Decimal, limit: Decimal| limit > Decimal::ZERO && loss >= limit;
     if guard.risk.state != RiskState::DrawdownHalt && reached(figures.drawdown, figures.drawdown_limit) {

@@ -27,7 +27,7 @@ impl EquitySample {
             return;
         }
         let scaled = flow.before.filter(|before| *before > Decimal::ZERO).and_then(|before| {
-            let after = Some(before.saturating_add(flow.usd)).filter(|after| *after > Decimal::ZERO)?;
+            let after = before.saturating_add(flow.usd).max(Decimal::ZERO);
             self.equity.checked_mul(after)?.checked_div(before)
         });
         // Nothing has no parts. What a flow of an earlier version was measured by is not known.
@@ -62,6 +62,14 @@ impl Peaks {
     /// Moves the peaks reached before a flow with it.
     pub(crate) fn move_with(&mut self, flow: &Transfer) {
         self.0.iter_mut().for_each(|mark| mark.move_with(flow));
+    }
+
+    /// Puts older peaks in the place of those reached before a time.
+    pub(crate) fn put_back(&mut self, older: Self, before_ms: u64) {
+        let later = std::mem::replace(self, older).0.into_iter();
+        self.0.extend(later.filter(|mark| mark.at_ms >= before_ms));
+        let over = self.0.len().saturating_sub(MAX_STEPS);
+        self.0.drain(..over);
     }
 
     /// Begins anew at this equity.

@@ -2,6 +2,7 @@
 
 pub(crate) mod cash_balance;
 pub(crate) mod cash_history;
+pub(crate) mod emptied;
 pub(crate) mod equity_history;
 pub(crate) mod equity_peaks;
 pub(crate) mod risk_state;

@@ -8,6 +8,7 @@ use crate::base::day::{Day, day_of};
 use crate::guard::config::Config;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::cash_history::CashHistory;
+use crate::guard::state::risk::emptied::{Emptied, is_empty};
 use crate::guard::state::risk::equity_history::EquityHistory;
 use crate::guard::state::risk::equity_peaks::{EquitySample, Peaks};
 use crate::guard::state::risk::settled_reading::Settled;
@@ -17,6 +18,11 @@ use crate::guard::state::risk::unproven_flows::UnprovenFlows;
 use crate::record::risk_record::{self, HaltDetails};
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use rust_decimal::Decimal;
+
+/// A day that has not begun by the machine's clock, give or take this, begins once reads have shown it for so long: answers
+/// with a wrong time must not grant the day's loss anew.
+const DAY_SLACK_MS: u64 = 2 * 3_600_000;
+const DAY_SHOWN_MS: u64 = 60_000;
 
 /// Whether positions may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,8 +59,12 @@ pub(crate) struct Risk {
     pub(crate) details: Option<HaltDetails>,
     pub(crate) day: Option<Day>,
     pub(crate) halted_on: Option<Day>,
+    /// Since when reads show a day that has not begun by the machine's clock.
+    pub(crate) early_day_ms: Option<u64>,
     pub(crate) day_start: Option<EquitySample>,
     pub(crate) peaks: Peaks,
+    /// The figures before the account was emptied, until something comes in.
+    pub(crate) emptied: Option<Emptied>,
     /// The peak last written, so that not every new one is.
     pub(crate) peak_written: Option<EquitySample>,
     pub(crate) taken: SeenTransfers,
@@ -171,13 +181,38 @@ impl Risk {
 
     /// Moves the day's start and the peak with a flow. What was measured after it contains it already.
     pub(crate) fn shift(&mut self, flow: &Transfer) {
-        self.day_start.iter_mut().chain(&mut self.peak_written).for_each(|mark| mark.move_with(flow));
-        self.peaks.move_with(flow);
+        self.peak_written.iter_mut().for_each(|mark| mark.move_with(flow));
+        self.shift_marks(flow);
         self.settled.shift(flow);
         self.cash_history.shift(flow);
         let doubted = self.unconfirmed.iter_mut().filter_map(UnconfirmedLoss::cash_before);
         let seen = [&mut self.cash, &mut self.cash_before].into_iter().flatten();
         doubted.chain(seen).for_each(|cash| cash.shift(flow));
+    }
+
+    /// A flow that empties the account and one that comes in later move the marks as one would.
+    fn shift_marks(&mut self, flow: &Transfer) {
+        let emptied = self.emptied.take_if(|_| flow.usd > Decimal::ZERO);
+        let both = emptied.and_then(|emptied| Some((emptied.with(flow)?, emptied)));
+        let mut of_day = flow.clone();
+        let mut of_peaks = flow.clone();
+        if let Some((both, emptied)) = both {
+            // A day that began since has begun with what was left.
+            if emptied.day_start.map(|mark| mark.at_ms) == self.day_start.map(|mark| mark.at_ms) {
+                (self.day_start, of_day) = (emptied.day_start, both.clone());
+            }
+            self.peaks.put_back(emptied.peaks, flow.time_ms);
+            of_peaks = both;
+        } else if self.emptied.is_none() {
+            self.emptied = Emptied::by(flow, self.day_start, &self.peaks);
+        }
+        self.day_start.iter_mut().for_each(|mark| mark.move_with(&of_day));
+        self.peaks.move_with(&of_peaks);
+    }
+
+    /// Whether somebody took everything out, and so little is left of it that no loss can be measured by it.
+    pub(crate) fn is_emptied(&self, equity: Decimal) -> bool {
+        self.emptied.is_some() && is_empty(equity)
     }
 
     /// The equity is read somewhere else from now on: nothing read before compares with it.
@@ -187,6 +222,15 @@ impl Risk {
         self.equities.clear();
         self.cash_history.clear();
         self.unproven.clear();
+    }
+
+    /// Whether a read of this day begins it.
+    pub(crate) fn begins_day(&mut self, today: Day, now_ms: u64) -> bool {
+        let is_later = self.day.is_none_or(|day| today > day);
+        let is_early = is_later && self.day.is_some() && today > day_of(now_ms.saturating_add(DAY_SLACK_MS));
+        let since_ms = self.early_day_ms.filter(|_| is_early).unwrap_or(now_ms);
+        self.early_day_ms = is_early.then_some(since_ms);
+        is_later && (!is_early || now_ms.saturating_sub(since_ms) >= DAY_SHOWN_MS)
     }
 
     /// Begins a day as it was recorded; a record without one is of its mark's.

@@ -288,7 +288,7 @@ impl SentOrders {
     /// What the venue told to have filled in a market and the position does not show, signed.
     pub(crate) fn told(&self, asset: u32) -> Decimal {
         let orders = self.orders.iter().filter(|order| order.asset == asset);
-        orders.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unmoved()))
+        orders.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unshown()))
     }
 
     /// The orders that may still be open.

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// The venue's reads may lag behind its answers: an order that it said rests, and that no orders read begun so long after
 /// shows, is asked for by itself, unless the position moved by it. One whose order id nobody has told counts as gone then.
-pub(super) const SHOWN_WITHIN_MS: u64 = 30_000;
+pub(crate) const SHOWN_WITHIN_MS: u64 = 30_000;
 
 /// Between two questions about the same order.
 const ASK_EVERY_MS: u64 = 5_000;
@@ -223,6 +223,11 @@ impl SentOrder {
     pub(crate) fn unmoved(&self) -> Decimal {
         let left = self.most().saturating_sub(self.moved);
         if self.is_buy { left } else { -left }
+    }
+
+    /// What the venue told to have filled of it, as far as no move of the position has shown it, signed.
+    pub(crate) fn unshown(&self) -> Decimal {
+        if self.is_told() { self.unmoved() } else { Decimal::ZERO }
     }
 
     fn most(&self) -> Decimal {

@@ -2,6 +2,7 @@
 
 use rust_decimal::dec;
 
+use crate::guard::Input;
 use crate::guard::tests::fixture::*;
 use crate::guard::tests::halting::{position_loses, steady};
 
@@ -38,6 +39,34 @@ fn so_does_a_read_of_the_open_orders() {
         let status = desk.guard.status_json(desk.now, (0, 0));
         assert!(code == "resized" || status["alerts"][0]["code"] == "orders_stale", "{}", status["alerts"]);
         desk.order(close(BTC, false, "59900", "0.001")).reduces();
+    }
+}
+
+/// A venue that answers each read with one and the same moment.
+#[test]
+fn an_account_that_stands_still_grows_old() {
+    for (age_ms, code) in [(5_000, "resized"), (5_001, "account_stale")] {
+        let mut desk = Desk::live();
+        desk.hold("BTC", dec!(0.001));
+        let still = desk.state(desk.now);
+        desk.now += age_ms;
+        desk.read_mids(desk.now);
+        let equity = desk.equity;
+        desk.step(Input::Account { state: still, equity, begun_ms: desk.now });
+        desk.read_orders(desk.now);
+        let is_stale = code == "account_stale";
+        let decided = desk.order(entry());
+        assert_eq!(decided.code(), code);
+        assert_eq!(decided.text().contains("stand still"), is_stale, "{}", decided.text());
+        let status = desk.guard.status_json(desk.now, (0, 0));
+        let told = status["alerts"].as_array().unwrap().iter().filter(|alert| alert["code"] == "account_stale");
+        assert_eq!(told.count(), usize::from(is_stale), "{}", status["alerts"]);
+        assert_eq!(status["venue"]["account_age_ms"], age_ms);
+        desk.order(close(BTC, false, "59900", "0.001")).reduces();
+        // The next moment is a new one.
+        desk.now += 1;
+        desk.read_account(desk.now);
+        assert_eq!(desk.order(buy(ETH, "2000", "0.01")).code(), "resized");
     }
 }
 

@@ -29,6 +29,18 @@ impl Answer {
     fn of(answer: Option<Value>) -> Self {
         answer.map_or(Self::Shape, Self::Json)
     }
+
+    /// The same with nothing in its lists.
+    pub(crate) fn with_empty_lists(mut self) -> Self {
+        match &mut self {
+            Self::Json(Value::Array(items)) => items.clear(),
+            Self::Json(Value::Object(members)) => {
+                members.values_mut().filter_map(Value::as_array_mut).for_each(Vec::clear);
+            }
+            _ => {}
+        }
+        self
+    }
 }
 
 /// Answers a read from `engine`, which is the venue's own or an older picture of it.

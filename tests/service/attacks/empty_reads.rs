@@ -1,0 +1,68 @@
+//! One read that shows nothing is no proof that nothing is there: a position's own stop stays where it is until a second
+//! read shows the end of the position, and markets that a read leaves out are read again.
+
+use serde_json::Value;
+
+use crate::signing::resting;
+use crate::stand::{Mode, Stand, until};
+use crate::watched::{WIDE, hold, hold_covered, stops, until_flat};
+
+/// Waits until the venue has answered this question so many times more.
+fn more_reads(stand: &Stand, question: &str, times: u64) {
+    let reads = || stand.venue.truth()["reads"][question].as_u64().unwrap_or_default();
+    let before = reads();
+    until(question, || (reads() >= before + times).then_some(()));
+}
+
+fn cancels(stand: &Stand) -> usize {
+    stand.venue_saw().iter().filter(|request| request["action"]["type"] == "cancel").count()
+}
+
+/// One answer as for an account without a state, and one without the positions.
+#[test]
+fn one_account_read_without_the_position_takes_no_stop() {
+    for kind in ["stranger", "empty"] {
+        let stand = Stand::up(Mode::Testnet, WIDE);
+        let stop = hold_covered(&stand, "ETH", "0.4");
+        // Nearer to the stop than a new one would stand.
+        stand.venue.price("ETH", "2455").unwrap();
+        more_reads(&stand, "clearinghouseState", 2);
+        stand.venue.fault("clearinghouseState", kind, 1).unwrap();
+        more_reads(&stand, "clearinghouseState", 4);
+        more_reads(&stand, "frontendOpenOrders", 1);
+        let now = stops(&stand, "ETH");
+        assert_eq!((now.len(), &now[0]["oid"], &now[0]["triggerPx"]), (1, &stop["oid"], &stop["triggerPx"]), "{kind}");
+        assert_eq!(cancels(&stand), 0, "{kind}");
+        // It fires where it stood.
+        stand.venue.price("ETH", "2445").unwrap();
+        until_flat(&stand);
+        // And an end that reads go on showing is one.
+        hold_covered(&stand, "ETH", "0.4");
+        hold(&stand, "ETH", "0");
+        until_flat(&stand);
+    }
+}
+
+/// The open orders of one read are none either.
+#[test]
+fn one_orders_read_without_the_stop_moves_no_line() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    let stop = hold_covered(&stand, "ETH", "0.4");
+    stand.venue.price("ETH", "2455").unwrap();
+    more_reads(&stand, "clearinghouseState", 2);
+    stand.venue.fault("frontendOpenOrders", "empty", 1).unwrap();
+    more_reads(&stand, "frontendOpenOrders", 3);
+    let is_at_line = |stop: &Value, line: &Value| stop["triggerPx"] == *line;
+    assert!(stops(&stand, "ETH").iter().any(|now| is_at_line(now, &stop["triggerPx"])), "{:?}", stops(&stand, "ETH"));
+}
+
+/// A start's first answer names no market: nothing else could be understood until it is read again.
+#[test]
+fn markets_that_are_none_are_read_again_at_once() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    hold(&stand, "ETH", "0.4");
+    stand.venue.fault("meta", "empty", 1).unwrap();
+    stand.launch();
+    until("the stop", || stops(&stand, "ETH").into_iter().next());
+    assert_eq!(stand.send(&resting())["status"], "ok");
+}
