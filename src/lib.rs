@@ -1,11 +1,12 @@
 //! The guard between a trading bot and a derivatives venue.
 //!
 //! Rooms, outermost first; arrows go one way: `cli` → `service` → `guard` → `venue` and `rules`.
-//! `journal`, `home` and `faults` stand beside `service`. ARCHITECTURE.md holds the map of threads, channels and invariants.
+//! `feed` stands beside `guard`; `journal`, `home` and `faults` beside `service`. ARCHITECTURE.md holds the map of threads, channels and invariants.
 
 pub mod base;
 pub mod cli;
 pub mod faults;
+pub mod feed;
 pub mod guard;
 pub mod home;
 pub mod journal;

@@ -68,6 +68,12 @@ impl Origin {
         }
     }
 
+    /// The host as it is written; an IPv6 address stands in brackets.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.authority().map_or("", |(host, _)| host)
+    }
+
     /// The port named.
     #[must_use]
     pub fn port(&self) -> Option<u16> {
@@ -125,6 +131,11 @@ mod tests {
             ("http://[::1]:9000", "http://[::1]:9000"),
         ] {
             assert_eq!(Origin::parse(text).map(|url| url.to_string()).as_deref(), Ok(kept));
+        }
+        for (text, host) in
+            [("https://x.test", "x.test"), ("http://x.test:80/", "x.test"), ("http://[::1]:9000", "[::1]")]
+        {
+            assert_eq!(Origin::parse(text).unwrap().host(), host);
         }
         for bad in [
             "",

@@ -165,11 +165,18 @@ impl AccountMode {
     /// # Errors
     /// When the answer names no mode.
     pub fn from_answer(answer: &Answer) -> Result<Result<Self, String>, String> {
-        match answer.as_str() {
-            Some("default" | "disabled") => Ok(Ok(AccountMode::Standard)),
-            Some("unifiedAccount") => Ok(Ok(AccountMode::Unified)),
-            Some(other) => Ok(Err(other.to_owned())),
-            None => Err("userAbstraction: not a string".to_owned()),
+        answer.as_str().map(Self::named).ok_or_else(|| "userAbstraction: not a string".to_owned())
+    }
+
+    /// The mode of this name; the name again where it is one in which the equity cannot be read with certainty.
+    ///
+    /// # Errors
+    /// See above.
+    pub fn named(name: &str) -> Result<Self, String> {
+        match name {
+            "default" | "disabled" => Ok(AccountMode::Standard),
+            "unifiedAccount" => Ok(AccountMode::Unified),
+            other => Err(other.to_owned()),
         }
     }
 }
@@ -194,27 +201,43 @@ pub fn mids(answer: &Answer) -> Result<BTreeMap<String, Decimal>, String> {
         .collect()
 }
 
+/// Balances of spot tokens (`spotClearinghouseState`).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct SpotState {
+    /// One element a token.
+    pub balances: Vec<SpotBalance>,
+}
+
+/// The balance of one token.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct SpotBalance {
+    /// The token's number; sides of outcome markets have none (observed).
+    pub token: Option<u64>,
+    /// With what is on hold.
+    #[serde(deserialize_with = "decimal")]
+    pub total: Decimal,
+}
+
+impl SpotState {
+    /// The USDC total: the equity of a unified account.
+    ///
+    /// # Errors
+    /// When there is no such balance and others besides.
+    pub fn usdc(&self) -> Result<Decimal, String> {
+        match self.balances.iter().find(|balance| balance.token == Some(0)) {
+            Some(usdc) => Ok(usdc.total),
+            None if self.balances.is_empty() => Ok(Decimal::ZERO),
+            None => Err("spotClearinghouseState: no USDC balance".to_owned()),
+        }
+    }
+}
+
 /// Reads the USDC total of a `spotClearinghouseState`: the equity of a unified account.
 ///
 /// # Errors
 /// When the answer has no such balance and others besides, or the total is no decimal.
 pub fn unified_equity(answer: &Answer) -> Result<Decimal, String> {
-    #[derive(Deserialize)]
-    struct Spot {
-        balances: Vec<Balance>,
-    }
-    #[derive(Deserialize)]
-    struct Balance {
-        token: u64,
-        #[serde(deserialize_with = "decimal")]
-        total: Decimal,
-    }
-    let spot = Spot::deserialize(answer).map_err(|error| format!("spotClearinghouseState: {error}"))?;
-    match spot.balances.iter().find(|balance| balance.token == 0) {
-        Some(usdc) => Ok(usdc.total),
-        None if spot.balances.is_empty() => Ok(Decimal::ZERO),
-        None => Err("spotClearinghouseState: no USDC balance".to_owned()),
-    }
+    SpotState::deserialize(answer).map_err(|error| format!("spotClearinghouseState: {error}"))?.usdc()
 }
 
 /// What an address is at the venue (`userRole`).
@@ -331,7 +354,7 @@ pub(super) fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Deci
     parse_info(&text).map_err(D::Error::custom)
 }
 
-fn optional_decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
+pub(super) fn optional_decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
     let text = Option::<std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
     text.map(|text| parse_info(&text).map_err(D::Error::custom)).transpose()
 }

@@ -1,0 +1,90 @@
+//! The venue's limits of the socket: they are an address's, and this guard has a share of them.
+//!
+//! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>: 30 new connections and 2000
+//! messages a minute, 1000 subscriptions. Most is left to others: what clients subscribe to, and whoever else is there.
+
+use std::collections::VecDeque;
+
+use crate::base::ip_share::IP_BUDGET;
+
+const MINUTE_MS: u64 = 60_000;
+/// Of the venue's 30 a minute.
+const CONNECTIONS: u32 = 20;
+/// Of the venue's 2000 a minute: more than subscribing to everything on a new socket takes.
+const MESSAGES: u32 = 500;
+/// Two subscriptions each, of the venue's 1000.
+const MARKETS: u32 = 100;
+
+/// The limits of one guard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// New connections a minute.
+    pub connections: usize,
+    /// Messages sent a minute.
+    pub messages: usize,
+    /// Markets watched at a time.
+    pub markets: usize,
+}
+
+impl Limits {
+    /// The limits of a share that has so much weight a minute.
+    #[must_use]
+    pub fn for_budget(budget: u32) -> Self {
+        let share = |whole: u32| {
+            let part = u64::from(whole).saturating_mul(u64::from(budget)).div_euclid(u64::from(IP_BUDGET));
+            usize::try_from(part).unwrap_or_default().max(1)
+        };
+        Self { connections: share(CONNECTIONS), messages: share(MESSAGES), markets: share(MARKETS) }
+    }
+}
+
+/// So many a minute, whichever minute is looked at.
+#[derive(Debug)]
+pub(super) struct Rolling {
+    most: usize,
+    taken_ms: VecDeque<u64>,
+}
+
+impl Rolling {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, taken_ms: VecDeque::new() }
+    }
+
+    /// How many more may be taken now.
+    pub(super) fn room(&mut self, now_ms: u64) -> usize {
+        while self.taken_ms.front().is_some_and(|taken_ms| taken_ms.saturating_add(MINUTE_MS) <= now_ms) {
+            self.taken_ms.pop_front();
+        }
+        self.most.saturating_sub(self.taken_ms.len())
+    }
+
+    /// Takes one, whether there is room or not.
+    pub(super) fn take(&mut self, now_ms: u64) {
+        self.taken_ms.push_back(now_ms);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_every_limit() {
+        let limits = |connections, messages, markets| Limits { connections, messages, markets };
+        assert_eq!(Limits::for_budget(1_200), limits(20, 500, 100));
+        assert_eq!(Limits::for_budget(150), limits(2, 62, 12));
+        assert_eq!(Limits::for_budget(0), limits(1, 1, 1));
+    }
+
+    #[test]
+    fn no_minute_has_more() {
+        let mut rolling = Rolling::new(2);
+        assert_eq!(rolling.room(1_000), 2);
+        rolling.take(1_000);
+        rolling.take(31_000);
+        assert_eq!([rolling.room(31_000), rolling.room(60_999)], [0, 0]);
+        assert_eq!(rolling.room(61_000), 1);
+        rolling.take(61_000);
+        assert_eq!([rolling.room(90_999), rolling.room(91_000), rolling.room(200_000)], [0, 1, 2]);
+    }
+}
