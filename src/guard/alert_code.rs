@@ -10,7 +10,7 @@ codes! {
 
     /// The account's mode is one whose equity cannot be read; set it back at the venue, or stop the service.
     AccountMode = "account_mode",
-    /// The account was not read in time and entries are refused; look at the way to the venue if it lasts.
+    /// The account was not read in time, or stands still in the venue's answers; entries are refused. Look there if it lasts.
     AccountStale = "account_stale",
     /// The API wallet's approval ends within a week; approve a new one and install it.
     ApiWalletExpiring = "api_wallet_expiring",

@@ -272,9 +272,12 @@ fn a_crash_remembers_the_line_and_that_it_ended() {
     assert_eq!(after_crash(&written), Some(dec!(1980.1)));
     desk.positions.clear();
     desk.orders.clear();
-    desk.now += 1_000;
-    written.extend(lines_in(&desk.read_account(desk.now)));
-    assert_eq!(written.len(), 3, "{written:?}");
+    for lines in [2, 3] {
+        // One read alone may be wrong.
+        desk.now += 1_000;
+        written.extend(lines_in(&desk.read_account(desk.now)));
+        assert_eq!(written.len(), lines, "{written:?}");
+    }
     assert_eq!(after_crash(&written), None, "a new position has a line of its own");
 }
 
