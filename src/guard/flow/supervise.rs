@@ -60,6 +60,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         step.guard.clock.read(venue_ms, begun_ms);
         mode::carry_equity(step.guard);
         let read = Moment { now_ms: begun_ms, venue_ms };
+        cover_lines::note_judged(step.guard, &changes);
         let Guard { sent, view, .. } = &mut *step.guard;
         sent.on_account_read(read, view, &changes);
         discrepancies::on_account_read(step, read);

@@ -176,6 +176,7 @@ impl Desk {
 
     pub(super) fn read_mids(&mut self, begun_ms: u64) -> Effects {
         let mids = self.mids.clone();
+        self.guard.view.set_marks(&mids, begun_ms);
         self.step(Input::Mids { mids, begun_ms })
     }
 

@@ -44,6 +44,7 @@ mod spent_reserve;
 mod spoiled_index;
 mod stale_ids;
 mod stops_of_batches;
+mod thin_market;
 mod twaps;
 mod twin_ids;
 mod unread_allowance;

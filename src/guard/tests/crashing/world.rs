@@ -187,6 +187,10 @@ impl World {
                 let leverage = Some(Leverage { mode: MarginMode::Cross, value });
                 self.mail.push((arrives, Mail::Input(Box::new(Input::Leverage { asset, leverage }))));
             }
+            Command::Read(Read::Universe) => {
+                let marks = Input::Marks { marks: self.desk.mids.clone(), begun_ms: self.now() };
+                self.mail.push((arrives, Mail::Input(Box::new(marks))));
+            }
             Command::Read(Read::Account) => self.read(true, arrives),
             Command::Read(Read::Orders | Read::OrdersNow) => self.read(false, arrives),
             Command::WriteKillFile(_) => self.is_killed = true,
