@@ -91,6 +91,7 @@ impl VenueReader {
     /// The markets, and the marks of all of them: the answer with both weighs no more than the one without marks.
     pub(super) fn universe(&self, read_for: ReadFor) -> Result<(Universe, Input), String> {
         let begun_ms = now_ms();
+        let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
         let answer = self.ask_seldom(read_for, &json!({"type": "metaAndAssetCtxs", "dex": ""}))?;
         let (meta, marks) = info::markets_and_marks(&answer)?;
         let universe = Universe::from_meta(meta)?;
