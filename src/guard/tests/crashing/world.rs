@@ -112,6 +112,7 @@ impl World {
         self.carry(effects);
         for input in [
             Input::Universe(universe()),
+            Input::Marks { marks: self.desk.mids.clone(), begun_ms: now },
             Input::AccountMode { mode: AccountMode::Standard, begun_ms: now },
             Input::ActsFor(None),
             Input::RequestsLeft(PLENTY),

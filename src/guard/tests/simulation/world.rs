@@ -119,6 +119,7 @@ impl World {
         let effects = self.guard.start(now);
         self.take(effects);
         self.give(Input::Universe(universe()));
+        self.give(Input::Marks { marks: self.venue.books.mids.clone(), begun_ms: now });
         self.give(Input::ActsFor(None));
         self.give(Input::RequestsLeft(PLENTY));
         if let Some(reason) = self.kill_file.clone() {
