@@ -181,8 +181,7 @@ impl Desk {
     }
 
     pub(super) fn read_account(&mut self, begun_ms: u64) -> Effects {
-        let state = self.state(begun_ms);
-        let equity = self.equity;
+        let (state, equity) = (self.state(begun_ms), self.equity);
         self.step(Input::Account { state, equity, begun_ms })
     }
 

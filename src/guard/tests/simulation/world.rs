@@ -193,9 +193,8 @@ impl World {
                 let answer = if self.is_away() { Err("HTTP 502".to_owned()) } else { Ok(Vec::new()) };
                 self.post_mail(20, Mail::Input(Input::Twaps(answer)));
             }
-            Read::Universe if self.is_away() => {}
             Read::Universe => {
-                let marks = self.venue.books.mids.clone();
+                let marks = if self.is_away() { BTreeMap::new() } else { self.venue.books.mids.clone() };
                 self.post_mail(20, Mail::Input(Input::Marks { marks, begun_ms: self.now }));
             }
         }
