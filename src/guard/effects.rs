@@ -156,7 +156,7 @@ pub enum Read {
         /// The order's client order id.
         cloid: Cloid,
     },
-    /// The markets: a request named one that is not known.
+    /// The markets and their marks: a request named one that is not known, or whose mark is not.
     Universe,
 }
 

@@ -27,6 +27,13 @@ pub enum Input {
         /// When the read began, UTC ms.
         begun_ms: u64,
     },
+    /// Marks by coin were read, of all markets or of some.
+    Marks {
+        /// Mark by coin.
+        marks: BTreeMap<String, Decimal>,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
     /// The account was read.
     Account {
         /// Its perp state.

@@ -38,8 +38,15 @@ impl Guard {
     pub fn step(&mut self, input: Input, now_ms: u64) -> Effects {
         self.clock.advance(now_ms);
         let is_request = matches!(input, Input::Request(_));
-        let is_read =
-            matches!(input, Input::Universe(_) | Input::Mids { .. } | Input::Account { .. } | Input::Orders { .. });
+        let is_read = matches!(
+            input,
+            Input::Universe(_)
+                | Input::Mids { .. }
+                | Input::Marks { .. }
+                | Input::Account { .. }
+                | Input::Orders { .. }
+        );
+        let are_marks = matches!(input, Input::Marks { .. });
         let orders_ms = if let Input::Orders { begun_ms, .. } = &input { Some(*begun_ms) } else { None };
         let mut step = Step::new(self, now_ms);
         on_input(&mut step, input);
@@ -48,6 +55,9 @@ impl Guard {
             cover::record_moved(&mut step);
             let Guard { view, lines, config, .. } = &*step.guard;
             step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
+        }
+        if are_marks {
+            requests::on_marks_read(&mut step);
         }
         // What waits for the open orders is judged by what they show of the cover too.
         orders_ms.into_iter().for_each(|begun_ms| requests::on_orders_read(&mut step, begun_ms));
@@ -65,6 +75,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Request(request) => requests::on_request(step, request),
         Input::Universe(universe) => supervise::on_universe(step, universe),
         Input::Mids { mids, begun_ms } => supervise::on_mids(step, &mids, begun_ms),
+        Input::Marks { marks, begun_ms } => step.guard.view.set_marks(&marks, begun_ms),
         Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, equity, begun_ms),
         Input::Orders { orders, begun_ms } => supervise::on_orders(step, orders, begun_ms),
         Input::Ledger { updates, begun_ms } => ledger::on_ledger(step, &updates, begun_ms),

@@ -330,6 +330,37 @@ pub fn active_leverage(answer: &Answer) -> Result<Leverage, String> {
     Leverage::deserialize(leverage).map_err(|error| format!("activeAssetData: {error}"))
 }
 
+/// The mark of an `activeAssetData` answer, where it has one.
+#[must_use]
+pub fn active_mark(answer: &Answer) -> Option<Decimal> {
+    parse_info(answer.get("markPx")?.as_str()?).ok()
+}
+
+/// Reads a `metaAndAssetCtxs` answer: the markets' own part of it, and the marks by coin.
+///
+/// # Errors
+/// When it is no pair of markets and as many contexts, or a mark is no number.
+pub fn markets_and_marks(answer: &Answer) -> Result<(&Answer, BTreeMap<String, Decimal>), String> {
+    let wrong = || "metaAndAssetCtxs: not a list of markets and their contexts".to_owned();
+    let (Some(meta), Some(contexts)) = (answer.get(0), answer.get(1).and_then(Answer::as_array)) else {
+        return Err(wrong());
+    };
+    let markets = meta.get("universe").and_then(Answer::as_array).ok_or_else(wrong)?;
+    if markets.len() != contexts.len() {
+        return Err(wrong());
+    }
+    let mut marks = BTreeMap::new();
+    for (market, context) in markets.iter().zip(contexts) {
+        let name = market.get("name").and_then(Answer::as_str).ok_or_else(wrong)?;
+        // A market that is no longer traded has none.
+        if let Some(text) = context.get("markPx").and_then(Answer::as_str) {
+            let mark = parse_info(text).map_err(|error| format!("metaAndAssetCtxs: {name}'s mark: {error}"))?;
+            marks.insert(name.to_owned(), mark);
+        }
+    }
+    Ok((meta, marks))
+}
+
 /// The requests an account may still send, of a `userRateLimit` answer.
 ///
 /// # Errors

@@ -10,6 +10,7 @@ use crate::guard::state::stop_geometry::StopGeometry;
 use crate::record::risk_record::{LineMoved, RiskRecord};
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
+use std::collections::BTreeMap;
 
 /// A stop counts although the loss at it is over the rule's by this share of it: a fee or a tick after an entry that
 /// was cut to the limit makes no other stop of its own.
@@ -29,9 +30,11 @@ pub(crate) fn refresh(guard: &mut Guard) {
     let positions = account.positions.iter().filter_map(|(asset, position)| {
         let side = PositionSide::of(position.szi)?;
         let mark = guard.view.mark(*asset).or_else(|| guard.view.price(*asset));
-        Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark })))
+        let judged_px = guard.watch.judged.get(asset).filter(|(judged, _)| *judged == side).map(|(_, px)| *px);
+        Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark, judged_px })))
     });
     guard.lines.set_positions(&positions.collect(), read_ms);
+    guard.watch.judged.clear();
     let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
     for asset in assets {
         // What the nearest stops leave of the loss that is allowed is the next ones'.
@@ -57,9 +60,23 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
     let changed_ms = guard.watch.changed_ms.get(&asset);
     let is_settled = changed_ms.is_none_or(|changed_ms| guard.view.orders_ms >= Some(*changed_ms));
     let stops = if is_settled { live_for(guard, asset, line.side) } else { Vec::new() };
+    let mark = geometry(guard, asset).map(|geometry| geometry.market_px);
     if let Some(line) = guard.lines.get_mut(asset) {
         (line.first_stop, line.liquidation_px) = (first_stop, liquidation_px);
         line.tighten(&stops, Decimal::ZERO);
+        mark.into_iter().for_each(|mark| line.hold_judged(mark));
+    }
+}
+
+/// Takes note of the stop that what may have made these changes, signed, was judged with, before the changes are put down to
+/// it: a first stop goes no farther.
+pub(crate) fn note_judged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>) {
+    for (asset, change) in changes {
+        let Some(side) = PositionSide::of(*change) else { continue };
+        let stops = guard.sent.judged_stops(&guard.view, *asset, side);
+        if let Some(px) = side.furthest(stops) {
+            guard.watch.judged.insert(*asset, (side, px));
+        }
     }
 }
 
@@ -133,7 +150,8 @@ fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> 
         let at_loss = of_trade.filter(|px| geometry.is_losing(*px)).unwrap_or_else(|| on_tick(at_loss));
         if geometry.is_losing(at_loss) { Some(at_loss) } else { geometry.nearest() }
     };
-    let own_px = side.nearest([by_rule, at_loss].into_iter().flatten());
+    let judged = line.judged_px.filter(|px| geometry.is_losing(*px));
+    let own_px = side.nearest([by_rule, at_loss, judged].into_iter().flatten());
     let own_px = own_px.and_then(|px| geometry.inside_liquidation(px));
     Some(FirstStop { widest_px: side.nearer_of(widest_px, tolerated), own_px })
 }

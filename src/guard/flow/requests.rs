@@ -1,5 +1,5 @@
-//! Requests: judged at once, or parked for a moment until what they need is read: leverage settings, or the open orders for
-//! a cancel that may name a stop of the guard's which no read has shown.
+//! Requests: judged at once, or parked for a moment until what they need is read: leverage settings and marks, or the open
+//! orders for a cancel that may name a stop of the guard's which no read has shown.
 
 use crate::base::address::{Address, Cloid};
 use crate::guard::effects::{Command, Read};
@@ -8,7 +8,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::input::{Request, RequestBody};
 use crate::guard::judge::cancel;
 use crate::guard::judge::cancelled;
-use crate::guard::judge::entry::lower_leverage;
+use crate::guard::judge::entry::{known_mark, lower_leverage};
 use crate::guard::state::cover::side_covered;
 use crate::guard::state::guard::{Guard, Parked};
 use crate::venue::action::{Action, Grouping};
@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 /// Requests that wait at most, of all clients together.
 const MAX_PARKED: usize = 64;
 
-/// A request waits this long for a leverage setting; then the setting counts as unknown.
+/// A request waits this long for a leverage setting or a mark; then it counts as unknown.
 const MAX_PARKED_MS: u64 = 2_000;
 
 /// A cancel waits this long for the open orders, two reads of 3 s each at most: one that began too early, and the next.
@@ -34,19 +34,25 @@ pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
         if has_room && cancel::must_wait(step.guard, &envelope.action) {
             refuse_cancelled(step, &named);
             step.effects.immediate.push(Command::Read(Read::OrdersNow));
-            let (wanted, at_ms) = (BTreeSet::new(), step.now_ms);
-            step.guard.parked.push(Parked { request, wanted, for_orders: true, at_ms });
+            let (wanted, marks, at_ms) = (BTreeSet::new(), BTreeSet::new(), step.now_ms);
+            step.guard.parked.push(Parked { request, wanted, marks, for_orders: true, at_ms });
             return;
         }
-        let unknown = lower_leverage::markets_to_read(step.guard, &envelope.action, step.now_ms);
+        let to_read = |is_known| lower_leverage::markets_to_read(step.guard, &envelope.action, step.now_ms, is_known);
+        let (unknown, unmarked) = (to_read(lower_leverage::is_known), to_read(known_mark::is_known));
+        let marks: BTreeSet<u32> = unmarked.iter().map(|market| market.asset).collect();
         let wanted: BTreeSet<u32> = unknown.iter().map(|market| market.asset).collect();
         let is_asked = |asset: u32| step.guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));
         let reads = unknown.into_iter().filter(|market| !is_asked(market.asset));
         let reads = reads.map(|market| Read::Leverage { asset: market.asset, coin: market.coin.clone() });
         step.effects.immediate.extend(reads.map(Command::Read));
         let can_wait = has_room && !closes_anything(step.guard, &envelope.action);
-        if !wanted.is_empty() && can_wait {
-            step.guard.parked.push(Parked { request, wanted, for_orders: false, at_ms: step.now_ms });
+        if !marks.is_subset(&wanted) {
+            // A setting comes with its market's mark.
+            step.effects.immediate.push(Command::Read(Read::Universe));
+        }
+        if !(wanted.is_empty() && marks.is_empty()) && can_wait {
+            step.guard.parked.push(Parked { request, wanted, marks, for_orders: false, at_ms: step.now_ms });
             return;
         }
         refuse_cancelled(step, &named);
@@ -99,7 +105,15 @@ pub(crate) fn on_leverage(step: &mut Step<'_>, asset: u32, leverage: Option<Leve
     for waiting in &mut step.guard.parked {
         waiting.wanted.remove(&asset);
     }
-    unpark(step, |waiting| waiting.wanted.is_empty() && !waiting.for_orders);
+    unpark(step, Parked::has_all);
+}
+
+/// Judges the requests whose marks are known now.
+pub(crate) fn on_marks_read(step: &mut Step<'_>) {
+    let Guard { parked, view, config, .. } = &mut *step.guard;
+    let is_unknown = |asset: &u32| !view.knows_mark(*asset, step.now_ms, config.prices_max_age_ms);
+    parked.iter_mut().for_each(|waiting| waiting.marks.retain(is_unknown));
+    unpark(step, Parked::has_all);
 }
 
 /// Judges the cancels that waited for this read of the open orders.

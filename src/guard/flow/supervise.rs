@@ -61,6 +61,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         step.guard.clock.read(venue_ms, begun_ms);
         mode::carry_equity(step.guard);
         let read = Moment { now_ms: begun_ms, venue_ms };
+        cover_lines::note_judged(step.guard, &changes);
         let ends = changes.iter().filter(|(asset, change)| cover_lines::on_change(step.guard, **asset, **change));
         if ends.count() > 0 && step.guard.must_be_flat() {
             // The next one tells whether nothing is left; elsewhere it comes soon enough on its own.

@@ -26,9 +26,10 @@ pub(crate) fn check_shared(guard: &Guard, orders: &[Order], passed: &[Option<Pas
             continue;
         }
         let (market, mid) = market::check(guard, order.asset)?;
-        let entry = Entry { market, mid, is_long: order.is_buy, px: order.limit_px, held: Decimal::ZERO };
+        let market_px = guard.view.worse_px(order.asset, PositionSide::opened_by(Side::of(order.is_buy)), mid);
+        let entry = Entry { market, market_px, is_long: order.is_buy, px: order.limit_px, held: Decimal::ZERO };
         let mut stops = orders.iter().filter(|stop| covers_side(stop, (order.asset, order.is_buy)));
-        stops.try_for_each(|stop| stop::check_side(&entry, stop.market_stop_px().unwrap_or_default()))?;
+        stops.try_for_each(|stop| stop::check_side(guard, &entry, stop.market_stop_px().unwrap_or_default()))?;
     }
     Ok(())
 }

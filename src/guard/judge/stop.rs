@@ -15,7 +15,8 @@ use crate::venue::side::{PositionSide, Side};
 /// The entry that a stop is for.
 pub(crate) struct Entry<'a> {
     pub(crate) market: &'a Market,
-    pub(crate) mid: Decimal,
+    /// The worse of the mid and the mark.
+    pub(crate) market_px: Decimal,
     pub(crate) is_long: bool,
     /// The entry's limit price.
     pub(crate) px: Decimal,
@@ -34,7 +35,7 @@ impl Entry<'_> {
             market: self.market,
             side: self.side(),
             from_px: self.px,
-            market_px: self.mid,
+            market_px: self.market_px,
             liquidation_px: None,
         }
     }
@@ -59,27 +60,33 @@ impl Entry<'_> {
             && self.inside_liquidation(guard, trigger_px, opening) == Some(trigger_px)
     }
 
+    /// The price that would fire its stop, and which of the two it is, for a text.
+    fn market_text(&self, guard: &Guard) -> String {
+        let is_mid = guard.view.mids.get(&self.market.asset) == Some(&self.market_px);
+        format!("{} {}", if is_mid { "mid" } else { "mark" }, to_wire(self.market_px))
+    }
+
     /// The widest trigger that the rule allows. On the cheapest coins the nearest tick can be wider already: then nothing
     /// is opened.
     fn widest(&self, guard: &Guard) -> Result<Decimal, Veto> {
         let max_stop = guard.config.rules.max_stop;
-        self.geometry().at_distance(max_stop).ok_or_else(|| self.no_room(max_stop))
+        self.geometry().at_distance(max_stop).ok_or_else(|| self.no_room(guard, max_stop))
     }
 
     /// The refusal of an entry at whose price no stop can stand.
-    fn no_room(&self, max_stop: Decimal) -> Veto {
+    fn no_room(&self, guard: &Guard, max_stop: Decimal) -> Veto {
         let coin = &self.market.coin;
-        let (px, mid) = (to_wire(self.px), to_wire(self.mid));
+        let (px, market) = (to_wire(self.px), self.market_text(guard));
         let Some(nearest) = self.geometry().nearest() else {
             let text = format!(
-                "{px} is {coin}'s lowest price, and max_stop {max_stop}% leaves no price below it and the mid {mid} for a \
+                "{px} is {coin}'s lowest price, and max_stop {max_stop}% leaves no price below it and the {market} for a \
                  stop; enter at a higher one, or trade another market"
             );
             return Veto::new(Code::StopWrongSide, text);
         };
         let distance = distance_pct(self.geometry().far_px(), nearest);
         let text = format!(
-            "the nearest price of {coin} for a stop of an entry at {px} (mid {mid}) is {}, one tick and {distance}% away, \
+            "the nearest price of {coin} for a stop of an entry at {px} ({market}) is {}, one tick and {distance}% away, \
              and max_stop allows {max_stop}%; trade another market, or have the owner widen max_stop",
             to_wire(nearest)
         );
@@ -120,23 +127,23 @@ impl Entry<'_> {
 /// Judges a stop that came with the entry: refused on the wrong side, tightened where it is too wide.
 pub(crate) fn judge(guard: &Guard, entry: &Entry<'_>, stop: &mut Order) -> Result<(), Veto> {
     let Some(asked) = stop.market_stop_px() else { return Ok(()) };
-    check_side(entry, asked)?;
+    check_side(guard, entry, asked)?;
     let widest = entry.widest(guard)?;
     move_to(entry, stop, entry.side().nearer_of(asked, widest));
     Ok(())
 }
 
 /// Refuses a stop that is not on the losing side of its entry.
-pub(crate) fn check_side(entry: &Entry<'_>, trigger_px: Decimal) -> Result<(), Veto> {
+pub(crate) fn check_side(guard: &Guard, entry: &Entry<'_>, trigger_px: Decimal) -> Result<(), Veto> {
     if entry.geometry().is_losing(trigger_px) {
         return Ok(());
     }
     let (side, losing) = if entry.is_long { ("long", "below") } else { ("short", "above") };
     let text = format!(
-        "stop at {} is not {losing} the price {} and the mid {} of a {side} {}; place it there",
+        "stop at {} is not {losing} the price {} and the {} of a {side} {}; place it there",
         to_wire(trigger_px),
         to_wire(entry.px),
-        to_wire(entry.mid),
+        entry.market_text(guard),
         entry.market.coin
     );
     Err(Veto::new(Code::StopWrongSide, text).with(&format!("{losing} {}", to_wire(entry.px)), &to_wire(trigger_px)))

@@ -27,6 +27,8 @@ pub(crate) struct HeldNow {
     pub(crate) held: Decimal,
     pub(crate) entry_px: Option<Decimal>,
     pub(crate) mark: Option<Decimal>,
+    /// The farthest stop that what may have enlarged it was judged with.
+    pub(crate) judged_px: Option<Decimal>,
 }
 
 /// Where what was never covered may have its stop.
@@ -47,6 +49,8 @@ pub(crate) struct CoverLine {
     parts: Vec<LinePart>,
     /// The price at which what was never covered was opened, as far as it is known.
     pub(crate) opened_px: Option<Decimal>,
+    /// The stop that what was never covered was judged with, as far as it was opened through the guard.
+    pub(crate) judged_px: Option<Decimal>,
     /// For what was never covered; `None` until prices are known.
     pub(crate) first_stop: Option<FirstStop>,
     /// Where the guard has sent a stop for what was never covered.
@@ -64,6 +68,7 @@ impl CoverLine {
             held,
             parts: Vec::new(),
             opened_px: entry_px,
+            judged_px: None,
             first_stop: None,
             sent_px: None,
             liquidation_px: None,
@@ -90,13 +95,15 @@ impl CoverLine {
     /// The position as it is read now. What is left of one that shrank keeps the farther part of its line: the nearer
     /// stops are hit first.
     pub(crate) fn resize(&mut self, position: HeldNow) {
-        let HeldNow { held, entry_px, .. } = position;
+        let HeldNow { held, entry_px, judged_px, .. } = position;
+        let has_new = self.uncovered() > Decimal::ZERO;
         // One of the same size was closed and opened anew between two reads.
         if held == self.held && self.is_priced_anew(position) {
-            *self = Self::new(self.side, held, entry_px);
+            *self = Self { judged_px, ..Self::new(self.side, held, entry_px) };
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
-            let has_new = self.uncovered() > Decimal::ZERO;
+            let known = self.judged_px.filter(|_| has_new);
+            self.judged_px = self.side.furthest(known.into_iter().chain(judged_px));
             self.opened_px = match (self.opened_px.filter(|_| has_new), px) {
                 (Some(known), Some(px)) => Some(self.side.further_of(known, px)),
                 (None, px) | (px, None) => px,
@@ -208,6 +215,18 @@ impl CoverLine {
         });
         self.parts = tighter(self.side, &self.parts, &seen);
         self.bound();
+    }
+
+    /// Takes the stop that what was never covered was judged with for its line, where the price has passed it already: no
+    /// stop farther away takes its place.
+    pub(crate) fn hold_judged(&mut self, mark: Decimal) {
+        let size = self.uncovered();
+        let passed = self.judged_px.filter(|px| size > Decimal::ZERO && !self.side.losing(*px, mark));
+        if let Some(px) = passed {
+            self.parts.push(LinePart { px, size });
+            sort_parts(self.side, &mut self.parts);
+            self.bound();
+        }
     }
 
     /// Forgets so much of what has the price beyond it, once that was closed. What the market did not take keeps its line.
@@ -359,8 +378,8 @@ impl CoverLines {
         for (asset, (side, now)) in positions {
             // Was it there all along, or opened since?
             let back = self.ended.take((*asset, *side)).filter(|line| !line.is_priced_anew(*now));
-            let new = || back.unwrap_or_else(|| CoverLine::new(*side, now.held, now.entry_px));
-            self.lines.entry(*asset).or_insert_with(new).resize(*now);
+            let new = || CoverLine { judged_px: now.judged_px, ..CoverLine::new(*side, now.held, now.entry_px) };
+            self.lines.entry(*asset).or_insert_with(|| back.unwrap_or_else(new)).resize(*now);
         }
     }
 }
@@ -376,13 +395,13 @@ mod tests {
         {
             let mut line = CoverLine::new(PositionSide::Long, dec!(100), Some(dec!(2000)));
             line.tighten(&[(dec!(1980), CoverSize::Part(dec!(100)))], Decimal::ZERO);
-            line.resize(HeldNow { held: dec!(100), entry_px: Some(entry_px), mark: Some(dec!(1990)) });
+            line.resize(HeldNow { held: dec!(100), entry_px: Some(entry_px), mark: Some(dec!(1990)), judged_px: None });
             assert_eq!(!line.covered_parts().is_empty(), is_kept, "{entry_px}");
         }
         // Where the market stands near the entry price the line stays.
         let mut line = CoverLine::new(PositionSide::Long, dec!(1), Some(dec!(2000)));
         line.tighten(&[(dec!(1980), CoverSize::Part(dec!(1)))], Decimal::ZERO);
-        line.resize(HeldNow { held: dec!(1), entry_px: Some(dec!(2003.9)), mark: Some(dec!(2003.9)) });
+        line.resize(HeldNow { held: dec!(1), entry_px: Some(dec!(2003.9)), mark: Some(dec!(2003.9)), judged_px: None });
         assert!(!line.covered_parts().is_empty());
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct MarketExposure {
     /// What the venue told to have filled and the position does not show, signed.
     told: Decimal,
     pub(crate) mid: Option<Decimal>,
+    /// Where it stands apart from the mid.
+    mark: Option<Decimal>,
     long: SideExposure,
     short: SideExposure,
     /// Kept while orders are added.
@@ -133,9 +135,10 @@ impl Exposure {
     }
 
     fn market_mut(&mut self, view: &View, asset: u32) -> &mut MarketExposure {
-        self.markets
-            .entry(asset)
-            .or_insert_with(|| MarketExposure { mid: view.price(asset), ..MarketExposure::default() })
+        self.markets.entry(asset).or_insert_with(|| {
+            let (mid, mark) = (view.price(asset), view.mark_apart(asset));
+            MarketExposure { mid, mark, ..MarketExposure::default() }
+        })
     }
 
     /// One market, to look at.
@@ -340,7 +343,9 @@ impl MarketExposure {
         if entries.is_empty() {
             return held;
         }
-        let loss = |leg: &EntryLeg| unit_loss(side, leg.px, leg.stop.map(|stop| stop.px), stop_pct);
+        // Who enters away from the mark loses that much at once, wherever its stop stands.
+        let at_once = |leg: &EntryLeg| self.mark.map_or(Decimal::ZERO, |mark| side.loss(leg.px, mark));
+        let loss = |leg: &EntryLeg| unit_loss(side, leg.px, leg.stop.map(|stop| stop.px), stop_pct).max(at_once(leg));
         let value = |leg: &EntryLeg| self.unit_value(side.opening(), leg.px);
         Figures {
             notional: held.notional.saturating_add(cost_of(entries, value)),
@@ -348,9 +353,11 @@ impl MarketExposure {
         }
     }
 
-    /// What one unit of an entry is worth when it fills: a buy at most its limit, a sell at the mid if that is higher.
+    /// What one unit of an entry is worth when it fills: a buy at most its limit, a sell at the mid if that is higher; or at
+    /// the mark.
     pub(crate) fn unit_value(&self, side: Side, px: Decimal) -> Decimal {
-        if side.is_buy() { px } else { self.mid.map_or(px, |mid| mid.max(px)) }
+        let traded = if side.is_buy() { px } else { self.mid.map_or(px, |mid| mid.max(px)) };
+        self.mark.map_or(traded, |mark| mark.max(traded))
     }
 
     /// USDC that the position on one side loses if its stops are hit.
@@ -361,15 +368,17 @@ impl MarketExposure {
     fn position_figures(&self, side: PositionSide, stop_pct: Decimal) -> Figures {
         let held = self.held(side);
         let Some(mid) = self.mid.filter(|_| !held.is_zero()) else { return Figures::default() };
+        // The price from which its stops lose more, and the one at which it is worth more.
+        let (from_px, most) = self.mark.map_or((mid, mid), |mark| (side.nearer_of(mid, mark), mid.max(mark)));
         let (mut left, mut loss) = (held, Decimal::ZERO);
         for stop in self.stops(side) {
             let part = stop.size.of(left).min(left);
-            let unit = unit_loss(side, mid, Some(stop.px), stop_pct);
+            let unit = unit_loss(side, from_px, Some(stop.px), stop_pct);
             loss = loss.saturating_add(unit.saturating_mul(part));
             left = left.saturating_sub(part);
         }
-        loss = loss.saturating_add(percent_of(mid, stop_pct).saturating_mul(left));
-        Figures { notional: held.saturating_mul(mid), loss }
+        loss = loss.saturating_add(percent_of(from_px, stop_pct).saturating_mul(left));
+        Figures { notional: held.saturating_mul(most), loss }
     }
 }
 

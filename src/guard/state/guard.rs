@@ -98,10 +98,19 @@ pub(crate) struct Parked {
     pub(crate) request: Request,
     /// Asset ids of the settings not answered yet.
     pub(crate) wanted: BTreeSet<u32>,
+    /// Asset ids of the marks not known yet.
+    pub(crate) marks: BTreeSet<u32>,
     /// Whether it waits for the open orders.
     pub(crate) for_orders: bool,
     /// When it came.
     pub(crate) at_ms: u64,
+}
+
+impl Parked {
+    /// Whether an entry that waits has all that it waits for.
+    pub(crate) fn has_all(&self) -> bool {
+        self.wanted.is_empty() && self.marks.is_empty() && !self.for_orders
+    }
 }
 
 impl Guard {

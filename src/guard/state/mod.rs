@@ -12,6 +12,7 @@ pub(crate) mod flatten;
 pub(crate) mod guard;
 pub(crate) mod in_doubt;
 pub(crate) mod intent;
+pub(crate) mod marks;
 pub(crate) mod may_hold;
 pub(crate) mod nonces;
 pub(crate) mod open_intents;

@@ -16,6 +16,8 @@ pub(crate) struct View {
     pub(crate) mids: BTreeMap<u32, Decimal>,
     /// When the read of the mids began.
     pub(crate) mids_ms: Option<u64>,
+    /// Marks, each with when the read of it began.
+    pub(crate) marks: BTreeMap<u32, (Decimal, u64)>,
     pub(crate) account: Option<AccountView>,
     /// Open orders of core perps by order id.
     pub(crate) orders: BTreeMap<u64, Resting>,

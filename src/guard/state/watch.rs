@@ -4,6 +4,7 @@ use crate::guard::state::flatten::Flatten;
 use crate::guard::state::order_attempts::{Dust, RetryState};
 use crate::guard::state::over_limit::OverLimit;
 use crate::guard::state::view::View;
+use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,8 @@ pub(crate) struct Watch {
     pub(crate) last_bare: BTreeSet<(u32, bool)>,
     /// Since when a market's position is not covered in full by stops that the venue has.
     pub(crate) bare_ms: BTreeMap<u32, u64>,
+    /// The stop that what has just changed a market's position was judged with, until its line takes it.
+    pub(crate) judged: BTreeMap<u32, (PositionSide, Decimal)>,
     retry: BTreeMap<u32, RetryState>,
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,

@@ -176,12 +176,12 @@ impl Desk {
 
     pub(super) fn read_mids(&mut self, begun_ms: u64) -> Effects {
         let mids = self.mids.clone();
+        self.guard.view.set_marks(&mids, begun_ms);
         self.step(Input::Mids { mids, begun_ms })
     }
 
     pub(super) fn read_account(&mut self, begun_ms: u64) -> Effects {
-        let state = self.state(begun_ms);
-        let equity = self.equity;
+        let (state, equity) = (self.state(begun_ms), self.equity);
         self.step(Input::Account { state, equity, begun_ms })
     }
 

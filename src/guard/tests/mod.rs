@@ -36,6 +36,7 @@ mod in_flight;
 mod keeping_flat;
 mod leverage;
 mod live;
+mod marks;
 mod misbehaving;
 mod modes;
 mod modifies;

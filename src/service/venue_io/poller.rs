@@ -97,7 +97,9 @@ impl Poller {
             Question::Leverage { asset, coin } => {
                 let leverage = self.beside.leverage(&coin);
                 self.note("leverage", leverage.as_ref().err())?;
-                self.tell(Input::Leverage { asset, leverage: leverage.ok() })
+                let (leverage, marks) = leverage.ok().unzip();
+                marks.into_iter().try_for_each(|marks| self.tell(marks))?;
+                self.tell(Input::Leverage { asset, leverage })
             }
         }
     }
@@ -109,7 +111,7 @@ impl Poller {
             Task::Wallet => ("API wallet's role", WALLET_MS, self.beside.wallet()?),
             Task::Role => ("role", u64::MAX, self.beside.role()),
             Task::Mode => ("mode", seldom_ms, self.read_mode(read_for)?),
-            Task::Universe => ("markets", UNIVERSE_MS, self.beside.universe(read_for)),
+            Task::Universe => ("markets", UNIVERSE_MS, self.read_universe(read_for)?),
             Task::Mids => ("prices", self.intervals.prices_ms, self.steady.mids(read_for)),
             Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)),
             Task::Orders => ("open orders", self.intervals.orders_ms, self.steady.orders(read_for)),
@@ -148,6 +150,17 @@ impl Poller {
             Err(mode) if self.board.mode().is_none() => return Err(ThreadEnd::Refused(info::unvalued(&mode))),
             Err(mode) => Input::UnvaluedMode { mode, begun_ms },
         })))
+    }
+
+    /// The marks can be told of markets that are known.
+    fn read_universe(&self, read_for: ReadFor) -> Result<Answer, String> {
+        match self.beside.universe(read_for) {
+            Ok((universe, marks)) => {
+                self.tell(Input::Universe(universe))?;
+                Ok(Ok(Some(marks)))
+            }
+            Err(text) => Ok(Err(text)),
+        }
     }
 
     fn read_account(&self, read_for: ReadFor) -> Answer {

@@ -88,10 +88,15 @@ impl VenueReader {
         Ok((AccountMode::from_answer(&answer)?, begun_ms))
     }
 
-    pub(super) fn universe(&self, read_for: ReadFor) -> Answer {
+    /// The markets, and the marks of all of them: the answer with both weighs no more than the one without marks.
+    pub(super) fn universe(&self, read_for: ReadFor) -> Result<(Universe, Input), String> {
+        let begun_ms = now_ms();
         let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
-        let (universe, _) = self.read(read_for, &json!({"type": "meta", "dex": ""}), Universe::from_meta)?;
-        Ok(Some(Input::Universe(universe)))
+        let answer = self.ask_seldom(read_for, &json!({"type": "metaAndAssetCtxs", "dex": ""}))?;
+        let (meta, marks) = info::markets_and_marks(&answer)?;
+        let universe = Universe::from_meta(meta)?;
+        self.venue.cache.keep(info_cache::key(&json!({"type": "meta"})), meta.to_string().into_bytes(), begun_ms);
+        Ok((universe, Input::Marks { marks, begun_ms }))
     }
 
     pub(super) fn mids(&self, read_for: ReadFor) -> Answer {
@@ -158,9 +163,12 @@ impl VenueReader {
         self.ask_as(Priority::EarlyRead, &json!({"type": "orderStatus", "user": self.account, "oid": cloid}))
     }
 
-    pub(super) fn leverage(&self, coin: &str) -> Result<info::Leverage, String> {
+    /// A market's leverage setting, and its mark.
+    pub(super) fn leverage(&self, coin: &str) -> Result<(info::Leverage, Input), String> {
+        let begun_ms = now_ms();
         let answer = self.ask_in_time(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}))?;
-        info::active_leverage(&answer)
+        let marks = info::active_mark(&answer).map(|mark| (coin.to_owned(), mark)).into_iter().collect();
+        Ok((info::active_leverage(&answer)?, Input::Marks { marks, begun_ms }))
     }
 
     /// Asks and parses, and keeps a good answer for clients; with the time when it was asked.

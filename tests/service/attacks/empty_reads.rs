@@ -61,7 +61,7 @@ fn one_orders_read_without_the_stop_moves_no_line() {
 fn markets_that_are_none_are_read_again_at_once() {
     let mut stand = Stand::set_up(Mode::Testnet, WIDE);
     hold(&stand, "ETH", "0.4");
-    stand.venue.fault("meta", "empty", 1).unwrap();
+    stand.venue.fault("metaAndAssetCtxs", "empty", 1).unwrap();
     stand.launch();
     until("the stop", || stops(&stand, "ETH").into_iter().next());
     assert_eq!(stand.send(&resting())["status"], "ok");

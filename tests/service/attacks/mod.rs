@@ -57,6 +57,7 @@ mod spent_reserve;
 mod spoiled_index;
 mod stale_ids;
 mod stops_of_batches;
+mod thin_market;
 mod told_fills;
 mod twaps;
 mod twin_ids;

@@ -10,7 +10,7 @@ fn a_position_in_no_known_market_is_told_of_until_it_is_known() {
     let stand = Stand::up(Mode::Testnet, WIDE);
     let is_told =
         || stand.status()["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "position_unknown");
-    fault(&stand, "meta", "http_502", 1_000_000, "");
+    fault(&stand, "metaAndAssetCtxs", "http_502", 1_000_000, "");
     stand.venue.control(&json!({"op": "list", "coin": "NEWC", "px": "20"})).unwrap();
     assert!(!is_told());
     hold(&stand, "NEWC", "30");

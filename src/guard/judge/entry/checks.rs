@@ -5,7 +5,7 @@ use rust_decimal::Decimal;
 
 use super::entry_cover::{self, Cover};
 use super::requested_stop::RequestedStop;
-use super::{collar, lower_leverage, market, price_invalid, size_invalid, trigger_entry_not_allowed};
+use super::{collar, known_mark, lower_leverage, market, price_invalid, size_invalid, trigger_entry_not_allowed};
 use crate::guard::judge::context::JudgeContext;
 use crate::guard::judge::fit_to_limits::fit_to_limits;
 use crate::guard::judge::stop::Entry;
@@ -46,10 +46,14 @@ pub(crate) fn judge(
     let pulled = collar::pull(order, market, mid, guard.config.rules.collar);
 
     let market_exposure = context.market_exposure(order.asset);
-    let (part, held) =
-        (market_exposure.opening_part(order), market_exposure.held(PositionSide::opened_by(Side::of(order.is_buy))));
+    let side = PositionSide::opened_by(Side::of(order.is_buy));
+    let (part, held) = (market_exposure.opening_part(order), market_exposure.held(side));
     let closing = order.size.saturating_sub(part);
-    let entry = Entry { market, mid, is_long: order.is_buy, px: order.limit_px, held };
+    if !part.is_zero() {
+        known_mark::check(guard, market, context.now_ms)?;
+    }
+    let market_px = guard.view.worse_px(order.asset, side, mid);
+    let entry = Entry { market, market_px, is_long: order.is_buy, px: order.limit_px, held };
     let mut cover = entry_cover::find(context, &entry, requested, part)?;
     if !part.is_zero() {
         lower_leverage::check_learnt(guard, market)?;

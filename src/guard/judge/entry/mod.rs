@@ -4,6 +4,7 @@
 pub(crate) mod checks;
 pub(crate) mod collar;
 pub(crate) mod entry_cover;
+pub(crate) mod known_mark;
 pub(crate) mod leverage_too_high;
 pub(crate) mod lower_leverage;
 pub(crate) mod market;

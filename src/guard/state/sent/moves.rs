@@ -4,6 +4,7 @@ use super::key::Moment;
 use super::ledger::SentOrders;
 use super::order::SentOrder;
 use crate::guard::state::view::{Resting, View};
+use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
@@ -22,6 +23,16 @@ struct Cause {
 }
 
 impl SentOrders {
+    /// The stops that the entries of one side were judged with, of those that may have filled.
+    pub(crate) fn judged_stops(&self, view: &View, asset: u32, side: PositionSide) -> Vec<Decimal> {
+        let opening = (asset, side.opening().is_buy(), false);
+        let sent = self.orders.iter().chain(&self.unshown.fills);
+        let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
+        let resting = view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
+        let stops = sent.filter_map(|order| order.stop).map(|stop| stop.px);
+        stops.chain(resting.filter_map(|order| order.child_stop_px)).filter(|px| *px > Decimal::ZERO).collect()
+    }
+
     /// Settles against an account read. `moves` is by how much positions differ from the read before it, signed.
     pub(crate) fn on_account_read(&mut self, read: Moment, view: &View, moves: &BTreeMap<u32, Decimal>) {
         let moves = self.set_off_known(read, view, moves);

@@ -56,7 +56,9 @@ impl World {
                 self.hears(50, Input::OrderStatus { intent, index, cloid, answer });
             }
             Read::Twaps => self.hears(50, Input::Twaps(Ok(Vec::new()))),
-            Read::Universe => {}
+            Read::Universe => {
+                self.hears(100, Input::Marks { marks: self.venue.books.mids.clone(), begun_ms: self.now })
+            }
         }
     }
 

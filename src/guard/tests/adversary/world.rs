@@ -148,6 +148,7 @@ impl World {
         let effects = self.guard.start(now);
         self.take(effects);
         self.give(Input::Universe(universe()));
+        self.give(Input::Marks { marks: self.venue.books.mids.clone(), begun_ms: now });
         self.give(Input::ActsFor(None));
         self.give(Input::AccountMode { mode: AccountMode::Standard, begun_ms: now });
         for asset in [ETH, SOL] {

@@ -112,6 +112,7 @@ impl World {
         self.carry(effects);
         for input in [
             Input::Universe(universe()),
+            Input::Marks { marks: self.desk.mids.clone(), begun_ms: now },
             Input::AccountMode { mode: AccountMode::Standard, begun_ms: now },
             Input::ActsFor(None),
             Input::RequestsLeft(PLENTY),
@@ -186,6 +187,10 @@ impl World {
                 let value = self.venue.leverage.get(&asset).copied().unwrap_or(5);
                 let leverage = Some(Leverage { mode: MarginMode::Cross, value });
                 self.mail.push((arrives, Mail::Input(Box::new(Input::Leverage { asset, leverage }))));
+            }
+            Command::Read(Read::Universe) => {
+                let marks = Input::Marks { marks: self.desk.mids.clone(), begun_ms: self.now() };
+                self.mail.push((arrives, Mail::Input(Box::new(marks))));
             }
             Command::Read(Read::Account) => self.read(true, arrives),
             Command::Read(Read::Orders | Read::OrdersNow) => self.read(false, arrives),

@@ -82,6 +82,10 @@ impl World {
             let next = if fails { now + late.max(1_000) } else { now + every_ms(on).max(late) };
             self.due.insert(on, (next, now + late));
             if !fails {
+                if on == On::Markets {
+                    let marks = self.venue.books.mids.clone();
+                    self.mail.push((now + late, Input::Marks { marks, begun_ms: now }));
+                }
                 let input = self.picture(on, trouble);
                 self.mail.push((now + late, input));
             } else if on == On::Twaps {

@@ -100,6 +100,8 @@ impl World {
         world.give(Input::RequestsLeft(10_000));
         let universe = world.markets();
         world.give(Input::Universe(universe));
+        let marks = world.venue.books.mids.clone();
+        world.give(Input::Marks { marks, begun_ms: NOW });
         world.due = [On::Mode, On::Prices, On::Account, On::Orders].map(|on| (on, (NOW, 0))).into();
         world.due.insert(On::Markets, (NOW + 60_000, 0));
         world

@@ -119,6 +119,7 @@ impl World {
         let effects = self.guard.start(now);
         self.take(effects);
         self.give(Input::Universe(universe()));
+        self.give(Input::Marks { marks: self.venue.books.mids.clone(), begun_ms: now });
         self.give(Input::ActsFor(None));
         self.give(Input::RequestsLeft(PLENTY));
         if let Some(reason) = self.kill_file.clone() {
@@ -192,7 +193,10 @@ impl World {
                 let answer = if self.is_away() { Err("HTTP 502".to_owned()) } else { Ok(Vec::new()) };
                 self.post_mail(20, Mail::Input(Input::Twaps(answer)));
             }
-            Read::Universe => {}
+            Read::Universe => {
+                let marks = if self.is_away() { BTreeMap::new() } else { self.venue.books.mids.clone() };
+                self.post_mail(20, Mail::Input(Input::Marks { marks, begun_ms: self.now }));
+            }
         }
     }
 

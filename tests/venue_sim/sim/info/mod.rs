@@ -32,14 +32,20 @@ impl Answer {
 
     /// The same with nothing in its lists.
     pub(crate) fn with_empty_lists(mut self) -> Self {
-        match &mut self {
-            Self::Json(Value::Array(items)) => items.clear(),
-            Self::Json(Value::Object(members)) => {
-                members.values_mut().filter_map(Value::as_array_mut).for_each(Vec::clear);
-            }
-            _ => {}
+        if let Self::Json(answer) = &mut self {
+            empty_lists(answer);
         }
         self
+    }
+}
+
+/// An answer of several parts keeps them, each with nothing in its lists.
+fn empty_lists(answer: &mut Value) {
+    match answer {
+        Value::Array(parts) if parts.iter().any(Value::is_array) => parts.iter_mut().for_each(empty_lists),
+        Value::Array(items) => items.clear(),
+        Value::Object(members) => members.values_mut().filter_map(Value::as_array_mut).for_each(Vec::clear),
+        _ => {}
     }
 }
 

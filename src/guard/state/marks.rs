@@ -1,0 +1,57 @@
+//! Marks: the prices by which the venue values positions and fires stops. Entries are priced by the mids, and in a thin market
+//! whoever quotes there moves the mid alone: where both stand apart, an entry is judged by the worse of them.
+
+use crate::base::amount::percent_of;
+use crate::guard::state::view::View;
+use crate::venue::side::PositionSide;
+use rust_decimal::{Decimal, dec};
+use std::collections::BTreeMap;
+
+/// Within so much of the mid the mark counts as the same: a spread, and what moves between two reads.
+const SAME_PCT: Decimal = dec!(0.2);
+
+/// A mark at the mid is relied on for so long: two reads of all marks.
+const MAX_AGE_MS: u64 = 120_000;
+
+impl View {
+    /// Takes in marks by coin, each unless a newer one is held.
+    pub(crate) fn set_marks(&mut self, marks: &BTreeMap<String, Decimal>, begun_ms: u64) {
+        for (coin, mark) in marks.iter().filter(|(_, mark)| **mark > Decimal::ZERO) {
+            let Some(market) = self.universe.by_coin(coin) else { continue };
+            let held = self.marks.entry(market.asset).or_insert((*mark, begun_ms));
+            if held.1 <= begun_ms {
+                *held = (*mark, begun_ms);
+            }
+        }
+    }
+
+    /// The newest mark, with when the read of it began.
+    fn last_mark(&self, asset: u32) -> Option<(Decimal, u64)> {
+        let of_position = self.mark(asset).filter(|mark| *mark > Decimal::ZERO);
+        let of_position = of_position.zip(self.account.as_ref().map(|account| account.begun_ms));
+        of_position.into_iter().chain(self.marks.get(&asset).copied()).max_by_key(|(_, begun_ms)| *begun_ms)
+    }
+
+    /// The newest mark where it stands apart from the mid.
+    pub(crate) fn mark_apart(&self, asset: u32) -> Option<Decimal> {
+        let mid = self.mids.get(&asset)?;
+        self.last_mark(asset).map(|(mark, _)| mark).filter(|mark| is_apart(*mid, *mark))
+    }
+
+    /// Whether the mark is known well enough to judge an entry: read within `fresh_ms`, or not long ago and at the mid.
+    pub(crate) fn knows_mark(&self, asset: u32, now_ms: u64, fresh_ms: u64) -> bool {
+        self.last_mark(asset).is_some_and(|(_, begun_ms)| {
+            let is_near = self.mark_apart(asset).is_none();
+            now_ms.saturating_sub(begun_ms) <= if is_near { fresh_ms.max(MAX_AGE_MS) } else { fresh_ms }
+        })
+    }
+
+    /// The worse of mid and mark for who opens this side: what it would get for it at once.
+    pub(crate) fn worse_px(&self, asset: u32, side: PositionSide, mid: Decimal) -> Decimal {
+        self.mark_apart(asset).map_or(mid, |mark| side.further_of(mid, mark))
+    }
+}
+
+fn is_apart(mid: Decimal, mark: Decimal) -> bool {
+    mark.saturating_sub(mid).abs() > percent_of(mid, SAME_PCT)
+}
