@@ -21,6 +21,7 @@ mod killed_and_bare;
 mod lagging_reads;
 mod loosened_stop;
 mod lowest_price;
+mod many_clients;
 mod many_small_stops;
 mod mixed_requests;
 mod moved_home;
