@@ -9,6 +9,7 @@ mod crowded_book;
 mod cut_journal;
 mod dust;
 mod endless_doubts;
+mod exchanged_journal;
 mod exits_in_turn;
 mod exits_without_pause;
 mod flip_overtaken;
