@@ -30,7 +30,7 @@ codes! {
     HomeGone = "home_gone",
     /// An older day of the journal is damaged; keep a copy, and put back what was moved or changed.
     JournalDamaged = "journal_damaged",
-    /// Decisions cannot be written and entries are refused; look at the disk.
+    /// Decisions cannot be kept and entries are refused; look at the disk, and put back what was moved or replaced.
     JournalError = "journal_error",
     /// Money moved by a ledger entry of a type that is not known; compare the account with what was expected.
     LedgerOdd = "ledger_odd",

@@ -47,6 +47,8 @@ pub struct Decided {
     pub code: Code,
     /// Whether it passed and opens nothing.
     pub is_exit: bool,
+    /// The client that signed it, where one did.
+    pub client: Option<Address>,
 }
 
 /// A [`RiskRecord`] to write: what the risk state is made from at the next start.

@@ -113,6 +113,12 @@ impl Home {
         self.dir.join("run")
     }
 
+    /// Says where the journal of one mode and account ends, outside of its folder.
+    #[must_use]
+    pub fn journal_witness(&self, mode: Mode, account: Address) -> PathBuf {
+        self.run_dir().join(format!("journal-end-{mode}-{account}"))
+    }
+
     /// The journals of one mode and account.
     #[must_use]
     pub fn journal_dir(&self, mode: Mode, account: Address) -> PathBuf {

@@ -3,6 +3,7 @@
 use super::chain::{LineFault, MAX_LINE, fits};
 use super::error::JournalError;
 use super::segment::{HEADER, Position};
+use crate::base::address::Address;
 use crate::record::event::Keys;
 
 /// The largest batch (bytes of text).
@@ -30,8 +31,8 @@ pub struct RiskLine {
 pub enum Worth {
     /// Refusals, and what is only told: no byte of the reserve.
     Told,
-    /// A client's exit: the first part of the reserve.
-    Exit,
+    /// A client's exit: its own part of the first part of the reserve.
+    Exit(Option<Address>),
     /// The guard's own: cover, closes, halts, kills, and what became of what was sent. All of the reserve.
     #[default]
     Own,

@@ -119,6 +119,22 @@ pub enum OpenError {
         /// Why: a symbolic link, another owner, not a plain file.
         why: &'static str,
     },
+    /// A file or folder that others can write.
+    Writable {
+        /// It.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+    /// An older copy of the whole journal.
+    OlderCopy {
+        /// The file outside the journal that says so.
+        witness: PathBuf,
+        /// The file that once reached farther.
+        file: PathBuf,
+        /// The byte that it reached.
+        reached: u64,
+    },
     /// The journal's other part stands in a fallback folder that cannot be read.
     FallbackAway {
         /// The folder.
@@ -175,6 +191,20 @@ impl fmt::Display for OpenError {
                     f,
                     "{} is refused: it is {why}; put a plain file or folder of the journal's owner there",
                     path.display()
+                )
+            }
+            OpenError::Writable { path, mode } => {
+                let path = path.display();
+                write!(f, "{path} has mode {mode:04o}, so others can write it; run `chmod go-w {path}`")
+            }
+            OpenError::OlderCopy { witness, file, reached } => {
+                let witness = witness.display();
+                write!(
+                    f,
+                    "this is an older copy of the journal: {witness} says that {} reached byte {reached}. Bring the newer one \
+                     back; where there is none, check at the venue what is open, remove {witness} and start again: halts, \
+                     fills and used nonces since then are not known",
+                    file.display()
                 )
             }
             OpenError::FallbackAway { folder, why } => write!(

@@ -1,7 +1,7 @@
-//! The folder a journal stands in, and its fallback on another disk. Every file belongs to the folder's owner, is opened
-//! without following a link, and has a mode that the umask does not change. Knows no line.
+//! The folder a journal stands in, and its fallback on another disk. Every file belongs to the folder's owner, is one that
+//! nobody else can write, is opened without following a link, and has a mode that the umask does not change. Knows no line.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,7 @@ impl Folder {
         if !meta.is_dir() {
             return Err(OpenError::NotOurs { path: path.to_owned(), why: "not a folder" });
         }
+        refuse_writable(path, &meta)?;
         Ok(Folder { path: path.to_owned(), owner: meta.uid() })
     }
 
@@ -55,7 +56,7 @@ impl Folder {
             Ok((_, meta)) if meta.uid() != self.owner => {
                 Err(OpenError::NotOurs { path, why: "a file of another owner" })
             }
-            Ok((file, _)) => Ok(Some(file)),
+            Ok((file, meta)) => refuse_writable(&path, &meta).map(|()| Some(file)),
             Err(FileError { why: Why::Missing, .. }) => Ok(None),
             Err(FileError { why: Why::Link, .. }) => Err(OpenError::NotOurs { path, why: "a symbolic link" }),
             Err(FileError { why: Why::NotAFile, .. }) => Err(OpenError::NotOurs { path, why: "not a plain file" }),
@@ -112,6 +113,12 @@ fn as_io(error: FileError) -> io::Error {
         Why::Io(_, error) => error,
         _ => io::Error::other(error),
     }
+}
+
+/// Refuses what another user could have written.
+fn refuse_writable(path: &Path, meta: &Metadata) -> Result<(), OpenError> {
+    let mode = meta.permissions().mode() & 0o7777;
+    if mode & 0o022 == 0 { Ok(()) } else { Err(OpenError::Writable { path: path.to_owned(), mode }) }
 }
 
 /// Removes a file; one that is not there is fine.

@@ -24,7 +24,9 @@ mod error;
 mod folder;
 mod health;
 mod history;
+mod in_place;
 mod index;
+mod lock;
 mod lookup;
 mod open;
 mod reader;
@@ -40,6 +42,7 @@ mod tail;
 mod tests;
 mod unindexed;
 mod vouch;
+mod witness;
 mod writer;
 
 pub use batch::{Batch, Line, MAX_BATCH, RiskLine, Worth};

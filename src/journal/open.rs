@@ -2,13 +2,10 @@
 //! the service is about to rely on. Whatever else is not as it was written is refused; nothing is repaired.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
 use serde::de::IgnoredAny;
 
 use super::carry::carry_over;
@@ -18,6 +15,7 @@ use super::folder::{Folder, Folders};
 use super::history::History;
 use super::index::Index;
 use super::index::entry::{Location, entries};
+use super::lock::lock;
 use super::redo;
 use super::seen::place_of;
 use super::segment::{
@@ -28,6 +26,7 @@ use super::store::{Parts, Store};
 use super::stored::StoredEvent;
 use super::tail::Tail;
 use super::vouch;
+use super::witness::{self, Witness};
 use crate::faults::Faults;
 use crate::record::event::Kind;
 use crate::record::risk_record::{Checkpoint, RiskRecord};
@@ -35,14 +34,16 @@ use crate::record::risk_record::{Checkpoint, RiskRecord};
 /// Events read at start also when the last checkpoint is nearer.
 const RECENT: u64 = 1000;
 
-const LOCK: &str = "lock";
-
 /// How a journal is opened.
 #[derive(Clone, Default)]
 pub struct Options {
     /// A folder of this journal's own on another disk, which takes over when the journal's folder fails. It is made
     /// where missing; once used, the journal is not opened without it.
     pub fallback: Option<PathBuf>,
+    /// A file outside the journal's folder that says where its events end, so that an older copy of it all is refused.
+    pub witness: Option<PathBuf>,
+    /// How many clients share what a full disk keeps for their exits.
+    pub clients: usize,
     /// Makes steps fail, in builds that can.
     pub faults: Faults,
     /// Members with their values that the risk journal's first record and every `started` event must agree with, so that a
@@ -88,6 +89,7 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
         is_closed: events.is_closed,
     };
     vouch::check(&folders, &ends)?;
+    options.witness.as_ref().map_or(Ok(()), |path| witness::check(path, &folders))?;
     let risk_end = risk.end.map(|end| carry_over(&folders, &risk.records, risk.bytes, end));
     let last_seq = events.last_seq.max(risk.checkpoint_seq);
 
@@ -95,6 +97,8 @@ pub fn open(dir: &Path, options: &Options) -> Result<(Store, Opened), OpenError>
         events: resume(&folders, Stream::Events, events.end)?,
         risk: resume(&folders, Stream::Risk, risk_end)?,
         folders: folders.clone(),
+        witness: Witness::new(options.witness.clone(), events.end),
+        clients: options.clients,
         faults: options.faults.clone(),
         index: Arc::clone(&index),
         lock,
@@ -125,24 +129,6 @@ fn refuse_orphans(folders: &Folders) -> Result<(), OpenError> {
     let Some(events) = list(folders, Stream::Events)?.last().copied() else { return Ok(()) };
     let risk = Segment { day: None, n: 0 }.name();
     Err(damage(&folders.main.join(&risk), 0, What::Gone { beside: events.name() }).into())
-}
-
-/// The lock file is for its owner alone: whoever can open a file can hold a lock on it.
-fn lock(folder: &Folder) -> Result<Flock<File>, OpenError> {
-    let path = folder.join(LOCK);
-    let file = folder.open_or_create(LOCK, 0o600)?;
-    match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-        Ok(mut held) => {
-            let written = held.set_len(0).and_then(|()| writeln!(held, "{}", std::process::id()));
-            written.map_err(OpenError::io(&path))?;
-            Ok(held)
-        }
-        Err((_, Errno::EWOULDBLOCK)) => {
-            let holder = folder.read_small(LOCK, 32)?.unwrap_or_default();
-            Err(OpenError::Locked { file: path, pid: String::from_utf8_lossy(&holder).trim().parse().ok() })
-        }
-        Err((_, errno)) => Err(OpenError::Io { path, error: errno.into() }),
-    }
 }
 
 /// The end of a journal to write on: its last file, if that stands where it belongs.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::chain::{Chain, Lines, seal};
 use super::error::{OpenError, What};
 use super::folder::{Folder, Folders};
+use super::in_place::is_in_place;
 use super::segment::{Segment, damage, list};
 use crate::faults::{Faults, Step};
 
@@ -58,6 +59,15 @@ impl Redo {
             let _told_by_the_health = made;
         }
         Ok(redo)
+    }
+
+    /// Begins it anew where it is not under its name any more.
+    pub(crate) fn keep_in_place(&mut self, folder: &Folder) {
+        if !is_in_place(&folder.join(NAME), &self.file)
+            && let Ok(anew) = Redo::open(folder)
+        {
+            *self = anew;
+        }
     }
 
     /// Names and holds what is written next.

@@ -1,14 +1,51 @@
 //! Files of real blocks that are given up when the disk is full, so that exits, cover and closes can still be journaled:
-//! first one that clients' exits may use, and last one for the guard's own alone, so that no client can use it up.
+//! first one that clients' exits may use, each client a part of it, and last one for the guard's own alone, so that no client can use it up.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use super::batch::Worth;
 use super::folder::{Folder, remove};
+use crate::base::address::Address;
 use crate::faults::{Faults, Step};
 
 /// Bytes kept back in each part: thousands of events.
 const SIZE: i64 = 1024 * 1024;
+
+/// The least that each client may use of the part for exits: a few events.
+const LEAST: u64 = 4 * 1024;
+
+/// What clients have used of the part for exits while their disk is full. Half of it is theirs in equal parts; the rest is for what
+/// becomes of what they sent.
+pub(crate) struct Shares {
+    each: u64,
+    used: BTreeMap<Address, u64>,
+}
+
+impl Shares {
+    /// For so many clients.
+    pub(crate) fn new(clients: usize) -> Shares {
+        let clients = u64::try_from(clients).unwrap_or(u64::MAX).max(1);
+        let half = SIZE.unsigned_abs() / 2;
+        Shares { each: half.checked_div(clients).unwrap_or_default().max(LEAST), used: BTreeMap::new() }
+    }
+
+    /// Takes so many bytes of a client's part, if that holds them.
+    pub(crate) fn take(&mut self, client: Address, bytes: usize) -> bool {
+        let used = self.used.entry(client).or_default();
+        let after = used.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        let fits = after <= self.each;
+        if fits {
+            *used = after;
+        }
+        fits
+    }
+
+    /// The disk has room again.
+    pub(crate) fn restore(&mut self) {
+        self.used.clear();
+    }
+}
 
 /// The reserve of one folder.
 pub(crate) struct Reserve([Part; 2]);
@@ -24,7 +61,7 @@ impl Reserve {
     /// Not held; see [`Reserve::refill`].
     pub(crate) fn none() -> Reserve {
         let part = |name, least| Part { name, least, held: false };
-        Reserve([part("reserve", Worth::Exit), part("reserve-own", Worth::Own)])
+        Reserve([part("reserve", Worth::Exit(None)), part("reserve-own", Worth::Own)])
     }
 
     /// Whether all of the space is kept back now.
@@ -69,5 +106,25 @@ impl Part {
             Err(_) => remove(&folder.join(self.name))?,
         }
         filled
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_client_has_its_part_of_what_is_for_exits() {
+        let (one, other) = (Address([1; 20]), Address([2; 20]));
+        let part = 256 * 1024;
+        let mut shares = Shares::new(2);
+        assert!(shares.take(one, part) && !shares.take(one, 1));
+        assert!(!shares.take(other, part + 1) && shares.take(other, part));
+        shares.restore();
+        assert!(shares.take(one, part));
+        // However many they are, each can tell of an exit or two.
+        let mut shares = Shares::new(256);
+        assert!(shares.take(one, 4096) && !shares.take(one, 1));
+        assert!(Shares::new(0).take(one, 2 * part));
     }
 }

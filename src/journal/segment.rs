@@ -218,14 +218,16 @@ pub(crate) fn damage(path: &Path, byte: u64, what: What) -> Damage {
 
 /// The chain value after the line that ends at `offset`, as that line states it.
 pub(crate) fn stated_chain(path: &Path, file: &File, offset: u64) -> Result<Chain, OpenError> {
+    chain_at(file, offset).map_err(|fault| damage(path, offset.saturating_sub(1), What::Line(fault)).into())
+}
+
+/// The same, cheap also where there is none.
+pub(crate) fn chain_at(file: &File, offset: u64) -> Result<Chain, LineFault> {
     let mut end = [0; OVERHEAD + 1];
-    let size = u64::try_from(end.len()).unwrap_or(0);
-    let at = offset.checked_sub(size).ok_or(LineFault::NoChain);
-    let chain = at.and_then(|at| file.read_exact_at(&mut end, at).map_err(LineFault::Io)).and_then(|()| {
-        let line = end.strip_suffix(b"\n").ok_or(LineFault::NoChain)?;
-        Ok(split(line)?.1)
-    });
-    chain.map_err(|fault| damage(path, offset.saturating_sub(1), What::Line(fault)).into())
+    let at = u64::try_from(end.len()).ok().and_then(|size| offset.checked_sub(size)).ok_or(LineFault::NoChain)?;
+    file.read_exact_at(&mut end, at).map_err(LineFault::Io)?;
+    let line = end.strip_suffix(b"\n").ok_or(LineFault::NoChain)?;
+    Ok(split(line)?.1)
 }
 
 /// Where the last `want` lines before byte `end` start, and how many they are: fewer when the file has fewer.

@@ -19,13 +19,15 @@ use super::index::Index;
 use super::index::entry::{Location, entries};
 use super::lookup::Lookup;
 use super::redo::{Part, Redo};
-use super::reserve::Reserve;
+use super::reserve::{Reserve, Shares};
 use super::seen::with_seen;
 use super::segment::Position;
 use super::tail::{Encoded, Plan, Tail};
+use super::witness::Witness;
 use crate::base::day::{Day, day_of};
 use crate::faults::Faults;
 
+mod places;
 mod room;
 
 /// New files begun for one batch in one folder after a failure.
@@ -34,6 +36,8 @@ const TRIES: u8 = 2;
 /// One of the folders written to.
 pub(super) struct Volume {
     folder: Folder,
+    /// The folder itself, wherever it is moved to.
+    held: File,
     redo: Redo,
     reserve: Reserve,
 }
@@ -67,10 +71,18 @@ pub struct Store {
     looked: Instant,
     /// Whether a disk had no room, and none was made since.
     is_full: bool,
+    shares: Shares,
+    witness: Witness,
     /// What records were worth at least to be kept by the last commit.
     kept: Worth,
     /// The end of the risk journal, until an event says that it was seen.
     unseen: Option<Position>,
+    /// Ends of files that are not under their names as they were left.
+    left: Vec<Position>,
+    /// What is not where it belongs, for the user.
+    displaced: Option<String>,
+    /// Another service that has taken the lock, by its process id where that is known.
+    taken: Option<Option<u32>>,
     faults: Faults,
     health: Arc<Health>,
     index: Arc<Index>,
@@ -78,7 +90,7 @@ pub struct Store {
     written: Commit,
     event_lines: Encoded,
     risk_lines: Encoded,
-    _lock: Flock<File>,
+    lock: Flock<File>,
 }
 
 /// The parts of a verified journal that a store writes on.
@@ -86,6 +98,8 @@ pub(super) struct Parts {
     pub(super) folders: Folders,
     pub(super) events: Tail,
     pub(super) risk: Tail,
+    pub(super) witness: Witness,
+    pub(super) clients: usize,
     pub(super) faults: Faults,
     pub(super) index: Arc<Index>,
     pub(super) lock: Flock<File>,
@@ -93,10 +107,12 @@ pub(super) struct Parts {
 
 impl Store {
     pub(super) fn new(parts: Parts) -> Result<Store, OpenError> {
-        let Parts { folders, events, risk, faults, index, lock } = parts;
+        let Parts { folders, events, risk, witness, clients, faults, index, lock } = parts;
         let (mut volumes, mut is_full) = (Vec::new(), false);
         for folder in folders.all() {
-            let mut volume = Volume { folder: folder.clone(), redo: Redo::open(folder)?, reserve: Reserve::none() };
+            let held = File::open(folder.path()).map_err(OpenError::io(folder.path()))?;
+            let (redo, reserve) = (Redo::open(folder)?, Reserve::none());
+            let mut volume = Volume { folder: folder.clone(), held, redo, reserve };
             // A disk too full for the reserve is shown by the health; it does not keep exits from being journaled.
             let held = volume.reserve.refill(folder, &faults);
             is_full = is_full || volumes.is_empty() && held.is_err_and(|error| no_space(&error));
@@ -114,8 +130,13 @@ impl Store {
             retried: Instant::now(),
             looked: Instant::now(),
             is_full,
+            shares: Shares::new(clients),
+            witness,
             kept: Worth::Told,
             unseen,
+            left: Vec::new(),
+            displaced: None,
+            taken: None,
             faults,
             health: Arc::default(),
             index,
@@ -123,7 +144,7 @@ impl Store {
             written: Commit::default(),
             event_lines: Encoded::default(),
             risk_lines: Encoded::default(),
-            _lock: lock,
+            lock,
         };
         store.look();
         store.show_health();
@@ -182,6 +203,11 @@ impl Store {
     fn try_commit(&mut self, day: Day, before: Unwritten) -> Result<(), Arc<JournalError>> {
         self.day = self.day.max(day);
         self.kept = Worth::Told;
+        self.look_at_places();
+        if let Err(error) = self.check_lock() {
+            self.backlog.refused(before);
+            return Err(Arc::new(error));
+        }
         let mut tries = TRIES;
         while let Err(failure) = self.attempt() {
             if self.remedy(&failure.error, &mut tries) {
@@ -189,7 +215,7 @@ impl Store {
             }
             if self.is_full && self.backlog.worth() == Worth::Told {
                 // Nothing depends on these, and the reserve is whole.
-                self.keep(Worth::Exit);
+                self.keep(Worth::Exit(None));
                 self.show_health();
                 return Err(Arc::new(self.no_room()));
             }
@@ -335,6 +361,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
+        self.witness.tell(self.events.confirmed());
         self.index.close();
     }
 }

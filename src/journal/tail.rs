@@ -5,6 +5,7 @@ use std::io;
 
 use super::chain::{Chain, LineFault, seal};
 use super::folder::{Folder, remove};
+use super::in_place::is_whole;
 use super::segment::{Position, Segment, Stream, header_text};
 use crate::base::day::Day;
 use crate::faults::{Faults, Step};
@@ -57,6 +58,18 @@ impl Tail {
     /// Makes the next lines begin a new file.
     pub(crate) fn leave_file(&mut self) {
         self.file = None;
+    }
+
+    /// The same, and the next one says where the journal goes on from: what is in this one's place may be anything.
+    pub(crate) fn fray(&mut self) {
+        self.leave_file();
+        self.frayed = true;
+    }
+
+    /// The end of a file that is not under its name any more, or not as it was left.
+    pub(crate) fn displaced(&self, folder: &Folder) -> Option<Position> {
+        let (file, end) = (self.file.as_ref()?, self.confirmed?);
+        (!is_whole(&folder.join(&end.segment.name()), file, end.offset)).then_some(end)
     }
 
     /// Where lines written now go. A clock set back does not lead back to an older day.

@@ -20,11 +20,8 @@ const GROUP: usize = 256;
 /// Bytes of text after which no further batch is taken into a group.
 const GROUP_BYTES: usize = 4 * 1024 * 1024;
 
-/// How long the thread waits for a batch while something is wrong with the disk.
-const RETRY: Duration = Duration::from_secs(1);
-
-/// How long it waits for one while all is well, before it looks at the disk's free space.
-const LOOK: Duration = Duration::from_secs(5);
+/// How long the thread waits for a batch before it looks at the disk.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The ends of a journal that is being written by its [`Writer`].
 pub struct Journal<T> {
@@ -83,9 +80,10 @@ impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R
         loop {
             let first = match next.take() {
                 Some(batch) => batch,
-                None => match self.batches.recv_timeout(if self.store.needs_retry() { RETRY } else { LOOK }) {
+                None => match self.batches.recv_timeout(LOOK) {
                     Ok(batch) => batch,
                     Err(RecvTimeoutError::Timeout) => {
+                        self.store.look_at_places();
                         self.store.retry_backlog();
                         self.store.look_at_space();
                         continue;
@@ -111,9 +109,10 @@ impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R
             let Batch { events, risk, worth, after, .. } = batch;
             (self.begin)(&after);
             let worth = if risk.is_empty() { worth } else { Worth::Own };
-            let checked = check(&events, &risk).and_then(|()| self.store.admit(worth));
+            let length = size(&events, &risk);
+            let checked = check(&events, &risk).and_then(|()| self.store.admit(worth, length));
             if checked.is_ok() {
-                bytes += size(&events, &risk);
+                bytes += length;
                 self.store.take(events, risk, worth);
             }
             self.held.push((after, worth, checked));

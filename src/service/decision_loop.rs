@@ -20,8 +20,9 @@ use crate::base::clock::{now_ms, steady_ms};
 use crate::base::day::{Day, day_of};
 use crate::base::sync::lock;
 use crate::faults::Step;
-use crate::guard::{self, AlertCode, Command, Effects, Guard, Input, Request, SendAction};
+use crate::guard::{self, AlertCode, Command, Effects, Guard, Input, Request, RequestBody, SendAction};
 use crate::journal::{Batch, Condition, Health, Line, RiskLine, Worth};
+use crate::venue::weight::Priority;
 use crate::venue::weight_ledger::Ledger;
 
 mod backlog;
@@ -31,6 +32,9 @@ const TICK: Duration = Duration::from_millis(100);
 /// Events between two checkpoints, and the length of their texts.
 const CHECKPOINT_EVENTS: usize = 5_000;
 const CHECKPOINT_BYTES: usize = 4 * 1024 * 1024;
+/// The text for a request that a full disk takes in only to find no room at the venue.
+const IN_VAIN: &str = "the disk is full, its reserve is for what can be sent, and the client has spent its part of the minute's \
+                       weight: ask again within a minute, and make space";
 /// How long sends may take to end once the shutdown was asked for.
 const SHUTDOWN_GRACE_MS: u64 = 5_000;
 
@@ -147,6 +151,10 @@ impl DecisionLoop {
                 self.around.commit_handler.turned_away.add(1, guard::Code::Busy.as_str());
                 reply.answer(Reply::busy());
             }
+            Message::Exchange { reply, body, .. } if self.is_in_vain(&body) => {
+                self.around.commit_handler.turned_away.add(1, guard::Code::JournalError.as_str());
+                reply.answer(Reply::refusal(503, guard::Code::JournalError.as_str(), IN_VAIN));
+            }
             Message::Exchange { via, body, reply, place } => {
                 drop(place);
                 let id = self.wait(reply);
@@ -168,6 +176,13 @@ impl DecisionLoop {
                 let _ = reply.try_send(self.guard.health(now_ms()));
             }
         }
+    }
+
+    /// Whether nothing could be sent for a client now: then it takes no byte of what a full disk keeps for closing.
+    fn is_in_vain(&self, body: &RequestBody) -> bool {
+        let RequestBody::Signed { client, .. } = body else { return false };
+        let has_room = || lock(&self.around.budget).has_room(Priority::ClientExit, Some(client), 1, steady_ms());
+        self.guard.is_disk_full() && !has_room()
     }
 
     /// The figures of the moment, for a scrape.
@@ -333,7 +348,7 @@ impl Uncovered {
 /// What a batch is worth on a full disk: as much as the best of its events.
 fn worth(records: &[guard::Record]) -> Worth {
     let of = |record: &guard::Record| match record.decided {
-        Some(decided) if decided.is_exit => Worth::Exit,
+        Some(decided) if decided.is_exit => Worth::Exit(decided.client),
         Some(_) => Worth::Told,
         None if record.kind == "error" => Worth::Told,
         None => Worth::Own,

@@ -1,5 +1,6 @@
 //! The start up to its key: everything that can refuse a start without the key is settled first.
 
+use std::io::ErrorKind;
 use std::net::TcpListener;
 
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -62,10 +63,16 @@ impl PreflightedService {
         let dir = home.journal_dir(config.mode, config.account);
         let faults = Faults::of_home(home.dir());
         let owner = journal_owner(&config);
-        let options = Options { fallback: config.journal_fallback.clone(), faults: faults.clone(), owner };
+        let (fallback, clients) = (config.journal_fallback.clone(), config.auth.clients.len());
+        let witness = Some(home.journal_witness(config.mode, config.account));
+        let options = Options { fallback, witness, clients, faults: faults.clone(), owner };
         let (store, opened) = journal::open(&dir, &options).map_err(|error| RunError::Refused(error.to_string()))?;
-        let ready = home.kill_file().make_ready();
-        ready.map_err(|error| RunError::Refused(format!("the kill file cannot be made ready: {error}")))?;
+        match home.kill_file().make_ready() {
+            Ok(()) => {}
+            // Made as soon as there is room: who starts on a full disk needs a guard most.
+            Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {}
+            Err(error) => return Err(RunError::Refused(format!("the kill file cannot be made ready: {error}"))),
+        }
         let listener = TcpListener::bind(config.listen);
         let listener = listener.map_err(|error| {
             RunError::Refused(format!(

@@ -189,7 +189,11 @@ impl ServiceContext {
 
     pub(super) fn watch_kill_file(&self, kill_file: KillFile) -> io::Result<()> {
         let (inbox, faults) = (self.inbox.clone(), self.faults.clone());
-        let watch = KillWatch::begin(kill_file)?;
+        let (watch, spare) = (KillWatch::begin(kill_file.clone())?, kill_file);
+        spawn("kill-ready", &self.deaths, move || {
+            triggers::make_ready(&spare);
+            Ok(())
+        })?;
         spawn("kill-file", &self.deaths, move || triggers::kill_file(watch, &inbox, &faults)).map(drop)
     }
 

@@ -1,16 +1,24 @@
 //! The two triggers from outside: the kill file, which pulls the kill switch, and signals, which end the service.
 
+use std::time::Duration;
+
 use crossbeam_channel::Sender;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::faults::{Faults, Step};
 use crate::guard::{AlertCode, Input};
 use crate::service::message::Message;
+use crate::service::reporting::level::Level;
+use crate::service::reporting::log;
 
 /// How often the kill file is looked for.
 const EVERY_MS: u8 = 50;
+
+/// How often the spare kill file is tried again.
+const MAKE_EVERY: Duration = Duration::from_secs(5);
 
 /// Watches the kill file until it is there, and its folder for good. The latch is the core's: what happens to the file
 /// then changes nothing.
@@ -36,6 +44,19 @@ pub(super) fn kill_file(mut watch: KillWatch, inbox: &Sender<Message>, faults: &
         }
         watch.mark();
         was_there = watch.wait(EVERY_MS);
+    }
+}
+
+/// Makes the spare kill file, as soon as the disk has room for it.
+pub(super) fn make_ready(kill_file: &KillFile) {
+    let mut is_told = false;
+    while let Err(error) = kill_file.make_ready() {
+        if !std::mem::replace(&mut is_told, true) {
+            let text =
+                "the spare kill file cannot be made, and a kill needs room for its reason until it is: make space";
+            log::line(Level::Warning, format_args!("{text} ({error})"));
+        }
+        std::thread::sleep(MAKE_EVERY);
     }
 }
 

@@ -181,10 +181,16 @@ impl Ledger {
         spent
     }
 
+    /// Whether as much could be spent now.
+    #[must_use]
+    pub fn has_room(&self, priority: Priority, client: Option<&Address>, weight: u32, now_ms: u64) -> bool {
+        self.fits(priority, client, weight, self.second(now_ms))
+    }
+
     /// After how long as much could be spent for no client: at once, where that is 0.
     #[must_use]
     pub fn wait_ms(&self, priority: Priority, weight: u32, now_ms: u64) -> u64 {
-        if self.fits(priority, None, weight, self.second(now_ms)) {
+        if self.has_room(priority, None, weight, now_ms) {
             return 0;
         }
         self.room_in_ms(priority, None, weight, now_ms)
@@ -262,7 +268,8 @@ impl Ledger {
             let beyond = exits.saturating_sub(exit_part);
             self.part(of).saturating_sub(value(spent, of)).saturating_sub(beyond)
         });
-        parts.fold(0, u32::saturating_add)
+        // What is more than the reserve holds is kept for nobody: each then has its least part when it comes.
+        parts.fold(0, u32::saturating_add).min(value(&self.reserves, of))
     }
 
     /// Whether a client's entries of the minute are more than its part for exits could take back.
@@ -271,10 +278,11 @@ impl Ledger {
         spent.is_some_and(|spent| value(spent, Priority::ClientEntry) >= self.part(Priority::ClientExit))
     }
 
-    /// Each client's part of a reserve.
+    /// Each client's part of a reserve. However many they are, each has one exit.
     fn part(&self, reserve: Priority) -> u32 {
         let clients = u32::try_from(self.clients.len()).unwrap_or(u32::MAX);
-        value(&self.reserves, reserve).checked_div(clients).unwrap_or_default()
+        let least = u32::from(reserve == Priority::ClientExit && clients > 0);
+        value(&self.reserves, reserve).checked_div(clients).unwrap_or_default().max(least)
     }
 
     fn moment(&self, second: u64) -> Moment<'_> {

@@ -88,6 +88,9 @@ fn refuse(step: &mut Step<'_>, head: &Head, action: &str, request: &Node, veto: 
     if step.guard.is_disk_full {
         return untold::refuse(step, head.id, head.http_status, veto);
     }
+    let client = head.client.filter(|client| step.guard.config.clients.contains(client));
+    let is_one_of_many = client.is_some_and(|client| step.guard.untold.is_one_of_many(client, step.now_ms));
+    let most = if is_one_of_many { untold::KEPT_OF_MANY_BYTES } else { untold::KEPT_BYTES };
     let figures = veto.figures.as_ref();
     let seq = step.record(Decision {
         action: action.into(),
@@ -96,10 +99,10 @@ fn refuse(step: &mut Step<'_>, head: &Head, action: &str, request: &Node, veto: 
         text: (&veto.text).into(),
         limit: figures.map(|figures| Cow::Borrowed(&figures.limit[..])),
         actual: figures.map(|figures| Cow::Borrowed(&figures.actual[..])),
-        request: untold::kept(request, action),
+        request: untold::kept(request, action, most),
         ..head.event()
     });
-    note(&mut step.effects, Decided { request: head.id, verdict: Verdict::Veto, code: veto.code, is_exit: false });
+    note(&mut step.effects, head.decided(Verdict::Veto, veto.code, false));
     let mut summary = summary(step.guard, seq, Verdict::Veto, veto.code, veto.text.clone(), &[]);
     if let Some(figures) = &veto.figures {
         (summary.limit, summary.actual) = (Some(figures.limit.clone()), Some(figures.actual.clone()));
@@ -165,7 +168,7 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
         parts: planning::parts(&actions),
         ..head.event()
     });
-    note(&mut step.effects, Decided { request: head.id, verdict, code, is_exit: urgency != Urgency::Entry });
+    note(&mut step.effects, head.decided(verdict, code, urgency != Urgency::Entry));
     let summary = summary(step.guard, seq, verdict, code, text, &changes);
     let mut reply = PendingReply::new(&envelope.action, summary, &in_two);
     left_out.iter().for_each(|(place, why)| reply.put(*place, json!({"error": why})));
@@ -210,6 +213,10 @@ struct Head {
 }
 
 impl Head {
+    fn decided(&self, verdict: Verdict, code: Code, is_exit: bool) -> Decided {
+        Decided { request: self.id, verdict, code, is_exit, client: self.client }
+    }
+
     /// The decision event with what is known of the request's head.
     fn event(&self) -> Decision<'static> {
         Decision {

@@ -13,16 +13,19 @@ use std::borrow::Cow;
 /// The length of what an event keeps of a refused request, as JSON.
 pub(crate) const KEPT_BYTES: usize = 4_096;
 
+/// The same of one of many: a client that is refused without a pause fills no disk.
+pub(crate) const KEPT_OF_MANY_BYTES: usize = 512;
+
 /// Room for the members beside the request's first bytes.
 const MEMBERS_BYTES: usize = 256;
 
 /// A refused request as its event keeps it: whole, or its type, its length and its first bytes.
-pub(crate) fn kept<'a>(request: &'a Node, action: &str) -> Cow<'a, Node> {
+pub(crate) fn kept<'a>(request: &'a Node, action: &str, most: usize) -> Cow<'a, Node> {
     let text = request.to_string();
-    if text.len() <= KEPT_BYTES {
+    if text.len() <= most {
         return Cow::Borrowed(request);
     }
-    let mut left = KEPT_BYTES - MEMBERS_BYTES;
+    let mut left = most.saturating_sub(MEMBERS_BYTES);
     let fits = |letter: &char| {
         // In a string of JSON, as which it is kept; a tree's own text has no control character.
         let cost = letter.len_utf8() + usize::from(matches!(letter, '"' | '\\'));
@@ -63,15 +66,24 @@ mod tests {
 
     #[test]
     fn a_refused_request_is_kept_whole_up_to_4_kib() {
+        kept_up_to(KEPT_BYTES);
+    }
+
+    #[test]
+    fn one_of_many_is_kept_whole_up_to_512_bytes() {
+        kept_up_to(KEPT_OF_MANY_BYTES);
+    }
+
+    fn kept_up_to(most: usize) {
         let of = |length: usize, filler: &str| json!({"type": "x", "note": filler.repeat(length)});
         let members = of(0, "").to_string().len();
-        let whole = of(KEPT_BYTES - members, "y");
-        assert_eq!(*kept(&whole, "x"), whole);
+        let whole = of(most - members, "y");
+        assert_eq!(*kept(&whole, "x", most), whole);
         for filler in ["y", "\"", "\\", "\u{1}", "é"] {
-            let request = of(KEPT_BYTES - members + 1, filler);
-            let kept = kept(&request, "x").into_owned();
-            assert!(kept.to_string().len() <= KEPT_BYTES, "{filler:?}: {}", kept.to_string().len());
-            assert!(kept["unparsed"].as_str().unwrap().len() > KEPT_BYTES / 3);
+            let request = of(most - members + 1, filler);
+            let kept = kept(&request, "x", most).into_owned();
+            assert!(kept.to_string().len() <= most, "{filler:?}: {}", kept.to_string().len());
+            assert!(kept["unparsed"].as_str().unwrap().len() > (most - MEMBERS_BYTES) / 3);
             assert_eq!((&kept["type"], &kept["bytes"]), (&json!("x"), &json!(request.to_string().len())));
         }
     }

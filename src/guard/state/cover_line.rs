@@ -5,8 +5,8 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
-use crate::record::risk_record::PositionLine;
 use crate::guard::state::ended_lines::EndedLines;
+use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
 use std::collections::BTreeMap;

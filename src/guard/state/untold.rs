@@ -1,4 +1,9 @@
-//! Requests that were refused without an event of their own, to be told of by one `decision` event together.
+//! Requests that were refused without an event of their own, to be told of by one `decision` event together; and how many each
+//! client was refused, whose events keep less of their requests once they are many.
+
+use std::collections::BTreeMap;
+
+use crate::base::address::Address;
 
 /// What was not told yet.
 #[derive(Debug, Default)]
@@ -8,12 +13,24 @@ pub(crate) struct Untold {
     code: &'static str,
     /// When some were last told of.
     told_ms: u64,
+    /// The refusals of each client in its last second with some. As many as the config names.
+    refused: BTreeMap<Address, (u64, u32)>,
 }
 
 /// At most one event in so long.
 const EVERY_MS: u64 = 1_000;
 
+/// A client's refusals in a second whose events keep as much as one may.
+const WHOLE: u32 = 10;
+
 impl Untold {
+    /// Counts a refusal of a client: whether it is one of many in the same second.
+    pub(crate) fn is_one_of_many(&mut self, client: Address, now_ms: u64) -> bool {
+        let (second, refused) = (now_ms / EVERY_MS, self.refused.entry(client).or_default());
+        *refused = if refused.0 == second { (second, refused.1.saturating_add(1)) } else { (second, 1) };
+        refused.1 > WHOLE
+    }
+
     /// Takes note of refusals.
     pub(crate) fn add(&mut self, count: u64, code: &'static str) {
         self.count = self.count.saturating_add(count);
@@ -27,5 +44,20 @@ impl Untold {
         }
         self.told_ms = now_ms;
         Some((std::mem::take(&mut self.count), self.code))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_are_more_than_ten_of_one_client_in_a_second() {
+        let (one, other) = (Address([1; 20]), Address([2; 20]));
+        let mut untold = Untold::default();
+        let many = (0..11).map(|_| untold.is_one_of_many(one, 5_999)).filter(|many| *many).count();
+        assert_eq!(many, 1);
+        assert!(!untold.is_one_of_many(other, 5_999) && untold.is_one_of_many(one, 5_000));
+        assert!(!untold.is_one_of_many(one, 6_000));
     }
 }

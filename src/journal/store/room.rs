@@ -15,11 +15,15 @@ const RETRY: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_secs(5);
 
 impl Store {
-    /// Refuses records that what is left of a full disk is not for.
-    pub(in crate::journal) fn admit(&self, worth: Worth) -> Result<(), JournalError> {
+    /// Refuses records of this size that what is left of a full disk is not for.
+    pub(in crate::journal) fn admit(&mut self, worth: Worth, bytes: usize) -> Result<(), JournalError> {
         let least = self.volumes.get(self.active).map_or(Worth::Told, |volume| volume.reserve.least());
-        let is_let_go = self.is_full && worth < least.max(Worth::Exit);
-        if is_let_go { Err(self.no_room()) } else { Ok(()) }
+        let is_admitted = match worth {
+            _ if !self.is_full => true,
+            Worth::Exit(Some(client)) if worth >= least => self.shares.take(client, bytes),
+            _ => worth >= least.max(Worth::Exit(None)),
+        };
+        if is_admitted { Ok(()) } else { Err(self.no_room()) }
     }
 
     /// Whether the last commit kept records that are worth this.
@@ -43,6 +47,7 @@ impl Store {
             return;
         }
         self.retried = Instant::now();
+        self.look_at_places();
         if !self.backlog.is_empty() {
             let before = self.unwritten();
             // Its failure is in the health; nobody waits for these records any more.
@@ -52,6 +57,9 @@ impl Store {
             let _shown_below = volume.reserve.refill(&volume.folder, &self.faults);
             let room = Space::of(volume.folder.path()).is_none_or(|space| !space.is_full());
             self.is_full = self.is_full && !(room && volume.reserve.held());
+        }
+        if !self.is_full {
+            self.shares.restore();
         }
         if self.backlog.is_empty() {
             self.show_health();
@@ -75,12 +83,16 @@ impl Store {
     /// Shows how things stand after a success.
     pub(super) fn show_health(&self) {
         self.health.set_full(self.is_full);
+        if let Err(error) = self.check_lock() {
+            return self.health.set(Condition::Failing, Some(error.to_string()));
+        }
         let volume = self.volumes.get(self.active);
         match volume {
+            _ if self.displaced.is_some() => self.health.set(Condition::Degraded, self.displaced.clone()),
             Some(volume) if self.active > 0 => self.health.set(
                 Condition::Degraded,
                 Some(format!(
-                    "the journal is written to its fallback folder {}: repair the disk of {} and restart the service",
+                    "the journal is written to its fallback folder {}: put {} back, or repair its disk, and restart the service",
                     volume.folder.path().display(),
                     self.folders.main.path().display()
                 )),

@@ -286,12 +286,12 @@ fn the_reserve_is_for_what_is_worth_it() {
     writes.store(0, SeqCst);
     assert_eq!(write(2, Worth::Told), (2, false, true), "no byte of the reserve");
     assert!(health.is_full() && health.condition() == Condition::Degraded);
-    assert_eq!(write(3, Worth::Exit), (3, true, false));
+    assert_eq!(write(3, Worth::Exit(None)), (3, true, false));
     assert_eq!(write(4, Worth::Told), (4, false, true));
-    assert_eq!(write(5, Worth::Exit), (5, true, false));
-    assert!(!write(6, Worth::Exit).1, "the clients' part is used up");
+    assert_eq!(write(5, Worth::Exit(None)), (5, true, false));
+    assert!(!write(6, Worth::Exit(None)).1, "the clients' part is used up");
     assert_eq!(write(7, Worth::Own), (7, true, false));
-    assert_eq!(write(8, Worth::Exit), (8, false, true), "the last part is the guard's own");
+    assert_eq!(write(8, Worth::Exit(None)), (8, false, true), "the last part is the guard's own");
     writes.store(usize::MAX, SeqCst);
     while health.condition() != Condition::Good || health.is_full() {
         std::thread::sleep(std::time::Duration::from_millis(20));

@@ -6,6 +6,7 @@ mod disk;
 mod figures;
 mod index;
 mod lookup;
+mod places;
 mod start;
 mod vouching;
 

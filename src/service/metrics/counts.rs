@@ -241,7 +241,7 @@ mod tests {
     fn every_code_is_counted_by_itself() {
         let metrics = metrics();
         for (index, code) in Code::ALL.iter().enumerate() {
-            let decided = Decided { request: 0, verdict: Verdict::Veto, code: *code, is_exit: false };
+            let decided = Decided { request: 0, verdict: Verdict::Veto, code: *code, is_exit: false, client: None };
             (0..=index).for_each(|_| metrics.decision(decided, None));
         }
         for (index, code) in Code::ALL.iter().enumerate() {
@@ -249,7 +249,8 @@ mod tests {
             assert_eq!(value(&metrics, &sample), Some((index + 1).to_string()), "{sample}");
         }
         assert_eq!(value(&metrics, "svc_guard_decision_duration_seconds_count").unwrap(), "0");
-        let decided = Decided { request: 0, verdict: Verdict::Allow, code: Code::Allowed, is_exit: false };
+        let decided =
+            Decided { request: 0, verdict: Verdict::Allow, code: Code::Allowed, is_exit: false, client: None };
         metrics.decision(decided, Some(Instant::now()));
         assert_eq!(value(&metrics, "svc_guard_decision_duration_seconds_count").unwrap(), "1");
     }

@@ -136,6 +136,27 @@ fn an_exit_within_its_part_fits_whatever_was_spent() {
     }
 }
 
+/// More clients than the reserve has parts for: one that spends without end keeps no other's exit in, and alone it has as
+/// much as ever.
+#[test]
+fn each_of_many_clients_has_an_exit() {
+    for (budget, count) in [(SMALLEST_BUDGET, 14), (SMALLEST_BUDGET, 15), (SMALLEST_BUDGET, 64), (IP_BUDGET, 255)] {
+        let clients: Vec<Address> = (0..count).map(|n: u8| Address([n; 20])).chain([ONE]).collect();
+        let mut ledger = Ledger::new(budget, &clients);
+        let drained = drain(&mut ledger, ClientExit, Some(&ONE));
+        assert!(drained >= ledger.reserves[ClientExit as usize], "{drained} of {budget}, {count} clients");
+        drain(&mut ledger, PassThrough, None);
+        drain(&mut ledger, EarlyRead, None);
+        for client in clients.iter().filter(|client| **client != ONE) {
+            assert!(ledger.has_room(ClientExit, Some(client), 1, T0), "{count}");
+            assert_eq!(ledger.try_spend(ClientExit, Some(client), 1, T0), Ok(()));
+        }
+        assert!(
+            !ledger.has_room(ClientExit, Some(&ONE), 1, T0) && ledger.try_spend(ClientExit, Some(&ONE), 1, T0).is_err()
+        );
+    }
+}
+
 /// Each send is followed by reads that come before their time.
 #[test]
 fn no_read_crowds_out_the_exits_of_two_clients_that_trade_down_in_steps() {

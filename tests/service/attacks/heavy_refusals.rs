@@ -1,6 +1,7 @@
 //! Refused requests of any size: what is kept of them is little, on disk and in the memory of the next start.
 
 use std::fs;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 
@@ -21,6 +22,32 @@ fn refused(stand: &Stand) -> Vec<Value> {
         signed(&stand.client, &json!({"type": "x", "note": long})),
         signed(&stand.client, &json!({"type": "order", "orders": orders, "grouping": "na"})),
     ]
+}
+
+/// Each has its decision and its nonce on record, and little else.
+#[test]
+fn many_refusals_of_one_client_keep_less_of_each() {
+    let stand = Stand::up(Mode::Paper, "");
+    let file = || stand.events_files().iter().map(|file| fs::metadata(file).unwrap().len()).sum::<u64>();
+    let (before, begun, many) = (file(), Instant::now(), 600);
+    let orders = vec![limit(ETH, true, "1", "0.000001"); 60];
+    let action = json!({"type": "order", "orders": orders, "grouping": "na"});
+    let bodies: Vec<String> = (0..many).map(|_| signed(&stand.client, &action).to_string()).collect();
+    std::thread::scope(|scope| {
+        for bodies in bodies.chunks(bodies.len() / 6) {
+            let mut connection = stand.connect();
+            scope.spawn(move || {
+                for body in bodies {
+                    let reply = connection.post("/exchange", body).unwrap();
+                    assert_eq!(reply.json()["guard"]["verdict"], "veto", "{reply:?}");
+                }
+            });
+        }
+    });
+    // Ten of each second are kept at length.
+    let at_length = 10 * (begun.elapsed().as_secs() + 2);
+    let (grown, most) = (file() - before, 8_192 * at_length + 2_048 * many);
+    assert!(grown <= most, "{grown} bytes, not {most}");
 }
 
 /// Resident memory, KiB.

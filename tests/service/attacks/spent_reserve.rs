@@ -3,10 +3,11 @@
 
 use serde_json::{Value, json};
 
+use crate::clients::{another, filled, send_as};
 use crate::full_disk::{Disk, write_until_noticed};
-use crate::signing::{resting, signed};
+use crate::signing::{ETH, closing, resting, signed};
 use crate::stand::{Mode, Stand, run_with, until};
-use crate::watched::{WIDE, hold_covered, sends_are_named, until_flat};
+use crate::watched::{WIDE, held, hold_covered, sends_are_named, until_flat};
 
 /// A request of 180 KB that nobody signed.
 fn unsigned() -> Value {
@@ -81,5 +82,42 @@ fn a_bot_that_exits_without_end_leaves_the_guard_its_own_part() {
         let reply = stand.post("/exchange", &signed(&stand.client, &many));
         (reply.status == 503).then_some(())
     });
+    covers_and_kills(&stand);
+}
+
+/// The part of the reserve that is for exits has a part for each client.
+#[test]
+fn a_bot_that_exits_without_end_leaves_another_its_part() {
+    let mut disk = None;
+    let mut stand = Stand::set_up_on(Mode::Testnet, WIDE, |home| disk = Disk::under(home));
+    let Some(disk) = disk else {
+        eprintln!("skipped: mounting a small disk takes a privileged user");
+        return;
+    };
+    let second = another(&stand);
+    stand.start();
+    hold_covered(&stand, "ETH", "0.5");
+    disk.fill();
+    write_until_noticed(&stand);
+    let cancels: Vec<Value> = (1..=400).map(|oid| json!({"a": 3, "o": oid})).collect();
+    let many = json!({"type": "cancel", "cancels": cancels});
+    until("the part of the one to be used up", || {
+        let reply = stand.post("/exchange", &signed(&stand.client, &many));
+        (reply.status == 503).then_some(())
+    });
+    let reply = send_as(&stand, &second, &closing(ETH, "2400", "0.2"));
+    assert_eq!(filled(&reply), Some("0.2"), "{reply}");
+    assert_eq!(held(&stand, "ETH").as_deref(), Some("0.3"));
+    covers_and_kills(&stand);
+}
+
+/// Nothing but the spare kill file is missing: the account is watched all the same.
+#[test]
+fn a_start_on_a_full_disk_needs_no_spare_kill_file() {
+    let Some((mut stand, disk)) = on_a_full_disk() else { return };
+    stand.kill();
+    std::fs::remove_file(stand.home().join("kill.ready")).unwrap();
+    disk.fill();
+    stand.launch();
     covers_and_kills(&stand);
 }

@@ -57,7 +57,7 @@ impl World {
             }
             Read::Twaps => self.hears(50, Input::Twaps(Ok(Vec::new()))),
             Read::Universe => {
-                self.hears(100, Input::Marks { marks: self.venue.books.mids.clone(), begun_ms: self.now })
+                self.hears(100, Input::Marks { marks: self.venue.books.mids.clone(), begun_ms: self.now });
             }
         }
     }
