@@ -13,21 +13,23 @@ pub(crate) struct Untold {
     code: &'static str,
     /// When some were last told of.
     told_ms: u64,
-    /// The refusals of each client in its last second with some. As many as the config names.
+    /// The refusals of each client in its last minute with some. As many as the config names.
     refused: BTreeMap<Address, (u64, u32)>,
 }
 
 /// At most one event in so long.
 const EVERY_MS: u64 = 1_000;
 
-/// A client's refusals in a second whose events keep as much as one may.
-const WHOLE: u32 = 10;
+/// A client's refusals in a minute whose events keep as much as one may.
+const WHOLE: u32 = 100;
+
+const MINUTE_MS: u64 = 60_000;
 
 impl Untold {
-    /// Counts a refusal of a client: whether it is one of many in the same second.
+    /// Counts a refusal of a client: whether it is one of many in the same minute.
     pub(crate) fn is_one_of_many(&mut self, client: Address, now_ms: u64) -> bool {
-        let (second, refused) = (now_ms / EVERY_MS, self.refused.entry(client).or_default());
-        *refused = if refused.0 == second { (second, refused.1.saturating_add(1)) } else { (second, 1) };
+        let (minute, refused) = (now_ms / MINUTE_MS, self.refused.entry(client).or_default());
+        *refused = if refused.0 == minute { (minute, refused.1.saturating_add(1)) } else { (minute, 1) };
         refused.1 > WHOLE
     }
 
@@ -52,12 +54,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_are_more_than_ten_of_one_client_in_a_second() {
+    fn many_are_more_than_a_hundred_of_one_client_in_a_minute() {
         let (one, other) = (Address([1; 20]), Address([2; 20]));
         let mut untold = Untold::default();
-        let many = (0..11).map(|_| untold.is_one_of_many(one, 5_999)).filter(|many| *many).count();
+        let many = (0..101).map(|_| untold.is_one_of_many(one, 59_999)).filter(|many| *many).count();
         assert_eq!(many, 1);
-        assert!(!untold.is_one_of_many(other, 5_999) && untold.is_one_of_many(one, 5_000));
-        assert!(!untold.is_one_of_many(one, 6_000));
+        assert!(!untold.is_one_of_many(other, 59_999) && untold.is_one_of_many(one, 0));
+        assert!(!untold.is_one_of_many(one, 60_000));
     }
 }

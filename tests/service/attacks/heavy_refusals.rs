@@ -44,8 +44,8 @@ fn many_refusals_of_one_client_keep_less_of_each() {
             });
         }
     });
-    // Ten of each second are kept at length.
-    let at_length = 10 * (begun.elapsed().as_secs() + 2);
+    // A hundred of each minute are kept at length.
+    let at_length = 100 * (begun.elapsed().as_secs() / 60 + 2);
     let (grown, most) = (file() - before, 8_192 * at_length + 2_048 * many);
     assert!(grown <= most, "{grown} bytes, not {most}");
 }

@@ -12,7 +12,7 @@ use super::checks::Checks;
 use super::leaving::Leaving;
 use super::line::Shown;
 use super::nature::{Nature, Trouble};
-use super::promise::{Broken, NOT_YET_HELD, Promise};
+use super::promise::{Broken, Promise};
 use super::tally::Tally;
 use super::told::Told;
 use super::truth::Cover;
@@ -49,8 +49,6 @@ pub(super) struct World {
     pub(super) checks: Checks,
     pub(super) tally: Tally,
     pub(super) broken: Option<Broken>,
-    /// Broken promises that are known not to hold yet.
-    pub(super) excused: BTreeSet<Promise>,
     /// What happened, where somebody wants to read it.
     pub(super) trace: Option<Vec<String>>,
     happenings: BTreeMap<(u64, u64), Happening>,
@@ -104,7 +102,6 @@ impl World {
             checks,
             tally: Tally::default(),
             broken: None,
-            excused: BTreeSet::new(),
             trace: is_traced.then(Vec::new),
             happenings: BTreeMap::new(),
             number: 0,
@@ -181,14 +178,8 @@ impl World {
     }
 
     pub(super) fn fail(&mut self, broken: Broken) {
-        if !self.excused.contains(&broken.promise) {
-            self.note(|| format!("BROKEN {:?}: {}", broken.promise, broken.text));
-        }
-        if NOT_YET_HELD.contains(&broken.promise) {
-            self.excused.insert(broken.promise);
-        } else {
-            self.broken.get_or_insert(broken);
-        }
+        self.note(|| format!("BROKEN {:?}: {}", broken.promise, broken.text));
+        self.broken.get_or_insert(broken);
     }
 
     /// Gives the guard an input; the effects of it are on their way, and on disk.
