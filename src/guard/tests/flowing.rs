@@ -221,14 +221,14 @@ fn a_ledger_ahead_of_the_account_fires_nothing_and_leaves_no_peak() {
     let (out, back) = (desk.now + 500, desk.now + 3_500);
     equity(&mut desk, dec!(4000));
     equity(&mut desk, dec!(4000));
-    desk.now += 2_000;
+    desk.now += 3_600;
     // Part of it has come back by the time the ledger is read, and no account read shows that yet.
     explain(&mut desk, json!([withdrawal(out, "6000.0"), deposit(back, "3000.0")]));
     assert_eq!(state(&desk), "active");
     equity(&mut desk, dec!(7000));
     // An answer of the venue that lags: the money is out again in the ledger, and still in the account.
     let again = desk.now + 600;
-    desk.now += 1_000;
+    desk.now += 2_700;
     explain(&mut desk, json!([withdrawal(again, "5000.0")]));
     let mut late = desk.state(again - 100);
     late.time = again - 100;
@@ -312,6 +312,8 @@ fn transfers_count_by_their_direction() {
         let mut desk = desk();
         equity(&mut desk, dec!(10000));
         let entry = json!({"time": desk.now + 1, "hash": "0x0", "delta": delta});
+        // So long after it the ledger holds all that could have moved the account beside it.
+        desk.now += 2_001;
         let effects = explain(&mut desk, json!([entry]));
         let start: Decimal = risk(&desk)["day_start_equity"].as_str().unwrap().parse().unwrap();
         assert_eq!(start - dec!(10000), moved, "{delta}");
@@ -384,4 +386,28 @@ fn a_wrong_read_beside_a_flow_measures_it_by_nothing() {
     equity(&mut desk, dec!(13000));
     let shown = risk(&desk);
     assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("13000"), &json!("0")));
+}
+
+/// Before a read of the account shows a flow, nothing tells whether an older one moved it as well: the ledger may show that
+/// one later, and counted one after the other, each would be measured without the other.
+#[test]
+fn a_flow_that_no_read_follows_waits_for_an_older_one() {
+    for (after_ms, is_taken) in [(1_999, false), (2_000, true)] {
+        let mut desk = desk();
+        equity(&mut desk, dec!(10000));
+        let (older, younger) = (desk.now + 100, desk.now + 200);
+        desk.now = younger + after_ms;
+        explain(&mut desk, json!([deposit(younger, "8000.0")]));
+        assert_eq!(risk(&desk)["day_start_equity"] != "10000", is_taken, "{after_ms}");
+        if is_taken {
+            continue;
+        }
+        equity(&mut desk, dec!(20000));
+        desk.now += 1_000;
+        explain(&mut desk, json!([deposit(older, "2000.0"), deposit(younger, "8000.0")]));
+        equity(&mut desk, dec!(20000));
+        let shown = risk(&desk);
+        assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("20000"), &json!("0")));
+        assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("20000"), &json!("0")));
+    }
 }
