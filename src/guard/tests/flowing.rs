@@ -387,27 +387,3 @@ fn a_wrong_read_beside_a_flow_measures_it_by_nothing() {
     let shown = risk(&desk);
     assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("13000"), &json!("0")));
 }
-
-/// Before a read of the account shows a flow, nothing tells whether an older one moved it as well: the ledger may show that
-/// one later, and counted one after the other, each would be measured without the other.
-#[test]
-fn a_flow_that_no_read_follows_waits_for_an_older_one() {
-    for (after_ms, is_taken) in [(1_999, false), (2_000, true)] {
-        let mut desk = desk();
-        equity(&mut desk, dec!(10000));
-        let (older, younger) = (desk.now + 100, desk.now + 200);
-        desk.now = younger + after_ms;
-        explain(&mut desk, json!([deposit(younger, "8000.0")]));
-        assert_eq!(risk(&desk)["day_start_equity"] != "10000", is_taken, "{after_ms}");
-        if is_taken {
-            continue;
-        }
-        equity(&mut desk, dec!(20000));
-        desk.now += 1_000;
-        explain(&mut desk, json!([deposit(older, "2000.0"), deposit(younger, "8000.0")]));
-        equity(&mut desk, dec!(20000));
-        let shown = risk(&desk);
-        assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("20000"), &json!("0")));
-        assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("20000"), &json!("0")));
-    }
-}
