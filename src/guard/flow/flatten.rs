@@ -184,7 +184,7 @@ fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
             None => problem(&position.coin, "there is no price to close it at".to_owned()),
         }
     }
-    for coin in account.into_iter().flat_map(|account| &account.unknown) {
+    for coin in account.into_iter().flat_map(|account| account.unknown.keys()) {
         problem(coin, "its market is not known, so the position cannot be closed here".to_owned());
     }
     let batch = if guard.watch.flatten.singly { 1 } else { BATCH };

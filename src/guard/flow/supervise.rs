@@ -72,7 +72,8 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         discrepancies::on_account_read(step, read);
         step.guard.watch.forget_dust(&step.guard.view);
         // A coin listed since the markets were read: their interval may bring them a minute later.
-        if step.guard.view.account.iter().flat_map(|account| &account.unknown).any(|coin| !unknown.contains(coin)) {
+        let mut coins = step.guard.view.account.iter().flat_map(|account| account.unknown.keys());
+        if coins.any(|coin| !unknown.contains_key(coin)) {
             step.effects.immediate.push(Command::Read(Read::Universe));
         }
         // What was closed comes back: somebody trades on, perhaps by a TWAP order.

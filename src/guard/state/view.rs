@@ -35,8 +35,8 @@ pub(crate) struct AccountView {
     pub(crate) equity: Decimal,
     pub(crate) cross_maintenance: Decimal,
     pub(crate) positions: BTreeMap<u32, Position>,
-    /// Coins with a position in no market that is known.
-    pub(crate) unknown: Vec<String>,
+    /// Positions in no market that is known, by coin.
+    pub(crate) unknown: BTreeMap<String, Position>,
     pub(crate) venue_ms: u64,
     /// When the read began.
     pub(crate) begun_ms: u64,
@@ -196,12 +196,12 @@ impl View {
         {
             return None;
         }
-        let (mut positions, mut unknown) = (BTreeMap::new(), Vec::new());
+        let (mut positions, mut unknown) = (BTreeMap::new(), BTreeMap::new());
         let elements = state.asset_positions.into_iter().map(|element| element.position);
         for position in elements.filter(|position| !position.szi.is_zero()) {
             match self.universe.by_coin(&position.coin) {
                 Some(market) => drop(positions.insert(market.asset, position)),
-                None => unknown.push(position.coin),
+                None => drop(unknown.insert(position.coin.clone(), position)),
             }
         }
         for (asset, position) in &positions {

@@ -221,14 +221,14 @@ fn a_ledger_ahead_of_the_account_fires_nothing_and_leaves_no_peak() {
     let (out, back) = (desk.now + 500, desk.now + 3_500);
     equity(&mut desk, dec!(4000));
     equity(&mut desk, dec!(4000));
-    desk.now += 2_000;
+    desk.now += 3_600;
     // Part of it has come back by the time the ledger is read, and no account read shows that yet.
     explain(&mut desk, json!([withdrawal(out, "6000.0"), deposit(back, "3000.0")]));
     assert_eq!(state(&desk), "active");
     equity(&mut desk, dec!(7000));
     // An answer of the venue that lags: the money is out again in the ledger, and still in the account.
     let again = desk.now + 600;
-    desk.now += 1_000;
+    desk.now += 2_700;
     explain(&mut desk, json!([withdrawal(again, "5000.0")]));
     let mut late = desk.state(again - 100);
     late.time = again - 100;
@@ -312,6 +312,8 @@ fn transfers_count_by_their_direction() {
         let mut desk = desk();
         equity(&mut desk, dec!(10000));
         let entry = json!({"time": desk.now + 1, "hash": "0x0", "delta": delta});
+        // So long after it the ledger holds all that could have moved the account beside it.
+        desk.now += 2_001;
         let effects = explain(&mut desk, json!([entry]));
         let start: Decimal = risk(&desk)["day_start_equity"].as_str().unwrap().parse().unwrap();
         assert_eq!(start - dec!(10000), moved, "{delta}");

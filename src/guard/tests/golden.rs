@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::fixture::*;
 use super::halting::{DAY_MS, deposit, equity, explain, lose, of, settle};
 use crate::base::address::Address;
+use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::{Command, Effects, Guard, Input, Mode, RequestBody, SendOutcome};
 use crate::record::event::KINDS;
 use crate::rules::Rules;
@@ -183,7 +184,10 @@ fn risk(lines: &mut Lines) {
             deposit(desk.now, "250.5"),
             {"time": desk.now, "hash": "0x1", "delta": {"type": "neverHeardOf", "usdc": "1.25"}},
         ]);
+        // One that shows the flow: nothing is missing beside it.
+        desk.guard.risk.equities.add(EquitySample { at_ms: desk.now, equity: dec!(10250.5) }, false);
         lines.take(&explain(&mut desk, updates));
+        desk.guard.risk.equities.drop_unsettled();
         if rises {
             lines.take(&settle(&mut desk, dec!(12000)));
         }

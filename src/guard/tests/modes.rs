@@ -4,7 +4,7 @@ use rust_decimal::dec;
 use serde_json::json;
 
 use super::fixture::*;
-use super::halting::{deposit, desk, equity, risk, state, steady, withdrawal};
+use super::halting::{deposit, desk, equity, explain, risk, state, steady, withdrawal};
 use crate::guard::{Input, Read};
 use crate::venue::info::{AccountMode, ledger_updates};
 
@@ -180,4 +180,97 @@ fn a_leap_of_prices_settles_no_read_of_the_wrong_purse() {
     let peak: rust_decimal::Decimal = risk(&desk)["peak_equity"].as_str().unwrap().parse().unwrap();
     assert!(peak < dec!(11000), "{peak}");
     assert_eq!(state(&desk), "active");
+}
+
+/// Money that comes in just before the mode changes, and the change back: whether the market of what is held is known or not,
+/// a read of it sets marks no sooner, and each change counts from the last read that did.
+#[test]
+fn a_position_in_an_unknown_market_settles_nothing_sooner() {
+    for coin in ["ETH", "UNHEARD"] {
+        let mut desk = steady();
+        desk.positions.clear();
+        desk.hold(coin, dec!(1));
+        equity(&mut desk, dec!(10000));
+        let at = desk.now + 500;
+        equity(&mut desk, dec!(15000));
+        assert_eq!(risk(&desk)["peak_equity"], "10000", "{coin}");
+        equity(&mut desk, dec!(1500));
+        desk.now += 500;
+        desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+        equity(&mut desk, dec!(15000));
+        desk.now += 3_000;
+        let updates = ledger_updates(&json!([deposit(at, "5000.0")])).unwrap();
+        desk.step(Input::Ledger { updates, begun_ms: desk.now });
+        equity(&mut desk, dec!(15000));
+        let figures = |desk: &Desk| (risk(desk)["day_start_equity"].clone(), risk(desk)["peak_equity"].clone());
+        assert_eq!(figures(&desk), (json!("15000"), json!("15000")), "{coin}");
+        desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+        equity(&mut desk, dec!(12000));
+        assert_eq!(figures(&desk), (json!("12000"), json!("12000")), "{coin}");
+    }
+}
+
+/// What a position lost between the last read that set marks and the change is lost, and no flow: to the limit and past it.
+#[test]
+fn a_loss_beside_a_change_of_mode_stays_one() {
+    for (lost, halts) in [(dec!(499.99), false), (dec!(500), true)] {
+        let mut desk = steady();
+        desk.unrealized = -lost;
+        equity(&mut desk, dec!(10000) - lost);
+        desk.now += 500;
+        desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+        for _ in 0..14 {
+            equity(&mut desk, (dec!(10000) - lost) * dec!(2));
+        }
+        assert_eq!(state(&desk) == "halted_for_day", halts, "{lost}");
+    }
+}
+
+/// A flow from before a change of the mode, shown after it, is measured by what the account was worth in the purse that it had
+/// then.
+#[test]
+fn a_flow_from_before_a_change_of_mode_is_measured_by_the_reads_of_its_time() {
+    let mut desk = steady();
+    let at = desk.now + 500;
+    desk.now += 1_000;
+    desk.equity = dec!(5000);
+    for _ in 0..2 {
+        desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
+        equity(&mut desk, dec!(5000));
+    }
+    desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+    equity(&mut desk, dec!(25000));
+    desk.now += 2_500;
+    let updates = ledger_updates(&json!([withdrawal(at, "5000.0")])).unwrap();
+    desk.step(Input::Ledger { updates, begun_ms: desk.now });
+    for _ in 0..12 {
+        equity(&mut desk, dec!(25000));
+    }
+    let shown = risk(&desk);
+    assert_eq!((&shown["day_start_equity"], &shown["peak_equity"]), (&json!("25000"), &json!("25000")));
+    assert_eq!(shown["state"], "active");
+}
+
+/// Before a read of the account shows a flow, nothing tells whether an older one moved it as well: the ledger may show that
+/// one later, and counted one after the other, each would be measured without the other.
+#[test]
+fn a_flow_that_no_read_follows_waits_for_an_older_one() {
+    for (after_ms, is_taken) in [(1_999, false), (2_000, true)] {
+        let mut desk = desk();
+        equity(&mut desk, dec!(10000));
+        let (older, younger) = (desk.now + 100, desk.now + 200);
+        desk.now = younger + after_ms;
+        explain(&mut desk, json!([deposit(younger, "8000.0")]));
+        assert_eq!(risk(&desk)["day_start_equity"] != "10000", is_taken, "{after_ms}");
+        if is_taken {
+            continue;
+        }
+        equity(&mut desk, dec!(20000));
+        desk.now += 1_000;
+        explain(&mut desk, json!([deposit(older, "2000.0"), deposit(younger, "8000.0")]));
+        equity(&mut desk, dec!(20000));
+        let shown = risk(&desk);
+        assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("20000"), &json!("0")));
+        assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("20000"), &json!("0")));
+    }
 }

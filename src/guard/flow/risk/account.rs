@@ -25,7 +25,7 @@ pub(crate) fn check(step: &mut Step<'_>) {
     let Some(account) = &step.guard.view.account else { return };
     let (begun_ms, venue_ms, cash) = (account.begun_ms, account.venue_ms, Cash::of(account));
     let mark = step.guard.risk.with_later_flows(EquitySample { at_ms: venue_ms, equity: account.equity });
-    let cash = cash.map(|cash| cash.valued_at(mark.equity));
+    let cash = cash.valued_at(mark.equity);
     let before_ms = step.guard.risk.last.map(|(_, last_ms)| last_ms);
     if before_ms.is_none_or(|last_ms| begun_ms > last_ms) {
         if before_ms.is_some_and(|last_ms| begun_ms.saturating_sub(last_ms) > step.guard.config.account_max_age_ms) {
@@ -33,7 +33,7 @@ pub(crate) fn check(step: &mut Step<'_>) {
         }
         mode::count_change(step, mark);
         take_cash(step, cash.clone());
-        measure(step, mark, begun_ms, cash);
+        measure(step, mark, begun_ms, &cash);
         // The same moment, read twice, is one witness.
         let is_new = venue_ms > std::mem::replace(&mut step.guard.risk.seen_ms, venue_ms);
         halt::check_limits(step, mark.equity, is_new);
@@ -45,35 +45,31 @@ pub(crate) fn check(step: &mut Step<'_>) {
 }
 
 /// Keeps the cash, and sees whether it shows what the ledger told.
-fn take_cash(step: &mut Step<'_>, cash: Option<Cash>) {
+fn take_cash(step: &mut Step<'_>, cash: Cash) {
     let risk = &mut step.guard.risk;
-    if let (Some(before), Some(now)) = (&risk.cash, &cash)
-        && now.is_untouched(before, risk.traded_ms)
+    if let Some(before) = &risk.cash
+        && cash.is_untouched(before, risk.traded_ms)
     {
-        risk.unproven.moved(before, now);
+        risk.unproven.moved(before, &cash);
     }
     // A position closed and opened anew between two reads, at one price, looks as before: its stops may be gone with it.
     // Only where the equity and what is held come from one answer.
-    let has_moved =
-        |(before, now): (&Cash, &Cash)| risk.mode == Some(AccountMode::Standard) && now.moved_unseen(before);
-    if risk.cash.as_ref().zip(cash.as_ref()).is_some_and(has_moved) && !cash.iter().all(Cash::is_flat) {
+    let is_one = risk.mode == Some(AccountMode::Standard);
+    if is_one && risk.cash.as_ref().is_some_and(|before| cash.moved_unseen(before)) && !cash.is_flat() {
         step.effects.immediate.push(Command::Read(Read::OrdersNow));
     }
-    risk.cash_before = std::mem::replace(&mut risk.cash, cash);
+    risk.cash_before = risk.cash.replace(cash);
     ledger::take_proven(step);
     let risk = &mut step.guard.risk;
     risk.cash.iter().for_each(|cash| risk.cash_history.add(cash.clone()));
 }
 
 /// Puts a new equity in its place: the day's start, the peak.
-fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: Option<Cash>) {
+fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) {
     let (now_ms, risk) = (step.now_ms, &mut step.guard.risk);
     let last = risk.last.replace((mark.equity, begun_ms));
     risk.jumped = last.is_some_and(|(before, _)| jumps(before, mark.equity));
-    let is_settled = match cash {
-        Some(cash) if risk.unvalued.is_none() => risk.settled.add(&cash, risk.mode_ms, now_ms),
-        _ => true,
-    };
+    let is_settled = risk.unvalued.is_some() || risk.settled.add(cash, risk.mode_ms, now_ms);
     ask_for_ledger(step);
     let Some((venue_ms, equity)) = step.guard.view.account.as_ref().map(|account| (account.venue_ms, account.equity))
     else {

@@ -21,7 +21,7 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
         return;
     }
     let mut taken = step.guard.risk.taken.clone();
-    let new = taken.new_ones(updates, purse);
+    let new = taken.new_ones(updates, purse, |time_ms| step.guard.risk.is_in_change(time_ms));
     if lacks_company(step, &new, &taken, begun_ms) {
         return ask_again(step);
     }
@@ -52,8 +52,8 @@ fn is_early(guard: &Guard, updates: &[LedgerUpdate], begun_ms: u64) -> bool {
     })
 }
 
-/// Whether the account moved beside a new flow by what the ledger may not have told yet. What it was worth before the flow
-/// could not be told; an answer from a little later holds all that flowed.
+/// Whether the account moved beside a new flow, or may have, by what the ledger may not have told yet. What it was worth before
+/// the flow could not be told; an answer from a little later holds all that flowed.
 fn lacks_company(step: &Step<'_>, new: &[Transfer], taken: &SeenTransfers, begun_ms: u64) -> bool {
     let venue_ms = step.guard.clock.best_ms().saturating_sub(step.now_ms.saturating_sub(begun_ms));
     let unexplained = |flow: &Transfer| step.guard.risk.equities.unexplained_at(flow.time_ms, taken);
@@ -81,8 +81,7 @@ fn take_transfer(step: &mut Step<'_>, flow: &Transfer) {
         );
         note_oddity(step, text);
     }
-    let in_change = |(from_ms, to_ms): &(u64, u64)| (from_ms.saturating_add(1)..=*to_ms).contains(&flow.time_ms);
-    if step.guard.risk.purse_changes.iter().any(in_change) {
+    if step.guard.risk.is_in_change(flow.time_ms) {
         // What the equity differs by across a change of the mode was counted whole.
         return;
     }

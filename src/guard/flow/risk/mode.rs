@@ -9,7 +9,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::equity_peaks::EquitySample;
-use crate::guard::state::risk::transfers::Transfer;
+use crate::guard::state::risk::transfers::{MODE_CHANGE, Transfer};
 use crate::guard::state::view::View;
 use crate::record::events::Trouble;
 use crate::venue::info::AccountMode;
@@ -64,12 +64,15 @@ pub(crate) fn carry_equity(guard: &mut Guard) {
     }
 }
 
-/// The first equity after a change of the mode: what it differs by came or went with that.
+/// The first equity after a change of the mode: what it differs by came or went with that, but for what the positions won and
+/// lost since the last settled read.
 pub(crate) fn count_change(step: &mut Step<'_>, mark: EquitySample) {
     if !std::mem::take(&mut step.guard.risk.mode_changed) {
         return;
     }
-    let Some((before, last_ms)) = step.guard.risk.settled.last().map(|last| (last.equity, last.at_ms)) else { return };
+    let (Some(last), Some(account)) = (step.guard.risk.settled.last(), &step.guard.view.account) else { return };
+    // What was closed went at the price that the last read showed: prices of another moment could tell anything.
+    let (before, last_ms) = (last.carried_to(account, |_| None).equity, last.at_ms);
     let changes = &mut step.guard.risk.purse_changes;
     changes.push((last_ms, mark.at_ms));
     let over = changes.len().saturating_sub(MOST_CHANGES);
@@ -78,8 +81,9 @@ pub(crate) fn count_change(step: &mut Step<'_>, mark: EquitySample) {
     let text =
         format!("the account's mode changed, and its equity by {} USDC, which counts as a flow", usd.normalize());
     ledger::note_oddity(step, text);
-    let (kind, hash) = ("modeChange".to_owned(), String::new());
+    let (kind, hash) = (MODE_CHANGE.to_owned(), String::new());
     let flow = Transfer { time_ms: mark.at_ms, usd, before: Some(before), kind, hash, is_known: true, is_sure: true };
+    step.guard.risk.taken.remember(&flow);
     ledger::count(step, &flow);
     step.guard.risk.settled.settle(None);
 }

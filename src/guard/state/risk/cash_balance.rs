@@ -24,12 +24,15 @@ pub(crate) struct Cash {
     pub(crate) at_ms: u64,
     pub(crate) equity: Decimal,
     pub(crate) usd: Decimal,
-    positions: BTreeMap<u32, Held>,
+    /// By coin: also those of no market that is known.
+    positions: BTreeMap<String, Held>,
 }
 
 /// A position in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Held {
+    /// Its market, where that is known.
+    asset: Option<u32>,
     /// Signed.
     size: Decimal,
     /// What it has won or lost.
@@ -39,13 +42,12 @@ struct Held {
 }
 
 impl Cash {
-    /// `None` where there are positions of which too little is known.
-    pub(crate) fn of(account: &AccountView) -> Option<Self> {
+    pub(crate) fn of(account: &AccountView) -> Self {
         let positions = positions(account);
         let unrealized = positions.values().map(|held| held.unrealized);
         let usd = unrealized.fold(account.equity, Decimal::saturating_sub);
         let (begun_ms, at_ms, equity) = (account.begun_ms, account.venue_ms, account.equity);
-        account.unknown.is_empty().then_some(Self { begun_ms, at_ms, equity, usd, positions })
+        Self { begun_ms, at_ms, equity, usd, positions }
     }
 
     /// The same where flows that came after the read make the account worth this.
@@ -58,12 +60,12 @@ impl Cash {
     /// A part of a position that was closed is taken to have gone at the price that its market has now.
     pub(crate) fn carried_to(&self, account: &AccountView, price: impl Fn(u32) -> Option<Decimal>) -> Self {
         let (now, mut usd) = (positions(account), self.usd);
-        for (asset, held) in &self.positions {
-            let left = now.get(asset).map_or(Decimal::ZERO, |held| held.size);
+        for (coin, held) in &self.positions {
+            let left = now.get(coin).map_or(Decimal::ZERO, |held| held.size);
             let stays = if left.is_sign_negative() == held.size.is_sign_negative() { left } else { Decimal::ZERO };
             let kept = stays.checked_div(held.size).unwrap_or_default();
             let closed = Decimal::ONE.saturating_sub(kept).max(Decimal::ZERO);
-            let moved = price(*asset).map_or(Decimal::ZERO, |px| px.saturating_sub(held.mark));
+            let moved = held.asset.and_then(&price).map_or(Decimal::ZERO, |px| px.saturating_sub(held.mark));
             let won = held.unrealized.saturating_add(held.size.saturating_mul(moved));
             usd = usd.saturating_add(won.saturating_mul(closed));
         }
@@ -96,8 +98,8 @@ impl Cash {
 
     /// What may have become cash since an earlier read: what had been won on positions that are not as they were.
     pub(crate) fn realized_since(&self, before: &Self) -> Decimal {
-        let size = |asset: &u32| self.positions.get(asset).map(|held| held.size);
-        let moved = before.positions.iter().filter(|(asset, held)| size(asset) != Some(held.size));
+        let size = |coin: &String| self.positions.get(coin).map(|held| held.size);
+        let moved = before.positions.iter().filter(|(coin, held)| size(coin) != Some(held.size));
         moved.fold(Decimal::ZERO, |sum, (_, held)| sum.saturating_add(held.unrealized.max(Decimal::ZERO)))
     }
 
@@ -113,7 +115,8 @@ impl Cash {
 
     /// Whether the positions have the sizes that they had at another read.
     pub(crate) fn has_sizes_of(&self, other: &Self) -> bool {
-        let sizes = |cash: &Self| cash.positions.iter().map(|(asset, held)| (*asset, held.size)).collect::<Vec<_>>();
+        let sizes =
+            |cash: &Self| cash.positions.iter().map(|(coin, held)| (coin.clone(), held.size)).collect::<Vec<_>>();
         sizes(self) == sizes(other)
     }
 
@@ -128,11 +131,14 @@ impl Cash {
     }
 }
 
-fn positions(account: &AccountView) -> BTreeMap<u32, Held> {
-    let of = |position: &Position| Held {
+fn positions(account: &AccountView) -> BTreeMap<String, Held> {
+    let of = |asset: Option<u32>, position: &Position| Held {
+        asset,
         size: position.szi,
         unrealized: position.unrealized_pnl,
         mark: position.position_value.checked_div(position.szi.abs()).unwrap_or_default(),
     };
-    account.positions.iter().map(|(asset, position)| (*asset, of(position))).collect()
+    let known = account.positions.iter().map(|(asset, position)| (Some(*asset), position));
+    let all = known.chain(account.unknown.values().map(|position| (None, position)));
+    all.map(|(asset, position)| (position.coin.clone(), of(asset, position))).collect()
 }

@@ -22,9 +22,11 @@ impl EquityHistory {
         }
     }
 
-    /// Begins anew: the equity is kept somewhere else.
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
+    /// The equity is kept somewhere else: what was read since the last settled one may be of that already, or of nothing.
+    pub(crate) fn drop_unsettled(&mut self) {
+        while self.0.back().is_some_and(|(_, is_settled)| !is_settled) {
+            self.0.pop_back();
+        }
     }
 
     /// The time of the first one.
@@ -33,11 +35,11 @@ impl EquityHistory {
     }
 
     /// The time of the first read after a flow at `time_ms`, where that one is further from the read before than the `flows`
-    /// moved: another may have moved the rest.
+    /// moved: another may have moved the rest. Before any read follows, the flow's own time: none tells that it had no company.
     pub(crate) fn unexplained_at(&self, time_ms: u64, flows: &SeenTransfers) -> Option<u64> {
         let (last, next) = self.around(time_ms, flows);
-        let (last, next) = (last?, next?);
-        jumps(carried(last, flows, next.at_ms), next.equity).then_some(next.at_ms)
+        let Some(next) = next else { return last.map(|_| time_ms) };
+        jumps(carried(last?, flows, next.at_ms), next.equity).then_some(next.at_ms)
     }
 
     /// What the account was worth just before a flow at `time_ms` that stands in `flows`, or else was of `unsure` USDC.

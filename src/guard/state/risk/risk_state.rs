@@ -165,6 +165,12 @@ impl Risk {
         self.ledger_ms.saturating_sub(LEDGER_OVERLAP_MS)
     }
 
+    /// Whether what flowed then is in the difference of a change of the purse.
+    pub(crate) fn is_in_change(&self, time_ms: u64) -> bool {
+        let mut changes = self.purse_changes.iter();
+        changes.any(|(from_ms, to_ms)| (from_ms.saturating_add(1)..=*to_ms).contains(&time_ms))
+    }
+
     /// What the account was worth just before a flow.
     pub(crate) fn equity_before(&self, flow: &Transfer) -> Option<Decimal> {
         let unsure = if flow.is_sure { Decimal::ZERO } else { flow.usd };
@@ -215,11 +221,11 @@ impl Risk {
         self.emptied.is_some() && is_empty(equity)
     }
 
-    /// The equity is read somewhere else from now on: nothing read before compares with it.
+    /// The equity is read somewhere else from now on: nothing read before compares with it, but by what the change moved.
     pub(crate) fn change_purse(&mut self) {
         self.unconfirmed = None;
         (self.cash, self.cash_before) = (None, None);
-        self.equities.clear();
+        self.equities.drop_unsettled();
         self.cash_history.clear();
         self.unproven.clear();
     }

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// Entries are remembered for this long behind the newest read, to know them again.
 const REMEMBERED_MS: u64 = 4 * 3_600_000;
 
+/// The name of what a change of the account's mode moved. It is no ledger's.
+pub(crate) const MODE_CHANGE: &str = "modeChange";
+
 /// A flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Transfer {
@@ -53,15 +56,21 @@ pub(crate) struct SeenTransfers(BTreeMap<Key, Seen>);
 
 impl SeenTransfers {
     /// The flows of an answer that were not taken in before. Several entries may be the same in everything, so they
-    /// are counted.
-    pub(crate) fn new_ones(&mut self, updates: &[LedgerUpdate], purse: BalanceScope) -> Vec<Transfer> {
+    /// are counted. What `is_counted` holds of a time is that another flow has what moved then in it.
+    pub(crate) fn new_ones(
+        &mut self,
+        updates: &[LedgerUpdate],
+        purse: BalanceScope,
+        is_counted: impl Fn(u64) -> bool,
+    ) -> Vec<Transfer> {
         let mut counts: BTreeMap<Key, (usize, Transfer)> = BTreeMap::new();
         for flow in updates.iter().filter_map(|update| flow(update, purse)) {
             counts.entry(key(&flow)).or_insert_with(|| (0, flow)).0 += 1;
         }
         let mut new = Vec::new();
         for (key, (count, flow)) in counts {
-            let seen = self.0.entry(key).or_insert(Seen { count: 0, is_sure: flow.is_sure });
+            let is_sure = flow.is_sure && !is_counted(flow.time_ms);
+            let seen = self.0.entry(key).or_insert(Seen { count: 0, is_sure });
             new.extend(std::iter::repeat_n(flow, count.saturating_sub(seen.count)));
             seen.count = seen.count.max(count);
         }
@@ -76,14 +85,18 @@ impl SeenTransfers {
     }
 
     /// The flows that are sure, by time: what moved.
-    fn sure(&self) -> impl Iterator<Item = (u64, Decimal)> {
+    fn sure(&self) -> impl Iterator<Item = (u64, &str, Decimal)> {
         let sure = self.0.iter().filter(|(_, seen)| seen.is_sure);
-        sure.map(|((time_ms, _, _, usd), seen)| (*time_ms, usd.saturating_mul(Decimal::from(seen.count))))
+        sure.map(|((time_ms, _, kind, usd), seen)| {
+            (*time_ms, kind.as_str(), usd.saturating_mul(Decimal::from(seen.count)))
+        })
     }
 
-    /// What came in after this time, less what went out, and when the last of it moved.
+    /// What came in after this time, less what went out, and when the last of it moved. A change of the mode has no such
+    /// time: a read from before it is looked for where the equity is kept now.
     pub(crate) fn after(&self, at_ms: u64) -> Option<(Decimal, u64)> {
-        self.sure().filter(|(time_ms, _)| *time_ms > at_ms).fold(None, |sum, (time_ms, moved)| {
+        let later = self.sure().filter(|(time_ms, kind, _)| *time_ms > at_ms && *kind != MODE_CHANGE);
+        later.fold(None, |sum, (time_ms, _, moved)| {
             let (sum, newest_ms) = sum.unwrap_or((Decimal::ZERO, time_ms));
             Some((sum.saturating_add(moved), newest_ms.max(time_ms)))
         })
@@ -91,8 +104,8 @@ impl SeenTransfers {
 
     /// What came in from the first of these times on and before the second, less what went out.
     pub(crate) fn between(&self, from_ms: u64, before_ms: u64) -> Decimal {
-        let moved = self.sure().filter(|(time_ms, _)| (from_ms..before_ms).contains(time_ms));
-        moved.fold(Decimal::ZERO, |sum, (_, moved)| sum.saturating_add(moved))
+        let moved = self.sure().filter(|(time_ms, ..)| (from_ms..before_ms).contains(time_ms));
+        moved.fold(Decimal::ZERO, |sum, (_, _, moved)| sum.saturating_add(moved))
     }
 
     /// Forgets what no later answer will hold.
