@@ -61,11 +61,19 @@ fn trade(stand: &Stand, seed: u64, told: &Mutex<Vec<u64>>, is_over: &AtomicBool)
 fn settled(stand: &Stand, seed: u64) {
     let begun = Instant::now();
     loop {
-        let open = truth::open_ends(&stand.on_disk());
+        let events = stand.on_disk();
+        let open = truth::open_ends(&events);
         if open.is_empty() {
             return;
         }
-        assert!(begun.elapsed() < PATIENCE, "home {seed}: no end of {open:?}");
+        if begun.elapsed() >= PATIENCE {
+            let is_about = |event: &&Value| {
+                let of = |key: &str| open.iter().any(|(seq, _)| event[key] == *seq);
+                ["seq", "decision", "intent", "of"].into_iter().any(of)
+            };
+            let told: Vec<String> = events.iter().filter(is_about).map(Value::to_string).collect();
+            panic!("home {seed}: no end of {open:?}:\n{}", told.join("\n"));
+        }
         std::thread::sleep(Duration::from_millis(100));
     }
 }
