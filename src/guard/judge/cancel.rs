@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 
 use super::guard_order::{self, GUARDS_OWN};
-use super::limits::unknown_cancels;
+use super::order_unknown;
 use super::orders;
 use super::plan::Plan;
 use super::veto::Veto;
@@ -29,7 +29,7 @@ const MOST_STOPS: usize = 4;
 
 pub(crate) fn judge(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<Plan, Veto> {
     let mut withheld = withheld(guard, action);
-    let unknown_cancels = unknown_cancels::withhold_excess(guard, client, action, &mut withheld, now_ms);
+    let unknown_cancels = order_unknown::withhold_excess(guard, client, action, &mut withheld, now_ms);
     if let Some(veto) = first_reason(&withheld).filter(|_| withheld.iter().all(Option::is_some)) {
         return Err(veto);
     }

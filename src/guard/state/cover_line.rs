@@ -383,25 +383,3 @@ impl CoverLines {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trading_to_and_fro_moves_no_line() {
-        for (entry_px, is_kept) in
-            [(dec!(1998.9), true), (dec!(1991.01), true), (dec!(1991), false), (dec!(1990), false)]
-        {
-            let mut line = CoverLine::new(PositionSide::Long, dec!(100), Some(dec!(2000)));
-            line.tighten(&[(dec!(1980), CoverSize::Part(dec!(100)))], Decimal::ZERO);
-            line.resize(HeldNow { held: dec!(100), entry_px: Some(entry_px), mark: Some(dec!(1990)), judged_px: None });
-            assert_eq!(!line.covered_parts().is_empty(), is_kept, "{entry_px}");
-        }
-        // Where the market stands near the entry price the line stays.
-        let mut line = CoverLine::new(PositionSide::Long, dec!(1), Some(dec!(2000)));
-        line.tighten(&[(dec!(1980), CoverSize::Part(dec!(1)))], Decimal::ZERO);
-        line.resize(HeldNow { held: dec!(1), entry_px: Some(dec!(2003.9)), mark: Some(dec!(2003.9)), judged_px: None });
-        assert!(!line.covered_parts().is_empty());
-    }
-}

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use super::protecting::protected;
+use crate::guard::state::cover::CoverSize;
+use crate::guard::state::cover_line::{CoverLine, HeldNow};
 use crate::guard::{Effects, Input, Read};
 use crate::venue::side::PositionSide;
 
@@ -168,4 +170,19 @@ fn a_checkpoint_holds_the_line_of_a_doubted_end() {
     desk.read_account(desk.now);
     let checkpoint: Value = serde_json::from_str(&desk.guard.checkpoint(desk.now)).unwrap();
     assert!(checkpoint["lines"].as_array().is_none_or(Vec::is_empty), "{checkpoint}");
+}
+
+#[test]
+fn trading_to_and_fro_moves_no_line() {
+    for (entry_px, is_kept) in [(dec!(1998.9), true), (dec!(1991.01), true), (dec!(1991), false), (dec!(1990), false)] {
+        let mut line = CoverLine::new(PositionSide::Long, dec!(100), Some(dec!(2000)));
+        line.tighten(&[(dec!(1980), CoverSize::Part(dec!(100)))], Decimal::ZERO);
+        line.resize(HeldNow { held: dec!(100), entry_px: Some(entry_px), mark: Some(dec!(1990)), judged_px: None });
+        assert_eq!(!line.covered_parts().is_empty(), is_kept, "{entry_px}");
+    }
+    // Where the market stands near the entry price the line stays.
+    let mut line = CoverLine::new(PositionSide::Long, dec!(1), Some(dec!(2000)));
+    line.tighten(&[(dec!(1980), CoverSize::Part(dec!(1)))], Decimal::ZERO);
+    line.resize(HeldNow { held: dec!(1), entry_px: Some(dec!(2003.9)), mark: Some(dec!(2003.9)), judged_px: None });
+    assert!(!line.covered_parts().is_empty());
 }

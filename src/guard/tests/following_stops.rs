@@ -1,4 +1,4 @@
-//! The stops that follow entries of a batch: one for each side of what fills at once, before anything else of the batch.
+//! Stops beside others. Those that follow entries of a batch: one for each side of what fills at once, before anything else of the batch.
 
 use serde_json::{Value, json};
 
@@ -48,4 +48,28 @@ fn what_waits_behind_an_unanswered_stop_is_not_sent() {
     assert!(sends(&effects).iter().any(|send| (send.intent, send.index) == (seq, 2)), "the other stop goes");
     let effects = desk.answer(seq, 2, statuses(json!([{"resting": {"oid": 8}}])));
     assert!(sends(&effects).iter().all(|send| send.intent != seq));
+}
+
+/// Whichever child fills first, the venue takes the others away.
+#[test]
+fn a_child_smaller_than_its_entry_comes_beside_no_stop() {
+    let group = |children: Vec<Value>| {
+        let orders: Vec<Value> = std::iter::once(buy(ETH, "2000", "1")).chain(children).collect();
+        json!({"type": "order", "orders": orders, "grouping": "normalTpsl"})
+    };
+    let profit = |size: &str| with(stop(ETH, false, "2100", size), "/t/trigger/tpsl", json!("tp"));
+    let sl = |px: &str, size: &str| stop(ETH, false, px, size);
+    for (children, is_refused) in [
+        (vec![profit("0.9999")], true),
+        (vec![profit("1")], false),
+        (vec![profit("1.5"), sl("1980", "1")], false),
+        (vec![profit("0.5"), sl("1980", "1")], true),
+        // The only stop is made as large as the entry; one of two is not.
+        (vec![profit("1"), sl("1980", "0.5")], false),
+        (vec![sl("1990", "0.5"), sl("1980", "1")], true),
+    ] {
+        let decided = Desk::new(Mode::Testnet, wide()).ask(group(children));
+        assert_eq!(decided.code() == "stop_loosened", is_refused, "{}", decided.event);
+        assert_eq!(decided.verdict() == "veto", is_refused, "{}", decided.event);
+    }
 }

@@ -26,6 +26,7 @@ mod exits;
 mod flattening;
 mod flowing;
 mod following_stops;
+mod given_up;
 mod golden;
 mod halting;
 mod head;

@@ -14,12 +14,12 @@ fn no_answer() -> SendOutcome {
     SendOutcome::NoAnswer("the connection broke".to_owned())
 }
 
-fn kind(effects: &Effects, kind: &str) -> Option<Value> {
+pub(super) fn kind(effects: &Effects, kind: &str) -> Option<Value> {
     events(effects).into_iter().find(|event| event["kind"] == kind)
 }
 
 /// An entry without an answer, and the noop that goes out for it.
-fn in_doubt() -> (Desk, Decided, Value) {
+pub(super) fn in_doubt() -> (Desk, Decided, Value) {
     let mut desk = desk();
     let decided = desk.order(buy(ETH, "2000", "1"));
     let effects = desk.step(Input::Sent { intent: decided.seq(), index: 0, outcome: no_answer() });
@@ -34,15 +34,15 @@ fn in_doubt() -> (Desk, Decided, Value) {
     (desk, decided, burn)
 }
 
-fn seq(event: &Value) -> u64 {
+pub(super) fn seq(event: &Value) -> u64 {
     event["seq"].as_u64().unwrap()
 }
 
-fn duplicate(burn: &Value) -> Value {
+pub(super) fn duplicate(burn: &Value) -> Value {
     json!({"status": "err", "response": format!("Invalid nonce: duplicate nonce {}", burn["nonces"][0])})
 }
 
-fn status(desk: &mut Desk, decided: &Decided, answer: Value) -> Effects {
+pub(super) fn status(desk: &mut Desk, decided: &Decided, answer: Value) -> Effects {
     let mut effects = Effects::default();
     for order in decided.forward()["orders"].as_array().unwrap() {
         let cloid = order["c"].as_str().unwrap().parse().unwrap();
@@ -300,7 +300,7 @@ fn a_checkpoint_carries_what_is_open_and_what_is_in_doubt() {
 }
 
 /// The orders asked about in these effects.
-fn asked(effects: &Effects) -> usize {
+pub(super) fn asked(effects: &Effects) -> usize {
     reads(effects).iter().filter(|read| matches!(read, Read::OrderStatus { .. })).count()
 }
 
@@ -338,70 +338,4 @@ fn a_few_questions_are_at_the_venue_however_many_doubts_there_are() {
     assert_eq!(asked(&desk.step(Input::Tick)), 0);
     desk.now += 1;
     assert_eq!(asked(&desk.step(Input::Tick)), 4, "what was never heard of again is no longer waited for");
-}
-
-/// A doubt that was asked about for two minutes, and its answer never came.
-fn given_up() -> (Desk, Decided) {
-    let (mut desk, decided, burn) = in_doubt();
-    desk.answer(seq(&burn), 0, duplicate(&burn));
-    desk.now += 1_000;
-    assert_eq!(asked(&desk.step(Input::Tick)), 1);
-    let begun_ms = desk.now;
-    let cloid = decided.sent_order(0)["c"].as_str().unwrap().parse().unwrap();
-    let look = |desk: &mut Desk| {
-        desk.read();
-        let recovered = kind(&desk.step(Input::Tick), "recovered");
-        desk.step(Input::OrderStatus { intent: decided.seq(), index: 0, cloid, answer: None });
-        recovered
-    };
-    while desk.now < begun_ms + 119_000 {
-        desk.now += 1_000;
-        assert!(look(&mut desk).is_none());
-    }
-    assert!(!is_unsettled(&desk));
-    let recovered = (0..5).find_map(|_| {
-        desk.now += 1_000;
-        look(&mut desk)
-    });
-    assert_eq!(recovered.unwrap()["outcome"], "unknown");
-    (desk, decided)
-}
-
-/// Given up by time, though no question was ever answered; what has an expiry not before that is over.
-#[test]
-fn a_doubt_that_nobody_answers_has_an_end() {
-    let (desk, _) = given_up();
-    assert!(is_unsettled(&desk));
-}
-
-/// Given up is not forgotten: the order is asked about now and then, and the alert goes with its answer.
-#[test]
-fn an_answer_that_comes_late_settles_it() {
-    let (mut desk, decided) = given_up();
-    let asks = |desk: &mut Desk| asked(&desk.step(Input::Tick));
-    desk.now += 29_999;
-    desk.read();
-    assert_eq!(asks(&mut desk), 0);
-    desk.now += 1;
-    assert_eq!(asks(&mut desk), 1);
-    assert!(is_unsettled(&desk) && desk.guard.gauges(desk.now).alerts.iter().any(|code| code == "unsettled"));
-    // No answer: asked once more.
-    let cloid = decided.sent_order(0)["c"].as_str().unwrap().parse().unwrap();
-    desk.step(Input::OrderStatus { intent: decided.seq(), index: 0, cloid, answer: None });
-    assert_eq!(asks(&mut desk), 0);
-    desk.now += 30_000;
-    desk.read();
-    assert_eq!(asks(&mut desk), 1);
-    let unknown = json!({"status": "unknownOid"});
-    let told = kind(&status(&mut desk, &decided, unknown), "recovered").unwrap();
-    assert_eq!((&told["outcome"], &told["intent"]), (&json!("did_not_happen"), &json!(decided.seq())));
-    assert!(!is_unsettled(&desk));
-    assert!(desk.guard.exposure().totals().notional.is_zero(), "what it had reserved is free");
-    desk.now += 60_000;
-    assert_eq!(asks(&mut desk), 0);
-}
-
-fn is_unsettled(desk: &Desk) -> bool {
-    let status = desk.guard.status_json(desk.now, (0, 0));
-    status["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "unsettled")
 }

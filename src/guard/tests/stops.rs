@@ -385,27 +385,3 @@ fn isolated_margin_is_what_the_leverage_leaves() {
     // 0.5 less 0.025 / 0.95 is 0.47368; a tenth of the way is kept: 0.47632.
     assert_eq!(trigger(desk.order(buy(ISO, "0.5", "100")).resized().sent_order(1)), "0.47632");
 }
-
-/// Whichever child fills first, the venue takes the others away.
-#[test]
-fn a_child_smaller_than_its_entry_comes_beside_no_stop() {
-    let group = |children: Vec<Value>| {
-        let orders: Vec<Value> = std::iter::once(buy(ETH, "2000", "1")).chain(children).collect();
-        json!({"type": "order", "orders": orders, "grouping": "normalTpsl"})
-    };
-    let profit = |size: &str| with(stop(ETH, false, "2100", size), "/t/trigger/tpsl", json!("tp"));
-    let sl = |px: &str, size: &str| stop(ETH, false, px, size);
-    for (children, is_refused) in [
-        (vec![profit("0.9999")], true),
-        (vec![profit("1")], false),
-        (vec![profit("1.5"), sl("1980", "1")], false),
-        (vec![profit("0.5"), sl("1980", "1")], true),
-        // The only stop is made as large as the entry; one of two is not.
-        (vec![profit("1"), sl("1980", "0.5")], false),
-        (vec![sl("1990", "0.5"), sl("1980", "1")], true),
-    ] {
-        let decided = desk(wide()).ask(group(children));
-        assert_eq!(decided.code() == "stop_loosened", is_refused, "{}", decided.event);
-        assert_eq!(decided.verdict() == "veto", is_refused, "{}", decided.event);
-    }
-}

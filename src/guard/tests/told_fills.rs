@@ -1,4 +1,4 @@
-//! What the venue told to have filled is held for the class of an order, until reads show it or something else.
+//! A fill that the venue told of is held for the class of an order, until reads show it or something else.
 
 use rust_decimal::dec;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the venue told to have filled is held, read or not: a close of it is the exit that it is, marked or not.
+//! A fill that the venue told of is held, read or not: a close of it is the exit that it is, marked or not.
 
 use serde_json::{Value, json};
 

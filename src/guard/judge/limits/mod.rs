@@ -10,5 +10,4 @@ pub(crate) mod open_risk_limit;
 pub(crate) mod order_rate_limit;
 pub(crate) mod order_value_limit;
 pub(crate) mod position_limit;
-pub(crate) mod unknown_cancels;
 pub(crate) mod venue_budget;
