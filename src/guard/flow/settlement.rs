@@ -27,6 +27,9 @@ const ASK_EVERY_MS: u64 = 1_000;
 /// Questions about orders that may be at the venue at once, for all doubts together.
 const MOST_ASKED: usize = 4;
 
+/// Cover goes before burning nonces for so long at most: a doubt must have its end.
+const BURN_WITHIN_MS: u64 = 30_000;
+
 /// The pause after a noop without an answer doubles so often.
 const MAX_DOUBLINGS: u32 = 5;
 
@@ -57,7 +60,7 @@ pub(crate) fn settle_due(step: &mut Step<'_>) {
         match doubt.proof {
             Proof::Wanted => {
                 doubt.next_ms = step.now_ms.saturating_add(ASK_EVERY_MS);
-                if may_burn {
+                if may_burn || step.now_ms.saturating_sub(doubt.since_ms) >= BURN_WITHIN_MS {
                     burn_nonce(step, key);
                 }
             }
