@@ -1,5 +1,6 @@
 //! Lives under load that end by SIGKILL at random moments.
 
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -67,11 +68,18 @@ fn settled(stand: &Stand, seed: u64) {
             return;
         }
         if begun.elapsed() >= PATIENCE {
-            let is_about = |event: &&Value| {
-                let of = |key: &str| open.iter().any(|(seq, _)| event[key] == *seq);
-                ["seq", "decision", "intent", "of"].into_iter().any(of)
-            };
-            let told: Vec<String> = events.iter().filter(is_about).map(Value::to_string).collect();
+            // What is open, the noops that burn its nonce, and what became of those.
+            let mut about: BTreeSet<u64> = open.iter().map(|(seq, _)| *seq).collect();
+            let mut told = Vec::new();
+            for event in &events {
+                let mut names = ["seq", "decision", "intent", "of"].into_iter().filter_map(|key| event[key].as_u64());
+                let text = event["text"].as_str().unwrap_or_default();
+                let tells_why = || about.iter().any(|seq| text.contains(&format!("intent {seq} ")));
+                if names.any(|seq| about.contains(&seq)) || tells_why() {
+                    about.extend(event["seq"].as_u64());
+                    told.push(event.to_string());
+                }
+            }
             panic!("home {seed}: no end of {open:?}:\n{}", told.join("\n"));
         }
         std::thread::sleep(Duration::from_millis(100));

@@ -96,6 +96,25 @@ fn an_account_without_requests_covers_what_is_bare_before_it_burns_a_nonce() {
     }
 }
 
+/// A doubt must have its end, whatever keeps the stop from going.
+#[test]
+fn an_account_without_requests_burns_a_nonce_after_half_a_minute_in_any_case() {
+    for (last_ms, burns) in [(29_999, false), (30_000, true)] {
+        let mut desk = desk();
+        let decided = desk.order(buy(ETH, "2000", "1"));
+        desk.hold("SOL", dec!(1));
+        desk.step(Input::Sent { intent: decided.seq(), index: 0, outcome: no_answer() });
+        desk.step(Input::RequestsLeft(0));
+        let doubted_ms = desk.now;
+        for (after_ms, burns) in [(0, false), (last_ms - 1_000, false), (last_ms, burns)] {
+            desk.now = doubted_ms + after_ms;
+            let intents = events(&desk.step(Input::Tick)).into_iter().filter(|event| event["kind"] == "intent");
+            let has_burnt = intents.into_iter().any(|intent| intent["of"] == decided.seq());
+            assert_eq!(has_burnt, burns, "after {after_ms} ms");
+        }
+    }
+}
+
 #[test]
 fn a_duplicate_nonce_and_a_known_order_prove_that_it_happened() {
     let (mut desk, decided, burn) = in_doubt();

@@ -9,7 +9,7 @@ use crossbeam_channel::Sender;
 use serde_json::json;
 
 use super::send_queue::QueuedSends;
-use super::venue_access::VenueAccess;
+use super::venue_access::{Leaves, VenueAccess};
 use crate::base::clock::steady_ms;
 use crate::base::key::SecretKey;
 use crate::faults::Step;
@@ -86,20 +86,25 @@ fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome 
     }
 }
 
-/// Who spends it. What is nobody's and no cover or close, such as cancels of what is over a limit, has no client's part to
-/// live on: it comes out of what is kept for the guard's steady reads, which no client touches.
+/// Whether it is nobody's and no cover or close, such as a cancel of what is over a limit, or the end of a doubt.
+fn is_upkeep(action: &SendAction) -> bool {
+    action.urgency == Urgency::Exit && action.client.is_none()
+}
+
+/// Who spends it. Upkeep has no client's part to live on: it comes out of what is kept for the guard's steady reads, which
+/// no client touches.
 fn priority_of(action: &SendAction) -> Priority {
     match action.urgency {
         Urgency::Own => Priority::Flatten,
-        Urgency::Exit if action.client.is_none() => Priority::Read,
+        Urgency::Exit if is_upkeep(action) => Priority::Read,
         Urgency::Exit => Priority::ClientExit,
         Urgency::Neutral | Urgency::Entry => Priority::ClientEntry,
     }
 }
 
 /// Spends the request's weight. What a client sends is refused where it does not fit, exits too: what is kept for the
-/// guard's reads, its stops and its closes is what the account's halts live on. Only the guard's own goes out over its
-/// share: at once while this service has not used half of what the address has, and after a while in any case.
+/// guard's reads, its stops and its closes is what the account's halts live on. Upkeep goes out over the share where reads
+/// have left it nothing. Only the guard's own goes out whatever is spent: at once while this service has not used half of what the address has, and after a while in any case.
 fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
     let weight = exchange_weight(action.batch_len);
     let priority = priority_of(action);
@@ -107,6 +112,7 @@ fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
     loop {
         match venue.try_spend_for(action.client.as_ref(), priority, weight) {
             Ok(()) => return Ok(()),
+            Err(_) if is_upkeep(action) && venue.overdraw(weight, Leaves::Sixteenth) => return Ok(()),
             Err(denied) if action.urgency != Urgency::Own => return Err(denied),
             Err(_) if venue.is_address_free_for(weight) || steady_ms() >= until_ms => {
                 venue.charge(priority, weight);
@@ -119,19 +125,24 @@ fn spend(venue: &VenueAccess, action: &SendAction) -> Result<(), Denied> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
     use crate::base::address::Address;
+    use crate::service::metrics::Metrics;
+    use crate::venue::client::{Client, Timeouts};
     use crate::venue::signing::Terms;
     use crate::venue::weight_ledger::Ledger;
+
+    fn action(urgency: Urgency, client: Option<Address>) -> SendAction {
+        let terms = Terms { nonce: 0, vault: None, expires_after_ms: None };
+        SendAction { intent: 1, index: 0, action: json!({}), terms, batch_len: 1, urgency, client }
+    }
 
     /// Whatever clients spend of a minute, what the guard cancels of its own accord still has room.
     #[test]
     fn cancels_of_the_guards_own_have_room_that_no_client_takes() {
         let client = Address([1; 20]);
-        let action = |urgency: Urgency, client: Option<Address>| {
-            let terms = Terms { nonce: 0, vault: None, expires_after_ms: None };
-            SendAction { intent: 1, index: 0, action: json!({}), terms, batch_len: 1, urgency, client }
-        };
         let cancel = priority_of(&action(Urgency::Exit, None));
         let exit = priority_of(&action(Urgency::Exit, Some(client)));
         assert!(priority_of(&action(Urgency::Own, None)) < exit && exit < cancel);
@@ -139,5 +150,26 @@ mod tests {
         while ledger.try_spend(exit, Some(&client), 1, 0).is_ok() {}
         assert!(ledger.try_spend(Priority::ClientExit, None, 1, 0).is_err());
         assert_eq!(ledger.try_spend(cancel, None, 1, 0), Ok(()));
+    }
+
+    /// The steady reads may want more than there is, minute after minute.
+    #[test]
+    fn reads_that_take_all_they_can_leave_room_for_the_end_of_a_doubt() {
+        let client = Address([1; 20]);
+        let venue = VenueAccess {
+            client: Arc::new(Client::new("http://127.0.0.1:1", Timeouts::default()).unwrap()),
+            budget: Arc::new(Mutex::new(Ledger::new(1_200, [&client]))),
+            cache: Arc::default(),
+            metrics: Arc::new(Metrics::new(0, "paper")),
+            faults: crate::faults::Faults::default(),
+        };
+        while venue.try_spend(Priority::Read, 1).is_ok() || venue.overdraw(1, Leaves::Eighth) {}
+        let end_of_doubt = action(Urgency::Exit, None);
+        for _ in 0..75 {
+            assert_eq!(spend(&venue, &end_of_doubt), Ok(()));
+        }
+        assert!(spend(&venue, &end_of_doubt).is_err(), "the rest is for stops and closes");
+        assert_eq!(spend(&venue, &action(Urgency::Exit, Some(client))), Ok(()), "a client's part is untouched");
+        assert!(spend(&venue, &action(Urgency::Entry, Some(client))).is_err());
     }
 }

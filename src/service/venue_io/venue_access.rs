@@ -5,13 +5,38 @@ use std::sync::{Arc, Mutex};
 use super::info_cache::InfoCache;
 use crate::base::address::Address;
 use crate::base::clock::steady_ms;
-use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
+use crate::base::ip_share::IP_BUDGET;
 use crate::base::sync::lock;
 use crate::faults::Faults;
 use crate::service::metrics::Metrics;
 use crate::venue::client::Client;
 use crate::venue::weight::{Denied, Priority};
 use crate::venue::weight_ledger::Ledger;
+
+/// What is left of the address's whole budget by whoever spends beyond the share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::service) enum Leaves {
+    /// By most: what an earlier life spent must not make this one blind, and one start after another must not use the
+    /// address up.
+    Half,
+    /// By a life that has seen nothing yet, and by the steady reads at their own pace, which is a sixteenth of that budget at
+    /// most where the share is small.
+    Eighth,
+    /// By what ends a doubt or takes back what is over a limit: it is little, and reads that want all they can get must not
+    /// keep it waiting for ever.
+    Sixteenth,
+}
+
+impl Leaves {
+    fn has_room(self, used: u32, weight: u32) -> bool {
+        let left = match self {
+            Self::Half => IP_BUDGET / 2,
+            Self::Eighth => IP_BUDGET / 8,
+            Self::Sixteenth => IP_BUDGET / 16,
+        };
+        used.saturating_add(weight) <= IP_BUDGET - left
+    }
+}
 
 /// Shared by all that call the venue.
 #[derive(Clone)]
@@ -40,14 +65,10 @@ impl VenueAccess {
         lock(&self.budget).try_spend(priority, client, weight, steady_ms())
     }
 
-    /// Spends weight beyond the share, as long as half of the address's whole budget is not reached: what an earlier life
-    /// spent must not make this one blind, and one start after another must not use the address up. A life that has seen
-    /// nothing yet, and the steady reads at their own pace, which is a sixteenth of that budget at most where the share is
-    /// small, may take what is left of it but for an eighth.
-    pub(in crate::service) fn overdraw(&self, weight: u32, keeps_sight: bool) -> bool {
+    /// Spends weight beyond the share, as long as the address's whole budget keeps what must be left of it.
+    pub(in crate::service) fn overdraw(&self, weight: u32, leaves: Leaves) -> bool {
         let (mut budget, now_ms) = (lock(&self.budget), steady_ms());
-        let used = budget.used(now_ms);
-        let has_room = if keeps_sight { leaves_an_eighth(used, weight) } else { leaves_half(used, weight) };
+        let has_room = leaves.has_room(budget.used(now_ms), weight);
         if has_room {
             budget.charge(Priority::Read, None, weight, now_ms);
         }
@@ -57,7 +78,7 @@ impl VenueAccess {
     /// Whether this service leaves half of the address's whole budget with so much more: what a start or an earlier life
     /// spent holds up no stop and no close.
     pub(in crate::service) fn is_address_free_for(&self, weight: u32) -> bool {
-        leaves_half(lock(&self.budget).used(steady_ms()), weight)
+        Leaves::Half.has_room(lock(&self.budget).used(steady_ms()), weight)
     }
 
     /// Spends weight for what must come some time although nothing is kept for it.
@@ -71,27 +92,15 @@ impl VenueAccess {
     }
 }
 
-fn leaves_an_eighth(used: u32, weight: u32) -> bool {
-    used.saturating_add(weight) <= IP_BUDGET - SMALLEST_BUDGET
-}
-
-fn leaves_half(used: u32, weight: u32) -> bool {
-    used.saturating_add(weight) <= IP_BUDGET / 2
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn half_of_the_address_is_left_to_others() {
-        assert!(leaves_half(0, 1) && leaves_half(599, 1));
-        assert!(!leaves_half(600, 1) && !leaves_half(u32::MAX, 1));
-    }
-
-    #[test]
-    fn an_eighth_of_the_address_is_left_by_what_the_guard_sees_by() {
-        assert!(leaves_an_eighth(600, 2) && leaves_an_eighth(1_048, 2));
-        assert!(!leaves_an_eighth(1_049, 2) && !leaves_an_eighth(u32::MAX, 1));
+    fn what_is_left_of_the_address_is_kept_exactly() {
+        for (leaves, most) in [(Leaves::Half, 600), (Leaves::Eighth, 1_050), (Leaves::Sixteenth, 1_125)] {
+            assert!(leaves.has_room(0, 1) && leaves.has_room(most - 2, 2) && leaves.has_room(most - 1, 1));
+            assert!(!leaves.has_room(most - 1, 2) && !leaves.has_room(most, 1) && !leaves.has_room(u32::MAX, 1));
+        }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::api_wallet_check::{self, NotTheAgent};
 use super::info_cache;
-use super::venue_access::VenueAccess;
+use super::venue_access::{Leaves, VenueAccess};
 use crate::base::address::{Address, Cloid};
 use crate::base::clock::now_ms;
 use crate::guard::Input;
@@ -208,11 +208,10 @@ impl VenueReader {
 
     fn ask_for(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
         let priority = if purpose.is_early { Priority::EarlyRead } else { Priority::Read };
+        let leaves = if purpose.keeps_sight { Leaves::Eighth } else { Leaves::Half };
         match self.spend(priority, question) {
             Err(_) if purpose.is_urgent && self.spend(Priority::Flatten, question).is_ok() => self.call(question),
-            Err(_)
-                if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question)), purpose.keeps_sight) =>
-            {
+            Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question)), leaves) => {
                 self.call(question)
             }
             Err(text) => Err(text),
