@@ -64,7 +64,7 @@ pub(super) fn from_reply(trade: &Trade, reply: &Value, changes: &[String]) -> Ou
     let (state, order) = match read.status(0) {
         OrderReply::Error(text) => return rejected(trade, &text),
         OrderReply::Resting(oid) => ("rests in the book", order_info(Some(oid), "resting")),
-        OrderReply::Filled(size, oid) => {
+        OrderReply::Filled(size, oid, _) => {
             let average = reply.pointer("/response/data/statuses/0/filled/avgPx").and_then(Value::as_str);
             let average = average.and_then(|px| parse_info(px).ok()).map(to_wire);
             let order =

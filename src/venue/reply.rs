@@ -7,14 +7,15 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::info::decimal;
+use crate::base::amount::parse_info;
 
 /// What became of one order or cancel of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
     /// Rests under this order id.
     Resting(u64),
-    /// Filled, at least in part: the size filled and the order id.
-    Filled(Decimal, u64),
+    /// Filled, at least in part: the size filled, the order id, and the mean price where it is told.
+    Filled(Decimal, u64, Option<Decimal>),
     /// Accepted, waits for its parent to fill (`waitingForFill`).
     WaitingForFill,
     /// Accepted, waits for its trigger (`waitingForTrigger`).
@@ -98,6 +99,8 @@ impl Status {
             #[serde(deserialize_with = "decimal")]
             total_sz: Decimal,
             oid: u64,
+            #[serde(default)]
+            avg_px: Option<Value>,
         }
         match value.as_str() {
             Some("success") => return Status::Success,
@@ -109,7 +112,8 @@ impl Status {
             return Status::Resting(oid);
         }
         if let Some(filled) = value.get("filled").and_then(|filled| Filled::deserialize(filled).ok()) {
-            return Status::Filled(filled.total_sz, filled.oid);
+            let avg_px = filled.avg_px.and_then(|px| px.as_str().and_then(|px| parse_info(px).ok()));
+            return Status::Filled(filled.total_sz, filled.oid, avg_px.filter(|px| *px > Decimal::ZERO));
         }
         match value.get("error").and_then(Value::as_str) {
             Some(text) => Status::Error(text.to_owned()),

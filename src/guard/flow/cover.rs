@@ -3,7 +3,7 @@
 use crate::base::amount::percent_of;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
-use crate::guard::state::cover_line::{CoverLine, FirstStop, HeldNow};
+use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::{bare_size, live_for};
 use crate::guard::state::stop_geometry::StopGeometry;
@@ -30,11 +30,12 @@ pub(crate) fn refresh(guard: &mut Guard) {
     let positions = account.positions.iter().filter_map(|(asset, position)| {
         let side = PositionSide::of(position.szi)?;
         let mark = guard.view.mark(*asset).or_else(|| guard.view.price(*asset));
-        let judged_px = guard.watch.judged.get(asset).filter(|(judged, _)| *judged == side).map(|(_, px)| *px);
-        Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark, judged_px })))
+        let by = guard.watch.enlarged.get(asset).filter(|(enlarged, _)| *enlarged == side).map(|(_, by)| *by);
+        let by = by.unwrap_or_default();
+        Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark, by })))
     });
     guard.lines.set_positions(&positions.collect(), read_ms);
-    guard.watch.judged.clear();
+    guard.watch.enlarged.clear();
     let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
     for asset in assets {
         // What the nearest stops leave of the loss that is allowed is the next ones'.
@@ -68,15 +69,16 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
     }
 }
 
-/// Takes note of the stop that what may have made these changes, signed, was judged with, before the changes are put down to
-/// it: a first stop goes no farther.
-pub(crate) fn note_judged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>) {
+/// Takes note of what may have enlarged the positions that have changed, or opened them anew, before the changes, signed, are
+/// put down to it: a first stop goes no farther than the one that it was judged with.
+pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>) {
     for (asset, change) in changes {
-        let Some(side) = PositionSide::of(*change) else { continue };
-        let stops = guard.sent.judged_stops(&guard.view, *asset, side);
-        if let Some(px) = side.furthest(stops) {
-            guard.watch.judged.insert(*asset, (side, px));
-        }
+        let Some(side) = PositionSide::of(guard.view.position(*asset)).or_else(|| PositionSide::of(*change)) else {
+            continue;
+        };
+        let judged_px = side.furthest(guard.sent.judged_stops(&guard.view, *asset, side));
+        let told = guard.sent.told_entries(*asset, side);
+        guard.watch.enlarged.insert(*asset, (side, Enlarged { judged_px, told }));
     }
 }
 

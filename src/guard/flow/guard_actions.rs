@@ -116,7 +116,7 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
         // A limit on requests decided nothing about the close.
         is_refused |= !order.is_trigger() && matches!(outcome, AttemptResult::Refused(_));
         if let (SendResult::Answered(reply, _), false) = (ending, order.is_trigger())
-            && let Status::Filled(closed, _) = reply.status(place)
+            && let Status::Filled(closed, ..) = reply.status(place)
         {
             cover::on_closed(step.guard, order.asset, closed);
         }
@@ -137,6 +137,9 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
         let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
         let text = format!("the close of {coin} was refused: {text}");
         step.record(Trouble { text: text.into() });
+    }
+    if let Action::Cancel { cancels, .. } = action {
+        cancels.iter().for_each(|cancel| step.guard.watch.own_cancels.ended(cancel.oid, step.now_ms));
     }
     step.guard.watch.flatten.ended(action, ending, is_refused, step.now_ms);
 }

@@ -69,6 +69,7 @@ pub(crate) fn run(step: &mut Step<'_>) {
             Some(Need::Less(_) | Need::Smaller(..)) if guard_actions::is_acting_on(step.guard, asset) => {}
             Some(Need::Less(_) | Need::Smaller(..))
                 if step.guard.watch.retry(asset).is_some_and(|retry| step.now_ms < retry.not_before_ms) => {}
+            Some(Need::Less(oid)) if !step.guard.watch.own_cancels.is_due(oid, step.now_ms) => {}
             Some(Need::Less(oid)) => {
                 let action = Action::Cancel { cancels: vec![Cancel { asset, oid }], fast: false };
                 replace_stop(step, oid, action);

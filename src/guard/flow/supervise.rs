@@ -61,7 +61,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         step.guard.clock.read(venue_ms, begun_ms);
         mode::carry_equity(step.guard);
         let read = Moment { now_ms: begun_ms, venue_ms };
-        cover_lines::note_judged(step.guard, &changes);
+        cover_lines::note_enlarged(step.guard, &changes);
         let ends = changes.iter().filter(|(asset, change)| cover_lines::on_change(step.guard, **asset, **change));
         if ends.count() > 0 && step.guard.must_be_flat() {
             // The next one tells whether nothing is left; elsewhere it comes soon enough on its own.
@@ -96,6 +96,9 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         let guard = &mut *step.guard;
         guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
         guard.forget_exit_owners();
+        let mut own_cancels = std::mem::take(&mut guard.watch.own_cancels);
+        own_cancels.retain(|oid| guard.order(oid).is_some());
+        guard.watch.own_cancels = own_cancels;
         // Reads that miss what the venue said rests may be old: it is asked for each of these.
         let missed = guard.sent.ask_about(begun_ms, step.now_ms).into_iter();
         let reads = missed.map(|((intent, index), cloid)| Read::OrderStatus { intent, index, cloid });

@@ -5,11 +5,10 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
-use crate::guard::state::ended_lines::EndedLines;
+use crate::guard::state::sent::moves::Told;
 use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
-use std::collections::BTreeMap;
 
 /// The triggers that one line remembers; with more of them the two nearest to each other become the tighter of both.
 const MAX_PARTS: usize = 64;
@@ -20,6 +19,12 @@ const ANEW: Decimal = dec!(0.9);
 /// Where the market's price is nearer to the entry price than this, the line of either serves the other.
 const AWAY_PCT: Decimal = dec!(0.2);
 
+/// The same where the price was told: what is left between is the rounding of the venue's prices.
+const TOLD_AWAY_PCT: Decimal = dec!(0.02);
+
+/// So far beyond the market's price may have been traded what a position grew by.
+const SLIPPAGE_PCT: Decimal = dec!(1);
+
 /// A position as the last reads show it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeldNow {
@@ -27,8 +32,16 @@ pub(crate) struct HeldNow {
     pub(crate) held: Decimal,
     pub(crate) entry_px: Option<Decimal>,
     pub(crate) mark: Option<Decimal>,
-    /// The farthest stop that what may have enlarged it was judged with.
+    pub(crate) by: Enlarged,
+}
+
+/// What may have enlarged a position since the read before, or opened it anew.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Enlarged {
+    /// The farthest stop that it was judged with.
     pub(crate) judged_px: Option<Decimal>,
+    /// What the venue told of it.
+    pub(crate) told: Option<Told>,
 }
 
 /// Where what was never covered may have its stop.
@@ -76,6 +89,11 @@ impl CoverLine {
         }
     }
 
+    /// One that was opened since the read before.
+    pub(crate) fn opened(side: PositionSide, now: HeldNow) -> Self {
+        Self { judged_px: now.by.judged_px, ..Self::new(side, now.held, now.entry_px) }
+    }
+
     /// One that an earlier life remembered.
     pub(crate) fn restored(record: &PositionLine) -> Self {
         let side = if record.is_long { PositionSide::Long } else { PositionSide::Short };
@@ -95,11 +113,10 @@ impl CoverLine {
     /// The position as it is read now. What is left of one that shrank keeps the farther part of its line: the nearer
     /// stops are hit first.
     pub(crate) fn resize(&mut self, position: HeldNow) {
-        let HeldNow { held, entry_px, judged_px, .. } = position;
+        let HeldNow { held, entry_px, by: Enlarged { judged_px, .. }, .. } = position;
         let has_new = self.uncovered() > Decimal::ZERO;
-        // One of the same size was closed and opened anew between two reads.
-        if held == self.held && self.is_priced_anew(position) {
-            *self = Self { judged_px, ..Self::new(self.side, held, entry_px) };
+        if self.is_opened_anew(position) {
+            *self = Self::opened(self.side, position);
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
             let known = self.judged_px.filter(|_| has_new);
@@ -116,14 +133,47 @@ impl CoverLine {
         self.shrink_to(held);
     }
 
-    /// Whether this is another position: its entry price has gone nearly all the way to the market's. One that only gave a
-    /// part away and took it back moves a part of the way, and keeps its line: trading to and fro loosens no stop.
-    fn is_priced_anew(&self, now: HeldNow) -> bool {
-        let (Some(before), Some(entry_px), Some(mark)) = (self.entry_px, now.entry_px, now.mark) else { return false };
-        let (moved, whole) = (entry_px.saturating_sub(before), mark.saturating_sub(before));
-        let is_away = whole.abs() >= percent_of(before, AWAY_PCT);
-        let part = moved.checked_div(whole).unwrap_or_default();
-        is_away && part >= ANEW
+    /// Whether this is another position: what was held was closed and this opened since the read before. One that only gave
+    /// a part away and took it back keeps its line: trading to and fro loosens no stop.
+    fn is_opened_anew(&self, now: HeldNow) -> bool {
+        self.is_just_what_was_told(now) || self.is_priced_anew(now) && !self.may_have_grown(now)
+    }
+
+    /// Whether it is as large as what the venue told to have filled, at the price of that.
+    fn is_just_what_was_told(&self, now: HeldNow) -> bool {
+        let most_left = self.held.min(now.held).saturating_mul(Decimal::ONE.saturating_sub(ANEW));
+        let told = now.by.told.filter(|told| told.size == now.held);
+        let left = told.and_then(|told| self.left_of_it(now, told.px, TOLD_AWAY_PCT));
+        left.is_some_and(|left| left.abs() <= most_left)
+    }
+
+    /// Whether its entry price has gone nearly all the way to the market's.
+    pub(crate) fn is_priced_anew(&self, now: HeldNow) -> bool {
+        let most_left = now.held.saturating_mul(Decimal::ONE.saturating_sub(ANEW));
+        let left = now.mark.and_then(|mark| self.left_of_it(now, mark, AWAY_PCT));
+        left.is_some_and(|left| left <= most_left)
+    }
+
+    /// How much of what was held before is in it, by its entry price, where the rest was traded at `px`; `None` where that is
+    /// too near for the entry price to tell.
+    fn left_of_it(&self, now: HeldNow, px: Decimal, away_pct: Decimal) -> Option<Decimal> {
+        let (before, entry_px) = (self.entry_px?, now.entry_px?);
+        let whole = px.saturating_sub(before);
+        let part = entry_px.saturating_sub(before).checked_div(whole)?;
+        let is_away = whole.abs() >= percent_of(before, away_pct);
+        is_away.then(|| Decimal::ONE.saturating_sub(part).saturating_mul(now.held))
+    }
+
+    /// Whether it is what was held before and more, by the price at which that was added: prices may have been there.
+    fn may_have_grown(&self, now: HeldNow) -> bool {
+        let (Some(before), Some(mark)) = (self.entry_px, now.mark) else { return true };
+        let added_px = added_at((self.held, self.entry_px), (now.held, now.entry_px));
+        let (least, most) = (mark.min(before), mark.max(before));
+        let is_there = |px: Decimal| {
+            px >= least.saturating_sub(percent_of(mark, SLIPPAGE_PCT))
+                && px <= most.saturating_add(percent_of(mark, SLIPPAGE_PCT))
+        };
+        now.held > self.held && added_px.is_some_and(is_there)
     }
 
     fn shrink_to(&mut self, held: Decimal) {
@@ -289,97 +339,4 @@ fn added_at(
 ) -> Option<Decimal> {
     let paid = now.saturating_mul(now_px?).saturating_sub(before.saturating_mul(before_px?));
     paid.checked_div(now.saturating_sub(before)).filter(|px| *px > Decimal::ZERO)
-}
-
-/// The lines of all positions by market.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CoverLines {
-    lines: BTreeMap<u32, CoverLine>,
-    /// What is on disk of them.
-    written: BTreeMap<u32, PositionLine>,
-    /// Those of which one read alone has shown the end.
-    pub(crate) ended: EndedLines<CoverLine>,
-}
-
-impl CoverLines {
-    pub(crate) fn get(&self, asset: u32) -> Option<&CoverLine> {
-        self.lines.get(&asset)
-    }
-
-    pub(crate) fn get_mut(&mut self, asset: u32) -> Option<&mut CoverLine> {
-        self.lines.get_mut(&asset)
-    }
-
-    /// Remembers a line of an earlier life.
-    pub(crate) fn restore(&mut self, record: PositionLine) {
-        let asset = record.asset;
-        if record.parts.is_empty() {
-            self.lines.remove(&asset);
-        } else {
-            self.lines.insert(asset, CoverLine::restored(&record));
-        }
-        self.written.insert(asset, record);
-    }
-
-    /// The same of a checkpoint: what was written of a line by itself is no older.
-    pub(crate) fn restore_checkpointed(&mut self, record: PositionLine) {
-        if !self.written.contains_key(&record.asset) {
-            self.restore(record);
-        }
-    }
-
-    /// The lines that moved since they were written last, and count as written from now on.
-    pub(crate) fn take_moved(&mut self) -> Vec<PositionLine> {
-        let known: BTreeMap<u32, PositionLine> =
-            self.known().map(|(asset, line)| (asset, line.record(asset))).collect();
-        let gone = self.written.values_mut().filter(|old| !old.parts.is_empty() && !known.contains_key(&old.asset));
-        let gone = gone.map(|old| {
-            (old.held, old.entry_px) = (Decimal::ZERO, None);
-            old.parts.clear();
-            old.clone()
-        });
-        let mut moved: Vec<PositionLine> = gone.collect();
-        for (asset, now) in known {
-            let old = self.written.get(&asset);
-            let is_same = |old: &PositionLine| (old.is_long, &old.parts) == (now.is_long, &now.parts);
-            if old.map_or(!now.parts.is_empty(), |old| !is_same(old)) {
-                self.written.insert(asset, now.clone());
-                moved.push(now);
-            }
-        }
-        moved
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &CoverLine)> {
-        self.lines.iter().map(|(asset, line)| (*asset, line))
-    }
-
-    /// All that a later life must know.
-    pub(crate) fn known(&self) -> impl Iterator<Item = (u32, &CoverLine)> {
-        self.iter().chain(self.ended.iter().filter(|(asset, _)| !self.lines.contains_key(asset)))
-    }
-
-    /// Forgets a position whose end is known.
-    pub(crate) fn forget(&mut self, asset: u32) {
-        self.lines.remove(&asset);
-        self.ended.forget(asset);
-    }
-
-    /// Takes in all positions, by market and side, as a read of this time of the venue's shows them. A side that is flat has
-    /// no line any more, once a second read shows it as well.
-    pub(crate) fn set_positions(&mut self, positions: &BTreeMap<u32, (PositionSide, HeldNow)>, read_ms: u64) {
-        let is_held = |asset: u32, side: PositionSide| positions.get(&asset).is_some_and(|(held, _)| *held == side);
-        self.ended.believe_before(read_ms, is_held);
-        let (kept, gone) =
-            std::mem::take(&mut self.lines).into_iter().partition(|(asset, line)| is_held(*asset, line.side));
-        self.lines = kept;
-        let gone: BTreeMap<u32, CoverLine> = gone;
-        gone.into_iter().for_each(|(asset, line)| self.ended.add((asset, line.side), line, read_ms));
-        for (asset, (side, now)) in positions {
-            // Was it there all along, or opened since?
-            let back = self.ended.take((*asset, *side)).filter(|line| !line.is_priced_anew(*now));
-            let new = || CoverLine { judged_px: now.judged_px, ..CoverLine::new(*side, now.held, now.entry_px) };
-            self.lines.entry(*asset).or_insert_with(|| back.unwrap_or_else(new)).resize(*now);
-        }
-    }
 }

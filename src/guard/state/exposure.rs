@@ -6,7 +6,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{self, CoverSize, side_covered};
-use crate::guard::state::cover_line::CoverLines;
+use crate::guard::state::cover_lines::CoverLines;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::Order;
 use crate::venue::side::{PositionSide, Side};

@@ -6,7 +6,7 @@ use crate::guard::config::Config;
 use crate::guard::input::Request;
 use crate::guard::state::allowance::Allowance;
 use crate::guard::state::client_cloids::ClientCloids;
-use crate::guard::state::cover_line::CoverLines;
+use crate::guard::state::cover_lines::CoverLines;
 use crate::guard::state::exposure::{EntryLeg, Exposure, Stop};
 use crate::guard::state::in_doubt::InDoubtAction;
 use crate::guard::state::intent::Intent;

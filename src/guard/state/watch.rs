@@ -1,8 +1,10 @@
 //! Memory of the supervision of the account from one step to the next.
 
+use crate::guard::state::cover_line::Enlarged;
 use crate::guard::state::flatten::Flatten;
 use crate::guard::state::order_attempts::{Dust, RetryState};
 use crate::guard::state::over_limit::OverLimit;
+use crate::guard::state::own_cancels::OwnCancels;
 use crate::guard::state::view::View;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
@@ -17,8 +19,9 @@ pub(crate) struct Watch {
     pub(crate) last_bare: BTreeSet<(u32, bool)>,
     /// Since when a market's position is not covered in full by stops that the venue has.
     pub(crate) bare_ms: BTreeMap<u32, u64>,
-    /// The stop that what has just changed a market's position was judged with, until its line takes it.
-    pub(crate) judged: BTreeMap<u32, (PositionSide, Decimal)>,
+    /// What may have just enlarged a market's position, until its line takes it.
+    pub(crate) enlarged: BTreeMap<u32, (PositionSide, Enlarged)>,
+    pub(crate) own_cancels: OwnCancels,
     retry: BTreeMap<u32, RetryState>,
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,

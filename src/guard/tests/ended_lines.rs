@@ -6,8 +6,6 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use super::protecting::protected;
-use crate::guard::state::cover::CoverSize;
-use crate::guard::state::cover_line::{CoverLine, HeldNow};
 use crate::guard::{Effects, Input, Read};
 use crate::venue::side::PositionSide;
 
@@ -172,17 +170,27 @@ fn a_checkpoint_holds_the_line_of_a_doubted_end() {
     assert!(checkpoint["lines"].as_array().is_none_or(Vec::is_empty), "{checkpoint}");
 }
 
+/// A cancel that the venue refuses, however often, is not sent again without a pause.
 #[test]
-fn trading_to_and_fro_moves_no_line() {
-    for (entry_px, is_kept) in [(dec!(1998.9), true), (dec!(1991.01), true), (dec!(1991), false), (dec!(1990), false)] {
-        let mut line = CoverLine::new(PositionSide::Long, dec!(100), Some(dec!(2000)));
-        line.tighten(&[(dec!(1980), CoverSize::Part(dec!(100)))], Decimal::ZERO);
-        line.resize(HeldNow { held: dec!(100), entry_px: Some(entry_px), mark: Some(dec!(1990)), judged_px: None });
-        assert_eq!(!line.covered_parts().is_empty(), is_kept, "{entry_px}");
+fn an_idle_stop_that_reads_go_on_showing_is_cancelled_with_pauses() {
+    let gone = statuses(json!([{"error": "Order was never placed, already canceled, or filled."}]));
+    for reply in [gone, refused("User or API Wallet does not exist.")] {
+        let mut desk = near_its_stop();
+        desk.positions.clear();
+        sent_after(&mut desk, 1_000);
+        let cancels = |desk: &mut Desk, ms: u64| -> usize {
+            desk.now += ms;
+            let read = [desk.read_account(desk.now), desk.read_orders(desk.now), desk.step(Input::Tick)];
+            let sent: Vec<_> = read.iter().flat_map(sends).collect();
+            for send in &sent {
+                assert_eq!(json_of(&send.action)["type"], "cancel");
+                desk.answer(send.intent, send.index, reply.clone());
+            }
+            sent.len()
+        };
+        assert_eq!(cancels(&mut desk, 11_000), 1);
+        for pause_ms in [1_000, 2_000, 4_000] {
+            assert_eq!([cancels(&mut desk, pause_ms - 1), cancels(&mut desk, 1)], [0, 1], "{pause_ms}");
+        }
     }
-    // Where the market stands near the entry price the line stays.
-    let mut line = CoverLine::new(PositionSide::Long, dec!(1), Some(dec!(2000)));
-    line.tighten(&[(dec!(1980), CoverSize::Part(dec!(1)))], Decimal::ZERO);
-    line.resize(HeldNow { held: dec!(1), entry_px: Some(dec!(2003.9)), mark: Some(dec!(2003.9)), judged_px: None });
-    assert!(!line.covered_parts().is_empty());
 }

@@ -43,6 +43,7 @@ mod modes;
 mod modifies;
 mod moves;
 mod once;
+mod opened_anew;
 mod over_limit;
 mod paper;
 mod properties;

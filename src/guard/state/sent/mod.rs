@@ -7,7 +7,7 @@
 pub(crate) mod cancel;
 pub(crate) mod key;
 pub(crate) mod ledger;
-mod moves;
+pub(crate) mod moves;
 pub(crate) mod order;
 pub(crate) mod trigger;
 pub(crate) mod unshown;

@@ -11,6 +11,14 @@ use std::collections::BTreeMap;
 /// As many causes are looked at for one move: every sum of them is tried.
 const MOST_CAUSES: usize = 10;
 
+/// Entries that the venue told to have filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) size: Decimal,
+    /// The mean price.
+    pub(crate) px: Decimal,
+}
+
 /// What may have moved a position between two reads.
 #[derive(Debug, Clone, Copy)]
 struct Cause {
@@ -31,6 +39,19 @@ impl SentOrders {
         let resting = view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
         let stops = sent.filter_map(|order| order.stop).map(|stop| stop.px);
         stops.chain(resting.filter_map(|order| order.child_stop_px)).filter(|px| *px > Decimal::ZERO).collect()
+    }
+
+    /// What the venue told to have filled of one side's entries, as far as no read has shown it, and its mean price; `None`
+    /// where that is nothing, or not wholly known.
+    pub(crate) fn told_entries(&self, asset: u32, side: PositionSide) -> Option<Told> {
+        let opening = (asset, side.opening().is_buy(), false);
+        let told = self.orders.iter().chain(&self.unshown.fills).filter(|order| order.is_told());
+        let mut told = told.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
+        let (size, paid) = told.try_fold((Decimal::ZERO, Decimal::ZERO), |(size, paid), order| {
+            let new = order.unmoved().abs();
+            Some((size.saturating_add(new), paid.saturating_add(new.saturating_mul(order.told_px()?))))
+        })?;
+        Some(Told { size, px: paid.checked_div(size)? })
     }
 
     /// Settles against an account read. `moves` is by how much positions differ from the read before it, signed.

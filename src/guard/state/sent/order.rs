@@ -45,6 +45,8 @@ pub(crate) struct SentOrder {
     pub(crate) phase: Phase,
     /// How much of it filled, once the venue has said so.
     told: Decimal,
+    /// At which price in the mean.
+    told_px: Option<Decimal>,
     /// How much of the position's moves since it was sent is put down to it.
     moved: Decimal,
     /// When its own status was asked for last, and how often in a row the venue did not know it.
@@ -84,6 +86,7 @@ impl SentOrder {
             matched_by,
             phase: Phase::Unanswered,
             told: Decimal::ZERO,
+            told_px: None,
             moved: Decimal::ZERO,
             asked_ms: None,
             unknown: 0,
@@ -108,6 +111,7 @@ impl SentOrder {
             matched_by: MatchedBy::Nothing,
             phase: Phase::Closed(at),
             told: Decimal::ZERO,
+            told_px: None,
             moved: Decimal::ZERO,
             asked_ms: None,
             unknown: 0,
@@ -125,16 +129,16 @@ impl SentOrder {
 
     /// Takes the venue's status of it; `false` where it was refused.
     pub(crate) fn on_status(&mut self, status: &Status, at: Moment) -> bool {
-        if let Status::Resting(oid) | Status::Filled(_, oid) = status {
+        if let Status::Resting(oid) | Status::Filled(_, oid, _) = status {
             self.oid = Some(*oid);
         }
         match status {
             // Seen before its answer came: what is left of it here has filled or gone already.
             _ if !self.phase.is_open() => {}
             Status::Error(_) => return false,
-            Status::Filled(filled, _) if self.is_immediate || *filled >= self.size => {
+            Status::Filled(filled, _, px) if self.is_immediate || *filled >= self.size => {
                 self.size = (*filled).min(self.size);
-                self.told = self.size;
+                (self.told, self.told_px) = (self.size, *px);
                 self.phase = Phase::Closed(at);
             }
             _ => self.phase = Phase::Accepted(at.now_ms),
@@ -232,6 +236,11 @@ impl SentOrder {
 
     fn most(&self) -> Decimal {
         if self.is_told() { self.told } else { self.size }
+    }
+
+    /// The mean price of what the venue told to have filled.
+    pub(crate) fn told_px(&self) -> Option<Decimal> {
+        self.told_px
     }
 
     /// Takes all of it for shown.

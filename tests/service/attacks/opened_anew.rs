@@ -1,0 +1,77 @@
+//! A position that was opened anew as soon as its stop had fired is another one: its own stop covers it, and nothing closes it
+//! for the line of the one before.
+
+use serde_json::{Value, json};
+
+use crate::signing::{ETH, place};
+use crate::stand::{Mode, Stand, until};
+use crate::watched::{WIDE, closes, held, is_same, stops};
+
+fn buy(stand: &Stand, px: &str, size: &str) {
+    let order = json!({"a": ETH, "b": true, "p": px, "s": size, "r": false, "t": {"limit": {"tif": "Ioc"}}});
+    let reply = stand.send(&place(&order));
+    assert!(reply.pointer("/response/data/statuses/0/filled").is_some(), "{reply}");
+}
+
+fn more_reads(stand: &Stand, times: u64) {
+    let reads = || {
+        let of = |kind: &str| stand.venue.truth()["reads"][kind].as_u64().unwrap_or_default();
+        of("clearinghouseState").min(of("frontendOpenOrders"))
+    };
+    for _ in 0..times {
+        let before = reads();
+        until("another read", || (reads() > before).then_some(()));
+    }
+}
+
+/// Smaller, as large, and larger than before; between two reads of the account.
+#[test]
+fn a_bot_that_enters_again_right_after_its_stop_keeps_its_position() {
+    for size in ["0.1", "0.2", "0.3"] {
+        let stand = Stand::up(Mode::Testnet, WIDE);
+        buy(&stand, "2501", "0.2");
+        until("its stop", || stops(&stand, "ETH").first().cloned());
+        stand.venue.price("ETH", "2520").unwrap();
+        let trailing = json!({"a": ETH, "b": false, "p": "2400", "s": "0.2", "r": true,
+            "t": {"trigger": {"isMarket": true, "triggerPx": "2510", "tpsl": "sl"}}});
+        let reply = stand.send(&place(&trailing));
+        assert_eq!(reply["status"], "ok", "{reply}");
+        let is_trailing = |stop: &Value| is_same(stop["triggerPx"].as_str().unwrap(), "2510");
+        until("the trailing stop alone", || stops(&stand, "ETH").iter().all(is_trailing).then_some(()));
+        more_reads(&stand, 2);
+        stand.venue.fault("clearinghouseState", "http_502", 1_000).unwrap();
+        stand.venue.price("ETH", "2509").unwrap();
+        until("the stop to have fired", || held(&stand, "ETH").is_none().then_some(()));
+        buy(&stand, "2512", size);
+        stand.venue.control(&json!({"op": "clear"})).unwrap();
+        more_reads(&stand, 3);
+        let now = held(&stand, "ETH").expect("the new position");
+        assert!(is_same(&now, size), "{now} of {size}: {:?}", stand.events().pop());
+        assert!(closes(&stand).is_empty(), "{size}: {:?}", closes(&stand));
+        assert!(!stops(&stand, "ETH").is_empty(), "{size}");
+    }
+}
+
+/// While the guard was away: its stop fired, and a bid far below with a stop of its own filled.
+#[test]
+fn what_filled_while_the_guard_was_away_keeps_its_own_stop() {
+    for size in ["0.1", "0.3"] {
+        let mut stand = Stand::up(Mode::Testnet, WIDE);
+        buy(&stand, "2501", "0.2");
+        let bid = json!({"a": ETH, "b": true, "p": "2300", "s": size, "r": false, "t": {"limit": {"tif": "Gtc"}}});
+        let reply = stand.send(&place(&bid));
+        assert!(reply.pointer("/response/data/statuses/0/resting").is_some(), "{reply}");
+        more_reads(&stand, 2);
+        stand.kill();
+        for px in ["2450", "2445", "2350", "2299", "2305"] {
+            stand.venue.price("ETH", px).unwrap();
+        }
+        let child = stops(&stand, "ETH");
+        assert_eq!(child.len(), 1, "the bid's own stop: {child:?}");
+        stand.start();
+        more_reads(&stand, 3);
+        let now = held(&stand, "ETH").expect("the new position");
+        assert!(is_same(&now, size), "{now}: {:?}", stand.events().pop());
+        assert_eq!(stops(&stand, "ETH")[0]["oid"], child[0]["oid"]);
+    }
+}
