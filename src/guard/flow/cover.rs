@@ -122,8 +122,7 @@ pub(crate) fn geometry(guard: &Guard, asset: u32) -> Option<StopGeometry<'_>> {
 }
 
 fn position_liquidation(guard: &Guard, asset: u32) -> Option<Decimal> {
-    let position = guard.view.account.as_ref()?.positions.get(&asset)?;
-    position.liquidation_px.filter(|px| *px > Decimal::ZERO)
+    guard.view.account.as_ref()?.liquidation_px.get(&asset).copied()
 }
 
 /// Where the part of a position that was never covered may have its stop: no farther than `max_stop`, and than the loss

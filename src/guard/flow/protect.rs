@@ -20,8 +20,12 @@ use std::collections::BTreeSet;
 /// Why a position without a stop is closed at once.
 const BEYOND: &str = "it has no stop, and the price is beyond where its stop stood";
 
-/// A position is seen beyond its line for so long before it is closed for that.
-const BEYOND_FOR_MS: u64 = 500;
+/// What would close a position is seen for so long first, and by another read of the account: its stop may have fired, and
+/// one read may be wrong.
+const SEEN_FOR_MS: u64 = 500;
+
+/// Without another read of the account it is closed after so long.
+const UNREAD_FOR_MS: u64 = 2_500;
 
 /// After so long without a position a stop of the guard's goes, whatever the clocks say.
 const ORPHAN_AFTER_MS: u64 = 10_000;
@@ -125,6 +129,7 @@ fn need(guard: &Guard, asset: u32, now_ms: u64) -> Option<Need> {
     }
     match held.missing_stop() {
         Some(order) => Some(Need::Stop(order)),
+        None if !is_seen_twice(guard, asset, now_ms) => Some(Need::Patience),
         None => Some(Need::Close("no stop can stand between the price and liquidation")),
     }
 }
@@ -136,13 +141,19 @@ fn need_beyond(guard: &Guard, asset: u32, held: &HeldPosition<'_>, now_ms: u64) 
     let Some(size) = held.beyond_line() else {
         return rest.or_else(|| held.backstop()).map(Need::Stop);
     };
-    // Its stop may have fired, and the account be read a moment behind.
-    let since_ms = guard.watch.bare_ms.get(&asset).copied().unwrap_or(now_ms);
-    if now_ms.saturating_sub(since_ms) < BEYOND_FOR_MS {
+    if !is_seen_twice(guard, asset, now_ms) {
         return Some(Need::Patience);
     }
     let has_tried = guard.watch.retry(asset).is_some_and(|retry| retry.closes > 0);
     Some(Need::CloseBeyond(size, rest.or_else(|| held.backstop().filter(|_| has_tried))))
+}
+
+/// Whether more than one read of the account shows what leaves a position bare.
+fn is_seen_twice(guard: &Guard, asset: u32, now_ms: u64) -> bool {
+    let since_ms = guard.watch.bare_ms.get(&asset).copied().unwrap_or(now_ms);
+    let seen_ms = now_ms.saturating_sub(since_ms);
+    let is_read_since = guard.view.account.as_ref().is_some_and(|account| account.begun_ms > since_ms);
+    seen_ms >= SEEN_FOR_MS && is_read_since || seen_ms >= UNREAD_FOR_MS
 }
 
 /// An own stop on a side where nothing is held: the account was read after the stop was first seen, and is of no time

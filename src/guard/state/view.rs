@@ -5,6 +5,7 @@ use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::info::{ClearinghouseState, Leverage, OpenOrder, Position};
 use crate::venue::market::{Market, Universe};
 use crate::venue::order::{Order, OrderKind, Tpsl};
+use crate::venue::side::PositionSide;
 use crate::venue::side::Side;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
@@ -35,6 +36,8 @@ pub(crate) struct AccountView {
     pub(crate) equity: Decimal,
     pub(crate) cross_maintenance: Decimal,
     pub(crate) positions: BTreeMap<u32, Position>,
+    /// Where each is liquidated, as far as two reads in a row say so.
+    pub(crate) liquidation_px: BTreeMap<u32, Decimal>,
     /// Positions in no market that is known, by coin.
     pub(crate) unknown: BTreeMap<String, Position>,
     pub(crate) venue_ms: u64,
@@ -140,6 +143,16 @@ impl Resting {
     }
 }
 
+/// Where a position is liquidated. A price that one read alone shows nearer than the one before is not believed yet: a stop
+/// would move there for good, or find no place at all.
+fn liquidation_px(now: &Position, before: Option<&Position>) -> Option<Decimal> {
+    let px = |position: &Position| position.liquidation_px.filter(|px| *px > Decimal::ZERO);
+    match (before.filter(|before| before.szi == now.szi), PositionSide::of(now.szi)) {
+        (Some(before), Some(side)) => Some(side.further_of(px(before)?, px(now)?)),
+        _ => px(now),
+    }
+}
+
 impl View {
     pub(crate) fn market(&self, asset: u32) -> Option<&Market> {
         self.universe.get(asset)
@@ -220,12 +233,17 @@ impl View {
         let changed = assets.filter(|asset| entry(held, asset) != entry(&positions, asset));
         let changes =
             changed.map(|asset| (*asset, size(&positions, asset).saturating_sub(size(held, asset)))).collect();
+        let liquidation_px = positions
+            .iter()
+            .filter_map(|(asset, position)| Some((*asset, liquidation_px(position, held.get(asset))?)))
+            .collect();
         let same = self.account.as_ref().filter(|account| account.venue_ms == state.time);
         let moved_ms = same.map_or(begun_ms, |account| account.moved_ms);
         self.account = Some(AccountView {
             equity,
             cross_maintenance: state.cross_maintenance_margin_used,
             positions,
+            liquidation_px,
             unknown,
             venue_ms: state.time,
             begun_ms,
