@@ -2,6 +2,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::marks::is_apart;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::market::Toward;
 use crate::venue::order::{Order, OrderKind, Tif};
@@ -12,13 +13,21 @@ use rust_decimal::{Decimal, dec};
 /// 80% away.
 const SLIPPAGE_PCT: [Decimal; 5] = [dec!(2), dec!(5), dec!(10), dec!(20), dec!(40)];
 
+/// No close goes farther from the mark: a mid that stands far from it must not take a close where the venue refuses it.
+const FARTHEST_PCT: Decimal = dec!(75);
+
 /// The order that closes a market's position, after so many tries; `None` where there is no position or no price.
 pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Order> {
     let (market, szi) = (guard.view.market(asset)?, guard.view.position(asset));
     let side = PositionSide::of(szi)?;
     let slippage = SLIPPAGE_PCT.get(tries).or(SLIPPAGE_PCT.last()).copied().unwrap_or_default();
-    let px = close_price(guard, asset)?;
-    let limit_px = market.round_price(side.away(px, percent_of(px, slippage)), side.losing_direction());
+    let px = close_price(guard, asset, side)?;
+    let limit_px = side.away(px, percent_of(px, slippage));
+    let limit_px = match guard.view.mark(asset).filter(|mark| *mark > Decimal::ZERO) {
+        Some(mark) => side.nearer_of(limit_px, side.away(mark, percent_of(mark, FARTHEST_PCT))),
+        None => limit_px,
+    };
+    let limit_px = market.round_price(limit_px, side.losing_direction());
     // A price that rounds to nothing has no tick below it.
     let limit_px = if market.is_price(limit_px) { limit_px } else { market.round_price(px, Toward::Up) };
     let kind = OrderKind::Limit(Tif::Ioc);
@@ -33,12 +42,17 @@ pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Ord
     })
 }
 
-/// The newer of mid and mark: the mid may be of a time before the account was read.
-fn close_price(guard: &Guard, asset: u32) -> Option<Decimal> {
+/// The newer of mid and mark: the mid may be of a time before the account was read. Where both are known and stand apart the
+/// worse of them: whoever quotes alone in a thin market moves the mid, and must keep nothing from closing.
+fn close_price(guard: &Guard, asset: u32, side: PositionSide) -> Option<Decimal> {
     let account_ms = guard.view.account.as_ref().map(|account| account.begun_ms);
     let oldest = account_ms.map(|at_ms| at_ms.saturating_sub(guard.config.prices_max_age_ms));
-    let mid = guard.view.mids.get(&asset).copied().filter(|_| guard.view.mids_ms >= oldest);
-    mid.or_else(|| guard.view.mark(asset)).filter(|px| *px > Decimal::ZERO)
+    let mid = guard.view.mids.get(&asset).copied().filter(|mid| guard.view.mids_ms >= oldest && *mid > Decimal::ZERO);
+    let mark = guard.view.mark(asset).filter(|mark| *mark > Decimal::ZERO);
+    match (mid, mark) {
+        (Some(mid), Some(mark)) if is_apart(mid, mark) => Some(side.further_of(mid, mark)),
+        (mid, mark) => mid.or(mark),
+    }
 }
 
 /// One action of these orders.

@@ -52,6 +52,7 @@ impl View {
     }
 }
 
-fn is_apart(mid: Decimal, mark: Decimal) -> bool {
+/// Whether mid and mark are two prices.
+pub(crate) fn is_apart(mid: Decimal, mark: Decimal) -> bool {
     mark.saturating_sub(mid).abs() > percent_of(mid, SAME_PCT)
 }

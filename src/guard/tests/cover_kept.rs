@@ -48,7 +48,7 @@ fn a_refused_close_keeps_the_line_and_a_stop_waits_beside_the_next_one() {
     desk.mids.insert("ETH".into(), dec!(1970));
     desk.wait(1_000);
     desk.now += 500;
-    let mut effects = desk.step(Input::Tick);
+    let mut effects = desk.read_account(desk.now);
     assert_eq!((closes(&effects), stops(&effects).len()), (vec![json!("1")], 0));
     let mut limits = Vec::new();
     for (round, waits) in [(0, 1), (1, 0)] {
@@ -252,7 +252,7 @@ fn a_stop_that_was_not_cancelled_after_all_is_spare_only_where_nothing_gets_loos
         desk.orders.push(open_stop("ETH", "A", far, "0.5", 8));
         desk.wait(10);
         let effects = desk.answer(burn, 0, json!({"status": "ok", "response": {"type": "default"}}));
-        desk.now += 10;
+        desk.now += 1_000;
         let later = desk.step(Input::Tick);
         let goes =
             sends(&effects).into_iter().chain(sends(&later)).any(|send| json_of(&send.action)["type"] == "cancel");

@@ -146,7 +146,7 @@ fn what_is_not_beyond_its_line_gets_its_stop_beside_the_close() {
     desk.positions.insert("ETH", dec!(3));
     desk.wait(1_000);
     desk.now += 500;
-    let effects = desk.step(Input::Tick);
+    let effects = desk.read_account(desk.now);
     let protect = events(&effects).into_iter().find(|event| event["kind"] == "protect").unwrap();
     let orders: Vec<Value> =
         protect["actions"].as_array().unwrap().iter().map(|action| action["orders"][0].clone()).collect();
