@@ -16,7 +16,7 @@ use super::venue_io::send_queue::SendQueue;
 use crate::base::kill_file::KillFile;
 use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
-use crate::guard::{self, Decided, Input, SendAction, SendOutcome};
+use crate::guard::{self, Code, Decided, Input, SendAction, SendOutcome};
 use crate::journal::JournalError;
 
 /// Refused events kept at most; the journal itself bounds what it keeps by size.
@@ -187,7 +187,7 @@ impl CommitHandler {
 
 /// What the core hears of an action for which the senders' queue has no room.
 pub(super) fn not_sent(action: &SendAction) -> Input {
-    let outcome = SendOutcome::NotSent("too many actions wait to be sent".to_owned());
+    let outcome = SendOutcome::NoRoom(Code::Busy, "too many actions wait to be sent; try again".to_owned());
     Input::Sent { intent: action.intent, index: action.index, outcome }
 }
 
