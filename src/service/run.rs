@@ -67,7 +67,7 @@ impl PreflightedService {
         let (context, ends, work_ends) = ServiceContext::new(&config, client, faults, reads);
         context.recall_spent_weight(&spent);
         context.metrics.begin_at(opened.last_seq);
-        log::start(most, &context.deaths).map_err(failed)?;
+        log::start(most, &context.deaths, context.faults.clone()).map_err(failed)?;
         if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
             context.vouched_for(config.account, master);
         }

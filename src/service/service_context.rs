@@ -42,7 +42,7 @@ use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::base::sync::lock;
-use crate::faults::Faults;
+use crate::faults::{Faults, Step};
 use crate::guard::{AlertCode, Input};
 use crate::home::Config;
 use crate::journal::{History, Journal, Lookup, Store};
@@ -224,8 +224,10 @@ impl ServiceContext {
 
     /// Verifies the days behind the last checkpoint, and keeps the journal's index whole, beside the work.
     pub(super) fn start_history(&self, history: History) -> io::Result<()> {
-        let inbox = self.inbox.clone();
+        let (inbox, faults) = (self.inbox.clone(), self.faults.clone());
         let work = move || {
+            faults.about("history");
+            faults.pass(Step::Aside).map_err(|error| error.to_string())?;
             history.run(|damage| {
                 let code = AlertCode::JournalDamaged;
                 let text = damage.map(|error| format!("an older day of the journal is damaged: {error}"));
@@ -264,7 +266,10 @@ impl ServiceContext {
 
     pub(super) fn wait_for_signals(&self, mut signals: Signals) -> io::Result<Receiver<Option<&'static str>>> {
         let (received, signal) = bounded(1);
+        let faults = self.faults.clone();
         let wait = move || {
+            faults.about("signals");
+            faults.pass(Step::Aside).map_err(|error| error.to_string())?;
             // The main thread may be on its way down already.
             let _ = received.try_send(triggers::wait_for(&mut signals));
             Ok(())
