@@ -10,6 +10,7 @@ use signal_hook::iterator::Signals;
 use super::bootstrap::source;
 use super::decision_loop::Surroundings;
 use super::inbox_places::{INBOX, InboxPlaces};
+use super::kill_to_write::KillToWrite;
 use super::message::Message;
 use super::metrics::Metrics;
 use super::on_commit::{AfterCommit, CommitHandler};
@@ -65,6 +66,8 @@ pub(super) struct ServiceContext {
     pub(super) shut_down: Sender<()>,
     pub(super) deaths: Sender<Death>,
     /// Makes steps fail, in builds that can.
+    /// Written when a client pulls the switch.
+    kill_file: Arc<KillToWrite>,
     pub(super) faults: Faults,
 }
 
@@ -86,6 +89,7 @@ impl ServiceContext {
     pub(super) fn new(
         config: &Config,
         client: Client,
+        kill_file: KillFile,
         faults: Faults,
         reads: Arc<ReadBoard>,
     ) -> (Self, Ends, WorkEnds) {
@@ -102,13 +106,25 @@ impl ServiceContext {
             faults: faults.clone(),
         };
         let (recent_events, turned_away) = (Arc::default(), Arc::default());
-        let context =
-            Self { venue, recent_events, metrics, turned_away, inbox, sends, reads, shut_down, deaths, faults };
+        let kill_file = Arc::new(KillToWrite::new(kill_file, faults.clone()));
+        let context = Self {
+            venue,
+            recent_events,
+            metrics,
+            turned_away,
+            inbox,
+            sends,
+            reads,
+            shut_down,
+            deaths,
+            kill_file,
+            faults,
+        };
         let ends = Ends { shut_down: shut_down_end, deaths: deaths_end };
         (context, ends, WorkEnds { messages, queued_sends })
     }
 
-    fn commit_handler(&self, kill_file: KillFile) -> CommitHandler {
+    fn commit_handler(&self) -> CommitHandler {
         CommitHandler {
             recent_events: Arc::clone(&self.recent_events),
             sends: self.sends.clone(),
@@ -117,17 +133,13 @@ impl ServiceContext {
             refused: Mutex::default(),
             turned_away: Arc::clone(&self.turned_away),
             metrics: Arc::clone(&self.metrics),
-            kill_file,
+            kill_file: Arc::clone(&self.kill_file),
             faults: self.faults.clone(),
         }
     }
 
-    pub(super) fn start_journal(
-        &self,
-        mut store: Store,
-        kill_file: KillFile,
-    ) -> io::Result<(Journal<AfterCommit>, JoinHandle<()>)> {
-        let (handler, metrics) = (self.commit_handler(kill_file), Arc::clone(&self.metrics));
+    pub(super) fn start_journal(&self, mut store: Store) -> io::Result<(Journal<AfterCommit>, JoinHandle<()>)> {
+        let (handler, metrics) = (self.commit_handler(), Arc::clone(&self.metrics));
         store.on_commit(move |commit| metrics.commit(commit));
         let handler = Arc::new(handler);
         let before = Arc::clone(&handler);
@@ -141,10 +153,10 @@ impl ServiceContext {
         Ok((journal, thread))
     }
 
-    pub(super) fn surroundings(&self, inbox: Receiver<Message>, kill_file: KillFile, notify: &Notify) -> Surroundings {
+    pub(super) fn surroundings(&self, inbox: Receiver<Message>, notify: &Notify) -> Surroundings {
         Surroundings {
             inbox,
-            commit_handler: self.commit_handler(kill_file),
+            commit_handler: self.commit_handler(),
             reads: Arc::clone(&self.reads),
             budget: Arc::clone(&self.venue.budget),
             health_report: HealthReport::new(notify.clone()),
@@ -188,13 +200,13 @@ impl ServiceContext {
     }
 
     pub(super) fn watch_kill_file(&self, kill_file: KillFile) -> io::Result<()> {
-        let (inbox, faults) = (self.inbox.clone(), self.faults.clone());
+        let (inbox, faults, to_write) = (self.inbox.clone(), self.faults.clone(), Arc::clone(&self.kill_file));
         let (watch, spare) = (KillWatch::begin(kill_file.clone())?, kill_file);
         spawn("kill-ready", &self.deaths, move || {
             triggers::make_ready(&spare);
             Ok(())
         })?;
-        spawn("kill-file", &self.deaths, move || triggers::kill_file(watch, &inbox, &faults)).map(drop)
+        spawn("kill-file", &self.deaths, move || triggers::kill_file(watch, &to_write, &inbox, &faults)).map(drop)
     }
 
     /// Keeps what is spent for the next life.
