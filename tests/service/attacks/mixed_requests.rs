@@ -41,10 +41,14 @@ fn an_exit_goes_beside_an_entry_that_is_refused() {
 fn an_exit_beside_an_entry_waits_for_no_setting() {
     let stand = Stand::up(Mode::Testnet, WIDE);
     hold_covered(&stand, "ETH", "1");
-    stand.venue.control(&json!({"op": "fault", "on": "activeAssetData", "kind": "stall", "times": 1_000})).unwrap();
+    // Longer than an entry waits.
+    let hang = json!({"op": "fault", "on": "activeAssetData", "kind": "stall", "times": 1_000, "ms": 3_000});
+    stand.venue.control(&hang).unwrap();
     let asked = || 1_000 - stand.venue.truth()["faults"][0]["times"].as_u64().unwrap();
     // Where the machine is so slow that the entry has waited long enough by then, it is tried again.
-    let overtook = (0..5).any(|turn| {
+    let overtook = (0..5_u32).any(|turn| {
+        // The question of the turn before must have its end, or it is not asked again.
+        std::thread::sleep(std::time::Duration::from_secs(5) * turn.min(1));
         let before = asked();
         let entry = place(&limit(BTC, true, &(59_000 + turn).to_string(), "0.01"));
         std::thread::scope(|scope| {

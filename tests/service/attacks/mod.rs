@@ -22,6 +22,7 @@ mod flood_of_exits;
 mod frozen_account;
 mod guessed_ids;
 mod hanging_reads;
+mod hanging_sends;
 mod heavy_batches;
 mod heavy_refusals;
 mod idle_stops;
