@@ -25,8 +25,9 @@ pub struct KillWatch {
     folder: File,
     /// None where the system grants none: then looking has to do.
     names: Option<Inotify>,
-    /// Held while somebody watches; taken as soon as it is free.
-    mark: Option<Flock<File>>,
+    /// Held while somebody watches, each taken as soon as it is free: in the folder that is held, and where another one
+    /// stands at its path, which is looked at too, there.
+    marks: Vec<Flock<File>>,
 }
 
 impl KillWatch {
@@ -41,7 +42,7 @@ impl KillWatch {
             names.add_watch(&home, AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO)?;
             Ok(names)
         });
-        Ok(Self { file, home, folder, names: names.ok(), mark: None })
+        Ok(Self { file, home, folder, names: names.ok(), marks: Vec::new() })
     }
 
     /// Waits until a name appears in the folder, for `ms` at most. Whether it was the kill file's.
@@ -88,20 +89,31 @@ impl KillWatch {
     #[must_use]
     pub fn problem(&self) -> Option<String> {
         let path = self.home.display();
-        let same = |one: &fs::Metadata, other: &fs::Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
         match (self.folder.metadata(), fs::metadata(&self.home)) {
-            (Ok(held), Ok(there)) if same(&held, &there) => None,
+            (Ok(held), Ok(there)) if is_same(&held, &there) => None,
             (_, Ok(_)) => Some(format!("{path} is another folder than the one that this guard started in")),
             (_, Err(error)) => Some(format!("{path} is gone, or cannot be looked at: {error}")),
         }
     }
 
-    /// Leaves the mark of a watched switch, as soon as nobody else holds it. Harmless where it cannot be.
+    /// Leaves the mark of a watched switch at its path, as soon as nobody else holds it. Harmless where it cannot be.
     pub fn mark(&mut self) {
-        if self.mark.is_none()
-            && let Ok(file) = File::create(mark_path(&self.file))
+        let path = mark_path(&self.file);
+        let there = fs::symlink_metadata(&path).ok();
+        let is_there = |mark: &Flock<File>| {
+            mark.metadata().is_ok_and(|held| there.as_ref().is_some_and(|there| is_same(&held, there)))
+        };
+        if self.marks.iter().any(is_there) {
+            return;
+        }
+        // What stands at the path now may be anybody's: no link is followed, and nothing is cut.
+        let mut new = fs::OpenOptions::new();
+        new.write(true).create(true).truncate(false).custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits());
+        if let Some(mark) =
+            new.open(&path).ok().and_then(|file| Flock::lock(file, FlockArg::LockExclusiveNonblock).ok())
         {
-            self.mark = Flock::lock(file, FlockArg::LockExclusiveNonblock).ok();
+            self.marks.truncate(1);
+            self.marks.push(mark);
         }
     }
 
@@ -117,6 +129,10 @@ impl KillWatch {
             Err(error) => matches!(error.why, super::files::Why::Missing).then_some(false),
         }
     }
+}
+
+fn is_same(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
 fn mark_path(file: &KillFile) -> PathBuf {
@@ -168,11 +184,33 @@ mod tests {
 
     #[test]
     fn whoever_pulls_knows_whether_it_is_watched() {
-        let (_place, file, mut watch) = watched();
+        let (place, file, mut watch) = watched();
         assert_eq!(KillWatch::is_watched(&file), Some(false));
         watch.mark();
         assert_eq!(KillWatch::is_watched(&file), Some(true));
+        // Another folder at its path is looked at too; the one that is held stays watched.
+        let (home, moved) = (place.path().join("home"), place.path().join("moved"));
+        fs::rename(&home, &moved).unwrap();
+        watch.mark();
+        fs::create_dir(&home).unwrap();
+        assert_eq!(KillWatch::is_watched(&file), Some(false));
+        for _ in 0..2 {
+            watch.mark();
+            let both = [file.clone(), KillFile::new(moved.join("kill"))];
+            assert_eq!(both.map(|file| KillWatch::is_watched(&file)), [Some(true); 2]);
+        }
         drop(watch);
         assert_eq!(KillWatch::is_watched(&file), Some(false));
+    }
+
+    #[test]
+    fn no_link_is_followed_to_leave_the_mark() {
+        let (place, file, mut watch) = watched();
+        let other = place.path().join("other");
+        fs::write(&other, "kept").unwrap();
+        std::os::unix::fs::symlink(&other, mark_path(&file)).unwrap();
+        watch.mark();
+        assert_eq!(fs::read(&other).unwrap(), b"kept");
+        assert!(watch.marks.is_empty());
     }
 }

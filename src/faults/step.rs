@@ -69,6 +69,8 @@ steps! {
     Poll = "poll",
     /// The kill file is looked for.
     KillFileLook = "kill_file_look",
+    /// A thread goes on that hears or tells what others have to say: `log`, `signals`, `history`.
+    Aside = "aside",
     /// The weight spent is about to be kept for the next life.
     WeightKept = "weight_kept",
 }

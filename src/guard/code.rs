@@ -82,7 +82,7 @@ codes! {
     Cancelled = "cancelled",
     /// Decisions cannot be written to disk.
     JournalError = "journal_error",
-    /// Too much is waiting to be written; entries must wait.
+    /// Too much is waiting to be judged, written or sent.
     Busy = "busy",
     /// The market is not in the owner's list, or is no core perp.
     MarketNotAllowed = "market_not_allowed",
@@ -124,7 +124,7 @@ codes! {
     NothingToReduce = "nothing_to_reduce",
     /// The same entry again within the window, or a client order id that is live, in doubt, or used up by this client.
     DuplicateOrder = "duplicate_order",
-    /// The account's own request allowance at the venue is nearly used up.
+    /// The account's own request allowance at the venue, or the minute's weight of this address, is nearly used up.
     VenueBudget = "venue_budget",
     /// The guard's own order, which clients cannot touch.
     GuardOrder = "guard_order",

@@ -1,6 +1,7 @@
 //! Inputs: everything that can happen to the core.
 
 use crate::guard::alert_code::AlertCode;
+use crate::guard::code::Code;
 use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
@@ -220,6 +221,8 @@ pub enum SendOutcome {
     Answered(Value),
     /// It surely never reached the venue.
     NotSent(String),
+    /// The same for want of room, by the code that says of what.
+    NoRoom(Code, String),
     /// The event that names it could not be written, for this reason, so neither it nor what follows it may go out.
     Unrecorded(String),
     /// Nothing says whether it reached the venue.

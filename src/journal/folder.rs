@@ -30,10 +30,17 @@ impl Folder {
         Ok(Folder { path: path.to_owned(), owner: meta.uid() })
     }
 
-    /// The folder, made with its parents (mode 0755) where missing; it must belong to the process's user.
+    /// The folder, made with its parents (mode 0755) where missing; it must belong to the process's user, and nobody else may
+    /// put another one in its place.
     pub(crate) fn own(path: &Path) -> Result<Folder, OpenError> {
         make(path)?;
         let folder = Folder::at(path)?;
+        let above = parent_of(path);
+        let meta = fs::metadata(above).map_err(OpenError::io(above))?;
+        // Where the sticky bit is set each takes away only what is its own.
+        if meta.permissions().mode() & 0o1000 == 0 {
+            refuse_writable(above, &meta)?;
+        }
         if folder.owner != nix::unistd::geteuid().as_raw() {
             return Err(OpenError::NotOurs { path: path.to_owned(), why: "a folder of another owner" });
         }
@@ -129,12 +136,17 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// The folder that this one stands in.
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Makes a folder and its missing parents, each 0755 whatever the umask, each durable in its parent.
 fn make(path: &Path) -> Result<(), OpenError> {
     if fs::symlink_metadata(path).is_ok() {
         return Ok(());
     }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = parent_of(path);
     make(parent)?;
     let made = DirBuilder::new().mode(0o755).create(path);
     made.and_then(|()| fs::set_permissions(path, Permissions::from_mode(0o755)))

@@ -248,9 +248,9 @@ pub struct Checkpoint {
     /// The same by the client that chose them, where that is known.
     #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub cloids_of: BTreeMap<Address, Vec<Cloid>>,
-    /// The reduce-only orders that rest, by the client that placed them.
-    #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "BTreeMap::is_empty")]
-    pub exits_of: BTreeMap<Address, Vec<Cloid>>,
+    /// The orders that rest, by the client that placed them; once of reduce-only ones alone.
+    #[serde(alias = "exits_of", deserialize_with = "lenient::or_default", skip_serializing_if = "BTreeMap::is_empty")]
+    pub orders_of: BTreeMap<Address, Vec<Cloid>>,
     /// By when the ledger was read.
     #[serde(deserialize_with = "lenient::or_default")]
     pub ledger_ms: u64,

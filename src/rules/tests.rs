@@ -277,3 +277,49 @@ proptest! {
         let _ = Rules::from_code(&code_of(&String::from_utf8_lossy(&bytes)));
     }
 }
+
+/// The worst losses that the texts state are those of the default rules, of an equity of 10,000 USDC.
+#[test]
+fn the_worst_losses_that_are_stated_are_those_of_the_default_rules() {
+    let (rules, equity) = (Rules::default(), Decimal::from(10_000));
+    let usdc = |percent: Decimal| {
+        let amount = equity * percent / Decimal::ONE_HUNDRED;
+        let digits = amount.normalize().to_string();
+        match digits.split_at_checked(digits.len().saturating_sub(3)) {
+            Some((thousands, rest)) if !thousands.is_empty() => format!("{thousands},{rest}"),
+            _ => digits,
+        }
+    };
+    let of_exposure = |percent: Decimal| usdc(rules.exposure * percent / Decimal::ONE_HUNDRED);
+    let (day, days) = (rules.daily_loss + rules.open_risk, rules.drawdown + rules.open_risk);
+    // A tenth of the price, in a book that is empty for as long.
+    let thin = (usdc(rules.position / Decimal::TEN), usdc(rules.exposure / Decimal::TEN));
+    let mut left = Decimal::ONE;
+    let full_days = (1..).take_while(|_| {
+        left *= Decimal::ONE - rules.daily_loss / Decimal::ONE_HUNDRED;
+        left > Decimal::ONE - rules.drawdown / Decimal::ONE_HUNDRED
+    });
+    let ordinal = ["first", "second", "third", "fourth", "fifth", "sixth"][full_days.count()];
+    let told = |page: &str| {
+        let path = format!("{}/{page}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let manual = told("man/svc-guard-codes.7");
+    for figure in [
+        format!("fires at {}%, {} USDC", rules.daily_loss, usdc(rules.daily_loss)),
+        format!("exposure, {} USDC: {} USDC for each percent", usdc(rules.exposure), of_exposure(Decimal::ONE)),
+        format!("Open risk of {}% bounds what stops", rules.open_risk),
+        format!("{} + {} = {} USDC", usdc(rules.daily_loss), usdc(rules.open_risk), usdc(day)),
+        format!("up to 0.2% between them, {} USDC", of_exposure(Decimal::new(2, 1))),
+        format!("fires at {}%, {} USDC", rules.drawdown, usdc(rules.drawdown)),
+        format!("{} + {} = {} USDC", usdc(rules.drawdown), usdc(rules.open_risk), usdc(days)),
+        format!("on the {ordinal} day"),
+        format!("largest position, {} USDC, loses {} USDC", usdc(rules.position), thin.0),
+        format!("of the largest exposure {} USDC", thin.1),
+    ] {
+        assert!(manual.contains(&figure), "{figure}");
+    }
+    let stated = format!("at most {} in a day and {} until the drawdown halt", usdc(day), usdc(days));
+    let architecture = told("ARCHITECTURE.md");
+    assert!(architecture.contains(&stated) && architecture.contains(&format!("{} where it is empty for 10%", thin.1)));
+}

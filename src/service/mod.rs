@@ -5,6 +5,7 @@
 mod bootstrap;
 mod decision_loop;
 mod inbox_places;
+mod kill_to_write;
 mod message;
 mod metrics;
 mod on_commit;

@@ -6,17 +6,16 @@ use std::time::Instant;
 
 use crossbeam_channel::Sender;
 
+use super::kill_to_write::KillToWrite;
 use super::message::{Message, Reply, Responder};
 use super::metrics::Metrics;
-use super::reporting::level::Level;
 use super::reporting::log;
 use super::reporting::recent_events::RecentEvents;
 use super::turned_away::TurnedAway;
 use super::venue_io::send_queue::SendQueue;
-use crate::base::kill_file::KillFile;
 use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
-use crate::guard::{self, Decided, Input, SendAction, SendOutcome};
+use crate::guard::{self, Code, Decided, Input, SendAction, SendOutcome};
 use crate::journal::JournalError;
 
 /// Refused events kept at most; the journal itself bounds what it keeps by size.
@@ -74,7 +73,7 @@ pub(super) struct CommitHandler {
     /// Counts events and decisions.
     pub(super) metrics: Arc<Metrics>,
     /// Written when a client pulls the switch.
-    pub(super) kill_file: KillFile,
+    pub(super) kill_file: Arc<KillToWrite>,
     /// Makes answers fail, in builds that can.
     pub(super) faults: Faults,
 }
@@ -87,7 +86,7 @@ impl CommitHandler {
             Output::KillFile(reason) => Some(reason),
             _ => None,
         });
-        kills.for_each(|reason| self.write_kill_file(reason));
+        kills.for_each(|reason| self.kill_file.write(reason));
     }
 
     /// Releases the outputs of a batch, or refuses them where it was not written.
@@ -171,14 +170,6 @@ impl CommitHandler {
         }
     }
 
-    fn write_kill_file(&self, reason: &str) {
-        let asked = self.faults.pass(Step::KillFileWrite);
-        if let Err(error) = asked.and_then(|()| self.kill_file.pull(reason).map(drop)) {
-            let text = format_args!("the kill file could not be written, the switch is pulled all the same: {error}");
-            log::line(Level::Error, text);
-        }
-    }
-
     /// The loop never waits for this thread, so this cannot lock both up.
     fn report(&self, input: Input) {
         let _ = self.inbox.send(Message::Input(input));
@@ -187,7 +178,7 @@ impl CommitHandler {
 
 /// What the core hears of an action for which the senders' queue has no room.
 pub(super) fn not_sent(action: &SendAction) -> Input {
-    let outcome = SendOutcome::NotSent("too many actions wait to be sent".to_owned());
+    let outcome = SendOutcome::NoRoom(Code::Busy, "too many actions wait to be sent; try again".to_owned());
     Input::Sent { intent: action.intent, index: action.index, outcome }
 }
 
@@ -196,6 +187,7 @@ mod tests {
     use crossbeam_channel::bounded;
 
     use super::*;
+    use crate::base::kill_file::KillFile;
     use crate::service::venue_io::send_queue;
 
     /// A disk that fails for a moment leaves no gap for those who poll.
@@ -212,7 +204,7 @@ mod tests {
             refused: Mutex::default(),
             turned_away: Arc::default(),
             metrics: Arc::new(Metrics::new(0, "paper")),
-            kill_file: KillFile::new("/nowhere/kill".into()),
+            kill_file: Arc::new(KillToWrite::new(KillFile::new("/nowhere/kill".into()), Faults::default())),
             faults: Faults::default(),
         };
         let commit = |seq: u64, written| {

@@ -64,16 +64,16 @@ impl PreflightedService {
         if spent.is_over_half() && is_role_known(&opened) {
             reads.ask_about_the_wallet_later();
         }
-        let (context, ends, work_ends) = ServiceContext::new(&config, client, faults, reads);
+        let (context, ends, work_ends) = ServiceContext::new(&config, client, home.kill_file(), faults, reads);
         context.recall_spent_weight(&spent);
         context.metrics.begin_at(opened.last_seq);
-        log::start(most, &context.deaths).map_err(failed)?;
+        log::start(most, &context.deaths, context.faults.clone()).map_err(failed)?;
         if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
             context.vouched_for(config.account, master);
         }
         let guard = restored_guard(&home, &config, intervals, &opened, &context.recent_events)
             .map_err(|error| RunError::Refused(error.to_string()))?;
-        let (journal, writer) = context.start_journal(store, home.kill_file()).map_err(failed)?;
+        let (journal, writer) = context.start_journal(store).map_err(failed)?;
         let start = Start {
             home: &home,
             config: &config,
@@ -162,7 +162,7 @@ impl ServiceContext {
     fn open(&self, start: Start<'_>, journal: &Journal<AfterCommit>) -> Result<Server, RunError> {
         let Start { home, config, api_wallet, intervals, steady, guard, history, listener, .. } = start;
         let WorkEnds { messages, queued_sends } = start.work_ends;
-        let surroundings = self.surroundings(messages, home.kill_file(), start.notify);
+        let surroundings = self.surroundings(messages, start.notify);
         let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
         self.start_poller(config.account, api_wallet.as_ref(), intervals, steady).map_err(failed)?;

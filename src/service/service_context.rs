@@ -10,6 +10,7 @@ use signal_hook::iterator::Signals;
 use super::bootstrap::source;
 use super::decision_loop::Surroundings;
 use super::inbox_places::{INBOX, InboxPlaces};
+use super::kill_to_write::KillToWrite;
 use super::message::Message;
 use super::metrics::Metrics;
 use super::on_commit::{AfterCommit, CommitHandler};
@@ -42,7 +43,7 @@ use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::base::sync::lock;
-use crate::faults::Faults;
+use crate::faults::{Faults, Step};
 use crate::guard::{AlertCode, Input};
 use crate::home::Config;
 use crate::journal::{History, Journal, Lookup, Store};
@@ -65,6 +66,8 @@ pub(super) struct ServiceContext {
     pub(super) shut_down: Sender<()>,
     pub(super) deaths: Sender<Death>,
     /// Makes steps fail, in builds that can.
+    /// Written when a client pulls the switch.
+    kill_file: Arc<KillToWrite>,
     pub(super) faults: Faults,
 }
 
@@ -86,6 +89,7 @@ impl ServiceContext {
     pub(super) fn new(
         config: &Config,
         client: Client,
+        kill_file: KillFile,
         faults: Faults,
         reads: Arc<ReadBoard>,
     ) -> (Self, Ends, WorkEnds) {
@@ -102,13 +106,25 @@ impl ServiceContext {
             faults: faults.clone(),
         };
         let (recent_events, turned_away) = (Arc::default(), Arc::default());
-        let context =
-            Self { venue, recent_events, metrics, turned_away, inbox, sends, reads, shut_down, deaths, faults };
+        let kill_file = Arc::new(KillToWrite::new(kill_file, faults.clone()));
+        let context = Self {
+            venue,
+            recent_events,
+            metrics,
+            turned_away,
+            inbox,
+            sends,
+            reads,
+            shut_down,
+            deaths,
+            kill_file,
+            faults,
+        };
         let ends = Ends { shut_down: shut_down_end, deaths: deaths_end };
         (context, ends, WorkEnds { messages, queued_sends })
     }
 
-    fn commit_handler(&self, kill_file: KillFile) -> CommitHandler {
+    fn commit_handler(&self) -> CommitHandler {
         CommitHandler {
             recent_events: Arc::clone(&self.recent_events),
             sends: self.sends.clone(),
@@ -117,17 +133,13 @@ impl ServiceContext {
             refused: Mutex::default(),
             turned_away: Arc::clone(&self.turned_away),
             metrics: Arc::clone(&self.metrics),
-            kill_file,
+            kill_file: Arc::clone(&self.kill_file),
             faults: self.faults.clone(),
         }
     }
 
-    pub(super) fn start_journal(
-        &self,
-        mut store: Store,
-        kill_file: KillFile,
-    ) -> io::Result<(Journal<AfterCommit>, JoinHandle<()>)> {
-        let (handler, metrics) = (self.commit_handler(kill_file), Arc::clone(&self.metrics));
+    pub(super) fn start_journal(&self, mut store: Store) -> io::Result<(Journal<AfterCommit>, JoinHandle<()>)> {
+        let (handler, metrics) = (self.commit_handler(), Arc::clone(&self.metrics));
         store.on_commit(move |commit| metrics.commit(commit));
         let handler = Arc::new(handler);
         let before = Arc::clone(&handler);
@@ -141,10 +153,10 @@ impl ServiceContext {
         Ok((journal, thread))
     }
 
-    pub(super) fn surroundings(&self, inbox: Receiver<Message>, kill_file: KillFile, notify: &Notify) -> Surroundings {
+    pub(super) fn surroundings(&self, inbox: Receiver<Message>, notify: &Notify) -> Surroundings {
         Surroundings {
             inbox,
-            commit_handler: self.commit_handler(kill_file),
+            commit_handler: self.commit_handler(),
             reads: Arc::clone(&self.reads),
             budget: Arc::clone(&self.venue.budget),
             health_report: HealthReport::new(notify.clone()),
@@ -188,13 +200,13 @@ impl ServiceContext {
     }
 
     pub(super) fn watch_kill_file(&self, kill_file: KillFile) -> io::Result<()> {
-        let (inbox, faults) = (self.inbox.clone(), self.faults.clone());
+        let (inbox, faults, to_write) = (self.inbox.clone(), self.faults.clone(), Arc::clone(&self.kill_file));
         let (watch, spare) = (KillWatch::begin(kill_file.clone())?, kill_file);
         spawn("kill-ready", &self.deaths, move || {
             triggers::make_ready(&spare);
             Ok(())
         })?;
-        spawn("kill-file", &self.deaths, move || triggers::kill_file(watch, &inbox, &faults)).map(drop)
+        spawn("kill-file", &self.deaths, move || triggers::kill_file(watch, &to_write, &inbox, &faults)).map(drop)
     }
 
     /// Keeps what is spent for the next life.
@@ -224,8 +236,10 @@ impl ServiceContext {
 
     /// Verifies the days behind the last checkpoint, and keeps the journal's index whole, beside the work.
     pub(super) fn start_history(&self, history: History) -> io::Result<()> {
-        let inbox = self.inbox.clone();
+        let (inbox, faults) = (self.inbox.clone(), self.faults.clone());
         let work = move || {
+            faults.about("history");
+            faults.pass(Step::Aside).map_err(|error| error.to_string())?;
             history.run(|damage| {
                 let code = AlertCode::JournalDamaged;
                 let text = damage.map(|error| format!("an older day of the journal is damaged: {error}"));
@@ -264,7 +278,10 @@ impl ServiceContext {
 
     pub(super) fn wait_for_signals(&self, mut signals: Signals) -> io::Result<Receiver<Option<&'static str>>> {
         let (received, signal) = bounded(1);
+        let faults = self.faults.clone();
         let wait = move || {
+            faults.about("signals");
+            faults.pass(Step::Aside).map_err(|error| error.to_string())?;
             // The main thread may be on its way down already.
             let _ = received.try_send(triggers::wait_for(&mut signals));
             Ok(())

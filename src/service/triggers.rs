@@ -10,6 +10,7 @@ use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::faults::{Faults, Step};
 use crate::guard::{AlertCode, Input};
+use crate::service::kill_to_write::KillToWrite;
 use crate::service::message::Message;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
@@ -25,7 +26,12 @@ const MAKE_EVERY: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// When the decision loop is gone.
-pub(super) fn kill_file(mut watch: KillWatch, inbox: &Sender<Message>, faults: &Faults) -> Result<(), String> {
+pub(super) fn kill_file(
+    mut watch: KillWatch,
+    to_write: &KillToWrite,
+    inbox: &Sender<Message>,
+    faults: &Faults,
+) -> Result<(), String> {
     let tell = |input| inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned());
     let (mut is_pulled, mut was_there, mut told) = (false, false, None);
     loop {
@@ -43,6 +49,7 @@ pub(super) fn kill_file(mut watch: KillWatch, inbox: &Sender<Message>, faults: &
             told = problem;
         }
         watch.mark();
+        to_write.try_again();
         was_there = watch.wait(EVERY_MS);
     }
 }

@@ -9,6 +9,8 @@
 mod acts;
 mod busy;
 mod clock;
+mod indexing;
+mod killing;
 mod lives;
 mod script;
 mod steps;

@@ -32,6 +32,12 @@ impl Fault {
     }
 }
 
+/// The same on the thread, or while it asks or sends, that is named.
+pub(crate) fn on(mut fault: Value, what: &str) -> Value {
+    fault["on"] = json!(what);
+    fault
+}
+
 /// Has the program of this stand follow these faults from now on.
 pub(crate) fn play(stand: &Stand, faults: &[Value]) {
     write(stand, &json!({"faults": faults}));

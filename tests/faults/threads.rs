@@ -5,7 +5,7 @@ use serde_json::json;
 use svc_guard::faults::Step;
 
 use crate::http::bare;
-use crate::script::{Fault, play};
+use crate::script::{Fault, on, play};
 use crate::signing::{resting, signed};
 use crate::stand::{Mode, Stand, until};
 
@@ -63,6 +63,47 @@ fn a_dead_thread_ends_the_program_with_a_failure() {
     crate::truth::hold(&stand.events(), &stand.venue.truth());
     assert_eq!(stand.send(&json!({"type": "noop"}))["status"], "ok");
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+}
+
+/// Threads that only ask, hear or tell: each is named by what it is busy with, and passes the step at its start or its work.
+#[test]
+fn a_dead_thread_beside_the_work_ends_the_program_too() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    stand.venue.setting("weight_limit", serde_json::Value::Null).unwrap();
+    let threads = [
+        (Step::Ask, "pass_through", "thread info-"),
+        (Step::Aside, "log", "thread log died"),
+        (Step::Aside, "history", "thread history died"),
+        (Step::Aside, "signals", "thread signals died"),
+    ];
+    for (step, what, told) in threads {
+        let before = stand.log().len();
+        play(&stand, &[on(Fault::Panic.at(step, 1), what)]);
+        let status = if matches!(what, "history" | "signals") {
+            // They pass it at a start alone.
+            assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+            let ended = stand.try_launch().err();
+            ended.unwrap_or_else(|| until(&format!("the end of {what}"), || stand.has_ended()))
+        } else {
+            ask(&stand);
+            trade(&stand);
+            until(&format!("the end of {what}"), || stand.has_ended())
+        };
+        let log = stand.log()[before..].to_owned();
+        assert_eq!(status.code(), Some(1), "{what}: {log}");
+        assert!(log.contains(told), "{what}: {log}");
+        play(&stand, &[]);
+        stand.forget_spent_weight();
+        stand.start();
+    }
+    until("every order to be settled", || crate::truth::open_ends(&stand.events()).is_empty().then_some(()));
+    crate::truth::hold(&stand.events(), &stand.venue.truth());
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+}
+
+/// A question of a client's, which the thread that takes it may not live to answer.
+fn ask(stand: &Stand) {
+    let _answered = stand.connect().post("/info", &json!({"type": "l2Book", "coin": "ETH"}).to_string());
 }
 
 /// What ends a thread with an error, without a panic, is its death as well.

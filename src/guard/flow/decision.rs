@@ -176,6 +176,9 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
         step.guard.replies.insert(head.id, reply);
         dispatch::dispatch(step, seq, Intent::new(actions, Some(head.id), urgency).for_client(head.client), &stops);
     } else {
+        if let Some(client) = head.client {
+            actions.iter().for_each(|planned| step.guard.note_orders_of(client, &planned.action));
+        }
         let decision = PaperDecision { seq, asked: &envelope.action, actions: &actions, stops: &stops };
         let body = paper_reply::answer(step.guard, &decision, reply, step.now_ms);
         step.effects.after_commit.push(Command::Answer(Answer { request: head.id, http_status: 200, body }));

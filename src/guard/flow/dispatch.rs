@@ -34,7 +34,7 @@ pub(crate) fn dispatch(step: &mut Step<'_>, seq: u64, intent: Intent, stops: &[O
             planned.places.iter().map(|place| stops.get(*place).copied().flatten()).collect();
         step.guard.sent.reserve((seq, index), &planned.action, &stops, step.now_ms);
     }
-    step.guard.note_exit_owners(&intent);
+    step.guard.note_order_owners(&intent);
     for (index, _) in intent.at_venue() {
         step.guard.count_send(&intent, index);
         step.effects.after_commit.extend(intent.send(seq, index));

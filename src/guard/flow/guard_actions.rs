@@ -106,7 +106,7 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
     for (place, order) in action.orders().enumerate() {
         let outcome = match ending {
             SendResult::Answered(reply, _) => AttemptResult::of(reply, place, action.batch_len()),
-            SendResult::NotSent(_) | SendResult::Unknown(_) => AttemptResult::Unheard,
+            SendResult::NotSent(..) | SendResult::Unknown(_) => AttemptResult::Unheard,
         };
         if let (SendResult::Answered(reply, _), false) = (ending, order.is_trigger())
             && let Status::Error(text) = reply.status(place)

@@ -1,5 +1,6 @@
 //! The result of a send: recorded, the client answered, and what comes next sent.
 
+use crate::guard::code::Code;
 use crate::guard::effects::{Command, Read, Urgency};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{
@@ -41,7 +42,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
     take_in(step, &intent, ended, &result);
     let next = match &result {
         SendResult::Answered(reply, value) => on_answer(step, &mut intent, ended, reply, value),
-        SendResult::NotSent(text) => on_not_sent(step, &mut intent, ended, text),
+        SendResult::NotSent(code, text) => on_not_sent(step, &mut intent, ended, *code, text),
         SendResult::Unknown(text) => on_no_answer(step, &mut intent, ended, text),
     };
     let is_own = role == Role::Guard;
@@ -70,7 +71,7 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
     let at = step.guard.moment(step.now_ms);
     let Guard { sent, view, .. } = &mut *step.guard;
     sent.on_result(ended.key, &planned.action, result, view, at);
-    if matches!(result, SendResult::NotSent(_)) {
+    if matches!(result, SendResult::NotSent(..)) {
         step.guard.allowance.on_not_sent(planned.requests());
     }
     if result.may_have_filled() {
@@ -122,12 +123,21 @@ fn on_answer(
 }
 
 /// It surely never reached the venue. Returns the action that comes next.
-fn on_not_sent(step: &mut Step<'_>, intent: &mut Intent, ended: EndedAction, text: &str) -> Option<usize> {
+fn on_not_sent(
+    step: &mut Step<'_>,
+    intent: &mut Intent,
+    ended: EndedAction,
+    code: Option<Code>,
+    text: &str,
+) -> Option<usize> {
     if ended.role == Role::Pre && ended.is_recorded {
         let why = format!("what had to go first did not reach the venue: {text}");
         resend_reducing::resend(step, ended.key, intent, &why);
     }
-    let text = format!("the venue was not reached, so nothing was sent: {text}");
+    let text = match code {
+        Some(code) => format!("nothing was sent ({code}): {text}"),
+        None => format!("the venue was not reached, so nothing was sent: {text}"),
+    };
     fail_request(step, intent, ended, &text);
     intent.next_after_failure(ended.key.1)
 }
@@ -240,8 +250,9 @@ fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, endin
     let (ok, reply) = match ending {
         SendResult::Answered(reply, value) => (reply.is_ok(), Cow::Borrowed(value)),
         SendResult::Unknown(text) => (false, Cow::Owned(json!({ "error": text }))),
-        SendResult::NotSent(text) => {
-            let text = format!("action {index} of intent {intent} was not sent: {text}");
+        SendResult::NotSent(code, text) => {
+            let code = code.map_or_else(String::new, |code| format!(" ({code})"));
+            let text = format!("action {index} of intent {intent} was not sent{code}: {text}");
             step.record(Trouble { text: text.into() });
             return;
         }

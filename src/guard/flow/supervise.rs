@@ -95,7 +95,7 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         let at = step.guard.moment(step.now_ms);
         let guard = &mut *step.guard;
         guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
-        guard.forget_exit_owners();
+        guard.forget_order_owners();
         let mut own_cancels = std::mem::take(&mut guard.watch.own_cancels);
         own_cancels.retain(|oid| guard.order(oid).is_some());
         guard.watch.own_cancels = own_cancels;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
+use super::cancel_by_id;
 use super::guard_order::{self, GUARDS_OWN};
 use super::order_unknown;
 use super::orders;
@@ -28,6 +29,8 @@ const NOT_OPEN: &str = "no order that is open has this id";
 const MOST_STOPS: usize = 4;
 
 pub(crate) fn judge(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<Plan, Veto> {
+    let by_id = cancel_by_id::by_order_id(guard, action);
+    let action = by_id.as_ref().map_or(action, |(action, _)| action);
     let mut withheld = withheld(guard, action);
     let unknown_cancels = order_unknown::withhold_excess(guard, client, action, &mut withheld, now_ms);
     if let Some(veto) = first_reason(&withheld).filter(|_| withheld.iter().all(Option::is_some)) {
@@ -35,6 +38,7 @@ pub(crate) fn judge(guard: &Guard, client: Address, action: &Action, now_ms: u64
     }
     let named = named(guard, action);
     let mut plan = Plan { reduces: true, unknown_cancels, ..Plan::default() };
+    plan.changes.extend(by_id.iter().flat_map(|(_, cloids)| cloids).map(cancel_by_id::told));
     let going = named.iter().zip(&withheld).filter(|(_, veto)| veto.is_none()).flat_map(|(orders, _)| orders);
     keep_cover(guard, &going.copied().collect::<Vec<_>>(), &mut plan);
     // What goes in front gets an id of the venue's: one that nothing carries yet may be it.

@@ -21,7 +21,7 @@ pub(crate) struct AskedEntries {
 pub(crate) fn check(guard: &Guard, asked: &AskedEntries, now_ms: u64) -> Result<(), Veto> {
     let Some(EntryNote { client, .. }) = asked.notes.first() else { return Ok(()) };
     order_rate_limit::check(guard, *client, asked.notes.len(), now_ms)?;
-    open_orders_limit::check(guard, asked.resting)?;
+    open_orders_limit::check(guard, *client, asked.resting)?;
     duplicate_order::check_entries(guard, &asked.notes, now_ms)?;
     duplicate_order::check_cloids(guard, &asked.cloids)?;
     venue_budget::check(guard, *client)
@@ -42,5 +42,5 @@ pub(crate) fn check_counts(
     if over(entries, rules.orders_per_minute) {
         order_rate_limit::check(guard, client, entries, now_ms)?;
     }
-    if over(resting, rules.open_orders) { open_orders_limit::check(guard, resting) } else { Ok(()) }
+    if over(resting, rules.open_orders) { open_orders_limit::check(guard, client, resting) } else { Ok(()) }
 }

@@ -30,7 +30,7 @@ impl Guard {
             open: open_intents::checkpoint_open(self),
             client_cloids: self.client_cloids.last(CHECKPOINT_CLOIDS),
             cloids_of: self.client_cloids.last_by_client(CHECKPOINT_CLOIDS),
-            exits_of: self.exits_by_client(),
+            orders_of: self.orders_by_client(),
             ledger_ms: self.risk.ledger_ms,
             lines: self
                 .lines
@@ -58,8 +58,8 @@ impl Guard {
         for (client, cloids) in checkpoint.cloids_of {
             cloids.into_iter().for_each(|cloid| self.client_cloids.insert(cloid, Some(client)));
         }
-        for (client, cloids) in checkpoint.exits_of {
-            self.exit_owners.extend(cloids.into_iter().map(|cloid| (cloid, client)));
+        for (client, cloids) in checkpoint.orders_of {
+            self.order_owners.extend(cloids.into_iter().map(|cloid| (cloid, client)));
         }
     }
 
@@ -89,7 +89,7 @@ impl Guard {
         self.restore_entries(decision, at_ms);
         if let Some(client) = decision.client {
             let sent = decision.pre.iter().chain(&decision.forward).chain(&decision.post);
-            sent.flat_map(|action| Action::parse(action)).for_each(|action| self.note_exits_of(client, &action));
+            sent.flat_map(|action| Action::parse(action)).for_each(|action| self.note_orders_of(client, &action));
         }
         let orders = decision.request.get("orders").and_then(Value::as_array).into_iter().flatten();
         let cloids = orders.filter_map(|order| order.get("c")?.as_str()?.parse().ok());

@@ -80,8 +80,8 @@ pub struct Guard {
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
     pub(in crate::guard) allowance: Allowance,
-    /// Who placed each reduce-only order that rests, by its client order id.
-    pub(in crate::guard) exit_owners: BTreeMap<Cloid, Address>,
+    /// Who placed each order that rests, by its client order id.
+    pub(in crate::guard) order_owners: BTreeMap<Cloid, Address>,
     pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
     /// When this life began.
     pub(in crate::guard) started_ms: Option<u64>,
@@ -147,7 +147,7 @@ impl Guard {
             concerns: BTreeMap::new(),
             is_behind: false,
             allowance: Allowance::default(),
-            exit_owners: BTreeMap::new(),
+            order_owners: BTreeMap::new(),
             api_wallet_valid_until_ms: None,
             started_ms: None,
             shutdown_reason: None,

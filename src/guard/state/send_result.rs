@@ -1,5 +1,6 @@
 //! How the send of one action ended, as far as it is known.
 
+use crate::guard::code::Code;
 use crate::guard::input::SendOutcome;
 use crate::venue::reply::{Reply, Status};
 use serde_json::Value;
@@ -7,7 +8,8 @@ use serde_json::Value;
 /// How an action ended, as far as it is known.
 pub(crate) enum SendResult {
     Answered(Reply, Value),
-    NotSent(String),
+    /// By a code, where there was no room for it.
+    NotSent(Option<Code>, String),
     Unknown(String),
 }
 
@@ -18,9 +20,10 @@ impl SendResult {
                 Some(reply) => SendResult::Answered(reply, value),
                 None => SendResult::Unknown(format!("an answer that cannot be read: {value}")),
             },
-            SendOutcome::NotSent(text) => SendResult::NotSent(text),
+            SendOutcome::NotSent(text) => SendResult::NotSent(None, text),
+            SendOutcome::NoRoom(code, text) => SendResult::NotSent(Some(code), text),
             SendOutcome::Unrecorded(error) => {
-                SendResult::NotSent(format!("the event that names it is not on disk: {error}"))
+                SendResult::NotSent(None, format!("the event that names it is not on disk: {error}"))
             }
             SendOutcome::NoAnswer(text) => SendResult::Unknown(text),
         }
@@ -32,7 +35,7 @@ impl SendResult {
             SendResult::Answered(Reply::Statuses(statuses), _) => {
                 statuses.iter().any(|status| matches!(status, Status::Filled(..) | Status::Other))
             }
-            SendResult::Answered(..) | SendResult::NotSent(_) => false,
+            SendResult::Answered(..) | SendResult::NotSent(..) => false,
             SendResult::Unknown(_) => true,
         }
     }

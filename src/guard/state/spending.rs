@@ -1,4 +1,4 @@
-//! Counts each action as it sets out: against the account's allowance, and reduce-only orders for who placed them.
+//! Counts each action as it sets out: against the account's allowance, and orders that may rest for who placed them.
 
 use crate::base::address::{Address, Cloid};
 use crate::guard::state::guard::Guard;
@@ -16,34 +16,37 @@ impl Guard {
         }
     }
 
-    /// Remembers whose the reduce-only orders are that an intent may come to rest.
-    pub(in crate::guard) fn note_exit_owners(&mut self, intent: &Intent) {
+    /// Remembers whose the orders are that an intent may come to rest.
+    pub(in crate::guard) fn note_order_owners(&mut self, intent: &Intent) {
         let Some(client) = intent.client else { return };
         let forwards = intent.actions.iter().filter(|planned| planned.role == Role::Forward);
-        forwards.for_each(|planned| self.note_exits_of(client, &planned.action));
+        forwards.for_each(|planned| self.note_orders_of(client, &planned.action));
     }
 
-    /// Remembers that the reduce-only orders of an action that may come to rest are this client's.
-    pub(in crate::guard) fn note_exits_of(&mut self, client: Address, action: &Action) {
-        let rests = |order: &&Order| order.reduce_only && !order.tif().is_some_and(Tif::is_immediate);
+    /// Remembers that the orders of an action that may come to rest are this client's. Whose the entries are tells nothing
+    /// where there is one client alone.
+    pub(in crate::guard) fn note_orders_of(&mut self, client: Address, action: &Action) {
+        let with_entries = self.config.clients.len() > 1;
+        let rests = |order: &&Order| (order.reduce_only || with_entries) && !order.tif().is_some_and(Tif::is_immediate);
         let cloids = action.orders().filter(rests).filter_map(|order| order.cloid);
-        self.exit_owners.extend(cloids.filter(|cloid| !is_guard_stop(cloid)).map(|cloid| (cloid, client)));
+        self.order_owners.extend(cloids.filter(|cloid| !is_guard_stop(cloid)).map(|cloid| (cloid, client)));
     }
 
     /// Forgets those of orders that rest no more, and wait behind no entry.
-    pub(in crate::guard) fn forget_exit_owners(&mut self) {
+    pub(in crate::guard) fn forget_order_owners(&mut self) {
         let children = self.view.orders.values().flat_map(|order| &order.order.children);
         let children = children.filter_map(|child| child.cloid);
         let read = self.view.orders.values().filter_map(|order| order.cloid);
-        let on_their_way = self.sent.exits_on_their_way().flatten();
+        let on_their_way = self.sent.open().filter(|order| !order.is_immediate).filter_map(|order| order.cloid);
+        let on_their_way = on_their_way.chain(self.sent.trigger_cloids()).chain(self.paper.cloids());
         let open: BTreeSet<_> = read.chain(children).chain(on_their_way).collect();
-        self.exit_owners.retain(|cloid, _| open.contains(cloid));
+        self.order_owners.retain(|cloid, _| open.contains(cloid));
     }
 
-    /// The reduce-only orders that rest, by the client that placed them, for the next life.
-    pub(in crate::guard) fn exits_by_client(&self) -> BTreeMap<Address, Vec<Cloid>> {
+    /// The orders that rest, by the client that placed them, for the next life.
+    pub(in crate::guard) fn orders_by_client(&self) -> BTreeMap<Address, Vec<Cloid>> {
         let mut by_client: BTreeMap<Address, Vec<Cloid>> = BTreeMap::new();
-        for (cloid, client) in &self.exit_owners {
+        for (cloid, client) in &self.order_owners {
             by_client.entry(*client).or_default().push(*cloid);
         }
         by_client

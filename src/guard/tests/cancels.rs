@@ -65,10 +65,14 @@ fn so_it_is_when_named_by_client_order_id() {
     let mut stop = open_stop("ETH", "A", "1950", "1", 2);
     stop.cloid = serde_json::from_value(cloid(1)).unwrap();
     assert_eq!(first(held(dec!(1), vec![stop.clone()]).ask(cancel_by(&cloid(1))).resized()).len(), 1);
-    // The entry and its stop may carry the same id, whichever is older.
-    let mut entry = open("ETH", "B", "1900", "1", 1);
-    entry.cloid = stop.cloid;
-    assert_eq!(first(held(dec!(1), vec![entry, stop]).ask(cancel_by(&cloid(1))).resized()).len(), 1);
+    // The entry and its stop may carry the same id: the older one is meant, and by its order id nothing else can go.
+    for (entry_oid, gone, stops) in [(3, 2, 1), (1, 1, 0)] {
+        let mut entry = open("ETH", "B", "1900", "1", entry_oid);
+        entry.cloid = stop.cloid;
+        let decided = held(dec!(1), vec![entry, stop.clone()]).ask(cancel_by(&cloid(1)));
+        assert_eq!(first(decided.resized()).len(), stops);
+        assert_eq!(decided.forward()["cancels"], json!([{"a": ETH, "o": gone}]));
+    }
 }
 
 #[test]
@@ -261,4 +265,28 @@ fn cover_in_many_parts_is_replaced_in_few() {
         let size: Decimal = first.iter().map(|(_, _, size)| size.as_str().unwrap().parse::<Decimal>().unwrap()).sum();
         assert_eq!(size, Decimal::from(count));
     }
+}
+
+/// Which of them the venue takes nobody knows.
+#[test]
+fn an_id_of_several_orders_is_cancelled_by_the_first_ones_order_id() {
+    let (id, other) = (cloid(7), cloid(8));
+    let under = |mut order: OpenOrder, id: &Value| {
+        order.cloid = serde_json::from_value(id.clone()).unwrap();
+        order
+    };
+    let entry = |oid: u64, id: &Value| under(open("ETH", "B", "1900", "1", oid), id);
+    let mut profit = under(open("ETH", "A", "2100", "1", 3), &id);
+    profit.reduce_only = true;
+    let of = |orders: Vec<OpenOrder>, ids: &[&Value]| {
+        let cancels: Vec<_> = ids.iter().map(|id| json!({"asset": ETH, "cloid": id})).collect();
+        held(dec!(1), orders).ask(json!({"type": "cancelByCloid", "cancels": cancels}))
+    };
+    let both = vec![profit, entry(2, &id), entry(5, &other)];
+    let decided = of(both.clone(), &[&other, &id]);
+    decided.resized().says(&["had it first"]);
+    assert_eq!(decided.forward()["cancels"], json!([{"a": ETH, "o": 5}, {"a": ETH, "o": 2}]));
+    // One that names no open order has no order id to go by.
+    of(both.clone(), &[&id, &cloid(9)]).reduces();
+    of(vec![both[1].clone(), both[2].clone()], &[&id, &other]).reduces();
 }

@@ -9,13 +9,18 @@ use super::fixture::*;
 use crate::base::address::Address;
 use crate::guard::input::RequestBody;
 use crate::guard::{Config, Guard, Input, Mode};
+use crate::rules::Rules;
 use crate::venue::envelope::Envelope;
 use crate::venue::signing::Source;
 
 const OTHER: Address = Address([0xc2; 20]);
 
 fn config_of_two() -> Config {
-    Config { clients: BTreeSet::from([CLIENT, OTHER]), ..config(Mode::Testnet, wide()) }
+    two_under(wide())
+}
+
+fn two_under(rules: Rules) -> Config {
+    Config { clients: BTreeSet::from([CLIENT, OTHER]), ..config(Mode::Testnet, rules) }
 }
 
 /// Has a client ask, under a nonce of its own.
@@ -205,4 +210,25 @@ fn requests_that_wait_leave_the_other_client_its_part() {
         assert_eq!(post(&mut desk, OTHER), at < 32, "{at}");
     }
     assert!(post(&mut desk, CLIENT));
+}
+
+/// Half of what the rule allows goes to whoever comes, and of the other half each has its part.
+#[test]
+fn entries_that_rest_leave_another_client_its_part() {
+    for (limit, of_one, of_other) in [(8, 6, 2), (3, 2, 1), (2, 1, 1), (1, 1, 0)] {
+        let mut desk = Desk::of(two_under(Rules { open_orders: limit, ..wide() }));
+        let mut entries = (0..).map(|number: u32| place(vec![buy(ETH, &(1900 + number).to_string(), "0.1")]));
+        let mut ask_for = |client, count: usize| {
+            for entry in entries.by_ref().take(count) {
+                ask(&mut desk, client, entry).resized();
+            }
+            ask(&mut desk, client, entries.next().unwrap()).vetoed("open_orders_limit").text().to_owned()
+        };
+        let told = ask_for(CLIENT, of_one);
+        let kept =
+            if of_other > 0 { format!(", of which {of_other} are kept for other clients") } else { String::new() };
+        assert_eq!(told, format!("{of_one} open entries and 1 more are over {limit}{kept}; cancel some first"));
+        let told = ask_for(OTHER, of_other);
+        assert_eq!(told, format!("{limit} open entries and 1 more are over {limit}; cancel some first"));
+    }
 }

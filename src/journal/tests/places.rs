@@ -150,16 +150,27 @@ fn nothing_that_others_can_write_is_taken_at_a_start() {
     let place = Place::new();
     drop(begun(&place).0);
     let mode = |path: &Path, bits: u32| fs::set_permissions(path, fs::Permissions::from_mode(bits)).unwrap();
-    for (name, own, open) in
-        [("", 0o755, 0o757), ("", 0o755, 0o775), ("risk.jsonl", 0o644, 0o646), (EVENTS, 0o644, 0o664)]
-    {
-        let path = if name.is_empty() { place.dir.clone() } else { place.file(name) };
+    for (name, own, open) in [
+        ("..", 0o755, 0o777),
+        (".", 0o755, 0o757),
+        (".", 0o755, 0o775),
+        ("risk.jsonl", 0o644, 0o646),
+        (EVENTS, 0o644, 0o664),
+    ] {
+        let path = match name {
+            ".." => place.dir.parent().unwrap().to_owned(),
+            "." => place.dir.clone(),
+            name => place.file(name),
+        };
         mode(&path, open);
         let refusal = place.refusal();
         assert!(refusal.to_string().contains(&format!("chmod go-w {}", path.display())), "{refusal}");
         mode(&path, own);
         place.open();
     }
+    // As in /tmp, where each takes away only what is its own.
+    mode(place.dir.parent().unwrap(), 0o1777);
+    place.open();
 }
 
 /// By a word outside the folder, which a new journal, a day moved away and a word that is torn do not contradict.

@@ -109,8 +109,8 @@ fn a_risk_journal_that_has_grown_goes_on_in_a_file_of_its_own() {
     assert!(matches!(place.refusal(), OpenError::Damaged(_)));
 }
 
-#[test]
-fn older_days_may_be_moved_away_and_not_lost() {
+/// A journal that was written on four days, and is not open.
+fn of_four_days() -> Place {
     let place = Place::new();
     let (mut store, _) = place.open();
     for day in 0..4 {
@@ -118,6 +118,12 @@ fn older_days_may_be_moved_away_and_not_lost() {
         store.append(NOON + day * DAY, events, vec![checkpoint((day + 1) * 600)]).unwrap();
     }
     drop(store);
+    place
+}
+
+#[test]
+fn older_days_may_be_moved_away_and_not_lost() {
+    let place = of_four_days();
     let first = place.file("events-2026-03-01.jsonl");
     std::fs::rename(&first, place.file("events-2026-03-01.jsonl.gz")).unwrap();
     verify(&place.open().1);
@@ -133,13 +139,7 @@ fn older_days_may_be_moved_away_and_not_lost() {
 /// Damage is told of once, and its end without a restart: when the day's file is back, or was moved away as it should be.
 #[test]
 fn older_days_that_are_put_back_are_whole_again() {
-    let place = Place::new();
-    let (mut store, _) = place.open();
-    for day in 0..4 {
-        let events = (1..=600).map(|n| event(day * 600 + n)).collect();
-        store.append(NOON + day * DAY, events, vec![checkpoint((day + 1) * 600)]).unwrap();
-    }
-    drop(store);
+    let place = of_four_days();
     let day = place.file("events-2026-03-02.jsonl");
     let whole = std::fs::read(&day).unwrap();
     let spoiled = || std::fs::write(&day, [&whole[..999], b"#", &whole[1000..]].concat()).unwrap();

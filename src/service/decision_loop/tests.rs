@@ -12,6 +12,7 @@ use crate::base::kill_file::KillFile;
 use crate::faults::Faults;
 use crate::guard::{Config, Mode, Urgency};
 use crate::rules::Rules;
+use crate::service::kill_to_write::KillToWrite;
 use crate::service::metrics::Metrics;
 use crate::service::reporting::notify::Notify;
 use crate::service::reporting::recent_events::RecentEvents;
@@ -52,7 +53,7 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         refused: Mutex::default(),
         turned_away: Arc::default(),
         metrics: Arc::new(Metrics::new(0, "paper")),
-        kill_file: KillFile::new("/nowhere/kill".into()),
+        kill_file: Arc::new(KillToWrite::new(KillFile::new("/nowhere/kill".into()), Faults::default())),
         faults: Faults::default(),
     };
     let around = Surroundings {

@@ -9,12 +9,13 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use super::event_log_format::EventFormatter;
 use super::level::Level;
 use crate::base::clock::now_ms;
 use crate::base::text::one_line;
+use crate::faults::{Faults, Step};
 use crate::service::thread::{Death, spawn};
 
 /// Lines and events that wait to be written at most.
@@ -44,12 +45,12 @@ static LOG: OnceLock<Log> = OnceLock::new();
 ///
 /// # Errors
 /// The system's, when it grants no thread.
-pub(in crate::service) fn start(most: Level, deaths: &Sender<Death>) -> io::Result<()> {
+pub(in crate::service) fn start(most: Level, deaths: &Sender<Death>, faults: Faults) -> io::Result<()> {
     let (entries, written) = bounded(QUEUE);
     if LOG.set(Log { most, entries, dropped: AtomicU64::new(0) }).is_ok() {
         spawn("log", deaths, move || {
-            write(most, &written);
-            Ok(())
+            faults.about("log");
+            write(most, &written, &faults)
         })?;
     }
     Ok(())
@@ -81,14 +82,19 @@ pub(in crate::service) fn flush() {
 
 impl Log {
     fn push(&self, entry: Entry) {
-        if self.entries.try_send(entry).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+        match self.entries.try_send(entry) {
+            // The log's thread is dead: that, and why the service ends, is told all the same.
+            Err(TrySendError::Disconnected(Entry::Line(level, text))) => {
+                _ = writeln!(io::stderr().lock(), "{}", shown(level, &text, None));
+            }
+            Err(_) => _ = self.dropped.fetch_add(1, Ordering::Relaxed),
+            Ok(()) => {}
         }
     }
 }
 
 /// Writes until nothing more can come. A log that cannot be written stops nothing.
-fn write(most: Level, entries: &Receiver<Entry>) {
+fn write(most: Level, entries: &Receiver<Entry>, faults: &Faults) -> Result<(), String> {
     let clocked = io::stderr().is_terminal();
     let mut formatter = EventFormatter::default();
     let put = |level: Level, text: &str| {
@@ -97,6 +103,7 @@ fn write(most: Level, entries: &Receiver<Entry>) {
         }
     };
     for entry in entries {
+        faults.pass(Step::Aside).map_err(|error| error.to_string())?;
         let dropped = LOG.get().map_or(0, |log| log.dropped.swap(0, Ordering::Relaxed));
         if dropped > 0 {
             put(Level::Warning, &format!("{dropped} lines were left out: nobody read the log for a while"));
@@ -112,6 +119,7 @@ fn write(most: Level, entries: &Receiver<Entry>) {
             Entry::Flush(done) => drop(done.try_send(())),
         }
     }
+    Ok(())
 }
 
 /// A line as it is written: on a terminal with the UTC time, which a log keeper adds by itself.

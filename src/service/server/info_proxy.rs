@@ -63,6 +63,7 @@ impl InfoProxy {
             let text = format!("{denied}; the rest is kept for the guard's own reads");
             return self.last_known(&question).unwrap_or_else(|| Response::error(429, "rate_limited", &text));
         }
+        self.venue.faults.about("pass_through");
         match self.venue.metrics.pass_through(|| self.venue.client.info_raw(question.text.as_bytes())) {
             Ok(answer) if answer.status == 200 => {
                 self.charge_items(&question.kind, &answer.body);

@@ -13,7 +13,7 @@ use super::venue_access::{Leaves, VenueAccess};
 use crate::base::clock::steady_ms;
 use crate::base::key::SecretKey;
 use crate::faults::Step;
-use crate::guard::{Input, SendAction, SendOutcome, Urgency};
+use crate::guard::{Code, Input, SendAction, SendOutcome, Urgency};
 use crate::service::message::Message;
 use crate::venue::client::CallError;
 use crate::venue::envelope;
@@ -60,7 +60,7 @@ fn send(sending: &Sending, action: &SendAction, queued: Instant) -> SendOutcome 
         return SendOutcome::NotSent(error.to_string());
     }
     if let Err(denied) = spend(&sending.venue, action) {
-        return SendOutcome::NotSent(denied.to_string());
+        return SendOutcome::NoRoom(Code::VenueBudget, denied.to_string());
     }
     let signature = match signing::sign_action(&sending.key, &action.action, &action.terms, sending.source) {
         Ok(signature) => signature,

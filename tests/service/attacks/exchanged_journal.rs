@@ -152,7 +152,10 @@ fn a_folder_or_file_that_others_can_write_is_refused_with_the_way_out() {
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     let chmod = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     let (folder, risk, events) = (stand.journal(), stand.journal().join("risk.jsonl"), stand.events_file());
-    for (path, open, closed) in [(&folder, 0o777, 0o755), (&risk, 0o666, 0o644), (&events, 0o664, 0o644)] {
+    let above = folder.parent().unwrap().to_owned();
+    let open_to_others =
+        [(&above, 0o777, 0o755), (&folder, 0o777, 0o755), (&risk, 0o666, 0o644), (&events, 0o664, 0o644)];
+    for (path, open, closed) in open_to_others {
         chmod(path, open);
         let said = refused_start(&stand);
         assert!(said.contains(&format!("chmod go-w {}", path.display())), "{said}");

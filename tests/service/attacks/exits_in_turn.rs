@@ -3,14 +3,15 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::Value;
+use svc_guard::base::key::SecretKey;
 
 use crate::clients::{another, code, filled, leave_requests, requests_used, send_as};
 use crate::signing::{ETH, closing, signed};
 use crate::stand::{Mode, Stand, until};
 use crate::watched::{Ends, WIDE, covered, held, hold};
 
-#[test]
-fn who_had_no_place_for_longest_goes_first() {
+/// A position that is covered, two clients, and fewer requests left than are kept for the guard.
+fn with_few_requests() -> (Stand, SecretKey) {
     let mut stand = Stand::set_up(Mode::Testnet, WIDE);
     let second = another(&stand);
     hold(&stand, "ETH", "0.5");
@@ -21,6 +22,12 @@ fn who_had_no_place_for_longest_goes_first() {
     let is_low = |alert: &Value| alert["text"].as_str().is_some_and(|text| text.contains("under the 200"));
     let known = || stand.status()["alerts"].as_array().unwrap().iter().any(is_low);
     until("the allowance to be read", || known().then_some(()));
+    (stand, second)
+}
+
+#[test]
+fn who_had_no_place_for_longest_goes_first() {
+    let (stand, second) = with_few_requests();
     let (over, places) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -54,15 +61,7 @@ fn who_had_no_place_for_longest_goes_first() {
 
 #[test]
 fn what_nobody_pays_takes_no_place_before_what_fills() {
-    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
-    let second = another(&stand);
-    hold(&stand, "ETH", "0.5");
-    leave_requests(&stand, 190);
-    stand.launch();
-    covered(&stand, "ETH", "0.5");
-    let is_low = |alert: &Value| alert["text"].as_str().is_some_and(|text| text.contains("under the 200"));
-    let known = || stand.status()["alerts"].as_array().unwrap().iter().any(is_low);
-    until("the allowance to be read", || known().then_some(()));
+    let (stand, second) = with_few_requests();
     let used = requests_used(&stand);
     let reply = send_as(&stand, &stand.client, &closing(ETH, "3000", "0.01"));
     assert_eq!(code(&reply), "venue_budget", "{reply}");

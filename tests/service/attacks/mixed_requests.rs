@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::http::Response;
-use crate::signing::{ETH, limit, place, signed};
+use crate::signing::{BTC, ETH, limit, place, signed};
 use crate::stand::{Mode, Stand, until};
-use crate::watched::{WIDE, held, hold_covered, is_same};
+use crate::watched::{WIDE, held, hold, hold_covered, is_same, until_flat};
 
 /// Delisted at the simulated venue.
 const MATIC: u32 = 2;
@@ -33,6 +33,56 @@ fn an_exit_goes_beside_an_entry_that_is_refused() {
     assert!(told[1].get("filled").is_some(), "{reply}");
     assert_eq!(reply["guard"]["verdict"], "resize");
     assert_eq!(held(&stand, "ETH"), None);
+}
+
+/// An entry waits for its market's leverage setting, and keeps no exit of the same request waiting with it: that has been
+/// decided on when an entry that came before it still waits.
+#[test]
+fn an_exit_beside_an_entry_waits_for_no_setting() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    hold_covered(&stand, "ETH", "1");
+    // Longer than an entry waits.
+    let hang = json!({"op": "fault", "on": "activeAssetData", "kind": "stall", "times": 1_000, "ms": 3_000});
+    stand.venue.control(&hang).unwrap();
+    let asked = || 1_000 - stand.venue.truth()["faults"][0]["times"].as_u64().unwrap();
+    // Where the machine is so slow that the entry has waited long enough by then, it is tried again.
+    let overtook = (0..5_u32).any(|turn| {
+        // The question of the turn before must have its end, or it is not asked again.
+        std::thread::sleep(std::time::Duration::from_secs(5) * turn.min(1));
+        let before = asked();
+        let entry = place(&limit(BTC, true, &(59_000 + turn).to_string(), "0.01"));
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| stand.send(&entry));
+            until("the question for the setting", || (asked() > before).then_some(()));
+            let reply = stand.send(&batch(&[limit(BTC, true, "59100", "0.01"), exit(ETH, "2400", "0.2")]));
+            let told = statuses(&reply);
+            assert!(told[0]["error"].as_str().unwrap().contains("account_stale"), "{reply}");
+            assert!(told[1].get("filled").is_some(), "{reply}");
+            let entry = waits.join().unwrap();
+            assert_eq!(entry["guard"]["code"], "account_stale", "{entry}");
+            reply["guard"]["seq"].as_u64() < entry["guard"]["seq"].as_u64()
+        })
+    });
+    assert!(overtook, "the exit waited with the entry");
+}
+
+/// The guard closes everything itself then, and cannot: the client's own price may find somebody.
+#[test]
+fn an_exit_beside_an_entry_goes_after_a_kill() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    assert_eq!(crate::stand::run_with(&stand.home(), &["kill", "--reason", "test"], "").status.code(), Some(0));
+    until("the kill", || stand.status()["killed"].is_string().then_some(()));
+    stand.venue.control(&json!({"op": "book", "coin": "ETH", "depth": "0"})).unwrap();
+    hold(&stand, "ETH", "0.5");
+    let sent = |px: &str| stand.venue_saw().iter().filter(|saw| saw["action"]["orders"][0]["p"] == px).count();
+    let asked = batch(&[limit(BTC, true, "59800", "0.01"), exit(ETH, "2401", "0.5")]);
+    let reply = until("a read of the position", || Some(stand.send(&asked)).filter(|_| sent("2401") > 0));
+    let told = statuses(&reply);
+    assert!(told[0]["error"].as_str().unwrap().contains("killed"), "{reply}");
+    assert!(told[1]["error"].as_str().unwrap().contains("not immediately match"), "{reply}");
+    assert_eq!(sent("59800"), 0);
+    stand.venue.control(&json!({"op": "book", "coin": "ETH", "depth": null})).unwrap();
+    until_flat(&stand);
 }
 
 #[test]

@@ -60,10 +60,9 @@ fn a_home_whose_mount_went_away_is_told_of() {
     drop(disk);
     until("the alert", || has_alert(&stand).then_some(()));
     assert_eq!(stand.get("/healthz").status, 503);
+    // Whoever puts a kill file where the home was is heard all the same, and told so.
     let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert!(done.status.code() == Some(1) && said.contains("no running guard reads"), "{said}");
-    // Whoever puts a kill file where the home was is heard all the same.
+    assert_eq!(done.status.code(), Some(0), "{done:?}");
     until("the kill to be heard", || (stand.status()["killed"] == "enough").then_some(()));
     until_flat(&stand);
 }

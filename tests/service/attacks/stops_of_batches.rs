@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::signing::{BTC, ETH, limit};
 use crate::stand::{Mode, Stand};
-use crate::watched::{WIDE, covered, stops};
+use crate::watched::{WIDE, covered, is_same, stops};
 
 fn batch(orders: &[Value]) -> Value {
     json!({"type": "order", "orders": orders, "grouping": "na"})
@@ -60,4 +60,23 @@ fn what_a_batch_opens_is_covered_with_one_send() {
     covered(&stand, "ETH", "1");
     let placed = stand.venue_saw().iter().filter(|request| request["type"] == "order").count();
     assert!(placed <= 3, "{placed} requests for one batch");
+}
+
+/// Whatever becomes of the child that it had, the stop of the modified entry is not at the venue: nobody is told that it is.
+#[test]
+fn an_entry_that_is_modified_is_told_that_its_stop_comes_later() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    let reply = stand.send(&batch(&[limit(ETH, true, "2490", "0.1")]));
+    assert_eq!(children(&stand), 1);
+    let oid = reply["response"]["data"]["statuses"][0]["resting"]["oid"].clone();
+    let order = limit(ETH, true, "2480", "0.1");
+    let reply = stand.send(&json!({"type": "modify", "oid": oid, "order": order}));
+    let orders = stand.venue.truth()["orders"].as_array().unwrap().clone();
+    let stands = |order: &Value| order["triggerPx"].as_str().is_some_and(|px| is_same(px, "2430.4"));
+    assert!(orders.len() == 2 && !orders.iter().any(stands), "{orders:?}");
+    let text = reply["guard"]["text"].as_str().unwrap();
+    assert!(!text.contains("attached") && text.contains("to be placed at 2430.4 when it fills"), "{reply}");
+    // Then it is covered.
+    stand.venue.control(&json!({"op": "price", "coin": "ETH", "px": "2479"})).unwrap();
+    covered(&stand, "ETH", "0.1");
 }

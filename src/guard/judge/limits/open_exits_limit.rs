@@ -4,6 +4,7 @@
 
 use crate::base::address::Address;
 use crate::guard::code::Code;
+use crate::guard::judge::fair_part;
 use crate::guard::judge::plan::Plan;
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
@@ -11,38 +12,33 @@ use crate::guard::state::own_cloid::is_guard_stop;
 use crate::guard::state::view::Resting;
 use crate::venue::action::{Action, Target};
 use crate::venue::order::{Order, Tif};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Of one client.
 const OF_CLIENT: usize = 100;
 /// Of all of them together.
 const OF_ACCOUNT: usize = 200;
 
-/// Refuses a plan that would leave too many of them. Half of the account's go to whoever comes; the other half is kept,
-/// in equal parts, for whoever has not come yet.
+/// Refuses a plan that would leave too many of them, or take those of the account that are kept for other clients.
 pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan) -> Result<(), Veto> {
     let asked = plan.clients_parts().map(|(part, orders)| more_of(guard, part, orders));
     let more = asked.fold(0, usize::saturating_add);
     if more == 0 {
         return Ok(());
     }
-    let exits = Exits::of(guard);
+    let exits = exits(guard);
     let own = exits.of_client(client);
     let count = own.saturating_add(more);
     if count > OF_CLIENT {
-        return Err(refusal((own, more, OF_CLIENT), "of this client", ""));
+        return Err(refusal((own, more, OF_CLIENT), "of this client", 0));
     }
-    let clients = &guard.config.clients;
-    let part = OF_ACCOUNT.checked_div(clients.len().saturating_mul(2)).unwrap_or_default();
-    if clients.len() > 1 && count <= part {
+    if guard.config.clients.len() > 1 && count <= fair_part::part(guard, OF_ACCOUNT) {
         // Its own part, whoevers the others are.
         return Ok(());
     }
-    let others = clients.iter().filter(|other| **other != client);
-    let kept = others.map(|other| part.saturating_sub(exits.of_client(*other))).fold(0, usize::saturating_add);
+    let kept = exits.kept_for_others(guard, client, OF_ACCOUNT);
     if exits.all.saturating_add(more).saturating_add(kept) > OF_ACCOUNT {
-        let for_others = if kept > 0 { format!(", of which {kept} are kept for other clients") } else { String::new() };
-        return Err(refusal((exits.all, more, OF_ACCOUNT), "of all clients", &for_others));
+        return Err(refusal((exits.all, more, OF_ACCOUNT), "of all clients", kept));
     }
     Ok(())
 }
@@ -55,44 +51,25 @@ pub(crate) fn refuse_excess(orders: &[Order], refused: &mut [Option<Veto>]) {
         return;
     }
     for (_, refused) in orders.iter().zip(refused).filter(|(order, _)| rests(order)) {
-        refused.get_or_insert_with(|| refusal((0, asked, OF_CLIENT), "of this client", ""));
+        refused.get_or_insert_with(|| refusal((0, asked, OF_CLIENT), "of this client", 0));
     }
 }
 
-fn refusal((open, more, limit): (usize, usize, usize), whose: &str, kept: &str) -> Veto {
+fn refusal((open, more, limit): (usize, usize, usize), whose: &str, kept: usize) -> Veto {
     let text = format!(
-        "{open} reduce-only orders {whose} rest and {more} more are over {limit}{kept}; cancel some first, or send them \
-         to fill at once (Ioc)"
+        "{open} reduce-only orders {whose} rest and {more} more are over {limit}{}; cancel some first, or send them to \
+         fill at once (Ioc)",
+        fair_part::told(kept)
     );
     Veto::new(Code::OpenExitsLimit, text).with(&limit, &open.saturating_add(more))
 }
 
 /// Reduce-only orders that rest or may come to, the children of entries too.
-struct Exits {
-    all: usize,
-    /// Of those whose client is known.
-    by_client: BTreeMap<Address, usize>,
-}
-
-impl Exits {
-    fn of(guard: &Guard) -> Self {
-        let read = guard.view.orders.values().filter(|order| is_exit(order)).map(|order| order.cloid);
-        let children = guard.view.orders.values().flat_map(|order| &order.order.children).map(|child| child.cloid);
-        let children = children.filter(|cloid| !cloid.as_ref().is_some_and(is_guard_stop));
-        let mut exits = Self { all: 0, by_client: BTreeMap::new() };
-        for cloid in read.chain(children).chain(guard.sent.exits_on_their_way()) {
-            exits.all = exits.all.saturating_add(1);
-            if let Some(client) = cloid.and_then(|cloid| guard.exit_owners.get(&cloid)) {
-                let count = exits.by_client.entry(*client).or_default();
-                *count = count.saturating_add(1);
-            }
-        }
-        exits
-    }
-
-    fn of_client(&self, client: Address) -> usize {
-        self.by_client.get(&client).copied().unwrap_or_default()
-    }
+fn exits(guard: &Guard) -> fair_part::Resting {
+    let read = guard.view.orders.values().filter(|order| is_exit(order)).map(|order| order.cloid);
+    let children = guard.view.orders.values().flat_map(|order| &order.order.children).map(|child| child.cloid);
+    let children = children.filter(|cloid| !cloid.as_ref().is_some_and(is_guard_stop));
+    fair_part::Resting::count(guard, read.chain(children).chain(guard.sent.exits_on_their_way()))
 }
 
 fn is_exit(order: &Resting) -> bool {

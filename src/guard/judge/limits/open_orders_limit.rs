@@ -1,24 +1,37 @@
-//! `open_orders_limit`: entries that are open at a time.
+//! `open_orders_limit`: entries that are open at a time. Of what the rule allows a part is each client's own.
 
+use crate::base::address::Address;
 use crate::guard::code::Code;
+use crate::guard::judge::fair_part;
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
 
-/// Refuses `more` entries that may stay open.
-pub(crate) fn check(guard: &Guard, more: usize) -> Result<(), Veto> {
-    let (open, limit) = (open_entries(guard), guard.config.rules.open_orders);
-    let count = open.saturating_add(more);
-    if more == 0 || count <= usize::try_from(limit).unwrap_or(usize::MAX) {
+/// Refuses `more` entries of a client that may stay open.
+pub(crate) fn check(guard: &Guard, client: Address, more: usize) -> Result<(), Veto> {
+    if more == 0 {
         return Ok(());
     }
-    let text = format!("{open} open entries and {more} more are over {limit}; cancel some first");
+    let limit = guard.config.rules.open_orders;
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let entries = entries(guard);
+    let kept = entries.kept_for_others(guard, client, most);
+    let (open, count) = (entries.all, entries.all.saturating_add(more));
+    if count.saturating_add(kept) <= most {
+        return Ok(());
+    }
+    let kept = fair_part::told(kept);
+    let text = format!("{open} open entries and {more} more are over {limit}{kept}; cancel some first");
     Err(Veto::new(Code::OpenOrdersLimit, text).with(&limit, &count))
 }
 
 /// Entries that are open or may come to be.
 pub(crate) fn open_entries(guard: &Guard) -> usize {
-    let resting = guard.view.orders.values().filter(|order| order.is_entry()).count();
-    let in_flight = guard.sent.open().filter(|order| !order.reduce_only && !order.is_immediate).count();
-    let in_paper = guard.paper.resting().filter(|order| !order.reduce_only).count();
-    resting.saturating_add(in_flight).saturating_add(in_paper)
+    entries(guard).all
+}
+
+fn entries(guard: &Guard) -> fair_part::Resting {
+    let resting = guard.view.orders.values().filter(|order| order.is_entry()).map(|order| order.cloid);
+    let in_flight = guard.sent.open().filter(|order| !order.reduce_only && !order.is_immediate);
+    let in_paper = guard.paper.resting().filter(|order| !order.reduce_only).map(|order| order.cloid);
+    fair_part::Resting::count(guard, resting.chain(in_flight.map(|order| order.cloid)).chain(in_paper))
 }

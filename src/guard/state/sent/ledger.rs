@@ -92,7 +92,7 @@ impl SentOrders {
                 self.on_reply(key, reply, at);
                 self.learn_resting(key, action, reply, view, at.now_ms);
             }
-            SendResult::NotSent(_) => self.did_not_happen(key),
+            SendResult::NotSent(..) => self.did_not_happen(key),
             // The orders wait for settlement; of a trigger the next read of the orders tells.
             SendResult::Unknown(_) => {
                 self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(at.now_ms));
