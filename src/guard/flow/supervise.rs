@@ -80,7 +80,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         if step.guard.must_be_flat() && held_markets(step.guard).any(|asset| !held.contains(&asset)) {
             step.guard.watch.flatten.twaps.look_again();
         }
-        on_positions_changed(step, changes.into_keys().collect());
+        on_positions_changed(step, &changes);
     }
 }
 
@@ -113,13 +113,17 @@ pub(crate) fn on_requests_left(guard: &mut Guard, left: u64) {
     guard.allowance.on_read(left, unanswered);
 }
 
-/// Takes note of positions that a read showed changed.
-fn on_positions_changed(step: &mut Step<'_>, changed: BTreeSet<u32>) {
-    if !changed.is_empty() {
+/// Takes note of positions that a read showed changed, and by how much, signed.
+fn on_positions_changed(step: &mut Step<'_>, changes: &BTreeMap<u32, Decimal>) {
+    if !changes.is_empty() {
         step.guard.risk.traded(step.now_ms);
         step.effects.immediate.push(Command::Read(Read::OrdersNow));
     }
-    step.guard.watch.changed_ms.extend(changed.into_iter().map(|asset| (asset, step.now_ms)));
+    for (asset, change) in changes {
+        let held = step.guard.view.position(*asset);
+        step.guard.watch.on_position_changed(*asset, held.saturating_sub(*change), held);
+    }
+    step.guard.watch.changed_ms.extend(changes.keys().map(|asset| (*asset, step.now_ms)));
     let view = &step.guard.view;
     let is_held = |asset: &u32| !view.position(*asset).is_zero();
     step.guard.watch.changed_ms.retain(|asset, _| is_held(asset));

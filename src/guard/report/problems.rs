@@ -8,6 +8,7 @@ use crate::guard::judge::admission::{halted, killed};
 use crate::guard::state::allowance::KEPT_FOR_GUARD;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
+use crate::guard::state::view::AccountView;
 use crate::record::error_body::Health;
 use crate::record::status::Alert;
 
@@ -114,7 +115,8 @@ fn allowance_low(guard: &Guard) -> Option<Alert> {
 /// Everything must be closed and is not.
 fn not_flat(guard: &Guard, now_ms: u64) -> Option<Alert> {
     let since_ms = guard.watch.flatten.unflat_ms.filter(|_| guard.must_be_flat())?.saturating_add(NOTICE_MS);
-    let held = guard.view.account.as_ref().map(|account| account.positions.len());
+    let all = |account: &AccountView| account.positions.len().saturating_add(account.unknown.len());
+    let held = guard.view.account.as_ref().map(all);
     let (orders, twaps) = (guard.view.orders.len(), guard.watch.flatten.twaps.running());
     let left = match held {
         None => "the account was not read yet".to_owned(),
