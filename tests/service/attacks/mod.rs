@@ -61,6 +61,7 @@ mod spent_reserve;
 mod spoiled_index;
 mod stale_ids;
 mod stops_of_batches;
+mod swapped_markets;
 mod thin_market;
 mod told_fills;
 mod twaps;
