@@ -76,6 +76,8 @@ codes! {
     AccountStale = "account_stale",
     /// The account is in a mode whose equity cannot be read.
     AccountMode = "account_mode",
+    /// The venue's list of markets contradicts the one that is known: which market is which is not sure.
+    MarketsChanged = "markets_changed",
     /// The last price read is too old to judge an entry on.
     PriceStale = "price_stale",
     /// A cancel named one of its orders while it waited to be sent.

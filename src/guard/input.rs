@@ -96,8 +96,8 @@ pub enum Input {
     RequestsLeft(u64),
     /// Whether actions must name the account as the vault or sub-account that they are for.
     ActsFor(Option<Address>),
-    /// The end of the API wallet's validity was read, UTC ms.
-    ApiWalletValidUntil(u64),
+    /// The end of the API wallet's validity was read, UTC ms; `None` where the venue names none.
+    ApiWalletValidUntil(Option<u64>),
     /// An action sent for an intent came to an end.
     Sent {
         /// The intent's event.

@@ -88,7 +88,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         }
         Input::RequestsLeft(left) => supervise::on_requests_left(step.guard, left),
         Input::ActsFor(vault) => acts_for::on_acts_for(step, vault),
-        Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = Some(until_ms),
+        Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = until_ms,
         Input::Sent { intent, index, outcome } => send_result::on_send_result(step, intent, index, outcome),
         Input::Kill { reason, by, write_file, request } => kill_switch::on_kill(step, reason, by, write_file, request),
         Input::Journal(problem) => step.guard.journal_error = problem,

@@ -41,7 +41,7 @@ pub(super) fn advice(code: &str) -> (Retry, &'static str) {
         "bad_signature" => {
             (Retry::Never, "This server's client key is not among the guard's clients. A human must pair it anew.")
         }
-        "wrong_network" | "wrong_account" | "margin_removal" | "account_mode" => {
+        "wrong_network" | "wrong_account" | "margin_removal" | "account_mode" | "markets_changed" => {
             (Retry::Never, "The set-up does not allow it. Tell your user.")
         }
         "starting" | "stopping" | "account_stale" | "price_stale" | "journal_error" | "busy" | "cancelled" => {

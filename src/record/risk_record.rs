@@ -119,6 +119,9 @@ pub struct Flow {
     pub at_ms: u64,
     /// When it moved.
     pub time_ms: Option<u64>,
+    /// Of a change of the account's mode: from when on what flowed is in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<u64>,
     /// The ledger's name for it.
     #[serde(rename = "type")]
     pub kind: String,

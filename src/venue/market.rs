@@ -191,6 +191,27 @@ impl Universe {
         Self { markets, by_coin }
     }
 
+    /// How a later list contradicts this one, if it does: a market keeps its asset id and its size decimals for as long as it is
+    /// listed, and its place when it is not any more.
+    #[must_use]
+    pub fn contradicted_by(&self, later: &Self) -> Option<String> {
+        self.markets.iter().find_map(|known| {
+            let (asset, other) = (known.asset, later.get(known.asset)?);
+            if other.coin != known.coin {
+                return Some(format!("asset {asset} was {} and is {}", known.coin, other.coin));
+            }
+            let (before, now) = (known.size_decimals, other.size_decimals);
+            (before != now).then(|| format!("{} had {before} size decimals and has {now}", known.coin))
+        })
+    }
+
+    /// This list, brought up to date by a later one; what that leaves out stays as it was known.
+    #[must_use]
+    pub fn updated_by(self, later: Self) -> Self {
+        let left_out = self.markets.into_iter().skip(later.markets.len());
+        Self::new(later.markets.into_iter().chain(left_out).collect())
+    }
+
     /// Whether no market is known yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -220,6 +241,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use rust_decimal::dec;
+
+    #[test]
+    fn a_list_is_contradicted_by_another_coin_or_other_decimals_at_a_place() {
+        let of = |coin: &str, asset, size_decimals| Market { asset, coin: coin.into(), ..market(size_decimals) };
+        let known = Universe::new(vec![of("BTC", 0, 5), of("ETH", 1, 4)]);
+        let later = Universe::new(vec![of("BTC", 0, 5), of("ETH", 1, 4), of("NEWC", 2, 0)]);
+        let retired = Market { is_delisted: true, max_leverage: 3, ..of("ETH", 1, 4) };
+        for agreeing in [known.clone(), later.clone(), Universe::new(vec![of("BTC", 0, 5), retired])] {
+            assert_eq!(known.contradicted_by(&agreeing), None);
+        }
+        let swapped = Universe::new(vec![of("ETH", 0, 4), of("BTC", 1, 5)]);
+        assert_eq!(known.contradicted_by(&swapped), Some("asset 0 was BTC and is ETH".into()));
+        let finer = Universe::new(vec![of("BTC", 0, 5), of("ETH", 1, 5)]);
+        assert_eq!(known.contradicted_by(&finer), Some("ETH had 4 size decimals and has 5".into()));
+        // An older answer: what was listed since is not gone.
+        assert_eq!(later.contradicted_by(&known), None);
+        assert_eq!(later.clone().updated_by(known.clone()), later);
+        assert_eq!(known.updated_by(later.clone()), later);
+    }
 
     fn market(size_decimals: u32) -> Market {
         Market { asset: 0, coin: "X".into(), size_decimals, max_leverage: 40, is_delisted: false, only_isolated: false }

@@ -306,6 +306,16 @@ fn staleness() -> Seen {
     scene.stand.venue.setting("abstraction", json!("portfolioMargin")).unwrap();
     scene.until_decided(|| entry(59_700), "account_mode");
     seen.append(&mut scene.seen);
+    // Two markets in each other's place, in answers that a position in a coin just listed calls for.
+    let mut scene = Scene::on(Mode::Testnet, "");
+    scene.ask(&entry(59_800), "resized");
+    scene.control(&json!([
+        {"op": "fault", "on": "metaAndAssetCtxs", "kind": "swapped", "times": 1_000_000},
+        {"op": "list", "coin": "NEWC", "px": "20"},
+        {"op": "position", "coin": "NEWC", "szi": "1", "entry_px": "20"},
+    ]));
+    scene.until_decided(|| entry(59_700), "markets_changed");
+    seen.append(&mut scene.seen);
     seen
 }
 

@@ -25,10 +25,12 @@ const BATCH: usize = 100;
 /// The open orders are waited for this long before a first round without them.
 const ORDERS_WAIT_MS: u64 = 3_000;
 
-/// Whether the rounds ended with nothing left, no TWAP order runs, and nothing has turned up since.
+/// Whether the rounds ended with nothing left, no TWAP order runs, and nothing has turned up since, in no market that is
+/// known either.
 pub(crate) fn is_flat(guard: &Guard) -> bool {
     let flatten = &guard.watch.flatten;
-    flatten.is_flat && flatten.twaps.is_clear() && all_must_go(guard).0.is_empty()
+    let has_unknown = guard.view.account.as_ref().is_some_and(|account| !account.unknown.is_empty());
+    flatten.is_flat && flatten.twaps.is_clear() && !has_unknown && all_must_go(guard).0.is_empty()
 }
 
 /// Starts a flatten, or its next round.

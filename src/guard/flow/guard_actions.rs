@@ -8,11 +8,12 @@ use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role};
-use crate::guard::state::order_attempts::{AttemptResult, Dust, is_too_small};
+use crate::guard::state::order_attempts::{AttemptResult, Dust, is_nothing_held, is_too_small};
 use crate::guard::state::send_result::SendResult;
 use crate::record::events::{self, Done, Flatten, Problem, Protect, Trouble};
 use crate::venue::action::Action;
 use crate::venue::json::Node;
+use crate::venue::order::Order;
 use crate::venue::reply::Status;
 use crate::venue::signing::Terms;
 use std::borrow::Cow;
@@ -105,7 +106,9 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
     let orders = action.orders().count();
     for (place, order) in action.orders().enumerate() {
         let outcome = match ending {
-            SendResult::Answered(reply, _) => AttemptResult::of(reply, place, action.batch_len()),
+            SendResult::Answered(reply, _) => {
+                heard(step.guard, order, AttemptResult::of(reply, place, action.batch_len()))
+            }
             SendResult::NotSent(..) | SendResult::Unknown(_) => AttemptResult::Unheard,
         };
         if let (SendResult::Answered(reply, _), false) = (ending, order.is_trigger())
@@ -142,6 +145,19 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
         cancels.iter().for_each(|cancel| step.guard.watch.own_cancels.ended(cancel.oid, step.now_ms));
     }
     step.guard.watch.flatten.ended(action, ending, is_refused, step.now_ms);
+}
+
+/// What a stop's refusal says. That nothing is held there says nothing of the stop while the account was not read since the last
+/// try: what the guard knows may be over.
+fn heard(guard: &Guard, order: &Order, outcome: AttemptResult) -> AttemptResult {
+    let account_ms = guard.view.account.as_ref().map(|account| account.begun_ms);
+    let is_unread = guard.watch.retry(order.asset).is_some_and(|retry| account_ms < Some(retry.reads_since_ms));
+    match outcome {
+        AttemptResult::Refused(text) if order.is_trigger() && is_unread && is_nothing_held(&text) => {
+            AttemptResult::Unheard
+        }
+        outcome => outcome,
+    }
 }
 
 fn touches(action: &Action, asset: u32) -> bool {

@@ -10,6 +10,7 @@ use crate::guard::input::SendOutcome;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Proof;
 use crate::guard::state::intent::{Intent, Planned, Role};
+use crate::guard::state::order_attempts::is_nothing_held;
 use crate::guard::state::send_result::SendResult;
 use crate::guard::state::sent::key::SentKey;
 use crate::record::events::{Done, Sent, Trouble};
@@ -262,5 +263,5 @@ fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, endin
 
 /// Whether the venue refused a stop because there is nothing that it could reduce.
 fn says_nothing_held(reply: &Reply) -> bool {
-    matches!(reply.status(0), Status::Error(text) if text.to_ascii_lowercase().contains("reduce only"))
+    matches!(reply.status(0), Status::Error(text) if is_nothing_held(&text))
 }

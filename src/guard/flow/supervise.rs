@@ -12,6 +12,7 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::Intent;
 use crate::guard::state::sent::key::Moment;
 use crate::guard::state::view::Resting;
+use crate::record::events::Trouble;
 use crate::venue::info::{ClearinghouseState, OpenOrder};
 use crate::venue::market::Universe;
 use rust_decimal::Decimal;
@@ -27,9 +28,23 @@ pub(crate) fn on_mids(step: &mut Step<'_>, mids: &BTreeMap<String, Decimal>, beg
     guard.paper.cross(&guard.view);
 }
 
-/// Takes in the markets. A position that was in none of those known before is looked at anew.
+/// Takes in the markets. A position that was in none of those known before is looked at anew. A list that contradicts the known
+/// one is not taken: orders, stops and lines go by asset ids, and would be another market's.
 pub(crate) fn on_universe(step: &mut Step<'_>, universe: Universe) {
-    step.guard.view.universe = universe;
+    if let Some(how) = step.guard.view.universe.contradicted_by(&universe) {
+        if step.guard.view.contradiction.is_none() {
+            let text = format!("the venue's list of markets is not the one that is known: {how}; entries are vetoed");
+            step.record(Trouble { text: text.into() });
+            // One answer may be wrong.
+            step.effects.immediate.push(Command::Read(Read::Universe));
+        }
+        let since_ms = step.guard.view.contradiction.as_ref().map_or(step.now_ms, |(_, since_ms)| *since_ms);
+        step.guard.view.contradiction = Some((how, since_ms));
+        return;
+    }
+    let view = &mut step.guard.view;
+    view.contradiction = None;
+    view.universe = std::mem::take(&mut view.universe).updated_by(universe);
     if step.guard.view.account.as_ref().is_some_and(|account| !account.unknown.is_empty()) {
         step.effects.immediate.push(Command::Read(Read::AccountNow));
     }
@@ -80,7 +95,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         if step.guard.must_be_flat() && held_markets(step.guard).any(|asset| !held.contains(&asset)) {
             step.guard.watch.flatten.twaps.look_again();
         }
-        on_positions_changed(step, changes.into_keys().collect());
+        on_positions_changed(step, &changes);
     }
 }
 
@@ -113,13 +128,17 @@ pub(crate) fn on_requests_left(guard: &mut Guard, left: u64) {
     guard.allowance.on_read(left, unanswered);
 }
 
-/// Takes note of positions that a read showed changed.
-fn on_positions_changed(step: &mut Step<'_>, changed: BTreeSet<u32>) {
-    if !changed.is_empty() {
+/// Takes note of positions that a read showed changed, and by how much, signed.
+fn on_positions_changed(step: &mut Step<'_>, changes: &BTreeMap<u32, Decimal>) {
+    if !changes.is_empty() {
         step.guard.risk.traded(step.now_ms);
         step.effects.immediate.push(Command::Read(Read::OrdersNow));
     }
-    step.guard.watch.changed_ms.extend(changed.into_iter().map(|asset| (asset, step.now_ms)));
+    for (asset, change) in changes {
+        let held = step.guard.view.position(*asset);
+        step.guard.watch.on_position_changed(*asset, held.saturating_sub(*change), held);
+    }
+    step.guard.watch.changed_ms.extend(changes.keys().map(|asset| (*asset, step.now_ms)));
     let view = &step.guard.view;
     let is_held = |asset: &u32| !view.position(*asset).is_zero();
     step.guard.watch.changed_ms.retain(|asset, _| is_held(asset));

@@ -8,6 +8,7 @@ use crate::guard::judge::admission::{halted, killed};
 use crate::guard::state::allowance::KEPT_FOR_GUARD;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
+use crate::guard::state::view::AccountView;
 use crate::record::error_body::Health;
 use crate::record::status::Alert;
 
@@ -58,6 +59,9 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         );
         alert(AlertCode::AccountMode, text, Some(*since_ms));
     }
+    alerts_of_markets(guard)
+        .into_iter()
+        .for_each(|(text, since_ms)| alert(AlertCode::MarketsChanged, text, Some(since_ms)));
     if let Some((off_ms, since_ms)) = guard.clock.off_by() {
         let where_to = if off_ms > 0 { "ahead of" } else { "behind" };
         let by_ms = off_ms.unsigned_abs();
@@ -87,6 +91,16 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     alerts
 }
 
+/// The venue's list of markets is another one.
+fn alerts_of_markets(guard: &Guard) -> Option<(String, u64)> {
+    let (how, since_ms) = guard.view.contradiction.as_ref()?;
+    let text = format!(
+        "the venue's list of markets is not the one that is known ({how}): entries are vetoed, and stops and closes go by the \
+         known one; compare both, and restart the guard to take the venue's"
+    );
+    Some((text, *since_ms))
+}
+
 /// How much may be sent was not read since the start, and so nothing is opened.
 fn allowance_unread(guard: &Guard) -> Option<Alert> {
     let is_sent = guard.config.mode != Mode::Paper && guard.view.account.is_some();
@@ -114,7 +128,8 @@ fn allowance_low(guard: &Guard) -> Option<Alert> {
 /// Everything must be closed and is not.
 fn not_flat(guard: &Guard, now_ms: u64) -> Option<Alert> {
     let since_ms = guard.watch.flatten.unflat_ms.filter(|_| guard.must_be_flat())?.saturating_add(NOTICE_MS);
-    let held = guard.view.account.as_ref().map(|account| account.positions.len());
+    let all = |account: &AccountView| account.positions.len().saturating_add(account.unknown.len());
+    let held = guard.view.account.as_ref().map(all);
     let (orders, twaps) = (guard.view.orders.len(), guard.watch.flatten.twaps.running());
     let left = match held {
         None => "the account was not read yet".to_owned(),

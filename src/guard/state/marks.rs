@@ -14,8 +14,12 @@ const SAME_PCT: Decimal = dec!(0.2);
 const MAX_AGE_MS: u64 = 120_000;
 
 impl View {
-    /// Takes in marks by coin, each unless a newer one is held.
+    /// Takes in marks by coin, each unless a newer one is held. Those of a list that contradicts the known one may be of other
+    /// markets.
     pub(crate) fn set_marks(&mut self, marks: &BTreeMap<String, Decimal>, begun_ms: u64) {
+        if self.contradiction.is_some() {
+            return;
+        }
         for (coin, mark) in marks.iter().filter(|(_, mark)| **mark > Decimal::ZERO) {
             let Some(market) = self.universe.by_coin(coin) else { continue };
             let held = self.marks.entry(market.asset).or_insert((*mark, begun_ms));

@@ -120,6 +120,11 @@ impl AttemptResult {
     }
 }
 
+/// Whether a refusal says that nothing is held which the order could reduce.
+pub(crate) fn is_nothing_held(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("reduce only")
+}
+
 /// Whether a refusal says that the order is under the venue's smallest value.
 pub(crate) fn is_too_small(text: &str) -> bool {
     text.contains("minimum value")
@@ -164,9 +169,9 @@ impl RetryState {
         self.pause(longest_ms, now_ms);
     }
 
-    /// The venue took an order, in this market or another: what it refused or left without an answer before is tried again
-    /// soon, however long the pause has grown.
-    pub(crate) fn on_venue_answers(&mut self) {
+    /// The venue took an order, in this market or another, or the position is another: what was refused or left without an
+    /// answer before is tried again soon, however long the pause has grown.
+    pub(crate) fn try_soon(&mut self) {
         if self.is_rebuffed {
             self.not_before_ms = self.not_before_ms.min(self.reads_since_ms.saturating_add(REFUSED_PAUSE_MS));
         }

@@ -58,9 +58,9 @@ impl TwapWatch {
         !std::mem::replace(&mut self.is_told, true)
     }
 
-    /// Whether the last answer showed none.
+    /// Whether the last answer showed none, and nothing has called for another since.
     pub(crate) fn is_clear(&self) -> bool {
-        self.running == Some(0)
+        self.running == Some(0) && self.unread_ms.is_none() && !self.is_urgent
     }
 
     /// How many ran at the last answer.

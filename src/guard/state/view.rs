@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
     pub(crate) universe: Universe,
+    /// How the last list of the markets contradicts the known one, and since when one has.
+    pub(crate) contradiction: Option<(String, u64)>,
     pub(crate) mids: BTreeMap<u32, Decimal>,
     /// When the read of the mids began.
     pub(crate) mids_ms: Option<u64>,

@@ -41,7 +41,17 @@ impl Watch {
 
     /// The venue took an order, or a noop.
     pub(crate) fn on_venue_answers(&mut self) {
-        self.retry.values_mut().for_each(RetryState::on_venue_answers);
+        self.retry.values_mut().for_each(RetryState::try_soon);
+    }
+
+    /// A read showed that a market's position was `before` and is `now`, signed. What was refused on the other side says
+    /// nothing of this one; what was refused for another size is tried again soon.
+    pub(crate) fn on_position_changed(&mut self, asset: u32, before: Decimal, now: Decimal) {
+        if PositionSide::of(now).is_some_and(|side| PositionSide::of(before) == Some(side.opposite())) {
+            self.settle(asset);
+        } else if let Some(retry) = self.retry.get_mut(&asset) {
+            retry.try_soon();
+        }
     }
 
     /// Forgets the efforts in a market that needs none, but for what was learnt about its size.

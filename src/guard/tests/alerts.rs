@@ -69,8 +69,12 @@ fn the_account_and_the_clock() {
     comes_and_goes("account_mode", true, Desk::live(), |desk| _ = desk.step(mode("portfolioMargin")), set_back);
     comes_and_goes("clock_off", true, Desk::live(), |desk| blocks(desk, 1_500), |desk| blocks(desk, 0));
     comes_and_goes("clock_off", true, Desk::live(), |desk| blocks(desk, -1_500), |desk| blocks(desk, 0));
-    let wallet = |days: u64| move |desk: &mut Desk| _ = desk.step(Input::ApiWalletValidUntil(NOW + days * 86_400_000));
+    let wallet =
+        |days: u64| move |desk: &mut Desk| _ = desk.step(Input::ApiWalletValidUntil(Some(NOW + days * 86_400_000)));
     comes_and_goes("api_wallet_expiring", false, Desk::live(), wallet(7), wallet(8));
+    // Approved anew without a name: the venue tells of no end.
+    let unnamed = |desk: &mut Desk| _ = desk.step(Input::ApiWalletValidUntil(None));
+    comes_and_goes("api_wallet_expiring", false, Desk::live(), wallet(7), unnamed);
 }
 
 #[test]

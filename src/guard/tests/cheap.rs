@@ -4,7 +4,7 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::guard::{Input, Mode};
+use crate::guard::Mode;
 use crate::rules::Rules;
 use crate::venue::info::{Leverage, MarginMode};
 use crate::venue::market::{Market, Universe};
@@ -22,7 +22,7 @@ fn desk(size_decimals: u32, mid: Decimal, (stop, max_stop): (Decimal, Decimal)) 
         is_delisted: false,
         only_isolated: false,
     };
-    desk.step(Input::Universe(Universe::new(vec![market])));
+    desk.guard.view.universe = Universe::new(vec![market]);
     desk.mids = [("CHEAP".to_owned(), mid)].into();
     desk.read();
     desk.leverage(CHEAP, Some(Leverage { mode: MarginMode::Cross, value: 3 }));

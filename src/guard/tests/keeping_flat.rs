@@ -73,6 +73,47 @@ fn twaps_are_read_until_none_runs_and_again_and_again_after() {
     assert!(asks_for_twaps(&pass(&mut desk, 1)));
 }
 
+/// Lets everything be closed: what the guard sends is done, and nothing is left.
+fn come_to_rest(desk: &mut Desk) {
+    desk.positions.clear();
+    desk.orders.clear();
+    for _ in 0..6 {
+        pass(desk, 1_000);
+        let flying: Vec<u64> = desk.guard.intents.keys().copied().collect();
+        flying.into_iter().for_each(|seq| _ = desk.answer(seq, 0, done()));
+    }
+}
+
+#[test]
+fn a_position_in_a_market_that_nobody_knows_is_not_flat() {
+    let (mut desk, _) = killed(dec!(1));
+    desk.step(Input::Twaps(Ok(Vec::new())));
+    come_to_rest(&mut desk);
+    assert!(is_flat(&desk.guard));
+    desk.positions.insert("NEWC", dec!(1));
+    pass(&mut desk, 1);
+    assert!(!is_flat(&desk.guard));
+    pass(&mut desk, 10_001);
+    assert!(desk.guard.problems(desk.now).iter().any(|text| text.contains("1 positions")), "told of");
+}
+
+#[test]
+fn what_comes_back_is_no_end_before_its_twaps_were_read() {
+    let (mut desk, _) = killed(dec!(1));
+    desk.step(Input::Twaps(Ok(Vec::new())));
+    come_to_rest(&mut desk);
+    assert!(is_flat(&desk.guard));
+    desk.positions.insert("ETH", dec!(1));
+    pass(&mut desk, 6_000);
+    come_to_rest(&mut desk);
+    desk.step(Input::Twaps(Err("HTTP 502".into())));
+    come_to_rest(&mut desk);
+    assert!(!is_flat(&desk.guard), "one may run");
+    desk.step(Input::Twaps(Ok(Vec::new())));
+    come_to_rest(&mut desk);
+    assert!(is_flat(&desk.guard));
+}
+
 #[test]
 fn what_comes_back_has_twaps_read_at_once() {
     let mut desk = Desk::live();

@@ -20,6 +20,7 @@ mod covering_line;
 mod crashing;
 mod days;
 mod discrepancies;
+mod early_ledger;
 mod emptied;
 mod ended_lines;
 mod events;

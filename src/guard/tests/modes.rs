@@ -1,10 +1,10 @@
 //! The account's mode: a change of it is no profit and no loss, and one that cannot be valued blinds no halt.
 
 use rust_decimal::dec;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::fixture::*;
-use super::halting::{deposit, desk, equity, explain, risk, state, steady, withdrawal};
+use super::halting::{deposit, desk, equity, explain, risk, state, steady, withdrawal, woken};
 use crate::guard::{Input, Read};
 use crate::venue::info::{AccountMode, ledger_updates};
 
@@ -272,5 +272,55 @@ fn a_flow_that_no_read_follows_waits_for_an_older_one() {
         let shown = risk(&desk);
         assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("20000"), &json!("0")));
         assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("20000"), &json!("0")));
+    }
+}
+
+/// While nobody can say in which purse the equity is, a flow that the reads do not explain is measured by none of them; such
+/// reads are held for ten seconds.
+#[test]
+fn a_flow_among_reads_of_another_purse_waits_for_the_mode() {
+    for (reads, is_taken) in [(9, false), (10, true)] {
+        let mut desk = steady();
+        equity(&mut desk, dec!(1000));
+        let at = desk.now + 500;
+        // A tenth is in this purse.
+        (0..=reads).for_each(|_| _ = equity(&mut desk, dec!(1100)));
+        let updates = ledger_updates(&json!([deposit(at, "1000.0")])).unwrap();
+        desk.step(Input::Ledger { updates: updates.clone(), begun_ms: desk.now });
+        assert_eq!(risk(&desk)["day_start_equity"] != "10000", is_taken, "{reads} more reads");
+        if is_taken {
+            continue;
+        }
+        desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+        equity(&mut desk, dec!(11000));
+        desk.step(Input::Ledger { updates, begun_ms: desk.now });
+        equity(&mut desk, dec!(11000));
+        let shown = risk(&desk);
+        assert_eq!((&shown["day_start_equity"], &shown["day_pnl"]), (&json!("11000"), &json!("0")));
+        assert_eq!((&shown["peak_equity"], &shown["drawdown"]), (&json!("11000"), &json!("0")));
+    }
+}
+
+/// A change of the mode is remembered with the time since which what flowed is in it, by the next life too.
+#[test]
+fn what_flowed_in_a_change_of_mode_counts_once_over_a_restart() {
+    let mut desk = steady();
+    let since_ms = desk.now;
+    desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+    let told = equity(&mut desk, dec!(15000)).risk;
+    let told: Vec<Value> = told.iter().map(|record| serde_json::from_str(&record.text).unwrap()).collect();
+    let change = told.into_iter().find(|record| record["kind"] == "flow").unwrap();
+    assert_eq!((&change["since_ms"], &change["time_ms"]), (&json!(since_ms), &json!(since_ms + 1_000)));
+    for (time_ms, is_in_it) in [(since_ms, false), (since_ms + 1, true), (since_ms + 1_000, true)] {
+        let day = json!({"kind": "day", "at_ms": NOW - 60_000, "day": "2027-01-15", "venue_ms": NOW - 60_000,
+            "equity": "10000", "ledger_ms": NOW - 60_000});
+        let mut desk = woken(&[day.to_string(), change.to_string()]);
+        desk.now = since_ms + 5_000;
+        desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+        equity(&mut desk, dec!(15000));
+        desk.now += 3_000;
+        let updates = ledger_updates(&json!([deposit(time_ms, "5000.0")])).unwrap();
+        desk.step(Input::Ledger { updates, begun_ms: desk.now });
+        assert_eq!(risk(&desk)["day_start_equity"] == "15000", is_in_it, "{}", time_ms - since_ms);
     }
 }

@@ -1,6 +1,7 @@
 //! No position stays bare: where the guard's stop goes, when, and what happens when it cannot be had.
 
 mod answering;
+mod changed;
 mod hanging;
 mod resizing;
 

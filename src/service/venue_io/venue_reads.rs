@@ -156,7 +156,11 @@ impl VenueReader {
     pub(super) fn approval(&self) -> Answer {
         let Some(api_wallet) = &self.api_wallet else { return Ok(None) };
         let answer = self.ask_as(Priority::EarlyRead, &json!({"type": "extraAgents", "user": self.account}))?;
-        Ok(info::valid_until_ms(&answer, api_wallet).map(Input::ApiWalletValidUntil))
+        if !answer.is_array() {
+            return Err("extraAgents: it is no list".to_owned());
+        }
+        // A wallet that was approved anew without a name has no end that the venue tells.
+        Ok(Some(Input::ApiWalletValidUntil(info::valid_until_ms(&answer, api_wallet))))
     }
 
     pub(super) fn order_status(&self, cloid: Cloid) -> Result<Value, String> {

@@ -64,6 +64,7 @@ mod spent_weight;
 mod spoiled_index;
 mod stale_ids;
 mod stops_of_batches;
+mod swapped_markets;
 mod thin_market;
 mod told_fills;
 mod twaps;

@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Stranger,
     /// A read is answered with every list in it empty.
     Empty,
+    /// A read of the markets is answered with the first two of them in each other's place.
+    Swapped,
     /// The next request of the same kind overtakes this one, which waits for it up to `ms` (a second when absent). A
     /// read's answer is made before the wait, so that it arrives old; an action is done after the wait.
     Reorder,
@@ -39,7 +41,7 @@ pub(crate) enum Kind {
     OneError,
 }
 
-const KINDS: [(&str, Kind); 16] = [
+const KINDS: [(&str, Kind); 17] = [
     ("drop_before", Kind::DropBefore),
     ("apply_then_drop", Kind::ApplyThenDrop),
     ("http_502", Kind::Http502),
@@ -53,6 +55,7 @@ const KINDS: [(&str, Kind); 16] = [
     ("stale", Kind::Stale),
     ("stranger", Kind::Stranger),
     ("empty", Kind::Empty),
+    ("swapped", Kind::Swapped),
     ("reorder", Kind::Reorder),
     ("error", Kind::Error),
     ("one_error", Kind::OneError),

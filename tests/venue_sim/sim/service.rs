@@ -214,6 +214,7 @@ fn look_up(venue: &mut Venue, request: &Value, kind: &str, fault: Option<&Fault>
     let answer = match fault.map(|fault| fault.kind) {
         Some(Kind::Stranger) => info::answer(venue, engine, &of_a_stranger(request)),
         Some(Kind::Empty) => info::answer(venue, engine, request).with_empty_lists(),
+        Some(Kind::Swapped) => info::answer(venue, engine, request).with_swapped_markets(),
         _ => info::answer(venue, engine, request),
     };
     let items = match &answer {

@@ -18,7 +18,7 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
     let Some(mode) = step.guard.risk.mode else { return };
     let purse = BalanceScope { account: step.guard.config.account, mode };
     if is_early(step.guard, updates, begun_ms) {
-        return;
+        return ask_again(step);
     }
     let mut taken = step.guard.risk.taken.clone();
     let new = taken.new_ones(updates, purse, |time_ms| step.guard.risk.is_in_change(time_ms));
@@ -52,13 +52,15 @@ fn is_early(guard: &Guard, updates: &[LedgerUpdate], begun_ms: u64) -> bool {
     })
 }
 
-/// Whether the account moved beside a new flow, or may have, by what the ledger may not have told yet. What it was worth before
-/// the flow could not be told; an answer from a little later holds all that flowed.
+/// Whether the account moved beside a new flow, or may have, by what the ledger may not have told yet, or by a change of the mode
+/// that was not read yet. What it was worth before the flow could not be told; an answer from a little later holds all that
+/// flowed, and the reads of a purse that nobody has settled are held for ten seconds at most.
 fn lacks_company(step: &Step<'_>, new: &[Transfer], taken: &SeenTransfers, begun_ms: u64) -> bool {
     let venue_ms = step.guard.clock.best_ms().saturating_sub(step.now_ms.saturating_sub(begun_ms));
     let unexplained = |flow: &Transfer| step.guard.risk.equities.unexplained_at(flow.time_ms, taken);
     let mut read_ms = new.iter().filter(|flow| flow.is_sure).filter_map(unexplained);
-    read_ms.any(|read_ms| venue_ms < read_ms.saturating_add(LEDGER_GRACE_MS))
+    let is_doubted = step.guard.risk.settled.is_purse_doubted(step.guard.risk.mode_ms);
+    read_ms.any(|read_ms| is_doubted || venue_ms < read_ms.saturating_add(LEDGER_GRACE_MS))
 }
 
 /// Has the ledger read once more when it must have shown what this answer may lack.

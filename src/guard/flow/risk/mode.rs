@@ -14,9 +14,6 @@ use crate::guard::state::view::View;
 use crate::record::events::Trouble;
 use crate::venue::info::AccountMode;
 
-/// Changes of the purse that are kept in mind.
-const MOST_CHANGES: usize = 8;
-
 /// Takes in where the account keeps its equity.
 pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: u64) {
     let risk = &mut step.guard.risk;
@@ -73,16 +70,14 @@ pub(crate) fn count_change(step: &mut Step<'_>, mark: EquitySample) {
     let (Some(last), Some(account)) = (step.guard.risk.settled.last(), &step.guard.view.account) else { return };
     // What was closed went at the price that the last read showed: prices of another moment could tell anything.
     let (before, last_ms) = (last.carried_to(account, |_| None).equity, last.at_ms);
-    let changes = &mut step.guard.risk.purse_changes;
-    changes.push((last_ms, mark.at_ms));
-    let over = changes.len().saturating_sub(MOST_CHANGES);
-    changes.drain(..over);
+    step.guard.risk.note_purse_change(last_ms, mark.at_ms);
     let usd = mark.equity.saturating_sub(before);
     let text =
         format!("the account's mode changed, and its equity by {} USDC, which counts as a flow", usd.normalize());
     ledger::note_oddity(step, text);
     let (kind, hash) = (MODE_CHANGE.to_owned(), String::new());
-    let flow = Transfer { time_ms: mark.at_ms, usd, before: Some(before), kind, hash, is_known: true, is_sure: true };
+    let (time_ms, since_ms, before) = (mark.at_ms, Some(last_ms), Some(before));
+    let flow = Transfer { time_ms, usd, since_ms, before, kind, hash, is_known: true, is_sure: true };
     step.guard.risk.taken.remember(&flow);
     ledger::count(step, &flow);
     step.guard.risk.settled.settle(None);

@@ -30,6 +30,6 @@ pub(crate) fn peak(mark: EquitySample, now_ms: u64) -> RiskRecord {
 
 pub(crate) fn flow(flow: &Transfer, now_ms: u64) -> RiskRecord {
     let (kind, hash, before) = (flow.kind.clone(), flow.hash.clone(), flow.before);
-    let (time_ms, usd) = (Some(flow.time_ms), Some(flow.usd));
-    RiskRecord::Flow(risk_record::Flow { at_ms: now_ms, time_ms, kind, usd, hash, before })
+    let (time_ms, since_ms, usd) = (Some(flow.time_ms), flow.since_ms, Some(flow.usd));
+    RiskRecord::Flow(risk_record::Flow { at_ms: now_ms, time_ms, since_ms, kind, usd, hash, before })
 }

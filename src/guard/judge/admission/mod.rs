@@ -8,6 +8,7 @@ pub(crate) mod checks;
 pub(crate) mod halted;
 pub(crate) mod journal_error;
 pub(crate) mod killed;
+pub(crate) mod markets_changed;
 pub(crate) mod price_stale;
 pub(crate) mod starting;
 pub(crate) mod stopping;

@@ -24,6 +24,9 @@ use rust_decimal::Decimal;
 const DAY_SLACK_MS: u64 = 2 * 3_600_000;
 const DAY_SHOWN_MS: u64 = 60_000;
 
+/// Changes of the purse that are kept in mind.
+const MOST_CHANGES: usize = 8;
+
 /// Whether positions may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum RiskState {
@@ -165,6 +168,13 @@ impl Risk {
         self.ledger_ms.saturating_sub(LEDGER_OVERLAP_MS)
     }
 
+    /// Takes note that the purse was changed between these times of the venue's.
+    pub(crate) fn note_purse_change(&mut self, from_ms: u64, to_ms: u64) {
+        self.purse_changes.push((from_ms, to_ms));
+        let over = self.purse_changes.len().saturating_sub(MOST_CHANGES);
+        self.purse_changes.drain(..over);
+    }
+
     /// Whether what flowed then is in the difference of a change of the purse.
     pub(crate) fn is_in_change(&self, time_ms: u64) -> bool {
         let mut changes = self.purse_changes.iter();
@@ -246,10 +256,11 @@ impl Risk {
     }
 
     pub(crate) fn restore_flow(&mut self, record: risk_record::Flow) {
-        let risk_record::Flow { at_ms, time_ms, kind, usd, hash, before } = record;
+        let risk_record::Flow { at_ms, time_ms, since_ms, kind, usd, hash, before } = record;
         let Some(usd) = usd else { return };
         let time_ms = time_ms.unwrap_or(at_ms);
-        let flow = Transfer { time_ms, usd, before, kind, hash, is_known: true, is_sure: true };
+        since_ms.into_iter().for_each(|since_ms| self.note_purse_change(since_ms, time_ms));
+        let flow = Transfer { time_ms, usd, since_ms, before, kind, hash, is_known: true, is_sure: true };
         self.taken.remember(&flow);
         self.shift(&flow);
     }

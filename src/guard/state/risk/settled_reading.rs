@@ -67,6 +67,12 @@ impl Settled {
         true
     }
 
+    /// Whether cash jumped that may be kept somewhere else: the mode, last asked for at `mode_ms`, was not read since.
+    pub(crate) fn is_purse_doubted(&self, mode_ms: u64) -> bool {
+        let (Some(last), Some(held)) = (&self.last, &self.held) else { return false };
+        !held.cash.is_like(last) && mode_ms < held.cash.begun_ms
+    }
+
     pub(crate) fn shift(&mut self, flow: &Transfer) {
         let held = self.held.as_mut().map(|held| &mut held.cash);
         self.last.iter_mut().chain(held).for_each(|cash| cash.shift(flow));

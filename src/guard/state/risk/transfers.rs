@@ -21,6 +21,8 @@ pub(crate) struct Transfer {
     pub(crate) time_ms: u64,
     /// USDC, negative for what left.
     pub(crate) usd: Decimal,
+    /// Of a change of the account's mode: the time of the last read before it. What flowed since then is in it.
+    pub(crate) since_ms: Option<u64>,
     /// What the account was worth just before; `None` where that is not known.
     pub(crate) before: Option<Decimal>,
     /// The ledger's name for it.
@@ -130,7 +132,16 @@ fn flow(update: &LedgerUpdate, purse: BalanceScope) -> Option<Transfer> {
         (None, None) => (unknown(delta, purse), false, false),
     };
     let (time_ms, hash) = (update.time, update.hash.clone());
-    (!usd.is_zero() || !is_known).then_some(Transfer { time_ms, usd, before: None, kind, hash, is_known, is_sure })
+    (!usd.is_zero() || !is_known).then_some(Transfer {
+        time_ms,
+        usd,
+        since_ms: None,
+        before: None,
+        kind,
+        hash,
+        is_known,
+        is_sure,
+    })
 }
 
 /// What an entry of a known type moved.

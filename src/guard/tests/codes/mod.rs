@@ -19,6 +19,7 @@ mod margin_removal;
 mod market_delisted;
 mod market_not_allowed;
 mod market_unknown;
+mod markets_changed;
 mod named_alike;
 mod nonce_out_of_window;
 mod nonce_reused;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rust_decimal::{Decimal, dec};
+use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::super::simulation::books::{Books, COINS};
 use super::super::simulation::world::action_of;
+use super::limits::Limits;
 use super::trouble::{How, On, Trouble};
 use super::world::STEP_MS;
 use crate::guard::effects::SendAction;
@@ -15,21 +16,22 @@ use crate::guard::{Guard, SendOutcome, Urgency};
 use crate::venue::action::Action;
 
 /// From the moment on at which all that it takes could be read and sent; and a step of the world's at either end.
-const PROMISED_MS: u64 = 3_000 + 2 * STEP_MS;
-/// A read that shows no trouble any more begins and arrives within.
+pub(super) const PROMISED_MS: u64 = 3_000 + 2 * STEP_MS;
+/// A read that shows no trouble any more begins and arrives within: its interval is a second, and so is the pause after one
+/// that failed.
 const NEXT_READ_MS: u64 = 1_300;
-/// A time that was wrong is believed for so long.
-const WRONG_TIME_MS: u64 = 9_000;
-/// Until the next send after one that was not answered in order.
-const NEXT_SEND_MS: u64 = 12_000;
-/// A flow, or a change of the mode, makes a loss unsure for so long.
-const UNSURE_MS: u64 = 13_000;
-/// The share of the limit at which a loss is surely none yet, and surely one.
-const NEAR: Decimal = dec!(0.9);
-const BEYOND: Decimal = dec!(1.05);
-/// Of the day's start.
-const LIMIT: Decimal = dec!(0.05);
-
+/// The open orders are read so often where nothing calls for them: nobody tells of an order that went by another's hand.
+const ORDERS_EVERY_MS: u64 = 5_000;
+/// The account's answer with a time far ahead is held for so long against those that are right and look older.
+const HELD_MS: u64 = 5_000;
+/// The TWAP orders are read so often once none runs, and a second later at the latest: whether one was begun that has traded
+/// nothing no other read tells, nor of two whose trades undo each other.
+const TWAPS_EVERY_MS: u64 = 31_000;
+/// An order that was refused by itself is tried again so much later, at another price.
+const REFUSED_PAUSE_MS: u64 = 2_000;
+/// A venue that refuses, or leaves without an answer, one order after the other is asked again after so long at most. No
+/// send is answered before that.
+const NEXT_SEND_MS: u64 = 8_000;
 /// What was seen, so that no world is too quiet to prove anything.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -73,18 +75,15 @@ pub(super) struct Checks {
     sends_from: u64,
     /// An order that hangs at the venue is waited for until it is given up, and looked for then.
     hung_until: u64,
-    /// Nothing that tells where the equity went answers in time before this.
-    explained_from: u64,
-    flowed_ms: u64,
-    lost_since: Option<u64>,
-    was_near: bool,
-    /// Since when all must go and the reads that tell whether it did answer.
+    pub(super) limits: Limits,
+    /// Since when it counts as done that all must go, beside something that is held, and beside a TWAP order.
     unflat_since: Option<u64>,
-    shares_px: Option<Decimal>,
+    twaps_since: Option<u64>,
+    twaps_from: u64,
 }
 
 impl Checks {
-    pub(super) fn new(troubles: &[Trouble]) -> Self {
+    pub(super) fn new(troubles: &[Trouble], is_drawdown: bool) -> Self {
         let mut tally = Tally::default();
         tally.count("game");
         troubles.iter().for_each(|trouble| tally.count(&format!("{:?} {:?}", trouble.on, trouble.how)));
@@ -101,12 +100,10 @@ impl Checks {
             markets_from: 0,
             sends_from: 0,
             hung_until: 0,
-            explained_from: 0,
-            flowed_ms: 0,
-            lost_since: None,
-            was_near: false,
+            limits: Limits::new(is_drawdown),
             unflat_since: None,
-            shares_px: None,
+            twaps_since: None,
+            twaps_from: 0,
         }
     }
 
@@ -132,33 +129,26 @@ impl Checks {
         self.note(now, || event.to_string());
     }
 
-    pub(super) fn flowed(&mut self, now: u64) {
-        self.flowed_ms = now;
-    }
-
     /// An order is gone without a trade: the next read of the open orders tells.
     pub(super) fn vanished(&mut self, now: u64) {
-        self.reads_from = self.reads_from.max(now + 5_000 + NEXT_READ_MS);
+        self.reads_from = self.reads_from.max(now + ORDERS_EVERY_MS + NEXT_READ_MS);
     }
 
     /// A read begins that ends at `until`.
     pub(super) fn read(&mut self, now: u64, on: On, trouble: Option<How>, until: u64) {
+        self.limits.read(now, on, trouble, until);
         let Some(how) = trouble else { return };
         let from = match how {
-            How::Ahead | How::Behind | How::Wrong => now + WRONG_TIME_MS,
+            How::Ahead => now + HELD_MS + NEXT_READ_MS,
             _ => until.max(now + 1_000) + NEXT_READ_MS,
         };
-        if on == On::Account && matches!(how, How::Ahead | How::Behind) {
-            // What flowed before and after it cannot be told.
-            self.explained_from = self.explained_from.max(from);
-        }
         match on {
             On::Account => {
                 (self.account_from, self.reads_from) = (self.account_from.max(from), self.reads_from.max(from));
             }
             On::Orders => self.reads_from = self.reads_from.max(from),
+            On::Twaps => self.twaps_from = self.twaps_from.max(from),
             On::Markets => self.markets_from = self.markets_from.max(from),
-            On::Ledger | On::Mode => self.explained_from = self.explained_from.max(from + 1_000),
             _ => {}
         }
     }
@@ -170,13 +160,13 @@ impl Checks {
         }
         let has_error = matches!(outcome, SendOutcome::Answered(answer) if answer.to_string().contains("\"error\""));
         if on == Some(On::Place) && matches!(outcome, SendOutcome::NoAnswer(_)) {
-            self.hung_until = self.hung_until.max(heard + PROMISED_MS);
+            self.hung_until = self.hung_until.max(heard);
         }
         if on == Some(On::Place) && is_trouble {
             self.sends_from = heard + NEXT_SEND_MS;
         } else if on == Some(On::Place) && has_error {
             // A price that moved on, or a position that somebody closed: tried again later.
-            self.sends_from = self.sends_from.max(heard + PROMISED_MS);
+            self.sends_from = self.sends_from.max(heard + REFUSED_PAUSE_MS);
         } else if on == Some(On::Place) && matches!(outcome, SendOutcome::Answered(_)) {
             self.sends_from = self.sends_from.min(heard);
         }
@@ -239,27 +229,28 @@ impl Checks {
     }
 
     fn look_at_limits(&mut self, now: u64, guard: &Guard, books: &Books) {
-        let begun = *self.shares_px.get_or_insert(books.share_px());
-        let lost = (dec!(1) - books.share_px() / begun) / LIMIT;
-        self.was_near |= lost >= NEAR;
-        self.lost_since = if lost >= BEYOND { Some(self.lost_since.unwrap_or(now)) } else { None };
         let is_active = guard.risk.state.name() == "active";
-        // Where neither the ledger nor the mode can be read, cash that went counts as lost ten seconds later.
-        if !is_active && !self.was_near && self.explained_from == 0 {
-            self.breaks(now, &format!("a halt without a loss: {lost:.2} of the limit, {:?}", guard.risk.details));
+        let account_from = self.account_from;
+        if let Some(broken) = self.limits.look(now, is_active, account_from, books) {
+            self.breaks(now, &format!("{broken}, {:?}", guard.risk.details));
         }
-        let from = |since: u64| since.max(self.account_from).max(self.flowed_ms + UNSURE_MS).max(self.explained_from);
-        if is_active && self.lost_since.is_some_and(|since| now > from(since) + PROMISED_MS) {
-            self.breaks(now, &format!("{lost:.2} of the limit are lost, and nothing fires"));
+        if self.is_traced && now.is_multiple_of(1_000) {
+            let by_books = self.limits.loss.now(books);
+            let by_guard = guard.risk.last.and_then(|(equity, _)| guard.risk.figures(equity, &guard.config));
+            self.note(now, || format!("lost by the books {by_books:?}, by the guard {by_guard:?}"));
         }
     }
 
     fn look_at_flatness(&mut self, now: u64, guard: &Guard, books: &Books, twaps: usize) {
-        let is_it = books.positions.is_empty() && twaps == 0;
-        if is_it || !guard.must_be_flat() || !is_flat(guard) || now < self.reads_from {
-            self.unflat_since = None;
-        } else if now > *self.unflat_since.get_or_insert(now) + 31_500 {
-            self.breaks(now, &format!("a flatten counts as done beside {:?} and {twaps} TWAP orders", books.positions));
+        let is_watched = guard.must_be_flat() && is_flat(guard) && now >= self.reads_from;
+        let since = |kept: &mut Option<u64>, is_so: bool| *kept = (is_watched && is_so).then(|| kept.unwrap_or(now));
+        since(&mut self.unflat_since, !books.positions.is_empty());
+        since(&mut self.twaps_since, twaps > 0);
+        if self.unflat_since.is_some_and(|since| now > since + PROMISED_MS) {
+            self.breaks(now, &format!("a flatten counts as done beside {:?}", books.positions));
+        }
+        if self.twaps_since.is_some_and(|since| now > since.max(self.twaps_from) + TWAPS_EVERY_MS) {
+            self.breaks(now, &format!("a flatten counts as done beside {twaps} TWAP orders"));
         }
     }
 

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::super::fixture::*;
 use super::super::simulation::books::asset_of;
+use super::trouble::On;
 use super::world::{Twap, World};
 use crate::venue::info::AccountMode;
 use crate::venue::market::{Market, Universe};
@@ -70,7 +71,8 @@ impl World {
         }
         let late_ms = self.dice.roll(1_900);
         self.note(format!("a flow of {usd}, in the ledger {late_ms} ms later"));
-        self.checks.flowed(self.now);
+        self.checks.limits.moved(self.now, On::Ledger, self.now + late_ms);
+        self.checks.limits.loss.flowed(usd);
         self.venue.flow(usd, late_ms);
     }
 
@@ -96,7 +98,8 @@ impl World {
         self.mode_set_ms = self.now;
         let is_standard = self.mode == AccountMode::Standard;
         self.mode = if is_standard { AccountMode::Unified } else { AccountMode::Standard };
-        self.checks.flowed(self.now);
+        self.checks.limits.moved(self.now, On::Mode, self.now);
+        self.checks.limits.loss.mode_changed();
         self.note(format!("the mode is {:?}", self.mode));
     }
 
@@ -129,7 +132,7 @@ impl World {
     pub(super) fn markets(&self) -> Universe {
         let (is_listed, is_delisted) = self.listing;
         let all = universe();
-        let markets = all.iter().filter(|market| is_listed || market.coin != "SOL").map(|market| Market {
+        let markets = all.iter().filter(|market| is_listed || market.asset < SOL).map(|market| Market {
             is_delisted: market.is_delisted || is_delisted && market.coin == "SOL",
             ..market.clone()
         });

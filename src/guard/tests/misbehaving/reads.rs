@@ -111,7 +111,18 @@ impl World {
                 }
                 Input::Mids { mids, begun_ms }
             }
-            On::Account => self.account(&books, trouble, is_wrong),
+            On::Account => {
+                if matches!(trouble, None | Some(How::Slow)) && self.believed == self.mode {
+                    self.checks.limits.loss.read(&books);
+                }
+                let answer = self.account(&books, trouble, is_wrong);
+                if let Input::Account { state, .. } = &answer
+                    && matches!(trouble, Some(How::Ahead | How::Behind))
+                {
+                    self.checks.limits.misdated(begun_ms, state.time);
+                }
+                answer
+            }
             On::Orders => Input::Orders { orders: books.orders.into_values().collect(), begun_ms },
             On::Mode => Input::AccountMode { mode: self.mode, begun_ms },
             On::Twaps => {

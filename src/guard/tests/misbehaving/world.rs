@@ -60,7 +60,10 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed.wrapping_mul(7).wrapping_add(3));
-        let rules = Rules { daily_loss: dec!(5), drawdown: dec!(30), ..wide() };
+        // A loss of the day, or one from the peak.
+        let is_drawdown = seed % 4 == 1;
+        let (daily_loss, drawdown) = if is_drawdown { (dec!(30), dec!(5)) } else { (dec!(5), dec!(30)) };
+        let rules = Rules { daily_loss, drawdown, ..wide() };
         let mut venue = Venue::new(NOW, dice.one_in(2));
         venue.manners =
             Manners { refuses_stop: 0, misses: 0, is_thin: 0, fills_in_part: 3, cuts_stop: 0, ..Manners::default() };
@@ -73,7 +76,7 @@ impl World {
         let mut world = Self {
             guard: Guard::new(config(Mode::Testnet, rules), 0),
             venue,
-            checks: Checks::new(&troubles),
+            checks: Checks::new(&troubles, is_drawdown),
             dice,
             now: NOW,
             troubles,

@@ -37,6 +37,21 @@ impl Answer {
         }
         self
     }
+
+    /// The same with the first two markets in each other's place.
+    pub(crate) fn with_swapped_markets(mut self) -> Self {
+        if let Self::Json(answer) = &mut self {
+            let lists = ["/universe", "/0/universe", "/1"];
+            for place in lists {
+                if let Some(list) = answer.pointer_mut(place).and_then(Value::as_array_mut)
+                    && list.len() > 1
+                {
+                    list.swap(0, 1);
+                }
+            }
+        }
+        self
+    }
 }
 
 /// An answer of several parts keeps them, each with nothing in its lists.

@@ -1,0 +1,87 @@
+//! A position that is another one than the guard's orders were refused for.
+
+use rust_decimal::dec;
+use serde_json::Value;
+
+use super::{bare, protect, refusal};
+use crate::guard::Input;
+use crate::guard::tests::fixture::*;
+
+const NOTHING_HELD: &str = "Reduce only order would increase position.";
+
+/// The stop or close of the guard's own that still has no answer.
+fn flying(desk: &Desk) -> Option<u64> {
+    desk.guard.intents.keys().copied().next_back()
+}
+
+/// Refuses whatever the guard tries, until so many tries were refused; when the last one was.
+fn refuse(desk: &mut Desk, tries: usize, text: &str) -> u64 {
+    for _ in 0..tries {
+        let seq = (0..200).find_map(|_| {
+            desk.wait(100);
+            flying(desk)
+        });
+        desk.answer(seq.expect("a try"), 0, refusal(text));
+    }
+    desk.now
+}
+
+/// Whether something of the guard's own goes out by the time that everything was read.
+fn tries_at(desk: &mut Desk, at_ms: u64) -> bool {
+    desk.now = at_ms;
+    desk.read();
+    desk.step(Input::Tick);
+    flying(desk).is_some()
+}
+
+#[test]
+fn the_other_side_of_a_market_is_covered_at_once_whatever_was_refused_on_this_one() {
+    let mut desk = Desk::live();
+    bare(&mut desk, "ETH", dec!(1));
+    let refused_ms = refuse(&mut desk, 7, "Something went wrong.");
+    assert!(!tries_at(&mut desk, refused_ms + 3_000), "the pause has grown");
+    desk.now += 1;
+    desk.positions.insert("ETH", dec!(-0.5));
+    let told = protect(&desk.read_account(desk.now));
+    let order = &told["actions"][0]["orders"][0];
+    assert_eq!((&order["b"], &order["s"]), (&Value::from(true), &Value::from("0.5")));
+    assert_eq!(order["t"]["trigger"]["tpsl"], "sl", "a stop, and no close: {order}");
+}
+
+#[test]
+fn another_size_is_tried_two_seconds_after_the_last_try() {
+    for (size, after_ms, is_tried) in [(dec!(1), 2_000, false), (dec!(0.9), 1_999, false), (dec!(0.9), 2_000, true)] {
+        let mut desk = Desk::live();
+        bare(&mut desk, "ETH", dec!(1));
+        let refused_ms = refuse(&mut desk, 7, "Something went wrong.");
+        desk.positions.insert("ETH", size);
+        assert_eq!(tries_at(&mut desk, refused_ms + after_ms), is_tried, "{size} after {after_ms} ms");
+    }
+}
+
+/// Refuses two stops because nothing is held; the account was read so long before or after the first refusal. What the guard
+/// sends when the account is read once more.
+fn after_two_refusals(read_ms: i64) -> Value {
+    let mut desk = Desk::live();
+    let first = protect(&bare(&mut desk, "ETH", dec!(1)))["seq"].as_u64().unwrap();
+    desk.now += 1_000;
+    desk.answer(first, 0, refusal(NOTHING_HELD));
+    desk.read_account(desk.now.checked_add_signed(read_ms).unwrap());
+    desk.now += 2_001;
+    desk.read_mids(desk.now);
+    desk.read_orders(desk.now);
+    let again = flying(&desk).expect("a second try");
+    desk.answer(again, 0, refusal(NOTHING_HELD));
+    let more = (0..40).find_map(|_| {
+        desk.now += 100;
+        desk.read();
+        flying(&desk).map(|_| desk.guard.status_json(desk.now, (0, 0))["last_event"].clone())
+    });
+    more.expect("a third try")["action"]["orders"][0]["t"].clone()
+}
+
+#[test]
+fn that_nothing_is_held_says_nothing_of_a_stop_while_the_account_was_not_read() {
+    assert_eq!(after_two_refusals(-1)["trigger"]["tpsl"], "sl", "the position may be over");
+    assert_eq!(after_two_refusals(0)["limit"]["tif"], "Ioc", "the account shows it, and no stop can be had");
+}
