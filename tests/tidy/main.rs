@@ -21,6 +21,7 @@ mod red;
 mod rooms;
 mod sizes;
 mod tree;
+mod weaknesses;
 mod words;
 
 use names::Names;
@@ -97,4 +98,10 @@ fn codes_stand_in_the_manual() {
 #[test]
 fn rules_have_a_code_and_a_test() {
     hold("files of rules", &codes::without_code_or_test(&Tree::read()), known::RULE_FILES);
+}
+
+#[test]
+fn weaknesses_can_be_planted() {
+    let table = texts(&["tests/weaknesses/table.toml"]).remove(0).1;
+    hold("weaknesses (tests/weaknesses/table.toml)", &weaknesses::without_place(&table, &texts(&["src"])), &[]);
 }

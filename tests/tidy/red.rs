@@ -2,7 +2,7 @@
 
 use crate::names::Names;
 use crate::tree::{Breaches, Tree, hold};
-use crate::{circles, codes, rooms, sizes, words};
+use crate::{circles, codes, rooms, sizes, weaknesses, words};
 
 fn files(files: &[(&str, &str)]) -> Vec<(String, String)> {
     files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
@@ -177,4 +177,16 @@ fn a_breach_that_is_not_in_the_list_fails() {
 #[should_panic(expected = "remove it from the list")]
 fn an_entry_that_is_no_breach_any_more_fails() {
     hold("lines", &Breaches::new(), &["src/a.rs"]);
+}
+
+#[test]
+fn weaknesses_whose_text_is_gone() {
+    let table =
+        |old: &str, new: &str| format!("[[weakness]]\nname = 'one'\nfile = 'src/a.rs'\nold = '{old}'\nnew = '{new}'\n");
+    let sources = files(&[("src/a.rs", "if a { b } else { b }")]);
+    for (old, new, is_well) in
+        [("if a", "if PLANTED", true), ("if c", "if PLANTED", false), ("b", "PLANTED", false), ("if a", "if c", false)]
+    {
+        assert_eq!(weaknesses::without_place(&table(old, new), &sources).is_empty(), is_well, "{old} {new}");
+    }
 }

@@ -10,6 +10,7 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::order_attempts::{AttemptResult, Dust, is_nothing_held, is_too_small};
 use crate::guard::state::send_result::SendResult;
+use crate::guard::state::sent::key::SentKey;
 use crate::record::events::{self, Done, Flatten, Problem, Protect, Trouble};
 use crate::venue::action::Action;
 use crate::venue::json::Node;
@@ -101,7 +102,7 @@ pub(crate) fn in_doubt_since(guard: &Guard, asset: u32) -> Option<u64> {
 }
 
 /// Takes in how an action of the guard's own ended.
-pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendResult) {
+pub(crate) fn on_own_result(step: &mut Step<'_>, (intent, index): (u64, usize), action: &Action, ending: &SendResult) {
     let (mut refused, mut is_refused) = (Vec::new(), false);
     let orders = action.orders().count();
     for (place, order) in action.orders().enumerate() {
@@ -119,8 +120,10 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, action: &Action, ending: &SendR
         // A limit on requests decided nothing about the close.
         is_refused |= !order.is_trigger() && matches!(outcome, AttemptResult::Refused(_));
         if let (SendResult::Answered(reply, _), false) = (ending, order.is_trigger())
-            && let Status::Filled(closed, ..) = reply.status(place)
+            && let Status::Filled(..) = reply.status(place)
         {
+            // A read may have shown it, and taken it out of the line, before its answer came.
+            let closed = step.guard.sent.left_to_show(SentKey { intent, index, slot: place });
             cover::on_closed(step.guard, order.asset, closed);
         }
         let retry = step.guard.watch.retry_mut(order.asset);

@@ -1,5 +1,6 @@
 //! The result of a send: recorded, the client answered, and what comes next sent.
 
+use crate::base::address::Cloid;
 use crate::guard::code::Code;
 use crate::guard::effects::{Command, Read, Urgency};
 use crate::guard::flow::step_context::Step;
@@ -7,6 +8,8 @@ use crate::guard::flow::{
     guard_actions, leverage_setting, regroup, replies, resend_reducing, resend_without_builder_fee, settlement, signer,
 };
 use crate::guard::input::SendOutcome;
+use crate::guard::judge::cancel;
+use crate::guard::state::cover::side_covered;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Proof;
 use crate::guard::state::intent::{Intent, Planned, Role};
@@ -15,7 +18,9 @@ use crate::guard::state::send_result::SendResult;
 use crate::guard::state::sent::key::SentKey;
 use crate::record::events::{Done, Sent, Trouble};
 use crate::venue::action::Action;
+use crate::venue::order::Order;
 use crate::venue::reply::{Reply, Status};
+use crate::venue::side::PositionSide;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -52,6 +57,7 @@ pub(crate) fn on_send_result(step: &mut Step<'_>, seq: u64, index: usize, outcom
     let next = next.filter(|_| is_recorded);
     let next = skip_cancelled(step, &intent, seq, next);
     let next = next.filter(|next| !is_too_late(step, &intent, ended.key, *next));
+    let next = next.filter(|next| !takes_cover(step, &intent, ended.key, *next));
     let next = regroup::together(step, seq, &intent, next);
     let next = next.filter(|next| !would_bare(step.guard, &intent, seq, *next));
     if let Some(key) = intent.settles {
@@ -79,7 +85,7 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
         step.guard.risk.traded(step.now_ms);
     }
     if ended.role == Role::Guard {
-        guard_actions::on_own_result(step, &planned.action, result);
+        guard_actions::on_own_result(step, ended.key, &planned.action, result);
     }
     if let SendResult::Answered(reply, _) = result
         && (planned.action == Action::Noop && reply.is_ok()
@@ -231,6 +237,29 @@ fn is_too_late(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: us
         fail_parts_after(step, intent, key, "everything is being closed, so the order was not sent");
     }
     too_late
+}
+
+/// Whether the next action is a client's cancel that takes more cover by now than the guard's own stops in front of it stand
+/// in for: the position has grown since it was decided on, or is on the other side.
+fn takes_cover(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: usize) -> bool {
+    let planned = intent.actions.get(next).filter(|planned| planned.role == Role::Forward);
+    let Some(planned) = planned.filter(|_| intent.only_cancels()) else { return false };
+    let guard = &*step.guard;
+    let stands = |order: &Order| {
+        let is_it = |cloid: &Cloid| guard.view.shows(cloid) || guard.sent.trigger_cloids().any(|other| other == *cloid);
+        order.cloid.as_ref().is_some_and(is_it)
+    };
+    // Where one of its stops was refused the venue holds nothing.
+    let before = intent.actions.iter().filter(|planned| planned.role == Role::Pre).flat_map(|pre| pre.action.orders());
+    let flat: Vec<(u32, PositionSide)> =
+        before.filter(|order| !stands(order)).map(|order| (order.asset, side_covered(order.is_buy))).collect();
+    let is_more = cancel::takes_cover(guard, &planned.action, &flat);
+    if is_more {
+        let text = "not sent: the position changed while the guard's own stop went first, and this would take its cover; \
+                    ask again";
+        fail_parts_after(step, intent, key, text);
+    }
+    is_more
 }
 
 /// Whether the next action takes the guard's stop away while a client's cancel is about to take, or has taken, the one that

@@ -163,13 +163,10 @@ fn only(action: &Action, places: &[usize]) -> Action {
 /// filled since it was read. Only stops at least as tight as one that goes take its place; one that covers nothing goes
 /// as it is.
 pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan) {
-    let mut by_market: BTreeMap<u32, Vec<&Resting>> = BTreeMap::new();
-    for order in cancelled.iter().filter(|order| order.stop_px.is_some()) {
-        by_market.entry(order.asset).or_default().push(order);
-    }
-    for (asset, stops) in by_market {
+    for (asset, stops) in stops_by_market(cancelled) {
         for side in PositionSide::BOTH {
-            for part in few(side, lost_cover(guard, asset, side, &stops)) {
+            let lost = LostCover::of(guard, (asset, side), &stops, false).map(LostCover::into_parts);
+            for part in few(side, lost.unwrap_or_default()) {
                 let Some(action) = orders::own_stop(guard, asset, side, part.px, part.size) else { continue };
                 let coin = guard.view.market(asset).map_or("", |market| &market.coin);
                 plan.pre.push(action);
@@ -183,6 +180,24 @@ pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan)
     }
 }
 
+/// Whether these cancels, some time after they were decided on, take cover that no other stop stands in for; `flat` are sides
+/// on which nothing is held.
+pub(crate) fn takes_cover(guard: &Guard, action: &Action, flat: &[(u32, PositionSide)]) -> bool {
+    let named: Vec<&Resting> = named(guard, action).into_iter().flatten().collect();
+    let sides = |asset: u32| PositionSide::BOTH.into_iter().filter(move |side| !flat.contains(&(asset, *side)));
+    stops_by_market(&named).into_iter().any(|(asset, stops)| {
+        sides(asset).any(|side| LostCover::of(guard, (asset, side), &stops, true).is_some_and(LostCover::is_any))
+    })
+}
+
+fn stops_by_market<'a>(orders: &[&'a Resting]) -> BTreeMap<u32, Vec<&'a Resting>> {
+    let mut by_market: BTreeMap<u32, Vec<&Resting>> = BTreeMap::new();
+    for order in orders.iter().filter(|order| order.stop_px.is_some()) {
+        by_market.entry(order.asset).or_default().push(order);
+    }
+    by_market
+}
+
 /// The same cover in few stops, each a request of its own: more parts than that go as one, at the tightest trigger.
 fn few(side: PositionSide, parts: Vec<LinePart>) -> Vec<LinePart> {
     let tightest = side.nearest(parts.iter().map(|part| part.px));
@@ -192,56 +207,77 @@ fn few(side: PositionSide, parts: Vec<LinePart>) -> Vec<LinePart> {
     }
 }
 
-/// What one side of a market loses of its cover when these stops go, and where that stood.
-fn lost_cover(guard: &Guard, asset: u32, side: PositionSide, going: &[&Resting]) -> Vec<LinePart> {
-    let held = guard.lines.get(asset).filter(|line| line.side == side);
-    let pending = guard.sent.may_have_filled(asset, side);
-    if held.is_none() && pending.is_zero() {
-        return Vec::new();
-    }
-    let mut line = held.cloned().unwrap_or_else(|| CoverLine::new(side, Decimal::ZERO, None));
-    let mut kept = live_for(guard, asset, side);
-    let of_side = going.iter().filter(|order| side_covered(order.is_buy) == side);
-    let named = of_side.filter_map(|order| Some((order.stop_px?, cover::of_resting(order)?)));
-    let named: Vec<(Decimal, CoverSize)> = named.collect();
-    for cover in &named {
-        if let Some(place) = kept.iter().position(|other| other == cover) {
-            kept.remove(place);
-        }
-    }
-    // One that an earlier cancel names may still be there: this one must not overtake what goes first for that.
-    let live = [kept.as_slice(), named.as_slice()].concat();
-    // What goes now is missed at the trigger that it had; what was bare before, where the guard's own goes anyway.
-    let was_bare = line.bare(&live, pending);
-    line.tighten(&live, pending);
-    let mut missing = line.bare(&kept, pending);
-    for bare in &was_bare {
-        let mut left = bare.size;
-        for part in missing.iter_mut().filter(|part| part.px == bare.px) {
-            let same = left.min(part.size);
-            (part.size, left) = (part.size.saturating_sub(same), left.saturating_sub(same));
-        }
-    }
-    missing.retain(|part| part.size > Decimal::ZERO);
-    // Nothing of it was covered any further from the price than the stops that stand.
-    let farthest = side.furthest(live.iter().map(|(px, _)| *px).filter(|px| line.counts(*px)));
-    missing.iter_mut().for_each(|part| part.px = farthest.map_or(part.px, |px| side.nearer_of(part.px, px)));
-    missing.extend(stood_in(&line, was_bare, &named));
-    missing
+/// What one side of a market loses of its cover when some stops go.
+struct LostCover {
+    line: CoverLine,
+    /// What the stops that go covered, and where they stood.
+    missing: Vec<LinePart>,
+    /// What was bare before.
+    bare: Vec<LinePart>,
+    /// The stops that go.
+    going: Vec<(Decimal, CoverSize)>,
 }
 
-/// What is bare and has a stop that goes standing in for its cover, farther away than its line: the guard's own goes in
-/// front of the cancel, and not a moment after it.
-fn stood_in(line: &CoverLine, bare: Vec<LinePart>, going: &[(Decimal, CoverSize)]) -> Vec<LinePart> {
-    if line.first_stop.is_none() {
-        return Vec::new();
+impl LostCover {
+    /// `None` where nothing can be held. A cancel that is under way counts them as gone already.
+    fn of(guard: &Guard, (asset, side): (u32, PositionSide), going: &[&Resting], is_under_way: bool) -> Option<Self> {
+        let held = guard.lines.get(asset).filter(|line| line.side == side);
+        let pending = guard.sent.may_have_filled(asset, side);
+        if held.is_none() && pending.is_zero() {
+            return None;
+        }
+        let mut line = held.cloned().unwrap_or_else(|| CoverLine::new(side, Decimal::ZERO, None));
+        let mut kept = live_for(guard, asset, side);
+        let of_side = going.iter().filter(|order| side_covered(order.is_buy) == side);
+        let named = of_side.filter_map(|order| Some((order.stop_px?, cover::of_resting(order)?)));
+        let named: Vec<(Decimal, CoverSize)> = named.collect();
+        for cover in named.iter().filter(|_| !is_under_way) {
+            if let Some(place) = kept.iter().position(|other| other == cover) {
+                kept.remove(place);
+            }
+        }
+        // One that an earlier cancel names may still be there: this one must not overtake what goes first for that.
+        let live = [kept.as_slice(), named.as_slice()].concat();
+        if guard.sent.may_have_turned(asset, side, line.held) {
+            kept.clear();
+        }
+        // What goes now is missed at the trigger that it had; what was bare before, where the guard's own goes anyway.
+        let bare = line.bare(&live, pending);
+        line.tighten(&live, pending);
+        let mut missing = line.bare(&kept, pending);
+        for bare in &bare {
+            let mut left = bare.size;
+            for part in missing.iter_mut().filter(|part| part.px == bare.px) {
+                let same = left.min(part.size);
+                (part.size, left) = (part.size.saturating_sub(same), left.saturating_sub(same));
+            }
+        }
+        missing.retain(|part| part.size > Decimal::ZERO);
+        // Nothing of it was covered any further from the price than the stops that stand.
+        let farthest = side.furthest(live.iter().map(|(px, _)| *px).filter(|px| line.counts(*px)));
+        missing.iter_mut().for_each(|part| part.px = farthest.map_or(part.px, |px| side.nearer_of(part.px, px)));
+        Some(Self { line, missing, bare, going: named })
     }
-    let loose = going.iter().filter(|(px, _)| line.is_inside_liquidation(*px)).map(|(_, size)| *size);
-    let mut left = cover::total(loose, line.held).min(total_size(&bare));
-    let parts = bare.into_iter().filter_map(|part| {
-        let size = part.size.min(left);
-        left = left.saturating_sub(size);
-        Some(LinePart { px: line.own_px(part)?, size }).filter(|part| part.size > Decimal::ZERO)
-    });
-    parts.collect()
+
+    fn is_any(self) -> bool {
+        !self.missing.is_empty()
+    }
+
+    /// What the guard's own stops go for: what is missing, and what is bare and has a stop that goes standing in for its
+    /// cover, farther away than its line. They go in front of the cancel, and not a moment after it.
+    fn into_parts(self) -> Vec<LinePart> {
+        let Self { line, mut missing, bare, going } = self;
+        if line.first_stop.is_none() {
+            return missing;
+        }
+        let loose = going.iter().filter(|(px, _)| line.is_inside_liquidation(*px)).map(|(_, size)| *size);
+        let mut left = cover::total(loose, line.held).min(total_size(&bare));
+        let parts = bare.into_iter().filter_map(|part| {
+            let size = part.size.min(left);
+            left = left.saturating_sub(size);
+            Some(LinePart { px: line.own_px(part)?, size }).filter(|part| part.size > Decimal::ZERO)
+        });
+        missing.extend(parts);
+        missing
+    }
 }

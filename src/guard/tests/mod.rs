@@ -60,6 +60,7 @@ mod simulation;
 mod sizes;
 mod stops;
 mod told_fills;
+mod turned;
 mod two_clients;
 mod wire;
 mod world;

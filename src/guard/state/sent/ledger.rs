@@ -13,7 +13,6 @@ use crate::guard::state::send_result::SendResult;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::reply::{Reply, Status};
-use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use serde_json::Value;
 
@@ -32,6 +31,8 @@ pub(crate) struct SentOrders {
     cancels: Vec<SentCancel>,
     /// What was answered, and no read shows.
     pub(crate) unshown: Unshown,
+    /// Moves of positions since the last read of the open orders, signed, that nothing which was sent explains.
+    pub(super) unexplained: Vec<(u32, Decimal)>,
 }
 
 impl SentOrders {
@@ -124,8 +125,16 @@ impl SentOrders {
             }
             cancel.accepted_ms = Some(at.now_ms);
             let status = reply.status(cancel.key.slot);
-            cancel.done = (status == Status::Success).then_some(at);
-            if let (Status::Success, Target::Oid(oid)) = (&status, cancel.target) {
+            let is_done = match &status {
+                Status::Success => true,
+                // What a modify placed has taken the place of what it names, and may carry the same client order id.
+                Status::Resting(oid) | Status::Filled(_, oid, ..) => {
+                    matches!(cancel.target, Target::Oid(target) if target != *oid)
+                }
+                _ => false,
+            };
+            cancel.done = is_done.then_some(at);
+            if let (true, Target::Oid(oid)) = (is_done, cancel.target) {
                 cancelled.push(oid);
             }
             !matches!(status, Status::Error(_))
@@ -198,6 +207,8 @@ impl SentOrders {
         self.orders.retain_mut(|order| order.on_orders_read(shown.next().unwrap_or_default(), begun_ms, at));
         let orders = left.iter().filter(|order| !order.is_trigger);
         let vanished: Vec<SentOrder> = orders.map(|order| self.vanished(order, view, at)).collect();
+        let vanished: Vec<SentOrder> = vanished.into_iter().filter(|order| !self.has_moved(order)).collect();
+        self.unexplained.clear();
         self.triggers.retain(|trigger| !trigger.phase.is_answered_by(begun_ms));
         let Self { triggers, cancels, .. } = self;
         cancels.retain(|cancel| {
@@ -239,6 +250,13 @@ impl SentOrders {
         self.orders.iter_mut().filter(is_it).for_each(|order| order.on_own_status(answer, at));
     }
 
+    /// Whether a reduce-only order that is gone from the open ones has moved the position by all of its size already.
+    fn has_moved(&mut self, order: &SentOrder) -> bool {
+        let moved = (order.asset, order.unmoved());
+        let place = self.unexplained.iter().position(|other| *other == moved).filter(|_| order.reduce_only);
+        place.map(|place| self.unexplained.remove(place)).is_some()
+    }
+
     fn vanished(&self, order: &Resting, view: &View, at: Moment) -> SentOrder {
         let is_gone = !view.orders.contains_key(&order.oid);
         let cancel = self.cancels.iter().find(|cancel| is_gone && cancel.takes(order.oid, order.cloid));
@@ -272,23 +290,6 @@ impl SentOrders {
             self.orders.iter_mut().for_each(|order| order.is_not(oid));
         }
         sizes
-    }
-
-    /// How much of orders that open or enlarge one side may have filled and is shown by no read yet: not what is known
-    /// to rest, unless a read has missed it.
-    pub(crate) fn may_have_filled(&self, asset: u32, side: PositionSide) -> Decimal {
-        let is_here = |order: &&SentOrder| {
-            (order.asset, order.is_buy) == (asset, side.opening().is_buy())
-                && !order.reduce_only
-                && !(order.phase.is_open() && order.resting.is_some() && !order.is_missed)
-        };
-        self.orders.iter().filter(is_here).fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.size))
-    }
-
-    /// What the venue told to have filled in a market and the position does not show, signed.
-    pub(crate) fn told(&self, asset: u32) -> Decimal {
-        let orders = self.orders.iter().filter(|order| order.asset == asset);
-        orders.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unshown()))
     }
 
     /// The orders that may still be open.

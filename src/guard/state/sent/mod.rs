@@ -5,6 +5,7 @@
 //! sent, settled, read) reaches the ledger once, and the ledger all three kinds.
 
 pub(crate) mod cancel;
+mod fills;
 pub(crate) mod key;
 pub(crate) mod ledger;
 pub(crate) mod moves;

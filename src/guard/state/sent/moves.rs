@@ -67,6 +67,10 @@ impl SentOrders {
                 let orders = self.unshown.fills.iter_mut().chain(&mut self.orders);
                 left = orders.filter(is_its).fold(left, |left, order| order.on_move(left));
             }
+            if !left.is_zero() {
+                let signed = if *change > Decimal::ZERO { left } else { -left };
+                self.unexplained.push((*asset, signed));
+            }
         }
         let is_over = |order: &SentOrder| order.is_settled_by(read);
         let (over, kept) = std::mem::take(&mut self.orders).into_iter().partition(is_over);
@@ -93,6 +97,8 @@ impl SentOrders {
             for place in causes.iter().filter_map(|cause| cause.place) {
                 self.orders.get_mut(place).into_iter().for_each(SentOrder::take_all);
             }
+            let rested = causes.iter().filter(|cause| cause.place.is_none());
+            self.unexplained.extend(rested.map(|cause| (asset, cause.size)));
             left.remove(&asset);
         }
         left

@@ -223,6 +223,11 @@ impl SentOrder {
         self.is_told() && self.is_over_by(read)
     }
 
+    /// How much of the position's moves is put down to it.
+    pub(crate) fn moved(&self) -> Decimal {
+        self.moved
+    }
+
     /// What the venue told of it, or all of it until then, as far as no move of the position has shown it, signed.
     pub(crate) fn unmoved(&self) -> Decimal {
         let left = self.most().saturating_sub(self.moved);

@@ -8,11 +8,13 @@ use super::super::simulation::books::{Books, COINS};
 use super::line::{Line, Shown};
 use super::nature::Nature;
 use super::promise::{Broken, Promise};
-use super::truth::{Cover, entries, loss_at_stops, worst_notional};
+use super::truth::{Cover, Enlarged, entries, loss_at_stops, worst_notional};
 use crate::guard::Urgency;
 use crate::guard::effects::SendAction;
+use crate::guard::state::own_cloid::is_guard_stop;
 use crate::rules::Rules;
 use crate::venue::action::{Action, Target};
+use crate::venue::info::OpenOrder;
 
 /// A read of the account and of the orders, one wait for what is on its way, and one send.
 const COVER_MS: u64 = 5_600;
@@ -21,11 +23,17 @@ const FLAT_MS: u64 = 4_500;
 /// A loss is looked at so long before it is believed, at most.
 const BELIEVED_MS: u64 = 7_000;
 /// What a limit on losses may be over: prices move while an entry waits and a stop is on its way, and ticks round.
-const LOSS_SPARE: Decimal = dec!(1.3);
+static LOSS_SPARE: std::sync::LazyLock<Decimal> = std::sync::LazyLock::new(|| {
+    std::env::var("LOSS_SPARE").ok().and_then(|text| text.parse().ok()).unwrap_or(dec!(1.3))
+});
 /// The same of a limit on size: positions are worth what they cost here, and the equity moves.
-const SIZE_SPARE: Decimal = dec!(1.06);
+static SIZE_SPARE: std::sync::LazyLock<Decimal> = std::sync::LazyLock::new(|| {
+    std::env::var("SIZE_SPARE").ok().and_then(|text| text.parse().ok()).unwrap_or(dec!(1.06))
+});
 /// From an account without allowance a client's exit goes once in so long.
 const TURN_MS: u64 = 30_000;
+/// As many exits of all clients rest at most.
+const MOST_EXITS: usize = 200;
 /// Under this, USDC, what the venue takes is not sure: its minimum with what the price may move.
 const DUST: Decimal = dec!(25);
 
@@ -39,9 +47,8 @@ pub(super) struct Checks {
     most: Decimal,
     from: Decimal,
     lines: BTreeMap<&'static str, Line>,
+    enlarged: Enlarged,
     since: BTreeMap<(Promise, &'static str), u64>,
-    /// What flips opened that were to close when they were sent, with whether that is long.
-    flipped: BTreeMap<&'static str, (bool, Decimal)>,
     /// By how much sells filled above every price that the guard was told before they were sent, USDC.
     dearer: BTreeMap<&'static str, Decimal>,
     /// The highest equity that two reads in a row agree on, and the last one read.
@@ -64,8 +71,8 @@ impl Checks {
             most: books.equity(),
             from: books.equity(),
             lines: COINS.into_iter().map(|coin| (coin, Line::default())).collect(),
+            enlarged: Enlarged::default(),
             since: BTreeMap::new(),
-            flipped: BTreeMap::new(),
             dearer: BTreeMap::new(),
             peak: books.equity(),
             read: books.equity(),
@@ -84,13 +91,6 @@ impl Checks {
     pub(super) fn restarted(&mut self, now_ms: u64) {
         self.lost_ms = self.lost_ms.map(|_| now_ms);
         self.turn_ms = None;
-    }
-
-    /// A flip arrived after something else had closed so much of what it was to close.
-    pub(super) fn flipped(&mut self, coin: &'static str, is_long: bool, size: Decimal) {
-        let known =
-            self.flipped.get(coin).filter(|(known, _)| *known == is_long).map_or(Decimal::ZERO, |(_, size)| *size);
-        self.flipped.insert(coin, (is_long, known + size));
     }
 
     /// A read of the account has shown this equity. One that jumps is a peak once the next read agrees with it.
@@ -134,15 +134,6 @@ impl Checks {
         self.dearer.get(coin).copied().unwrap_or_default()
     }
 
-    /// An immediate flip is judged on what it opens, and neither it nor an exit may wait for the other: an exit that
-    /// overtakes it leaves its closing part to open. So much may be held over the limits, and nothing more.
-    fn flip_credit(&mut self, coin: &'static str, books: &Books) -> Decimal {
-        let held = books.held(coin);
-        self.flipped
-            .retain(|other, (is_long, _)| *other != coin || !held.is_zero() && *is_long == (held > Decimal::ZERO));
-        self.flipped.get(coin).map_or(Decimal::ZERO, |(_, size)| size * books.mid(coin))
-    }
-
     pub(super) fn is_killed(&self) -> bool {
         self.killed_ms.is_some()
     }
@@ -170,29 +161,30 @@ impl Checks {
         self.most = self.most.max(books.equity());
         let mut broken = Vec::new();
         let (mut loss, mut notional, mut credit, mut resting) = (Decimal::ZERO, Decimal::ZERO, Decimal::ZERO, 0);
+        broken.extend(open_exits(books));
         for coin in COINS {
             let cover = Cover::of(books, coin);
             let loose = self.lines.entry(coin).or_default().look(&cover);
-            let of_market = loss_at_stops(books, coin, &cover, self.rules.stop);
+            let of_market = loss_at_stops(self.enlarged.from_px(books, coin), &cover, self.rules.stop);
             let limit = self.share(self.rules.loss_per_trade);
             let bare = (Promise::Covered, coin, cover.bare() * books.mid(coin) > DUST);
             let loosened = loose.as_ref().map_or(Decimal::ZERO, |(size, _)| *size) * books.mid(coin);
             let is_loose = loosened > Decimal::ZERO && cover.size() * books.mid(coin) > DUST;
             let stays = (Promise::StopStays, coin, is_loose);
-            let loses = (Promise::LossPerTrade, coin, of_market > limit * LOSS_SPARE);
+            let loses = (Promise::LossPerTrade, coin, of_market > limit * *LOSS_SPARE);
             let text = || format!("{coin} is covered so: {:?}", cover.parts);
             broken.extend(self.for_a_while(now_ms, bare, text));
             broken.extend(self.for_a_while(now_ms, stays, || format!("{coin}: {}", loose.unwrap_or_default().1)));
             let text = || format!("{of_market:.2} are lost in {coin} ({:?}), limit {limit:.2}", cover.parts);
             broken.extend(self.for_a_while(now_ms, loses, text));
             let worst = worst_notional(books, coin);
-            let flipped = self.flip_credit(coin, books) + self.moved_credit(coin, books);
-            broken.extend(self.over(Promise::Position, worst, self.rules.position, flipped));
-            credit += flipped;
+            let dearer = self.moved_credit(coin, books);
+            broken.extend(self.over(Promise::Position, worst, self.rules.position, dearer));
+            credit += dearer;
             (loss, notional) = (loss + of_market, notional + worst);
             resting += entries(books, coin).count();
         }
-        let loses = (Promise::OpenRisk, "", loss > self.share(self.rules.open_risk) * LOSS_SPARE);
+        let loses = (Promise::OpenRisk, "", loss > self.share(self.rules.open_risk) * *LOSS_SPARE);
         broken.extend(self.for_a_while(now_ms, loses, || format!("{loss:.2} are lost if all stops are hit")));
         broken.extend(self.over(Promise::Exposure, notional, self.rules.exposure, credit));
         if resting > self.rules.open_orders as usize {
@@ -210,7 +202,7 @@ impl Checks {
 
     fn over(&self, promise: Promise, worst: Decimal, percent: Decimal, credit: Decimal) -> Option<Broken> {
         let limit = self.share(percent);
-        (worst > (limit + credit) * SIZE_SPARE)
+        (worst > (limit + credit) * *SIZE_SPARE)
             .then(|| promise.broken(format!("it could come to {worst:.2}, limit {limit:.2}")))
     }
 
@@ -251,4 +243,12 @@ impl Checks {
         let is_over = now_ms > since + COVER_MS + self.slack_ms;
         is_over.then(|| promise.broken(format!("{}, for {} ms", text(), now_ms - since)))
     }
+}
+
+/// Clients' exits may rest in such numbers only that the guard's own stops find room among them.
+fn open_exits(books: &Books) -> Option<Broken> {
+    let all = books.orders.values().flat_map(|order| std::iter::once(order).chain(&order.children));
+    let is_own = |order: &OpenOrder| order.cloid.is_some_and(|cloid| is_guard_stop(&cloid));
+    let count = all.filter(|order| order.reduce_only && !is_own(order)).count();
+    (count > MOST_EXITS).then(|| Promise::OpenExits.broken(format!("{count} exits of clients rest")))
 }

@@ -10,15 +10,38 @@ use super::super::simulation::venue::Manners;
 use super::moves::Move;
 use crate::rules::Rules;
 
-/// What answers late, by so many milliseconds.
+/// What answers come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slow {
-    /// The venue's answers to clients' actions.
+pub(super) enum Traffic {
+    /// Clients' actions.
     Clients,
+    /// The guard's own.
+    Own,
     /// Reads of the account.
     Account,
     /// Reads of the open orders.
     Orders,
+    /// Reads of the prices.
+    Prices,
+    /// Reads of the leverage settings.
+    Settings,
+    /// Questions after an order's status.
+    Statuses,
+    /// Reads of the ledger and the account's mode.
+    Ledger,
+}
+
+impl Traffic {
+    const ALL: [Self; 8] = [
+        Self::Clients,
+        Self::Own,
+        Self::Account,
+        Self::Orders,
+        Self::Prices,
+        Self::Settings,
+        Self::Statuses,
+        Self::Ledger,
+    ];
 }
 
 /// What is wrong with the world beside the client.
@@ -28,8 +51,12 @@ pub(super) enum Trouble {
     None,
     /// Reads show what was.
     Lag,
-    /// Answers of one kind come late.
-    Slow(Slow, u64),
+    /// Answers of one kind come late, by so many milliseconds.
+    Slow(Traffic, u64),
+    /// Every third answer of one kind never comes.
+    Hangs(Traffic),
+    /// What trades stands apart from the marks at times.
+    Apart,
     /// Answers are lost.
     Loss,
     /// Fills come in parts, and what must fill at once finds nobody.
@@ -42,6 +69,13 @@ pub(super) enum Trouble {
     Allowance(u64),
     /// The open orders can no longer be read.
     Blind,
+}
+
+impl Trouble {
+    /// Whether answers of this kind come late or never.
+    pub(super) fn is_of(self, kind: Traffic) -> bool {
+        matches!(self, Self::Slow(other, _) | Self::Hangs(other) if other == kind)
+    }
 }
 
 /// How a game ends.
@@ -93,8 +127,10 @@ impl Nature {
         let restarts = if self.has_restarts { 2_000 } else { 0 };
         restarts
             + match self.trouble {
-                Trouble::None | Trouble::Allowance(_) => 0,
-                Trouble::Slow(Slow::Clients, ms) => ms,
+                Trouble::None | Trouble::Apart | Trouble::Allowance(_) => 0,
+                Trouble::Slow(Traffic::Clients, ms) => ms,
+                // One that hangs, and the next.
+                Trouble::Hangs(_) => 10_000,
                 Trouble::Lag => 6_000,
                 Trouble::Slow(_, ms) => 3 * ms,
                 Trouble::FullBook => 4_000,
@@ -134,18 +170,17 @@ fn rules(dice: &mut Dice) -> Rules {
 }
 
 fn trouble(dice: &mut Dice) -> Trouble {
-    match dice.roll(16) {
+    match dice.roll(24) {
         0 => Trouble::Lag,
-        1 | 2 => {
-            let kind = dice.pick(&[Slow::Clients, Slow::Clients, Slow::Account, Slow::Orders]);
-            Trouble::Slow(kind, dice.pick(&[400, 1_500, 2_500]))
-        }
-        3 => Trouble::Loss,
-        4 => Trouble::Thin,
-        5 => Trouble::Refusals,
-        6 => Trouble::FullBook,
-        7 => Trouble::Allowance(40 + dice.roll(100)),
-        8 if dice.one_in(2) => Trouble::Blind,
+        1..=3 => Trouble::Slow(dice.pick(&Traffic::ALL), dice.pick(&[400, 1_500, 2_500])),
+        4 | 5 => Trouble::Hangs(dice.pick(&Traffic::ALL)),
+        6 => Trouble::Loss,
+        7 => Trouble::Thin,
+        8 => Trouble::Refusals,
+        9 => Trouble::FullBook,
+        10 => Trouble::Allowance(40 + dice.roll(100)),
+        11 if dice.one_in(2) => Trouble::Blind,
+        12 => Trouble::Apart,
         _ => Trouble::None,
     }
 }

@@ -7,36 +7,49 @@ use rust_decimal::Decimal;
 use serde_json::Value;
 
 use super::super::fixture::{NOW, body, noop};
-use super::super::simulation::books::{COINS, asset_of, coin_of};
+use super::super::simulation::books::{COINS, coin_of};
 use super::super::simulation::exchange::refusal;
 use super::line::Shown;
-use super::nature::{Slow, Trouble};
+use super::nature::{Traffic, Trouble};
 use super::truth::Cover;
-use super::world::{Closing, Happening, World};
+use super::world::{Happening, World};
 use crate::guard::effects::SendAction;
 use crate::guard::{Input, Read, SendOutcome, Urgency};
 use crate::venue::action::Action;
 use crate::venue::envelope::Envelope;
 use crate::venue::info::{AccountMode, Leverage, MarginMode};
-use crate::venue::order::Tif;
 use crate::venue::signing::Terms;
 
 /// A send or a read takes so long at most, one way.
 const LATE_MS: u64 = 120;
 /// A send that nobody answers is given up after this.
 const TIME_OUT_MS: u64 = 3_000;
+/// A read that nobody answers is given up after this.
+const READ_TIME_OUT_MS: u64 = 2_500;
 /// When the open orders can no longer be read.
 const BLIND_MS: u64 = 3_000;
 /// An account without allowance may send one request in so long.
 const FREE_REQUEST_MS: u64 = 10_000;
 
 impl World {
-    fn late(&mut self, slow: Slow) -> u64 {
+    fn late(&mut self, kind: Traffic) -> u64 {
         let late = self.dice.roll(LATE_MS);
         match self.nature.trouble {
-            Trouble::Slow(kind, ms) if kind == slow => late + ms,
+            Trouble::Slow(slow, ms) if slow == kind => late + ms,
             _ => late,
         }
+    }
+
+    /// How late an answer to a read of this kind is; `None` where none comes.
+    fn answer_after(&mut self, kind: Traffic) -> Option<u64> {
+        let late = self.late(kind);
+        (!self.hangs(kind)).then_some(late)
+    }
+
+    fn hangs(&mut self, kind: Traffic) -> bool {
+        let may_hang = self.nature.trouble == Trouble::Hangs(kind);
+        self.may_hang += u64::from(may_hang);
+        may_hang && self.may_hang.is_multiple_of(3)
     }
 
     pub(super) fn wanted(&mut self, read: Read) {
@@ -47,13 +60,18 @@ impl World {
             Read::Orders => self.want("orders", 1_650),
             Read::Ledger { .. } => {
                 let input = Input::Ledger { updates: Vec::new(), begun_ms: self.now };
-                self.hears(50, input);
+                self.hears_of(Traffic::Ledger, input);
             }
-            Read::Mode => self.hears(50, Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.now }),
+            Read::Mode => {
+                let input = Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.now };
+                self.hears_of(Traffic::Ledger, input);
+            }
             Read::Leverage { asset, .. } => self.leverage_read(asset, 300),
             Read::OrderStatus { intent, index, cloid } => {
-                let answer = Some(self.venue.order_status(cloid));
-                self.hears(50, Input::OrderStatus { intent, index, cloid, answer });
+                let late = self.answer_after(Traffic::Statuses);
+                let answer = late.map(|_| self.venue.order_status(cloid));
+                let input = Input::OrderStatus { intent, index, cloid, answer };
+                self.hears(late.unwrap_or(READ_TIME_OUT_MS), input);
             }
             Read::Twaps => self.hears(50, Input::Twaps(Ok(Vec::new()))),
             Read::Universe => {
@@ -66,9 +84,16 @@ impl World {
         self.happens(late_ms, Happening::Input(Box::new(input)));
     }
 
+    fn hears_of(&mut self, kind: Traffic, input: Input) {
+        if let Some(late) = self.answer_after(kind) {
+            self.hears(late, input);
+        }
+    }
+
     pub(super) fn leverage_read(&mut self, asset: u32, late_ms: u64) {
-        let leverage = Some(Leverage { mode: MarginMode::Cross, value: 5 });
-        self.hears(late_ms, Input::Leverage { asset, leverage });
+        let late = self.answer_after(Traffic::Settings);
+        let leverage = late.map(|_| Leverage { mode: MarginMode::Cross, value: 5 });
+        self.hears(late_ms + late.unwrap_or(READ_TIME_OUT_MS), Input::Leverage { asset, leverage });
     }
 
     fn want(&mut self, what: &'static str, apart_ms: u64) {
@@ -83,30 +108,34 @@ impl World {
         self.begun.insert(what, begun_ms);
         let (late, every) = match what {
             "mids" => {
-                let late = self.dice.roll(LATE_MS);
-                self.hears(late, Input::Mids { mids: self.venue.books.mids.clone(), begun_ms });
+                let late = self.answer_after(Traffic::Prices);
+                let mids = self.venue.books.traded();
+                late.into_iter().for_each(|late| self.hears(late, Input::Mids { mids: mids.clone(), begun_ms }));
                 (late, 1_000)
             }
             "account" => {
-                let late = self.late(Slow::Account);
+                let late = self.answer_after(Traffic::Account);
                 let input = self.account_picture();
                 let shows = COINS.into_iter().map(|coin| (coin, shown(&input, coin))).collect();
-                self.happens(late, Happening::Account(Box::new(input), shows));
+                if let Some(late) = late {
+                    self.happens(late, Happening::Account(Box::new(input), shows));
+                }
                 (late, 1_000)
             }
             _ => {
-                let late = self.late(Slow::Orders);
+                let is_blind = self.nature.trouble == Trouble::Blind && begun_ms >= NOW + BLIND_MS;
+                let late = self.answer_after(Traffic::Orders);
                 let orders = self.venue.books.orders.values().cloned().collect();
                 let books = &self.venue.books;
                 let shown = COINS.into_iter().filter(|coin| self.known.get(coin) == Some(&books.held(coin)));
                 let shown = shown.map(|coin| Shown { coin, cover: Cover::of(books, coin) }).collect();
-                if self.nature.trouble != Trouble::Blind || begun_ms < NOW + BLIND_MS {
+                if let Some(late) = late.filter(|_| !is_blind) {
                     self.happens(late, Happening::Orders(Box::new(Input::Orders { orders, begun_ms }), shown));
                 }
                 (late, 5_000)
             }
         };
-        self.due.insert(what, begun_ms + every.max(late));
+        self.due.insert(what, begun_ms + every.max(late.unwrap_or(READ_TIME_OUT_MS)));
     }
 
     fn account_picture(&mut self) -> Input {
@@ -127,10 +156,6 @@ impl World {
         let leaving = self.leaving.but(send.intent);
         let standing = |coin| Cover::without(&self.venue.books, coin, &leaving);
         self.decided.entry(send.intent).or_insert_with(|| COINS.map(standing));
-        let closing: Vec<Closing> = self.closing_parts(&action).collect();
-        if !closing.is_empty() {
-            self.closing.insert((send.intent, send.index), closing);
-        }
         for order in action.orders().filter(|order| !order.reduce_only && !order.is_buy) {
             let told = self.mids.get(coin_of(order.asset)).copied().unwrap_or_default().max(order.limit_px);
             self.sells.insert((send.intent, send.index), (coin_of(order.asset), told));
@@ -139,36 +164,13 @@ impl World {
         self.happens(late, Happening::Arrives(Box::new((send, action))));
     }
 
-    /// What the immediate orders of an action that may flip a position close of it, as it is or as the guard knows it.
-    fn closing_parts(&self, action: &Action) -> impl Iterator<Item = Closing> {
-        let flips = action.orders().filter(|order| !order.reduce_only && order.tif().is_some_and(Tif::is_immediate));
-        flips.filter_map(|order| {
-            let coin = COINS.into_iter().find(|coin| asset_of(coin) == order.asset)?;
-            let known = self.known.get(coin).copied().unwrap_or_default();
-            let opposite = |held: Decimal| if order.is_buy { -held } else { held };
-            let closes = opposite(known).max(opposite(self.venue.books.held(coin))).min(order.size);
-            (closes > Decimal::ZERO).then_some((coin, order.is_buy, closes))
-        })
-    }
-
-    /// A flip whose position something else has closed on its way opens as much more.
-    fn note_flips(&mut self, send: &SendAction) {
-        for (coin, is_buy, closes) in self.closing.remove(&(send.intent, send.index)).into_iter().flatten() {
-            let held = self.venue.books.held(coin);
-            let left = if is_buy { -held } else { held }.max(Decimal::ZERO);
-            if closes > left {
-                self.checks.flipped(coin, is_buy, closes - left);
-            }
-        }
-    }
-
     /// A sell that filled above what the guard was told when it was sent opened so much more than it could judge.
     fn note_dearer(&mut self, send: &SendAction, before: [Decimal; 2]) {
         let Some((coin, told)) = self.sells.remove(&(send.intent, send.index)) else { return };
         let Some((_, before)) = COINS.into_iter().zip(before).find(|(other, _)| *other == coin) else { return };
         let short = |held: Decimal| (-held).max(Decimal::ZERO);
         let opened = short(self.venue.books.held(coin)) - short(before);
-        let above = self.venue.books.mid(coin) - told;
+        let above = self.venue.books.book(coin) - told;
         if opened > Decimal::ZERO && above > Decimal::ZERO {
             self.checks.sold_dearer(coin, opened * above);
         }
@@ -176,10 +178,14 @@ impl World {
 
     /// The venue takes what reaches it.
     pub(super) fn arrives(&mut self, send: SendAction, action: &Action) {
-        let is_clients = send.urgency != Urgency::Own;
-        self.note_flips(&send);
+        let kind = if send.urgency == Urgency::Own { Traffic::Own } else { Traffic::Clients };
         self.leaving.arrived((send.intent, send.index));
-        let fault = if self.nature.trouble == Trouble::Loss { self.dice.roll(8) } else { u64::MAX };
+        let hangs = self.hangs(kind);
+        let fault = match self.nature.trouble {
+            Trouble::Loss => self.dice.roll(8),
+            _ if hangs => 2,
+            _ => u64::MAX,
+        };
         let (outcome, late) = match fault {
             0 => (SendOutcome::NotSent("no connection".into()), 10),
             1 => (SendOutcome::NoAnswer("lost on the way".into()), TIME_OUT_MS),
@@ -193,7 +199,7 @@ impl World {
                 let reply = self.answer(&send, action);
                 self.note_dearer(&send, held);
                 self.judge_cover(&send, action, &before);
-                let late = if is_clients { self.late(Slow::Clients) } else { self.dice.roll(LATE_MS) };
+                let late = self.late(kind);
                 (SendOutcome::Answered(reply), late)
             }
         };

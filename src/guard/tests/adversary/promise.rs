@@ -17,6 +17,8 @@ pub(super) enum Promise {
     Exposure,
     /// No more entries rest than `open_orders`.
     OpenOrders,
+    /// No more exits rest than leave room for the guard's own stops.
+    OpenExits,
     /// A kill ends flat.
     KillEndsFlat,
     /// A loss beyond the limits ends flat.
@@ -33,11 +35,11 @@ pub(super) enum Promise {
     WellFormed,
     /// Every nonce is used once.
     Nonces,
+    /// What waits is not sent any more once a cancel has named it.
+    CancelIsHeard,
+    /// A decision tells of no stop as attached that it does not send.
+    ToldTruly,
 }
-
-/// Promises that some games still break, with bursts of requests between two reads: so many of a hundred thousand at most. All
-/// others are broken by none.
-pub(super) const SELDOM_BROKEN: &[(Promise, u64)] = &[(Promise::StopStays, 5), (Promise::ExitIsSent, 5)];
 
 /// A promise that was broken, and how.
 #[derive(Debug, Clone)]

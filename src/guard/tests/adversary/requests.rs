@@ -21,6 +21,12 @@ const UNREAD_MS: u64 = 18_000;
 impl World {
     /// One of the clients posts this.
     pub(super) fn post(&mut self, action: &Value) {
+        let number = u8::try_from(self.dice.roll(self.nature.clients.into())).unwrap_or_default();
+        self.post_as(number, action);
+    }
+
+    /// This one of the clients does.
+    pub(super) fn post_as(&mut self, number: u8, action: &Value) {
         if self.broken.is_some() {
             return;
         }
@@ -31,7 +37,7 @@ impl World {
         let envelope = envelope(action, self.nonce);
         let asked = envelope.action.clone();
         let exits = self.exits(&asked);
-        let number = u8::try_from(self.dice.roll(self.nature.clients.into())).unwrap_or_default();
+        self.waiting.posted(self.request, &asked);
         let body = RequestBody::Signed { envelope, client: client(number), signed_as: Source::Testnet };
         let sent = self.give(Input::Request(Request { id: self.request, via: Via::Http, body }));
         self.judge_prices(&asked, &sent);
@@ -94,6 +100,9 @@ impl World {
         self.tally.sends += 1;
         let broken = |what: &str| Err(Promise::Authority.broken(format!("{what}: {}", send.action)));
         let is_clients = send.urgency != Urgency::Own;
+        if is_clients && self.waiting.has_cancelled(action) {
+            return Err(Promise::CancelIsHeard.broken(format!("cancelled while it waited: {}", send.action)));
+        }
         let is_killed = self.checks.is_killed();
         let opens = action.orders().any(|order| !order.reduce_only);
         if opens && self.now > self.told.orders_ms + UNREAD_MS && self.told.orders_ms > 0 {

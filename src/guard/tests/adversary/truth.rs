@@ -1,6 +1,8 @@
 //! The truth of the venue's books: how a position is covered, what it loses if its stops are hit, and what the account could
 //! come to hold however its orders fill.
 
+use std::collections::BTreeMap;
+
 use rust_decimal::{Decimal, dec};
 
 use super::super::simulation::books::Books;
@@ -128,15 +130,33 @@ impl Cover {
 }
 
 /// The price a position's losses count from: what it cost, or the price where that is worse already.
-fn from_px(books: &Books, coin: &str) -> Decimal {
+pub(super) fn from_px(books: &Books, coin: &str) -> Decimal {
     let (size, cost) = books.positions.get(coin).copied().unwrap_or_default();
     let (paid, mid) = (cost.checked_div(size).unwrap_or_default(), books.mid(coin));
     if size > Decimal::ZERO { paid.min(mid) } else { paid.max(mid) }
 }
 
+/// The prices that losses count from, of positions that were enlarged: what was lost before that was lost already when the
+/// last part was judged, and is no loss of it.
+#[derive(Debug, Default)]
+pub(super) struct Enlarged(BTreeMap<&'static str, (Decimal, Decimal)>);
+
+impl Enlarged {
+    /// The price that the losses of this market's position count from now.
+    pub(super) fn from_px(&mut self, books: &Books, coin: &'static str) -> Decimal {
+        let (held, now) = (books.held(coin), from_px(books, coin));
+        let known = self.0.get(coin).copied().filter(|(before, _)| *before * held > Decimal::ZERO);
+        let px = match known {
+            Some((before, px)) if held.abs() <= before.abs() => px,
+            _ => now,
+        };
+        self.0.insert(coin, (held, px));
+        if held > Decimal::ZERO { px.min(now) } else { px.max(now) }
+    }
+}
+
 /// What a market loses if all of its stops are hit; what is bare counts with a stop `stop_pct` away.
-pub(super) fn loss_at_stops(books: &Books, coin: &str, cover: &Cover, stop_pct: Decimal) -> Decimal {
-    let from = from_px(books, coin);
+pub(super) fn loss_at_stops(from: Decimal, cover: &Cover, stop_pct: Decimal) -> Decimal {
     let sign = if cover.is_long { Decimal::ONE } else { -Decimal::ONE };
     let unit = |px: Option<Decimal>| px.map_or(from * stop_pct / Decimal::ONE_HUNDRED, |px| sign * (from - px));
     cover.parts.iter().map(|(px, size)| unit(*px).max(Decimal::ZERO) * size).sum()

@@ -11,11 +11,12 @@ use super::super::simulation::venue::Venue;
 use super::checks::Checks;
 use super::leaving::Leaving;
 use super::line::Shown;
-use super::nature::{Nature, Trouble};
+use super::nature::{Nature, Traffic, Trouble};
 use super::promise::{Broken, Promise};
 use super::tally::Tally;
 use super::told::Told;
 use super::truth::Cover;
+use super::waiting::{Waiting, told_in_vain};
 use crate::base::address::Address;
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Config, Effects, Guard, Input, Mode};
@@ -36,9 +37,6 @@ pub(super) enum Happening {
     /// An action reaches the venue, or is lost on the way there or back.
     Arrives(Box<(SendAction, Action)>),
 }
-
-/// What an immediate order was to close when it was sent: its market, whether it buys, and how much.
-pub(super) type Closing = (&'static str, bool, rust_decimal::Decimal);
 
 pub(super) struct World {
     pub(super) nature: Nature,
@@ -64,8 +62,6 @@ pub(super) struct World {
     known_at: u64,
     /// The last prices that it was told.
     pub(super) mids: BTreeMap<String, rust_decimal::Decimal>,
-    /// What immediate orders on their way were to close when they were sent.
-    pub(super) closing: BTreeMap<(u64, usize), Vec<Closing>>,
     /// Where sells on their way were judged: their market, and the higher of their limit and the price that was told.
     pub(super) sells: BTreeMap<(u64, usize), (&'static str, rust_decimal::Decimal)>,
     /// How the positions were covered when an event was taken.
@@ -73,6 +69,9 @@ pub(super) struct World {
     /// What is about to go.
     pub(super) leaving: Leaving,
     pub(super) told: Told,
+    pub(super) waiting: Waiting,
+    /// Answers of the kind that hangs at times, so far.
+    pub(super) may_hang: u64,
     pub(super) requests_left: Option<u64>,
     pub(super) free_request_ms: u64,
     /// What is on disk, where the guard may die.
@@ -112,11 +111,12 @@ impl World {
             shown: BTreeMap::new(),
             known_at: 0,
             mids: BTreeMap::new(),
-            closing: BTreeMap::new(),
             sells: BTreeMap::new(),
             decided: BTreeMap::new(),
             leaving: Leaving::default(),
             told: Told::default(),
+            waiting: Waiting::default(),
+            may_hang: 0,
             requests_left: None,
             free_request_ms: 0,
             events: Vec::new(),
@@ -138,6 +138,7 @@ impl World {
         self.events.iter().for_each(|event| self.guard.restore_json(event));
         (self.known, self.shown, self.known_at) = (BTreeMap::new(), BTreeMap::new(), 0);
         self.told = Told { unasked_ms: self.now, ..Told::default() };
+        self.waiting = Waiting::default();
         // What was on its way to the venue gets there; nobody waits for what comes back.
         self.happenings.retain(|_, happening| matches!(happening, Happening::Arrives(_)));
         let now = self.now;
@@ -146,9 +147,10 @@ impl World {
         self.take(effects);
         self.give(Input::Universe(universe()));
         self.give(Input::Marks { marks: self.venue.books.mids.clone(), begun_ms: now });
+        let reads_settings = !self.nature.trouble.is_of(Traffic::Settings);
         self.give(Input::ActsFor(None));
         self.give(Input::AccountMode { mode: AccountMode::Standard, begun_ms: now });
-        for asset in [ETH, SOL] {
+        for asset in [ETH, SOL].into_iter().filter(|_| reads_settings) {
             self.leverage_read(asset, 20);
         }
         self.give(Input::RequestsLeft(self.requests_left.unwrap_or(PLENTY)));
@@ -191,7 +193,13 @@ impl World {
     /// The actions that are sent.
     fn take(&mut self, effects: Effects) -> Vec<Action> {
         self.tally.effects(&effects);
-        effects.records.iter().for_each(|record| self.leaving.note(&record.text));
+        for record in &effects.records {
+            self.leaving.note(&record.text);
+            self.waiting.note(record);
+            if let Some(px) = told_in_vain(record) {
+                self.fail(Promise::ToldTruly.broken(format!("no stop goes to {px}: {}", record.text)));
+            }
+        }
         if self.nature.has_restarts || self.trace.is_some() {
             for event in events(&effects) {
                 self.note(|| event.to_string());

@@ -32,12 +32,24 @@ pub(in crate::guard::tests) struct Books {
     /// Size and what it cost.
     pub(in crate::guard::tests) positions: BTreeMap<&'static str, (Decimal, Decimal)>,
     pub(in crate::guard::tests) mids: BTreeMap<String, Decimal>,
+    /// What trades, as a share of the price by which all is valued and stops fire, where the two stand apart.
+    pub(in crate::guard::tests) apart: BTreeMap<&'static str, Decimal>,
     pub(in crate::guard::tests) orders: BTreeMap<u64, OpenOrder>,
 }
 
 impl Books {
     pub(in crate::guard::tests) fn mid(&self, coin: &str) -> Decimal {
         self.mids[coin]
+    }
+
+    /// The price at which it trades.
+    pub(in crate::guard::tests) fn book(&self, coin: &str) -> Decimal {
+        self.apart.get(coin).map_or(self.mid(coin), |apart| (self.mid(coin) * apart).round_dp(2))
+    }
+
+    /// The prices at which all markets trade.
+    pub(in crate::guard::tests) fn traded(&self) -> BTreeMap<String, Decimal> {
+        self.mids.keys().map(|coin| (coin.clone(), self.book(coin))).collect()
     }
 
     pub(in crate::guard::tests) fn held(&self, coin: &str) -> Decimal {

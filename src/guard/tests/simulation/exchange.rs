@@ -73,7 +73,7 @@ impl Venue {
     }
 
     fn place(&mut self, order: &Order, grouping: Grouping, dice: &mut Dice) -> Value {
-        let (coin, mid) = (coin_of(order.asset), self.books.mid(coin_of(order.asset)));
+        let (coin, mid) = (coin_of(order.asset), self.books.book(coin_of(order.asset)));
         if let Some(fault) = self.fault(order, dice) {
             return json!({"error": fault});
         }

@@ -1,7 +1,7 @@
 //! The model venue: one account, two markets, and the truth about both.
 //!
 //! Orders rest, fill in parts and are cancelled; stops trigger, and a stop whose limit the price has jumped over fills
-//! nothing; nonces are used once; what reduces only never opens. No books, no fees: a fill is at the mid.
+//! nothing; nonces are used once; what reduces only never opens. No depth, no fees: a fill is at the mid.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,6 +76,7 @@ impl Venue {
             shares: dec!(10_000),
             positions: BTreeMap::new(),
             mids: mids.collect(),
+            apart: BTreeMap::new(),
             orders: BTreeMap::new(),
         };
         Self {
@@ -96,7 +97,7 @@ impl Venue {
     /// Trades at the mid.
     pub(in crate::guard::tests) fn trade(&mut self, coin: &'static str, size: Decimal) {
         self.fills.0 += 1;
-        let px = self.books.mid(coin);
+        let px = self.books.book(coin);
         let (held, cost) = self.books.positions.remove(coin).unwrap_or_default();
         let (after, paid) = (held + size, cost + size * px);
         // What is left of a position keeps the price at which it was entered; what is on the other side is new.
@@ -141,13 +142,14 @@ impl Venue {
             .filter(|order| is_met(order, mid))
             .map(|order| order.oid)
             .collect();
-        fired.into_iter().for_each(|oid| self.fire(coin, oid, mid, dice));
+        fired.into_iter().for_each(|oid| self.fire(coin, oid, dice));
+        let book = self.books.book(coin);
         let crossed: Vec<u64> = self
             .books
             .orders
             .values()
             .filter(of_coin)
-            .filter(|order| crosses(order, mid))
+            .filter(|order| crosses(order, book))
             .map(|order| order.oid)
             .collect();
         crossed.into_iter().for_each(|oid| self.fill(coin, oid, dice));
@@ -166,7 +168,8 @@ impl Venue {
     }
 
     /// A stop's trigger is met: it fills at once, in part where the book is thin, and not at all beyond its limit.
-    fn fire(&mut self, coin: &'static str, oid: u64, mid: Decimal, dice: &mut Dice) {
+    fn fire(&mut self, coin: &'static str, oid: u64, dice: &mut Dice) {
+        let mid = self.books.book(coin);
         let Some(order) = self.books.orders.remove(&oid) else { return };
         let is_buy = order.side == Side::Buy;
         let is_within = if is_buy { mid <= order.limit_px } else { mid >= order.limit_px };

@@ -50,6 +50,26 @@ impl World {
         self.post(&json!({"type": "modify", "oid": name, "order": order}));
     }
 
+    /// One client asks for the same again and again, and while that goes out another one closes a part of the position.
+    pub(super) fn ask_flood(&mut self, coin: &'static str) {
+        let count = if self.dice.one_in(3) { 20 + self.dice.roll(40) } else { 5 };
+        let is_buy = self.dice.one_in(2);
+        let px = self.px(coin, if is_buy { -30 } else { 30 });
+        let unknown = self.venue.next_oid + 1_000;
+        let action = match self.dice.roll(5) {
+            0 => json!({"type": "noop"}),
+            1 => grouped(vec![limit(coin, is_buy, px, lots(coin, dec!(0)), "Alo")], "na"),
+            2 => grouped(vec![reducing(limit(coin, is_buy, px, lots(coin, dec!(0)), "Ioc"))], "na"),
+            3 => grouped(vec![trigger(coin, is_buy, px, lots(coin, dec!(0)), "tp")], "na"),
+            _ => json!({"type": "cancel", "cancels": [cancel(coin, unknown)]}),
+        };
+        (0..count).for_each(|_| self.post_as(0, &action));
+        if let Some(order) = self.closing_order(coin, dec!(0.5)) {
+            let other = self.nature.clients - 1;
+            self.post_as(other, &grouped(vec![reducing(order)], "na"));
+        }
+    }
+
     /// In and out at once, again and again.
     pub(super) fn ask_round_trips(&mut self, coin: &'static str) {
         for _ in 0..1 + self.dice.roll(3) {

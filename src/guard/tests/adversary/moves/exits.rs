@@ -8,7 +8,7 @@ use super::{World, grouped, limit, lots, reducing};
 
 impl World {
     /// An order that closes such a share of the position at once.
-    fn closing_order(&mut self, coin: &'static str, share: Decimal) -> Option<Value> {
+    pub(super) fn closing_order(&mut self, coin: &'static str, share: Decimal) -> Option<Value> {
         let held = self.venue.books.held(coin);
         let is_buy = held < Decimal::ZERO;
         let beyond = self.dice.pick(&[20, 80, 300]);

@@ -2,11 +2,18 @@
 
 use rust_decimal::{Decimal, dec};
 
+use super::super::nature::Trouble;
 use super::World;
 
 impl World {
     /// A small move, so that what rests near the price fills.
     pub(super) fn drift(&mut self, coin: &'static str) {
+        if self.nature.trouble == Trouble::Apart && self.dice.one_in(3) {
+            let apart =
+                self.dice.pick(&[dec!(0.9), dec!(0.97), dec!(0.997), dec!(1), dec!(1.003), dec!(1.03), dec!(1.1)]);
+            self.note(|| format!("{coin} trades at {apart} of its mark"));
+            self.venue.books.apart.insert(coin, apart);
+        }
         let factor = self.dice.factor(50);
         self.move_price(coin, factor);
     }

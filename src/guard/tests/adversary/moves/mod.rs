@@ -41,6 +41,7 @@ pub(super) enum Move {
     Settings,
     Forbidden,
     Noops,
+    Flood,
     FalseStops,
     ManyGuesses,
     Groups,
@@ -51,7 +52,7 @@ pub(super) enum Move {
 }
 
 impl Move {
-    pub(super) const ALL: [Self; 29] = [
+    pub(super) const ALL: [Self; 30] = [
         Self::Entry,
         Self::Bracket,
         Self::Batch,
@@ -74,6 +75,7 @@ impl Move {
         Self::Settings,
         Self::Forbidden,
         Self::Noops,
+        Self::Flood,
         Self::FalseStops,
         Self::ManyGuesses,
         Self::Groups,
@@ -110,6 +112,7 @@ impl World {
             Move::Settings => self.ask_setting(coin),
             Move::Forbidden => self.ask_forbidden(),
             Move::Noops => self.ask_noops(),
+            Move::Flood => self.ask_flood(coin),
             Move::FalseStops => self.ask_false_stops(coin),
             Move::ManyGuesses => self.ask_many_guesses(coin),
             Move::Groups => self.ask_groups(coin),

@@ -59,7 +59,7 @@ impl World {
         let is_buy = self.closing(coin);
         let away = 200 + i64::try_from(self.dice.roll(300)).unwrap_or_default();
         let px = self.px(coin, if is_buy { -away } else { away });
-        let count = self.dice.pick(&[1, 2, 5, 20]);
+        let count = self.dice.pick(&[1, 2, 5, 20, 90]);
         let orders = (0..count).map(|_| trigger(coin, is_buy, px, lots(coin, dec!(0)), "tp")).collect();
         self.post(&grouped(orders, "na"));
     }

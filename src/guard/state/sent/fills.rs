@@ -1,0 +1,42 @@
+//! What may have filled of what was sent, as far as no read shows it.
+
+use super::key::SentKey;
+use super::ledger::SentOrders;
+use super::order::SentOrder;
+use crate::venue::side::{PositionSide, Side};
+use rust_decimal::Decimal;
+
+impl SentOrders {
+    /// How much of orders that open or enlarge one side may have filled and is shown by no read yet: not what is known
+    /// to rest, unless a read has missed it.
+    pub(crate) fn may_have_filled(&self, asset: u32, side: PositionSide) -> Decimal {
+        let opening = self.orders.iter().filter(|order| !order.reduce_only && may_have(order, asset, side.opening()));
+        opening.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.size))
+    }
+
+    /// What the venue told to have filled in a market and the position does not show, signed.
+    pub(crate) fn told(&self, asset: u32) -> Decimal {
+        let orders = self.orders.iter().filter(|order| order.asset == asset);
+        orders.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unshown()))
+    }
+
+    /// How much of what filled of an order no move of the position has shown.
+    pub(crate) fn left_to_show(&self, key: SentKey) -> Decimal {
+        let order = self.orders.iter().find(|order| order.key == key);
+        order.map_or(Decimal::ZERO, |order| order.told().saturating_sub(order.moved()).max(Decimal::ZERO))
+    }
+
+    /// Whether all that is held on one side may have been closed since it was read, and some of it opened anew: the venue
+    /// takes the stops of a side that ends away, and no read has shown that.
+    pub(crate) fn may_have_turned(&self, asset: u32, side: PositionSide, held: Decimal) -> bool {
+        let closing = self.orders.iter().filter(|order| may_have(order, asset, side.closing()));
+        let closing = closing.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.size));
+        closing > Decimal::ZERO && closing >= held && !self.may_have_filled(asset, side).is_zero()
+    }
+}
+
+/// Whether an order of this side of a market may have filled: not one that is known to rest, unless a read has missed it.
+fn may_have(order: &SentOrder, asset: u32, side: Side) -> bool {
+    (order.asset, order.is_buy) == (asset, side.is_buy())
+        && !(order.phase.is_open() && order.resting.is_some() && !order.is_missed)
+}

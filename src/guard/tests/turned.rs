@@ -1,0 +1,177 @@
+//! Positions that turn around, grow or shrink between two reads: what is known of them by answers alone.
+
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+use super::covering_line::{client_stop, closes, desk};
+use super::fixture::*;
+use crate::guard::{Effects, Input, Mode};
+use crate::rules::Rules;
+use crate::venue::info::OpenOrder;
+
+fn ioc(order: Value) -> Value {
+    with(order, "/t/limit/tif", json!("Ioc"))
+}
+
+fn cancel(oid: u64) -> Value {
+    json!({"type": "cancel", "cancels": [{"a": ETH, "o": oid}]})
+}
+
+fn filled(size: &str, oid: u64) -> Value {
+    statuses(json!([{"filled": {"totalSz": size, "avgPx": "2000", "oid": oid}}]))
+}
+
+/// Size and trigger of each stop that goes in front of a cancel.
+fn in_front(decided: &Decided) -> Vec<(String, String)> {
+    let pre = decided.event["pre"].as_array().unwrap().iter().map(|action| action["orders"][0].clone());
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    pre.map(|order| (text(&order["s"]), text(&order["t"]["trigger"]["triggerPx"]))).collect()
+}
+
+/// The venue takes the stops of a side away that has ended, and the open orders are read a moment later.
+#[test]
+fn a_stop_from_before_a_side_may_have_ended_is_no_cover_to_go_by() {
+    for (closed, counts) in [("0.9999", true), ("1", false)] {
+        let (mut desk, _) =
+            desk(wide(), dec!(1), vec![client_stop("1980", "4"), open_stop("ETH", "A", "1970", "4", 8)]);
+        let close = desk.order(close(ETH, false, "1990", closed));
+        desk.answer(close.seq(), 0, filled(closed, 9));
+        let entry = desk.order(ioc(buy(ETH, "2000", "1")));
+        desk.answer(entry.seq(), 0, filled("1", 10));
+        let sizes = in_front(&desk.ask(cancel(8)));
+        assert_eq!(sizes.is_empty(), counts, "{closed}: {sizes:?}");
+    }
+}
+
+/// A cancel that was decided on with a stop of the guard's in front of it, which the venue takes now.
+fn cancel_under_way(szi: Decimal, size: &str) -> (Desk, u64) {
+    let (mut desk, _) = desk(wide(), szi, vec![client_stop("1980", size)]);
+    let decided = desk.ask(cancel(7));
+    assert_eq!(in_front(&decided), [(szi.abs().to_string(), "1980".to_owned())]);
+    (desk, decided.seq())
+}
+
+fn cancels(effects: &Effects) -> usize {
+    sends(effects).iter().filter(|send| json_of(&send.action)["type"] == "cancel").count()
+}
+
+#[test]
+fn a_cancel_takes_no_more_than_what_went_in_front_of_it_stands_for() {
+    let sizes = ["1", "2"].into_iter();
+    let held = [(dec!(1), true), (dec!(0.4), true), (dec!(0), true), (dec!(1.0001), false)];
+    for (size, (now_held, goes)) in sizes.flat_map(|size| held.map(|held| (size, held))) {
+        let (mut desk, seq) = cancel_under_way(dec!(1), size);
+        desk.now += 100;
+        desk.hold("ETH", now_held);
+        let effects = desk.answer(seq, 0, statuses(json!([{"resting": {"oid": 9}}])));
+        assert_eq!(cancels(&effects), usize::from(goes), "{now_held}, stop of {size}");
+        if !goes {
+            let told = answers(&effects).pop().unwrap();
+            assert!(told.to_string().contains("the position changed"), "{told}");
+            assert!(events(&effects).iter().any(|event| event["kind"] == "done"));
+        }
+    }
+}
+
+/// The position is on the other side by now: what went in front was refused, and the cancel names that side's cover.
+#[test]
+fn a_cancel_takes_no_cover_of_the_other_side() {
+    for (size, goes) in [("0.5", false), ("0", true)] {
+        let (mut desk, _) =
+            desk(wide(), dec!(0.1), vec![client_stop("1980", "0.1"), open_stop("ETH", "B", "2020", size, 8)]);
+        let decided = desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 7}, {"a": ETH, "o": 8}]}));
+        desk.now += 100;
+        desk.hold("ETH", dec!(-0.5));
+        let refused = statuses(json!([{"error": "Reduce only order would increase position. asset=1"}]));
+        assert_eq!(cancels(&desk.answer(decided.seq(), 0, refused)), usize::from(goes), "{size}");
+    }
+}
+
+/// What a read showed of a close before its answer came is out of the line already.
+#[test]
+fn a_close_that_a_read_showed_before_its_answer_is_taken_out_of_the_line_once() {
+    for is_read_first in [false, true] {
+        let (mut desk, _) = desk(Rules::default(), dec!(1), vec![client_stop("1980", "1")]);
+        desk.orders.clear();
+        desk.mids.insert("ETH".into(), dec!(1970));
+        desk.wait(1_000);
+        desk.now += 500;
+        let effects = desk.step(Input::Tick);
+        assert_eq!(closes(&effects), [json!("1")]);
+        let (intent, index) = sends(&effects).first().map(|send| (send.intent, send.index)).unwrap();
+        desk.now += 10;
+        if is_read_first {
+            desk.hold("ETH", dec!(0.6));
+        }
+        desk.answer(intent, index, filled("0.4", 9));
+        desk.now += 10;
+        desk.hold("ETH", dec!(0.6));
+        let left: Decimal = desk.guard.lines.get(ETH).unwrap().covered_parts().iter().map(|part| part.size).sum();
+        assert_eq!(left, dec!(0.6), "{is_read_first}");
+    }
+}
+
+/// Whether an unmarked sale of the whole position goes as the close that it is.
+fn is_close(desk: &mut Desk, size: &str) -> bool {
+    let decided = desk.order(ioc(sell(ETH, "1990", size)));
+    decided.sent_order(0)["r"] == true && decided.sent_order(0)["s"] == size
+}
+
+/// A resting exit that a modify replaced, or that the position has moved by, is to close nothing any more.
+#[test]
+fn an_exit_that_is_known_to_be_gone_closes_nothing_twice() {
+    let resting = || OpenOrder { reduce_only: true, ..open("ETH", "A", "2010", "1", 7) };
+    let desk_with = || {
+        let mut desk = Desk::new(Mode::Testnet, wide());
+        desk.now += 10;
+        desk.hold("ETH", dec!(1));
+        desk.show(vec![resting()]);
+        desk.now += 10;
+        desk
+    };
+    assert!(!is_close(&mut desk_with(), "1"), "while it rests");
+    for is_replaced in [true, false] {
+        let mut desk = desk_with();
+        let decided = desk.ask(modify(7, stop(ETH, false, "1980", "1")));
+        let status = if is_replaced { json!({"resting": {"oid": 8}}) } else { json!({"error": "no"}) };
+        desk.answer(decided.seq(), 0, statuses(json!([status])));
+        desk.now += 10;
+        desk.read_account(desk.now);
+        desk.now += 10;
+        desk.show(vec![open_stop("ETH", "A", "1980", "1", 8)]);
+        assert_eq!(is_close(&mut desk, "1"), is_replaced);
+    }
+    for (left, is_explained) in [(dec!(0.5), true), (dec!(0.4), false)] {
+        let mut desk = Desk::new(Mode::Testnet, wide());
+        desk.now += 10;
+        desk.hold("ETH", dec!(1.5));
+        desk.show(vec![resting()]);
+        desk.now += 10;
+        desk.hold("ETH", left);
+        desk.now += 10;
+        desk.show(Vec::new());
+        assert_eq!(is_close(&mut desk, &left.to_string()), is_explained, "{left}");
+    }
+}
+
+/// What a modify by client order id places has that id too: the answer says nothing of when it goes.
+#[test]
+fn what_a_modify_placed_counts_until_the_account_is_read_after_it_went() {
+    let resting = |side: &str, oid: u64| {
+        let id = cloid(5).as_str().unwrap().parse().unwrap();
+        OpenOrder { cloid: Some(id), ..open("ETH", side, "1990", "2", oid) }
+    };
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.show(vec![resting("B", 7)]);
+    let order = with(buy(ETH, "1990", "2"), "/c", cloid(5));
+    let decided = desk.ask(json!({"type": "modify", "oid": cloid(5), "order": order}));
+    desk.now += 10;
+    desk.show(vec![resting("B", 8)]);
+    desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 8}}])));
+    desk.now += 10;
+    desk.read_account(desk.now);
+    desk.now += 10;
+    desk.show(Vec::new());
+    let exposure = desk.guard.status_json(desk.now, (0, 0))["risk"]["exposure"].clone();
+    assert_eq!(exposure, json!("3980"), "it may have filled since");
+}
