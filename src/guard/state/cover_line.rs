@@ -5,7 +5,6 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
-use crate::guard::state::sent::moves::Told;
 use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
@@ -33,6 +32,14 @@ pub(crate) struct HeldNow {
     pub(crate) entry_px: Option<Decimal>,
     pub(crate) mark: Option<Decimal>,
     pub(crate) by: Enlarged,
+}
+
+/// Entries that the venue told to have filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) size: Decimal,
+    /// The mean price.
+    pub(crate) px: Decimal,
 }
 
 /// What may have enlarged a position since the read before, or opened it anew.

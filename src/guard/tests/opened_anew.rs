@@ -4,8 +4,7 @@
 use rust_decimal::{Decimal, dec};
 
 use crate::guard::state::cover::CoverSize;
-use crate::guard::state::cover_line::{CoverLine, Enlarged, HeldNow};
-use crate::guard::state::sent::moves::Told;
+use crate::guard::state::cover_line::{CoverLine, Enlarged, HeldNow, Told};
 use crate::venue::side::PositionSide;
 
 /// A long opened at 2000, covered at 1980.

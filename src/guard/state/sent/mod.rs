@@ -8,7 +8,7 @@ pub(crate) mod cancel;
 mod fills;
 pub(crate) mod key;
 pub(crate) mod ledger;
-pub(crate) mod moves;
+mod moves;
 pub(crate) mod order;
 pub(crate) mod trigger;
 pub(crate) mod unshown;

@@ -3,6 +3,7 @@
 use super::key::Moment;
 use super::ledger::SentOrders;
 use super::order::SentOrder;
+use crate::guard::state::cover_line::Told;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
@@ -10,14 +11,6 @@ use std::collections::BTreeMap;
 
 /// As many causes are looked at for one move: every sum of them is tried.
 const MOST_CAUSES: usize = 10;
-
-/// Entries that the venue told to have filled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub(crate) size: Decimal,
-    /// The mean price.
-    pub(crate) px: Decimal,
-}
 
 /// What may have moved a position between two reads.
 #[derive(Debug, Clone, Copy)]
