@@ -152,8 +152,12 @@ fn clients_that_do_not_read_hold_no_worker_and_little_memory() {
     assert!(server.serves());
     let mut last = held.pop().unwrap();
     assert_eq!(read_one(&mut last).1.len(), 8 * 1024 * 1024);
-    let mut again = unread("large");
-    assert_eq!(read_one(&mut again).1.len(), 8 * 1024 * 1024);
+    // Its place is free once the server has seen it read, which may be a moment later.
+    let is_served = || read_one(&mut unread("large")).1.len() == 8 * 1024 * 1024;
+    assert!((0..500).any(|_| is_served() || {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        false
+    }));
 }
 
 #[test]
