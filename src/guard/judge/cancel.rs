@@ -186,7 +186,7 @@ pub(crate) fn takes_cover(guard: &Guard, action: &Action, flat: &[(u32, Position
     let named: Vec<&Resting> = named(guard, action).into_iter().flatten().collect();
     let sides = |asset: u32| PositionSide::BOTH.into_iter().filter(move |side| !flat.contains(&(asset, *side)));
     stops_by_market(&named).into_iter().any(|(asset, stops)| {
-        sides(asset).any(|side| LostCover::of(guard, (asset, side), &stops, true).is_some_and(LostCover::is_any))
+        sides(asset).any(|side| LostCover::of(guard, (asset, side), &stops, true).is_some_and(|lost| lost.is_any()))
     })
 }
 
@@ -259,7 +259,7 @@ impl LostCover {
         Some(Self { line, missing, bare, going: named })
     }
 
-    fn is_any(self) -> bool {
+    fn is_any(&self) -> bool {
         !self.missing.is_empty()
     }
 

@@ -45,12 +45,8 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
             None => alert(code, format!("{what}: not read yet"), None),
         }
     }
-    for (asset, since_ms) in &guard.watch.bare_ms {
-        if guard.config.mode != Mode::Paper && now_ms.saturating_sub(*since_ms) > BARE_NOTICE_MS {
-            let coin = guard.view.market(*asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
-            let bare = to_wire(bare_size(guard, *asset));
-            alert(AlertCode::Uncovered, format!("{bare} of the position in {coin} has no stop"), Some(*since_ms));
-        }
+    for (text, since_ms) in uncovered(guard, now_ms) {
+        alert(AlertCode::Uncovered, text, Some(since_ms));
     }
     if let Some((mode, since_ms)) = &guard.risk.unvalued {
         let text = format!(
@@ -89,6 +85,18 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     alerts.extend(not_flat(guard, now_ms));
     alerts.extend(twaps_unread(guard, now_ms));
     alerts
+}
+
+/// Positions that have been bare for a while.
+fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, u64)> {
+    let bare = guard.watch.bare_ms.iter().filter(move |(_, since_ms)| {
+        guard.config.mode != Mode::Paper && now_ms.saturating_sub(**since_ms) > BARE_NOTICE_MS
+    });
+    bare.map(|(asset, since_ms)| {
+        let coin = guard.view.market(*asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
+        let bare = to_wire(bare_size(guard, *asset));
+        (format!("{bare} of the position in {coin} has no stop"), *since_ms)
+    })
 }
 
 /// The venue's list of markets is another one.

@@ -1,4 +1,4 @@
-//! What may have filled of what was sent, as far as no read shows it.
+//! Fills that may have happened to what was sent, as far as no read shows them.
 
 use super::key::SentKey;
 use super::ledger::SentOrders;

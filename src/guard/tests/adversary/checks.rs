@@ -165,7 +165,7 @@ impl Checks {
         for coin in COINS {
             let cover = Cover::of(books, coin);
             let loose = self.lines.entry(coin).or_default().look(&cover);
-            let of_market = loss_at_stops(self.enlarged.from_px(books, coin), &cover, self.rules.stop);
+            let of_market = loss_at_stops(self.enlarged.counted_px(books, coin), &cover, self.rules.stop);
             let limit = self.share(self.rules.loss_per_trade);
             let bare = (Promise::Covered, coin, cover.bare() * books.mid(coin) > DUST);
             let loosened = loose.as_ref().map_or(Decimal::ZERO, |(size, _)| *size) * books.mid(coin);

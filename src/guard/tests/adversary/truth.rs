@@ -143,7 +143,7 @@ pub(super) struct Enlarged(BTreeMap<&'static str, (Decimal, Decimal)>);
 
 impl Enlarged {
     /// The price that the losses of this market's position count from now.
-    pub(super) fn from_px(&mut self, books: &Books, coin: &'static str) -> Decimal {
+    pub(super) fn counted_px(&mut self, books: &Books, coin: &'static str) -> Decimal {
         let (held, now) = (books.held(coin), from_px(books, coin));
         let known = self.0.get(coin).copied().filter(|(before, _)| *before * held > Decimal::ZERO);
         let px = match known {

@@ -1,4 +1,4 @@
-//! What the reads of the account can tell of a loss.
+//! A loss, as far as the reads of the account can tell of it.
 //!
 //! Money that moved between two reads, and what was won or lost between them, came in an order that no read shows; and a loss is
 //! a larger share of what a withdrawal left than of what was there before it. So the loss is counted twice: by the order that
