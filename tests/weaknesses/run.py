@@ -3,8 +3,8 @@
     python3 tests/weaknesses/run.py             all of them
     python3 tests/weaknesses/run.py NAME...     these
 
-Each weakness of table.toml is one replacement in one source file, under a condition. All are made in a copy of the tree, which
-is built once; the environment says which of them is on. The adversary plays its games with it up to the first that breaks a
+Each weakness of table.toml is a replacement in a source file, or a few, under a condition. All are made in a copy of the tree,
+which is built once; the environment says which of them is on. The adversary plays its games with it up to the first that breaks a
 promise, and one must. A weakness that it does not notice ends this with 1, and so does a game that breaks a promise with none
 of them on. That each old text still stands where it did is held by tests/tidy.
 """
@@ -100,7 +100,7 @@ def main(arguments):
     is_well, told = play(program, "")
     if not is_well:
         raise SystemExit(f"without a weakness: {told}")
-    chosen = [weakness["name"] for weakness in table if not arguments or weakness["name"] in arguments]
+    chosen = [name for name in dict.fromkeys(weakness["name"] for weakness in table) if not arguments or name in arguments]
     unnoticed = 0
     for name in chosen:
         is_well, told = play(program, name)

@@ -12,7 +12,12 @@ use crate::venue::action::Action;
 /// Judges an action of a request whose head passed: by its own rules, then by what may be spent on it.
 pub(crate) fn judge(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> Result<Plan, Veto> {
     let plan = judge_kind(guard, client, action, now_ms)?;
-    open_exits_limit::check(guard, client, &plan)?;
+    let plan = match (open_exits_limit::check(guard, client, &plan), action) {
+        (Ok(()), _) => plan,
+        // What fills at once needs no room, and goes without what stands beside it.
+        (Err(veto), Action::Order(orders)) => orders::judge(guard, client, orders, now_ms, Some(&veto))?,
+        (Err(veto), _) => return Err(veto),
+    };
     if let Some(forward) = plan.forward.as_ref().filter(|_| !plan.is_entry) {
         venue_budget::check_action(guard, client, forward, now_ms)?;
     }
@@ -26,7 +31,7 @@ fn judge_kind(guard: &Guard, client: Address, action: &Action, now_ms: u64) -> R
     match action {
         Action::Order(orders) => {
             action_not_allowed::check_grouping(orders)?;
-            orders::judge(guard, client, orders, now_ms)
+            orders::judge(guard, client, orders, now_ms, None)
         }
         Action::Modify { modify, always } => {
             modify::judge(guard, client, std::slice::from_ref(modify), now_ms, |mut modifies| match modifies.pop() {

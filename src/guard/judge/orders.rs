@@ -42,18 +42,31 @@ struct Batch<'a> {
     asked: AskedEntries,
 }
 
-pub(crate) fn judge(guard: &Guard, client: Address, action: &OrderAction, now_ms: u64) -> Result<Plan, Veto> {
-    let mut batch = Batch::judge(guard, client, action, now_ms, None);
+/// Judges the orders; with `no_room` every exit that may rest is refused with that.
+pub(crate) fn judge(
+    guard: &Guard,
+    client: Address,
+    action: &OrderAction,
+    now_ms: u64,
+    no_room: Option<&Veto>,
+) -> Result<Plan, Veto> {
+    let mut batch = Batch::judge(guard, client, action, now_ms, [no_room, None]);
     if let Err(veto) = batch.check_whole() {
         // What its entries ask for together is too much: none of them passes.
-        batch = Batch::judge(guard, client, action, now_ms, Some(&veto));
+        batch = Batch::judge(guard, client, action, now_ms, [no_room, Some(&veto)]);
     }
     batch.into_plan()
 }
 
 impl<'a> Batch<'a> {
-    /// Judges each order; with a `veto` every entry is refused with that.
-    fn judge(guard: &'a Guard, client: Address, action: &'a OrderAction, now_ms: u64, veto: Option<&Veto>) -> Self {
+    /// Judges each order; with a veto every exit that may rest, or every entry, is refused with that.
+    fn judge(
+        guard: &'a Guard,
+        client: Address,
+        action: &'a OrderAction,
+        now_ms: u64,
+        [no_room, veto]: [Option<&Veto>; 2],
+    ) -> Self {
         let orders = action.orders.clone();
         let refused = orders.iter().enumerate().map(|(place, order)| {
             reserved_cloid::check_order(order)
@@ -64,6 +77,7 @@ impl<'a> Batch<'a> {
         });
         let mut refused: Refused = refused.collect();
         open_exits_limit::refuse_excess(&orders, &mut refused);
+        no_room.into_iter().for_each(|veto| open_exits_limit::refuse_resting(&orders, &mut refused, veto));
         let mut batch = Self {
             context: JudgeContext { can_split: true, ..JudgeContext::new(guard, client, now_ms) },
             action,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::covering_line::{client_stop, closes, desk};
 use super::fixture::*;
-use crate::guard::{Effects, Input, Mode};
+use crate::guard::{Effects, Mode};
 use crate::rules::Rules;
 use crate::venue::info::OpenOrder;
 
@@ -96,7 +96,7 @@ fn a_close_that_a_read_showed_before_its_answer_is_taken_out_of_the_line_once() 
         desk.mids.insert("ETH".into(), dec!(1970));
         desk.wait(1_000);
         desk.now += 500;
-        let effects = desk.step(Input::Tick);
+        let effects = desk.read_account(desk.now);
         assert_eq!(closes(&effects), [json!("1")]);
         let (intent, index) = sends(&effects).first().map(|send| (send.intent, send.index)).unwrap();
         desk.now += 10;

@@ -50,8 +50,13 @@ pub(crate) fn refuse_excess(orders: &[Order], refused: &mut [Option<Veto>]) {
     if asked <= OF_CLIENT {
         return;
     }
+    refuse_resting(orders, refused, &refusal((0, asked, OF_CLIENT), "of this client", 0));
+}
+
+/// Refuses those of a request that may rest.
+pub(crate) fn refuse_resting(orders: &[Order], refused: &mut [Option<Veto>], veto: &Veto) {
     for (_, refused) in orders.iter().zip(refused).filter(|(order, _)| rests(order)) {
-        refused.get_or_insert_with(|| refusal((0, asked, OF_CLIENT), "of this client", 0));
+        refused.get_or_insert_with(|| veto.clone());
     }
 }
 

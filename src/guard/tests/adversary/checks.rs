@@ -22,14 +22,8 @@ const COVER_MS: u64 = 5_600;
 const FLAT_MS: u64 = 4_500;
 /// A loss is looked at so long before it is believed, at most.
 const BELIEVED_MS: u64 = 7_000;
-/// What a limit on losses may be over: prices move while an entry waits and a stop is on its way, and ticks round.
-static LOSS_SPARE: std::sync::LazyLock<Decimal> = std::sync::LazyLock::new(|| {
-    std::env::var("LOSS_SPARE").ok().and_then(|text| text.parse().ok()).unwrap_or(dec!(1.3))
-});
-/// The same of a limit on size: positions are worth what they cost here, and the equity moves.
-static SIZE_SPARE: std::sync::LazyLock<Decimal> = std::sync::LazyLock::new(|| {
-    std::env::var("SIZE_SPARE").ok().and_then(|text| text.parse().ok()).unwrap_or(dec!(1.06))
-});
+/// What a limit on size may be over: positions are worth what they cost here, and the equity moves.
+const SIZE_SPARE: Decimal = dec!(1.06);
 /// From an account without allowance a client's exit goes once in so long.
 const TURN_MS: u64 = 30_000;
 /// As many exits of all clients rest at most.
@@ -48,6 +42,8 @@ pub(super) struct Checks {
     from: Decimal,
     lines: BTreeMap<&'static str, Line>,
     enlarged: Enlarged,
+    /// A start counts the exits that rest once it has read them.
+    counts_exits: bool,
     since: BTreeMap<(Promise, &'static str), u64>,
     /// By how much sells filled above every price that the guard was told before they were sent, USDC.
     dearer: BTreeMap<&'static str, Decimal>,
@@ -72,6 +68,7 @@ impl Checks {
             from: books.equity(),
             lines: COINS.into_iter().map(|coin| (coin, Line::default())).collect(),
             enlarged: Enlarged::default(),
+            counts_exits: !nature.has_restarts,
             since: BTreeMap::new(),
             dearer: BTreeMap::new(),
             peak: books.equity(),
@@ -161,7 +158,7 @@ impl Checks {
         self.most = self.most.max(books.equity());
         let mut broken = Vec::new();
         let (mut loss, mut notional, mut credit, mut resting) = (Decimal::ZERO, Decimal::ZERO, Decimal::ZERO, 0);
-        broken.extend(open_exits(books));
+        broken.extend(open_exits(books).filter(|_| self.counts_exits));
         for coin in COINS {
             let cover = Cover::of(books, coin);
             let loose = self.lines.entry(coin).or_default().look(&cover);
@@ -171,7 +168,7 @@ impl Checks {
             let loosened = loose.as_ref().map_or(Decimal::ZERO, |(size, _)| *size) * books.mid(coin);
             let is_loose = loosened > Decimal::ZERO && cover.size() * books.mid(coin) > DUST;
             let stays = (Promise::StopStays, coin, is_loose);
-            let loses = (Promise::LossPerTrade, coin, of_market > limit * *LOSS_SPARE);
+            let loses = (Promise::LossPerTrade, coin, of_market > limit);
             let text = || format!("{coin} is covered so: {:?}", cover.parts);
             broken.extend(self.for_a_while(now_ms, bare, text));
             broken.extend(self.for_a_while(now_ms, stays, || format!("{coin}: {}", loose.unwrap_or_default().1)));
@@ -184,7 +181,7 @@ impl Checks {
             (loss, notional) = (loss + of_market, notional + worst);
             resting += entries(books, coin).count();
         }
-        let loses = (Promise::OpenRisk, "", loss > self.share(self.rules.open_risk) * *LOSS_SPARE);
+        let loses = (Promise::OpenRisk, "", loss > self.share(self.rules.open_risk));
         broken.extend(self.for_a_while(now_ms, loses, || format!("{loss:.2} are lost if all stops are hit")));
         broken.extend(self.over(Promise::Exposure, notional, self.rules.exposure, credit));
         if resting > self.rules.open_orders as usize {
@@ -202,7 +199,7 @@ impl Checks {
 
     fn over(&self, promise: Promise, worst: Decimal, percent: Decimal, credit: Decimal) -> Option<Broken> {
         let limit = self.share(percent);
-        (worst > (limit + credit) * *SIZE_SPARE)
+        (worst > (limit + credit) * SIZE_SPARE)
             .then(|| promise.broken(format!("it could come to {worst:.2}, limit {limit:.2}")))
     }
 

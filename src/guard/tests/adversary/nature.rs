@@ -115,7 +115,8 @@ impl Nature {
             manners: manners(trouble, dice),
             ending: dice.pick(&[Ending::Quiet, Ending::Quiet, Ending::Kill, Ending::Crash]),
             clients: u8::try_from(1 + dice.roll(3)).unwrap_or(1),
-            has_restarts: dice.one_in(10),
+            // One trouble at a time: a start that waits for a read which hangs is another one.
+            has_restarts: dice.one_in(10) && !matches!(trouble, Trouble::Hangs(_)),
             steps: 6 + dice.roll(16),
             pace_ms: dice.pick(&[80, 400, 900, 1_500]),
             fond_of: fond_of(dice),
@@ -127,7 +128,9 @@ impl Nature {
         let restarts = if self.has_restarts { 2_000 } else { 0 };
         restarts
             + match self.trouble {
-                Trouble::None | Trouble::Apart | Trouble::Allowance(_) => 0,
+                Trouble::None | Trouble::Allowance(_) => 0,
+                // Closes go a step further each time until they reach what trades.
+                Trouble::Apart => 10_000,
                 Trouble::Slow(Traffic::Clients, ms) => ms,
                 // One that hangs, and the next.
                 Trouble::Hangs(_) => 10_000,

@@ -129,11 +129,11 @@ impl Cover {
     }
 }
 
-/// The price a position's losses count from: what it cost, or the price where that is worse already.
-pub(super) fn from_px(books: &Books, coin: &str) -> Decimal {
+/// The price a position's losses count from: what it cost, or what it trades at where that is worse already.
+fn from_px(books: &Books, coin: &str) -> Decimal {
     let (size, cost) = books.positions.get(coin).copied().unwrap_or_default();
-    let (paid, mid) = (cost.checked_div(size).unwrap_or_default(), books.mid(coin));
-    if size > Decimal::ZERO { paid.min(mid) } else { paid.max(mid) }
+    let (paid, book) = (cost.checked_div(size).unwrap_or_default(), books.book(coin));
+    if size > Decimal::ZERO { paid.min(book) } else { paid.max(book) }
 }
 
 /// The prices that losses count from, of positions that were enlarged: what was lost before that was lost already when the

@@ -63,3 +63,27 @@ fn the_account_has_two_hundred_whoevers_they_are() {
     // One that is replaced is none more.
     desk.ask(json!({"type": "modify", "oid": 5, "order": take_profit(3)})).reduces();
 }
+
+/// What fills at once goes without what has no room beside it: other orders of the request, or its own children.
+#[test]
+fn what_fills_at_once_waits_for_no_room() {
+    let exit = || close(ETH, false, "1999", "1");
+    let unmarked = || with(exit(), "/r", json!(false));
+    for (resting, sent) in [(98, 2), (99, 2), (100, 1)] {
+        for (orders, grouping) in [
+            (vec![exit(), take_profit(200)], "na"),
+            (vec![take_profit(200), exit()], "na"),
+            (vec![exit(), stop(ETH, false, "1900", "1")], "normalTpsl"),
+            (vec![unmarked(), stop(ETH, false, "1900", "1")], "normalTpsl"),
+        ] {
+            let mut desk = desk();
+            desk.orders((0..resting).map(take_profit).collect()).reduces();
+            let decided = desk.ask(json!({"type": "order", "orders": orders, "grouping": grouping}));
+            let orders = decided.forward()["orders"].as_array().unwrap().clone();
+            assert_eq!(orders.len(), sent, "{resting} {grouping}: {}", decided.event);
+            let is_exit = |order: &Value| order["p"] == "1999" && order["r"] == true && order["s"] == "1";
+            assert!(orders.iter().any(is_exit), "{}", decided.event);
+            assert_eq!(decided.text().contains("open_exits_limit"), sent == 1, "{}", decided.text());
+        }
+    }
+}
