@@ -128,9 +128,28 @@ impl World {
         sizes.into_iter().for_each(|size| self.venue.trade("ETH", size));
     }
 
+    /// They before SOL was listed.
+    pub(super) fn unlisted(&self) -> Universe {
+        self.listed_as((false, false))
+    }
+
+    /// They with two coins in each other's place.
+    pub(super) fn swapped(&self) -> Universe {
+        let all = self.markets();
+        let other = |coin: &str| match coin {
+            "ETH" => "BTC".to_owned(),
+            "BTC" => "ETH".to_owned(),
+            coin => coin.to_owned(),
+        };
+        Universe::new(all.iter().map(|market| Market { coin: other(&market.coin), ..market.clone() }).collect())
+    }
+
     /// The venue's markets as they are now.
     pub(super) fn markets(&self) -> Universe {
-        let (is_listed, is_delisted) = self.listing;
+        self.listed_as(self.listing)
+    }
+
+    fn listed_as(&self, (is_listed, is_delisted): (bool, bool)) -> Universe {
         let all = universe();
         let markets = all.iter().filter(|market| is_listed || market.asset < SOL).map(|market| Market {
             is_delisted: market.is_delisted || is_delisted && market.coin == "SOL",
