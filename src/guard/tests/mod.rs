@@ -62,5 +62,6 @@ mod stops;
 mod told_fills;
 mod turned;
 mod two_clients;
+mod windfall;
 mod wire;
 mod world;
