@@ -10,8 +10,9 @@ use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The first pause before the markets are asked for again; each next one is twice as long.
-const FIRST_MARKETS_PAUSE_MS: u64 = 2_000;
+/// The pause before the markets are asked for again, and for how long they are.
+const MARKETS_AGAIN_MS: u64 = 4_000;
+const MARKETS_FOR_MS: u64 = 60_000;
 
 /// What the watch keeps in mind.
 #[derive(Debug, Default)]
@@ -26,7 +27,7 @@ pub(crate) struct Watch {
     pub(crate) enlarged: BTreeMap<u32, (PositionSide, Enlarged)>,
     pub(crate) own_cancels: OwnCancels,
     retry: BTreeMap<u32, RetryState>,
-    /// When the markets were last asked for because of a coin that is in none, and the pause before they are again.
+    /// Since when the markets are asked for because of a coin that is in none, and when they last were.
     markets_asked: Option<(u64, u64)>,
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,
@@ -34,16 +35,16 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Whether the markets are to be read for a coin that is in none: at once for a new one, and again with longer and longer
-    /// pauses, as long as no list has it. Asked once a read.
+    /// Whether the markets are to be read for a coin that is in none: at once for a new one, and every few seconds for a minute;
+    /// then their own interval does. Asked once a read.
     pub(crate) fn asks_for_markets(&mut self, has_unknown: bool, is_new: bool, now_ms: u64) -> bool {
-        let Some((asked_ms, pause_ms)) = self.markets_asked.filter(|_| has_unknown && !is_new) else {
-            self.markets_asked = has_unknown.then_some((now_ms, FIRST_MARKETS_PAUSE_MS));
-            return has_unknown;
-        };
-        let is_due = now_ms.saturating_sub(asked_ms) >= pause_ms;
-        if is_due {
-            self.markets_asked = Some((now_ms, pause_ms.saturating_mul(2)));
+        let known = self.markets_asked.filter(|_| has_unknown && !is_new);
+        let (since_ms, is_due) = known.map_or((now_ms, has_unknown), |(since_ms, asked_ms)| {
+            let is_soon = now_ms.saturating_sub(since_ms) <= MARKETS_FOR_MS;
+            (since_ms, is_soon && now_ms.saturating_sub(asked_ms) >= MARKETS_AGAIN_MS)
+        });
+        if is_due || !has_unknown {
+            self.markets_asked = has_unknown.then_some((since_ms, now_ms));
         }
         is_due
     }

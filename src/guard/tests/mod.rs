@@ -50,6 +50,7 @@ mod over_limit;
 mod paper;
 mod properties;
 mod protecting;
+mod realised;
 mod record_cost;
 mod recovering;
 mod regrouping;

@@ -28,7 +28,7 @@ const HELD_MS: u64 = 5_000;
 /// nothing no other read tells, nor of two whose trades undo each other.
 const TWAPS_EVERY_MS: u64 = 31_000;
 /// A list of the markets that lacks the coin of a position is asked for again so much later.
-const MARKETS_AGAIN_MS: u64 = 2_000;
+const MARKETS_AGAIN_MS: u64 = 4_000;
 /// An order that was refused by itself is tried again so much later, at another price.
 const REFUSED_PAUSE_MS: u64 = 2_000;
 /// A venue that refuses, or leaves without an answer, one order after the other is asked again after so long at most. No

@@ -11,6 +11,8 @@ use crate::venue::info::AccountMode;
 use crate::venue::market::{Market, Universe};
 
 const MODE_MS: u64 = 10_000;
+/// The ledger is relied on two seconds after the read of the account that shows a flow.
+const RELIED_ON_MS: u64 = 3_000;
 const SLICE_MS: u64 = 2_000;
 
 impl World {
@@ -71,7 +73,8 @@ impl World {
         }
         let late_ms = self.dice.roll(1_900);
         self.note(format!("a flow of {usd}, in the ledger {late_ms} ms later"));
-        self.checks.limits.moved(self.now, On::Ledger, self.now + late_ms);
+        // An answer from sooner may lack what moved beside it, and is asked for once more.
+        self.checks.limits.moved(self.now, On::Ledger, self.now + late_ms.max(RELIED_ON_MS));
         self.checks.limits.loss.flowed(usd);
         self.venue.flow(usd, late_ms);
     }
