@@ -160,7 +160,7 @@ fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> 
 /// How far from `from_px` the part that was never covered loses what the rules leave to it; `None` where there is none.
 fn loss_distance(guard: &Guard, asset: u32, line: &CoverLine, from_px: Decimal) -> Option<Decimal> {
     let rules = &guard.config.rules;
-    let base = guard.config.base_equity(guard.view.equity()?);
+    let base = guard.config.base_equity(guard.judged_equity()?);
     let of_market = percent_of(base, rules.loss_per_trade);
     let others = guard.read_exposure.totals().loss.saturating_sub(guard.read_exposure.figures(asset).loss);
     let of_all = percent_of(base, rules.open_risk).saturating_sub(others);

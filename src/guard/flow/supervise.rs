@@ -87,8 +87,10 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         discrepancies::on_account_read(step, read);
         step.guard.watch.forget_dust(&step.guard.view);
         // A coin listed since the markets were read: their interval may bring them a minute later.
-        let mut coins = step.guard.view.account.iter().flat_map(|account| account.unknown.keys());
-        if coins.any(|coin| !unknown.contains_key(coin)) {
+        let Guard { watch, view, .. } = &mut *step.guard;
+        let mut coins = view.account.iter().flat_map(|account| account.unknown.keys()).peekable();
+        let (has_unknown, is_new) = (coins.peek().is_some(), coins.any(|coin| !unknown.contains_key(coin)));
+        if watch.asks_for_markets(has_unknown, is_new, step.now_ms) {
             step.effects.immediate.push(Command::Read(Read::Universe));
         }
         // What was closed comes back: somebody trades on, perhaps by a TWAP order.

@@ -43,7 +43,7 @@ impl SizedEntry<'_> {
         actual: Decimal,
         limit_pct: Decimal,
     ) -> Option<LimitBreach> {
-        let equity = self.guard.config.base_equity(self.guard.view.equity().unwrap_or_default());
+        let equity = self.guard.config.base_equity(self.guard.judged_equity().unwrap_or_default());
         let limit = percent_of(equity, limit_pct);
         if actual <= limit {
             return None;

@@ -113,7 +113,7 @@ impl Entry<'_> {
         let margin_per_unit = if is_isolated {
             self.px.checked_div(leverage)?.saturating_sub(maintenance)
         } else {
-            let free = account.equity.saturating_sub(account.cross_maintenance);
+            let free = guard.judged_equity()?.saturating_sub(account.cross_maintenance);
             free.checked_div(self.held.saturating_add(opening))?.saturating_sub(maintenance)
         };
         let side = self.side().sign();

@@ -12,7 +12,7 @@ use rust_decimal::Decimal;
 /// Each rule with a limit that fills up: its use, its limit, and the market that is nearest to it where there is one.
 pub(crate) fn headroom(guard: &Guard, exposure: &Exposure, now_ms: u64) -> Vec<Headroom> {
     let rules = &guard.config.rules;
-    let equity = guard.view.equity();
+    let equity = guard.judged_equity();
     let base = equity.map(|equity| guard.config.base_equity(equity));
     let limit = |percent| base.map(|base| percent_of(base, percent));
     let figures = equity.and_then(|equity| guard.risk.figures(equity, &guard.config));

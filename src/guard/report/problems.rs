@@ -55,9 +55,6 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         );
         alert(AlertCode::AccountMode, text, Some(*since_ms));
     }
-    alerts_of_markets(guard)
-        .into_iter()
-        .for_each(|(text, since_ms)| alert(AlertCode::MarketsChanged, text, Some(since_ms)));
     if let Some((off_ms, since_ms)) = guard.clock.off_by() {
         let where_to = if off_ms > 0 { "ahead of" } else { "behind" };
         let by_ms = off_ms.unsigned_abs();
@@ -80,8 +77,8 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (code, (text, since_ms)) in &guard.concerns {
         alert(*code, text.clone(), Some(*since_ms));
     }
-    alerts.extend(allowance_unread(guard));
-    alerts.extend(allowance_low(guard));
+    alerts.extend(markets_changed(guard));
+    alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
     alerts.extend(not_flat(guard, now_ms));
     alerts.extend(twaps_unread(guard, now_ms));
     alerts
@@ -100,13 +97,13 @@ fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, u64)> 
 }
 
 /// The venue's list of markets is another one.
-fn alerts_of_markets(guard: &Guard) -> Option<(String, u64)> {
+fn markets_changed(guard: &Guard) -> Option<Alert> {
     let (how, since_ms) = guard.view.contradiction.as_ref()?;
     let text = format!(
         "the venue's list of markets is not the one that is known ({how}): entries are vetoed, and stops and closes go by the \
          known one; compare both, and restart the guard to take the venue's"
     );
-    Some((text, *since_ms))
+    Some(Alert { code: AlertCode::MarketsChanged.as_str().into(), text, since_ms: Some(*since_ms) })
 }
 
 /// How much may be sent was not read since the start, and so nothing is opened.

@@ -24,6 +24,7 @@ use crate::guard::state::untold::Untold;
 use crate::guard::state::venue_clock::VenueClock;
 use crate::guard::state::view::{AccountView, Resting, View};
 use crate::guard::state::watch::Watch;
+use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// After so long in a life an account of a time before it is taken for new: then it is the machine's clock that is ahead.
@@ -114,6 +115,12 @@ impl Parked {
 }
 
 impl Guard {
+    /// The equity that limits go by: what came from nowhere is not counted on before the ledger tells of it.
+    pub(crate) fn judged_equity(&self) -> Option<Decimal> {
+        let shown = self.view.equity()?;
+        Some(self.risk.settled.before_windfall().map_or(shown, |before| before.min(shown)))
+    }
+
     /// A guard that has read nothing yet. `last_seq` is the number of the last event in its journal.
     #[must_use]
     pub fn new(config: Config, last_seq: u64) -> Self {

@@ -10,6 +10,10 @@ use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The pause before the markets are asked for again, and for how long they are.
+const MARKETS_AGAIN_MS: u64 = 4_000;
+const MARKETS_FOR_MS: u64 = 60_000;
+
 /// What the watch keeps in mind.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
@@ -23,12 +27,28 @@ pub(crate) struct Watch {
     pub(crate) enlarged: BTreeMap<u32, (PositionSide, Enlarged)>,
     pub(crate) own_cancels: OwnCancels,
     retry: BTreeMap<u32, RetryState>,
+    /// Since when the markets are asked for because of a coin that is in none, and when they last were.
+    markets_asked: Option<(u64, u64)>,
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,
     pub(crate) gone_ms: BTreeMap<u32, u64>,
 }
 
 impl Watch {
+    /// Whether the markets are to be read for a coin that is in none: at once for a new one, and every few seconds for a minute;
+    /// then their own interval does. Asked once a read.
+    pub(crate) fn asks_for_markets(&mut self, has_unknown: bool, is_new: bool, now_ms: u64) -> bool {
+        let known = self.markets_asked.filter(|_| has_unknown && !is_new);
+        let (since_ms, is_due) = known.map_or((now_ms, has_unknown), |(since_ms, asked_ms)| {
+            let is_soon = now_ms.saturating_sub(since_ms) <= MARKETS_FOR_MS;
+            (since_ms, is_soon && now_ms.saturating_sub(asked_ms) >= MARKETS_AGAIN_MS)
+        });
+        if is_due || !has_unknown {
+            self.markets_asked = has_unknown.then_some((since_ms, now_ms));
+        }
+        is_due
+    }
+
     /// The efforts in one market.
     pub(crate) fn retry_mut(&mut self, asset: u32) -> &mut RetryState {
         self.retry.entry(asset).or_default()

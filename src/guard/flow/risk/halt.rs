@@ -33,7 +33,8 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
     };
     // What looks like a loss may be a withdrawal, also one of which only the last part shows.
     let ledger_from_ms = step.now_ms.saturating_add(LEDGER_GRACE_MS);
-    let has_cash_jumped = step.guard.risk.has_cash_jumped();
+    // Cash that goes while the equity stays was lost before, on a position that was closed.
+    let has_cash_jumped = step.guard.risk.has_cash_jumped() && step.guard.risk.jumped;
     match &mut step.guard.risk.unconfirmed {
         None => {
             let cash_before = step.guard.risk.cash_before.clone();

@@ -1,8 +1,9 @@
 //! Which read of the account sets the marks: the day's start and the peak.
 //!
 //! A single read may be wrong, and after a change of the account's mode it is of the wrong purse. One that jumps away from
-//! the last is held until the next agrees with it, and until the mode was read since, where it is cash that moved. A loss
-//! is not held: it is looked at, twice, in any case.
+//! the last is held until the next agrees with it, and until the mode was read since, where it is cash that moved. Cash that
+//! more than doubles the account is held until the ledger tells of it, ten seconds at most, and entries are judged without it. A
+//! loss is not held: it is looked at, twice, in any case.
 
 use crate::base::amount::percent_of;
 use crate::guard::state::risk::cash_balance::Cash;
@@ -11,6 +12,9 @@ use rust_decimal::Decimal;
 
 /// An equity that moves by more than this share between two reads, percent, jumps.
 const JUMP_PCT: Decimal = Decimal::ONE;
+
+/// An equity of more than so many times the one before was not won within a second.
+const WINDFALL: Decimal = Decimal::TWO;
 
 /// A jump is taken for what it looks like after this long, whatever the mode says or does not say.
 const MAX_HELD_MS: u64 = 10_000;
@@ -36,6 +40,12 @@ impl Settled {
         self.last.as_ref()
     }
 
+    /// The last settled equity, while reads show a higher one that came from nowhere.
+    pub(crate) fn before_windfall(&self) -> Option<Decimal> {
+        let (last, held) = (self.last.as_ref()?, self.held.as_ref()?);
+        is_windfall(last, &held.cash).then_some(last.equity)
+    }
+
     /// Takes a read for settled.
     pub(crate) fn settle(&mut self, cash: Option<Cash>) {
         (self.last, self.held) = (cash, None);
@@ -55,7 +65,7 @@ impl Settled {
             }
             let is_first = held.cash.begun_ms == cash.begun_ms;
             let is_same = !is_first && !jumps(held.cash.equity, cash.equity);
-            let is_known = cash.is_like(last) || mode_ms >= held.cash.begun_ms;
+            let is_known = cash.is_like(last) || mode_ms >= held.cash.begun_ms && !is_windfall(last, cash);
             if !(is_same && is_known) && now_ms.saturating_sub(held.since_ms) < MAX_HELD_MS {
                 if !is_same {
                     held.cash = cash.clone();
@@ -77,6 +87,12 @@ impl Settled {
         let held = self.held.as_mut().map(|held| &mut held.cash);
         self.last.iter_mut().chain(held).for_each(|cash| cash.shift(flow));
     }
+}
+
+/// Whether cash that came with nothing traded more than doubled the account: a deposit, of which the ledger tells soon, or reads
+/// that are wrong.
+fn is_windfall(last: &Cash, cash: &Cash) -> bool {
+    cash.equity > last.equity.saturating_mul(WINDFALL) && cash.has_sizes_of(last) && !cash.is_like(last)
 }
 
 /// Whether an equity is far from the one before.

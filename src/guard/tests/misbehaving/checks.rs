@@ -27,6 +27,8 @@ const HELD_MS: u64 = 5_000;
 /// The TWAP orders are read so often once none runs, and a second later at the latest: whether one was begun that has traded
 /// nothing no other read tells, nor of two whose trades undo each other.
 const TWAPS_EVERY_MS: u64 = 31_000;
+/// A list of the markets that lacks the coin of a position is asked for again so much later.
+const MARKETS_AGAIN_MS: u64 = 4_000;
 /// An order that was refused by itself is tried again so much later, at another price.
 const REFUSED_PAUSE_MS: u64 = 2_000;
 /// A venue that refuses, or leaves without an answer, one order after the other is asked again after so long at most. No
@@ -148,6 +150,10 @@ impl Checks {
             }
             On::Orders => self.reads_from = self.reads_from.max(from),
             On::Twaps => self.twaps_from = self.twaps_from.max(from),
+            // Before they are asked for again.
+            On::Markets if matches!(how, How::Stale | How::Wrong) => {
+                self.markets_from = self.markets_from.max(from + MARKETS_AGAIN_MS);
+            }
             On::Markets => self.markets_from = self.markets_from.max(from),
             _ => {}
         }

@@ -11,6 +11,8 @@ use crate::venue::info::AccountMode;
 use crate::venue::market::{Market, Universe};
 
 const MODE_MS: u64 = 10_000;
+/// The ledger is relied on two seconds after the read of the account that shows a flow.
+const RELIED_ON_MS: u64 = 3_000;
 const SLICE_MS: u64 = 2_000;
 
 impl World {
@@ -71,7 +73,8 @@ impl World {
         }
         let late_ms = self.dice.roll(1_900);
         self.note(format!("a flow of {usd}, in the ledger {late_ms} ms later"));
-        self.checks.limits.moved(self.now, On::Ledger, self.now + late_ms);
+        // An answer from sooner may lack what moved beside it, and is asked for once more.
+        self.checks.limits.moved(self.now, On::Ledger, self.now + late_ms.max(RELIED_ON_MS));
         self.checks.limits.loss.flowed(usd);
         self.venue.flow(usd, late_ms);
     }
@@ -128,9 +131,28 @@ impl World {
         sizes.into_iter().for_each(|size| self.venue.trade("ETH", size));
     }
 
+    /// They before SOL was listed.
+    pub(super) fn unlisted(&self) -> Universe {
+        self.listed_as((false, false))
+    }
+
+    /// They with two coins in each other's place.
+    pub(super) fn swapped(&self) -> Universe {
+        let all = self.markets();
+        let other = |coin: &str| match coin {
+            "ETH" => "BTC".to_owned(),
+            "BTC" => "ETH".to_owned(),
+            coin => coin.to_owned(),
+        };
+        Universe::new(all.iter().map(|market| Market { coin: other(&market.coin), ..market.clone() }).collect())
+    }
+
     /// The venue's markets as they are now.
     pub(super) fn markets(&self) -> Universe {
-        let (is_listed, is_delisted) = self.listing;
+        self.listed_as(self.listing)
+    }
+
+    fn listed_as(&self, (is_listed, is_delisted): (bool, bool)) -> Universe {
         let all = universe();
         let markets = all.iter().filter(|market| is_listed || market.asset < SOL).map(|market| Market {
             is_delisted: market.is_delisted || is_delisted && market.coin == "SOL",

@@ -21,6 +21,8 @@ fn every_ms(on: On) -> u64 {
         On::Prices | On::Account => 1_000,
         On::Orders => 5_000,
         On::Twaps => u64::MAX / 2,
+        // Sooner than the service reads it, so that each game sees it.
+        On::Allowance => 5_000,
         _ => 60_000,
     }
 }
@@ -42,8 +44,14 @@ impl World {
             Read::Twaps => self.want(On::Twaps),
             Read::Universe => self.want(On::Markets),
             Read::Leverage { asset, .. } => {
-                let leverage = Some(Leverage { mode: MarginMode::Cross, value: 5 });
-                self.mail.push((self.now + STEP, Input::Leverage { asset, leverage }));
+                let setting = Some(Leverage { mode: MarginMode::Cross, value: self.dice.pick(&[5, 20]) });
+                let (late, leverage) = match self.trouble(On::Leverage) {
+                    None => (STEP, setting),
+                    Some(How::Slow) => (SLOW_MS, setting),
+                    Some(How::Hung) => (BESIDE_MS, None),
+                    Some(_) => (STEP, None),
+                };
+                self.mail.push((self.now + late, Input::Leverage { asset, leverage }));
             }
             Read::OrderStatus { intent, index, cloid } => {
                 let (late, answer) = match self.trouble(On::Status) {
@@ -129,7 +137,11 @@ impl World {
                 self.due.insert(on, (u64::MAX, self.now));
                 Input::Twaps(Ok(self.twaps.iter().map(|twap| ("ETH".to_owned(), twap.id)).collect()))
             }
+            On::Markets if is_wrong => Input::Universe(self.swapped()),
+            On::Markets if trouble == Some(How::Stale) => Input::Universe(self.unlisted()),
             On::Markets => Input::Universe(self.markets()),
+            On::Allowance if is_wrong => Input::RequestsLeft(0),
+            On::Allowance => Input::RequestsLeft(10_000),
             _ => {
                 let since_ms = self.ledger_since_ms;
                 self.ledger_since_ms = since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));

@@ -14,12 +14,13 @@ use crate::venue::action::Action;
 const TIME_OUT_MS: u64 = 10_000;
 const SLOW_MS: u64 = 2_500;
 /// Refusals of a request as a whole that say nothing of its orders.
-const WHOLE: [&str; 5] = [
+const WHOLE: [&str; 6] = [
     "Invalid nonce: nonce too low",
     "Action already expired",
     "Too many cumulative requests sent (10001 > 10000)",
     "Must deposit before performing actions. User: 0x0000000000000000000000000000000000000001",
     "Unable to recover signer.",
+    "User or API Wallet 0x0000000000000000000000000000000000000001 does not exist.",
 ];
 
 fn kind(action: &Action) -> Option<On> {
@@ -27,6 +28,8 @@ fn kind(action: &Action) -> Option<On> {
         Action::Order(_) | Action::Modify { .. } | Action::BatchModify { .. } => Some(On::Place),
         Action::Cancel { .. } | Action::CancelByCloid { .. } => Some(On::Cancel),
         Action::TwapCancel { .. } => Some(On::EndTwap),
+        Action::Noop => Some(On::Burn),
+        Action::UpdateLeverage { .. } => Some(On::SetLeverage),
         _ => None,
     }
 }

@@ -16,9 +16,16 @@ pub(super) enum On {
     Place,
     Cancel,
     EndTwap,
+    /// A market's leverage setting.
+    Leverage,
+    /// How many requests the venue still takes.
+    Allowance,
+    /// A noop, which settles what has no answer.
+    Burn,
+    SetLeverage,
 }
 
-const ALL: [On; 11] = [
+const ALL: [On; 15] = [
     On::Prices,
     On::Account,
     On::Orders,
@@ -30,6 +37,10 @@ const ALL: [On; 11] = [
     On::Place,
     On::Cancel,
     On::EndTwap,
+    On::Leverage,
+    On::Allowance,
+    On::Burn,
+    On::SetLeverage,
 ];
 
 /// How it does.
@@ -38,14 +49,14 @@ pub(super) enum How {
     /// No answer comes; of an action nobody knows whether it was done.
     Hung,
     Slow,
-    /// Of a read, no answer; of an action, one that says that it was not done.
+    /// Of a read, no answer, be it 403, 429 or 502: the core hears of none; of an action, one that says that it was not done.
     Failing,
     /// The state of some time ago, which says so.
     Stale,
     /// The venue's time in the answer is wrong.
     Ahead,
     Behind,
-    /// One read shows half of the equity or of the prices.
+    /// One read shows half of the equity or of the prices, two markets in each other's place, or no request left.
     Wrong,
     /// HTTP 502: done or not.
     Gateway,
@@ -91,12 +102,20 @@ impl Trouble {
             On::Account => dice.pick(&OF_THE_ACCOUNT),
             On::Prices => dice.pick(&[How::Hung, How::Slow, How::Failing, How::OtherText, How::Stale, How::Wrong]),
             On::Orders => dice.pick(&[How::Hung, How::Slow, How::Failing, How::OtherText, How::Stale]),
-            On::Place | On::Cancel | On::EndTwap => dice.pick(&OF_ACTIONS),
+            On::Markets => dice.pick(&[How::Hung, How::Slow, How::Failing, How::OtherText, How::Stale, How::Wrong]),
+            On::Allowance => dice.pick(&[How::Hung, How::Failing, How::Wrong]),
+            On::Place | On::Cancel | On::EndTwap | On::Burn | On::SetLeverage => dice.pick(&OF_ACTIONS),
             _ => dice.pick(&OF_READS),
         };
         let from_ms = begins_ms + 2_000 + dice.roll(8_000);
         let longest = if dice.one_in(3) { 25_000 } else { 6_000 };
         let until_ms = from_ms + 500 + dice.roll(longest);
         Self { on, how, from_ms, until_ms }
+    }
+
+    /// What brings about what this one meets: a nonce is burnt only for an action that nobody answered.
+    pub(super) fn company(&self, dice: &mut Dice) -> Option<Self> {
+        let on = if dice.one_in(2) { On::Place } else { On::Cancel };
+        (self.on == On::Burn).then(|| Self { on, how: dice.pick(&[How::Hung, How::Gateway]), ..*self })
     }
 }

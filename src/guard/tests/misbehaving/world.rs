@@ -72,6 +72,8 @@ impl World {
         if dice.one_in(4) {
             troubles.push(Trouble::draw(NOW, &mut dice));
         }
+        let company = troubles[0].company(&mut dice);
+        troubles.extend(company);
         let is_listed = !dice.one_in(4);
         let mut world = Self {
             guard: Guard::new(config(Mode::Testnet, rules), 0),
@@ -107,6 +109,7 @@ impl World {
         world.give(Input::Marks { marks, begun_ms: NOW });
         world.due = [On::Mode, On::Prices, On::Account, On::Orders].map(|on| (on, (NOW, 0))).into();
         world.due.insert(On::Markets, (NOW + 60_000, 0));
+        world.due.insert(On::Allowance, (NOW + 1_000, 0));
         world
     }
 
