@@ -33,6 +33,7 @@ fn config() -> Config {
         equity_cap: None,
         account_max_age_ms: 5_000,
         prices_max_age_ms: 5_000,
+        marks_max_age_ms: 30_000,
         orders_max_age_ms: 15_000,
         weight_per_minute: 1_200,
         kill_file: "/nowhere/kill".to_owned(),
