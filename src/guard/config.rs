@@ -61,6 +61,8 @@ pub struct Config {
     pub account_max_age_ms: u64,
     /// A price read older than this is stale.
     pub prices_max_age_ms: u64,
+    /// A mark at the mid that was read longer ago is read again before an entry is judged by it.
+    pub marks_max_age_ms: u64,
     /// A read of the open orders older than this is stale.
     pub orders_max_age_ms: u64,
     /// The guard's part of the weight that the venue gives the address each minute.

@@ -4,7 +4,8 @@ use super::effects::Effects;
 use super::flow::risk::{ledger, mode};
 use super::flow::step_context::Step;
 use super::flow::{
-    acts_for, cover, flatten, kill_switch, requests, risk_event, send_result, settlement, shutdown, supervise, untold,
+    acts_for, cover, flatten, fresh_marks, kill_switch, requests, risk_event, send_result, settlement, shutdown,
+    supervise, untold,
 };
 use super::input::Input;
 use super::recovery::open_intents;
@@ -107,6 +108,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::SendsEnded => shutdown::on_sends_ended(step),
         Input::Tick => {
             requests::unpark_overdue(step);
+            fresh_marks::refresh(step);
             untold::tell_if_due(step);
             ledger::forget_oddities(step);
             if step.guard.shutdown_reason.is_none() {

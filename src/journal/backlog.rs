@@ -19,6 +19,7 @@ pub(super) struct Backlog {
 /// A risk record to be written.
 pub(super) struct Record {
     pub(super) text: String,
+    worth: Worth,
     /// For one that does not name its place yet: how many of the waiting events come before it.
     pub(super) after: Option<usize>,
 }
@@ -45,25 +46,25 @@ impl Backlog {
         self.events.extend(events);
         let after = self.events.len();
         self.worths.resize(after, worth);
-        self.risk.extend(risk.into_iter().map(|line| Record { text: line.text, after: Some(after) }));
+        self.risk.extend(risk.into_iter().map(|line| Record { text: line.text, worth, after: Some(after) }));
     }
 
     /// What the records that wait are worth: as much as the best of them.
     pub(super) fn worth(&self) -> Worth {
-        let events = self.worths.iter().copied().max().unwrap_or_default();
-        if self.risk.is_empty() { events } else { Worth::Own }
+        self.worths.iter().copied().chain(self.risk.iter().map(|record| record.worth)).max().unwrap_or_default()
     }
 
-    /// Lets go of the events that are worth less than this: what is left of the disk is for the others.
+    /// Lets go of the events that are worth less than this, but for those that wait: what is left of the disk is for the others.
     pub(super) fn drop_below(&mut self, least: Worth) {
         let worths = std::mem::take(&mut self.worths);
-        let mut kept = worths.iter().map(|worth| *worth >= least);
+        let is_kept = |worth: &Worth| *worth == Worth::Later || *worth >= least;
+        let mut kept = worths.iter().map(is_kept);
         for record in &mut self.risk {
-            let before = |after: &usize| worths.iter().take(*after).filter(|worth| **worth >= least).count();
+            let before = |after: &usize| worths.iter().take(*after).filter(|worth| is_kept(worth)).count();
             record.after = record.after.as_ref().map(before);
         }
         self.events.retain(|_| kept.next().unwrap_or(true));
-        self.worths = worths.into_iter().filter(|worth| *worth >= least).collect();
+        self.worths = worths.into_iter().filter(is_kept).collect();
         self.measure();
     }
 

@@ -29,6 +29,9 @@ pub struct RiskLine {
 /// What records are worth when the disk is full: the reserve is there for those that something depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Worth {
+    /// What a life says of how things stand, a checkpoint beside it too: no byte of the reserve, but it waits for room, and goes
+    /// ahead of what takes some.
+    Later,
     /// Refusals, and what is only told: no byte of the reserve.
     Told,
     /// A client's exit: its own part of the first part of the reserve.
@@ -47,7 +50,7 @@ pub struct Batch<T> {
     pub events: Vec<Line>,
     /// Risk records, in order; on disk after the events.
     pub risk: Vec<RiskLine>,
-    /// What they are worth; risk records are worth all of the reserve whatever is said here.
+    /// What they are worth; risk records are worth all of the reserve, unless they can be written later.
     pub worth: Worth,
     /// Given back on release.
     pub after: T,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use super::chain::LineFault;
+use super::space::no_space;
 
 /// A place in a journal that is not as it was written. Nothing is changed when one is found.
 #[derive(Debug)]
@@ -156,6 +157,12 @@ pub enum OpenError {
 impl OpenError {
     pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> OpenError + '_ {
         |error| OpenError::Io { path: path.to_owned(), error }
+    }
+
+    /// Whether nothing but room on a disk is missing: once there is some, the journal can be opened.
+    #[must_use]
+    pub fn is_for_want_of_room(&self) -> bool {
+        matches!(self, OpenError::Io { error, .. } if no_space(error))
     }
 }
 

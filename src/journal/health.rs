@@ -1,8 +1,9 @@
 //! Whether the journal can be written, for all threads to see.
 
+use crate::base::clock::steady_ms;
 use crate::base::sync::lock;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 /// How the journal stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub struct Health {
     error: Mutex<Option<String>>,
     low_space: Mutex<Option<String>>,
     is_full: AtomicBool,
+    /// Since when the writer has been at the disk; 0 while it is not.
+    at_disk_since_ms: AtomicU64,
 }
 
 impl Health {
@@ -32,6 +35,23 @@ impl Health {
 
     pub(crate) fn set_full(&self, is_full: bool) {
         self.is_full.store(is_full, Ordering::Release);
+    }
+
+    /// For how long the writer has been at the disk: a call that hangs is no error, and never comes back to be one.
+    pub fn at_disk_for_ms(&self, now_steady_ms: u64) -> u64 {
+        match self.at_disk_since_ms.load(Ordering::Acquire) {
+            0 => 0,
+            since_ms => now_steady_ms.saturating_sub(since_ms),
+        }
+    }
+
+    /// The writer goes to the disk, or is back from it.
+    pub(crate) fn set_at_disk(&self, is_at_disk: bool) {
+        self.set_at_disk_since(if is_at_disk { steady_ms() } else { 0 });
+    }
+
+    pub(crate) fn set_at_disk_since(&self, steady_ms: u64) {
+        self.at_disk_since_ms.store(steady_ms, Ordering::Release);
     }
 
     /// What to tell the user of a disk that is nearly full.

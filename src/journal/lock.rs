@@ -1,7 +1,7 @@
 //! The journal's lock: who holds it writes.
 
 use std::fs::File;
-use std::io::Write;
+use std::os::unix::fs::FileExt;
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -17,9 +17,12 @@ pub(super) fn lock(folder: &Folder) -> Result<Flock<File>, OpenError> {
     let path = folder.join(LOCK);
     let file = folder.open_or_create(LOCK, 0o600)?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-        Ok(mut held) => {
-            let written = held.set_len(0).and_then(|()| writeln!(held, "{}", std::process::id()));
-            written.map_err(OpenError::io(&path))?;
+        Ok(held) => {
+            // Over what stands there: what it gave back of a full disk somebody else would take.
+            let pid = format!("{}\n", std::process::id());
+            let written = held.write_all_at(pid.as_bytes(), 0);
+            let length = u64::try_from(pid.len()).unwrap_or_default();
+            written.and_then(|()| held.set_len(length)).map_err(OpenError::io(&path))?;
             Ok(held)
         }
         Err((_, Errno::EWOULDBLOCK)) => {

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::{Chain, Lines, seal};
 use super::error::{OpenError, What};
-use super::folder::{Folder, Folders};
+use super::folder::{Folder, Folders, remove};
 use super::in_place::is_in_place;
 use super::segment::{Segment, damage, list};
+use super::space::no_space;
 use crate::faults::{Faults, Step};
 
 pub(super) const NAME: &str = "tail.redo";
@@ -94,14 +95,17 @@ impl Redo {
 }
 
 /// Completes the batch that `tail.redo` names, where its file's end is cut or missing. Nothing else is touched: a redo
-/// file that is itself cut, or that names an older file, says nothing.
+/// file that is itself cut, or that names an older file, says nothing. Where the disk has no room for it, what is missing is
+/// taken back: it is of a batch that nobody was told of, and who starts on a full disk needs a guard most.
 pub(crate) fn complete(folders: &Folders, faults: &Faults) -> Result<(), OpenError> {
     for folder in folders.all() {
         let Some(file) = folder.open(NAME, false)? else { continue };
         let Some(parts) = read(file).map_err(OpenError::io(&folder.join(NAME)))? else { continue };
         for (segment, offset, bytes) in parts {
-            if list(folders, segment.stream())?.last().is_none_or(|last| *last <= segment) {
-                finish(folders, folder, segment, offset, &bytes, faults)?;
+            let is_last = list(folders, segment.stream())?.last().is_none_or(|last| *last <= segment);
+            if is_last && !finish(folders, folder, segment, offset, &bytes, faults)? {
+                // The next part says where in this one it stands.
+                break;
             }
         }
     }
@@ -157,6 +161,7 @@ fn whole(bytes: impl BufRead, from: Chain) -> bool {
     }
 }
 
+/// Whether the part stands there whole now, or was taken back.
 fn finish(
     folders: &Folders,
     other: &Folder,
@@ -164,14 +169,17 @@ fn finish(
     offset: u64,
     bytes: &[u8],
     faults: &Faults,
-) -> Result<(), OpenError> {
+) -> Result<bool, OpenError> {
     let name = segment.name();
     let folder = folders.all().find(|folder| matches!(folder.open(&name, false), Ok(Some(_)))).unwrap_or(other);
     let path = folder.join(&name);
     let failed = OpenError::io(&path);
     let file = match folder.open(&name, true)? {
         Some(file) => file,
-        None if offset == 0 => folder.create(&name, 0o644).map_err(&failed)?,
+        None if offset == 0 => match folder.create(&name, 0o644) {
+            Err(error) if no_space(&error) => return Ok(false),
+            made => made.map_err(&failed)?,
+        },
         None => return Err(damage(&path, 0, What::Short { reached: offset, says: "tail.redo" }).into()),
     };
     let length = file.metadata().map_err(&failed)?.len();
@@ -179,7 +187,7 @@ fn finish(
         return Err(damage(&path, length, What::Short { reached: offset, says: "tail.redo" }).into());
     };
     let Some((done, missing)) = usize::try_from(there).ok().and_then(|there| bytes.split_at_checked(there)) else {
-        return Ok(());
+        return Ok(true);
     };
     let mut found = vec![0; done.len()];
     file.read_exact_at(&mut found, offset).map_err(&failed)?;
@@ -187,9 +195,16 @@ fn finish(
         return Err(damage(&path, offset, What::NotTheBatch).into());
     }
     let step = if segment.day.is_some() { Step::EventsWrite } else { Step::RiskWrite };
-    faults
-        .write(step, &file, missing, length)
-        .and_then(|()| file.sync_data())
-        .and_then(|()| folder.sync())
-        .map_err(&failed)
+    let is_whole = missing.is_empty();
+    let written = if is_whole { Ok(()) } else { faults.write(step, &file, missing, length) };
+    let written = written.and_then(|()| file.sync_data()).and_then(|()| folder.sync());
+    match written {
+        Err(error) if no_space(&error) && !is_whole => {
+            // A new file of its own would stand there empty.
+            let taken_back =
+                if offset == 0 { remove(&path) } else { file.set_len(offset).and_then(|()| file.sync_data()) };
+            taken_back.map(|()| false).map_err(&failed)
+        }
+        written => written.map(|()| true).map_err(&failed),
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
 use super::batch::Worth;
 use super::folder::{Folder, remove};
@@ -69,9 +70,10 @@ impl Reserve {
         self.0.iter().all(|part| part.held)
     }
 
-    /// Allocates what is not held, the last part first.
+    /// Allocates what is not held, the last part first. What stands there whole is held as it is: beside others who take every
+    /// byte that comes free it would not be made again.
     pub(crate) fn refill(&mut self, folder: &Folder, faults: &Faults) -> io::Result<()> {
-        self.0.iter_mut().rev().try_for_each(|part| part.refill(folder, faults))
+        self.0.iter_mut().rev().map(|part| part.refill(folder, faults)).fold(Ok(()), io::Result::and)
     }
 
     /// Gives up the next part, if `worth` is enough for it: what records must be worth to use it. None when there was none
@@ -91,6 +93,7 @@ impl Reserve {
 
 impl Part {
     fn refill(&mut self, folder: &Folder, faults: &Faults) -> io::Result<()> {
+        self.held = self.held || is_whole(folder, self.name);
         if self.held {
             return Ok(());
         }
@@ -107,6 +110,13 @@ impl Part {
         }
         filled
     }
+}
+
+/// Whether a file of this name has all its blocks.
+fn is_whole(folder: &Folder, name: &str) -> bool {
+    let there = folder.open(name, false).ok().flatten().and_then(|file| file.metadata().ok());
+    let size = SIZE.unsigned_abs();
+    there.is_some_and(|there| there.len() == size && there.blocks().saturating_mul(512) >= size)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! How much room a disk has left.
 
+use std::io;
 use std::path::Path;
 
+use nix::libc::{EDQUOT, ENOSPC};
 use nix::sys::statvfs::statvfs;
 
 /// A disk is nearly full with less than this free (bytes), unless that is more than the part of [`SHARE`].
@@ -11,6 +13,11 @@ const SHARE: u64 = 20;
 
 /// With less than this free (bytes) a disk that was full is full still.
 const ROOM: u64 = 1024 * 1024;
+
+/// Whether an error says that the disk, or the share of it, is full.
+pub(super) fn no_space(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(ENOSPC | EDQUOT))
+}
 
 /// A look at a disk.
 #[derive(Clone, Copy)]

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use nix::fcntl::Flock;
-use nix::libc::{EDQUOT, ENOSPC};
 
 use super::backlog::{Backlog, Unwritten};
 use super::batch::{Line, RiskLine, Worth, check, with_position};
@@ -22,6 +21,7 @@ use super::redo::{Part, Redo};
 use super::reserve::{Reserve, Shares};
 use super::seen::with_seen;
 use super::segment::Position;
+use super::space::no_space;
 use super::tail::{Encoded, Plan, Tail};
 use super::witness::Witness;
 use crate::base::day::{Day, day_of};
@@ -213,11 +213,13 @@ impl Store {
             if self.remedy(&failure.error, &mut tries) {
                 continue;
             }
-            if self.is_full && self.backlog.worth() == Worth::Told {
+            if self.is_full && self.backlog.worth() <= Worth::Told {
                 // Nothing depends on these, and the reserve is whole.
                 self.keep(Worth::Exit(None));
-                self.show_health();
-                return Err(Arc::new(self.no_room()));
+                if self.backlog.is_empty() {
+                    self.show_health();
+                    return Err(Arc::new(self.no_room()));
+                }
             }
             self.backlog.refused(before);
             let error = JournalError::Disk { path: failure.path, error: failure.error };
@@ -371,11 +373,6 @@ impl Commit {
         self.lines += written.records.len();
         self.bytes += written.bytes.len();
     }
-}
-
-/// Whether an error says that the disk, or the share of it, is full.
-fn no_space(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(ENOSPC | EDQUOT))
 }
 
 struct Failure {

@@ -83,18 +83,32 @@ impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R
                 None => match self.batches.recv_timeout(LOOK) {
                     Ok(batch) => batch,
                     Err(RecvTimeoutError::Timeout) => {
-                        self.store.look_at_places();
-                        self.store.retry_backlog();
-                        self.store.look_at_space();
+                        self.at_disk(|writer| {
+                            writer.store.look_at_places();
+                            writer.store.retry_backlog();
+                            writer.store.look_at_space();
+                        });
                         continue;
                     }
                     Err(RecvTimeoutError::Disconnected) => return,
                 },
             };
-            next = self.group(first);
-            self.store.retry_backlog();
-            self.store.look_at_space();
+            next = self.at_disk(|writer| {
+                let next = writer.group(first);
+                writer.store.retry_backlog();
+                writer.store.look_at_space();
+                next
+            });
         }
+    }
+
+    /// Does what may take as long as the disk likes, for all to see.
+    fn at_disk<D>(&mut self, deed: impl FnOnce(&mut Self) -> D) -> D {
+        let health = self.store.health();
+        health.set_at_disk(true);
+        let done = deed(self);
+        health.set_at_disk(false);
+        done
     }
 
     /// Writes one batch and those that wait behind it; gives back the first that belongs to another day's file.
@@ -108,7 +122,7 @@ impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R
             }
             let Batch { events, risk, worth, after, .. } = batch;
             (self.begin)(&after);
-            let worth = if risk.is_empty() { worth } else { Worth::Own };
+            let worth = if risk.is_empty() || worth == Worth::Later { worth } else { Worth::Own };
             let length = size(&events, &risk);
             let checked = check(&events, &risk).and_then(|()| self.store.admit(worth, length));
             if checked.is_ok() {

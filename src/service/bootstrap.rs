@@ -1,7 +1,7 @@
 //! The core at start: its settings from the config, its memory from the journal.
 
 use super::reporting::recent_events::RecentEvents;
-use super::venue_io::intervals::Intervals;
+use super::venue_io::intervals::{Intervals, marks_max_age_ms};
 use crate::base::mode::{Mode, Network};
 use crate::guard::{self, Guard};
 use crate::home::{Config, Home};
@@ -52,6 +52,7 @@ fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config
         equity_cap: config.equity_cap,
         account_max_age_ms: max_age(intervals.account_ms, LEAST_AGE_MS),
         prices_max_age_ms: max_age(intervals.prices_ms, LEAST_AGE_MS),
+        marks_max_age_ms: marks_max_age_ms(config.ip_share.budget_per_minute()),
         orders_max_age_ms: max_age(intervals.orders_ms, LEAST_ORDERS_AGE_MS),
         weight_per_minute: config.ip_share.budget_per_minute(),
         kill_file: home.kill_file().path().display().to_string(),

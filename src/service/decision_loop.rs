@@ -35,6 +35,10 @@ const CHECKPOINT_BYTES: usize = 4 * 1024 * 1024;
 /// The text for a request that a full disk takes in only to find no room at the venue.
 const IN_VAIN: &str = "the disk is full, its reserve is for what can be sent, and the client has spent its part of the minute's \
                        weight: ask again within a minute, and make space";
+/// A disk that has not answered for so long hangs.
+const HANGS_AFTER_MS: u64 = 5_000;
+const HANGS: &str = "the journal's disk does not answer: what is decided is not on record, and nothing is sent, no stop and no \
+                     close either, until it does; close at the venue what must not wait, and repair the disk";
 /// How long sends may take to end once the shutdown was asked for.
 const SHUTDOWN_GRACE_MS: u64 = 5_000;
 
@@ -239,7 +243,9 @@ impl DecisionLoop {
             return;
         }
         let at_ms = now_ms();
-        let (worth, is_due) = (worth(&effects.records), self.uncovered.add(&effects.records, day_of(at_ms)));
+        let is_alone = effects.risk.is_empty() && outputs.is_empty();
+        let worth = worth(&effects.records, is_alone);
+        let is_due = self.uncovered.add(&effects.records, day_of(at_ms));
         let lines = effects.records.into_iter().map(line).collect();
         let mut risk: Vec<_> = effects.risk.into_iter().map(|record| RiskLine { text: record.text }).collect();
         if is_due {
@@ -296,6 +302,7 @@ impl DecisionLoop {
     /// Tells the core when the journal's condition changed.
     fn journal_health(&mut self) {
         let problem = match self.health.condition() {
+            _ if self.health.at_disk_for_ms(steady_ms()) >= HANGS_AFTER_MS => Some(HANGS.to_owned()),
             Condition::Good => None,
             Condition::Degraded | Condition::Failing => {
                 Some(self.health.error().unwrap_or_else(|| "the journal is failing".to_owned()))
@@ -345,12 +352,14 @@ impl Uncovered {
     }
 }
 
-/// What a batch is worth on a full disk: as much as the best of its events.
-fn worth(records: &[guard::Record]) -> Worth {
+/// What a batch is worth on a full disk: as much as the best of its events. What only says how things stand waits for room,
+/// where it `is_alone`, without a risk record or anything that is released by it.
+fn worth(records: &[guard::Record], is_alone: bool) -> Worth {
     let of = |record: &guard::Record| match record.decided {
         Some(decided) if decided.is_exit => Worth::Exit(decided.client),
         Some(_) => Worth::Told,
         None if record.kind == "error" => Worth::Told,
+        None if is_alone && matches!(record.kind, "started" | "risk") => Worth::Later,
         None => Worth::Own,
     };
     records.iter().map(of).max().unwrap_or_default()

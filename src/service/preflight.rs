@@ -57,7 +57,7 @@ impl PreflightedService {
     ///
     /// # Errors
     /// [`RunError::Refused`]: a journal that is damaged, missing or held by another service, a port that is taken, too
-    /// few open files allowed.
+    /// few open files allowed. [`RunError::Failed`]: a disk without room for the journal's files, so that it is tried again.
     pub fn new(home: Home, config: Config) -> Result<Self, RunError> {
         allow_descriptors().map_err(RunError::Refused)?;
         let dir = home.journal_dir(config.mode, config.account);
@@ -66,7 +66,10 @@ impl PreflightedService {
         let (fallback, clients) = (config.journal_fallback.clone(), config.auth.clients.len());
         let witness = Some(home.journal_witness(config.mode, config.account));
         let options = Options { fallback, witness, clients, faults: faults.clone(), owner };
-        let (store, opened) = journal::open(&dir, &options).map_err(|error| RunError::Refused(error.to_string()))?;
+        let (store, opened) = journal::open(&dir, &options).map_err(|error| match error.is_for_want_of_room() {
+            true => RunError::Failed(error.to_string()),
+            false => RunError::Refused(error.to_string()),
+        })?;
         match home.kill_file().make_ready() {
             Ok(()) => {}
             // Made as soon as there is room: who starts on a full disk needs a guard most.

@@ -13,7 +13,8 @@ pub enum Priority {
     ClientExit,
     /// The guard's own steady reads of prices, account, open orders and ledger: a floor that no client can touch.
     Read,
-    /// Its other reads, and those sooner than their interval: they live on what nothing else is kept for.
+    /// Its other reads, and those sooner than their interval: they live on what is kept for nothing else, clients' entries
+    /// included.
     EarlyRead,
     /// A client's entries, settings and whatever else is no exit.
     ClientEntry,

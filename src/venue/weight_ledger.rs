@@ -21,7 +21,7 @@ const FLATTEN_LEAST: u32 = 6 + 3 + 22 + 5;
 const EXIT_LEAST: u32 = 14;
 /// The slowest safe reads: prices, account and spot balance every 10 s (2 each), open orders every 30 s (20).
 const READ_LEAST: u32 = 6 * (2 + 2 + 2) + 2 * 20;
-/// A few entries that no pass-through question can crowd out.
+/// A few entries that no pass-through question and no read out of turn can crowd out.
 const ENTRY_LEAST: u32 = 4;
 
 // What is left at the smallest budget must still pass one documented question (20) through a minute, or an
@@ -312,6 +312,9 @@ pub fn read_floor(budget: u32) -> u32 {
 fn yields(priority: Priority, other: Priority) -> bool {
     match priority {
         Priority::ClientExit => matches!(other, Priority::Flatten | Priority::Read),
+        // What is kept for entries is kept from the reads that clients' requests call for too: else whoever calls for most of
+        // them keeps the others' entries out.
+        Priority::EarlyRead => other == Priority::ClientEntry || other < priority,
         _ => other < priority,
     }
 }

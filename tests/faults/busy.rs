@@ -1,4 +1,4 @@
-//! A disk so slow that the journal's queue fills: entries are refused as busy, exits are not.
+//! A disk so slow that the journal's queue fills: entries are refused as busy, exits are not. And one that hangs is told of.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tungstenite::{Message, WebSocket};
 
 use crate::script::play;
 use crate::signing::{BTC, ETH, closing, limit, place, signed};
-use crate::stand::{Mode, Stand};
+use crate::stand::{Mode, Stand, until};
 
 /// Connections, and posts that each may have at work: together more than the journal's queue takes.
 const CONNECTIONS: usize = 14;
@@ -32,6 +32,24 @@ fn post(socket: &mut WebSocket<TcpStream>, stand: &Stand, action: &Value) {
 fn code(socket: &mut WebSocket<TcpStream>) -> String {
     let reply: Value = serde_json::from_str(socket.read().unwrap().to_text().unwrap()).unwrap();
     reply["guard"]["code"].as_str().unwrap_or_else(|| panic!("{reply}")).to_owned()
+}
+
+/// No error says so: nothing comes back from the disk at all.
+#[test]
+fn a_disk_that_hangs_is_ill_health_until_it_answers() {
+    let stand = Stand::up(Mode::Paper, "");
+    until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
+    let mut trader = connect(&stand);
+    play(&stand, &[json!({"step": Step::EventsSync.name(), "times": 1, "do": "delay", "ms": SLOW_MS})]);
+    post(&mut trader, &stand, &json!({"type": "noop"}));
+    until("the disk to be told of", || {
+        let health = stand.get("/healthz");
+        (health.status == 503 && health.body.contains("does not answer")).then_some(())
+    });
+    let alerts = stand.status()["alerts"].clone();
+    assert!(alerts.as_array().unwrap().iter().any(|alert| alert["code"] == "journal_error"), "{alerts}");
+    assert_eq!(code(&mut trader), "allowed");
+    until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub(crate) mod decision;
 pub(crate) mod discrepancies;
 pub(crate) mod dispatch;
 pub(crate) mod flatten;
+pub(crate) mod fresh_marks;
 pub(crate) mod guard_actions;
 pub(crate) mod held_position;
 pub(crate) mod kill_switch;

@@ -4,6 +4,7 @@
 use crate::base::address::{Address, Cloid};
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::decision;
+use crate::guard::flow::fresh_marks;
 use crate::guard::flow::step_context::Step;
 use crate::guard::input::{Request, RequestBody};
 use crate::guard::judge::cancel;
@@ -13,7 +14,7 @@ use crate::guard::state::cover::side_covered;
 use crate::guard::state::guard::{Guard, Parked};
 use crate::venue::action::{Action, Grouping};
 use crate::venue::info::Leverage;
-use crate::venue::market::FIRST_NON_CORE_ASSET;
+use crate::venue::market::{FIRST_NON_CORE_ASSET, Market};
 use std::collections::BTreeSet;
 
 /// Requests that wait at most, of all clients together.
@@ -38,14 +39,18 @@ pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
             step.guard.parked.push(Parked { request, wanted, marks, for_orders: true, at_ms });
             return;
         }
-        let to_read = |is_known| lower_leverage::markets_to_read(step.guard, &envelope.action, step.now_ms, is_known);
-        let (unknown, unmarked) = (to_read(lower_leverage::is_known), to_read(known_mark::is_known));
-        let marks: BTreeSet<u32> = unmarked.iter().map(|market| market.asset).collect();
-        let wanted: BTreeSet<u32> = unknown.iter().map(|market| market.asset).collect();
-        let is_asked = |asset: u32| step.guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));
-        let reads = unknown.into_iter().filter(|market| !is_asked(market.asset));
+        let guard = &*step.guard;
+        let entered = lower_leverage::markets_entered(guard, &envelope.action, step.now_ms);
+        let is_unknown = |market: &&&Market| !lower_leverage::is_known(guard, market.asset, step.now_ms);
+        let is_asked = |asset: u32| guard.parked.iter().any(|waiting| waiting.wanted.contains(&asset));
+        let wanted: BTreeSet<u32> = entered.iter().filter(is_unknown).map(|market| market.asset).collect();
+        let reads = entered.iter().filter(is_unknown).filter(|market| !is_asked(market.asset));
         let reads = reads.map(|market| Read::Leverage { asset: market.asset, coin: market.coin.clone() });
         step.effects.immediate.extend(reads.map(Command::Read));
+        let entered: BTreeSet<u32> = entered.into_iter().map(|market| market.asset).collect();
+        let is_unmarked = |asset: &u32| !known_mark::is_known(guard, *asset, step.now_ms);
+        let marks: BTreeSet<u32> = entered.iter().copied().filter(is_unmarked).collect();
+        fresh_marks::note_entered(step, entered);
         let can_wait = has_room && !closes_anything(step.guard, &envelope.action);
         if !marks.is_subset(&wanted) {
             // A setting comes with its market's mark.
@@ -110,9 +115,10 @@ pub(crate) fn on_leverage(step: &mut Step<'_>, asset: u32, leverage: Option<Leve
 
 /// Judges the requests whose marks are known now.
 pub(crate) fn on_marks_read(step: &mut Step<'_>) {
-    let Guard { parked, view, config, .. } = &mut *step.guard;
-    let is_unknown = |asset: &u32| !view.knows_mark(*asset, step.now_ms, config.prices_max_age_ms);
+    let mut parked = std::mem::take(&mut step.guard.parked);
+    let is_unknown = |asset: &u32| !known_mark::is_known(step.guard, *asset, step.now_ms);
     parked.iter_mut().for_each(|waiting| waiting.marks.retain(is_unknown));
+    step.guard.parked = parked;
     unpark(step, Parked::has_all);
 }
 

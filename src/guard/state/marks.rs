@@ -10,9 +10,6 @@ use std::collections::BTreeMap;
 /// Within so much of the mid the mark counts as the same: a spread, and what moves between two reads.
 const SAME_PCT: Decimal = dec!(0.2);
 
-/// A mark at the mid is relied on for so long: two reads of all marks.
-const MAX_AGE_MS: u64 = 120_000;
-
 impl View {
     /// Takes in marks by coin, each unless a newer one is held. Those of a list that contradicts the known one may be of other
     /// markets.
@@ -42,12 +39,16 @@ impl View {
         self.last_mark(asset).map(|(mark, _)| mark).filter(|mark| is_apart(*mid, *mark))
     }
 
-    /// Whether the mark is known well enough to judge an entry: read within `fresh_ms`, or not long ago and at the mid.
-    pub(crate) fn knows_mark(&self, asset: u32, now_ms: u64, fresh_ms: u64) -> bool {
-        self.last_mark(asset).is_some_and(|(_, begun_ms)| {
-            let is_near = self.mark_apart(asset).is_none();
-            now_ms.saturating_sub(begun_ms) <= if is_near { fresh_ms.max(MAX_AGE_MS) } else { fresh_ms }
-        })
+    /// How long ago the newest mark was read.
+    pub(crate) fn mark_age_ms(&self, asset: u32, now_ms: u64) -> Option<u64> {
+        self.last_mark(asset).map(|(_, begun_ms)| now_ms.saturating_sub(begun_ms))
+    }
+
+    /// Whether the mark is known well enough to judge an entry: read within `fresh_ms`, or within `at_mid_ms` and at the mid.
+    /// The mid says nothing of where the mark went since: whoever quotes there can hold it.
+    pub(crate) fn knows_mark(&self, asset: u32, now_ms: u64, fresh_ms: u64, at_mid_ms: u64) -> bool {
+        let longest_ms = if self.mark_apart(asset).is_none() { fresh_ms.max(at_mid_ms) } else { fresh_ms };
+        self.mark_age_ms(asset, now_ms).is_some_and(|age_ms| age_ms <= longest_ms)
     }
 
     /// The worse of mid and mark for who opens this side: what it would get for it at once.

@@ -29,6 +29,9 @@ pub(crate) struct Watch {
     retry: BTreeMap<u32, RetryState>,
     /// Since when the markets are asked for because of a coin that is in none, and when they last were.
     markets_asked: Option<(u64, u64)>,
+    /// When an entry in a market was last asked for, and when the marks of such markets were.
+    pub(crate) entered_ms: BTreeMap<u32, u64>,
+    pub(crate) marks_asked_ms: Option<u64>,
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,
     pub(crate) gone_ms: BTreeMap<u32, u64>,

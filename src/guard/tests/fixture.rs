@@ -68,6 +68,7 @@ pub(super) fn config(mode: Mode, rules: Rules) -> Config {
         equity_cap: None,
         account_max_age_ms: 5_000,
         prices_max_age_ms: 5_000,
+        marks_max_age_ms: 30_000,
         orders_max_age_ms: 15_000,
         weight_per_minute: 1_200,
         kill_file: "/home/owner/kill".to_owned(),

@@ -118,14 +118,14 @@ fn sent_at(effects: &Effects, trigger: &str) {
 }
 
 #[test]
-fn a_mark_at_the_mid_serves_for_two_minutes_and_one_away_from_it_as_long_as_prices_do() {
+fn a_mark_at_the_mid_serves_for_half_a_minute_and_one_away_from_it_as_long_as_prices_do() {
     // A fifth of a percent is no way.
     for (mark, age_ms, waits) in [
-        (dec!(1996), 120_000, false),
-        (dec!(1996), 120_001, true),
+        (dec!(1996), 30_000, false),
+        (dec!(1996), 30_001, true),
         (dec!(1995.9), 5_000, false),
         (dec!(1995.9), 5_001, true),
-        (dec!(2004), 120_000, false),
+        (dec!(2004), 30_000, false),
         (dec!(2004.1), 5_001, true),
     ] {
         let mut desk = desk(mark);
@@ -138,6 +138,35 @@ fn a_mark_at_the_mid_serves_for_two_minutes_and_one_away_from_it_as_long_as_pric
         assert_eq!(effects.records.is_empty(), waits, "{mark} after {age_ms} ms");
         assert_eq!(reads(&effects).contains(&&Read::Universe), waits, "{mark} after {age_ms} ms");
     }
+}
+
+#[test]
+fn the_marks_of_traded_markets_are_read_again_before_they_are_too_old() {
+    let mut desk = desk(dec!(2000));
+    desk.guard.view.marks.retain(|asset, _| *asset == ETH);
+    desk.order(entry());
+    let is_read = |desk: &mut Desk, later_ms: u64| {
+        desk.now += later_ms;
+        let effects = desk.step(Input::Tick);
+        reads(&effects).contains(&&Read::Universe)
+    };
+    assert!(!is_read(&mut desk, 19_999) && is_read(&mut desk, 1));
+    // Once, whatever becomes of it.
+    assert!(!is_read(&mut desk, 1));
+    tell(&mut desk, dec!(2000));
+    assert!(!is_read(&mut desk, 19_999) && is_read(&mut desk, 1));
+    tell(&mut desk, dec!(2000));
+    // A minute after the last entry nobody is known to trade.
+    assert!(!is_read(&mut desk, 19_998) && !is_read(&mut desk, 1) && !is_read(&mut desk, 60_000));
+}
+
+#[test]
+fn the_marks_of_markets_that_nobody_enters_are_not_read_ahead() {
+    let mut desk = desk(dec!(2000));
+    desk.hold("SOL", dec!(10));
+    desk.order(close(SOL, false, "99", "10")).reduces();
+    desk.now += 30_000;
+    assert!(!reads(&desk.step(Input::Tick)).contains(&&Read::Universe));
 }
 
 #[test]

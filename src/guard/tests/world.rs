@@ -53,6 +53,7 @@ impl World {
         let config = Config {
             account_max_age_ms: ages,
             prices_max_age_ms: ages,
+            marks_max_age_ms: ages,
             orders_max_age_ms: ages,
             ..config(Mode::Testnet, rules)
         };

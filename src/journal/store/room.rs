@@ -19,7 +19,8 @@ impl Store {
     pub(in crate::journal) fn admit(&mut self, worth: Worth, bytes: usize) -> Result<(), JournalError> {
         let least = self.volumes.get(self.active).map_or(Worth::Told, |volume| volume.reserve.least());
         let is_admitted = match worth {
-            _ if !self.is_full => true,
+            // It waits, and takes nothing.
+            _ if !self.is_full || worth == Worth::Later => true,
             Worth::Exit(Some(client)) if worth >= least => self.shares.take(client, bytes),
             _ => worth >= least.max(Worth::Exit(None)),
         };
@@ -28,7 +29,7 @@ impl Store {
 
     /// Whether the last commit kept records that are worth this.
     pub(in crate::journal) fn let_go(&self, worth: Worth) -> Result<(), JournalError> {
-        if worth < self.kept { Err(self.no_room()) } else { Ok(()) }
+        if worth != Worth::Later && worth < self.kept { Err(self.no_room()) } else { Ok(()) }
     }
 
     pub(super) fn no_room(&self) -> JournalError {

@@ -4,6 +4,7 @@ mod chain;
 mod crash;
 mod disk;
 mod figures;
+mod full_disk;
 mod index;
 mod lookup;
 mod places;

@@ -33,6 +33,7 @@ fn config() -> Config {
         equity_cap: None,
         account_max_age_ms: 5_000,
         prices_max_age_ms: 5_000,
+        marks_max_age_ms: 30_000,
         orders_max_age_ms: 15_000,
         weight_per_minute: 1_200,
         kill_file: "/nowhere/kill".to_owned(),
@@ -145,4 +146,26 @@ fn a_disk_that_is_nearly_full_is_told_of_until_there_is_room() {
         decision_loop.journal_health();
         assert_eq!(is_told(&decision_loop), is_low);
     }
+}
+
+/// A call to the disk that never comes back fails by no error.
+#[test]
+fn a_disk_that_hangs_is_told_of_until_it_answers() {
+    let (mut decision_loop, _inbox, _batches, _queued) = decision_loop();
+    let hangs = |decision_loop: &mut DecisionLoop| {
+        decision_loop.journal_health();
+        let is_ill = decision_loop.guard.health(now_ms()).problems.iter().any(|text| text.contains("does not answer"));
+        assert_eq!(decision_loop.guard.journal_problem().is_some(), is_ill);
+        is_ill
+    };
+    let now_steady_ms = steady_ms();
+    decision_loop.health.set_at_disk(true);
+    assert!(!hangs(&mut decision_loop));
+    let for_ms = |later_ms: u64| decision_loop.health.at_disk_for_ms(now_steady_ms + later_ms);
+    assert!((4_000..=5_000).contains(&for_ms(5_000)));
+    decision_loop.health.set_at_disk_since(now_steady_ms.saturating_sub(HANGS_AFTER_MS));
+    assert!(hangs(&mut decision_loop));
+    decision_loop.health.set_at_disk(false);
+    assert!(!hangs(&mut decision_loop));
+    assert_eq!(decision_loop.health.at_disk_for_ms(steady_ms()), 0);
 }

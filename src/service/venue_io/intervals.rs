@@ -25,23 +25,39 @@ impl Intervals {
     /// what they took beyond it a flood of clients' requests would keep from them.
     #[must_use]
     pub(in crate::service) fn for_budget(budget: u32) -> Self {
-        let stretch = |ms: u64, most: u64| {
-            let whole = u64::from(IP_BUDGET);
-            ms.saturating_mul(whole).checked_div(u64::from(budget)).unwrap_or(most).clamp(ms, most)
-        };
-        let orders_ms = stretch(5_000, 30_000);
+        let orders_ms = stretch(budget, 5_000, 30_000);
         let of_orders = (ORDERS_WEIGHT * MINUTE_MS).checked_div(orders_ms).unwrap_or_default();
         let left = u64::from(read_floor(budget)).saturating_sub(of_orders);
         let fitting_ms = (QUICK_WEIGHT * MINUTE_MS).checked_div(left).unwrap_or(10_000);
-        let quick_ms = stretch(1_000, 10_000).max(fitting_ms).min(10_000);
+        let quick_ms = stretch(budget, 1_000, 10_000).max(fitting_ms).min(10_000);
         Self { prices_ms: quick_ms, account_ms: quick_ms, orders_ms }
     }
+}
+
+/// How old a mark at the mid may be that an entry is judged by: half a minute at the whole budget, so that reading the marks
+/// ahead of the entries of a bot that trades on costs 40 weight a minute more, and in proportion at a smaller one, up to two
+/// reads on their interval: more of them would have to come from what entries need.
+#[must_use]
+pub(in crate::service) fn marks_max_age_ms(budget: u32) -> u64 {
+    stretch(budget, 30_000, 120_000)
+}
+
+/// A time at the whole budget, stretched in proportion to at most `most`.
+fn stretch(budget: u32, ms: u64, most: u64) -> u64 {
+    let whole = u64::from(IP_BUDGET);
+    ms.saturating_mul(whole).checked_div(u64::from(budget)).unwrap_or(most).clamp(ms, most)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::base::ip_share::SMALLEST_BUDGET;
+
+    #[test]
+    fn marks_serve_for_longer_where_the_share_is_small() {
+        let at = [IP_BUDGET, 900, 600, 300, SMALLEST_BUDGET].map(marks_max_age_ms);
+        assert_eq!(at, [30_000, 40_000, 60_000, 120_000, 120_000]);
+    }
 
     #[test]
     fn the_steady_reads_fit_into_their_floor_at_any_share() {

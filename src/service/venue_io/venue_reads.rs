@@ -1,5 +1,6 @@
 //! The guard's own reads of the venue: each question, its price, and the input that its answer makes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -92,9 +93,19 @@ impl VenueReader {
     pub(super) fn universe(&self, read_for: ReadFor) -> Result<(Universe, Input), String> {
         let begun_ms = now_ms();
         let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
-        let answer = self.ask_seldom(read_for, &json!({"type": "metaAndAssetCtxs", "dex": ""}))?;
-        let (meta, marks) = info::markets_and_marks(&answer)?;
-        let universe = Universe::from_meta(meta)?;
+        let both = self.ask_seldom(read_for, &json!({"type": "metaAndAssetCtxs", "dex": ""}));
+        let both = both.and_then(|answer| {
+            let (meta, marks) = info::markets_and_marks(&answer)?;
+            Ok((meta.clone(), marks))
+        });
+        let (meta, marks) = match both {
+            // Without markets nothing is seen, covered or closed; without marks only entries wait.
+            Err(_) if read_for.keeps_sight => {
+                (self.ask_for(read_for, &json!({"type": "meta", "dex": ""}))?, BTreeMap::new())
+            }
+            both => both?,
+        };
+        let universe = Universe::from_meta(&meta)?;
         self.venue.cache.keep(info_cache::key(&json!({"type": "meta"})), meta.to_string().into_bytes(), begun_ms);
         Ok((universe, Input::Marks { marks, begun_ms }))
     }

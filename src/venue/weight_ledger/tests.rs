@@ -123,6 +123,25 @@ fn entries_leave_room_to_take_back_what_was_placed() {
     }
 }
 
+/// Such as are called for by another client's requests.
+#[test]
+fn reads_out_of_turn_leave_each_client_its_part_of_what_is_kept_for_entries() {
+    for budget in [SMALLEST_BUDGET, IP_BUDGET] {
+        let mut ledger = Ledger::new(budget, [&ONE, &OTHER]);
+        let [.., entry, _] = ledger.reserves;
+        let beyond = budget - ledger.reserves.iter().sum::<u32>();
+        assert_eq!(drain(&mut ledger, EarlyRead, None), beyond);
+        assert!(ledger.try_claim(1, T0).is_err());
+        let mut unclaimed = ledger.clone();
+        unclaimed.claimed = (0, 0);
+        // What cannot be halved goes to who comes first.
+        let parts = [&ONE, &OTHER].map(|client| drain(&mut unclaimed, ClientEntry, Some(client)));
+        assert_eq!(parts, [entry - entry / 2, entry / 2], "{budget}");
+    }
+    // A documented question's weight is still left to them at the smallest share.
+    assert!(ledger(SMALLEST_BUDGET).try_claim(20, T0).is_ok());
+}
+
 /// Such as by lives before this one, of which nobody knows what was spent for whom.
 #[test]
 fn an_exit_within_its_part_fits_whatever_was_spent() {
@@ -164,7 +183,10 @@ fn no_read_crowds_out_the_exits_of_two_clients_that_trade_down_in_steps() {
         let mut ledger = Ledger::new(IP_BUDGET, [&ONE, &OTHER]);
         drain(&mut ledger, reads, None);
         assert!((0..46).all(|_| ledger.try_spend(ClientExit, Some(&ONE), 1, T0).is_ok()), "{reads:?}");
-        assert!(ledger.try_spend(ClientExit, Some(&ONE), 1, T0).is_err(), "{reads:?}");
+        // Reads out of turn leave what is kept for entries, of which a client's exits may have its part.
+        let [.., entry, _] = ledger.reserves;
+        let more = if reads == Read { 0 } else { entry - entry / 2 };
+        assert_eq!(drain(&mut ledger, ClientExit, Some(&ONE)), more, "{reads:?}");
     }
 }
 

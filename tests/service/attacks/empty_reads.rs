@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::signing::resting;
-use crate::stand::{Mode, Stand, until};
+use crate::stand::{Mode, Stand, run_with, until};
 use crate::watched::{WIDE, hold, hold_covered, stops, until_flat};
 
 /// Waits until the venue has answered this question so many times more.
@@ -65,4 +65,17 @@ fn markets_that_are_none_are_read_again_at_once() {
     stand.launch();
     until("the stop", || stops(&stand, "ETH").into_iter().next());
     assert_eq!(stand.send(&resting())["status"], "ok");
+}
+
+/// Marks come with the markets, and are nothing that cover or a kill needs.
+#[test]
+fn markets_are_read_without_their_marks_where_those_cannot_be_had() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    hold(&stand, "ETH", "0.4");
+    stand.venue.fault("metaAndAssetCtxs", "http_422", 1_000_000).unwrap();
+    stand.launch();
+    until("the stop", || stops(&stand, "ETH").into_iter().next());
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    assert_eq!(done.status.code(), Some(0));
+    until_flat(&stand);
 }

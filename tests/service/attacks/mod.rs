@@ -20,6 +20,7 @@ mod exits_without_pause;
 mod flip_overtaken;
 mod flood_of_exits;
 mod frozen_account;
+mod full_starts;
 mod guessed_ids;
 mod hanging_reads;
 mod hanging_sends;

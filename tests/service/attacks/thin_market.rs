@@ -1,6 +1,8 @@
 //! In a thin market whoever quotes there moves the mid, and the mark stays: the venue values positions and fires stops by
 //! the mark, so entries must not lose more to it than the rules let.
 
+use std::time::Duration;
+
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
@@ -69,6 +71,36 @@ fn entries_where_the_mid_stands_away_from_the_mark_lose_no_more_than_the_rules_l
         let left = equity(&stand);
         assert!(left >= dec!(9370), "{percent} %: {left} of 10000 in the end");
     }
+}
+
+/// Somebody's quotes hold the mids while the marks fall, and an entry comes half a minute later: nothing that was read when both
+/// were the same is true any more.
+#[test]
+fn entries_are_judged_by_no_mark_of_long_ago() {
+    let stand = Stand::up(Mode::Testnet, "");
+    for (asset, px, size) in [(ETH, "2400", "0.01"), (BTC, "58000", "0.001"), (SOL, "145", "0.2")] {
+        // So that nothing but the mark is to be read for the next one.
+        let reply = stand.send(&place(&buy_at_once(asset, px, size)));
+        assert_ne!(reply["guard"]["verdict"], "veto", "{reply}");
+    }
+    for (coin, px) in MARKS {
+        let mark = px * dec!(0.95);
+        let price = json!({"op": "price", "coin": coin, "px": px.to_string(), "mark": mark.normalize().to_string()});
+        stand.venue.control(&price).unwrap();
+    }
+    std::thread::sleep(Duration::from_secs(31));
+    let reply = buy_all(&stand, dec!(0));
+    for (coin, px) in MARKS {
+        let mark = (px * dec!(0.95)).normalize().to_string();
+        stand.venue.control(&json!({"op": "price", "coin": coin, "px": mark, "mark": mark})).unwrap();
+    }
+    until("what is held to have its stop, or to be gone", || {
+        let is_safe = |coin: &str| held(&stand, coin).is_none() || !stops(&stand, coin).is_empty();
+        MARKS.iter().all(|(coin, _)| is_safe(coin)).then_some(())
+    });
+    // Open risk is 6 %, and the fees of three fills.
+    let left = equity(&stand);
+    assert!(left >= dec!(9370), "{left} of 10000 in the end: {reply}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! `price_stale`: an entry is judged by a mark that is known, as well as by the mid. A mark away from the mid must be as
-//! recent as prices must be.
+//! recent as prices must be, and one at the mid was read within half a minute, or within two where the share is small.
 
 use crate::guard::code::Code;
 use crate::guard::judge::veto::Veto;
@@ -12,7 +12,7 @@ pub(crate) fn check(guard: &Guard, market: &Market, now_ms: u64) -> Result<(), V
         return Ok(());
     }
     let text = format!(
-        "{}'s mark is not known, or stands away from the mid and was not read just now; ask again in a moment",
+        "{}'s mark was not read lately, or stands away from the mid and was not read just now; ask again in a moment",
         market.coin
     );
     Err(Veto::new(Code::PriceStale, text))
@@ -20,5 +20,6 @@ pub(crate) fn check(guard: &Guard, market: &Market, now_ms: u64) -> Result<(), V
 
 /// Whether a market's mark is known well enough to judge an entry by.
 pub(crate) fn is_known(guard: &Guard, asset: u32, now_ms: u64) -> bool {
-    guard.view.knows_mark(asset, now_ms, guard.config.prices_max_age_ms)
+    let config = &guard.config;
+    guard.view.knows_mark(asset, now_ms, config.prices_max_age_ms, config.marks_max_age_ms)
 }

@@ -54,17 +54,11 @@ pub(crate) fn is_known(guard: &Guard, asset: u32, now_ms: u64) -> bool {
     learnt.is_some_and(|(_, learnt_ms)| now_ms.saturating_sub(*learnt_ms) <= MAX_AGE_MS)
 }
 
-/// The markets that orders of `action` may enter and of which something is not known that an entry is judged by; empty
-/// while nothing can be entered, since a close that is not marked reduce-only must not wait for it.
-pub(crate) fn markets_to_read<'a>(
-    guard: &'a Guard,
-    action: &Action,
-    now_ms: u64,
-    is_known: fn(&Guard, u32, u64) -> bool,
-) -> Vec<&'a Market> {
+/// The markets that orders of `action` may enter; empty while nothing can be entered, since a close that is not marked
+/// reduce-only must not wait for what an entry is judged by.
+pub(crate) fn markets_entered<'a>(guard: &'a Guard, action: &Action, now_ms: u64) -> Vec<&'a Market> {
     let orders = action.orders();
     let mut assets: Vec<u32> = orders.filter(|order| !order.reduce_only).map(|order| order.asset).collect();
-    assets.retain(|asset| !is_known(guard, *asset, now_ms));
     if assets.is_empty() || admission::checks::check(guard, now_ms).is_err() {
         return Vec::new();
     }
