@@ -25,8 +25,7 @@ pub(super) const PLENTY: u64 = 1_000_000; // requests left at the venue
 pub(super) const BTC: u32 = 0;
 pub(super) const ETH: u32 = 1;
 pub(super) const SOL: u32 = 2;
-/// Delisted.
-pub(super) const OLD: u32 = 3;
+pub(super) const OLD: u32 = 3; // delisted
 /// Takes isolated margin only.
 pub(super) const ISO: u32 = 4;
 /// Listed, without a mid.
