@@ -26,7 +26,7 @@ fn a_close_begins_from_the_worse_of_mid_and_mark() {
         (dec!(-1), dec!(1000), 0, dec!(2040)),
         (dec!(-1), dec!(3000), 0, dec!(3060)),
         // The venue takes nothing that is far from the mark.
-        (dec!(1), dec!(511), 0, dec!(500.7)),
+        (dec!(1), dec!(511), 0, dec!(500.78)),
         (dec!(1), dec!(509), 0, dec!(500)),
         (dec!(1), dec!(830), 4, dec!(500)),
         (dec!(-1), dec!(8000), 0, dec!(3500)),
