@@ -65,6 +65,9 @@ pub enum Input {
         /// When the read began, UTC ms.
         begun_ms: u64,
     },
+    /// Nothing has been heard of the account's mode since the start, although it was asked for. Account reads that follow show
+    /// what is held; what the account is worth is not known.
+    ModeUnread,
     /// The account keeps its equity where it cannot be read. Account reads that follow show the rest of it all the same.
     UnvaluedMode {
         /// The mode's name.

@@ -81,6 +81,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Orders { orders, begun_ms } => supervise::on_orders(step, orders, begun_ms),
         Input::Ledger { updates, begun_ms } => ledger::on_ledger(step, &updates, begun_ms),
         Input::AccountMode { mode, begun_ms } => mode::on_account_mode(step, mode, begun_ms),
+        Input::ModeUnread => mode::on_mode_unread(step),
         Input::UnvaluedMode { mode, begun_ms } => mode::on_unvalued_mode(step, mode, begun_ms),
         Input::Twaps(twaps) => flatten::on_twaps(step, twaps),
         Input::Leverage { asset, leverage } => requests::on_leverage(step, asset, leverage),

@@ -137,6 +137,10 @@ fn restart_into(stand: &mut Stand, case: Case) {
     if stand.is_running() && stand.has_ended().is_none() {
         stand.stop(Signal::SIGTERM);
     }
+    if case.step == Step::ReserveCreate {
+        // What is whole is kept: a full disk took it, say.
+        std::fs::remove_file(stand.journal().join("reserve")).unwrap();
+    }
     if hits(stand, case.step) == 0 {
         // With an abort, it does not come up.
         let _ended = stand.try_launch();

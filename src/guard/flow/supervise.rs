@@ -74,6 +74,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
             step.effects.immediate.push(Command::Read(Read::AccountNow));
         }
         step.guard.clock.read(venue_ms, begun_ms);
+        step.guard.risk.is_mode_unread &= step.guard.risk.mode.is_none();
         mode::carry_equity(step.guard);
         let read = Moment { now_ms: begun_ms, venue_ms };
         cover_lines::note_enlarged(step.guard, &changes);

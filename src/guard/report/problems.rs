@@ -49,10 +49,14 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         alert(AlertCode::Uncovered, text, Some(since_ms));
     }
     if let Some((mode, since_ms)) = &guard.risk.unvalued {
-        let text = format!(
-            "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
+        let text = if guard.risk.is_mode_unread {
+            MODE_UNREAD.to_owned()
+        } else {
+            format!(
+                "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
              the positions win and lose; set the mode back, or stop the service"
-        );
+            )
+        };
         alert(AlertCode::AccountMode, text, Some(*since_ms));
     }
     if let Some((off_ms, since_ms)) = guard.clock.off_by() {
@@ -83,6 +87,10 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     alerts.extend(twaps_unread(guard, now_ms));
     alerts
 }
+
+/// What is held is covered and can be closed, but what the account is worth is not known.
+const MODE_UNREAD: &str = "the account's mode could not be read since the start, and so its equity is not known: entries are \
+     vetoed and no loss is measured; positions are covered, exits and the kill switch work";
 
 /// Positions that have been bare for a while.
 fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, u64)> {

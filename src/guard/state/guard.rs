@@ -115,9 +115,10 @@ impl Parked {
 }
 
 impl Guard {
-    /// The equity that limits go by: what came from nowhere is not counted on before the ledger tells of it.
+    /// The equity that limits go by: what came from nowhere is not counted on before the ledger tells of it. `None` while it
+    /// is not known where the account keeps it.
     pub(crate) fn judged_equity(&self) -> Option<Decimal> {
-        let shown = self.view.equity()?;
+        let shown = self.view.equity().filter(|_| !self.risk.is_mode_unread)?;
         Some(self.risk.settled.before_windfall().map_or(shown, |before| before.min(shown)))
     }
 

@@ -41,6 +41,7 @@ mod leverage;
 mod live;
 mod marks;
 mod misbehaving;
+mod mode_unread;
 mod modes;
 mod modifies;
 mod moves;

@@ -21,7 +21,7 @@ use crate::service::reporting::log;
 use crate::service::thread::ThreadEnd;
 use crate::venue::client::Timeouts;
 use crate::venue::info;
-use crate::venue::info::LEDGER_OVERLAP_MS;
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use crate::venue::weight::Priority;
 
 /// How long a steady read may take: what it shows is old by then, and the next one is due, which shows what is bare soon
@@ -140,7 +140,12 @@ impl Poller {
     fn read_mode(&self, read_for: ReadFor) -> Result<Answer, ThreadEnd> {
         let (mode, begun_ms) = match self.beside.mode(read_for) {
             Ok(read) => read,
-            Err(text) => return Ok(Err(text)),
+            Err(text) => {
+                if self.board.mode().is_none() {
+                    self.tell(Input::ModeUnread)?;
+                }
+                return Ok(Err(text));
+            }
         };
         Ok(Ok(Some(match mode {
             Ok(mode) => {
@@ -164,9 +169,10 @@ impl Poller {
     }
 
     fn read_account(&self, read_for: ReadFor) -> Answer {
-        let mode = self.board.mode().ok_or("the account's mode is not known yet")?;
-        let answer = self.steady.account(mode, read_for)?;
-        if self.board.mode() != Some(mode) {
+        let mode = self.board.mode();
+        // Where it is not known the core takes no equity from the answer.
+        let answer = self.steady.account(mode.unwrap_or(AccountMode::Standard), read_for)?;
+        if self.board.mode() != mode {
             // It may be of the purse that the account has no more.
             self.board.want(Read::AccountNow);
             return Ok(None);

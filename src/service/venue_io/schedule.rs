@@ -42,6 +42,8 @@ struct Due {
     is_busy: bool,
     /// It was answered once.
     is_known: bool,
+    /// It has failed, at least once.
+    has_failed: bool,
     /// A read does not overdraw the share again before this.
     overdraft_from_ms: u64,
     /// When the last read began.
@@ -77,6 +79,7 @@ impl Schedule {
             due_steady_ms,
             is_busy: false,
             is_known: false,
+            has_failed: false,
             overdraft_from_ms: 0,
             begun_steady_ms: 0,
             steady_from_ms: 0,
@@ -150,8 +153,9 @@ impl Schedule {
     /// The reads of a lane that nobody is at, and that nothing has to come before.
     fn ready(&self, lane: Lane) -> impl Iterator<Item = &Due> {
         let is_known = |task: Task| self.due.iter().all(|due| due.task != task || due.is_known);
-        // Without markets no answer can be understood, and without the mode no equity is found.
-        let can_see = is_known(Task::Universe) && is_known(Task::Mode);
+        // Without markets no answer can be understood, and without the mode no equity is found: but what is held can be told.
+        let is_tried = |task: Task| self.due.iter().all(|due| due.task != task || due.is_known || due.has_failed);
+        let can_see = is_known(Task::Universe) && is_tried(Task::Mode);
         let has_seen = is_known(Task::Account) && is_known(Task::Orders);
         self.due.iter().filter(move |due| {
             let waits = if due.task.is_for_later() { !has_seen } else { lane != Lane::Beside && !can_see };
@@ -175,7 +179,7 @@ impl Schedule {
             // A start's overdraft keeps none from what a halt asks for right after it.
             due.overdraft_from_ms = 0;
         }
-        (due.is_busy, due.is_known) = (false, due.is_known || is_ok);
+        (due.is_busy, due.is_known, due.has_failed) = (false, due.is_known || is_ok, due.has_failed || !is_ok);
         if is_ok {
             due.steady_from_ms = begun_steady_ms.saturating_add(every_ms);
         }

@@ -67,6 +67,27 @@ fn markets_that_are_none_are_read_again_at_once() {
     assert_eq!(stand.send(&resting())["status"], "ok");
 }
 
+/// What the account is worth is not known without its mode; what it holds is.
+#[test]
+fn a_start_that_cannot_read_the_mode_covers_and_closes_what_is_held() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    hold(&stand, "ETH", "0.4");
+    stand.venue.fault("userAbstraction", "http_422", 1_000_000).unwrap();
+    stand.launch();
+    until("the stop", || stops(&stand, "ETH").into_iter().next());
+    let entry = stand.send(&resting());
+    assert_eq!(entry["guard"]["code"], "account_mode", "{entry}");
+    // It is known again, and trading goes on by the equity that is read then.
+    stand.venue.control(&serde_json::json!({"op": "clear"})).unwrap();
+    until("an entry to pass", || (stand.send(&resting())["guard"]["verdict"] != "veto").then_some(()));
+    stand.kill();
+    stand.venue.fault("userAbstraction", "http_422", 1_000_000).unwrap();
+    stand.launch();
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    assert_eq!(done.status.code(), Some(0));
+    until_flat(&stand);
+}
+
 /// Marks come with the markets, and are nothing that cover or a kill needs.
 #[test]
 fn markets_are_read_without_their_marks_where_those_cannot_be_had() {

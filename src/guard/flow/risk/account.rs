@@ -22,7 +22,7 @@ const MODE_PAUSE_MS: u64 = 3_000;
 
 /// Takes in the newest account read, then sees whether a halt fires or ends.
 pub(crate) fn check(step: &mut Step<'_>) {
-    let Some(account) = &step.guard.view.account else { return };
+    let Some(account) = step.guard.view.account.as_ref().filter(|_| !step.guard.risk.is_mode_unread) else { return };
     let (begun_ms, venue_ms, cash) = (account.begun_ms, account.venue_ms, Cash::of(account));
     let mark = step.guard.risk.with_later_flows(EquitySample { at_ms: venue_ms, equity: account.equity });
     let cash = cash.valued_at(mark.equity);

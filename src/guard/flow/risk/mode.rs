@@ -20,11 +20,26 @@ pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: 
     risk.mode_ms = risk.mode_ms.max(begun_ms);
     risk.unvalued = None;
     let before = risk.mode.replace(mode);
+    if risk.is_mode_unread {
+        // The equity at hand may be of another purse: the next read tells.
+        risk.purse_ms = step.now_ms;
+        step.effects.immediate.push(Command::Read(Read::AccountNow));
+    }
     if before.is_some_and(|before| before != mode) {
         risk.mode_changed = true;
         risk.purse_ms = step.now_ms;
         risk.change_purse();
         step.effects.immediate.push(Command::Read(Read::AccountNow));
+    }
+}
+
+/// Takes in that the mode could not be read since the start: what is held gets its cover and can be closed all the same,
+/// nothing is opened, and no loss is measured until the mode is known.
+pub(crate) fn on_mode_unread(step: &mut Step<'_>) {
+    let risk = &mut step.guard.risk;
+    if risk.mode.is_none() && risk.unvalued.is_none() {
+        risk.is_mode_unread = true;
+        risk.unvalued = Some(("not read yet".to_owned(), step.now_ms));
     }
 }
 

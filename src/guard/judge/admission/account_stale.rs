@@ -24,6 +24,10 @@ pub(crate) fn check(guard: &Guard, account: &AccountView, now_ms: u64) -> Result
             return Err(Veto::new(Code::AccountStale, text).with(&limit_ms, &age_ms));
         }
     }
+    if guard.judged_equity().is_none() {
+        let text = "the account was not read since its mode is known, so its equity is not; that takes a moment";
+        return Err(Veto::new(Code::AccountStale, text));
+    }
     // Whoever loses at every trade must not go on trading while the guard makes sure of the loss.
     if guard.risk.unconfirmed.is_some() {
         let text = "the account shows a loss over a limit, which is being made sure of; entries wait for that, seconds";

@@ -84,6 +84,8 @@ pub(crate) struct Risk {
     /// The venue's times between which the account changed its purse: what flowed then is in the difference that counted
     /// as a flow.
     pub(crate) purse_changes: Vec<(u64, u64)>,
+    /// Nothing has been heard of the mode since the start: the equity that is read may be of another purse.
+    pub(crate) is_mode_unread: bool,
     /// The account's mode changed: the next equity is of another kind.
     pub(crate) mode_changed: bool,
     pub(crate) mode_ms: u64,

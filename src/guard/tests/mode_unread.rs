@@ -1,0 +1,61 @@
+//! A start that cannot read the account's mode: what is held is covered and can be closed, nothing is opened, and no loss is
+//! measured by an equity that may be of another purse.
+
+use rust_decimal::dec;
+use serde_json::json;
+
+use super::fixture::*;
+use crate::guard::{Input, Mode, Read};
+use crate::rules::Rules;
+use crate::venue::info::{AccountMode, Leverage, MarginMode};
+
+/// A guard that has read all but the mode.
+fn unread() -> Desk {
+    let mut desk = Desk::blank(config(Mode::Testnet, Rules::default()));
+    desk.step(Input::ModeUnread);
+    desk.read();
+    desk.leverage(ETH, Some(Leverage { mode: MarginMode::Cross, value: 5 }));
+    desk
+}
+
+#[test]
+fn what_is_held_is_covered_and_closed() {
+    let mut desk = unread();
+    desk.now += 1;
+    desk.hold("ETH", dec!(1));
+    let effects = desk.read_orders(desk.now);
+    let sent: Vec<_> = sends(&effects).into_iter().map(|send| json_of(&send.action)["orders"][0].clone()).collect();
+    // By the rule's distance: what a loss may be is not known.
+    assert_eq!((sent.len(), &sent[0]["t"]["trigger"]["triggerPx"]), (1, &json!("1960")));
+    desk.order(close(ETH, false, "1990", "1")).reduces();
+    desk.now += 10;
+    let killed = desk.step(Input::Kill { reason: "enough".into(), by: None, write_file: false, request: None });
+    let later = desk.step(Input::Tick);
+    let closes = |effects| {
+        sends(effects).into_iter().any(|send| json_of(&send.action)["orders"][0]["t"]["limit"]["tif"] == "Ioc")
+    };
+    assert!(closes(&killed) || closes(&later));
+}
+
+#[test]
+fn nothing_is_opened_and_no_loss_measured_until_the_mode_is_known() {
+    let mut desk = unread();
+    // What a unified account shows beside its true equity.
+    desk.equity = dec!(10);
+    desk.read();
+    desk.order(buy(ETH, "2000", "0.01")).vetoed("account_mode");
+    assert!(desk.guard.problems(desk.now).iter().any(|text| text.contains("could not be read since the start")));
+    desk.now += 1_000;
+    let known = desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
+    assert!(reads(&known).contains(&&Read::AccountNow));
+    // A read of before shows the other purse.
+    desk.read_account(desk.now);
+    assert!(desk.guard.risk.day_start.is_none() && desk.guard.risk.is_mode_unread);
+    desk.order(buy(ETH, "2000", "0.01")).vetoed("account_stale");
+    desk.equity = dec!(10000);
+    desk.now += 1;
+    desk.read();
+    assert_eq!(desk.guard.risk.day_start.map(|start| start.equity), Some(dec!(10000)));
+    assert!(!desk.guard.risk.is_halted());
+    desk.order(buy(ETH, "2000", "0.01")).allowed();
+}
