@@ -57,5 +57,5 @@ fn nothing_is_opened_and_no_loss_measured_until_the_mode_is_known() {
     desk.read();
     assert_eq!(desk.guard.risk.day_start.map(|start| start.equity), Some(dec!(10000)));
     assert!(!desk.guard.risk.is_halted());
-    desk.order(buy(ETH, "2000", "0.01")).allowed();
+    desk.order(buy(ETH, "2000", "0.01")).resized();
 }
