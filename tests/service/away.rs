@@ -129,7 +129,8 @@ fn told(stand: &Stand) -> Value {
 #[test]
 fn an_hour_away_loses_what_was_told_and_no_more() {
     for end in [Signal::SIGTERM, Signal::SIGKILL] {
-        let mut stand = set_up(WIDE);
+        // A part of the open entries is kept for the second client.
+        let mut stand = set_up(&format!("{WIDE}open_orders = 60\n"));
         let file = stand.home().join("second");
         run_with(&stand.home(), &["client", "add", "--out", file.to_str().unwrap()], "");
         let second = SecretKey::parse(&fs::read_to_string(file).unwrap()).unwrap();

@@ -165,7 +165,7 @@ fn only(action: &Action, places: &[usize]) -> Action {
 pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan) {
     for (asset, stops) in stops_by_market(cancelled) {
         for side in PositionSide::BOTH {
-            let lost = LostCover::of(guard, (asset, side), &stops, false).map(LostCover::into_parts);
+            let lost = LostCover::of(guard, (asset, side), &stops, None).map(LostCover::into_parts);
             for part in few(side, lost.unwrap_or_default()) {
                 let Some(action) = orders::own_stop(guard, asset, side, part.px, part.size) else { continue };
                 let coin = guard.view.market(asset).map_or("", |market| &market.coin);
@@ -181,12 +181,20 @@ pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan)
 }
 
 /// Whether these cancels, some time after they were decided on, take cover that no other stop stands in for; `flat` are sides
-/// on which nothing is held.
-pub(crate) fn takes_cover(guard: &Guard, action: &Action, flat: &[(u32, PositionSide)]) -> bool {
+/// on which nothing is held, and `in_front` the guard's own stops that went first for them.
+pub(crate) fn takes_cover(
+    guard: &Guard,
+    action: &Action,
+    flat: &[(u32, PositionSide)],
+    in_front: &[(u32, Decimal, CoverSize)],
+) -> bool {
     let named: Vec<&Resting> = named(guard, action).into_iter().flatten().collect();
     let sides = |asset: u32| PositionSide::BOTH.into_iter().filter(move |side| !flat.contains(&(asset, *side)));
     stops_by_market(&named).into_iter().any(|(asset, stops)| {
-        sides(asset).any(|side| LostCover::of(guard, (asset, side), &stops, true).is_some_and(|lost| lost.is_any()))
+        let here = in_front.iter().filter(|(other, ..)| *other == asset).map(|(_, px, size)| (*px, *size));
+        let here: Vec<(Decimal, CoverSize)> = here.collect();
+        sides(asset)
+            .any(|side| LostCover::of(guard, (asset, side), &stops, Some(&here)).is_some_and(|lost| lost.is_any()))
     })
 }
 
@@ -207,6 +215,15 @@ fn few(side: PositionSide, parts: Vec<LinePart>) -> Vec<LinePart> {
     }
 }
 
+/// Takes each of these out once.
+fn take_out(stops: &mut Vec<(Decimal, CoverSize)>, these: &[(Decimal, CoverSize)]) {
+    for cover in these {
+        if let Some(place) = stops.iter().position(|other| other == cover) {
+            stops.remove(place);
+        }
+    }
+}
+
 /// What one side of a market loses of its cover when some stops go.
 struct LostCover {
     line: CoverLine,
@@ -219,8 +236,14 @@ struct LostCover {
 }
 
 impl LostCover {
-    /// `None` where nothing can be held. A cancel that is under way counts them as gone already.
-    fn of(guard: &Guard, (asset, side): (u32, PositionSide), going: &[&Resting], is_under_way: bool) -> Option<Self> {
+    /// `None` where nothing can be held. A cancel that is under way counts them as gone already; what went `in_front` of it
+    /// stands in their place, and is no cover beside them.
+    fn of(
+        guard: &Guard,
+        (asset, side): (u32, PositionSide),
+        going: &[&Resting],
+        in_front: Option<&[(Decimal, CoverSize)]>,
+    ) -> Option<Self> {
         let held = guard.lines.get(asset).filter(|line| line.side == side);
         let pending = guard.sent.may_have_filled(asset, side);
         if held.is_none() && pending.is_zero() {
@@ -231,13 +254,13 @@ impl LostCover {
         let of_side = going.iter().filter(|order| side_covered(order.is_buy) == side);
         let named = of_side.filter_map(|order| Some((order.stop_px?, cover::of_resting(order)?)));
         let named: Vec<(Decimal, CoverSize)> = named.collect();
-        for cover in named.iter().filter(|_| !is_under_way) {
-            if let Some(place) = kept.iter().position(|other| other == cover) {
-                kept.remove(place);
-            }
+        if in_front.is_none() {
+            take_out(&mut kept, &named);
         }
         // One that an earlier cancel names may still be there: this one must not overtake what goes first for that.
-        let live = [kept.as_slice(), named.as_slice()].concat();
+        let mut live = kept.clone();
+        take_out(&mut live, in_front.unwrap_or_default());
+        live.extend_from_slice(&named);
         if guard.sent.may_have_turned(asset, side, line.held) {
             kept.clear();
         }

@@ -141,8 +141,10 @@ impl Poller {
         let (mode, begun_ms) = match self.beside.mode(read_for) {
             Ok(read) => read,
             Err(text) => {
-                if self.board.mode().is_none() {
+                // Where there was no room for the question the venue was not asked.
+                if self.board.mode().is_none() && self.beside.has_room_for("userAbstraction") {
                     self.tell(Input::ModeUnread)?;
+                    self.board.do_without_mode();
                 }
                 return Ok(Err(text));
             }

@@ -64,9 +64,12 @@ impl ReadBoard {
         Self { board: Mutex::new(board), changed: Condvar::new() }
     }
 
-    /// Leaves the question about the API wallet for the next minute.
+    /// Leaves the questions about the API wallet for the next minute: whose it is, and until when.
     pub(in crate::service) fn ask_about_the_wallet_later(&self) {
-        lock(&self.board).schedule.put_off(Task::Wallet, steady_ms().saturating_add(LATER_MS));
+        let later_ms = steady_ms().saturating_add(LATER_MS);
+        let schedule = &mut lock(&self.board).schedule;
+        schedule.put_off(Task::Wallet, later_ms);
+        schedule.put_off(Task::Approval, later_ms);
     }
 
     /// Has something read soon.
@@ -115,6 +118,12 @@ impl ReadBoard {
     pub(super) fn is_news(&self, name: &'static str, works: bool) -> bool {
         let failing = &mut lock(&self.board).failing;
         if works { failing.remove(name) } else { failing.insert(name) }
+    }
+
+    /// Takes note that the venue was asked for the account's mode in vain: nothing waits for it any longer.
+    pub(super) fn do_without_mode(&self) {
+        lock(&self.board).schedule.is_mode_unread = true;
+        self.changed.notify_all();
     }
 
     /// The account's mode, as last read.

@@ -42,8 +42,6 @@ struct Due {
     is_busy: bool,
     /// It was answered once.
     is_known: bool,
-    /// It has failed, at least once.
-    has_failed: bool,
     /// A read does not overdraw the share again before this.
     overdraft_from_ms: u64,
     /// When the last read began.
@@ -68,6 +66,8 @@ pub(super) struct Schedule {
     urgent_reads: TokenBucket,
     /// Weight of an account read: more where its equity is kept apart.
     pub(super) account_weight: u32,
+    /// The venue does not tell the account's mode: what is held is read without it.
+    pub(super) is_mode_unread: bool,
 }
 
 impl Schedule {
@@ -79,7 +79,6 @@ impl Schedule {
             due_steady_ms,
             is_busy: false,
             is_known: false,
-            has_failed: false,
             overdraft_from_ms: 0,
             begun_steady_ms: 0,
             steady_from_ms: 0,
@@ -90,7 +89,7 @@ impl Schedule {
         let due = due.chain(on_demand.iter().map(|task| entry(task, u64::MAX))).collect();
         let afforded = Intervals::for_budget(budget);
         let (early_reads, urgent_reads) = (TokenBucket::new(budget), TokenBucket::new(budget / URGENT_PART));
-        Self { due, intervals, afforded, early_reads, urgent_reads, account_weight: 2 }
+        Self { due, intervals, afforded, early_reads, urgent_reads, account_weight: 2, is_mode_unread: false }
     }
 
     /// Has a task wait for its first read until then.
@@ -154,8 +153,7 @@ impl Schedule {
     fn ready(&self, lane: Lane) -> impl Iterator<Item = &Due> {
         let is_known = |task: Task| self.due.iter().all(|due| due.task != task || due.is_known);
         // Without markets no answer can be understood, and without the mode no equity is found: but what is held can be told.
-        let is_tried = |task: Task| self.due.iter().all(|due| due.task != task || due.is_known || due.has_failed);
-        let can_see = is_known(Task::Universe) && is_tried(Task::Mode);
+        let can_see = is_known(Task::Universe) && (is_known(Task::Mode) || self.is_mode_unread);
         let has_seen = is_known(Task::Account) && is_known(Task::Orders);
         self.due.iter().filter(move |due| {
             let waits = if due.task.is_for_later() { !has_seen } else { lane != Lane::Beside && !can_see };
@@ -179,7 +177,7 @@ impl Schedule {
             // A start's overdraft keeps none from what a halt asks for right after it.
             due.overdraft_from_ms = 0;
         }
-        (due.is_busy, due.is_known, due.has_failed) = (false, due.is_known || is_ok, due.has_failed || !is_ok);
+        (due.is_busy, due.is_known) = (false, due.is_known || is_ok);
         if is_ok {
             due.steady_from_ms = begun_steady_ms.saturating_add(every_ms);
         }

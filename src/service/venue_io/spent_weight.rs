@@ -20,7 +20,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const MINUTE_MS: u64 = 60_000;
 /// What a start asks for before the file is written for the first time: mode, markets, prices, account, open orders, limits
 /// and the API wallet's approval, and the first early reads.
-const OF_A_START: u32 = 170;
+const OF_A_START: u32 = 210;
 /// The same where earlier lives took more than half of the minute: without what can come later.
 const OF_A_LATE_START: u32 = 110;
 /// A minute of seconds and their weights is far below.
@@ -150,7 +150,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = at(folder.path());
         // Each life ends before it writes a word of its own.
-        for (spent, is_over_half) in [(0, false), (170, false), (340, false), (510, true), (680, true), (790, true)] {
+        for (spent, is_over_half) in [(0, false), (210, false), (420, true), (630, true), (740, true), (850, true)] {
             let mut budget = Ledger::new(1_200, []);
             file.recall(&mut budget);
             assert_eq!(budget.used(steady_ms()), spent);

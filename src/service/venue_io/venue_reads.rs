@@ -89,6 +89,11 @@ impl VenueReader {
         Ok((AccountMode::from_answer(&answer)?, begun_ms))
     }
 
+    /// Whether there is room for one more question of this kind.
+    pub(super) fn has_room_for(&self, kind: &str) -> bool {
+        self.venue.has_room(Priority::Read, info_weight(kind))
+    }
+
     /// The markets, and the marks of all of them: the answer with both weighs no more than the one without marks.
     pub(super) fn universe(&self, read_for: ReadFor) -> Result<(Universe, Input), String> {
         let begun_ms = now_ms();

@@ -27,7 +27,8 @@ fn cancels_of_many_small_stops_cost_little() {
         let statuses = reply["response"]["data"]["statuses"].as_array().unwrap();
         let cancels: Vec<Value> =
             statuses.iter().map(|status| json!({"a": ETH, "o": status["resting"]["oid"].as_u64().unwrap()})).collect();
-        stand.send(&json!({"type": "cancel", "cancels": cancels}));
+        let reply = stand.send(&json!({"type": "cancel", "cancels": cancels}));
+        assert_eq!(reply["response"]["data"]["statuses"][0], "success", "round {round}: {reply}");
         // Until a read shows them gone they count as resting.
         until("them to be gone", || (stand.status()["open_orders"].as_array()?.len() < STOPS).then_some(()));
         let reply = send_as(&stand, &second, &closing(ETH, "2400", "0.01"));
