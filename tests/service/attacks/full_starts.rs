@@ -35,6 +35,10 @@ fn no_start_pays_with_the_reserve_and_none_is_refused_without() {
     };
     stand.start();
     hold_covered(&stand, "BTC", "0.01");
+    // What the guard did is written, and has no later life say more of it.
+    until("its end", || stand.on_disk().iter().any(|event| event["kind"] == "done").then_some(()));
+    let risk = stand.journal().join("risk.jsonl");
+    until("its line", || std::fs::read_to_string(&risk).ok()?.contains("\"line\"").then_some(()));
     live_on(&mut stand, &disk, LIVES);
     let reserves = RESERVES.map(|name| stand.journal().join(name));
     let kinds = || stand.events().iter().map(|event| event["kind"].to_string()).collect::<Vec<_>>();
