@@ -120,15 +120,23 @@ fn failed(error: impl Display) -> RunError {
     RunError::Failed(format!("a thread or listener was refused: {error}"))
 }
 
+fn end_by(death: Option<Death>) -> RunError {
+    match death {
+        Some(death) if death.is_refusal => RunError::Refused(death.reason),
+        Some(death) => RunError::Failed(death.to_string()),
+        None => RunError::Failed("a thread died".to_owned()),
+    }
+}
+
 /// Waits for a signal, or for the first thread that dies.
 fn wait(signal: &Receiver<Option<&'static str>>, deaths: &Receiver<Death>) -> Result<&'static str, RunError> {
     select! {
-        recv(signal) -> name => Ok(name.ok().flatten().unwrap_or("a signal")),
-        recv(deaths) -> death => Err(match death {
-            Ok(death) if death.is_refusal => RunError::Refused(death.reason),
-            Ok(death) => RunError::Failed(death.to_string()),
-            Err(_) => RunError::Failed("a thread died".to_owned()),
-        }),
+        recv(signal) -> name => match name {
+            Ok(name) => Ok(name.unwrap_or("a signal")),
+            // Who waits for signals is gone, and its death is about to be told.
+            Err(_) => Err(end_by(deaths.recv_timeout(Duration::from_secs(1)).ok())),
+        },
+        recv(deaths) -> death => Err(end_by(death.ok())),
     }
 }
 
