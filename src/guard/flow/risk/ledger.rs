@@ -13,6 +13,9 @@ pub(crate) const LEDGER_GRACE_MS: u64 = 2_000;
 /// What came more than so many times as long ago has its company in the ledger by then.
 const LONG: u64 = 30;
 
+/// A loss is made sure of for ten seconds at most; from the middle of that on no flow waits for the account's mode.
+const PRESSED_MS: u64 = 5_000;
+
 /// Takes in what moved the equity without trading.
 pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
     let Some(mode) = step.guard.risk.mode else { return };
@@ -59,7 +62,14 @@ fn lacks_company(step: &Step<'_>, new: &[Transfer], taken: &SeenTransfers, begun
     let venue_ms = step.guard.clock.best_ms().saturating_sub(step.now_ms.saturating_sub(begun_ms));
     let unexplained = |flow: &Transfer| step.guard.risk.equities.unexplained_at(flow.time_ms, taken);
     let mut read_ms = new.iter().filter(|flow| flow.is_sure).filter_map(unexplained);
-    let is_doubted = step.guard.risk.settled.is_purse_doubted(step.guard.risk.mode_ms);
+    // A loss that is made sure of does not wait for the mode for ever: what explains it must be heard before it is believed.
+    let is_pressed = step
+        .guard
+        .risk
+        .unconfirmed
+        .as_ref()
+        .is_some_and(|doubt| step.now_ms.saturating_sub(doubt.seen_ms) >= PRESSED_MS);
+    let is_doubted = !is_pressed && step.guard.risk.settled.is_purse_doubted(step.guard.risk.mode_ms);
     read_ms.any(|read_ms| is_doubted || venue_ms < read_ms.saturating_add(LEDGER_GRACE_MS))
 }
 
