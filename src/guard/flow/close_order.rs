@@ -13,7 +13,8 @@ use rust_decimal::{Decimal, dec};
 /// 80% away.
 const SLIPPAGE_PCT: [Decimal; 5] = [dec!(2), dec!(5), dec!(10), dec!(20), dec!(40)];
 
-/// No close goes farther from the mark: a mid that stands far from it must not take a close where the venue refuses it.
+/// No close goes farther from a mark that its price comes from: a mid that stands far from it must not take a close where the
+/// venue refuses it.
 const FARTHEST_PCT: Decimal = dec!(75);
 
 /// The order that closes a market's position, after so many tries; `None` where there is no position or no price.
@@ -21,12 +22,10 @@ pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Ord
     let (market, szi) = (guard.view.market(asset)?, guard.view.position(asset));
     let side = PositionSide::of(szi)?;
     let slippage = SLIPPAGE_PCT.get(tries).or(SLIPPAGE_PCT.last()).copied().unwrap_or_default();
-    let px = close_price(guard, asset, side)?;
+    let (px, mark) = close_price(guard, asset, side, tries)?;
     let limit_px = side.away(px, percent_of(px, slippage));
-    let limit_px = match guard.view.mark(asset).filter(|mark| *mark > Decimal::ZERO) {
-        Some(mark) => side.nearer_of(limit_px, side.away(mark, percent_of(mark, FARTHEST_PCT))),
-        None => limit_px,
-    };
+    let farthest_px = mark.map(|mark| side.away(mark, percent_of(mark, FARTHEST_PCT)));
+    let limit_px = farthest_px.map_or(limit_px, |farthest_px| side.nearer_of(limit_px, farthest_px));
     let limit_px = market.round_price(limit_px, side.losing_direction());
     // A price that rounds to nothing has no tick below it.
     let limit_px = if market.is_price(limit_px) { limit_px } else { market.round_price(px, Toward::Up) };
@@ -43,15 +42,19 @@ pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Ord
 }
 
 /// The newer of mid and mark: the mid may be of a time before the account was read. Where both are known and stand apart the
-/// worse of them: whoever quotes alone in a thin market moves the mid, and must keep nothing from closing.
-fn close_price(guard: &Guard, asset: u32, side: PositionSide) -> Option<Decimal> {
+/// worse of them, with the mark: whoever quotes alone in a thin market moves the mid, and must keep nothing from closing. Every
+/// other try goes by the mid alone then: the mark is what one read says the position is worth, and that may be wrong.
+fn close_price(guard: &Guard, asset: u32, side: PositionSide, tries: usize) -> Option<(Decimal, Option<Decimal>)> {
     let account_ms = guard.view.account.as_ref().map(|account| account.begun_ms);
     let oldest = account_ms.map(|at_ms| at_ms.saturating_sub(guard.config.prices_max_age_ms));
     let mid = guard.view.mids.get(&asset).copied().filter(|mid| guard.view.mids_ms >= oldest && *mid > Decimal::ZERO);
     let mark = guard.view.mark(asset).filter(|mark| *mark > Decimal::ZERO);
     match (mid, mark) {
-        (Some(mid), Some(mark)) if is_apart(mid, mark) => Some(side.further_of(mid, mark)),
-        (mid, mark) => mid.or(mark),
+        (Some(mid), Some(mark)) if is_apart(mid, mark) && tries.is_multiple_of(2) => {
+            Some((side.further_of(mid, mark), Some(mark)))
+        }
+        (Some(mid), Some(mark)) if is_apart(mid, mark) => Some((mid, None)),
+        (mid, mark) => mid.or(mark).map(|px| (px, mark)),
     }
 }
 

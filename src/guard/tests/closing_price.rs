@@ -34,3 +34,22 @@ fn a_close_begins_from_the_worse_of_mid_and_mark() {
         assert_eq!(limit(szi, mid, tries), px, "{szi} {mid} {tries}");
     }
 }
+
+/// The mark is what one read says a position is worth. Where it stands apart from the mid every other try does without it.
+#[test]
+fn a_mark_that_is_wrong_keeps_nothing_from_closing() {
+    for (szi, mid, tries, px) in [
+        // The mark would take the sale to 500 at the lowest, the purchase to 3500 at the highest.
+        (dec!(1), dec!(200), 0, dec!(500)),
+        (dec!(1), dec!(200), 1, dec!(190)),
+        (dec!(1), dec!(200), 2, dec!(500)),
+        (dec!(1), dec!(200), 3, dec!(160)),
+        (dec!(-1), dec!(20000), 0, dec!(3500)),
+        (dec!(-1), dec!(20000), 1, dec!(21000)),
+        (dec!(1), dec!(4000), 1, dec!(3800)),
+        // Where both are one price they are one at every try.
+        (dec!(1), dec!(2004), 1, dec!(1903.8)),
+    ] {
+        assert_eq!(limit(szi, mid, tries), px, "{szi} {mid} {tries}");
+    }
+}
