@@ -53,16 +53,25 @@ pub(crate) fn record_moved(step: &mut Step<'_>) {
     step.effects.risk.extend(moved.map(|line| RiskRecord::Line(LineMoved { at_ms, line }).into()));
 }
 
+/// Whether the open orders were read since a market's position was last seen to change.
+pub(crate) fn are_orders_later(guard: &Guard, asset: u32) -> bool {
+    let changed_ms = guard.watch.changed_ms.get(&asset);
+    changed_ms.is_none_or(|changed_ms| guard.view.orders_ms >= Some(*changed_ms))
+}
+
 fn refresh_market(guard: &mut Guard, asset: u32) {
     let Some(line) = guard.lines.get(asset) else { return };
     let liquidation_px = position_liquidation(guard, asset);
     let first_stop = first_stop(guard, asset, line);
     // A stop that closed a part of it may still be among the orders of an older read.
-    let changed_ms = guard.watch.changed_ms.get(&asset);
-    let is_settled = changed_ms.is_none_or(|changed_ms| guard.view.orders_ms >= Some(*changed_ms));
+    let is_settled = are_orders_later(guard, asset);
     let stops = if is_settled { live_for(guard, asset, line.side) } else { Vec::new() };
     let mark = geometry(guard, asset).map(|geometry| geometry.market_px);
-    if let Some(line) = guard.lines.get_mut(asset) {
+    let Guard { lines, view, .. } = guard;
+    if let Some(line) = lines.get_mut(asset) {
+        if let Some(orders_ms) = view.orders_ms.filter(|_| is_settled) {
+            line.on_orders(view, asset, orders_ms, mark);
+        }
         (line.first_stop, line.liquidation_px) = (first_stop, liquidation_px);
         line.tighten(&stops, Decimal::ZERO);
         mark.into_iter().for_each(|mark| line.hold_judged(mark));

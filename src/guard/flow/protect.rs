@@ -6,7 +6,7 @@ use crate::guard::flow::close_order::order_action;
 use crate::guard::flow::guard_actions::Cause;
 use crate::guard::flow::held_position::HeldPosition;
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{close_order, guard_actions, make_room, read_progress};
+use crate::guard::flow::{close_order, cover as cover_lines, guard_actions, make_room, read_progress};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::intent_of;
 use crate::guard::state::standing_stops::stops_for;
@@ -148,12 +148,13 @@ fn need_beyond(guard: &Guard, asset: u32, held: &HeldPosition<'_>, now_ms: u64) 
     Some(Need::CloseBeyond(size, rest.or_else(|| held.backstop().filter(|_| has_tried))))
 }
 
-/// Whether more than one read of the account shows what leaves a position bare.
+/// Whether more than one read of the account shows what leaves a position bare, and the open orders of after its last change what
+/// covers it.
 fn is_seen_twice(guard: &Guard, asset: u32, now_ms: u64) -> bool {
     let since_ms = guard.watch.bare_ms.get(&asset).copied().unwrap_or(now_ms);
     let seen_ms = now_ms.saturating_sub(since_ms);
     let is_read_since = guard.view.account.as_ref().is_some_and(|account| account.begun_ms > since_ms);
-    seen_ms >= SEEN_FOR_MS && is_read_since || seen_ms >= UNREAD_FOR_MS
+    seen_ms >= SEEN_FOR_MS && is_read_since && cover_lines::are_orders_later(guard, asset) || seen_ms >= UNREAD_FOR_MS
 }
 
 /// An own stop on a side where nothing is held: the account was read after the stop was first seen, and is of no time

@@ -5,6 +5,8 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
+use crate::guard::state::filled_entries::{Before, FilledEntries, is_another};
+use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
@@ -78,6 +80,11 @@ pub(crate) struct CoverLine {
     /// A stop that is not hit before this price covers nothing.
     pub(crate) liquidation_px: Option<Decimal>,
     entry_px: Option<Decimal>,
+    /// Of before it changed, until the open orders are read that tell how it did.
+    before: Option<Before>,
+    entries: FilledEntries,
+    /// An earlier life remembered it, and the open orders were not read since.
+    is_restored: bool,
 }
 
 impl CoverLine {
@@ -93,6 +100,9 @@ impl CoverLine {
             sent_px: None,
             liquidation_px: None,
             entry_px,
+            before: None,
+            entries: FilledEntries::default(),
+            is_restored: false,
         }
     }
 
@@ -105,7 +115,8 @@ impl CoverLine {
     pub(crate) fn restored(record: &PositionLine) -> Self {
         let side = if record.is_long { PositionSide::Long } else { PositionSide::Short };
         let parts = record.parts.iter().map(|(px, size)| LinePart { px: *px, size: *size }).collect();
-        let mut line = Self { parts, opened_px: None, ..Self::new(side, record.held, record.entry_px) };
+        let mut line =
+            Self { parts, opened_px: None, is_restored: true, ..Self::new(side, record.held, record.entry_px) };
         line.shrink_to(record.held);
         line
     }
@@ -122,8 +133,12 @@ impl CoverLine {
     pub(crate) fn resize(&mut self, position: HeldNow) {
         let HeldNow { held, entry_px, by: Enlarged { judged_px, .. }, .. } = position;
         let has_new = self.uncovered() > Decimal::ZERO;
+        if (held, entry_px) != (self.held, self.entry_px) {
+            let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
+            self.before.get_or_insert(Before { held, entry_px, parts });
+        }
         if self.is_opened_anew(position) {
-            *self = Self::opened(self.side, position);
+            *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
         } else if held > self.held {
             let px = added_at((self.held, self.entry_px), (held, entry_px)).or(entry_px);
             let known = self.judged_px.filter(|_| has_new);
@@ -138,6 +153,22 @@ impl CoverLine {
         }
         (self.held, self.entry_px) = (held, entry_px);
         self.shrink_to(held);
+    }
+
+    /// Takes in the open orders of a read that is of after the last change. Stops that came alive tell of entries that filled.
+    pub(crate) fn on_orders(&mut self, view: &View, asset: u32, begun_ms: u64, mark: Option<Decimal>) {
+        self.entries.on_orders(view, asset, self.side, begun_ms);
+        let was_away = std::mem::take(&mut self.is_restored);
+        let Some(before) = self.before.take() else { return };
+        if let Some(parts) = self.entries.line_since(&before, self.entry_px) {
+            self.parts = parts;
+            sort_parts(self.side, &mut self.parts);
+            self.shrink_to(self.held);
+            self.bound();
+        } else if was_away && mark.is_some_and(|mark| is_another(&before, self.side, self.entry_px, mark)) {
+            let entries = std::mem::take(&mut self.entries);
+            *self = Self { entries, ..Self::new(self.side, self.held, self.entry_px) };
+        }
     }
 
     /// Whether this is another position: what was held was closed and this opened since the read before. One that only gave

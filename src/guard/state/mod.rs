@@ -9,6 +9,7 @@ pub(crate) mod cover_line;
 pub(crate) mod cover_lines;
 pub(crate) mod ended_lines;
 pub(crate) mod exposure;
+pub(crate) mod filled_entries;
 pub(crate) mod flatten;
 pub(crate) mod guard;
 pub(crate) mod in_doubt;

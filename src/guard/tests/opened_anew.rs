@@ -3,8 +3,14 @@
 
 use rust_decimal::{Decimal, dec};
 
+use super::fixture::*;
+use crate::guard::Input;
+use crate::guard::effects::Effects;
 use crate::guard::state::cover::CoverSize;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, HeldNow, Told};
+use crate::guard::state::view::View;
+use crate::record::risk_record::PositionLine;
+use crate::venue::info::OpenOrder;
 use crate::venue::side::PositionSide;
 
 /// A long opened at 2000, covered at 1980.
@@ -78,5 +84,110 @@ fn one_that_is_just_what_was_told_to_have_filled_is_another() {
     // Too near to the price of before to tell one from the other.
     for (px, left) in [(dec!(2000.4), dec!(0)), (dec!(2000.39), dec!(2))] {
         assert_eq!(kept(covered(dec!(2)), told(near(dec!(2), px), dec!(2), px)), left, "{px}");
+    }
+}
+
+/// A guard that holds two at 2500 with their stop at 2451, and has a bid with a stop that waits for it.
+fn ladder(bid_px: &str, child_px: &str, size: &str) -> Desk {
+    let mut desk = Desk::live();
+    desk.mids.insert("ETH".into(), dec!(2500));
+    desk.read_mids(desk.now);
+    let child = open_stop("ETH", "A", child_px, size, 12);
+    let entry = OpenOrder { children: vec![child], ..open("ETH", "B", bid_px, size, 11) };
+    desk.orders = vec![open_stop("ETH", "A", "2451", "2", 10), entry];
+    held_at(&mut desk, dec!(2), "2500");
+    desk
+}
+
+/// Reads the account with so much held at this entry price, then the orders.
+fn held_at(desk: &mut Desk, szi: Decimal, entry_px: &str) -> Vec<Effects> {
+    desk.now += 1_000;
+    desk.positions.insert("ETH", szi);
+    let mut state = desk.state(desk.now);
+    state.asset_positions[0].position.entry_px = Some(entry_px.parse().unwrap());
+    let (equity, begun_ms) = (desk.equity, desk.now);
+    let account = desk.step(Input::Account { state, equity, begun_ms });
+    desk.now += 1;
+    vec![account, desk.read_orders(desk.now)]
+}
+
+fn line_of(desk: &Desk) -> Vec<(Decimal, Decimal)> {
+    desk.guard.lines.get(ETH).unwrap().covered_parts().iter().map(|part| (part.px, part.size)).collect()
+}
+
+/// The stop fired, a bid below filled, and the price went on: by the mark of now nothing tells that from a position that lost a
+/// part of itself. That the bid's own stop came alive does.
+#[test]
+fn a_stop_that_came_alive_tells_what_filled() {
+    for (bid, child, size, px, held, line) in [
+        ("2300", "2254", "1", "2270", dec!(1), vec![(dec!(2254), dec!(1))]),
+        ("2430", "2381", "4", "2410", dec!(4), vec![(dec!(2381), dec!(4))]),
+        // The bid filled first, at the better price, and is what is left.
+        ("2460", "2411", "1", "2440", dec!(1), vec![(dec!(2411), dec!(1))]),
+    ] {
+        let entry_px = if bid == "2460" { "2486.7" } else { bid };
+        for is_shown in [true, false] {
+            let mut desk = ladder(bid, child, size);
+            assert_eq!(line_of(&desk), [(dec!(2451), dec!(2))]);
+            desk.mids.insert("ETH".into(), px.parse().unwrap());
+            desk.read_mids(desk.now);
+            // Another order id is another order: whoever sets a stop like it proves nothing.
+            desk.orders = vec![open_stop("ETH", "A", child, size, if is_shown { 12 } else { 13 })];
+            held_at(&mut desk, held, entry_px);
+            let least = vec![(dec!(2451), held.min(dec!(2)))];
+            let now = line_of(&desk);
+            if is_shown {
+                assert_eq!(now, line, "{bid}");
+            } else {
+                assert_eq!(now.iter().map(|part| part.0).max(), Some(least[0].0), "{bid}");
+            }
+        }
+    }
+}
+
+/// The entry price must show it: a stop that came alive says nothing of what was sold since.
+#[test]
+fn what_filled_counts_as_far_as_the_entry_price_shows_it() {
+    // One more at 2460 beside two at 2500 makes 2486.67.
+    for (entry_px, is_known) in [("2500", false), ("2487.2", false), ("2487.1", true), ("2486.7", true)] {
+        let mut desk = ladder("2460", "2411", "1");
+        desk.orders = vec![open_stop("ETH", "A", "2451", "1", 10), open_stop("ETH", "A", "2411", "1", 12)];
+        desk.mids.insert("ETH".into(), dec!(2455));
+        desk.read_mids(desk.now);
+        held_at(&mut desk, dec!(2), entry_px);
+        let is_loose = line_of(&desk).iter().any(|part| part.0 < dec!(2451));
+        assert_eq!(is_loose, is_known, "{entry_px}: {:?}", line_of(&desk));
+    }
+}
+
+/// What somebody bought while the guard was away, once its stop had fired, is another position wherever the price went since.
+#[test]
+fn a_position_of_before_an_absence_is_another_once_all_its_stops_were_reached() {
+    for (entry_px, mark, left) in [
+        (dec!(2400), dec!(2370), dec!(0)),
+        (dec!(2400), dec!(2451), dec!(0)),
+        (dec!(2400), dec!(2451.1), dec!(1)),
+        (dec!(2500.5), dec!(2370), dec!(0)),
+        (dec!(2500.4), dec!(2370), dec!(1)),
+        (dec!(2500), dec!(2370), dec!(1)),
+    ] {
+        let record = PositionLine {
+            asset: ETH,
+            is_long: true,
+            held: dec!(2),
+            parts: vec![(dec!(2451), dec!(2))],
+            entry_px: Some(dec!(2500)),
+        };
+        for is_away in [true, false] {
+            let mut line = CoverLine::restored(&record);
+            let view = View::default();
+            if !is_away {
+                line.on_orders(&view, ETH, 1, Some(dec!(2500)));
+            }
+            line.resize(now(dec!(1), entry_px, dec!(1000000)));
+            line.on_orders(&view, ETH, 2, Some(mark));
+            let kept: Decimal = line.covered_parts().iter().map(|part| part.size).sum();
+            assert_eq!(kept, if is_away { left } else { dec!(1) }, "{entry_px} {mark} {is_away}");
+        }
     }
 }

@@ -75,3 +75,27 @@ fn what_filled_while_the_guard_was_away_keeps_its_own_stop() {
         assert_eq!(stops(&stand, "ETH")[0]["oid"], child[0]["oid"]);
     }
 }
+
+/// Between two reads a stop fires, a bid with a stop of its own fills, and the price goes on.
+#[test]
+fn a_bid_that_fills_on_the_way_down_keeps_its_own_stop() {
+    for (first, bid, size, last) in [("0.2", "2300", "0.1", "2270"), ("0.1", "2430", "0.2", "2410")] {
+        let stand = Stand::up(Mode::Testnet, WIDE);
+        buy(&stand, "2501", first);
+        let order = json!({"a": ETH, "b": true, "p": bid, "s": size, "r": false, "t": {"limit": {"tif": "Gtc"}}});
+        let reply = stand.send(&place(&order));
+        assert!(reply.pointer("/response/data/statuses/0/resting").is_some(), "{reply}");
+        more_reads(&stand, 2);
+        let under = (bid.parse::<u32>().unwrap() - 1).to_string();
+        for px in ["2480", "2455", "2450", &under, last] {
+            stand.venue.price("ETH", px).unwrap();
+        }
+        let child = stops(&stand, "ETH");
+        assert_eq!(child.len(), 1, "the bid's own stop: {child:?}");
+        more_reads(&stand, 4);
+        let now = held(&stand, "ETH").expect("the new position");
+        assert!(is_same(&now, size), "{now} of {size}: {:?}", stand.events().pop());
+        assert!(closes(&stand).is_empty(), "{size}: {:?}", closes(&stand));
+        assert_eq!(stops(&stand, "ETH")[0]["oid"], child[0]["oid"]);
+    }
+}

@@ -1,0 +1,89 @@
+//! Entries at rest with stops that wait for them. A stop that came alive proves that its entry filled in full, also where what it
+//! bought and what another stop sold went between two reads of the account.
+
+use crate::base::amount::percent_of;
+use crate::guard::state::cover::LinePart;
+use crate::guard::state::view::{Resting, View};
+use crate::venue::info::OpenOrder;
+use crate::venue::side::PositionSide;
+use rust_decimal::{Decimal, dec};
+
+/// An entry price that moved by less than this, percent, tells nothing: the venue rounds it.
+const TOLD_AWAY_PCT: Decimal = dec!(0.02);
+
+/// The account shows what filled this long after the open orders at the latest.
+const SHOWN_WITHIN_MS: u64 = 10_000;
+
+/// A stop that waits for its entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AwaitedStop {
+    oid: u64,
+    size: Decimal,
+    /// The limit of its entry, which fills there.
+    entry_px: Decimal,
+    stop_px: Decimal,
+}
+
+/// A position of before it changed.
+#[derive(Debug, Clone)]
+pub(crate) struct Before {
+    pub(crate) held: Decimal,
+    pub(crate) entry_px: Option<Decimal>,
+    pub(crate) parts: Vec<LinePart>,
+}
+
+/// The entries of one side that have rested with a stop, and those of them that have filled.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FilledEntries {
+    awaited: Vec<AwaitedStop>,
+    /// Those whose stop came alive, with when the read began that showed it.
+    filled: Vec<(AwaitedStop, u64)>,
+}
+
+impl FilledEntries {
+    /// Takes in the open orders.
+    pub(crate) fn on_orders(&mut self, view: &View, asset: u32, side: PositionSide, begun_ms: u64) {
+        let is_alive = |stop: &AwaitedStop| view.orders.get(&stop.oid).is_some_and(|order| order.stop_px.is_some());
+        self.filled.retain(|(_, seen_ms)| begun_ms.saturating_sub(*seen_ms) <= SHOWN_WITHIN_MS);
+        self.filled.extend(self.awaited.iter().filter(|stop| is_alive(stop)).map(|stop| (*stop, begun_ms)));
+        let is_here = |order: &&Resting| order.asset == asset && order.is_entry();
+        let entries = view.orders.values().filter(is_here).filter(|order| order.is_buy == side.opening().is_buy());
+        self.awaited = entries.flat_map(awaited).collect();
+    }
+
+    /// The line of a position that changed, with what filled counted as if a read had shown it in between: the nearest stops
+    /// were hit first. `None` where nothing is known to have filled, or the entry price does not show it.
+    pub(crate) fn line_since(&mut self, before: &Before, entry_px: Option<Decimal>) -> Option<Vec<LinePart>> {
+        let filled: Vec<AwaitedStop> = std::mem::take(&mut self.filled).into_iter().map(|(stop, _)| stop).collect();
+        let added = filled.iter().fold(Decimal::ZERO, |sum, stop| sum.saturating_add(stop.size));
+        let paid = |stop: &AwaitedStop| stop.size.saturating_mul(stop.entry_px);
+        let paid = filled.iter().map(paid).fold(Decimal::ZERO, Decimal::saturating_add);
+        let (from_px, entry_px) = (before.entry_px?, entry_px?);
+        let together = before.held.saturating_mul(from_px).saturating_add(paid);
+        let least_px = together.checked_div(before.held.saturating_add(added))?;
+        let (least, moved) = (least_px.saturating_sub(from_px), entry_px.saturating_sub(from_px));
+        let rounding = percent_of(from_px, TOLD_AWAY_PCT);
+        let is_shown = least.abs() >= rounding
+            && moved.is_sign_negative() == least.is_sign_negative()
+            && moved.abs().saturating_add(rounding) >= least.abs();
+        let new = filled.iter().map(|stop| LinePart { px: stop.stop_px, size: stop.size });
+        is_shown.then(|| before.parts.iter().copied().chain(new).collect())
+    }
+}
+
+fn awaited(entry: &Resting) -> impl Iterator<Item = AwaitedStop> + '_ {
+    entry.order.children.iter().filter_map(|child: &OpenOrder| {
+        let (oid, size, stop_px) = (child.oid, child.sz, child.market_stop_px()?);
+        Some(AwaitedStop { oid, size, entry_px: entry.px, stop_px })
+    })
+}
+
+/// Whether a position that changed while nobody watched is another: each of its stops was reached meanwhile, and its entry price
+/// has moved, which selling does not do.
+pub(crate) fn is_another(before: &Before, side: PositionSide, entry_px: Option<Decimal>, mark: Decimal) -> bool {
+    let has_moved = before
+        .entry_px
+        .zip(entry_px)
+        .is_some_and(|(from_px, px)| px.saturating_sub(from_px).abs() >= percent_of(from_px, TOLD_AWAY_PCT));
+    has_moved && before.parts.iter().all(|part| !side.losing(part.px, mark))
+}
