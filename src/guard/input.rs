@@ -44,6 +44,13 @@ pub enum Input {
         /// When the read began, UTC ms.
         begun_ms: u64,
     },
+    /// The account was read, but not where its mode keeps the equity.
+    AccountUnvalued {
+        /// Its perp state.
+        state: ClearinghouseState,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
     /// The open orders were read.
     Orders {
         /// All of them.

@@ -45,6 +45,7 @@ impl Guard {
                 | Input::Mids { .. }
                 | Input::Marks { .. }
                 | Input::Account { .. }
+                | Input::AccountUnvalued { .. }
                 | Input::Orders { .. }
         );
         let are_marks = matches!(input, Input::Marks { .. });
@@ -77,7 +78,8 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Universe(universe) => supervise::on_universe(step, universe),
         Input::Mids { mids, begun_ms } => supervise::on_mids(step, &mids, begun_ms),
         Input::Marks { marks, begun_ms } => step.guard.view.set_marks(&marks, begun_ms),
-        Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, equity, begun_ms),
+        Input::Account { state, equity, begun_ms } => supervise::on_account(step, state, Some(equity), begun_ms),
+        Input::AccountUnvalued { state, begun_ms } => supervise::on_account(step, state, None, begun_ms),
         Input::Orders { orders, begun_ms } => supervise::on_orders(step, orders, begun_ms),
         Input::Ledger { updates, begun_ms } => ledger::on_ledger(step, &updates, begun_ms),
         Input::AccountMode { mode, begun_ms } => mode::on_account_mode(step, mode, begun_ms),

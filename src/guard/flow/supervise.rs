@@ -50,8 +50,8 @@ pub(crate) fn on_universe(step: &mut Step<'_>, universe: Universe) {
     }
 }
 
-/// Takes in the account, unless a newer read is held.
-pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Decimal, begun_ms: u64) {
+/// Takes in the account, unless a newer read is held; what it holds is looked after although its equity is not told.
+pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity: Option<Decimal>, begun_ms: u64) {
     if step.guard.risk.purse_ms > 0 && begun_ms <= step.guard.risk.purse_ms {
         // It was on its way while the mode changed.
         return;
@@ -74,7 +74,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
             step.effects.immediate.push(Command::Read(Read::AccountNow));
         }
         step.guard.clock.read(venue_ms, begun_ms);
-        step.guard.risk.is_mode_unread &= step.guard.risk.mode.is_none();
+        step.guard.risk.is_mode_unread &= step.guard.risk.mode.is_none() || equity.is_none();
         mode::carry_equity(step.guard);
         let read = Moment { now_ms: begun_ms, venue_ms };
         cover_lines::note_enlarged(step.guard, &changes);

@@ -45,6 +45,20 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
             None => alert(code, format!("{what}: not read yet"), None),
         }
     }
+    if let Some(account) = guard.view.account.as_ref().filter(|account| !account.is_valued()) {
+        let limit_ms = guard.config.account_max_age_ms;
+        match account.valued_ms.map(|valued_ms| valued_ms.saturating_add(limit_ms)) {
+            Some(since_ms) if now_ms <= since_ms => {}
+            since_ms => {
+                let when = since_ms.map_or("yet".to_owned(), |_| format!("for over {limit_ms} ms"));
+                let text = format!(
+                    "the account's equity: not read {when}; what is held has its cover, entries are vetoed, and halts go by \
+                 what the positions win and lose since it was"
+                );
+                alert(AlertCode::AccountStale, text, since_ms);
+            }
+        }
+    }
     for (text, since_ms) in uncovered(guard, now_ms) {
         alert(AlertCode::Uncovered, text, Some(since_ms));
     }

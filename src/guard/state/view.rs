@@ -36,6 +36,8 @@ pub(crate) struct View {
 #[derive(Debug, Clone)]
 pub(crate) struct AccountView {
     pub(crate) equity: Decimal,
+    /// When the last read began that told the equity; `None` until one did.
+    pub(crate) valued_ms: Option<u64>,
     pub(crate) cross_maintenance: Decimal,
     pub(crate) positions: BTreeMap<u32, Position>,
     /// Where each is liquidated, as far as two reads in a row say so.
@@ -53,6 +55,11 @@ impl AccountView {
     /// How old the account is: by the reads, and where the venue goes on showing one and the same moment, by that.
     pub(crate) fn age_ms(&self, now_ms: u64) -> u64 {
         now_ms.saturating_sub(self.moved_ms)
+    }
+
+    /// Whether the read of it told the equity as well.
+    pub(crate) fn is_valued(&self) -> bool {
+        self.valued_ms == Some(self.begun_ms)
     }
 
     /// Whether it shows no position.
@@ -160,8 +167,9 @@ impl View {
         self.universe.get(asset)
     }
 
+    /// The account's equity; `None` until it is known.
     pub(crate) fn equity(&self) -> Option<Decimal> {
-        self.account.as_ref().map(|account| account.equity)
+        self.account.as_ref().filter(|account| account.valued_ms.is_some()).map(|account| account.equity)
     }
 
     /// Signed position size; zero when flat or not read.
@@ -199,7 +207,7 @@ impl View {
     pub(crate) fn set_account(
         &mut self,
         state: ClearinghouseState,
-        equity: Decimal,
+        equity: Option<Decimal>,
         begun_ms: u64,
     ) -> Option<BTreeMap<u32, Decimal>> {
         if self.universe.is_empty() {
@@ -241,8 +249,11 @@ impl View {
             .collect();
         let same = self.account.as_ref().filter(|account| account.venue_ms == state.time);
         let moved_ms = same.map_or(begun_ms, |account| account.moved_ms);
+        let known = self.account.as_ref().map(|account| (account.equity, account.valued_ms)).unwrap_or_default();
+        let (equity, valued_ms) = equity.map_or(known, |equity| (equity, Some(begun_ms)));
         self.account = Some(AccountView {
             equity,
+            valued_ms,
             cross_maintenance: state.cross_maintenance_margin_used,
             positions,
             liquidation_px,

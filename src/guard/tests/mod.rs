@@ -64,6 +64,7 @@ mod stops;
 mod told_fills;
 mod turned;
 mod two_clients;
+mod unvalued_reads;
 mod windfall;
 mod wire;
 mod world;

@@ -37,6 +37,9 @@ const WALLET_MS: u64 = 10_000;
 /// whole. The ledger is read at once where cash moves.
 const IN_ORDERS: u64 = 12;
 
+/// What a unified account's equity is read from.
+const SPOT: &str = "spot balances";
+
 /// What all lanes share.
 pub(in crate::service) struct Poller {
     /// What is to be read.
@@ -113,7 +116,7 @@ impl Poller {
             Task::Mode => ("mode", seldom_ms, self.read_mode(read_for)?),
             Task::Universe => ("markets", UNIVERSE_MS, self.read_universe(read_for)?),
             Task::Mids => ("prices", self.intervals.prices_ms, self.steady.mids(read_for)),
-            Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)),
+            Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)?),
             Task::Orders => ("open orders", self.intervals.orders_ms, self.steady.orders(read_for)),
             Task::Ledger => ("ledger", seldom_ms, self.read_ledger(read_for)),
             Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
@@ -170,16 +173,35 @@ impl Poller {
         }
     }
 
-    fn read_account(&self, read_for: ReadFor) -> Answer {
+    /// What is held is told although the equity cannot be read beside it: it is covered and closed all the same.
+    fn read_account(&self, read_for: ReadFor) -> Result<Answer, String> {
         let mode = self.board.mode();
-        // Where it is not known the core takes no equity from the answer.
-        let answer = self.steady.account(mode.unwrap_or(AccountMode::Standard), read_for)?;
+        let (state, begun_ms) = match self.steady.account(read_for) {
+            Ok(read) => read,
+            Err(text) => return Ok(Err(text)),
+        };
+        let unvalued = || Input::AccountUnvalued { state: state.clone(), begun_ms };
+        // Where the mode is not known the core takes no equity from the answer.
+        let equity = match mode.unwrap_or(AccountMode::Standard) {
+            AccountMode::Standard => Ok(state.margin_summary.account_value),
+            AccountMode::Unified => {
+                if self.board.is_failing(SPOT) {
+                    // It may hang again.
+                    self.tell(unvalued())?;
+                }
+                self.steady.unified_equity(read_for)
+            }
+        };
+        self.note(SPOT, equity.as_ref().err())?;
         if self.board.mode() != mode {
             // It may be of the purse that the account has no more.
             self.board.want(Read::AccountNow);
-            return Ok(None);
+            return Ok(Ok(None));
         }
-        Ok(answer)
+        Ok(Ok(Some(match equity {
+            Ok(equity) => Input::Account { state, equity, begun_ms },
+            Err(_) => unvalued(),
+        })))
     }
 
     fn read_ledger(&self, read_for: ReadFor) -> Answer {

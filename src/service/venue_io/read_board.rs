@@ -120,6 +120,11 @@ impl ReadBoard {
         if works { failing.remove(name) } else { failing.insert(name) }
     }
 
+    /// Whether the last read of this failed.
+    pub(super) fn is_failing(&self, name: &'static str) -> bool {
+        lock(&self.board).failing.contains(name)
+    }
+
     /// Takes note that the venue was asked for the account's mode in vain: nothing waits for it any longer.
     pub(super) fn do_without_mode(&self) {
         lock(&self.board).schedule.is_mode_unread = true;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rust_decimal::Decimal;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -120,21 +121,18 @@ impl VenueReader {
         Ok(Some(Input::Mids { mids, begun_ms }))
     }
 
-    pub(super) fn account(&self, mode: AccountMode, purpose: ReadFor) -> Answer {
+    /// The account's perp state, and when it was asked for.
+    pub(super) fn account(&self, purpose: ReadFor) -> Result<(ClearinghouseState, u64), String> {
         let question = json!({"type": "clearinghouseState", "user": self.account, "dex": ""});
-        let ((state, equity), begun_ms) = self.read(purpose, &question, |answer| {
-            let state =
-                ClearinghouseState::deserialize(answer).map_err(|error| format!("clearinghouseState: {error}"))?;
-            let equity = match mode {
-                AccountMode::Standard => state.margin_summary.account_value,
-                AccountMode::Unified => {
-                    let spot = json!({"type": "spotClearinghouseState", "user": self.account});
-                    info::unified_equity(&self.ask_for(purpose, &spot)?)?
-                }
-            };
-            Ok((state, equity))
-        })?;
-        Ok(Some(Input::Account { state, equity, begun_ms }))
+        self.read(purpose, &question, |answer| {
+            ClearinghouseState::deserialize(answer).map_err(|error| format!("clearinghouseState: {error}"))
+        })
+    }
+
+    /// The equity of an account that keeps it beside its perp state.
+    pub(super) fn unified_equity(&self, purpose: ReadFor) -> Result<Decimal, String> {
+        let spot = json!({"type": "spotClearinghouseState", "user": self.account});
+        info::unified_equity(&self.ask_for(purpose, &spot)?)
     }
 
     pub(super) fn orders(&self, purpose: ReadFor) -> Answer {

@@ -1,7 +1,7 @@
 //! One read that shows nothing is no proof that nothing is there: a position's own stop stays where it is until a second
 //! read shows the end of the position, and markets that a read leaves out are read again.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::signing::resting;
 use crate::stand::{Mode, Stand, run_with, until};
@@ -65,6 +65,35 @@ fn markets_that_are_none_are_read_again_at_once() {
     stand.launch();
     until("the stop", || stops(&stand, "ETH").into_iter().next());
     assert_eq!(stand.send(&resting())["status"], "ok");
+}
+
+/// A unified account's equity is read beside its positions. Where that cannot be read they are looked after all the same, and
+/// what they lose fires the daily loss stop.
+#[test]
+fn positions_are_covered_and_closed_although_the_equity_cannot_be_read() {
+    for is_start in [true, false] {
+        let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+        stand.venue.setting("abstraction", json!("unifiedAccount")).unwrap();
+        if !is_start {
+            stand.launch();
+            until("a first read", || (stand.send(&resting())["status"] == "ok").then_some(()));
+        }
+        stand.venue.fault("spotClearinghouseState", "http_422", 1_000_000).unwrap();
+        hold(&stand, "ETH", "0.4");
+        if is_start {
+            stand.launch();
+        }
+        until("the stop", || stops(&stand, "ETH").into_iter().next());
+        let told = |text: &str| {
+            let alerts = stand.status()["alerts"].to_string();
+            alerts.contains(text).then_some(())
+        };
+        until("the alert", || told("the account's equity: not read"));
+        let entry = stand.send(&resting());
+        assert_eq!(entry["guard"]["code"], "account_stale", "{entry}");
+        run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+        until_flat(&stand);
+    }
 }
 
 /// What the account is worth is not known without its mode; what it holds is.

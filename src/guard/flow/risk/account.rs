@@ -23,6 +23,9 @@ const MODE_PAUSE_MS: u64 = 3_000;
 /// Takes in the newest account read, then sees whether a halt fires or ends.
 pub(crate) fn check(step: &mut Step<'_>) {
     let Some(account) = step.guard.view.account.as_ref().filter(|_| !step.guard.risk.is_mode_unread) else { return };
+    if !account.is_valued() && step.guard.risk.unvalued.is_none() {
+        return check_carried(step);
+    }
     let (begun_ms, venue_ms, cash) = (account.begun_ms, account.venue_ms, Cash::of(account));
     let mark = step.guard.risk.with_later_flows(EquitySample { at_ms: venue_ms, equity: account.equity });
     let cash = cash.valued_at(mark.equity);
@@ -41,6 +44,21 @@ pub(crate) fn check(step: &mut Step<'_>) {
         && step.now_ms.saturating_sub(begun_ms) <= step.guard.config.account_max_age_ms
     {
         halt::check_limits(step, mark.equity, false);
+    }
+}
+
+/// The equity was not told with what is held: what that won and lost since the last settled read fires the halts, and sets no
+/// mark.
+fn check_carried(step: &mut Step<'_>) {
+    let Some(equity) = mode::carry_unread_equity(step.guard) else { return };
+    let Some((begun_ms, venue_ms)) =
+        step.guard.view.account.as_ref().map(|account| (account.begun_ms, account.venue_ms))
+    else {
+        return;
+    };
+    if step.now_ms.saturating_sub(begun_ms) <= step.guard.config.account_max_age_ms {
+        let is_new = venue_ms > std::mem::replace(&mut step.guard.risk.seen_ms, venue_ms);
+        halt::check_limits(step, equity, is_new);
     }
 }
 

@@ -13,6 +13,7 @@ use crate::guard::state::risk::transfers::{MODE_CHANGE, Transfer};
 use crate::guard::state::view::View;
 use crate::record::events::Trouble;
 use crate::venue::info::AccountMode;
+use rust_decimal::Decimal;
 
 /// Takes in where the account keeps its equity.
 pub(crate) fn on_account_mode(step: &mut Step<'_>, mode: AccountMode, begun_ms: u64) {
@@ -74,6 +75,16 @@ pub(crate) fn carry_equity(guard: &mut Guard) {
             guard.risk.settled.settle(Some(carried));
         }
     }
+}
+
+/// The equity of an account whose last read did not tell it: the last settled one, carried on with what the positions won and
+/// lost since, if there is one.
+pub(crate) fn carry_unread_equity(guard: &mut Guard) -> Option<Decimal> {
+    let View { account: Some(account), mids, mids_ms, .. } = &mut guard.view else { return None };
+    let is_priced = *mids_ms >= Some(account.begun_ms);
+    let equity = guard.risk.settled.carry(account, |asset| mids.get(&asset).copied(), is_priced)?;
+    account.equity = equity;
+    Some(equity)
 }
 
 /// The first equity after a change of the mode: what it differs by came or went with that, but for what the positions won and

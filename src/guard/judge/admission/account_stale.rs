@@ -16,6 +16,7 @@ pub(crate) fn check(guard: &Guard, account: &AccountView, now_ms: u64) -> Result
     }
     for (what, read_ms, limit_ms) in [
         ("the account was", account.begun_ms, limit_ms),
+        ("the account's equity was", account.valued_ms.unwrap_or(account.begun_ms), limit_ms),
         ("the open orders were", orders_ms, guard.config.orders_max_age_ms),
     ] {
         let age_ms = now_ms.saturating_sub(read_ms);
@@ -25,7 +26,7 @@ pub(crate) fn check(guard: &Guard, account: &AccountView, now_ms: u64) -> Result
         }
     }
     if guard.judged_equity().is_none() {
-        let text = "the account was not read since its mode is known, so its equity is not; that takes a moment";
+        let text = "the account's equity was not read since its mode is known; that takes a moment";
         return Err(Veto::new(Code::AccountStale, text));
     }
     // Whoever loses at every trade must not go on trading while the guard makes sure of the loss.

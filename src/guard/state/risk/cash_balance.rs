@@ -73,6 +73,11 @@ impl Cash {
         Self { begun_ms: account.begun_ms, at_ms: account.venue_ms, equity, usd, positions: now }
     }
 
+    /// The same as of another time of the venue's.
+    pub(crate) fn as_of(self, at_ms: u64) -> Self {
+        Self { at_ms, ..self }
+    }
+
     /// Moves it with a flow that came after it: what the ledger shows is not gone without a word.
     pub(crate) fn shift(&mut self, flow: &Transfer) {
         if flow.time_ms > self.at_ms {

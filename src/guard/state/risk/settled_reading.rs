@@ -8,6 +8,7 @@
 use crate::base::amount::percent_of;
 use crate::guard::state::risk::cash_balance::Cash;
 use crate::guard::state::risk::transfers::Transfer;
+use crate::guard::state::view::AccountView;
 use rust_decimal::Decimal;
 
 /// An equity that moves by more than this share between two reads, percent, jumps.
@@ -32,6 +33,8 @@ struct Held {
 pub(crate) struct Settled {
     last: Option<Cash>,
     held: Option<Held>,
+    /// The last one, carried on over reads that did not tell the equity.
+    carried: Option<Cash>,
 }
 
 impl Settled {
@@ -48,11 +51,30 @@ impl Settled {
 
     /// Takes a read for settled.
     pub(crate) fn settle(&mut self, cash: Option<Cash>) {
-        (self.last, self.held) = (cash, None);
+        (self.last, self.held, self.carried) = (cash, None, None);
+    }
+
+    /// The equity of an account that was read without it. What was closed counts at the first prices that are of after the read
+    /// which shows it, where `is_priced`.
+    pub(crate) fn carry(
+        &mut self,
+        account: &AccountView,
+        price: impl Fn(u32) -> Option<Decimal>,
+        is_priced: bool,
+    ) -> Option<Decimal> {
+        let before = self.carried.as_ref().or(self.last.as_ref())?;
+        // It holds no flow of since the read that did tell the equity.
+        let carried = before.carried_to(account, price).as_of(before.at_ms);
+        let equity = carried.equity;
+        if is_priced {
+            self.carried = Some(carried);
+        }
+        Some(equity)
     }
 
     /// Takes a read in; whether it sets marks. `mode_ms` is when the last read of the mode began.
     pub(crate) fn add(&mut self, cash: &Cash, mode_ms: u64, now_ms: u64) -> bool {
+        self.carried = None;
         let Some(last) = &self.last else {
             self.settle(Some(cash.clone()));
             return true;
@@ -85,7 +107,7 @@ impl Settled {
 
     pub(crate) fn shift(&mut self, flow: &Transfer) {
         let held = self.held.as_mut().map(|held| &mut held.cash);
-        self.last.iter_mut().chain(held).for_each(|cash| cash.shift(flow));
+        self.last.iter_mut().chain(held).chain(&mut self.carried).for_each(|cash| cash.shift(flow));
     }
 }
 
