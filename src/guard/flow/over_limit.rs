@@ -127,7 +127,7 @@ fn is_read_since(step: &mut Step<'_>, now_ms: u64) -> bool {
 /// A loss counts only as far as entries are to blame: a winner far above its stop could lose more than the rule and is no
 /// reason to cancel anything.
 fn excesses(guard: &Guard, exposure: &Exposure, tolerance_pct: Decimal) -> Vec<Excess> {
-    let Some(equity) = guard.view.equity().filter(|_| !guard.risk.is_mode_unread) else { return Vec::new() };
+    let Some(equity) = guard.known_equity() else { return Vec::new() };
     let (rules, base) = (&guard.config.rules, guard.config.base_equity(equity));
     let mut found = Vec::new();
     let mut look = |rule, asset, figures: &Figures, measure: Measure, percent| {

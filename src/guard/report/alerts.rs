@@ -20,7 +20,7 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     let mut alert = |code: AlertCode, text: String, since_ms: Option<u64>| {
         alerts.push(Alert { code: code.as_str().into(), text, since_ms });
     };
-    let figures = guard.view.equity().and_then(|equity| guard.risk.figures(equity, &guard.config));
+    let figures = guard.known_equity().and_then(|equity| guard.risk.figures(equity, &guard.config));
     let near = figures.iter().flat_map(|figures| {
         [
             (AlertCode::DailyLossNear, "the day's loss", -figures.day_pnl, figures.daily_loss_limit),

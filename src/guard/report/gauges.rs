@@ -108,7 +108,7 @@ impl Guard {
 
 /// Equity, limits and what is used of them.
 pub(crate) fn money(guard: &Guard, exposure: &Exposure) -> Money {
-    let Some(equity) = guard.view.equity() else { return Money::default() };
+    let Some(equity) = guard.known_equity() else { return Money::default() };
     let rules = &guard.config.rules;
     let (totals, base) = (exposure.totals(), guard.config.base_equity(equity));
     let figures = guard.risk.figures(equity, &guard.config);

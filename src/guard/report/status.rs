@@ -30,7 +30,7 @@ impl Guard {
             at_ms: now_ms,
             risk: risk(self, &exposure),
             headroom: headroom::headroom(self, &exposure, now_ms),
-            equity: self.view.equity(),
+            equity: self.known_equity(),
             positions: positions(self, exposure),
             open_orders: open_orders::open_orders(self),
             unattended: open_entries::unattended(self),

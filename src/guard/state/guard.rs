@@ -115,10 +115,14 @@ impl Parked {
 }
 
 impl Guard {
-    /// The equity that limits go by: what came from nowhere is not counted on before the ledger tells of it. `None` while it
-    /// is not known where the account keeps it.
+    /// The account's equity; `None` while it is not known, or not where the account keeps it.
+    pub(crate) fn known_equity(&self) -> Option<Decimal> {
+        self.view.equity().filter(|_| !self.risk.is_mode_unread)
+    }
+
+    /// The equity that limits go by: what came from nowhere is not counted on before the ledger tells of it.
     pub(crate) fn judged_equity(&self) -> Option<Decimal> {
-        let shown = self.view.equity().filter(|_| !self.risk.is_mode_unread)?;
+        let shown = self.known_equity()?;
         Some(self.risk.settled.before_windfall().map_or(shown, |before| before.min(shown)))
     }
 

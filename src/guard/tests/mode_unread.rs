@@ -44,6 +44,11 @@ fn nothing_is_opened_and_no_loss_measured_until_the_mode_is_known() {
     desk.equity = dec!(10);
     desk.read();
     desk.order(buy(ETH, "2000", "0.01")).vetoed("account_mode");
+    // What is not known is told as such, and nothing is reckoned from it.
+    let status = desk.guard.status_json(desk.now, (0, 1200));
+    for figure in ["/equity", "/risk/day_pnl", "/risk/day_start_equity", "/risk/drawdown"] {
+        assert!(status.pointer(figure).is_none_or(serde_json::Value::is_null), "{figure}: {status}");
+    }
     assert!(desk.guard.problems(desk.now).iter().any(|text| text.contains("could not be read since the start")));
     desk.now += 1_000;
     let known = desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
