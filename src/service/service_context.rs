@@ -168,7 +168,11 @@ impl ServiceContext {
     pub(super) fn vouched_for(&self, account: Address, master: Address) {
         let weight = api_wallet_check::check_weight(account, master);
         self.venue.charge(Priority::Read, weight);
-        // The first message of all; the decision loop takes it in before any request.
+        self.acts_for(account, master);
+    }
+
+    /// Says whose API wallet signs: the first message of all; the decision loop takes it in before any request.
+    pub(super) fn acts_for(&self, account: Address, master: Address) {
         let acts_for = Input::ActsFor(api_wallet_check::acts_for(account, master));
         let _is_there_room = self.inbox.try_send(Message::Input(acts_for));
     }
