@@ -145,7 +145,13 @@ impl ServiceContext {
         let before = Arc::clone(&handler);
         let on_begin = move |after: &AfterCommit| before.on_begin(after);
         let on_commit = move |after: AfterCommit, written| handler.on_commit(after, &written);
-        let (journal, writer) = store.writer(JOURNAL_QUEUE, on_begin, on_commit);
+        let (journal, writer, disk) = store.writer(JOURNAL_QUEUE, on_begin, on_commit);
+        if let Some(disk) = disk {
+            spawn("journal-disk", &self.deaths, move || {
+                disk.run();
+                Ok(())
+            })?;
+        }
         let thread = spawn("journal", &self.deaths, move || {
             writer.run();
             Ok(())
