@@ -24,14 +24,14 @@ pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
         ));
     }
     let key = key_stdin::read()?;
-    wallet::check(config, key.address())?;
+    let owner = wallet::check(config, key.address())?;
     let recorded = match config.api_wallet {
         Some(configured) if configured != key.address() => {
             return Err(Refusal::OtherKey(key.address(), configured));
         }
-        Some(_) => "",
-        None => {
-            set_api_wallet(&locked.path, &locked.text, key.address()).map_err(Refusal::Config)?;
+        Some(_) if config.api_wallet_owner == Some(owner) => "",
+        _ => {
+            set_api_wallet(&locked.path, &locked.text, key.address(), owner).map_err(Refusal::Config)?;
             "; recorded as api_wallet in the config"
         }
     };

@@ -12,8 +12,9 @@ use crate::service::api_wallet_check::{self, Approved, NotTheAgent};
 /// From this long before its end an approval is called short.
 const SHORT_MS: u64 = 7 * 86_400_000;
 
-/// Checks that the venue knows the key of address `wallet` as an API wallet of the config's account.
-pub(super) fn check(config: &Config, wallet: Address) -> Result<(), Refusal> {
+/// Checks that the venue knows the key of address `wallet` as an API wallet that may act for the config's account; whose it
+/// is.
+pub(super) fn check(config: &Config, wallet: Address) -> Result<Address, Refusal> {
     let asked = waiting::with_progress(&format!("the venue at {}", config.venue_url()), || {
         api_wallet_check::check(&api_wallet_check::client(config.venue_url())?, config.account, wallet, now_ms())
     });
@@ -27,5 +28,5 @@ pub(super) fn check(config: &Config, wallet: Address) -> Result<(), Refusal> {
             day_of(until_ms)
         ));
     }
-    Ok(())
+    Ok(owner.master)
 }

@@ -46,6 +46,8 @@ codes! {
     PositionUnknown = "position_unknown",
     /// Prices were not read in time and entries are refused; look at the way to the venue if it lasts.
     PriceStale = "price_stale",
+    /// The API wallet's owner could not be read, and so nothing is sent; close at the venue's own page, and run `key check`.
+    RoleUnread = "role_unread",
     /// The venue does not know the API wallet; approve it, or install the right key.
     SignerUnknown = "signer_unknown",
     /// TWAP orders cannot be read while everything must be closed; end them at the venue's own page.

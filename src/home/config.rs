@@ -42,6 +42,8 @@ pub struct Config {
     pub account_network: Network,
     /// Address of the API wallet that signs to the venue.
     pub api_wallet: Option<Address>,
+    /// The address that approved it, as the venue said when it was checked: the account, or its master or leader.
+    pub api_wallet_owner: Option<Address>,
     /// Where the service listens.
     pub listen: SocketAddr,
     /// Share of this machine's IP budget at the venue.
@@ -105,6 +107,7 @@ impl Config {
             account,
             account_network: mode.default_network(),
             api_wallet: None,
+            api_wallet_owner: None,
             listen: DEFAULT_LISTEN,
             ip_share: IpShare::WHOLE,
             allow_mainnet: false,

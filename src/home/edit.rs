@@ -48,7 +48,7 @@ pub fn add_client(path: &Path, text: &str, client: Address) -> Result<(), Config
         path,
         text,
         |config| config.auth.clients.push(client),
-        |config| {
+        |config, ()| {
             let clients = list(&config.auth.clients);
             match clients_span(text) {
                 Some(span) => replaced(text, span, &clients),
@@ -58,35 +58,44 @@ pub fn add_client(path: &Path, text: &str, client: Address) -> Result<(), Config
     )
 }
 
-/// Records the API wallet's address in the config at `path`, whose text is `text`.
+/// Records the API wallet's address and its owner's in the config at `path`, whose text is `text`.
 ///
 /// # Errors
-/// When the address cannot stand there, or the file cannot be written; what was there stays then.
-pub fn set_api_wallet(path: &Path, text: &str, api_wallet: Address) -> Result<(), ConfigError> {
-    // A key at the very start is a top-level key, whatever follows.
+/// When an address cannot stand there, or the file cannot be written; what was there stays then.
+pub fn set_api_wallet(path: &Path, text: &str, api_wallet: Address, owner: Address) -> Result<(), ConfigError> {
     edit(
         path,
         text,
-        |config| config.api_wallet = Some(api_wallet),
-        |_| format!("api_wallet = {}\n{text}", quoted(api_wallet)),
+        |config| {
+            let keys = [
+                ("api_wallet", config.api_wallet.replace(api_wallet), api_wallet),
+                ("api_wallet_owner", config.api_wallet_owner.replace(owner), owner),
+            ];
+            keys.into_iter().filter(|(_, before, _)| before.is_none()).map(|(key, _, new)| (key, new)).collect()
+        },
+        // Keys at the very start are top-level keys, whatever follows.
+        |_, new: Vec<(&str, Address)>| {
+            let lines = new.into_iter().map(|(key, address)| format!("{key} = {}\n", quoted(address)));
+            lines.chain([text.to_owned()]).collect()
+        },
     )
 }
 
 /// Makes a change to the typed config and to its text, and keeps the text only where it says the same; where it does
 /// not (an unusual way of writing the table), the whole config is written anew.
-fn edit(
+fn edit<T>(
     path: &Path,
     text: &str,
-    change: impl FnOnce(&mut Config),
-    write: impl FnOnce(&Config) -> String,
+    change: impl FnOnce(&mut Config) -> T,
+    write: impl FnOnce(&Config, T) -> String,
 ) -> Result<(), ConfigError> {
     let mut config = match parse(text).map_err(|error| error.at(path))? {
         LoadedConfig::SetUp(config) => config,
         LoadedConfig::NotSetUp(_) => return Err(not_kept().at(path)),
     };
-    change(&mut config);
+    let what = change(&mut config);
     config.check(path)?;
-    let changed = write(&config);
+    let changed = write(&config, what);
     let kept = matches!(parse(&changed), Ok(LoadedConfig::SetUp(read)) if read == config);
     store(path, &if kept { changed } else { render(&config) }).map_err(ConfigError::File)
 }

@@ -32,6 +32,7 @@ const KEYS: &[(&str, &[&str])] = &[
             "account",
             "account_network",
             "api_wallet",
+            "api_wallet_owner",
             "listen",
             "ip_share",
             "allow_mainnet",
@@ -134,6 +135,7 @@ fn set_up(top: &mut Section, deployment: Deployment) -> Option<Config> {
     let rules = top.required("rules", |code| Rules::from_code(code).map_err(|error| error.to_string()));
     let account_network = top.text("account_network", str::parse::<Network>);
     let api_wallet = top.text("api_wallet", parse_address);
+    let api_wallet_owner = top.text("api_wallet_owner", parse_address);
     let listen = top.text("listen", parse_listen);
     let ip_share = top.number("ip_share", |text| IpShare::parse(text).map_err(|error| error.to_string()));
     let allow_mainnet = top.boolean("allow_mainnet");
@@ -150,6 +152,7 @@ fn set_up(top: &mut Section, deployment: Deployment) -> Option<Config> {
     let config = Config {
         account_network: account_network.unwrap_or(new.account_network),
         api_wallet,
+        api_wallet_owner,
         listen: listen.unwrap_or(new.listen),
         ip_share: ip_share.unwrap_or(new.ip_share),
         allow_mainnet,
@@ -181,6 +184,9 @@ pub(super) fn disagreements(config: &Config) -> Vec<Problem> {
     }
     if config.api_wallet == Some(config.account) {
         say("api_wallet", config.account.to_string(), "must be an API wallet's address, not the account itself");
+    }
+    if let Some(owner) = config.api_wallet_owner.filter(|_| config.api_wallet.is_none()) {
+        say("api_wallet_owner", owner.to_string(), "goes with api_wallet, whose owner it is");
     }
     for client in &config.auth.clients {
         if *client == config.account || Some(*client) == config.api_wallet {

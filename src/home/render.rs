@@ -18,6 +18,9 @@ pub(super) fn render(config: &Config) -> String {
     if let Some(api_wallet) = config.api_wallet {
         text(&mut out, "api_wallet", api_wallet);
     }
+    if let Some(owner) = config.api_wallet_owner {
+        text(&mut out, "api_wallet_owner", owner);
+    }
     text(&mut out, "listen", config.listen);
     text(&mut out, "ip_share", config.ip_share);
     bare(&mut out, "allow_mainnet", config.allow_mainnet);

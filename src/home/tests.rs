@@ -54,7 +54,7 @@ fn a_minimal_config_takes_the_defaults() {
 fn every_key_is_read_and_written() {
     let text = minimal(
         "account_network = 'testnet'\napi_wallet = '0x2222222222222222222222222222222222222222'\n\
-         listen = 'localhost:0'\nip_share = '1/3'\nallow_mainnet = true\nrefuse_mainnet = 'not \"yet\"'\n\
+         api_wallet_owner = '0x4444444444444444444444444444444444444444'\nlisten = 'localhost:0'\nip_share = '1/3'\nallow_mainnet = true\nrefuse_mainnet = 'not \"yet\"'\n\
          equity_cap = 10000.5\nkey_store = 'host-creds'\njournal_fallback = '/mnt/other'\nallowed_hosts = ['Guard:1']\n\
          [auth]\nclients = ['0x3333333333333333333333333333333333333333']\nrequire_network = true\n\
          [venue]\nurl = 'http://127.0.0.1:9000/'\n[watch]\nprices_ms = 50\naccount_ms = 10000\nopen_orders_ms = 30000\n",
@@ -126,6 +126,7 @@ fn keys_that_disagree_are_refused() {
     config(&minimal("[venue]\nurl = 'http://venue.test'"));
     assert!(problems(&mainnet("account_network = 'testnet'"))[0].starts_with("account_network"));
     assert!(problems(&minimal(&format!("api_wallet = '{ACCOUNT}'")))[0].starts_with("api_wallet"));
+    assert!(problems(&minimal(&format!("api_wallet_owner = '{ACCOUNT}'")))[0].starts_with("api_wallet_owner"));
     assert!(problems(&minimal(&format!("[auth]\nclients = ['{ACCOUNT}']")))[0].starts_with("auth.clients"));
 }
 
@@ -186,9 +187,15 @@ fn a_client_that_cannot_stand_is_not_added() {
 #[test]
 fn the_api_wallet_is_recorded_above_everything() {
     let text = edited(&format!("# mine\n{}", minimal("[watch]\n")), |path, text| {
-        set_api_wallet(path, text, Address([0x22; 20]))
+        set_api_wallet(path, text, Address([0x22; 20]), Address([0x33; 20]))
     });
     assert_eq!(config(&text).api_wallet, Some(Address([0x22; 20])));
+    assert_eq!(config(&text).api_wallet_owner, Some(Address([0x33; 20])));
+    assert!(text.contains("# mine"));
+    // One that a person wrote stays where it stands.
+    let named = minimal("api_wallet = '0x2222222222222222222222222222222222222222' # mine");
+    let text = edited(&named, |path, text| set_api_wallet(path, text, Address([0x22; 20]), Address([0x33; 20])));
+    assert_eq!(config(&text).api_wallet_owner, Some(Address([0x33; 20])));
     assert!(text.contains("# mine"));
 }
 

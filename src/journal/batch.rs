@@ -56,6 +56,14 @@ pub struct Batch<T> {
     pub after: T,
 }
 
+/// The records of a batch.
+#[derive(Clone, Debug)]
+pub(super) struct Records {
+    pub(super) events: Vec<Line>,
+    pub(super) risk: Vec<RiskLine>,
+    pub(super) worth: Worth,
+}
+
 /// The bytes of text in a batch.
 pub(super) fn size(events: &[Line], risk: &[RiskLine]) -> usize {
     events.iter().map(|line| line.text.len()).chain(risk.iter().map(|line| line.text.len())).sum()

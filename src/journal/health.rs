@@ -63,6 +63,13 @@ impl Health {
         *lock(&self.low_space) = text;
     }
 
+    /// Shows what another one shows.
+    pub(crate) fn follow(&self, other: &Health) {
+        self.set(other.condition(), other.error());
+        self.set_full(other.is_full());
+        self.set_low_space(other.low_space());
+    }
+
     /// How the journal stands now.
     pub fn condition(&self) -> Condition {
         match self.condition.load(Ordering::Acquire) {

@@ -20,6 +20,7 @@ mod backlog;
 mod batch;
 mod carry;
 mod chain;
+mod disk;
 mod error;
 mod folder;
 mod health;
@@ -47,6 +48,7 @@ mod writer;
 
 pub use batch::{Batch, Line, MAX_BATCH, RiskLine, Worth};
 pub use chain::{Chain, LineFault, MAX_LINE, seal};
+pub use disk::Disk;
 pub use error::{Damage, JournalError, LookupError, OpenError, What};
 pub use health::{Condition, Health};
 pub use history::History;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use nix::fcntl::Flock;
@@ -29,6 +30,7 @@ use crate::faults::Faults;
 
 mod places;
 mod room;
+pub(super) mod takeover;
 
 /// New files begun for one batch in one folder after a failure.
 const TRIES: u8 = 2;
@@ -56,13 +58,18 @@ pub struct Commit {
 }
 
 /// Called after every commit; it must not wait.
-type OnCommit = Box<dyn FnMut(Commit) + Send>;
+type OnCommit = Arc<dyn Fn(Commit) + Send + Sync>;
 
 /// A journal open for writing; it is locked until this is dropped.
 pub struct Store {
     folders: Folders,
     volumes: Vec<Volume>,
     active: usize,
+    /// The home's disk hangs, and is not touched any more.
+    main_hangs: bool,
+    /// Says who goes on in the fallback folder, where another one could.
+    claim: Option<Arc<AtomicBool>>,
+    clients: usize,
     events: Tail,
     risk: Tail,
     backlog: Backlog,
@@ -90,7 +97,7 @@ pub struct Store {
     written: Commit,
     event_lines: Encoded,
     risk_lines: Encoded,
-    lock: Flock<File>,
+    lock: Option<Flock<File>>,
 }
 
 /// The parts of a verified journal that a store writes on.
@@ -123,6 +130,9 @@ impl Store {
             folders,
             volumes,
             active: 0,
+            main_hangs: false,
+            claim: None,
+            clients,
             events,
             risk,
             backlog: Backlog::default(),
@@ -144,7 +154,7 @@ impl Store {
             written: Commit::default(),
             event_lines: Encoded::default(),
             risk_lines: Encoded::default(),
-            lock,
+            lock: Some(lock),
         };
         store.look();
         store.show_health();
@@ -162,8 +172,8 @@ impl Store {
     }
 
     /// Calls `tell` after every commit; it must not wait.
-    pub fn on_commit(&mut self, tell: impl FnMut(Commit) + Send + 'static) {
-        self.on_commit = Some(Box::new(tell));
+    pub fn on_commit(&mut self, tell: impl Fn(Commit) + Send + Sync + 'static) {
+        self.on_commit = Some(Arc::new(tell));
     }
 
     pub(super) fn faults(&self) -> &Faults {
@@ -194,7 +204,7 @@ impl Store {
         let begun = Instant::now();
         let done = self.try_commit(day, before);
         let commit = Commit { took: begun.elapsed(), is_whole: done.is_ok(), ..std::mem::take(&mut self.written) };
-        if let Some(tell) = &mut self.on_commit {
+        if let Some(tell) = &self.on_commit {
             tell(commit);
         }
         done
@@ -248,9 +258,10 @@ impl Store {
             *tries -= 1;
             return true;
         }
-        if last {
+        if last || !self.claims_fallback() {
             return false;
         }
+        let Some(volume) = self.volumes.get_mut(self.active) else { return false };
         // The batch that this redo file names is written again in the other folder. If the file cannot be overwritten, the
         // next start completes the batch here, and the header of the file in the other folder leaves it out.
         let _overruled = volume.redo.forget();
@@ -345,6 +356,9 @@ impl Store {
 
     /// Indexes the events now on disk.
     fn events_written(&mut self, plan: &Plan, before: Option<&Position>) {
+        if self.is_given_up() {
+            return;
+        }
         let segment = plan.segment;
         let mut positions = Vec::with_capacity(self.event_lines.records.len());
         for (line, (start, end, chain)) in self.backlog.events.iter().zip(&self.event_lines.records) {

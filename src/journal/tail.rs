@@ -23,6 +23,13 @@ pub(crate) struct Tail {
     frayed: bool,
 }
 
+/// Where a journal ends: up to where it is on disk, and the last file name taken.
+#[derive(Clone, Copy)]
+pub(crate) struct TailEnd {
+    confirmed: Option<Position>,
+    newest: Option<Segment>,
+}
+
 /// Where the next lines go.
 pub(crate) struct Plan {
     pub(crate) segment: Segment,
@@ -48,6 +55,19 @@ impl Tail {
         file: Option<File>,
     ) -> Tail {
         Tail { stream, confirmed, newest, file, frayed: false }
+    }
+
+    /// One that goes on from this end beside another, which may still begin the next file.
+    pub(crate) fn beyond(stream: Stream, end: TailEnd, day: Day) -> Tail {
+        let mut tail = Tail { stream, confirmed: end.confirmed, newest: end.newest, file: None, frayed: true };
+        if let Ok(plan) = tail.plan(day) {
+            tail.newest = Some(plan.segment);
+        }
+        tail
+    }
+
+    pub(crate) fn end(&self) -> TailEnd {
+        TailEnd { confirmed: self.confirmed, newest: self.newest }
     }
 
     /// The place up to which all is on disk.

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::batch::{Batch, Worth, check, size};
+use super::batch::{Batch, Records, size};
+use super::disk::{Disk, Hand};
 use super::error::JournalError;
 use super::health::Health;
 use super::lookup::Lookup;
 use super::store::Store;
 use crate::base::day::day_of;
-use crate::faults::Step;
+use crate::faults::{Faults, Step};
 
 /// Batches written at once.
 const GROUP: usize = 256;
@@ -32,12 +33,14 @@ pub struct Journal<T> {
 
 /// The work of the writer thread; see [`Store::writer`].
 pub struct Writer<T, B, R> {
-    store: Store,
+    hand: Hand,
+    faults: Faults,
+    health: Arc<Health>,
     batches: Receiver<Batch<T>>,
     begin: B,
     release: R,
-    /// The group being written: what to give back, what it is worth, and whether it was refused unwritten.
-    held: Vec<(T, Worth, Result<(), JournalError>)>,
+    /// What to give back of the group being written.
+    held: Vec<T>,
 }
 
 impl Store {
@@ -45,14 +48,18 @@ impl Store {
     /// what must not wait for this disk, and `release` once for every batch, in order.
     /// With an error the batch is not known to be on disk: what depends on it must not happen. Its records are still written
     /// ahead of later ones when the disk works again, as far as 4 MiB of them.
-    pub fn writer<T, B, R>(self, capacity: usize, begin: B, release: R) -> (Journal<T>, Writer<T, B, R>)
+    ///
+    /// Where a fallback folder stands by, the [`Disk`] is the work of one more thread, which is given up when it hangs.
+    pub fn writer<T, B, R>(self, capacity: usize, begin: B, release: R) -> (Journal<T>, Writer<T, B, R>, Option<Disk>)
     where
         B: FnMut(&T),
         R: FnMut(T, Result<(), Arc<JournalError>>),
     {
         let (queue, batches) = bounded(capacity);
-        let journal = Journal { queue, health: self.health(), lookup: self.lookup() };
-        (journal, Writer { store: self, batches, begin, release, held: Vec::with_capacity(GROUP) })
+        let (health, faults, lookup) = (self.health(), self.faults().clone(), self.lookup());
+        let (hand, disk) = Hand::of(self);
+        let journal = Journal { queue, health: Arc::clone(&health), lookup };
+        (journal, Writer { hand, faults, health, batches, begin, release, held: Vec::with_capacity(GROUP) }, disk)
     }
 }
 
@@ -83,20 +90,15 @@ impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R
                 None => match self.batches.recv_timeout(LOOK) {
                     Ok(batch) => batch,
                     Err(RecvTimeoutError::Timeout) => {
-                        self.at_disk(|writer| {
-                            writer.store.look_at_places();
-                            writer.store.retry_backlog();
-                            writer.store.look_at_space();
-                        });
+                        self.at_disk(|writer| writer.hand.look(true));
                         continue;
                     }
-                    Err(RecvTimeoutError::Disconnected) => return,
+                    Err(RecvTimeoutError::Disconnected) => return self.hand.end(),
                 },
             };
             next = self.at_disk(|writer| {
                 let next = writer.group(first);
-                writer.store.retry_backlog();
-                writer.store.look_at_space();
+                writer.hand.look(false);
                 next
             });
         }
@@ -104,17 +106,16 @@ impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R
 
     /// Does what may take as long as the disk likes, for all to see.
     fn at_disk<D>(&mut self, deed: impl FnOnce(&mut Self) -> D) -> D {
-        let health = self.store.health();
-        health.set_at_disk(true);
+        self.health.set_at_disk(true);
         let done = deed(self);
-        health.set_at_disk(false);
+        self.health.set_at_disk(false);
         done
     }
 
     /// Writes one batch and those that wait behind it; gives back the first that belongs to another day's file.
     fn group(&mut self, first: Batch<T>) -> Option<Batch<T>> {
-        let (day, before) = (day_of(first.at_ms), self.store.unwritten());
-        let (mut bytes, mut next) = (0, Some(first));
+        let day = day_of(first.at_ms);
+        let (mut bytes, mut next, mut group) = (0, Some(first), Vec::new());
         while let Some(batch) = next.take() {
             if day_of(batch.at_ms) != day {
                 next = Some(batch);
@@ -122,26 +123,18 @@ impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R
             }
             let Batch { events, risk, worth, after, .. } = batch;
             (self.begin)(&after);
-            let worth = if risk.is_empty() || worth == Worth::Later { worth } else { Worth::Own };
-            let length = size(&events, &risk);
-            let checked = check(&events, &risk).and_then(|()| self.store.admit(worth, length));
-            if checked.is_ok() {
-                bytes += length;
-                self.store.take(events, risk, worth);
-            }
-            self.held.push((after, worth, checked));
+            bytes += size(&events, &risk);
+            group.push(Records { events, risk, worth });
+            self.held.push(after);
             if self.held.len() >= GROUP || bytes >= GROUP_BYTES {
                 break;
             }
             next = self.batches.try_recv().ok();
         }
-        let written = if bytes > 0 { self.store.commit(day, before) } else { Ok(()) };
+        let written = self.hand.write(day, group);
         // Nothing but a kill can be asked for here: the group is on disk.
-        let _passed = self.store.faults().pass(Step::Release);
-        for (after, worth, checked) in self.held.drain(..) {
-            // What the commit let go of for the sake of others is refused, whatever became of those.
-            let checked = checked.and_then(|()| if bytes > 0 { self.store.let_go(worth) } else { Ok(()) });
-            let result = checked.map_err(Arc::new).and_then(|()| written.clone());
+        let _passed = self.faults.pass(Step::Release);
+        for (after, result) in self.held.drain(..).zip(written) {
             (self.release)(after, result);
         }
         next

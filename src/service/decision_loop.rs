@@ -243,7 +243,7 @@ impl DecisionLoop {
             return;
         }
         let at_ms = now_ms();
-        let is_alone = effects.risk.is_empty() && outputs.is_empty();
+        let is_alone = effects.risk.is_empty() && outputs.iter().all(|output| matches!(output, Output::ShutDown));
         let worth = worth(&effects.records, is_alone);
         let is_due = self.uncovered.add(&effects.records, day_of(at_ms));
         let lines = effects.records.into_iter().map(line).collect();
@@ -353,13 +353,13 @@ impl Uncovered {
 }
 
 /// What a batch is worth on a full disk: as much as the best of its events. What only says how things stand waits for room,
-/// where it `is_alone`, without a risk record or anything that is released by it.
+/// where it `is_alone`, without a risk record or anything that is released by it but the end of the service.
 fn worth(records: &[guard::Record], is_alone: bool) -> Worth {
     let of = |record: &guard::Record| match record.decided {
         Some(decided) if decided.is_exit => Worth::Exit(decided.client),
         Some(_) => Worth::Told,
         None if record.kind == "error" => Worth::Told,
-        None if is_alone && matches!(record.kind, "started" | "risk") => Worth::Later,
+        None if is_alone && matches!(record.kind, "started" | "risk" | "stopped") => Worth::Later,
         None => Worth::Own,
     };
     records.iter().map(of).max().unwrap_or_default()

@@ -23,6 +23,7 @@ use super::triggers;
 use super::venue_io::intervals::Intervals;
 use super::venue_io::poller::{STEADY, first_reads};
 use super::venue_io::spent_weight::SpentWeight;
+use crate::base::address::Address;
 use crate::guard::{Guard, Input};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal, Opened};
@@ -51,6 +52,7 @@ impl PreflightedService {
 
     fn run_logged(self, api_wallet: Option<ApiWallet>, most: Level, notify: &Notify) -> Result<(), RunError> {
         let Self { home, mut config, store, opened, listener, client, faults } = self;
+        let recorded_owner = recorded_owner(&config, api_wallet.as_ref());
         // A config may leave the wallet to the key.
         config.api_wallet = api_wallet.as_ref().map(|wallet| wallet.key.address()).or(config.api_wallet);
         let signals =
@@ -61,15 +63,18 @@ impl PreflightedService {
         let steady = Client::with_faults(config.venue_url(), STEADY, faults.clone());
         let steady = steady.map_err(|error| RunError::Refused(error.to_string()))?;
         let spent = SpentWeight::of(&home);
-        if spent.is_over_half() && is_role_known(&opened) {
+        if spent.is_over_half() && (recorded_owner.is_some() || is_role_known(&opened)) {
             reads.ask_about_the_wallet_later();
         }
         let (context, ends, work_ends) = ServiceContext::new(&config, client, home.kill_file(), faults, reads);
         context.recall_spent_weight(&spent);
         context.metrics.begin_at(opened.last_seq);
         log::start(most, &context.deaths, context.faults.clone()).map_err(failed)?;
-        if let Some(master) = api_wallet.as_ref().and_then(|wallet| wallet.master) {
-            context.vouched_for(config.account, master);
+        match api_wallet.as_ref().map(|wallet| (wallet.master, recorded_owner)) {
+            Some((Some(master), _)) => context.vouched_for(config.account, master),
+            // The poller goes on asking; what is held must not wait for that.
+            Some((None, Some(owner))) if !is_role_known(&opened) => context.acts_for(config.account, owner),
+            _ => {}
         }
         let guard = restored_guard(&home, &config, intervals, &opened, &context.recent_events)
             .map_err(|error| RunError::Refused(error.to_string()))?;
@@ -94,6 +99,12 @@ impl PreflightedService {
         }
         ended
     }
+}
+
+/// The owner of this API wallet as `init` or `key check` heard it from the venue, where the config says it.
+fn recorded_owner(config: &Config, api_wallet: Option<&ApiWallet>) -> Option<Address> {
+    let is_named = api_wallet.is_some_and(|wallet| config.api_wallet == Some(wallet.key.address()));
+    config.api_wallet_owner.filter(|_| is_named)
 }
 
 /// Whether an earlier life found out whom actions are for: without that nothing can be sent.

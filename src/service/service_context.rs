@@ -145,7 +145,13 @@ impl ServiceContext {
         let before = Arc::clone(&handler);
         let on_begin = move |after: &AfterCommit| before.on_begin(after);
         let on_commit = move |after: AfterCommit, written| handler.on_commit(after, &written);
-        let (journal, writer) = store.writer(JOURNAL_QUEUE, on_begin, on_commit);
+        let (journal, writer, disk) = store.writer(JOURNAL_QUEUE, on_begin, on_commit);
+        if let Some(disk) = disk {
+            spawn("journal-disk", &self.deaths, move || {
+                disk.run();
+                Ok(())
+            })?;
+        }
         let thread = spawn("journal", &self.deaths, move || {
             writer.run();
             Ok(())
@@ -168,7 +174,11 @@ impl ServiceContext {
     pub(super) fn vouched_for(&self, account: Address, master: Address) {
         let weight = api_wallet_check::check_weight(account, master);
         self.venue.charge(Priority::Read, weight);
-        // The first message of all; the decision loop takes it in before any request.
+        self.acts_for(account, master);
+    }
+
+    /// Says whose API wallet signs: the first message of all; the decision loop takes it in before any request.
+    pub(super) fn acts_for(&self, account: Address, master: Address) {
         let acts_for = Input::ActsFor(api_wallet_check::acts_for(account, master));
         let _is_there_room = self.inbox.try_send(Message::Input(acts_for));
     }

@@ -52,6 +52,41 @@ fn a_disk_that_hangs_is_ill_health_until_it_answers() {
     until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
 }
 
+/// Longer than any test waits.
+const FOR_GOOD_MS: u64 = 600_000;
+
+/// A home's disk that hangs while a folder on another one stands by: what covers and closes goes on there, and the next start
+/// finds it.
+#[test]
+fn a_disk_that_hangs_gives_way_to_the_fallback() {
+    let mut stand = Stand::set_up(Mode::Testnet, "");
+    let spare = stand.home().with_file_name("spare");
+    let config = stand.home().join("guard.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, format!("journal_fallback = \"{}\"\n{text}", spare.display())).unwrap();
+    stand.start();
+    play(&stand, &[json!({"step": Step::EventsSync.name(), "times": 1, "do": "delay", "ms": FOR_GOOD_MS})]);
+    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
+    let orders = |stand: &Stand| stand.venue.truth()["orders"].as_array().unwrap().clone();
+    until("cover", || orders(&stand).iter().any(|order| order["stage"] == "armed").then_some(()));
+    until("the disk to be told of", || {
+        let told = stand.get("/healthz").body;
+        (told.contains("does not answer") && told.contains("fallback")).then_some(())
+    });
+    // A client's kill is on record there, and closes.
+    let body = signed(&stand.client, &json!({"type": "guardKill", "reason": "enough"})).to_string();
+    assert_eq!(stand.connect().post("/guard/kill", &body).unwrap().status, 200);
+    let is_flat = || stand.venue.truth()["positions"].as_array().unwrap().is_empty() && orders(&stand).is_empty();
+    until("the account to be flat", || is_flat().then_some(()));
+    let last = stand.events().last().unwrap()["seq"].as_u64().unwrap();
+    stand.kill();
+    play(&stand, &[]);
+    stand.start();
+    assert_eq!(stand.status()["killed"], "enough");
+    let seqs: Vec<_> = stand.events().iter().filter_map(|event| event["seq"].as_u64()).collect();
+    assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]) && seqs.contains(&last), "{seqs:?}");
+}
+
 #[test]
 fn entries_wait_for_a_slow_disk_and_exits_do_not() {
     let stand = Stand::up(Mode::Paper, "orders_per_minute = 1200\nopen_orders = 500\n");

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import threading
 import time
 
 import eth_account
@@ -169,6 +170,24 @@ def test_connections_are_bounded_and_the_longest_silent_give_way(stand):
     assert not served[0]
     for socket in sockets:
         socket.socket.close()
+
+
+def test_whoever_gives_way_hears_why(stand):
+    # As the SDK's own manager listens: an app of this package on a thread of its own.
+    opened, ended = threading.Event(), []
+    app = websocket.WebSocketApp(
+        stand.guard.url.replace("http://", "ws://") + "/ws",
+        on_open=lambda _: opened.set(),
+        on_close=lambda _, code, text: ended.append((code, text)),
+    )
+    threading.Thread(target=app.run_forever, kwargs={"suppress_origin": True}, daemon=True).start()
+    assert opened.wait(PATIENCE_S)
+    others = [Socket(stand) for _ in range(200)]
+    until("the first one to be closed", lambda: ended)
+    # "Try again later", by RFC 6455's registry.
+    assert ended[0][0] == 1013 and ended[0][1], ended
+    for other in others:
+        other.socket.close()
 
 
 def test_a_page_from_elsewhere_gets_no_socket(stand):

@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::stand::{Mode, Stand, WALLET, WALLET_KEY, run_with, until};
-use crate::watched::{covered, hold, hold_covered};
+use crate::watched::{WIDE, covered, hold, hold_covered, stops, until_flat};
 
 /// What a refused start said; it must be exit status 2 and one line.
 fn refused(stand: &Stand) -> String {
@@ -17,12 +17,11 @@ fn refused(stand: &Stand) -> String {
     said
 }
 
-/// Takes the wallet's address out of the config.
-fn forget_the_wallet(stand: &Stand) {
+/// Takes the keys that begin so out of the config: the wallet's address, its owner's.
+fn forget(stand: &Stand, key: &str) {
     let config = stand.home().join("guard.toml");
     let text = fs::read_to_string(&config).unwrap();
-    let kept: String =
-        text.lines().filter(|line| !line.starts_with("api_wallet")).map(|line| format!("{line}\n")).collect();
+    let kept: String = text.lines().filter(|line| !line.starts_with(key)).map(|line| format!("{line}\n")).collect();
     assert_ne!(text, kept);
     fs::write(config, kept).unwrap();
 }
@@ -48,7 +47,7 @@ fn a_venue_that_says_nothing_keeps_no_known_key_away() {
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
 
     // A key that neither the venue nor the config knows starts nothing.
-    forget_the_wallet(&stand);
+    forget(&stand, "api_wallet");
     stand.venue.control(&fault(1)).unwrap();
     let said = refused(&stand);
     assert!(said.contains("nobody says that") && said.contains("key check"), "{said}");
@@ -71,6 +70,8 @@ fn a_key_found_wrong_later_ends_the_service() {
 #[test]
 fn a_silent_venue_at_the_first_start_costs_a_small_share_no_more_than_its_silence() {
     let mut stand = Stand::set_up(Mode::Testnet, "");
+    // As one that was set up before the config said whose the wallet is.
+    forget(&stand, "api_wallet_owner");
     stand.venue.control(&json!({"op": "fault", "on": "userRole", "kind": "http_502", "times": 1})).unwrap();
     let args = [&stand.run_args()[..], &["--ip-share", "1/8"]].concat();
     stand.launch_as(stand.run_command(&args));
@@ -81,6 +82,24 @@ fn a_silent_venue_at_the_first_start_costs_a_small_share_no_more_than_its_silenc
         (reply["guard"]["verdict"] != "veto").then_some(())
     });
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+}
+
+/// The wallet's owner was told at the set-up, and is no more to be had.
+#[test]
+fn a_first_start_that_cannot_ask_whose_the_wallet_is_covers_and_closes() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    hold(&stand, "ETH", "0.4");
+    stand.venue.fault("userRole", "http_422", 1_000_000).unwrap();
+    stand.launch();
+    until("the stop", || stops(&stand, "ETH").into_iter().next());
+    // A client's exit reaches the venue, and so does the close of a kill.
+    let exit = stand.send(&json!({"type": "order", "grouping": "na", "orders": [
+        {"a": 4, "b": false, "p": "2400", "s": "0.1", "r": true, "t": {"limit": {"tif": "Ioc"}}}]}));
+    assert_ne!(exit["guard"]["verdict"], "veto", "{exit}");
+    until("the exit", || (stand.venue.truth()["positions"][0]["szi"] == "0.3").then_some(()));
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    assert_eq!(done.status.code(), Some(0));
+    until_flat(&stand);
 }
 
 #[test]

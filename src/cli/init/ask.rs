@@ -7,6 +7,7 @@ use super::super::terminal::Terminal;
 use super::super::{mainnet, wallet};
 use super::answers::{Answers, Args, KeyStoreChoice};
 use super::rules;
+use crate::base::address::Address;
 use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::{Mode, Network};
@@ -44,12 +45,13 @@ pub(super) fn answers(
     };
     equity_cap(terminal, mode, &mut given)?;
     place(terminal, &mut given)?;
-    let config = given.config(mode, account, rules, deployment);
+    let mut config = given.config(mode, account, rules, deployment);
     config.check(&home.config_file()).map_err(Refusal::Config)?;
     if mode == Mode::Mainnet {
         confirm_mainnet(terminal, &config, &given)?;
     }
-    let api_wallet = api_wallet(terminal, &config, &given)?;
+    let (api_wallet, owner) = api_wallet(terminal, &config, &given)?.unzip();
+    config.api_wallet_owner = owner;
     let client_key_out = client_key_out(terminal, &mut given)?;
     summary(terminal, home, &config, api_wallet.as_ref())?;
     if !terminal.agree("Set up now?", true)? {
@@ -138,8 +140,8 @@ fn confirm_mainnet(terminal: &Terminal, config: &Config, given: &Args) -> Result
     mainnet::check_set_up(config, given.confirm_mainnet.or(Some(config.account)))
 }
 
-/// The API wallet's key, asked for until the venue takes it or it is left out.
-fn api_wallet(terminal: &Terminal, config: &Config, given: &Args) -> Result<Option<SecretKey>, Refusal> {
+/// The API wallet's key and its owner, asked for until the venue takes it or it is left out.
+fn api_wallet(terminal: &Terminal, config: &Config, given: &Args) -> Result<Option<(SecretKey, Address)>, Refusal> {
     if config.mode == Mode::Paper || given.no_key {
         return Ok(None);
     }
@@ -158,9 +160,9 @@ fn api_wallet(terminal: &Terminal, config: &Config, given: &Args) -> Result<Opti
         }
         let checked = read_key(typed.as_slice(), "what was typed")
             .map_err(Refusal::Key)
-            .and_then(|key| wallet::check(config, key.address()).map(|()| key));
+            .and_then(|key| wallet::check(config, key.address()).map(|owner| (key, owner)));
         match checked {
-            Ok(key) => return Ok(Some(key)),
+            Ok(checked) => return Ok(Some(checked)),
             Err(refusal) => terminal.say(&format!("  {refusal}\n"))?,
         }
     }

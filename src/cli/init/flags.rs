@@ -12,7 +12,7 @@ pub(super) fn answers(given: Args, deployment: Deployment, home: &Home) -> Resul
                   (SVC_GUARD_ACCOUNT)";
     let rules = given.rules.clone().ok_or(Refusal::Flags(needed))?;
     let account = given.account.ok_or(Refusal::Flags(needed))?;
-    let config = given.config(mode, account, rules, deployment);
+    let mut config = given.config(mode, account, rules, deployment);
     fitting(mode, &given)?;
     if mode == Mode::Mainnet {
         mainnet::check_set_up(&config, given.confirm_mainnet)?;
@@ -21,7 +21,7 @@ pub(super) fn answers(given: Args, deployment: Deployment, home: &Home) -> Resul
     config.check(&home.config_file()).map_err(Refusal::Config)?;
     let api_wallet = if given.key_stdin { Some(key_stdin::read()?) } else { None };
     if let Some(key) = &api_wallet {
-        wallet::check(&config, key.address())?;
+        config.api_wallet_owner = Some(wallet::check(&config, key.address())?);
     }
     Ok(Answers { config, api_wallet, client_key_out: given.client_key_out })
 }

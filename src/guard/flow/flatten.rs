@@ -69,13 +69,21 @@ pub(crate) fn run(step: &mut Step<'_>) {
     if flatten.is_flat {
         return flatten.rest();
     }
+    let actions: Vec<Action> = actions.into_iter().filter_map(|action| due(step.guard, action, step.now_ms)).collect();
     if actions.is_empty() {
         return;
     }
-    flatten.begin_round(left, prices, step.now_ms);
+    step.guard.watch.flatten.begin_round(left, prices, step.now_ms);
     for action in actions {
         guard_actions::submit(step, Cause::FollowUp { of }, vec![action]);
     }
+}
+
+/// What is left of an action without cancels of orders that are gone by the venue's word: reads that go on showing them lag.
+fn due(guard: &Guard, action: Action, now_ms: u64) -> Option<Action> {
+    let Action::Cancel { mut cancels, fast } = action else { return Some(action) };
+    cancels.retain(|cancel| guard.watch.own_cancels.is_due_at_once(cancel.oid, now_ms));
+    (!cancels.is_empty()).then_some(Action::Cancel { cancels, fast })
 }
 
 /// The flatten event: one for every cause.

@@ -9,6 +9,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::order_attempts::{AttemptResult, Dust, is_nothing_held, is_too_small};
+use crate::guard::state::own_cancels;
 use crate::guard::state::send_result::SendResult;
 use crate::guard::state::sent::key::SentKey;
 use crate::record::events::{self, Done, Flatten, Problem, Protect, Trouble};
@@ -145,7 +146,11 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, (intent, index): (u64, usize), 
         step.record(Trouble { text: text.into() });
     }
     if let Action::Cancel { cancels, .. } = action {
-        cancels.iter().for_each(|cancel| step.guard.watch.own_cancels.ended(cancel.oid, step.now_ms));
+        for (place, cancel) in cancels.iter().enumerate() {
+            let is_done =
+                matches!(ending, SendResult::Answered(reply, _) if own_cancels::is_done(&reply.status(place)));
+            step.guard.watch.own_cancels.ended(cancel.oid, is_done, step.now_ms);
+        }
     }
     step.guard.watch.flatten.ended(action, ending, is_refused, step.now_ms);
 }

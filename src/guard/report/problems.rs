@@ -95,7 +95,7 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (code, (text, since_ms)) in &guard.concerns {
         alert(*code, text.clone(), Some(*since_ms));
     }
-    alerts.extend(markets_changed(guard));
+    alerts.extend(role_unread(guard).into_iter().chain(markets_changed(guard)));
     alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
     alerts.extend(not_flat(guard, now_ms));
     alerts.extend(twaps_unread(guard, now_ms));
@@ -116,6 +116,14 @@ fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, u64)> 
         let bare = to_wire(bare_size(guard, *asset));
         (format!("{bare} of the position in {coin} has no stop"), *since_ms)
     })
+}
+
+/// Sent without knowing whom it is for, an action could reach another account.
+fn role_unread(guard: &Guard) -> Option<Alert> {
+    let is_unread = guard.config.mode != Mode::Paper && guard.acts_for.is_none();
+    let text = "the venue has not said yet whose API wallet signs, and the config does not either (api_wallet_owner): nothing                 is sent, no exit, no stop and no close; close at the venue's own page if it lasts, and have `svc-guard key \
+                check` record it once the venue answers";
+    is_unread.then(|| Alert { code: AlertCode::RoleUnread.as_str().into(), text: text.into(), since_ms: None })
 }
 
 /// The venue's list of markets is another one.

@@ -177,6 +177,15 @@ impl RetryState {
         }
     }
 
+    /// The position has another size: the stops that were taken were for what it was before, and none of them was found gone.
+    pub(crate) fn on_other_size(&mut self) {
+        self.try_soon();
+        if !self.is_rebuffed && self.closes == 0 {
+            (self.tries, self.pause_ms) = (0, 0);
+            self.not_before_ms = self.not_before_ms.min(self.reads_since_ms);
+        }
+    }
+
     fn pause(&mut self, longest_ms: u64, now_ms: u64) {
         self.pause_ms = self.pause_ms.saturating_mul(2).clamp(FIRST_PAUSE_MS, longest_ms);
         self.not_before_ms = now_ms.saturating_add(self.pause_ms);

@@ -73,7 +73,7 @@ impl Watch {
         if PositionSide::of(now).is_some_and(|side| PositionSide::of(before) == Some(side.opposite())) {
             self.settle(asset);
         } else if let Some(retry) = self.retry.get_mut(&asset) {
-            retry.try_soon();
+            retry.on_other_size();
         }
     }
 

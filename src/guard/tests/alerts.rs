@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::fixture::*;
 use super::halting::{desk, explain};
-use crate::guard::{AlertCode, Input, Mode};
+use crate::guard::{AlertCode, Guard, Input, Mode};
 use crate::rules::Rules;
 use crate::venue::info::AccountMode;
 
@@ -58,6 +58,21 @@ fn what_is_not_read_is_told_of_until_it_is() {
             |desk| desk.wait(100),
         );
     }
+}
+
+/// Nothing can be sent before it is known for whom.
+#[test]
+fn whose_wallet_signs() {
+    let mut desk = Desk::live();
+    desk.guard = Guard::new(config(Mode::Testnet, Rules::default()), 0);
+    desk.step(Input::Universe(universe()));
+    desk.read();
+    assert!(stands(&desk, "role_unread"));
+    let told = "whose API wallet signs";
+    assert!(desk.guard.problems(desk.now).iter().any(|problem| problem.contains(told)));
+    desk.step(Input::ActsFor(None));
+    assert!(!stands(&desk, "role_unread"));
+    assert!(!stands(&Desk::paper(), "role_unread"), "nothing is sent there");
 }
 
 #[test]

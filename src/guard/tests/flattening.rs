@@ -239,3 +239,29 @@ fn running_twaps_are_stopped_and_unread_ones_told_of() {
     let effects = desk.step(Input::Twaps(Err("HTTP 500".into())));
     assert!(of_kind(&effects, "error")[0]["text"].as_str().unwrap().contains("TWAP orders could not be read"));
 }
+
+/// Reads that go on showing an order that the venue has cancelled: it is asked again after pauses that double. One whose cancel
+/// is refused for another reason is asked again with every round.
+#[test]
+fn what_is_gone_by_the_venues_word_is_cancelled_again_ever_more_seldom() {
+    const GONE: &str = "Order was never placed, already canceled, or filled.";
+    for (error, at_most) in [(GONE, 8), ("Something went wrong.", 60)] {
+        let mut desk = Desk::live();
+        desk.orders = vec![open("SOL", "B", "90", "2", 2)];
+        desk.read();
+        let told = flatten(&desk.step(kill()));
+        desk.now += 10;
+        desk.answer(told["seq"].as_u64().unwrap(), 0, cancelled(&["success"]));
+        let mut cancels = 1;
+        for _ in 0..600 {
+            let effects = look(&mut desk, 100);
+            let intents = of_kind(&effects, "intent");
+            assert!(!desk.guard.status_json(desk.now, (0, 0))["flatten"]["is_flat"].as_bool().unwrap_or_default());
+            for intent in intents.iter().filter(|intent| intent["action"]["type"] == "cancel") {
+                cancels += 1;
+                desk.answer(intent["seq"].as_u64().unwrap(), 0, statuses(json!([{"error": error}])));
+            }
+        }
+        assert!(cancels <= at_most && cancels >= at_most / 6, "{error}: {cancels} in a minute");
+    }
+}

@@ -33,6 +33,8 @@ pub(crate) struct Index {
     faults: Faults,
     state: RwLock<State>,
     closed: AtomicBool,
+    /// The disk hangs: nothing is written there by who must not wait.
+    off_disk: AtomicBool,
     /// Holds a word while there may be a gap, or the index was closed.
     gaps: (Sender<()>, Receiver<()>),
 }
@@ -84,7 +86,14 @@ impl Index {
             }
         }
         let state = RwLock::new(State { runs, live: MemTable::default() });
-        Ok(Index { folder, faults, state, closed: AtomicBool::new(false), gaps: bounded(1) })
+        Ok(Index {
+            folder,
+            faults,
+            state,
+            closed: AtomicBool::new(false),
+            off_disk: AtomicBool::new(false),
+            gaps: bounded(1),
+        })
     }
 
     /// From where on [`Index::add`] expects the events: `from`, or where the index ends if that is later. A last run that is
@@ -109,6 +118,9 @@ impl Index {
     pub(crate) fn add(&self, entries: impl Iterator<Item = Entry>, to: Position) {
         let mut state = self.write();
         let Some(full) = state.live.add(entries, to) else { return };
+        if self.off_disk.load(Ordering::Acquire) {
+            return self.wake();
+        }
         match Run::write(&self.folder, &full, &self.faults) {
             Ok(run) => state.runs.extend(run.map(Arc::new)),
             Err(_) => self.wake(),
@@ -186,8 +198,16 @@ impl Index {
     pub(crate) fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
         self.wake();
+        if self.off_disk.load(Ordering::Acquire) {
+            return;
+        }
         // Unwritten, it is a gap to the next start.
         let _gap = Run::write(&self.folder, &self.read().live, &self.faults);
+    }
+
+    /// Has the writer keep what it adds in memory, or leave it out: the folder's disk hangs.
+    pub(crate) fn keep_off_disk(&self) {
+        self.off_disk.store(true, Ordering::Release);
     }
 
     /// Whether the journal was closed: whoever reads it for the index may leave off.

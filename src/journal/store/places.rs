@@ -11,6 +11,9 @@ use crate::journal::segment::{Position, chain_at};
 impl Store {
     /// Looks at the folder, the files being written, and the lock.
     pub(in crate::journal) fn look_at_places(&mut self) {
+        if self.main_hangs {
+            return;
+        }
         let was_taken = self.taken.is_some();
         let displaced = self.displaced();
         if !self.is_full {
@@ -84,7 +87,7 @@ impl Store {
             if is_in_place(volume.folder.path(), &volume.held) {
                 return true;
             }
-            if self.active + 1 >= self.volumes.len() {
+            if self.active + 1 >= self.volumes.len() || !self.claims_fallback() {
                 return false;
             }
             self.active += 1;
@@ -99,11 +102,11 @@ impl Store {
     fn hold_lock(&mut self, is_folder_there: bool) {
         let path = self.folders.main.join(LOCK);
         let is_needed = is_folder_there || path.exists();
-        if self.taken.is_some() || !is_needed || is_in_place(&path, &self.lock) {
+        if self.taken.is_some() || !is_needed || self.lock.as_ref().is_none_or(|lock| is_in_place(&path, lock)) {
             return;
         }
         match lock(&self.folders.main) {
-            Ok(lock) => self.lock = lock,
+            Ok(lock) => self.lock = Some(lock),
             Err(OpenError::Locked { pid, .. }) => self.taken = Some(pid),
             // Tried again with the next look.
             Err(_) => {}

@@ -90,10 +90,11 @@ impl Store {
         let volume = self.volumes.get(self.active);
         match volume {
             _ if self.displaced.is_some() => self.health.set(Condition::Degraded, self.displaced.clone()),
-            Some(volume) if self.active > 0 => self.health.set(
+            Some(volume) if self.active > 0 || self.main_hangs => self.health.set(
                 Condition::Degraded,
                 Some(format!(
-                    "the journal is written to its fallback folder {}: put {} back, or repair its disk, and restart the service",
+                    "{}the journal is written to its fallback folder {}: put {} back, or repair its disk, and restart the service",
+                    if self.main_hangs { "the journal's disk does not answer: " } else { "" },
                     volume.folder.path().display(),
                     self.folders.main.path().display()
                 )),

@@ -5,6 +5,7 @@ mod crash;
 mod disk;
 mod figures;
 mod full_disk;
+mod hanging;
 mod index;
 mod lookup;
 mod places;
@@ -93,7 +94,8 @@ pub(super) fn start<T: Send + 'static>(
     capacity: usize,
     release: impl FnMut(T, Result<(), Arc<JournalError>>) + Send + 'static,
 ) -> Running<T> {
-    let (journal, writer) = store.writer(capacity, |_| {}, release);
+    let (journal, writer, disk) = store.writer(capacity, |_| {}, release);
+    disk.into_iter().for_each(|disk| drop(std::thread::spawn(move || disk.run())));
     let writer = std::thread::spawn(move || writer.run());
     let history = history.map(|history| std::thread::spawn(move || history.run(|damage| panic!("{damage:?}"))));
     Running { journal: Some(journal), writer: Some(writer), history }

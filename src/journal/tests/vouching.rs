@@ -147,7 +147,7 @@ fn older_days_that_are_put_back_are_whole_again() {
     let (store, opened) = place.open();
     let (tell, told) = std::sync::mpsc::channel();
     let history = opened.history;
-    let (journal, writer) = store.writer(1, |_| {}, |(), _| {});
+    let (journal, writer, _) = store.writer(1, |_| {}, |(), _| {});
     let writer = std::thread::spawn(move || writer.run());
     let watcher = std::thread::spawn(move || {
         history.run(|damage| tell.send(damage.map(ToString::to_string)).unwrap());

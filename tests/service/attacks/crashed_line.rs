@@ -26,6 +26,9 @@ fn a_stop_that_went_during_a_crash_comes_back_where_it_stood() {
     open_by_hand(&stand);
     stop_at(&stand, "2490");
     until("the cover to be known", || (stand.status()["positions"][0]["covered_size"] == "3.9").then_some(()));
+    // The status is ahead of the disk.
+    let risk = stand.journal().join("risk.jsonl");
+    until("its line", || std::fs::read_to_string(&risk).ok()?.contains("2490").then_some(()));
     stand.kill();
     stand.venue.price("ETH", "2501.5").unwrap();
     until("the stop to be gone", || stops(&stand, "ETH").is_empty().then_some(()));

@@ -1,6 +1,8 @@
 //! A full disk and one life after the other on it, while something else takes every byte that comes free: each start goes on,
 //! takes nothing of the reserve, and leaves no empty file.
 
+use nix::sys::signal::Signal;
+
 use crate::full_disk::{Disk, journal_alert};
 use crate::stand::{Mode, Stand, until};
 use crate::watched::{WIDE, hold_covered, sends_are_named};
@@ -10,10 +12,10 @@ const LIVES: usize = 5;
 
 const RESERVES: [&str; 2] = ["reserve", "reserve-own"];
 
-/// One life after another, each killed.
-fn live_on(stand: &mut Stand, disk: &Disk, lives: usize) {
+/// One life after another, each ended so.
+fn live_on(stand: &mut Stand, disk: &Disk, lives: usize, end: impl Fn(&mut Stand)) {
     for life in 1..=lives {
-        stand.kill();
+        end(stand);
         disk.fill();
         if let Err(status) = stand.try_launch() {
             panic!("life {life} was refused with {status}: {}", stand.log());
@@ -39,17 +41,23 @@ fn no_start_pays_with_the_reserve_and_none_is_refused_without() {
     until("its end", || stand.on_disk().iter().any(|event| event["kind"] == "done").then_some(()));
     let risk = stand.journal().join("risk.jsonl");
     until("its line", || std::fs::read_to_string(&risk).ok()?.contains("\"line\"").then_some(()));
-    live_on(&mut stand, &disk, LIVES);
     let reserves = RESERVES.map(|name| stand.journal().join(name));
-    let kinds = || stand.events().iter().map(|event| event["kind"].to_string()).collect::<Vec<_>>();
-    assert!(reserves.iter().all(|part| part.exists()), "{:?}", kinds());
+    let is_whole = |stand: &Stand| {
+        let kinds = || stand.events().iter().map(|event| event["kind"].to_string()).collect::<Vec<_>>();
+        assert!(reserves.iter().all(|part| part.exists()), "{:?}", kinds());
+    };
+    live_on(&mut stand, &disk, LIVES, Stand::kill);
+    is_whole(&stand);
+    // Nor does an end in order.
+    live_on(&mut stand, &disk, 2, |stand| assert_eq!(stand.stop(Signal::SIGTERM), Some(0), "{}", stand.log()));
+    is_whole(&stand);
 
     // Somebody used it up.
     stand.kill();
-    for part in reserves {
+    for part in &reserves {
         std::fs::remove_file(part).unwrap();
     }
-    live_on(&mut stand, &disk, LIVES);
+    live_on(&mut stand, &disk, LIVES, Stand::kill);
 
     // What the last life waits to say is on disk once there is room.
     let starts = || stand.on_disk().iter().filter(|event| event["kind"] == "started").count();

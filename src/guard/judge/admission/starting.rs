@@ -26,7 +26,8 @@ pub(crate) fn check_reads(guard: &Guard) -> Result<&AccountView, Veto> {
 /// name, an action would reach the positions of the master account.
 pub(crate) fn check_account_kind(guard: &Guard) -> Result<(), Veto> {
     if guard.acts_for.is_none() && guard.config.mode != Mode::Paper {
-        let text = "it is not known yet whether the account is a sub-account or vault; try again in a moment";
+        let text = "it is not known yet whether the account is a sub-account or vault; try again in a moment, or close at the \
+                    venue's own page";
         return Err(Veto::new(Code::Starting, text));
     }
     Ok(())

@@ -5,7 +5,10 @@ use serde_json::Value;
 
 use super::{bare, protect, refusal};
 use crate::guard::Input;
+use crate::guard::state::order_attempts::{AttemptResult, RetryState};
+use crate::guard::state::stop_geometry::stop_order;
 use crate::guard::tests::fixture::*;
+use crate::venue::side::PositionSide;
 
 const NOTHING_HELD: &str = "Reduce only order would increase position.";
 
@@ -84,4 +87,23 @@ fn after_two_refusals(read_ms: i64) -> Value {
 fn that_nothing_is_held_says_nothing_of_a_stop_while_the_account_was_not_read() {
     assert_eq!(after_two_refusals(-1)["trigger"]["tpsl"], "sl", "the position may be over");
     assert_eq!(after_two_refusals(0)["limit"]["tif"], "Ioc", "the account shows it, and no stop can be had");
+}
+
+/// A stop that is taken for the third time was found gone twice, and waits; one that was taken for another size each time was not.
+#[test]
+fn stops_that_were_taken_for_other_sizes_make_no_pause() {
+    let markets = universe();
+    let stop = stop_order(markets.by_coin("ETH").unwrap(), PositionSide::Long, dec!(1960), dec!(1));
+    let waits_until = |times: u64, is_changed: bool| {
+        let mut retry = RetryState::default();
+        for at_ms in (1..=times).map(|time| time * 100) {
+            retry.record_attempt(&stop, &AttemptResult::Accepted, at_ms);
+            if is_changed {
+                retry.on_other_size();
+            }
+        }
+        retry.not_before_ms
+    };
+    assert_eq!([2, 3].map(|times| waits_until(times, false)), [0, 800]);
+    assert!(waits_until(3, true) <= 300 && waits_until(9, true) <= 900);
 }
