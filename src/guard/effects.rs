@@ -133,6 +133,8 @@ pub enum Read {
     Orders,
     /// The open orders at once: a position may be bare, or must go.
     OrdersNow,
+    /// The open orders soon: a client's request waits for them. Of what covers and closes nothing is spent on that.
+    OrdersSoon,
     /// The ledger of deposits, withdrawals and transfers since this time, UTC ms.
     Ledger {
         /// From when on.

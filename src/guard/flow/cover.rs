@@ -5,7 +5,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::standing_stops::{bare_size, live_for};
+use crate::guard::state::standing_stops::{bare_size, live_for, sure_for};
 use crate::guard::state::stop_geometry::StopGeometry;
 use crate::record::risk_record::{LineMoved, RiskRecord};
 use crate::venue::side::PositionSide;
@@ -65,7 +65,12 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
     let first_stop = first_stop(guard, asset, line);
     // A stop that closed a part of it may still be among the orders of an older read.
     let is_settled = are_orders_later(guard, asset);
-    let stops = if is_settled { live_for(guard, asset, line.side) } else { Vec::new() };
+    // A line never moves back: what was covered before moves it by no trigger that one read alone shows.
+    let stops = match (is_settled, line.uncovered() > Decimal::ZERO) {
+        (true, true) => live_for(guard, asset, line.side),
+        (true, false) => sure_for(guard, asset, line.side),
+        (false, _) => Vec::new(),
+    };
     let mark = geometry(guard, asset).map(|geometry| geometry.market_px);
     let Guard { lines, view, .. } = guard;
     if let Some(line) = lines.get_mut(asset) {

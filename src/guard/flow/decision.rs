@@ -9,6 +9,7 @@ use crate::guard::flow::paper_reply::PaperDecision;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{dispatch, paper_reply, planning, untold};
 use crate::guard::input::{Request, RequestBody, Via};
+use crate::guard::judge::cancel;
 use crate::guard::judge::head::nonces;
 use crate::guard::judge::plan::Plan;
 use crate::guard::judge::request;
@@ -174,7 +175,9 @@ fn accept(step: &mut Step<'_>, head: &Head, envelope: &Envelope, mut plan: Plan)
     left_out.iter().for_each(|(place, why)| reply.put(*place, json!({"error": why})));
     if is_live {
         step.guard.replies.insert(head.id, reply);
-        dispatch::dispatch(step, seq, Intent::new(actions, Some(head.id), urgency).for_client(head.client), &stops);
+        let mut intent = Intent::new(actions, Some(head.id), urgency).for_client(head.client);
+        intent.held = cancel::held(step.guard, &envelope.action);
+        dispatch::dispatch(step, seq, intent, &stops);
     } else {
         if let Some(client) = head.client {
             actions.iter().for_each(|planned| step.guard.note_orders_of(client, &planned.action));

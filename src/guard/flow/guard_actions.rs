@@ -28,8 +28,9 @@ pub(crate) enum Cause<'a> {
     Flatten { reason: &'a str, problems: Vec<Problem> },
     /// One more action for the sake of an earlier event.
     FollowUp { of: u64 },
-    /// Entries that rest fit no limit any more; the event that says so. It waits behind what covers and closes.
-    OverLimit { of: u64 },
+    /// Entries are taken back that fit no limit any more, or that nothing shows; the event that says so, or that named them. It
+    /// waits behind what covers and closes.
+    Upkeep { of: u64 },
 }
 
 /// Whether the guard may act on its own now: it knows whom for, and is not on its way down.
@@ -44,7 +45,7 @@ pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>
     let actions = plan_own(step.guard, actions, step.now_ms);
     let nodes: Vec<Cow<'_, Node>> = actions.iter().map(|planned| Cow::Borrowed(&planned.node)).collect();
     let nonces = if is_live { actions.iter().map(|planned| planned.terms.nonce).collect() } else { Vec::new() };
-    let urgency = if matches!(cause, Cause::OverLimit { .. }) { Urgency::Exit } else { Urgency::Own };
+    let urgency = if matches!(cause, Cause::Upkeep { .. }) { Urgency::Exit } else { Urgency::Own };
     let seq = match cause {
         Cause::Protect { coins, problems } => {
             let coins = coins.into_iter().map(Cow::Borrowed).collect();
@@ -53,7 +54,7 @@ pub(crate) fn submit(step: &mut Step<'_>, cause: Cause<'_>, actions: Vec<Action>
         Cause::Flatten { reason, problems } => {
             step.record(Flatten { reason: reason.into(), actions: nodes, problems, sent: is_live, nonces })
         }
-        Cause::FollowUp { of } | Cause::OverLimit { of } => {
+        Cause::FollowUp { of } | Cause::Upkeep { of } => {
             let Some(action) = nodes.into_iter().next() else { return of };
             step.record(events::Intent { of, action, nonces })
         }
@@ -144,6 +145,10 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, (intent, index): (u64, usize), 
         let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
         let text = format!("the close of {coin} was refused: {text}");
         step.record(Trouble { text: text.into() });
+    }
+    if let SendResult::Answered(reply, _) = ending {
+        let at = step.guard.moment(step.now_ms);
+        step.guard.sent.on_taken_back(action, reply, at);
     }
     if let Action::Cancel { cancels, .. } = action {
         for (place, cancel) in cancels.iter().enumerate() {

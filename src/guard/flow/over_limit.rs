@@ -96,7 +96,7 @@ pub(crate) fn run(step: &mut Step<'_>) {
     let text =
         format!("over a limit, so the newest resting entries are cancelled ({}): {}", cancels.len(), told.join("; "));
     let of = step.record(Trouble { text: text.into() });
-    let intent = guard_actions::submit(step, Cause::OverLimit { of }, vec![Action::Cancel { cancels, fast: false }]);
+    let intent = guard_actions::submit(step, Cause::Upkeep { of }, vec![Action::Cancel { cancels, fast: false }]);
     step.guard.watch.over_limit.cancelled(intent, open, now_ms);
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn on_request(step: &mut Step<'_>, request: Request) {
         let named: BTreeSet<Cloid> = cloids_cancelled(&envelope.action).collect();
         if has_room && cancel::must_wait(step.guard, &envelope.action) {
             refuse_cancelled(step, &named);
-            step.effects.immediate.push(Command::Read(Read::OrdersNow));
+            step.effects.immediate.push(Command::Read(Read::OrdersSoon));
             let (wanted, marks, at_ms) = (BTreeSet::new(), BTreeSet::new(), step.now_ms);
             step.guard.parked.push(Parked { request, wanted, marks, for_orders: true, at_ms });
             return;

@@ -9,7 +9,6 @@ use crate::guard::flow::{
 };
 use crate::guard::input::SendOutcome;
 use crate::guard::judge::cancel;
-use crate::guard::state::cover::CoverSize;
 use crate::guard::state::cover::side_covered;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::in_doubt::Proof;
@@ -22,7 +21,6 @@ use crate::venue::action::Action;
 use crate::venue::order::Order;
 use crate::venue::reply::{Reply, Status};
 use crate::venue::side::PositionSide;
-use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -252,14 +250,10 @@ fn takes_cover(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: us
         order.cloid.as_ref().is_some_and(is_it)
     };
     // Where one of its stops was refused the venue holds nothing.
-    let before =
-        || intent.actions.iter().filter(|planned| planned.role == Role::Pre).flat_map(|pre| pre.action.orders());
+    let before = intent.actions.iter().filter(|planned| planned.role == Role::Pre).flat_map(|pre| pre.action.orders());
     let flat: Vec<(u32, PositionSide)> =
-        before().filter(|order| !stands(order)).map(|order| (order.asset, side_covered(order.is_buy))).collect();
-    let in_front: Vec<(u32, Decimal, CoverSize)> = before()
-        .filter_map(|order| Some((order.asset, order.market_stop_px()?, CoverSize::Part(order.size))))
-        .collect();
-    let is_more = cancel::takes_cover(guard, &planned.action, &flat, &in_front);
+        before.filter(|order| !stands(order)).map(|order| (order.asset, side_covered(order.is_buy))).collect();
+    let is_more = cancel::takes_cover(guard, &planned.action, &flat, &intent.held);
     if is_more {
         let text = "not sent: the position changed while the guard's own stop went first, and this would take its cover; \
                     ask again";

@@ -4,14 +4,16 @@
 //! happened and never will. If the nonce is a duplicate, the action or an earlier noop used it up, so that what has not
 //! happened by then never will, and the status of its orders says what did. A noop without an answer is sent again. Any
 //! other answer proves nothing; then only the orders' status can show that it happened, and its expiry that it no longer
-//! can. Until it is settled, what it could have done stays reserved.
+//! can. Until it is settled, what it could have done stays reserved. That no read shows an order settles nothing: where
+//! nothing more can come of an action and nobody knows its entries, they are cancelled, and the answer to that tells.
 
 use crate::base::address::Cloid;
 use crate::guard::effects::{Command, Read, Urgency};
 use crate::guard::flow::dispatch;
+use crate::guard::flow::guard_actions::{self, Cause};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::in_doubt::{InDoubtAction, Proof, Resolution, says_duplicate};
+use crate::guard::state::in_doubt::{InDoubtAction, Outlook, Proof, Resolution, says_duplicate};
 use crate::guard::state::intent::{Intent, Planned, Role};
 use crate::guard::state::view::View;
 use crate::record::events::{self, Done, Recovered};
@@ -81,6 +83,7 @@ pub(crate) fn settle_due(step: &mut Step<'_>) {
         }
     }
     ask_about_unsettled(step);
+    take_back_lost(step);
 }
 
 /// Asks once more about what was given up: an answer that comes late settles it too.
@@ -94,6 +97,19 @@ fn ask_about_unsettled(step: &mut Step<'_>) {
     let question = doubt.question(step.now_ms);
     let read = question.map(|cloid| Command::Read(Read::OrderStatus { intent, index, cloid }));
     step.effects.immediate.extend(read);
+}
+
+/// Takes back what may rest although nothing shows it: the answer to a cancel tells what no read does.
+fn take_back_lost(step: &mut Step<'_>) {
+    let Guard { sent, doubts, unsettled, intents, .. } = &mut *step.guard;
+    sent.retain_found(|key| doubts.contains_key(key) || unsettled.is_kept(*key) || intents.contains_key(&key.0));
+    if !guard_actions::can_act(step.guard) || is_last_for_stops(step.guard) {
+        return;
+    }
+    let Guard { sent, view, .. } = &mut *step.guard;
+    for (of, action) in sent.take_back(view, step.now_ms) {
+        guard_actions::submit(step, Cause::Upkeep { of }, vec![action]);
+    }
 }
 
 /// Whether the one request in ten seconds that the venue takes from an account without allowance is for the stop of what is
@@ -151,9 +167,28 @@ pub(crate) fn on_order_status(step: &mut Step<'_>, key: (u64, usize), cloid: Clo
     };
     doubt.on_asked(answer.is_some(), step.now_ms);
     let Some(answer) = answer else { return };
-    if let Some(outcome) = doubt.order_status(cloid, answer, (earliest_ms, step.now_ms)) {
-        resolve(step, key, outcome);
+    match doubt.order_status(cloid, answer, (earliest_ms, step.now_ms)) {
+        Some(Outlook::Settled(outcome)) => {
+            if outcome == Resolution::Happened {
+                step.guard.sent.learn_oid(key, cloid, answer);
+            }
+            resolve(step, key, outcome);
+        }
+        Some(Outlook::Lost) => end_lost(step, key),
+        None => {}
     }
+}
+
+/// Ends a doubt that no answer settles, once nothing is reserved for it that could open anything: until then the venue is asked
+/// to take that back.
+fn end_lost(step: &mut Step<'_>, key: (u64, usize)) {
+    let at = step.guard.moment(step.now_ms);
+    step.guard.sent.lose(key, at);
+    if step.guard.sent.may_open(key) {
+        return;
+    }
+    let was_found = step.guard.sent.was_found(key);
+    resolve(step, key, if was_found { Resolution::Happened } else { Resolution::DidNotHappen });
 }
 
 /// Settles what places no order by what the account shows.

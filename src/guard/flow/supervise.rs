@@ -112,6 +112,7 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         on_orders_vanished(step, &left);
         let at = step.guard.moment(step.now_ms);
         let guard = &mut *step.guard;
+        guard.sent.resting().for_each(|told| guard.view.confirm(told));
         guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
         guard.forget_order_owners();
         let mut own_cancels = std::mem::take(&mut guard.watch.own_cancels);

@@ -165,7 +165,7 @@ fn only(action: &Action, places: &[usize]) -> Action {
 pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan) {
     for (asset, stops) in stops_by_market(cancelled) {
         for side in PositionSide::BOTH {
-            let lost = LostCover::of(guard, (asset, side), &stops, None).map(LostCover::into_parts);
+            let lost = LostCover::of(guard, (asset, side), &stops, false).map(LostCover::into_parts);
             for part in few(side, lost.unwrap_or_default()) {
                 let Some(action) = orders::own_stop(guard, asset, side, part.px, part.size) else { continue };
                 let coin = guard.view.market(asset).map_or("", |market| &market.coin);
@@ -180,21 +180,36 @@ pub(crate) fn keep_cover(guard: &Guard, cancelled: &[&Resting], plan: &mut Plan)
     }
 }
 
+/// What is held, with what may have filled beside it, on each side of the markets whose stops these cancels name.
+pub(crate) fn held(guard: &Guard, action: &Action) -> BTreeMap<(u32, PositionSide), Decimal> {
+    let named: Vec<&Resting> = named(guard, action).into_iter().flatten().collect();
+    let markets = stops_by_market(&named).into_keys();
+    let sides = markets.flat_map(|asset| PositionSide::BOTH.into_iter().map(move |side| (asset, side)));
+    sides.map(|(asset, side)| ((asset, side), held_on(guard, asset, side))).collect()
+}
+
+fn held_on(guard: &Guard, asset: u32, side: PositionSide) -> Decimal {
+    let shown = guard.lines.get(asset).filter(|line| line.side == side).map_or(Decimal::ZERO, |line| line.held);
+    shown.saturating_add(guard.sent.may_have_filled(asset, side))
+}
+
 /// Whether these cancels, some time after they were decided on, take cover that no other stop stands in for; `flat` are sides
-/// on which nothing is held, and `in_front` the guard's own stops that went first for them.
+/// on which nothing is held, and `before` what was held when they were decided on: for that the guard's own stops went first,
+/// and only what has grown since is looked at again.
 pub(crate) fn takes_cover(
     guard: &Guard,
     action: &Action,
     flat: &[(u32, PositionSide)],
-    in_front: &[(u32, Decimal, CoverSize)],
+    before: &BTreeMap<(u32, PositionSide), Decimal>,
 ) -> bool {
     let named: Vec<&Resting> = named(guard, action).into_iter().flatten().collect();
-    let sides = |asset: u32| PositionSide::BOTH.into_iter().filter(move |side| !flat.contains(&(asset, *side)));
+    let has_grown = |asset: u32, side: PositionSide| {
+        held_on(guard, asset, side) > before.get(&(asset, side)).copied().unwrap_or_default()
+    };
     stops_by_market(&named).into_iter().any(|(asset, stops)| {
-        let here = in_front.iter().filter(|(other, ..)| *other == asset).map(|(_, px, size)| (*px, *size));
-        let here: Vec<(Decimal, CoverSize)> = here.collect();
-        sides(asset)
-            .any(|side| LostCover::of(guard, (asset, side), &stops, Some(&here)).is_some_and(|lost| lost.is_any()))
+        let sides = PositionSide::BOTH.into_iter().filter(|side| !flat.contains(&(asset, *side)));
+        let mut grown = sides.filter(|side| has_grown(asset, *side));
+        grown.any(|side| LostCover::of(guard, (asset, side), &stops, true).is_some_and(|lost| lost.is_any()))
     })
 }
 
@@ -215,15 +230,6 @@ fn few(side: PositionSide, parts: Vec<LinePart>) -> Vec<LinePart> {
     }
 }
 
-/// Takes each of these out once.
-fn take_out(stops: &mut Vec<(Decimal, CoverSize)>, these: &[(Decimal, CoverSize)]) {
-    for cover in these {
-        if let Some(place) = stops.iter().position(|other| other == cover) {
-            stops.remove(place);
-        }
-    }
-}
-
 /// What one side of a market loses of its cover when some stops go.
 struct LostCover {
     line: CoverLine,
@@ -236,14 +242,8 @@ struct LostCover {
 }
 
 impl LostCover {
-    /// `None` where nothing can be held. A cancel that is under way counts them as gone already; what went `in_front` of it
-    /// stands in their place, and is no cover beside them.
-    fn of(
-        guard: &Guard,
-        (asset, side): (u32, PositionSide),
-        going: &[&Resting],
-        in_front: Option<&[(Decimal, CoverSize)]>,
-    ) -> Option<Self> {
+    /// `None` where nothing can be held. A cancel that is under way counts them as gone already.
+    fn of(guard: &Guard, (asset, side): (u32, PositionSide), going: &[&Resting], is_under_way: bool) -> Option<Self> {
         let held = guard.lines.get(asset).filter(|line| line.side == side);
         let pending = guard.sent.may_have_filled(asset, side);
         if held.is_none() && pending.is_zero() {
@@ -254,13 +254,13 @@ impl LostCover {
         let of_side = going.iter().filter(|order| side_covered(order.is_buy) == side);
         let named = of_side.filter_map(|order| Some((order.stop_px?, cover::of_resting(order)?)));
         let named: Vec<(Decimal, CoverSize)> = named.collect();
-        if in_front.is_none() {
-            take_out(&mut kept, &named);
+        for cover in named.iter().filter(|_| !is_under_way) {
+            if let Some(place) = kept.iter().position(|other| other == cover) {
+                kept.remove(place);
+            }
         }
         // One that an earlier cancel names may still be there: this one must not overtake what goes first for that.
-        let mut live = kept.clone();
-        take_out(&mut live, in_front.unwrap_or_default());
-        live.extend_from_slice(&named);
+        let live = [kept.as_slice(), named.as_slice()].concat();
         if guard.sent.may_have_turned(asset, side, line.held) {
             kept.clear();
         }

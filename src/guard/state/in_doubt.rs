@@ -11,8 +11,8 @@ use crate::venue::side::Side;
 use crate::venue::signing::Terms;
 use serde_json::{Value, json};
 
-/// An order that reached the venue may be unknown for a while after, as long as reads may lag behind answers; so many answers
-/// in a row, and one from after that, settle that it was refused.
+/// An order that reached the venue may be unknown for a while after: reads may lag behind answers. So many answers in a row,
+/// and one from after the usual time, settle that asking tells nothing.
 const UNKNOWN_ANSWERS: u32 = 3;
 
 /// An action cannot take effect later than this after its expiry, whatever the clocks say.
@@ -82,6 +82,15 @@ pub(crate) enum Proof {
     Used(u64),
     /// Nothing.
     None,
+}
+
+/// What is known of an action in doubt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outlook {
+    Settled(Resolution),
+    /// Nothing more can come of it, and no answer has told of its orders: that they are not shown is no proof that there are
+    /// none.
+    Lost,
 }
 
 /// How an action turned out.
@@ -209,13 +218,13 @@ impl InDoubtAction {
         }
     }
 
-    /// Takes in the status of the orders under this id, and tells how the action turned out if that settles it.
+    /// Takes in the status of the orders under this id, and tells what that says of the action.
     pub(crate) fn order_status(
         &mut self,
         cloid: Cloid,
         answer: &Value,
         (earliest_ms, now_ms): (u64, u64),
-    ) -> Option<Resolution> {
+    ) -> Option<Outlook> {
         let is_unknown = match answer.get("status").and_then(Value::as_str) {
             Some("order") => false,
             Some("unknownOid") => true,
@@ -231,20 +240,22 @@ impl InDoubtAction {
             } else if is_refused(answer, &asked.order) {
                 asked.is_refused = true;
             } else {
-                return Some(Resolution::Happened);
+                return Some(Outlook::Settled(Resolution::Happened));
             }
         }
         self.without_orders(earliest_ms, now_ms)
     }
 
-    /// How it turned out when no order of it was found so far.
-    fn without_orders(&self, earliest_ms: u64, now_ms: u64) -> Option<Resolution> {
-        // Who used the nonce up was this action, as a rule: that it is not shown yet is no proof that it did nothing.
-        let is_shown = self.used_ms().is_some_and(|at_ms| now_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS));
-        let is_over = is_shown || self.orders.iter().any(|asked| asked.is_refused);
-        let did_nothing =
-            self.least_unknown(UNKNOWN_ANSWERS) && is_over || self.least_unknown(1) && self.is_past(earliest_ms);
-        did_nothing.then_some(Resolution::DidNotHappen)
+    /// What is known when no order of it was found so far.
+    fn without_orders(&self, earliest_ms: u64, now_ms: u64) -> Option<Outlook> {
+        if self.least_unknown(UNKNOWN_ANSWERS) && self.orders.iter().any(|asked| asked.is_refused) {
+            return Some(Outlook::Settled(Resolution::DidNotHappen));
+        }
+        // Who used the nonce up was this action, as a rule.
+        let is_late = self.used_ms().is_some_and(|at_ms| now_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS));
+        let is_lost =
+            self.least_unknown(UNKNOWN_ANSWERS) && is_late || self.least_unknown(1) && self.is_past(earliest_ms);
+        is_lost.then_some(Outlook::Lost)
     }
 
     /// Whether the venue said so often of each order that it does not know it, or that it refused it.

@@ -6,7 +6,9 @@ use crate::venue::action::Action;
 use crate::venue::json::Node;
 use crate::venue::order::Order;
 use crate::venue::reply::{Reply, Status};
+use crate::venue::side::PositionSide;
 use crate::venue::signing::Terms;
+use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is forwarded is refused by the venue after this: nothing lands late.
@@ -33,6 +35,8 @@ pub(crate) struct Intent {
     pub(crate) cancelled: BTreeSet<Cloid>,
     /// An action of it failed or got no answer: no part of the request is sent any more.
     is_cut: bool,
+    /// Of cancels behind stops of the guard's own: what was held when they were decided on, by market and side.
+    pub(crate) held: BTreeMap<(u32, PositionSide), Decimal>,
     /// The action in doubt whose nonce this one burns.
     pub(crate) settles: Option<(u64, usize)>,
 }
@@ -93,6 +97,7 @@ impl Intent {
             accepted,
             cancelled,
             is_cut: false,
+            held: BTreeMap::new(),
             settles: None,
         }
     }

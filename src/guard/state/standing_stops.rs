@@ -51,6 +51,22 @@ pub(crate) fn live_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(De
     stops_for(guard, asset, side).iter().filter(|stop| stop.is_live).map(StandingStop::cover).collect()
 }
 
+/// Those of them that more than one read tells of, each as far as both do: the farther trigger, and the smaller size. One whose
+/// answer alone is known is as the venue said.
+pub(crate) fn sure_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(Decimal, CoverSize)> {
+    let live = stops_for(guard, asset, side).into_iter().filter(|stop| stop.is_live);
+    let sure = live.filter_map(|stop| {
+        let Some((oid, _)) = stop.shown else { return Some(stop.cover()) };
+        let (px, size) = guard.view.orders.get(&oid)?.before?;
+        let size = match stop.size {
+            CoverSize::Part(now) => CoverSize::Part(now.min(size)),
+            CoverSize::Whole => CoverSize::Whole,
+        };
+        Some((side.further_of(px, stop.px), size))
+    });
+    sure.collect()
+}
+
 /// How much of a market's position the stops that the venue has leave without cover.
 pub(crate) fn bare_size(guard: &Guard, asset: u32) -> Decimal {
     let Some(line) = guard.lines.get(asset) else { return guard.view.position(asset).abs() };

@@ -53,6 +53,11 @@ impl Unsettled {
         self.actions.get_mut(&key)
     }
 
+    /// Whether this action is kept.
+    pub(crate) fn is_kept(&self, key: (u64, usize)) -> bool {
+        self.actions.contains_key(&key)
+    }
+
     /// Lets go of an action that is settled after all.
     pub(crate) fn take(&mut self, key: (u64, usize)) -> Option<InDoubtAction> {
         self.actions.remove(&key)

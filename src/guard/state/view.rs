@@ -87,6 +87,8 @@ pub(crate) struct Resting {
     pub(crate) child_stop_px: Option<Decimal>,
     /// When a read first showed it.
     pub(crate) seen_ms: u64,
+    /// The trigger and size of the stop that the read before showed it as, or the venue's answer told.
+    pub(crate) before: Option<(Decimal, Decimal)>,
     pub(crate) order: OpenOrder,
 }
 
@@ -105,6 +107,7 @@ impl Resting {
             reduce_only: order.reduce_only,
             child_stop_px: order.children.iter().find_map(OpenOrder::market_stop_px),
             seen_ms,
+            before: None,
             order,
         }
     }
@@ -276,8 +279,10 @@ impl View {
         for order in orders {
             match self.universe.by_coin(&order.coin).map(|market| market.asset) {
                 Some(asset) => {
-                    let seen_ms = self.orders.get(&order.oid).map_or(now_ms, |known| known.seen_ms);
-                    core.insert(order.oid, Resting::of(order, asset, seen_ms));
+                    let known = self.orders.get(&order.oid);
+                    let before = known.and_then(|known| Some((known.stop_px?, known.size)));
+                    let seen_ms = known.map_or(now_ms, |known| known.seen_ms);
+                    core.insert(order.oid, Resting { before, ..Resting::of(order, asset, seen_ms) });
                 }
                 None => self.foreign_orders.push(order),
             }
@@ -292,6 +297,13 @@ impl View {
             }
         });
         Some(left.collect())
+    }
+
+    /// Takes in what the venue's answer told of a stop that a read shows now.
+    pub(crate) fn confirm(&mut self, told: &Resting) {
+        if let (Some(order), Some(px)) = (self.orders.get_mut(&told.oid), told.stop_px) {
+            order.before = Some((px, told.size));
+        }
     }
 
     /// Whether the last read shows an order with this client order id.

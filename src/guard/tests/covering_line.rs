@@ -253,8 +253,8 @@ fn a_crash_remembers_the_line_and_that_it_ended() {
     let mut written = lines_in(&effects);
     assert_eq!(written.len(), 1, "{written:?}");
     assert!(lines_in(&desk.read_orders(desk.now)).is_empty(), "only what moved");
-    // Another stop, one tick nearer: the line moves, and the checkpoint is older than that.
-    for (px, size) in [("1980", "1"), ("1980.1", "1")] {
+    // The stop stands a tick nearer, in two reads: the line moves, and the checkpoint is older than that.
+    for (px, size) in [("1980", "1"), ("1980.1", "1"), ("1980.1", "1")] {
         desk.orders = vec![client_stop(px, size)];
         desk.now += 1_000;
         written.extend(lines_in(&desk.read_orders(desk.now)));

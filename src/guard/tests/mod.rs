@@ -61,6 +61,7 @@ mod signer;
 mod simulation;
 mod sizes;
 mod stops;
+mod taken_back;
 mod told_fills;
 mod turned;
 mod two_clients;

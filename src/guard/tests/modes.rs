@@ -226,6 +226,25 @@ fn a_loss_beside_a_change_of_mode_stays_one() {
     }
 }
 
+/// A loss that is made sure of is believed after ten seconds: what explains it is heard from the middle of that on, although the
+/// mode cannot be read.
+#[test]
+fn a_flow_that_explains_a_loss_waits_half_its_doubt_for_the_mode() {
+    for (ms, is_heard) in [(4_999, false), (5_000, true)] {
+        let mut desk = steady();
+        let at = desk.now + 500;
+        equity(&mut desk, dec!(7900));
+        let seen_ms = desk.now;
+        for _ in 0..4 {
+            equity(&mut desk, dec!(7900));
+        }
+        desk.now = seen_ms + ms;
+        let updates = ledger_updates(&json!([withdrawal(at, "2000.0")])).unwrap();
+        desk.step(Input::Ledger { updates, begun_ms: desk.now });
+        assert_eq!(risk(&desk)["day_start_equity"] != "10000", is_heard, "{ms}");
+    }
+}
+
 /// A flow from before a change of the mode, shown after it, is measured by what the account was worth in the purse that it had
 /// then.
 #[test]

@@ -184,6 +184,14 @@ fn the_old_order_under_the_same_id_proves_no_modify() {
         assert_eq!(status(&mut desk, &decided, &changed, shown(&old, "open")), None);
     }
     desk.now += 30_000;
+    assert_eq!(status(&mut desk, &decided, &changed, shown(&old, "open")), None, "that may be from before");
+    // What neither rests nor filled did not happen, whichever of the two it was.
+    let effects = desk.step(Input::Tick);
+    let [cancel] = &sends(&effects)[..] else { panic!("{effects:?}") };
+    let gone = statuses(json!([{"error": "Order was never placed, already canceled, or filled."}]));
+    desk.answer(cancel.intent, 0, gone);
+    desk.now += 1_000;
+    desk.read();
     assert_eq!(status(&mut desk, &decided, &changed, shown(&old, "open")), Some(json!("did_not_happen")));
 }
 

@@ -1,11 +1,12 @@
 //! One read of the account may be wrong: it closes nothing, and no stop moves to the price for it.
 
-use rust_decimal::dec;
+use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::fixture::*;
 use super::protecting::protected;
 use crate::guard::Input;
+use crate::venue::info::OpenOrder;
 
 /// The sizes of the closes and the triggers of the stops that go out once the account was read so.
 fn read(desk: &mut Desk, change: &Value) -> (Vec<String>, Vec<String>) {
@@ -76,4 +77,58 @@ fn what_no_other_read_denies_is_closed() {
         let sent = sends(&effects);
         assert_eq!(sent.iter().any(|send| json_of(&send.action)["orders"][0]["t"]["limit"]["tif"] == "Ioc"), is_closed);
     }
+}
+
+/// The nearest trigger that the position is known to be covered at.
+fn line(desk: &Desk) -> Decimal {
+    desk.guard.lines.get(ETH).unwrap().covered_parts().first().unwrap().px
+}
+
+/// A long of one whose client's stop at 1960 was shown twice.
+fn with_client_stop() -> Desk {
+    let mut desk = Desk::live();
+    desk.now += 1;
+    desk.orders = vec![open_stop("ETH", "A", "1960", "1", 7)];
+    desk.hold("ETH", dec!(1));
+    desk.wait(500);
+    desk.wait(500);
+    assert_eq!(line(&desk), dec!(1960));
+    desk
+}
+
+/// The trigger of the same stop, one stop more, or another size of a small one near the price.
+#[test]
+fn a_trigger_of_one_read_moves_no_line() {
+    let stop = |px: &str, size: &str, oid: u64| open_stop("ETH", "A", px, size, oid);
+    let usual = || vec![stop("1960", "1", 7)];
+    for wrong in [vec![stop("1990", "1", 7)], vec![stop("1960", "1", 7), stop("1990", "1", 8)]] {
+        let mut desk = with_client_stop();
+        for (orders, px) in [(&wrong, "1960"), (&usual(), "1960"), (&wrong, "1960"), (&wrong, "1990")] {
+            desk.now += 500;
+            desk.show(orders.clone());
+            assert_eq!(line(&desk), px.parse::<Decimal>().unwrap());
+        }
+    }
+    // Of two that differ the farther one and the smaller size.
+    let mut desk = with_client_stop();
+    for (px, size, nearest) in [("1990", "1", "1960"), ("1980", "0.5", "1980"), ("1995", "1", "1980")] {
+        desk.now += 500;
+        desk.show(vec![stop("1960", "1", 7), stop(px, size, 8)]);
+        assert_eq!(line(&desk), nearest.parse::<Decimal>().unwrap(), "{px}");
+        let parts = desk.guard.lines.get(ETH).unwrap().covered_parts();
+        assert!(parts.iter().filter(|part| part.px > dec!(1960)).all(|part| part.size == dec!(0.5)), "{parts:?}");
+    }
+}
+
+/// The venue's own answer told of it before.
+#[test]
+fn a_stop_that_the_venue_took_counts_at_once() {
+    let mut desk = with_client_stop();
+    let placed = desk.order(stop(ETH, false, "1990", "1"));
+    desk.answer(placed.seq(), 0, statuses(json!([{"resting": {"oid": 8}}])));
+    desk.now += 500;
+    let own = placed.sent_order(0)["c"].as_str().unwrap().parse().unwrap();
+    let shown = OpenOrder { cloid: Some(own), ..open_stop("ETH", "A", "1990", "1", 8) };
+    desk.show(vec![open_stop("ETH", "A", "1960", "1", 7), shown]);
+    assert_eq!(line(&desk), dec!(1990));
 }

@@ -60,8 +60,7 @@ fn a_cancel_takes_no_more_than_what_went_in_front_of_it_stands_for() {
     let sizes = ["1", "2"].into_iter();
     let held = [dec!(1), dec!(0.4), dec!(0), dec!(1.0001)];
     for (size, now_held) in sizes.flat_map(|size| held.map(|held| (size, held))) {
-        // What grew beyond a stop of one had no cover by that: the one in front stands for all that goes.
-        let goes = size == "1" || now_held <= dec!(1);
+        let goes = now_held <= dec!(1);
         let (mut desk, seq) = cancel_under_way(dec!(1), size);
         desk.now += 100;
         desk.hold("ETH", now_held);
@@ -72,6 +71,26 @@ fn a_cancel_takes_no_more_than_what_went_in_front_of_it_stands_for() {
             assert!(told.to_string().contains("the position changed"), "{told}");
             assert!(events(&effects).iter().any(|event| event["kind"] == "done"));
         }
+    }
+}
+
+/// Cover in many small parts: what goes in front of their cancel stands for all of them, and is none beside them.
+#[test]
+fn a_cancel_of_many_small_stops_goes_while_the_position_has_not_grown() {
+    for (now_held, goes) in [(dec!(1), true), (dec!(1.0001), false)] {
+        let small = (0..10).map(|at| OpenOrder { oid: 20 + at, ..client_stop(&format!("198{at}"), "0.05") });
+        let all: Vec<OpenOrder> = [client_stop("1980", "1")].into_iter().chain(small).collect();
+        let (mut desk, _) = desk(wide(), dec!(1), all);
+        let named: Vec<Value> = (20..30).map(|oid| json!({"a": ETH, "o": oid})).collect();
+        let decided = desk.ask(json!({"type": "cancel", "cancels": named}));
+        assert!(!in_front(&decided).is_empty());
+        desk.now += 100;
+        desk.hold("ETH", now_held);
+        let mut last = Effects::default();
+        for index in 0..in_front(&decided).len() {
+            last = desk.answer(decided.seq(), index, statuses(json!([{"resting": {"oid": 90 + index}}])));
+        }
+        assert_eq!(cancels(&last), usize::from(goes), "{now_held}");
     }
 }
 

@@ -17,7 +17,8 @@ use crate::venue::weight::Priority;
 const APART_MS: u64 = 250;
 /// A read of the open orders that is in no hurry comes this many times as often as by itself, at most.
 const ORDERS_HASTE: u64 = 3;
-/// Where a position may be bare or must go and the bucket is empty, reads come this many times as often as by themselves.
+/// Where a position may be bare or must go, or a request waits, and the bucket is empty, reads come this many times as often as
+/// by themselves.
 const NOW_HASTE: u64 = 2;
 /// After a failed read the same is not asked again sooner.
 const RETRY_MS: u64 = 1_000;
@@ -196,6 +197,7 @@ impl Schedule {
             Read::Account => self.hasten(Task::Account, (APART_MS, account_ms), false, steady_ms),
             Read::AccountNow => self.hasten(Task::Account, (APART_MS, account_ms / NOW_HASTE), true, steady_ms),
             Read::Orders => self.hasten(Task::Orders, (orders_ms / ORDERS_HASTE, orders_ms), false, steady_ms),
+            Read::OrdersSoon => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), false, steady_ms),
             Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), true, steady_ms),
             Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
             Read::Mode => self.at_once(Task::Mode, steady_ms),

@@ -14,13 +14,10 @@ use crate::guard::state::view::{Resting, View};
 use crate::venue::action::{Action, Grouping, Target};
 use crate::venue::reply::{Reply, Status};
 use rust_decimal::Decimal;
-use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Accepted orders remembered as resting between two reads at most; more are known only once they are read.
 const MAX_RESTING: usize = 1000;
-
-/// Orders whose status is asked for after one read of the open orders at most.
-const MOST_ASKED: usize = 4;
 
 /// What was sent and is not shown yet.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +30,8 @@ pub(crate) struct SentOrders {
     pub(crate) unshown: Unshown,
     /// Moves of positions since the last read of the open orders, signed, that nothing which was sent explains.
     pub(super) unexplained: Vec<(u32, Decimal)>,
+    /// Actions that nobody told of, and of which an order was found.
+    pub(super) found: BTreeSet<(u64, usize)>,
 }
 
 impl SentOrders {
@@ -204,7 +203,14 @@ impl SentOrders {
     pub(crate) fn on_orders_read(&mut self, view: &View, left: &[Resting], begun_ms: u64, at: Moment) {
         self.unshown.on_orders_read(view, left, begun_ms, at.now_ms);
         let mut shown = self.shown(view).into_iter();
-        self.orders.retain_mut(|order| order.on_orders_read(shown.next().unwrap_or_default(), begun_ms, at));
+        let found = &mut self.found;
+        self.orders.retain_mut(|order| {
+            let shown = shown.next().unwrap_or_default();
+            if order.phase == Phase::Unanswered && shown > Decimal::ZERO {
+                found.insert((order.key.intent, order.key.index));
+            }
+            order.on_orders_read(shown, begun_ms, at)
+        });
         let orders = left.iter().filter(|order| !order.is_trigger);
         let vanished: Vec<SentOrder> = orders.map(|order| self.vanished(order, view, at)).collect();
         let vanished: Vec<SentOrder> = vanished.into_iter().filter(|order| !self.has_moved(order)).collect();
@@ -231,25 +237,6 @@ impl SentOrders {
         self.orders.extend(vanished.into_iter().filter(|order| !read.is_some_and(|read| order.is_settled_by(read))));
     }
 
-    /// An order that has left the open orders, by now or when the venue said that it is cancelled.
-    /// The orders that were said to rest and that a read begun at `begun_ms` should show and does not, a few at a time: the
-    /// action that placed each, and its client order id. Their status is asked for.
-    pub(crate) fn ask_about(&mut self, begun_ms: u64, now_ms: u64) -> Vec<((u64, usize), Cloid)> {
-        let due = self.orders.iter_mut().filter(|order| order.is_to_be_asked(begun_ms, now_ms));
-        let asked = due.filter_map(|order| Some((order.cloid?, order))).take(MOST_ASKED);
-        let asked = asked.map(|(cloid, order)| {
-            order.on_asked(now_ms);
-            ((order.key.intent, order.key.index), cloid)
-        });
-        asked.collect()
-    }
-
-    /// Takes in the status of an order that was asked for.
-    pub(crate) fn on_own_status(&mut self, key: (u64, usize), cloid: Cloid, answer: &Value, at: Moment) {
-        let is_it = |order: &&mut SentOrder| order.key.is_of(key) && order.cloid == Some(cloid);
-        self.orders.iter_mut().filter(is_it).for_each(|order| order.on_own_status(answer, at));
-    }
-
     /// Whether a reduce-only order that is gone from the open ones has moved the position by all of its size already.
     fn has_moved(&mut self, order: &SentOrder) -> bool {
         let moved = (order.asset, order.unmoved());
@@ -257,6 +244,7 @@ impl SentOrders {
         place.map(|place| self.unexplained.remove(place)).is_some()
     }
 
+    /// An order that has left the open orders, by now or when the venue said that it is cancelled.
     fn vanished(&self, order: &Resting, view: &View, at: Moment) -> SentOrder {
         let is_gone = !view.orders.contains_key(&order.oid);
         let cancel = self.cancels.iter().find(|cancel| is_gone && cancel.takes(order.oid, order.cloid));

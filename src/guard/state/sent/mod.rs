@@ -8,6 +8,7 @@ pub(crate) mod cancel;
 mod fills;
 pub(crate) mod key;
 pub(crate) mod ledger;
+mod lost;
 mod moves;
 pub(crate) mod order;
 pub(crate) mod trigger;

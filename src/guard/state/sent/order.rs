@@ -1,6 +1,7 @@
 //! An order that was sent and may exist, although the last reads do not show it: its exposure counts.
 
 use super::key::{Moment, Phase, SentKey};
+use super::lost::Lost;
 use crate::base::address::Cloid;
 use crate::guard::state::exposure::{EntryLeg, StopAt};
 use crate::guard::state::view::{Resting, View};
@@ -16,7 +17,7 @@ pub(crate) const SHOWN_WITHIN_MS: u64 = 30_000;
 /// Between two questions about the same order.
 const ASK_EVERY_MS: u64 = 5_000;
 
-/// So many answers in a row that do not know an order settle that it is gone.
+/// So many answers in a row that do not know an order that was said to rest settle that asking tells nothing.
 const UNKNOWN_ANSWERS: u32 = 3;
 
 /// What the venue calls an order that it holds.
@@ -56,6 +57,8 @@ pub(crate) struct SentOrder {
     pub(crate) resting: Option<Resting>,
     /// A read of the open orders that should show it does not: it may have filled.
     pub(crate) is_missed: bool,
+    /// Nothing tells of it any more but the venue's answer to a cancel.
+    pub(super) lost: Option<Lost>,
 }
 
 /// How to match a sent order to an open order before the venue has returned its oid.
@@ -92,6 +95,7 @@ impl SentOrder {
             unknown: 0,
             resting: None,
             is_missed: false,
+            lost: None,
         }
     }
 
@@ -117,6 +121,7 @@ impl SentOrder {
             unknown: 0,
             resting: None,
             is_missed: false,
+            lost: None,
         }
     }
 
@@ -155,7 +160,7 @@ impl SentOrder {
                 self.is_missed |= is_answered;
                 let is_late = begun_ms >= at_ms.saturating_add(SHOWN_WITHIN_MS);
                 // What can only reduce opens nothing, should a later read show it after all.
-                let is_gone = self.reduce_only || is_late && self.oid.is_none() || self.moved >= self.size;
+                let is_gone = self.reduce_only || is_late && self.oid.is_none() || self.has_moved_all();
                 is_answered && (shown > Decimal::ZERO || is_gone)
             }
             // Seen without an answer: what is shown counts as an open order from now on.
@@ -187,18 +192,32 @@ impl SentOrder {
     pub(crate) fn on_own_status(&mut self, answer: &Value, at: Moment) {
         let is_other =
             answer.pointer("/order/order/oid").and_then(Value::as_u64).is_some_and(|oid| Some(oid) != self.oid);
-        let is_gone = match (answer.get("status").and_then(Value::as_str), answer.pointer("/order/status")) {
+        match (answer.get("status").and_then(Value::as_str), answer.pointer("/order/status")) {
             // The id is good for the newest order that had it.
-            (Some("order"), Some(status)) => is_other || !status.as_str().is_some_and(|status| RESTS.contains(&status)),
+            (Some("order"), Some(status))
+                if !is_other && status.as_str().is_some_and(|status| RESTS.contains(&status)) =>
+            {
+                (self.unknown, self.lost) = (0, None);
+            }
+            (Some("order"), Some(_)) if self.phase.is_open() => self.close(at),
             (Some("unknownOid"), _) => {
                 self.unknown = self.unknown.saturating_add(1);
-                self.unknown >= UNKNOWN_ANSWERS
+                if self.unknown >= UNKNOWN_ANSWERS {
+                    self.lose(at);
+                }
             }
-            _ => false,
-        };
-        if is_gone && self.phase.is_open() {
-            (self.phase, self.resting) = (Phase::Closed(at), None);
+            _ => {}
         }
+    }
+
+    /// Takes in that nothing of it rests any more.
+    pub(super) fn close(&mut self, at: Moment) {
+        (self.phase, self.resting) = (Phase::Closed(at), None);
+    }
+
+    /// Whether the position has moved by all of it.
+    pub(super) fn has_moved_all(&self) -> bool {
+        self.moved >= self.size
     }
 
     /// Takes its share of a move of the position by `left` towards its side; returns what is left for others.

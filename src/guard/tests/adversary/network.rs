@@ -56,7 +56,7 @@ impl World {
         match read {
             Read::Account => self.want("account", 1_000),
             Read::AccountNow => self.want("account", 250),
-            Read::OrdersNow => self.want("orders", 250),
+            Read::OrdersNow | Read::OrdersSoon => self.want("orders", 250),
             Read::Orders => self.want("orders", 1_650),
             Read::Ledger { .. } => {
                 let input = Input::Ledger { updates: Vec::new(), begun_ms: self.now };

@@ -193,7 +193,7 @@ impl World {
                 self.mail.push((arrives, Mail::Input(Box::new(marks))));
             }
             Command::Read(Read::Account) => self.read(true, arrives),
-            Command::Read(Read::Orders | Read::OrdersNow) => self.read(false, arrives),
+            Command::Read(Read::Orders | Read::OrdersNow | Read::OrdersSoon) => self.read(false, arrives),
             Command::WriteKillFile(_) => self.is_killed = true,
             _ => {}
         }

@@ -35,7 +35,7 @@ impl World {
     pub(super) fn wanted(&mut self, read: Read) {
         match read {
             Read::Account | Read::AccountNow => self.want(On::Account),
-            Read::Orders | Read::OrdersNow => self.want(On::Orders),
+            Read::Orders | Read::OrdersNow | Read::OrdersSoon => self.want(On::Orders),
             Read::Ledger { since_ms } => {
                 self.ledger_since_ms = since_ms;
                 self.want(On::Ledger);

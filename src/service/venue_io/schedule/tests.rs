@@ -87,6 +87,26 @@ fn one_send_has_its_reads_at_once() {
     assert!(matches!(begun[..], [(Task::Orders, ReadFor { is_early: true, is_urgent: true, .. })]), "{begun:?}");
 }
 
+/// Whoever has one read after the other come out of turn uses up what a flatten lives on otherwise, and what others' entries do.
+#[test]
+fn a_read_that_a_request_waits_for_spends_nothing_that_is_kept_for_a_flatten() {
+    for (read, comes) in [(Read::OrdersNow, true), (Read::OrdersSoon, false)] {
+        for flatten_wait_ms in [0, 40_000] {
+            let mut schedule = schedule(IP_BUDGET);
+            read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], true);
+            schedule.want(&read, T0 + 500);
+            let wait_ms = |priority: Priority, _| if priority == Priority::Flatten { flatten_wait_ms } else { 40_000 };
+            let begun = schedule.begin(Lane::Orders, T0 + 500, wait_ms);
+            assert_eq!(begun.is_some(), comes, "{read:?}");
+        }
+        let mut schedule = schedule(IP_BUDGET);
+        read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], true);
+        schedule.want(&read, T0 + 500);
+        let begun = schedule.begin(Lane::Orders, T0 + 500, |_, _| 0).expect("where there is room");
+        assert_eq!((begun.1.is_urgent, begun.1.may_overdraw), (comes, false));
+    }
+}
+
 #[test]
 fn wanted_twice_is_paid_once() {
     let mut schedule = schedule(SMALLEST_BUDGET);
