@@ -23,6 +23,7 @@ use crate::venue::reply::{Reply, Status};
 use crate::venue::side::PositionSide;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The action of an intent whose send has ended.
 #[derive(Clone, Copy)]
@@ -253,7 +254,11 @@ fn takes_cover(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: us
     let before = intent.actions.iter().filter(|planned| planned.role == Role::Pre).flat_map(|pre| pre.action.orders());
     let flat: Vec<(u32, PositionSide)> =
         before.filter(|order| !stands(order)).map(|order| (order.asset, side_covered(order.is_buy))).collect();
-    let is_more = cancel::takes_cover(guard, &planned.action, &flat, &intent.held);
+    // What a cancel takes, or took, of them as well stands in for nothing: all is looked at again.
+    let is_taken = intent.stops_in_front(key.0).any(|(key, order)| is_being_cancelled(guard, key, order.cloid));
+    let nothing = BTreeMap::new();
+    let held = if is_taken { &nothing } else { &intent.held };
+    let is_more = cancel::takes_cover(guard, &planned.action, &flat, held);
     if is_more {
         let text = "not sent: the position changed while the guard's own stop went first, and this would take its cover; \
                     ask again";
@@ -269,9 +274,14 @@ fn would_bare(guard: &Guard, intent: &Intent, seq: u64, next: usize) -> bool {
         return false;
     };
     let Some((index, slot, order)) = places.first().and_then(|place| intent.order_at(*place)) else { return false };
-    match guard.sent.resting_id(SentKey { intent: seq, index, slot }) {
-        Some(oid) => guard.sent.is_being_cancelled(oid, order.cloid),
-        None => guard.sent.is_cloid_being_cancelled(order.cloid),
+    is_being_cancelled(guard, SentKey { intent: seq, index, slot }, order.cloid)
+}
+
+/// Whether a cancel takes, or took, an order of the guard's, by the id that the answer told or by its own.
+fn is_being_cancelled(guard: &Guard, key: SentKey, cloid: Option<Cloid>) -> bool {
+    match guard.sent.resting_id(key) {
+        Some(oid) => guard.sent.is_being_cancelled(oid, cloid),
+        None => guard.sent.is_cloid_being_cancelled(cloid),
     }
 }
 

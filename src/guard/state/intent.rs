@@ -2,6 +2,7 @@
 
 use crate::base::address::{Address, Cloid};
 use crate::guard::effects::{Command, SendAction, Urgency};
+use crate::guard::state::sent::key::SentKey;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
 use crate::venue::order::Order;
@@ -110,6 +111,15 @@ impl Intent {
     /// The actions of which nothing is told yet, by their place.
     pub(crate) fn untold(&self) -> impl Iterator<Item = (usize, &Planned)> {
         self.actions.iter().enumerate().skip(self.at).filter(|(index, _)| !self.ended.contains(index))
+    }
+
+    /// The orders of the guard's own that go in front of the rest, each with its key in an intent of this number.
+    pub(crate) fn stops_in_front(&self, seq: u64) -> impl Iterator<Item = (SentKey, &Order)> {
+        let before = self.actions.iter().enumerate().filter(|(_, planned)| planned.role == Role::Pre);
+        before.flat_map(move |(index, planned)| {
+            let orders = planned.action.orders().enumerate();
+            orders.map(move |(slot, order)| (SentKey { intent: seq, index, slot }, order))
+        })
     }
 
     /// The actions that are at the venue, by their place.

@@ -74,6 +74,19 @@ fn a_cancel_takes_no_more_than_what_went_in_front_of_it_stands_for() {
     }
 }
 
+/// A guess of the id that the venue gives the guard's own stop, sent before: what went in front stands for nothing.
+#[test]
+fn a_cancel_stays_behind_where_the_stop_in_front_of_it_is_taken_as_well() {
+    for (guess, goes) in [(9, false), (10, true)] {
+        let (mut desk, _) = desk(wide(), dec!(1), vec![client_stop("1980", "1")]);
+        let guessed = desk.ask(cancel(guess));
+        let decided = desk.ask(cancel(7));
+        desk.answer(guessed.seq(), 0, statuses(json!(["success"])));
+        let effects = desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 9}}])));
+        assert_eq!(cancels(&effects), usize::from(goes), "{guess}");
+    }
+}
+
 /// Cover in many small parts: what goes in front of their cancel stands for all of them, and is none beside them.
 #[test]
 fn a_cancel_of_many_small_stops_goes_while_the_position_has_not_grown() {
