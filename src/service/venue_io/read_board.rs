@@ -114,6 +114,11 @@ impl ReadBoard {
         self.changed.notify_all();
     }
 
+    /// Whether a read that began after this one was answered before it.
+    pub(super) fn is_overtaken(&self, task: Task, begun_steady_ms: u64) -> bool {
+        lock(&self.board).schedule.is_overtaken(task, begun_steady_ms)
+    }
+
     /// Takes note of whether a read works: whether that is news.
     pub(super) fn is_news(&self, name: &'static str, works: bool) -> bool {
         let failing = &mut lock(&self.board).failing;

@@ -7,7 +7,7 @@
 //! All times here are of the steady clock, which never steps.
 
 use super::intervals::Intervals;
-use super::read_task::{Lane, Task};
+use super::read_task::{Lane, TURN_MS, Task};
 use super::token_bucket::TokenBucket;
 use super::venue_reads::ReadFor;
 use crate::guard::Read;
@@ -40,6 +40,10 @@ struct Due {
     due_steady_ms: u64,
     /// A thread is at it.
     is_busy: bool,
+    /// Another one may begin then beside the thread that is at it.
+    beside_steady_ms: u64,
+    /// When the newest read began that was answered.
+    answered_steady_ms: u64,
     /// It was answered once.
     is_known: bool,
     /// A read does not overdraw the share again before this.
@@ -52,6 +56,21 @@ struct Due {
     not_before_steady_ms: u64,
     /// The next one is for cover or a flatten.
     is_urgent: bool,
+}
+
+impl Due {
+    /// When the next try may begin.
+    fn next_steady_ms(&self) -> u64 {
+        if self.is_busy { self.beside_steady_ms } else { self.due_steady_ms }
+    }
+
+    fn put_off(&mut self, until_steady_ms: u64) {
+        if self.is_busy {
+            self.beside_steady_ms = until_steady_ms;
+        } else {
+            self.due_steady_ms = until_steady_ms;
+        }
+    }
 }
 
 /// The times of all reads.
@@ -78,6 +97,8 @@ impl Schedule {
             task: *task,
             due_steady_ms,
             is_busy: false,
+            beside_steady_ms: u64::MAX,
+            answered_steady_ms: 0,
             is_known: false,
             overdraft_from_ms: 0,
             begun_steady_ms: 0,
@@ -107,7 +128,7 @@ impl Schedule {
         wait_ms: impl Fn(Priority, u32) -> u64,
     ) -> Option<(Task, ReadFor)> {
         let Due { task, is_urgent, steady_from_ms, is_known, overdraft_from_ms, .. } =
-            *self.ready(lane).find(|due| due.due_steady_ms <= steady_ms)?;
+            *self.ready(lane).find(|due| due.next_steady_ms() <= steady_ms)?;
         let every_ms = match task {
             Task::Mids => self.afforded.prices_ms,
             Task::Account => self.afforded.account_ms,
@@ -131,8 +152,11 @@ impl Schedule {
             let again_ms = if room_ms > SHORT_WAIT_MS { again_from_ms } else { u64::MAX };
             let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
             let again_ms = again_ms.min(steady_ms.saturating_add(room_ms)).max(room_steady_ms);
-            due.due_steady_ms =
-                if is_early { steady_from_ms.min(if is_urgent { again_ms } else { u64::MAX }) } else { again_ms };
+            due.put_off(if is_early {
+                steady_from_ms.min(if is_urgent { again_ms } else { u64::MAX })
+            } else {
+                again_ms
+            });
             return None;
         }
         if may_overdraw {
@@ -141,15 +165,16 @@ impl Schedule {
         }
         // From here on it is wanted anew: what is being asked may be older than what calls for it.
         (due.is_busy, due.is_urgent, due.due_steady_ms, due.begun_steady_ms) = (true, false, u64::MAX, steady_ms);
+        due.beside_steady_ms = if is_steady { steady_ms.saturating_add(TURN_MS) } else { u64::MAX };
         Some((task, ReadFor { is_early, is_urgent, may_overdraw, keeps_sight }))
     }
 
     /// When the next read of a lane is due.
     pub(super) fn next_steady_ms(&self, lane: Lane) -> u64 {
-        self.ready(lane).map(|due| due.due_steady_ms).min().unwrap_or(u64::MAX)
+        self.ready(lane).map(Due::next_steady_ms).min().unwrap_or(u64::MAX)
     }
 
-    /// The reads of a lane that nobody is at, and that nothing has to come before.
+    /// The reads of a lane that nothing has to come before.
     fn ready(&self, lane: Lane) -> impl Iterator<Item = &Due> {
         let is_known = |task: Task| self.due.iter().all(|due| due.task != task || due.is_known);
         // Without markets no answer can be understood, and without the mode no equity is found: but what is held can be told.
@@ -157,7 +182,7 @@ impl Schedule {
         let has_seen = is_known(Task::Account) && is_known(Task::Orders);
         self.due.iter().filter(move |due| {
             let waits = if due.task.is_for_later() { !has_seen } else { lane != Lane::Beside && !can_see };
-            due.task.lane() == lane && !due.is_busy && !waits
+            due.task.lane() == lane && !waits
         })
     }
 
@@ -170,17 +195,28 @@ impl Schedule {
         }
     }
 
+    /// Whether a read that began after this one was answered.
+    pub(super) fn is_overtaken(&self, task: Task, begun_steady_ms: u64) -> bool {
+        self.due.iter().any(|due| due.task == task && due.answered_steady_ms > begun_steady_ms)
+    }
+
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
+    /// Where another one has begun beside it, that one says when.
     pub(super) fn done(&mut self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
         if is_ok && !due.is_known {
             // A start's overdraft keeps none from what a halt asks for right after it.
             due.overdraft_from_ms = 0;
         }
-        (due.is_busy, due.is_known) = (false, due.is_known || is_ok);
+        due.is_known |= is_ok;
         if is_ok {
-            due.steady_from_ms = begun_steady_ms.saturating_add(every_ms);
+            due.steady_from_ms = due.steady_from_ms.max(begun_steady_ms.saturating_add(every_ms));
+            due.answered_steady_ms = due.answered_steady_ms.max(begun_steady_ms);
         }
+        if begun_steady_ms < due.begun_steady_ms {
+            return;
+        }
+        due.is_busy = false;
         let (pause_ms, apart_ms) = if is_ok { (every_ms, APART_MS) } else { (every_ms.min(RETRY_MS), RETRY_MS) };
         let next_steady_ms = begun_steady_ms.saturating_add(pause_ms);
         // Where it was wanted meanwhile it comes sooner.

@@ -12,6 +12,8 @@ fn schedule(budget: u32) -> Schedule {
 }
 
 const LANES: [Lane; 3] = [Lane::Prices, Lane::Account, Lane::Orders];
+/// What they read.
+const TASKS: [Task; 3] = [Task::Mids, Task::Account, Task::Orders];
 
 /// Begins all that is due.
 fn begin(schedule: &mut Schedule, now_ms: u64) -> Vec<(Task, ReadFor)> {
@@ -108,16 +110,57 @@ fn a_read_that_failed_is_let_be_for_a_second() {
     assert_eq!(begin(&mut schedule, T0 + 1_000).len(), 3);
 }
 
-/// One that hangs is not begun twice, holds up no other lane, and what was wanted meanwhile is read after it.
+/// One that is late is not begun twice, holds up no other lane, and what was wanted meanwhile is read after it.
 #[test]
 fn a_read_that_hangs_holds_up_itself_alone() {
     let mut schedule = schedule(IP_BUDGET);
     assert_eq!(tasks(&mut schedule, T0).len(), 3);
     [Task::Mids, Task::Account].iter().for_each(|task| schedule.done(*task, T0, 1_000, true));
     schedule.want(&Read::OrdersNow, T0 + 2_000);
-    assert_eq!(tasks(&mut schedule, T0 + 3_000), [Task::Mids, Task::Account]);
+    assert_eq!(tasks(&mut schedule, T0 + TURN_MS - 1), [Task::Mids, Task::Account]);
     schedule.done(Task::Orders, T0, 5_000, true);
-    assert_eq!(tasks(&mut schedule, T0 + 3_001), [Task::Orders]);
+    assert_eq!(tasks(&mut schedule, T0 + TURN_MS), [Task::Orders]);
+}
+
+/// One that hangs has another beside it after its turn, and so on; whichever is answered counts, and an older one no more.
+#[test]
+fn a_read_that_hangs_has_another_beside_it() {
+    let mut schedule = schedule(IP_BUDGET);
+    assert_eq!(tasks(&mut schedule, T0).len(), 3);
+    let second = T0 + TURN_MS;
+    assert!(tasks(&mut schedule, second - 1).is_empty());
+    assert_eq!(schedule.next_steady_ms(Lane::Account), second);
+    assert_eq!(tasks(&mut schedule, second), TASKS);
+    assert!(tasks(&mut schedule, second + TURN_MS - 1).is_empty());
+    assert_eq!(schedule.next_steady_ms(Lane::Orders), second + TURN_MS);
+    // The first one is answered: the second one is still under way, and says when the next one comes.
+    schedule.done(Task::Account, T0, 1_000, true);
+    assert!(!schedule.is_overtaken(Task::Account, T0) && !schedule.is_overtaken(Task::Account, second));
+    assert_eq!(schedule.next_steady_ms(Lane::Account), second + TURN_MS);
+    // The second one is answered first.
+    schedule.done(Task::Orders, second, 5_000, true);
+    assert!(schedule.is_overtaken(Task::Orders, T0) && !schedule.is_overtaken(Task::Orders, second));
+    schedule.done(Task::Orders, T0, 5_000, false);
+    assert_eq!(schedule.next_steady_ms(Lane::Orders), second + 5_000);
+    // The second one fails, and the first one is not back yet.
+    schedule.done(Task::Mids, second, 1_000, false);
+    assert_eq!(schedule.next_steady_ms(Lane::Prices), second + RETRY_MS);
+    schedule.done(Task::Mids, T0, 1_000, true);
+    assert_eq!(schedule.next_steady_ms(Lane::Prices), second + RETRY_MS);
+}
+
+/// Without room for another one beside it, the wait is no loop without a pause.
+#[test]
+fn another_beside_one_that_hangs_waits_for_room() {
+    let mut schedule = schedule(SMALLEST_BUDGET);
+    assert_eq!(tasks(&mut schedule, T0).len(), 3);
+    assert!(schedule.begin(Lane::Account, T0 + TURN_MS, |_, _| 900).is_none());
+    assert_eq!(schedule.next_steady_ms(Lane::Account), T0 + TURN_MS + 900);
+    // What is wanted meanwhile is no reason to begin sooner.
+    schedule.want(&Read::AccountNow, T0 + TURN_MS);
+    assert_eq!(schedule.next_steady_ms(Lane::Account), T0 + TURN_MS + 900);
+    schedule.done(Task::Account, T0, 10_000, true);
+    assert_eq!(schedule.next_steady_ms(Lane::Account), T0 + TURN_MS, "as it was wanted");
 }
 
 /// What is due by itself overdraws a share that others spent, once an interval; what comes out of turn does not wait
@@ -161,7 +204,7 @@ fn a_steady_read_waits_for_room_that_comes_soon() {
     assert_eq!(begin(&mut schedule, T0, 900), None);
     assert_eq!(begin(&mut schedule, T0 + 899, 0), None);
     assert_eq!(begin(&mut schedule, T0 + 900, 0), Some(false));
-    assert_eq!(schedule.next_steady_ms(Lane::Account), u64::MAX);
+    assert_eq!(schedule.next_steady_ms(Lane::Account), T0 + 900 + TURN_MS, "unless it is answered");
 }
 
 /// What a halt waits for overdraws a spent share: ledger and mode now and then, the account as often as it is paid for. What
