@@ -78,7 +78,7 @@ impl Poller {
         let wait_ms = |priority: Priority, weight: u32| lock(budget).wait_ms(priority, weight, steady_ms());
         loop {
             self.beside.venue.faults.pass(Step::Poll).map_err(|error| error.to_string())?;
-            match self.board.next(lane, wait_ms) {
+            match self.board.next(lane, || self.beside.venue.left_of_address(), wait_ms) {
                 Work::Read(task, read_for) => self.read(task, read_for)?,
                 Work::Ask(question) => self.ask(question)?,
                 Work::Nothing => {}
