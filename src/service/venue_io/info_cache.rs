@@ -39,9 +39,12 @@ impl InfoCache {
         self.account_since_ms.store(now_ms(), Ordering::SeqCst);
     }
 
-    /// Keeps an answer that was asked for at `begun_ms`.
+    /// Keeps an answer that was asked for at `begun_ms`, unless a newer one is kept.
     pub(in crate::service) fn keep(&self, key: String, body: Vec<u8>, begun_ms: u64) {
         let mut answers = lock(&self.answers);
+        if answers.get(&key).is_some_and(|kept| kept.begun_ms > begun_ms) {
+            return;
+        }
         if answers.len() >= KEPT && !answers.contains_key(&key) {
             let oldest = answers.iter().min_by_key(|(_, answer)| answer.begun_ms).map(|(key, _)| key.clone());
             oldest.map(|key| answers.remove(&key));
@@ -101,4 +104,19 @@ fn is_static(kind: &str) -> bool {
 /// The questions about the account that the guard itself asks.
 fn is_of_account(kind: &str) -> bool {
     matches!(kind, "clearinghouseState" | "frontendOpenOrders")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_answer_takes_the_place_of_no_newer_one() {
+        let (cache, now_ms) = (InfoCache::default(), now_ms());
+        let keeps = |body: &[u8], begun_ms: u64| {
+            cache.keep("q".to_owned(), body.to_vec(), begun_ms);
+            cache.fresh("meta", "q").is_some_and(|kept| *kept == body)
+        };
+        assert!(keeps(b"new", now_ms) && !keeps(b"late", now_ms - 1) && keeps(b"as new", now_ms));
+    }
 }

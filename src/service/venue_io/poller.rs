@@ -1,6 +1,6 @@
 //! The poller: the guard's own reads of the venue, each on its interval, within the request budget. Prices, account and
-//! open orders have a thread each and are given up on within seconds; all else is read beside them. So no answer that is
-//! late holds up another.
+//! open orders have threads of their own each, so that another try begins where one is late; all else is read beside them. So
+//! no answer that is late holds up another.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crossbeam_channel::Sender;
 
 use super::intervals::Intervals;
 use super::read_board::{Question, ReadBoard, Work};
-use super::read_task::{Lane, Task};
+use super::read_task::{Lane, STEADY_MS, Task};
 use super::schedule::Schedule;
 use super::venue_reads::{Answer, ReadFor, VenueReader};
 use crate::base::clock::steady_ms;
@@ -24,9 +24,8 @@ use crate::venue::info;
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use crate::venue::weight::Priority;
 
-/// How long a steady read may take: what it shows is old by then, and the next one is due, which shows what is bare soon
-/// enough to cover it within three seconds.
-pub(in crate::service) const STEADY: Timeouts = Timeouts { connect_ms: 2_000, call_ms: 2_500 };
+/// How long a try of a steady read may take. What it shows is as old as its question.
+pub(in crate::service) const STEADY: Timeouts = Timeouts { connect_ms: 2_000, call_ms: STEADY_MS };
 
 const UNIVERSE_MS: u64 = 60_000;
 const LIMITS_MS: u64 = 60_000;
@@ -44,7 +43,7 @@ const SPOT: &str = "spot balances";
 pub(in crate::service) struct Poller {
     /// What is to be read.
     pub(in crate::service) board: Arc<ReadBoard>,
-    /// Asks the venue, and waits for its answer for a moment only.
+    /// Asks the venue, and waits for its answer for seconds only.
     pub(in crate::service) steady: VenueReader,
     /// Asks the venue what can wait.
     pub(in crate::service) beside: VenueReader,
@@ -82,7 +81,7 @@ impl Poller {
         let wait_ms = |priority: Priority, weight: u32| lock(budget).wait_ms(priority, weight, steady_ms());
         loop {
             self.beside.venue.faults.pass(Step::Poll).map_err(|error| error.to_string())?;
-            match self.board.next(lane, wait_ms) {
+            match self.board.next(lane, || self.beside.venue.left_of_address(), wait_ms) {
                 Work::Read(task, read_for) => self.read(task, read_for)?,
                 Work::Ask(question) => self.ask(question)?,
                 Work::Nothing => {}
@@ -123,9 +122,12 @@ impl Poller {
             Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
             Task::Approval => ("API wallet", APPROVAL_MS, self.beside.approval()),
         };
+        if self.board.is_overtaken(task, begun_steady_ms) {
+            return Ok(());
+        }
         self.note(name, answer.as_ref().err())?;
         let is_ok = answer.is_ok();
-        // The core hears of it before the next read of the same begins.
+        // The core hears of it before the next read of the same begins, but for one that is late.
         if let Ok(Some(input)) = answer {
             self.tell(input)?;
         }

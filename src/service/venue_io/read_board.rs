@@ -96,15 +96,18 @@ impl ReadBoard {
         lock(&self.board).questions.len()
     }
 
-    /// Waits a moment for something to do in this lane. `wait_ms` says after how long there is room for so much weight.
-    pub(super) fn next(&self, lane: Lane, wait_ms: impl Fn(Priority, u32) -> u64) -> Work {
+    /// Waits a moment for something to do in this lane. `left` says what the address has left of the minute's weight, and
+    /// `wait_ms` after how long there is room for so much.
+    pub(super) fn next(&self, lane: Lane, left: impl Fn() -> u32, wait_ms: impl Fn(Priority, u32) -> u64) -> Work {
         let mut board = lock(&self.board);
+        board.schedule.left = left();
         if let Some(work) = board.take(lane, &wait_ms) {
             return work;
         }
         let idle_ms = board.schedule.next_steady_ms(lane).saturating_sub(steady_ms()).clamp(1, LONGEST_WAIT_MS);
         board =
             self.changed.wait_timeout(board, Duration::from_millis(idle_ms)).unwrap_or_else(PoisonError::into_inner).0;
+        board.schedule.left = left();
         board.take(lane, &wait_ms).unwrap_or(Work::Nothing)
     }
 
@@ -112,6 +115,11 @@ impl ReadBoard {
     pub(super) fn done(&self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
         lock(&self.board).schedule.done(task, begun_steady_ms, every_ms, is_ok);
         self.changed.notify_all();
+    }
+
+    /// Whether a read that began after this one was answered before it.
+    pub(super) fn is_overtaken(&self, task: Task, begun_steady_ms: u64) -> bool {
+        lock(&self.board).schedule.is_overtaken(task, begun_steady_ms)
     }
 
     /// Takes note of whether a read works: whether that is news.

@@ -1,5 +1,14 @@
 //! The reads, and the threads that do them: which read can hold up which.
 
+/// After so long without an answer to a steady read another one begins beside it, and the first of the two to be answered
+/// counts: what is bare is still shown soon enough to be covered within three seconds where one try hangs, and a venue that
+/// answers everything late is seen late.
+pub(super) const TURN_MS: u64 = 2_500;
+/// As many tries of one steady read are under way at most.
+const TRIES: usize = 4;
+/// After so long a try is given up on: its thread begins the next one then.
+pub(super) const STEADY_MS: u64 = TURN_MS * TRIES as u64;
+
 /// The threads that read. A read that hangs holds up its own lane alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::service) enum Lane {
@@ -15,9 +24,9 @@ pub(in crate::service) enum Lane {
 impl Lane {
     /// Every lane with the name of its threads, and how many there are.
     pub(in crate::service) const ALL: [(Self, &'static str, usize); 5] = [
-        (Self::Account, "poll-account", 1),
-        (Self::Orders, "poll-orders", 1),
-        (Self::Prices, "poll-prices", 1),
+        (Self::Account, "poll-account", TRIES),
+        (Self::Orders, "poll-orders", TRIES),
+        (Self::Prices, "poll-prices", TRIES),
         (Self::Beside, "poll-beside", 3),
         (Self::Doubts, "poll-doubts", 2),
     ];

@@ -4,12 +4,16 @@
 //! minute's weight that its own entries need. So they are held together and apart, and paid from a token bucket:
 //! while it holds enough a read comes at once, else it comes later, and no later than its interval brings it.
 //!
+//! The last eighth of what the address has in a minute is for the prices and the account, whoever has spent the rest: they
+//! come more seldom in it, and what weighs more waits.
+//!
 //! All times here are of the steady clock, which never steps.
 
 use super::intervals::Intervals;
-use super::read_task::{Lane, Task};
+use super::read_task::{Lane, TURN_MS, Task};
 use super::token_bucket::TokenBucket;
 use super::venue_reads::ReadFor;
+use crate::base::ip_share::IP_BUDGET;
 use crate::guard::Read;
 use crate::venue::weight::Priority;
 
@@ -27,9 +31,20 @@ const RETRY_MS: u64 = 1_000;
 const FIRST_AGAIN_MS: u64 = 10_000;
 /// Reads for cover and flatten may take half as much of their weight as all others that come out of turn.
 const URGENT_PART: u32 = 2;
-/// Weight of a read of the prices, and of the open orders.
+/// A read of the mode that failed so often in a row is asked again after pauses that have doubled so often, up to the longest:
+/// who asked each second would spend the whole address on it.
+const MODE_DOUBLINGS: u32 = 5;
+const MODE_RETRY_MOST_MS: u64 = 30_000;
+/// Weight of a read of the prices, and of the open orders and of all that is heavy.
 const PRICES_WEIGHT: u32 = 2;
-const ORDERS_WEIGHT: u32 = 20;
+pub(super) const HEAVY_WEIGHT: u32 = 20;
+/// What heavy reads leave of the address, and prices and account at their own pace.
+const LAST_PART: u32 = IP_BUDGET / 8;
+/// In that part prices and account are so far apart each.
+const LAST_APART_MS: u64 = 4_000;
+/// Prices, account and spot balance so far apart for a minute: what is left of that part by what a halt waits for.
+const SIGHT_LEAST: u32 = 16 * (2 + 2 + 2);
+const _: () = assert!(61_000_u64.div_ceil(LAST_APART_MS) == 16 && SIGHT_LEAST + HEAVY_WEIGHT < LAST_PART);
 /// A steady read whose room comes so soon waits for it. The minute of the budget is a second longer than a minute, and so
 /// the first read of a full one waits for the last second of the one before.
 const SHORT_WAIT_MS: u64 = 2_000;
@@ -41,10 +56,18 @@ struct Due {
     due_steady_ms: u64,
     /// A thread is at it.
     is_busy: bool,
+    /// Another one may begin then beside the thread that is at it.
+    beside_steady_ms: u64,
+    /// When the newest read began that was answered.
+    answered_steady_ms: u64,
     /// It was answered once.
     is_known: bool,
     /// A read does not overdraw the share again before this.
     overdraft_from_ms: u64,
+    /// From when on a steady read that overdraws it is one at its own pace, however many came out of turn meanwhile.
+    sight_from_ms: u64,
+    /// How often it has failed in a row.
+    failures: u32,
     /// When the last read began.
     begun_steady_ms: u64,
     /// From when on the next read is no early one: its interval after the last one that was answered.
@@ -53,6 +76,21 @@ struct Due {
     not_before_steady_ms: u64,
     /// The next one is for cover or a flatten.
     is_urgent: bool,
+}
+
+impl Due {
+    /// When the next try may begin.
+    fn next_steady_ms(&self) -> u64 {
+        if self.is_busy { self.beside_steady_ms } else { self.due_steady_ms }
+    }
+
+    fn put_off(&mut self, until_steady_ms: u64) {
+        if self.is_busy {
+            self.beside_steady_ms = until_steady_ms;
+        } else {
+            self.due_steady_ms = until_steady_ms;
+        }
+    }
 }
 
 /// The times of all reads.
@@ -67,6 +105,8 @@ pub(super) struct Schedule {
     urgent_reads: TokenBucket,
     /// Weight of an account read: more where its equity is kept apart.
     pub(super) account_weight: u32,
+    /// What the address has left of the minute's weight.
+    pub(super) left: u32,
     /// The venue does not tell the account's mode: what is held is read without it.
     pub(super) is_mode_unread: bool,
 }
@@ -79,8 +119,12 @@ impl Schedule {
             task: *task,
             due_steady_ms,
             is_busy: false,
+            beside_steady_ms: u64::MAX,
+            answered_steady_ms: 0,
             is_known: false,
             overdraft_from_ms: 0,
+            sight_from_ms: 0,
+            failures: 0,
             begun_steady_ms: 0,
             steady_from_ms: 0,
             not_before_steady_ms: 0,
@@ -90,7 +134,8 @@ impl Schedule {
         let due = due.chain(on_demand.iter().map(|task| entry(task, u64::MAX))).collect();
         let afforded = Intervals::for_budget(budget);
         let (early_reads, urgent_reads) = (TokenBucket::new(budget), TokenBucket::new(budget / URGENT_PART));
-        Self { due, intervals, afforded, early_reads, urgent_reads, account_weight: 2, is_mode_unread: false }
+        let (account_weight, left) = (PRICES_WEIGHT, IP_BUDGET);
+        Self { due, intervals, afforded, early_reads, urgent_reads, account_weight, left, is_mode_unread: false }
     }
 
     /// Has a task wait for its first read until then.
@@ -107,8 +152,12 @@ impl Schedule {
         steady_ms: u64,
         wait_ms: impl Fn(Priority, u32) -> u64,
     ) -> Option<(Task, ReadFor)> {
-        let Due { task, is_urgent, steady_from_ms, is_known, overdraft_from_ms, .. } =
-            *self.ready(lane).find(|due| due.due_steady_ms <= steady_ms)?;
+        let first = *self.ready(lane).find(|due| due.next_steady_ms() <= steady_ms)?;
+        let Due { task, is_urgent, steady_from_ms, is_known, overdraft_from_ms, sight_from_ms, .. } = first;
+        if let Some(until_steady_ms) = self.held_back_until(&first, steady_ms) {
+            self.due.iter_mut().find(|due| due.task == task)?.put_off(until_steady_ms);
+            return None;
+        }
         let every_ms = match task {
             Task::Mids => self.afforded.prices_ms,
             Task::Account => self.afforded.account_ms,
@@ -125,32 +174,39 @@ impl Schedule {
         let may_overdraw = (!is_early || is_urgent)
             && room_ms > SHORT_WAIT_MS
             && (is_steady && is_urgent || (is_steady || is_first || is_urgent) && steady_ms >= again_from_ms);
-        let keeps_sight = is_first || is_steady && steady_ms >= overdraft_from_ms;
+        let keeps_sight = is_first || is_steady && steady_ms >= sight_from_ms;
         let has_room = room_ms == 0 || is_urgent && wait_ms(Priority::Flatten, weight) == 0;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
         if (is_steady || is_urgent) && !has_room && !may_overdraw {
             let again_ms = if room_ms > SHORT_WAIT_MS { again_from_ms } else { u64::MAX };
             let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
             let again_ms = again_ms.min(steady_ms.saturating_add(room_ms)).max(room_steady_ms);
-            due.due_steady_ms =
-                if is_early { steady_from_ms.min(if is_urgent { again_ms } else { u64::MAX }) } else { again_ms };
+            due.put_off(if is_early {
+                steady_from_ms.min(if is_urgent { again_ms } else { u64::MAX })
+            } else {
+                again_ms
+            });
             return None;
         }
         if may_overdraw {
             let from_ms = if is_for_halt { steady_ms.max(overdraft_from_ms) } else { steady_ms };
             due.overdraft_from_ms = from_ms.saturating_add(every_ms);
+            if keeps_sight {
+                due.sight_from_ms = steady_ms.saturating_add(every_ms);
+            }
         }
         // From here on it is wanted anew: what is being asked may be older than what calls for it.
         (due.is_busy, due.is_urgent, due.due_steady_ms, due.begun_steady_ms) = (true, false, u64::MAX, steady_ms);
+        due.beside_steady_ms = if is_steady { steady_ms.saturating_add(TURN_MS) } else { u64::MAX };
         Some((task, ReadFor { is_early, is_urgent, may_overdraw, keeps_sight }))
     }
 
     /// When the next read of a lane is due.
     pub(super) fn next_steady_ms(&self, lane: Lane) -> u64 {
-        self.ready(lane).map(|due| due.due_steady_ms).min().unwrap_or(u64::MAX)
+        self.ready(lane).map(Due::next_steady_ms).min().unwrap_or(u64::MAX)
     }
 
-    /// The reads of a lane that nobody is at, and that nothing has to come before.
+    /// The reads of a lane that nothing has to come before.
     fn ready(&self, lane: Lane) -> impl Iterator<Item = &Due> {
         let is_known = |task: Task| self.due.iter().all(|due| due.task != task || due.is_known);
         // Without markets no answer can be understood, and without the mode no equity is found: but what is held can be told.
@@ -158,8 +214,25 @@ impl Schedule {
         let has_seen = is_known(Task::Account) && is_known(Task::Orders);
         self.due.iter().filter(move |due| {
             let waits = if due.task.is_for_later() { !has_seen } else { lane != Lane::Beside && !can_see };
-            due.task.lane() == lane && !due.is_busy && !waits
+            due.task.lane() == lane && !waits
         })
+    }
+
+    /// Until when a read is put off by what the address has left. What a life has not read yet goes as its room lets it.
+    fn held_back_until(&self, due: &Due, steady_ms: u64) -> Option<u64> {
+        let is_for_halt = due.is_urgent && due.task.lane() == Lane::Beside;
+        let until_steady_ms = match due.task {
+            Task::Mids | Task::Account if self.left < LAST_PART.saturating_add(HEAVY_WEIGHT) => {
+                due.begun_steady_ms.saturating_add(LAST_APART_MS)
+            }
+            Task::Mids | Task::Account => return None,
+            _ => {
+                let others = if is_for_halt { SIGHT_LEAST } else { LAST_PART };
+                let has_room = self.left >= others.saturating_add(HEAVY_WEIGHT);
+                if has_room { steady_ms } else { steady_ms.saturating_add(RETRY_MS) }
+            }
+        };
+        (due.is_known && until_steady_ms > steady_ms).then_some(until_steady_ms)
     }
 
     /// What a read weighs.
@@ -167,22 +240,36 @@ impl Schedule {
         match task {
             Task::Mids => PRICES_WEIGHT,
             Task::Account => self.account_weight,
-            _ => ORDERS_WEIGHT,
+            _ => HEAVY_WEIGHT,
         }
     }
 
+    /// Whether a read that began after this one was answered.
+    pub(super) fn is_overtaken(&self, task: Task, begun_steady_ms: u64) -> bool {
+        self.due.iter().any(|due| due.task == task && due.answered_steady_ms > begun_steady_ms)
+    }
+
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
+    /// Where another one has begun beside it, that one says when.
     pub(super) fn done(&mut self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
         if is_ok && !due.is_known {
             // A start's overdraft keeps none from what a halt asks for right after it.
             due.overdraft_from_ms = 0;
         }
-        (due.is_busy, due.is_known) = (false, due.is_known || is_ok);
+        due.is_known |= is_ok;
         if is_ok {
-            due.steady_from_ms = begun_steady_ms.saturating_add(every_ms);
+            due.steady_from_ms = due.steady_from_ms.max(begun_steady_ms.saturating_add(every_ms));
+            due.answered_steady_ms = due.answered_steady_ms.max(begun_steady_ms);
         }
-        let (pause_ms, apart_ms) = if is_ok { (every_ms, APART_MS) } else { (every_ms.min(RETRY_MS), RETRY_MS) };
+        if begun_steady_ms < due.begun_steady_ms {
+            return;
+        }
+        due.is_busy = false;
+        due.failures = if is_ok { 0 } else { due.failures.saturating_add(1) };
+        let doublings = if task == Task::Mode { due.failures.saturating_sub(1).min(MODE_DOUBLINGS) } else { 0 };
+        let retry_ms = RETRY_MS.saturating_mul(2_u64.saturating_pow(doublings)).min(MODE_RETRY_MOST_MS);
+        let (pause_ms, apart_ms) = if is_ok { (every_ms, APART_MS) } else { (every_ms.min(retry_ms), retry_ms) };
         let next_steady_ms = begun_steady_ms.saturating_add(pause_ms);
         // Where it was wanted meanwhile it comes sooner.
         due.due_steady_ms = next_steady_ms.min(due.due_steady_ms.max(begun_steady_ms.saturating_add(apart_ms)));

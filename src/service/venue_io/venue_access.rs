@@ -22,6 +22,9 @@ pub(in crate::service) enum Leaves {
     /// By a life that has seen nothing yet, and by the steady reads at their own pace, which is a sixteenth of that budget at
     /// most where the share is small.
     Eighth,
+    /// By the prices and the account at their own pace: whoever sees neither can use nothing else that is kept. It is what all
+    /// that weighs more leaves, and they come more seldom in it.
+    Nothing,
     /// By what ends a doubt or takes back what is over a limit: it is little, and reads that want all they can get must not
     /// keep it waiting for ever.
     Sixteenth,
@@ -32,6 +35,7 @@ impl Leaves {
         let left = match self {
             Self::Half => IP_BUDGET / 2,
             Self::Eighth => IP_BUDGET / 8,
+            Self::Nothing => 0,
             Self::Sixteenth => IP_BUDGET / 16,
         };
         used.saturating_add(weight) <= IP_BUDGET - left
@@ -86,6 +90,11 @@ impl VenueAccess {
         Leaves::Half.has_room(lock(&self.budget).used(steady_ms()), weight)
     }
 
+    /// What the address has left of its whole budget, as far as this service knows.
+    pub(in crate::service) fn left_of_address(&self) -> u32 {
+        IP_BUDGET.saturating_sub(lock(&self.budget).used(steady_ms()))
+    }
+
     /// Spends weight for what must come some time although nothing is kept for it.
     pub(in crate::service) fn try_claim(&self, weight: u32) -> Result<(), Denied> {
         lock(&self.budget).try_claim(weight, steady_ms())
@@ -103,7 +112,8 @@ mod tests {
 
     #[test]
     fn what_is_left_of_the_address_is_kept_exactly() {
-        for (leaves, most) in [(Leaves::Half, 600), (Leaves::Eighth, 1_050), (Leaves::Sixteenth, 1_125)] {
+        let all = [(Leaves::Half, 600), (Leaves::Eighth, 1_050), (Leaves::Sixteenth, 1_125), (Leaves::Nothing, 1_200)];
+        for (leaves, most) in all {
             assert!(leaves.has_room(0, 1) && leaves.has_room(most - 2, 2) && leaves.has_room(most - 1, 1));
             assert!(!leaves.has_room(most - 1, 2) && !leaves.has_room(most, 1) && !leaves.has_room(u32::MAX, 1));
         }

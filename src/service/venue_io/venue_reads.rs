@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::api_wallet_check::{self, NotTheAgent};
 use super::info_cache;
+use super::schedule::HEAVY_WEIGHT;
 use super::venue_access::{Leaves, VenueAccess};
 use crate::base::address::{Address, Cloid};
 use crate::base::clock::now_ms;
@@ -226,7 +227,11 @@ impl VenueReader {
 
     fn ask_for(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
         let priority = if purpose.is_early { Priority::EarlyRead } else { Priority::Read };
-        let leaves = if purpose.keeps_sight { Leaves::Eighth } else { Leaves::Half };
+        let leaves = match info_weight(kind_of(question)) {
+            _ if !purpose.keeps_sight => Leaves::Half,
+            ..HEAVY_WEIGHT => Leaves::Nothing,
+            HEAVY_WEIGHT.. => Leaves::Eighth,
+        };
         match self.spend(priority, question) {
             Err(_) if purpose.is_urgent && self.spend(Priority::Flatten, question).is_ok() => self.call(question),
             Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question)), leaves) => {

@@ -56,6 +56,7 @@ mod round_trips;
 mod shared_connections;
 mod shared_ids;
 mod slow_groups;
+mod slow_reads;
 mod small_share;
 mod small_siblings;
 mod spent_minute;

@@ -12,6 +12,8 @@ fn schedule(budget: u32) -> Schedule {
 }
 
 const LANES: [Lane; 3] = [Lane::Prices, Lane::Account, Lane::Orders];
+/// What they read.
+const TASKS: [Task; 3] = [Task::Mids, Task::Account, Task::Orders];
 
 /// Begins all that is due.
 fn begin(schedule: &mut Schedule, now_ms: u64) -> Vec<(Task, ReadFor)> {
@@ -41,7 +43,7 @@ fn a_minute_of(budget: u32, wanted: &[Read]) -> (u32, [u32; 3]) {
         for task in tasks(&mut schedule, now_ms) {
             schedule.done(task, now_ms, every(task), true);
             if now_ms >= T0 + 120_000 {
-                spent += if task == Task::Orders { ORDERS_WEIGHT } else { 2 };
+                spent += if task == Task::Orders { HEAVY_WEIGHT } else { 2 };
                 counts[task as usize - Task::Mids as usize] += 1;
             }
         }
@@ -128,16 +130,57 @@ fn a_read_that_failed_is_let_be_for_a_second() {
     assert_eq!(begin(&mut schedule, T0 + 1_000).len(), 3);
 }
 
-/// One that hangs is not begun twice, holds up no other lane, and what was wanted meanwhile is read after it.
+/// One that is late is not begun twice, holds up no other lane, and what was wanted meanwhile is read after it.
 #[test]
 fn a_read_that_hangs_holds_up_itself_alone() {
     let mut schedule = schedule(IP_BUDGET);
     assert_eq!(tasks(&mut schedule, T0).len(), 3);
     [Task::Mids, Task::Account].iter().for_each(|task| schedule.done(*task, T0, 1_000, true));
     schedule.want(&Read::OrdersNow, T0 + 2_000);
-    assert_eq!(tasks(&mut schedule, T0 + 3_000), [Task::Mids, Task::Account]);
+    assert_eq!(tasks(&mut schedule, T0 + TURN_MS - 1), [Task::Mids, Task::Account]);
     schedule.done(Task::Orders, T0, 5_000, true);
-    assert_eq!(tasks(&mut schedule, T0 + 3_001), [Task::Orders]);
+    assert_eq!(tasks(&mut schedule, T0 + TURN_MS), [Task::Orders]);
+}
+
+/// One that hangs has another beside it after its turn, and so on; whichever is answered counts, and an older one no more.
+#[test]
+fn a_read_that_hangs_has_another_beside_it() {
+    let mut schedule = schedule(IP_BUDGET);
+    assert_eq!(tasks(&mut schedule, T0).len(), 3);
+    let second = T0 + TURN_MS;
+    assert!(tasks(&mut schedule, second - 1).is_empty());
+    assert_eq!(schedule.next_steady_ms(Lane::Account), second);
+    assert_eq!(tasks(&mut schedule, second), TASKS);
+    assert!(tasks(&mut schedule, second + TURN_MS - 1).is_empty());
+    assert_eq!(schedule.next_steady_ms(Lane::Orders), second + TURN_MS);
+    // The first one is answered: the second one is still under way, and says when the next one comes.
+    schedule.done(Task::Account, T0, 1_000, true);
+    assert!(!schedule.is_overtaken(Task::Account, T0) && !schedule.is_overtaken(Task::Account, second));
+    assert_eq!(schedule.next_steady_ms(Lane::Account), second + TURN_MS);
+    // The second one is answered first.
+    schedule.done(Task::Orders, second, 5_000, true);
+    assert!(schedule.is_overtaken(Task::Orders, T0) && !schedule.is_overtaken(Task::Orders, second));
+    schedule.done(Task::Orders, T0, 5_000, false);
+    assert_eq!(schedule.next_steady_ms(Lane::Orders), second + 5_000);
+    // The second one fails, and the first one is not back yet.
+    schedule.done(Task::Mids, second, 1_000, false);
+    assert_eq!(schedule.next_steady_ms(Lane::Prices), second + RETRY_MS);
+    schedule.done(Task::Mids, T0, 1_000, true);
+    assert_eq!(schedule.next_steady_ms(Lane::Prices), second + RETRY_MS);
+}
+
+/// Without room for another one beside it, the wait is no loop without a pause.
+#[test]
+fn another_beside_one_that_hangs_waits_for_room() {
+    let mut schedule = schedule(SMALLEST_BUDGET);
+    assert_eq!(tasks(&mut schedule, T0).len(), 3);
+    assert!(schedule.begin(Lane::Account, T0 + TURN_MS, |_, _| 900).is_none());
+    assert_eq!(schedule.next_steady_ms(Lane::Account), T0 + TURN_MS + 900);
+    // What is wanted meanwhile is no reason to begin sooner.
+    schedule.want(&Read::AccountNow, T0 + TURN_MS);
+    assert_eq!(schedule.next_steady_ms(Lane::Account), T0 + TURN_MS + 900);
+    schedule.done(Task::Account, T0, 10_000, true);
+    assert_eq!(schedule.next_steady_ms(Lane::Account), T0 + TURN_MS, "as it was wanted");
 }
 
 /// What is due by itself overdraws a share that others spent, once an interval; what comes out of turn does not wait
@@ -181,7 +224,7 @@ fn a_steady_read_waits_for_room_that_comes_soon() {
     assert_eq!(begin(&mut schedule, T0, 900), None);
     assert_eq!(begin(&mut schedule, T0 + 899, 0), None);
     assert_eq!(begin(&mut schedule, T0 + 900, 0), Some(false));
-    assert_eq!(schedule.next_steady_ms(Lane::Account), u64::MAX);
+    assert_eq!(schedule.next_steady_ms(Lane::Account), T0 + 900 + TURN_MS, "unless it is answered");
 }
 
 /// What a halt waits for overdraws a spent share: ledger and mode now and then, the account as often as it is paid for. What
@@ -238,4 +281,116 @@ fn at_a_start_mode_markets_and_the_account_come_before_all_that_can_wait() {
     schedule.done(Task::Limits, T0, 60_000, false);
     let again = schedule.begin(Lane::Beside, T0 + FIRST_AGAIN_MS, |_, _| 43_000);
     assert!(matches!(again, Some((Task::Limits, ReadFor { may_overdraw: true, is_urgent: false, .. }))), "{again:?}");
+}
+
+/// Whoever has spent the rest: an eighth of the address is for prices and account, which come every four seconds in it.
+#[test]
+fn the_last_eighth_of_the_address_is_for_prices_and_account() {
+    for (left, sparse) in [(LAST_PART + HEAVY_WEIGHT, false), (LAST_PART + HEAVY_WEIGHT - 1, true), (0, true)] {
+        let mut schedule = schedule(IP_BUDGET);
+        read_once(&mut schedule, [(Task::Mids, 1_000), (Task::Account, 1_000), (Task::Orders, 5_000)], true);
+        schedule.left = left;
+        schedule.want(&Read::AccountNow, T0 + 500);
+        schedule.want(&Read::OrdersNow, T0 + 500);
+        let all = TASKS[usize::from(sparse) * 3..].to_vec();
+        assert_eq!(tasks(&mut schedule, T0 + 1_000), all, "{left}");
+        if sparse {
+            assert!(tasks(&mut schedule, T0 + LAST_APART_MS - 1).is_empty());
+            let begun = LANES.map(|lane| schedule.begin(lane, T0 + LAST_APART_MS, |_, _| 43_000));
+            let sees = |read: &Option<(Task, ReadFor)>| {
+                read.is_some_and(|(_, read_for)| read_for.may_overdraw && read_for.keeps_sight)
+            };
+            assert_eq!(begun.each_ref().map(sees), [true, true, false], "{begun:?}");
+        }
+    }
+}
+
+/// A halt is worth more than the open orders, and less than what shows that there is something to halt for.
+#[test]
+fn what_a_halt_waits_for_leaves_prices_and_account_their_minute() {
+    let mut schedule =
+        Schedule::new(&[Task::Account, Task::Orders], &[Task::Ledger], Intervals::for_budget(1_200), 1_200);
+    let wanted = Read::Ledger { since_ms: 0 };
+    [Task::Account, Task::Orders, Task::Ledger].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
+    schedule.want(&wanted, T0 + 1_000);
+    schedule.left = SIGHT_LEAST + HEAVY_WEIGHT - 1;
+    assert!(schedule.begin(Lane::Beside, T0 + 1_000, |_, _| 0).is_none());
+    schedule.left += 1;
+    assert!(schedule.begin(Lane::Beside, T0 + 1_999, |_, _| 0).is_none(), "it looks again after a second");
+    assert!(matches!(schedule.begin(Lane::Beside, T0 + 2_000, |_, _| 0), Some((Task::Ledger, _))));
+}
+
+/// Nobody could tell a position from none otherwise, however many are the reads for cover and halts.
+#[test]
+fn the_watch_goes_on_in_a_minute_that_is_spent() {
+    let (budget, on_demand) = (IP_BUDGET, [Task::Ledger, Task::Twaps]);
+    let at_once = [Task::Mode, Task::Universe, Task::Mids, Task::Account, Task::Orders];
+    let mut schedule = Schedule::new(&at_once, &on_demand, Intervals::for_budget(budget), budget);
+    schedule.account_weight = 4;
+    at_once.iter().chain(&on_demand).for_each(|task| schedule.done(*task, T0, 1_000, true));
+    let mut ledger = Ledger::new(budget, []);
+    // What lives before this one have spent counts for a minute from here.
+    ledger.charge(Priority::Read, None, 900, T0);
+    let mut seen_ms = [T0; 2];
+    for now_ms in T0..T0 + 60_000 {
+        [Read::AccountNow, Read::OrdersNow, Read::Mode, Read::Ledger { since_ms: 0 }, Read::Twaps]
+            .iter()
+            .for_each(|read| schedule.want(read, now_ms));
+        for lane in [Lane::Orders, Lane::Beside, Lane::Prices, Lane::Account] {
+            schedule.left = IP_BUDGET.saturating_sub(ledger.used(now_ms));
+            let begun = schedule.begin(lane, now_ms, |priority, weight| ledger.wait_ms(priority, weight, now_ms));
+            let Some((task, read_for)) = begun else { continue };
+            let weight = schedule.weight_of(task);
+            let has_room = ledger.has_room(Priority::Read, None, weight, now_ms)
+                || read_for.is_urgent && ledger.has_room(Priority::Flatten, None, weight, now_ms)
+                || read_for.may_overdraw && read_for.keeps_sight && ledger.used(now_ms) + weight <= IP_BUDGET;
+            if has_room {
+                ledger.charge(Priority::Read, None, weight, now_ms);
+            }
+            schedule.done(task, now_ms, if task == Task::Orders { 5_000 } else { 1_000 }, has_room);
+            if let Some(seen) = [Task::Mids, Task::Account].iter().position(|seen| *seen == task).filter(|_| has_room) {
+                seen_ms[seen] = now_ms;
+            }
+        }
+        let gaps = seen_ms.map(|seen| now_ms - seen);
+        assert!(gaps.iter().all(|gap| *gap <= LAST_APART_MS), "{gaps:?} at {}: {}", now_ms - T0, ledger.used(now_ms));
+    }
+}
+
+/// Each try weighs 20, and a mode that is not told now is seldom told a second later.
+#[test]
+fn a_mode_that_cannot_be_read_is_asked_for_ever_more_seldom() {
+    let mut schedule = Schedule::new(&[Task::Mode], &[], Intervals::for_budget(IP_BUDGET), IP_BUDGET);
+    let mut begun = Vec::new();
+    for now_ms in T0..T0 + 100_000 {
+        // A halt that waits for it changes nothing.
+        schedule.want(&Read::Mode, now_ms);
+        if schedule.begin(Lane::Beside, now_ms, |_, _| 0).is_some() {
+            begun.push((now_ms - T0) / 1_000);
+            schedule.done(Task::Mode, now_ms, 60_000, false);
+        }
+    }
+    assert_eq!(begun, [0, 1, 3, 7, 15, 31, 61, 91]);
+    schedule.done(Task::Mode, T0 + 100_000, 60_000, true);
+    schedule.done(Task::Mode, T0 + 160_000, 60_000, false);
+    assert_eq!(schedule.next_steady_ms(Lane::Beside), T0 + 161_000);
+}
+
+/// Tries out of turn put off no read at its own pace.
+#[test]
+fn urgent_reads_keep_no_steady_one_from_its_overdraft() {
+    let mut schedule = schedule(SMALLEST_BUDGET);
+    read_once(&mut schedule, [(Task::Mids, 8_000), (Task::Account, 8_000), (Task::Orders, 30_000)], true);
+    let every_ms = Intervals::for_budget(SMALLEST_BUDGET).account_ms;
+    let mut sights = Vec::new();
+    for now_ms in T0 + 1_000..T0 + 3 * every_ms {
+        schedule.want(&Read::AccountNow, now_ms);
+        if let Some((_, read_for)) = schedule.begin(Lane::Account, now_ms, |_, _| 43_000) {
+            if read_for.keeps_sight {
+                sights.push(now_ms);
+            }
+            schedule.done(Task::Account, now_ms, 8_000, read_for.keeps_sight);
+        }
+    }
+    assert_eq!(sights.len(), 3, "{sights:?}");
 }
