@@ -21,7 +21,7 @@ use super::service_context::{Ends, ServiceContext, WorkEnds};
 use super::thread::{Death, spawn};
 use super::triggers;
 use super::venue_io::intervals::Intervals;
-use super::venue_io::poller::{STEADY, first_reads};
+use super::venue_io::poller::{SPOT_BALANCES, STEADY, SteadyClients, first_reads};
 use super::venue_io::spent_weight::SpentWeight;
 use crate::base::address::Address;
 use crate::guard::{Guard, Input};
@@ -60,8 +60,11 @@ impl PreflightedService {
         let intervals = intervals(&config);
         let unchecked = api_wallet.as_ref().map(|wallet| wallet.master.is_none());
         let reads = first_reads(unchecked, intervals, config.ip_share.budget_per_minute());
-        let steady = Client::with_faults(config.venue_url(), STEADY, faults.clone());
-        let steady = steady.map_err(|error| RunError::Refused(error.to_string()))?;
+        let client_of = |timeouts| {
+            let client = Client::with_faults(config.venue_url(), timeouts, faults.clone());
+            client.map_err(|error| RunError::Refused(error.to_string()))
+        };
+        let steady = SteadyClients { reads: client_of(STEADY)?, spot_balances: client_of(SPOT_BALANCES)? };
         let spent = SpentWeight::of(&home);
         if spent.is_over_half() && (recorded_owner.is_some() || is_role_known(&opened)) {
             reads.ask_about_the_wallet_later();
@@ -119,7 +122,7 @@ struct Start<'a> {
     config: &'a Config,
     api_wallet: Option<ApiWallet>,
     intervals: Intervals,
-    steady: Client,
+    steady: SteadyClients,
     guard: Guard,
     history: History,
     listener: TcpListener,

@@ -29,7 +29,7 @@ use super::triggers;
 use super::turned_away::TurnedAway;
 use super::venue_io::api_wallet_check;
 use super::venue_io::intervals::Intervals;
-use super::venue_io::poller::Poller;
+use super::venue_io::poller::{Poller, SteadyClients};
 use super::venue_io::read_board::ReadBoard;
 use super::venue_io::read_task::Lane;
 use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
@@ -183,19 +183,20 @@ impl ServiceContext {
         let _is_there_room = self.inbox.try_send(Message::Input(acts_for));
     }
 
-    /// Starts the threads that read; `steady` is the client for what must be fresh.
+    /// Starts the threads that read; `steady` are the clients for what must be fresh.
     pub(super) fn start_poller(
         &self,
         account: Address,
         api_wallet: Option<&ApiWallet>,
         intervals: Intervals,
-        steady: Client,
+        steady: SteadyClients,
     ) -> io::Result<()> {
         let api_wallet = api_wallet.map(|wallet| wallet.key.address());
         let reader = |client| VenueReader { venue: self.venue.clone(), client, account, api_wallet };
         let poller = Arc::new(Poller {
             board: Arc::clone(&self.reads),
-            steady: reader(Arc::new(steady)),
+            steady: reader(Arc::new(steady.reads)),
+            spot_balances: reader(Arc::new(steady.spot_balances)),
             beside: reader(Arc::clone(&self.venue.client)),
             intervals,
             inbox: self.inbox.clone(),

@@ -134,7 +134,7 @@ fn a_stop_that_came_alive_tells_what_filled() {
             // Another order id is another order: whoever sets a stop like it proves nothing.
             desk.orders = vec![open_stop("ETH", "A", child, size, if is_shown { 12 } else { 13 })];
             held_at(&mut desk, held, entry_px);
-            let least = vec![(dec!(2451), held.min(dec!(2)))];
+            let least = [(dec!(2451), held.min(dec!(2)))];
             let now = line_of(&desk);
             if is_shown {
                 assert_eq!(now, line, "{bid}");

@@ -38,8 +38,7 @@ fn hang_at(step: Step) {
     assert!(matches!(place.refusal(), OpenError::Locked { .. }));
     let moved = place.dir.with_file_name("moved");
     copy_folder(&place.dir, &moved);
-    let (_store, opened) =
-        open(&moved, &Options { fallback: Some(place.spare.clone()), ..Options::default() }).unwrap();
+    let (_store, opened) = open(&moved, &Options { fallback: Some(place.spare), ..Options::default() }).unwrap();
     assert_eq!(seqs(&opened), (1..=12).collect::<Vec<_>>(), "{step:?}");
     assert_eq!(numbers(&opened.risk), (0..=6).collect::<Vec<_>>(), "{step:?}");
     verify(&opened);
@@ -82,8 +81,7 @@ fn one_that_was_given_up_keeps_out_of_the_fallback() {
     drop(journal);
     let moved = place.dir.with_file_name("moved");
     copy_folder(&place.dir, &moved);
-    let (_store, opened) =
-        open(&moved, &Options { fallback: Some(place.spare.clone()), ..Options::default() }).unwrap();
+    let (_store, opened) = open(&moved, &Options { fallback: Some(place.spare), ..Options::default() }).unwrap();
     assert_eq!(seqs(&opened), [1, 2, 3, 4]);
     assert_eq!(numbers(&opened.risk), [0, 1, 2, 3, 4]);
     verify(&opened);

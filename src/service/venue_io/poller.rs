@@ -8,7 +8,7 @@ use crossbeam_channel::Sender;
 
 use super::intervals::Intervals;
 use super::read_board::{Question, ReadBoard, Work};
-use super::read_task::{Lane, STEADY_MS, Task};
+use super::read_task::{Lane, STEADY_MS, TURN_MS, Task};
 use super::schedule::Schedule;
 use super::venue_reads::{Answer, ReadFor, VenueReader};
 use crate::base::clock::steady_ms;
@@ -19,13 +19,22 @@ use crate::service::message::Message;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
 use crate::service::thread::ThreadEnd;
-use crate::venue::client::Timeouts;
+use crate::venue::client::{Client, Timeouts};
 use crate::venue::info;
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use crate::venue::weight::Priority;
 
 /// How long a try of a steady read may take. What it shows is as old as its question.
 pub(in crate::service) const STEADY: Timeouts = Timeouts { connect_ms: 2_000, call_ms: STEADY_MS };
+
+/// How long what stands beside it is waited for: the rest of it is told without, in time.
+pub(in crate::service) const SPOT_BALANCES: Timeouts = Timeouts { connect_ms: 2_000, call_ms: TURN_MS };
+
+/// The clients that ask the venue for what must be fresh.
+pub(in crate::service) struct SteadyClients {
+    pub(in crate::service) reads: Client,
+    pub(in crate::service) spot_balances: Client,
+}
 
 const UNIVERSE_MS: u64 = 60_000;
 const LIMITS_MS: u64 = 60_000;
@@ -45,6 +54,8 @@ pub(in crate::service) struct Poller {
     pub(in crate::service) board: Arc<ReadBoard>,
     /// Asks the venue, and waits for its answer for seconds only.
     pub(in crate::service) steady: VenueReader,
+    /// The same for what stands beside an account's state.
+    pub(in crate::service) spot_balances: VenueReader,
     /// Asks the venue what can wait.
     pub(in crate::service) beside: VenueReader,
     /// How often things are read.
@@ -191,7 +202,7 @@ impl Poller {
                     // It may hang again.
                     self.tell(unvalued())?;
                 }
-                self.steady.unified_equity(read_for)
+                self.spot_balances.unified_equity(read_for)
             }
         };
         self.note(SPOT, equity.as_ref().err())?;

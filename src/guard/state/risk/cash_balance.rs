@@ -74,7 +74,7 @@ impl Cash {
     }
 
     /// The same as of another time of the venue's.
-    pub(crate) fn as_of(self, at_ms: u64) -> Self {
+    pub(crate) fn at_time(self, at_ms: u64) -> Self {
         Self { at_ms, ..self }
     }
 

@@ -64,7 +64,7 @@ impl Settled {
     ) -> Option<Decimal> {
         let before = self.carried.as_ref().or(self.last.as_ref())?;
         // It holds no flow of since the read that did tell the equity.
-        let carried = before.carried_to(account, price).as_of(before.at_ms);
+        let carried = before.carried_to(account, price).at_time(before.at_ms);
         let equity = carried.equity;
         if is_priced {
             self.carried = Some(carried);
