@@ -79,3 +79,4 @@ mod unseen_cover;
 mod unseen_fill;
 mod unsettled;
 mod unshown_fill;
+mod waiting_cancels;

@@ -15,19 +15,8 @@ use serde_json::Value;
 /// Orders whose status is asked for after one read of the open orders, or that are taken back at once, at most.
 const MOST_AT_ONCE: usize = 4;
 
-/// The pause after a cancel doubles from one of these to the other.
-const FIRST_PAUSE_MS: u64 = 2_000;
-const LONGEST_PAUSE_MS: u64 = 60_000;
-
 /// What the venue says of a cancel for which nothing rests.
 const NOT_THERE: &str = "never placed, already canceled, or filled";
-
-/// When an order that is lost may be cancelled next.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Lost {
-    pause_ms: u64,
-    not_before_ms: u64,
-}
 
 impl SentOrder {
     /// Takes in that nothing more can come of its action, and that no answer has told of it. What can only reduce opens nothing.
@@ -44,7 +33,7 @@ impl SentOrder {
 
     /// The cancel that takes it back, if one is due; not by an id that a stop or an exit carries, which would go instead.
     fn taken_back(&mut self, view: &View, now_ms: u64) -> Option<Action> {
-        let lost = self.lost.as_mut().filter(|lost| self.phase.is_open() && now_ms >= lost.not_before_ms)?;
+        let lost = self.lost.as_mut().filter(|lost| self.phase.is_open() && lost.is_due(now_ms))?;
         let asset = self.asset;
         let action = match (self.oid, self.cloid) {
             (Some(oid), _) => Action::Cancel { cancels: vec![Cancel { asset, oid }], fast: false },
@@ -57,8 +46,7 @@ impl SentOrder {
             }
             (None, None) => return None,
         };
-        lost.pause_ms = lost.pause_ms.saturating_mul(2).clamp(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
-        lost.not_before_ms = now_ms.saturating_add(lost.pause_ms);
+        lost.tried(now_ms);
         Some(action)
     }
 

@@ -1,7 +1,7 @@
 //! An order that was sent and may exist, although the last reads do not show it: its exposure counts.
 
 use super::key::{Moment, Phase, SentKey};
-use super::lost::Lost;
+use super::pause::Pause;
 use crate::base::address::Cloid;
 use crate::guard::state::exposure::{EntryLeg, StopAt};
 use crate::guard::state::view::{Resting, View};
@@ -58,7 +58,7 @@ pub(crate) struct SentOrder {
     /// A read of the open orders that should show it does not: it may have filled.
     pub(crate) is_missed: bool,
     /// Nothing tells of it any more but the venue's answer to a cancel.
-    pub(super) lost: Option<Lost>,
+    pub(super) lost: Option<Pause>,
 }
 
 /// How to match a sent order to an open order before the venue has returned its oid.
