@@ -45,20 +45,6 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
             None => alert(code, format!("{what}: not read yet"), None),
         }
     }
-    if let Some(account) = guard.view.account.as_ref().filter(|account| !account.is_valued()) {
-        let limit_ms = guard.config.account_max_age_ms;
-        match account.valued_ms.map(|valued_ms| valued_ms.saturating_add(limit_ms)) {
-            Some(since_ms) if now_ms <= since_ms => {}
-            since_ms => {
-                let when = since_ms.map_or("yet".to_owned(), |_| format!("for over {limit_ms} ms"));
-                let text = format!(
-                    "the account's equity: not read {when}; what is held has its cover, entries are vetoed, and halts go by \
-                 what the positions win and lose since it was"
-                );
-                alert(AlertCode::AccountStale, text, since_ms);
-            }
-        }
-    }
     for (text, since_ms) in uncovered(guard, now_ms) {
         alert(AlertCode::Uncovered, text, Some(since_ms));
     }
@@ -95,11 +81,27 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (code, (text, since_ms)) in &guard.concerns {
         alert(*code, text.clone(), Some(*since_ms));
     }
-    alerts.extend(role_unread(guard).into_iter().chain(markets_changed(guard)));
+    alerts.extend(equity_unread(guard, now_ms).into_iter().chain(role_unread(guard)).chain(markets_changed(guard)));
     alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
     alerts.extend(not_flat(guard, now_ms));
     alerts.extend(twaps_unread(guard, now_ms));
     alerts
+}
+
+/// The account is read, but not what it is worth.
+fn equity_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
+    let account = guard.view.account.as_ref().filter(|account| !account.is_valued())?;
+    let limit_ms = guard.config.account_max_age_ms;
+    let since_ms = account.valued_ms.map(|valued_ms| valued_ms.saturating_add(limit_ms));
+    if since_ms.is_some_and(|since_ms| now_ms <= since_ms) {
+        return None;
+    }
+    let when = since_ms.map_or("yet".to_owned(), |_| format!("for over {limit_ms} ms"));
+    let text = format!(
+        "the account's equity: not read {when}; what is held has its cover, entries are vetoed, and halts go by what the \
+         positions win and lose since it was"
+    );
+    Some(Alert { code: AlertCode::AccountStale.as_str().into(), text, since_ms })
 }
 
 /// What is held is covered and can be closed, but what the account is worth is not known.

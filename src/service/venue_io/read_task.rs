@@ -9,6 +9,9 @@ const TRIES: usize = 4;
 /// After so long a try is given up on: its thread begins the next one then.
 pub(super) const STEADY_MS: u64 = TURN_MS * TRIES as u64;
 
+/// Weight of a read of the open orders, and of all that is heavy.
+pub(super) const HEAVY_WEIGHT: u32 = 20;
+
 /// The threads that read. A read that hangs holds up its own lane alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::service) enum Lane {

@@ -10,7 +10,7 @@
 //! All times here are of the steady clock, which never steps.
 
 use super::intervals::Intervals;
-use super::read_task::{Lane, TURN_MS, Task};
+use super::read_task::{HEAVY_WEIGHT, Lane, TURN_MS, Task};
 use super::token_bucket::TokenBucket;
 use super::venue_reads::ReadFor;
 use crate::base::ip_share::IP_BUDGET;
@@ -35,9 +35,8 @@ const URGENT_PART: u32 = 2;
 /// who asked each second would spend the whole address on it.
 const MODE_DOUBLINGS: u32 = 5;
 const MODE_RETRY_MOST_MS: u64 = 30_000;
-/// Weight of a read of the prices, and of the open orders and of all that is heavy.
+/// Weight of a read of the prices.
 const PRICES_WEIGHT: u32 = 2;
-pub(super) const HEAVY_WEIGHT: u32 = 20;
 /// What heavy reads leave of the address, and prices and account at their own pace.
 const LAST_PART: u32 = IP_BUDGET / 8;
 /// In that part prices and account are so far apart each.

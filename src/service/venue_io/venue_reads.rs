@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::api_wallet_check::{self, NotTheAgent};
 use super::info_cache;
-use super::schedule::HEAVY_WEIGHT;
+use super::read_task::HEAVY_WEIGHT;
 use super::venue_access::{Leaves, VenueAccess};
 use crate::base::address::{Address, Cloid};
 use crate::base::clock::now_ms;
