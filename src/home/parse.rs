@@ -185,9 +185,6 @@ pub(super) fn disagreements(config: &Config) -> Vec<Problem> {
     if config.api_wallet == Some(config.account) {
         say("api_wallet", config.account.to_string(), "must be an API wallet's address, not the account itself");
     }
-    if let Some(owner) = config.api_wallet_owner.filter(|_| config.api_wallet.is_none()) {
-        say("api_wallet_owner", owner.to_string(), "goes with api_wallet, whose owner it is");
-    }
     for client in &config.auth.clients {
         if *client == config.account || Some(*client) == config.api_wallet {
             let allowed = "must be a client key's address; a client that held the account's or the API wallet's key \

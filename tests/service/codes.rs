@@ -9,7 +9,7 @@ use svc_guard::base::key::SecretKey;
 use svc_guard::guard::Code;
 use svc_guard::venue::signing::{Source, Terms};
 
-use crate::signing::{BTC, ETH, closing, fresh_nonce, limit, place, signed, signed_for, signed_with};
+use crate::signing::{BTC, ETH, clock_ms, closing, fresh_nonce, limit, place, signed, signed_for, signed_with};
 use crate::stand::{ACCOUNT, Mode, Stand, until};
 
 /// The other markets of the simulated venue's test network.
@@ -102,7 +102,7 @@ fn heads() -> Seen {
     scene.body(&on(&scene.stand.client, Some(ACCOUNT), None), "allowed");
     scene.body(&on(&scene.stand.client, Some("0x2222222222222222222222222222222222222222"), None), "wrong_account");
     scene.body(&on(&scene.stand.client, None, Some(now + 600_000)), "allowed");
-    scene.body(&on(&scene.stand.client, None, Some(now - 1)), "expired");
+    scene.body(&on(&scene.stand.client, None, Some(clock_ms() - 1)), "expired");
     scene.ask(&json!({"type": "scheduleCancel"}), "action_not_allowed");
     scene.seen
 }

@@ -13,11 +13,16 @@ use svc_guard::venue::signing::{Source, Terms, sign_action};
 pub(crate) const BTC: u32 = 3;
 pub(crate) const ETH: u32 = 4;
 
+/// The machine's clock. Nonces may be ahead of it: all tests at once ask for more than one a millisecond.
+pub(crate) fn clock_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
+}
+
 /// A nonce that no other call of this process gives.
 pub(crate) fn fresh_nonce() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    let now = u64::try_from(since.as_millis()).unwrap();
+    let now = clock_ms();
     LAST.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |last| Some(now.max(last + 1))).unwrap();
     LAST.load(Ordering::SeqCst)
 }
