@@ -123,7 +123,8 @@ fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, u64)> 
 /// Sent without knowing whom it is for, an action could reach another account.
 fn role_unread(guard: &Guard) -> Option<Alert> {
     let is_unread = guard.config.mode != Mode::Paper && guard.acts_for.is_none();
-    let text = "the venue has not said yet whose API wallet signs, and the config does not either (api_wallet_owner): nothing                 is sent, no exit, no stop and no close; close at the venue's own page if it lasts, and have `svc-guard key \
+    let text = "the venue has not said yet whose API wallet signs, and the config does not either (api_wallet_owner): nothing \
+                is sent, no exit, no stop and no close; close at the venue's own page if it lasts, and have `svc-guard key \
                 check` record it once the venue answers";
     is_unread.then(|| Alert { code: AlertCode::RoleUnread.as_str().into(), text: text.into(), since_ms: None })
 }

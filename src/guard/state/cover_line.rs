@@ -5,7 +5,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
-use crate::guard::state::filled_entries::{Before, FilledEntries, is_another};
+use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
 use crate::venue::side::PositionSide;
@@ -19,9 +19,6 @@ const ANEW: Decimal = dec!(0.9);
 
 /// Where the market's price is nearer to the entry price than this, the line of either serves the other.
 const AWAY_PCT: Decimal = dec!(0.2);
-
-/// The same where the price was told: what is left between is the rounding of the venue's prices.
-const TOLD_AWAY_PCT: Decimal = dec!(0.02);
 
 /// So far beyond the market's price may have been traded what a position grew by.
 const SLIPPAGE_PCT: Decimal = dec!(1);

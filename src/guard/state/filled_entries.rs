@@ -8,8 +8,8 @@ use crate::venue::info::OpenOrder;
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
 
-/// An entry price that moved by less than this, percent, tells nothing: the venue rounds it.
-const TOLD_AWAY_PCT: Decimal = dec!(0.02);
+/// What the rounding of the venue's prices leaves between two that are one, percent.
+pub(crate) const TOLD_AWAY_PCT: Decimal = dec!(0.02);
 
 /// The account shows what filled this long after the open orders at the latest.
 const SHOWN_WITHIN_MS: u64 = 10_000;
