@@ -54,6 +54,8 @@ pub enum Input {
     Universe(BTreeSet<String>),
     /// The markets with a position or a resting order, and those that a request has just named.
     Wanted(BTreeSet<String>),
+    /// What the socket tells cannot be, as whoever takes it in has found: the socket is of no more use, for this reason.
+    Distrusted(&'static str),
     /// Time passed. Wanted a few times a second, however many frames come: what is due is done then.
     Tick,
 }

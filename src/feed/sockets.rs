@@ -78,6 +78,7 @@ impl Feed {
                     None
                 });
             }
+            Input::Distrusted(reason) => lost = matches!(self.state, State::Open(_)).then_some(reason),
             Input::Universe(coins) => self.markets.set_universe(coins, now_ms),
             Input::Wanted(coins) => self.markets.want(coins, now_ms),
             Input::Tick => {}

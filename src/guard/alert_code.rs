@@ -26,6 +26,8 @@ codes! {
     DrawdownNear = "drawdown_near",
     /// What is left of a position is too small to be closed; close it at the venue's own page, or enlarge it there.
     Dust = "dust",
+    /// The live feed told what cannot be, or did not prove itself for a minute; everything is read instead. Look at the venue.
+    FeedDown = "feed_down",
     /// The home is not where the guard found it, so that a kill file may not be seen; put it back and restart.
     HomeGone = "home_gone",
     /// An older day of the journal is damaged; keep a copy, and put back what was moved or changed.

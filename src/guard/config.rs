@@ -65,6 +65,8 @@ pub struct Config {
     pub marks_max_age_ms: u64,
     /// A read of the open orders older than this is stale.
     pub orders_max_age_ms: u64,
+    /// Whether the venue's live feed is listened to.
+    pub feed: bool,
     /// The guard's part of the weight that the venue gives the address each minute.
     pub weight_per_minute: u32,
     /// Path of the kill file, for the status.

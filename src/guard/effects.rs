@@ -1,6 +1,7 @@
 //! Effects: the events to write and the commands to carry out after a step.
 
 use super::code::Code;
+use super::feed_news::FeedCommand;
 use super::reply::Verdict;
 use crate::base::address::{Address, Cloid};
 use crate::record::event::Keys;
@@ -73,6 +74,8 @@ pub enum Command {
     Send(SendAction),
     /// Read something from the venue soon.
     Read(Read),
+    /// Have the live feed do something.
+    Feed(FeedCommand),
     /// Write the kill file with this reason.
     WriteKillFile(String),
     /// Every intent has ended after a stop: the `stopped` event is on its way to disk.

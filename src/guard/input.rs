@@ -2,6 +2,7 @@
 
 use crate::guard::alert_code::AlertCode;
 use crate::guard::code::Code;
+use crate::guard::feed_news::FeedNews;
 use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
@@ -102,6 +103,8 @@ pub enum Input {
         /// The venue's answer.
         answer: Option<Value>,
     },
+    /// The venue's live feed tells something.
+    Feed(FeedNews),
     /// The requests that the venue still takes from the account.
     RequestsLeft(u64),
     /// Whether actions must name the account as the vault or sub-account that they are for.

@@ -4,7 +4,7 @@ use super::effects::Effects;
 use super::flow::risk::{ledger, mode};
 use super::flow::step_context::Step;
 use super::flow::{
-    acts_for, cover, flatten, fresh_marks, kill_switch, requests, risk_event, send_result, settlement, shutdown,
+    acts_for, cover, feed, flatten, fresh_marks, kill_switch, requests, risk_event, send_result, settlement, shutdown,
     supervise, untold,
 };
 use super::input::Input;
@@ -48,6 +48,7 @@ impl Guard {
                 | Input::AccountUnvalued { .. }
                 | Input::Orders { .. }
         );
+        let is_tick = matches!(input, Input::Tick);
         let are_marks = matches!(input, Input::Marks { .. });
         let orders_ms = if let Input::Orders { begun_ms, .. } = &input { Some(*begun_ms) } else { None };
         let mut step = Step::new(self, now_ms);
@@ -66,6 +67,7 @@ impl Guard {
         // A decision changes nothing that the supervision looks at before it is answered.
         if !is_request {
             supervise::after_step(&mut step);
+            feed::after_step(&mut step, is_tick);
         }
         risk_event::record_risk_change(&mut step);
         step.effects
@@ -90,6 +92,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::OrderStatus { intent, index, cloid, answer } => {
             settlement::on_order_status(step, (intent, index), cloid, answer.as_ref());
         }
+        Input::Feed(news) => feed::on_news(step, news),
         Input::RequestsLeft(left) => supervise::on_requests_left(step.guard, left),
         Input::ActsFor(vault) => acts_for::on_acts_for(step, vault),
         Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = until_ms,

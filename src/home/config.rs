@@ -87,7 +87,7 @@ pub struct Deployment {
     pub allowed_hosts: Vec<String>,
 }
 
-/// `[watch]`: intervals in milliseconds; `None` is what the IP share allows.
+/// `[watch]`: how the account is seen. Intervals in milliseconds; `None` is what the IP share allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
     /// Between two reads of the mids and marks. Range 50 to 10000.
@@ -96,6 +96,8 @@ pub struct Watch {
     pub account_ms: Option<u32>,
     /// Between two reads of the open orders. Range 50 to 30000.
     pub open_orders_ms: Option<u32>,
+    /// Whether the venue's live feed is listened to.
+    pub feed: bool,
 }
 
 impl Config {

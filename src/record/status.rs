@@ -287,4 +287,33 @@ pub struct VenueStatus {
     pub weight_per_minute: u32,
     /// What is used of it.
     pub weight_used: u32,
+    /// The venue's live feed; absent where it is not listened to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feed: Option<FeedStatus>,
+}
+
+/// The venue's live feed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FeedStatus {
+    /// How far it is: `waiting`, `connecting`, `subscribing`, `reading` or `live`.
+    pub stage: Text,
+    /// Whether everything that the guard goes by is proved fresh.
+    pub proved: bool,
+    /// Whether account, open orders and prices are only audited: nothing is on its way, and the feed tells of the rest.
+    pub audited: bool,
+    /// Since when not everything is proved, UTC ms.
+    pub down_since_ms: Option<u64>,
+    /// How late its newest state was.
+    pub lag_ms: Option<u64>,
+    /// Sockets that opened since the start.
+    pub sockets: u64,
+    /// Frames that came.
+    pub frames: u64,
+    /// Frames that could not be used.
+    pub unusable: u64,
+    /// Fills that were missed.
+    pub missed: u64,
+    /// Why it is not believed, or why the last socket ended.
+    pub ended: Option<String>,
 }

@@ -60,6 +60,15 @@ impl Markets {
         }
     }
 
+    /// The markets that are named; none where every one is allowed.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::All => Vec::new(),
+            Self::List(coins) => coins.iter().map(ToString::to_string).collect(),
+        }
+    }
+
     /// Looser: allows a market that `other` does not.
     pub(super) fn is_looser(&self, other: &Self) -> bool {
         match (self, other) {

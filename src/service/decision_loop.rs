@@ -14,13 +14,14 @@ use super::metrics::Now;
 use super::on_commit::{AfterCommit, CommitHandler, Event, Output, not_sent};
 use super::reporting::health_report::HealthReport;
 use super::reporting::notify::Watchdog;
+use super::venue_io::feed_link::FeedLink;
 use super::venue_io::read_board::{MOST_QUESTIONS, ReadBoard};
 use super::venue_io::send_queue::QUEUE;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::day::{Day, day_of};
 use crate::base::sync::lock;
 use crate::faults::Step;
-use crate::guard::{self, AlertCode, Command, Effects, Guard, Input, Request, RequestBody, SendAction};
+use crate::guard::{self, AlertCode, Command, Effects, FeedCommand, Guard, Input, Request, RequestBody, SendAction};
 use crate::journal::{Batch, Condition, Health, Line, RiskLine, Worth};
 use crate::venue::weight::Priority;
 use crate::venue::weight_ledger::Ledger;
@@ -50,6 +51,8 @@ pub(super) struct Surroundings {
     pub(super) commit_handler: CommitHandler,
     /// Reads that the poller should do soon.
     pub(super) reads: Arc<ReadBoard>,
+    /// What the live feed is to do.
+    pub(super) feed: Arc<FeedLink>,
     /// The request budget, for the status.
     pub(super) budget: Arc<Mutex<Ledger>>,
     /// Reports problems.
@@ -136,6 +139,7 @@ impl DecisionLoop {
                 self.step(untold);
             }
             self.step(Input::Tick);
+            self.around.feed.set_venue_ms(self.guard.venue_ms());
             let problems = || self.guard.problems(self.ticked_ms);
             self.around.health_report.report_if_due(self.ticked_ms, problems);
         }
@@ -280,6 +284,13 @@ impl DecisionLoop {
             Command::Send(action) => Some(Output::Send(action)),
             Command::Read(read) => {
                 self.around.reads.want(read);
+                None
+            }
+            Command::Feed(command) => {
+                if let FeedCommand::Pace(pace) = &command {
+                    self.around.reads.set_pace(*pace);
+                }
+                self.around.feed.leave(command);
                 None
             }
             Command::WriteKillFile(reason) => Some(Output::KillFile(reason)),

@@ -28,6 +28,8 @@ use super::thread::{DEATHS, Death, spawn, spawn_refusing};
 use super::triggers;
 use super::turned_away::TurnedAway;
 use super::venue_io::api_wallet_check;
+use super::venue_io::feed_link::FeedLink;
+use super::venue_io::feed_thread::FeedThread;
 use super::venue_io::intervals::Intervals;
 use super::venue_io::poller::{Poller, SteadyClients};
 use super::venue_io::read_board::ReadBoard;
@@ -42,8 +44,10 @@ use crate::base::clock::now_ms;
 use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
+use crate::base::origin::Origin;
 use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
+use crate::feed::{self, Feed};
 use crate::guard::{AlertCode, Input};
 use crate::home::Config;
 use crate::journal::{History, Journal, Lookup, Store};
@@ -63,6 +67,7 @@ pub(super) struct ServiceContext {
     pub(super) inbox: Sender<Message>,
     pub(super) sends: SendQueue,
     pub(super) reads: Arc<ReadBoard>,
+    feed: Arc<FeedLink>,
     pub(super) shut_down: Sender<()>,
     pub(super) deaths: Sender<Death>,
     /// Makes steps fail, in builds that can.
@@ -105,7 +110,7 @@ impl ServiceContext {
             metrics: Arc::clone(&metrics),
             faults: faults.clone(),
         };
-        let (recent_events, turned_away) = (Arc::default(), Arc::default());
+        let (recent_events, turned_away, feed) = (Arc::default(), Arc::default(), Arc::default());
         let kill_file = Arc::new(KillToWrite::new(kill_file, faults.clone()));
         let context = Self {
             venue,
@@ -115,6 +120,7 @@ impl ServiceContext {
             inbox,
             sends,
             reads,
+            feed,
             shut_down,
             deaths,
             kill_file,
@@ -164,6 +170,7 @@ impl ServiceContext {
             inbox,
             commit_handler: self.commit_handler(),
             reads: Arc::clone(&self.reads),
+            feed: Arc::clone(&self.feed),
             budget: Arc::clone(&self.venue.budget),
             health_report: HealthReport::new(notify.clone()),
             watchdog: notify.watchdog(),
@@ -208,6 +215,22 @@ impl ServiceContext {
             }
         }
         Ok(())
+    }
+
+    /// Starts the live feed, where the config asks for it.
+    pub(super) fn listen(&self, config: &Config) -> io::Result<()> {
+        if !config.deployment.watch.feed {
+            return Ok(());
+        }
+        let origin = Origin::parse(config.venue_url()).map_err(io::Error::other)?;
+        let feed = Feed::new(feed::Config {
+            account: config.account,
+            limits: feed::Limits::for_budget(config.ip_share.budget_per_minute()),
+            ruled_markets: config.rules.markets.names(),
+            seed: now_ms(),
+        });
+        let thread = FeedThread::new(origin, feed, Arc::clone(&self.feed), self.inbox.clone());
+        spawn("feed", &self.deaths, move || thread.run()).map(drop)
     }
 
     pub(super) fn watch_kill_file(&self, kill_file: KillFile) -> io::Result<()> {

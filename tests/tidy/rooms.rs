@@ -18,7 +18,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("monitor", &[]),
     ("record", &["base", "venue", "rules"]),
     ("rules", &["base"]),
-    ("service", &["base", "faults", "guard", "home", "journal", "monitor", "record", "rules", "venue"]),
+    ("service", &["base", "faults", "feed", "guard", "home", "journal", "monitor", "record", "rules", "venue"]),
     ("venue", &["base", "faults"]),
 ];
 

@@ -46,7 +46,7 @@ pub(crate) fn close_order(guard: &Guard, asset: u32, tries: usize) -> Option<Ord
 /// other try goes by the mid alone then: the mark is what one read says the position is worth, and that may be wrong.
 fn close_price(guard: &Guard, asset: u32, side: PositionSide, tries: usize) -> Option<(Decimal, Option<Decimal>)> {
     let account_ms = guard.view.account.as_ref().map(|account| account.begun_ms);
-    let oldest = account_ms.map(|at_ms| at_ms.saturating_sub(guard.config.prices_max_age_ms));
+    let oldest = account_ms.map(|at_ms| at_ms.saturating_sub(guard.prices_max_age_ms()));
     let mid = guard.view.mids.get(&asset).copied().filter(|mid| guard.view.mids_ms >= oldest && *mid > Decimal::ZERO);
     let mark = guard.view.mark(asset).filter(|mark| *mark > Decimal::ZERO);
     match (mid, mark) {

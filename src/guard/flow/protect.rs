@@ -61,6 +61,8 @@ pub(crate) fn run(step: &mut Step<'_>) {
         }
         let need = match need(step.guard, asset, step.now_ms) {
             Some(Need::CloseBeyond(_, Some(stop))) if step.guard.must_be_flat() => Some(Need::Stop(stop)),
+            // What a push alone has told closes nothing.
+            Some(Need::Close(_) | Need::CloseBeyond(..)) if step.guard.view.is_by_fill(asset) => Some(Need::Patience),
             need => need,
         };
         if step.guard.must_be_flat() && !matches!(need, Some(Need::Stop(_))) {

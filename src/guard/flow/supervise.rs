@@ -6,7 +6,7 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover as cover_lines;
 use crate::guard::flow::risk::{account, mode};
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{discrepancies, flatten, guard_actions, over_limit, protect};
+use crate::guard::flow::{discrepancies, feed, flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::Intent;
@@ -45,6 +45,7 @@ pub(crate) fn on_universe(step: &mut Step<'_>, universe: Universe) {
     let view = &mut step.guard.view;
     view.contradiction = None;
     view.universe = std::mem::take(&mut view.universe).updated_by(universe);
+    feed::on_universe(step);
     if step.guard.view.account.as_ref().is_some_and(|account| !account.unknown.is_empty()) {
         step.effects.immediate.push(Command::Read(Read::AccountNow));
     }
@@ -86,6 +87,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         let Guard { sent, view, .. } = &mut *step.guard;
         sent.on_account_read(read, view, &changes);
         discrepancies::on_account_read(step, read);
+        feed::on_account_read(step, &changes);
         step.guard.watch.forget_dust(&step.guard.view);
         // A coin listed since the markets were read: their interval may bring them a minute later.
         let Guard { watch, view, .. } = &mut *step.guard;

@@ -88,7 +88,7 @@ pub(crate) fn withhold_excess(
 ) -> usize {
     // Where the open orders are not known, every id may be one of theirs.
     let is_known =
-        guard.view.orders_ms.is_some_and(|at_ms| now_ms.saturating_sub(at_ms) <= guard.config.orders_max_age_ms);
+        guard.view.orders_known_ms().is_some_and(|at_ms| now_ms.saturating_sub(at_ms) <= guard.orders_max_age_ms());
     if guard.config.mode == Mode::Paper || !is_known {
         return 0;
     }

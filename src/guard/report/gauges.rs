@@ -1,12 +1,12 @@
 //! Figures for a monitor: what the status tells, as numbers.
 
 use crate::base::amount::percent_of;
-use crate::guard::report::{alerts, if_away, open_orders, problems};
+use crate::guard::report::{alerts, feed, if_away, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::risk::risk_state::RiskState;
 use crate::guard::state::standing_stops::bare_size;
-use crate::record::status::IfAway;
+use crate::record::status::{FeedStatus, IfAway};
 use rust_decimal::Decimal;
 
 /// Every risk state.
@@ -33,6 +33,8 @@ pub struct Gauges {
     pub prices_age_ms: Option<u64>,
     /// Age of the last read of the open orders.
     pub orders_age_ms: Option<u64>,
+    /// The live feed; none where it is not listened to.
+    pub feed: Option<FeedStatus>,
     /// Positions held.
     pub positions: usize,
     /// How many of them market stops do not cover in full.
@@ -92,9 +94,10 @@ impl Guard {
             is_killed: self.killed.is_some(),
             is_healthy,
             money,
-            account_age_ms: age(self.view.account.as_ref().map(|account| account.moved_ms)),
+            account_age_ms: age(self.view.account.as_ref().map(|account| account.shown_ms())),
             prices_age_ms: age(self.view.mids_ms),
-            orders_age_ms: age(self.view.orders_ms),
+            orders_age_ms: age(self.view.orders_known_ms()),
+            feed: feed::status(self, now_ms),
             positions,
             uncovered,
             if_away: if_away::if_away(self),
@@ -108,9 +111,9 @@ impl Guard {
 
 /// Equity, limits and what is used of them.
 pub(crate) fn money(guard: &Guard, exposure: &Exposure) -> Money {
-    let Some(equity) = guard.known_equity() else { return Money::default() };
+    let Some((equity, least)) = guard.equity_now().zip(guard.known_equity()) else { return Money::default() };
     let rules = &guard.config.rules;
-    let (totals, base) = (exposure.totals(), guard.config.base_equity(equity));
+    let (totals, base) = (exposure.totals(), guard.config.base_equity(least));
     let figures = guard.risk.figures(equity, &guard.config);
     Money {
         equity: Some(equity),

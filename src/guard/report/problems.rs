@@ -5,6 +5,7 @@ use crate::guard::alert_code::AlertCode;
 use crate::guard::config::Mode;
 use crate::guard::flow::{discrepancies, signer};
 use crate::guard::judge::admission::{halted, killed};
+use crate::guard::report::feed;
 use crate::guard::state::allowance::KEPT_FOR_GUARD;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
@@ -26,11 +27,11 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         (
             AlertCode::AccountStale,
             "the account",
-            guard.view.account.as_ref().filter(|_| !guard.is_account_older()).map(|account| account.moved_ms),
-            guard.config.account_max_age_ms,
+            guard.view.account.as_ref().filter(|_| !guard.is_account_older()).map(|account| account.shown_ms()),
+            guard.account_max_age_ms(),
         ),
-        (AlertCode::OrdersStale, "the open orders", guard.view.orders_ms, guard.config.orders_max_age_ms),
-        (AlertCode::PriceStale, "prices", guard.view.mids_ms, guard.config.prices_max_age_ms),
+        (AlertCode::OrdersStale, "the open orders", guard.view.orders_known_ms(), guard.orders_max_age_ms()),
+        (AlertCode::PriceStale, "prices", guard.view.mids_ms, guard.prices_max_age_ms()),
     ] {
         match at_ms {
             Some(at_ms) if now_ms.saturating_sub(at_ms) <= limit_ms => {}
@@ -82,6 +83,7 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         alert(*code, text.clone(), Some(*since_ms));
     }
     alerts.extend(equity_unread(guard, now_ms).into_iter().chain(role_unread(guard)).chain(markets_changed(guard)));
+    alerts.extend(feed::feed_down(guard, now_ms));
     alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
     alerts.extend(not_flat(guard, now_ms));
     alerts.extend(twaps_unread(guard, now_ms));

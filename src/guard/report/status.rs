@@ -1,6 +1,6 @@
 //! The status: what the guard knows, for people and programs.
 
-use crate::guard::report::{alerts, gauges, headroom, if_away, open_entries, open_orders, problems};
+use crate::guard::report::{alerts, feed, gauges, headroom, if_away, open_entries, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
@@ -30,7 +30,7 @@ impl Guard {
             at_ms: now_ms,
             risk: risk(self, &exposure),
             headroom: headroom::headroom(self, &exposure, now_ms),
-            equity: self.known_equity(),
+            equity: self.equity_now(),
             positions: positions(self, exposure),
             open_orders: open_orders::open_orders(self),
             unattended: open_entries::unattended(self),
@@ -38,10 +38,11 @@ impl Guard {
             alerts,
             venue: VenueStatus {
                 url: config.venue_url.clone(),
-                account_age_ms: age(self.view.account.as_ref().map(|account| account.moved_ms)),
+                account_age_ms: age(self.view.account.as_ref().map(|account| account.shown_ms())),
                 prices_age_ms: age(self.view.mids_ms),
                 weight_per_minute: weight.0,
                 weight_used: weight.1,
+                feed: feed::status(self, now_ms),
             },
             last_event: self.last_event.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         }

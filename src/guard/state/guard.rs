@@ -8,6 +8,7 @@ use crate::guard::state::allowance::Allowance;
 use crate::guard::state::client_cloids::ClientCloids;
 use crate::guard::state::cover_lines::CoverLines;
 use crate::guard::state::exposure::{EntryLeg, Exposure, Stop};
+use crate::guard::state::feed::FeedState;
 use crate::guard::state::in_doubt::InDoubtAction;
 use crate::guard::state::intent::Intent;
 use crate::guard::state::nonces::{OwnNonces, Window};
@@ -39,6 +40,8 @@ pub struct Guard {
     /// The number of the last event.
     pub(in crate::guard) seq: u64,
     pub(in crate::guard) view: View,
+    /// What the live feed tells beside it.
+    pub(in crate::guard) feed: FeedState,
     /// The exposure that `view` shows.
     pub(in crate::guard) read_exposure: Exposure,
     /// How far from the price each position may have its stops.
@@ -120,6 +123,11 @@ impl Guard {
         self.view.equity().filter(|_| !self.risk.is_mode_unread)
     }
 
+    /// The account's equity at the newest marks; `None` where it is not known.
+    pub(crate) fn equity_now(&self) -> Option<Decimal> {
+        self.view.equity_now().filter(|_| !self.risk.is_mode_unread)
+    }
+
     /// The equity that limits go by: what came from nowhere is not counted on before the ledger tells of it.
     pub(crate) fn judged_equity(&self) -> Option<Decimal> {
         let shown = self.known_equity()?;
@@ -133,6 +141,7 @@ impl Guard {
             config,
             seq: last_seq,
             view: View::default(),
+            feed: FeedState::default(),
             read_exposure: Exposure::default(),
             lines: CoverLines::default(),
             sent: SentOrders::default(),
@@ -248,8 +257,8 @@ impl Guard {
 
     /// Whether the last read of the account is still recent enough to go by.
     pub(in crate::guard) fn is_account_held(&self, now_ms: u64) -> bool {
-        let age_ms = |account: &AccountView| now_ms.saturating_sub(account.begun_ms);
-        self.view.account.as_ref().is_some_and(|account| age_ms(account) <= self.config.account_max_age_ms)
+        let age_ms = |account: &AccountView| now_ms.saturating_sub(account.known_ms());
+        self.view.account.as_ref().is_some_and(|account| age_ms(account) <= self.account_max_age_ms())
     }
 
     /// Whether the account as read is of a time before this life, when more may have filled: nobody remembers what the

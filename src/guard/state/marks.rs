@@ -27,7 +27,7 @@ impl View {
     }
 
     /// The newest mark, with when the read of it began.
-    fn last_mark(&self, asset: u32) -> Option<(Decimal, u64)> {
+    pub(crate) fn last_mark(&self, asset: u32) -> Option<(Decimal, u64)> {
         let of_position = self.mark(asset).filter(|mark| *mark > Decimal::ZERO);
         let of_position = of_position.zip(self.account.as_ref().map(|account| account.begun_ms));
         of_position.into_iter().chain(self.marks.get(&asset).copied()).max_by_key(|(_, begun_ms)| *begun_ms)

@@ -8,7 +8,7 @@ impl Guard {
     /// Whether a position may be there: as read, through an entry on its way or at rest, or because the last read is old.
     pub(in crate::guard) fn may_hold(&self, asset: u32, now_ms: u64) -> bool {
         let Some(account) = &self.view.account else { return true };
-        let is_old = account.age_ms(now_ms) > self.config.account_max_age_ms;
+        let is_old = account.age_ms(now_ms) > self.account_max_age_ms();
         let is_shown = !self.view.position(asset).is_zero() || self.lines.ended.may_hold(asset);
         is_old || self.is_account_older() || is_shown || self.may_open(asset)
     }

@@ -3,18 +3,22 @@
 //! Everything above (judge, flow, recovery, report) reads and changes these; none of them may be used here.
 
 pub(crate) mod allowance;
+pub(crate) mod by_fill;
 pub(crate) mod client_cloids;
 pub(crate) mod cover;
 pub(crate) mod cover_line;
 pub(crate) mod cover_lines;
 pub(crate) mod ended_lines;
 pub(crate) mod exposure;
+pub(crate) mod feed;
+pub(crate) mod filled;
 pub(crate) mod filled_entries;
 pub(crate) mod flatten;
 pub(crate) mod guard;
 pub(crate) mod in_doubt;
 pub(crate) mod intent;
 pub(crate) mod marks;
+pub(crate) mod max_ages;
 pub(crate) mod may_hold;
 pub(crate) mod nonces;
 pub(crate) mod open_intents;

@@ -1,6 +1,7 @@
 //! The venue as last read: markets, mids, the account and its open orders. Knows no verdict and sends nothing.
 
 use crate::base::address::Cloid;
+use crate::guard::state::by_fill::ByFill;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::info::{ClearinghouseState, Leverage, OpenOrder, Position};
 use crate::venue::market::{Market, Universe};
@@ -26,6 +27,8 @@ pub(crate) struct View {
     pub(crate) orders: BTreeMap<u64, Resting>,
     /// When the read of the orders began.
     pub(crate) orders_ms: Option<u64>,
+    /// When the live feed last told just what was read of them.
+    pub(crate) orders_agreed_ms: Option<u64>,
     /// Orders of other markets, for the status only.
     pub(crate) foreign_orders: Vec<OpenOrder>,
     /// Leverage settings with the time they were learnt.
@@ -49,12 +52,33 @@ pub(crate) struct AccountView {
     pub(crate) begun_ms: u64,
     /// When the first read began that showed the account as of this time of the venue's.
     pub(crate) moved_ms: u64,
+    /// When the live feed last told just the positions that were read.
+    pub(crate) agreed_ms: u64,
+    /// The equity at the newest marks, where any is newer than the read.
+    pub(crate) marked: Option<Decimal>,
+    /// Positions that fills have opened or enlarged since: each with what the read showed.
+    pub(crate) by_fill: BTreeMap<u32, ByFill>,
 }
 
 impl AccountView {
+    /// Since when it is known as it is: by reads, and by the live feed.
+    pub(crate) fn known_ms(&self) -> u64 {
+        self.begun_ms.max(self.agreed_ms)
+    }
+
+    /// The same of what the venue shows, where its answers stand still.
+    pub(crate) fn shown_ms(&self) -> u64 {
+        self.moved_ms.max(self.agreed_ms)
+    }
+
+    /// The equity by now.
+    pub(crate) fn equity_now(&self) -> Decimal {
+        self.marked.unwrap_or(self.equity)
+    }
+
     /// How old the account is: by the reads, and where the venue goes on showing one and the same moment, by that.
     pub(crate) fn age_ms(&self, now_ms: u64) -> u64 {
-        now_ms.saturating_sub(self.moved_ms)
+        now_ms.saturating_sub(self.shown_ms())
     }
 
     /// Whether the read of it told the equity as well.
@@ -170,9 +194,23 @@ impl View {
         self.universe.get(asset)
     }
 
-    /// The account's equity; `None` until it is known.
+    /// The equity that limits go by, the less of what was read and what the newest marks make of it; `None` until it is known.
     pub(crate) fn equity(&self) -> Option<Decimal> {
-        self.account.as_ref().filter(|account| account.valued_ms.is_some()).map(|account| account.equity)
+        Some(self.valued()?.equity.min(self.equity_now()?))
+    }
+
+    /// The account's equity by now; `None` until it is known.
+    pub(crate) fn equity_now(&self) -> Option<Decimal> {
+        self.valued().map(AccountView::equity_now)
+    }
+
+    fn valued(&self) -> Option<&AccountView> {
+        self.account.as_ref().filter(|account| account.valued_ms.is_some())
+    }
+
+    /// Since when the open orders are known as they are: by reads, and by the live feed.
+    pub(crate) fn orders_known_ms(&self) -> Option<u64> {
+        self.orders_ms.max(self.orders_agreed_ms.filter(|_| self.orders_ms.is_some()))
     }
 
     /// Signed position size; zero when flat or not read.
@@ -233,8 +271,8 @@ impl View {
         for (asset, position) in &positions {
             self.leverage.insert(*asset, (position.leverage.clone(), begun_ms));
         }
-        let none = BTreeMap::new();
-        let held = self.account.as_ref().map_or(&none, |account| &account.positions);
+        let held = self.account.as_ref().map(AccountView::positions_read).unwrap_or_default();
+        let held = &held;
         let size = |positions: &BTreeMap<u32, Position>, asset: &u32| {
             positions.get(asset).map_or(Decimal::ZERO, |position| position.szi)
         };
@@ -254,6 +292,9 @@ impl View {
         let moved_ms = same.map_or(begun_ms, |account| account.moved_ms);
         let known = self.account.as_ref().map(|account| (account.equity, account.valued_ms)).unwrap_or_default();
         let (equity, valued_ms) = equity.map_or(known, |equity| (equity, Some(begun_ms)));
+        let agreed_ms = self.account.as_ref().map_or(0, |account| account.agreed_ms.min(begun_ms));
+        let by_fill = self.account.as_ref().map(|account| account.filled_after(state.time, begun_ms));
+        let by_fill = by_fill.unwrap_or_default();
         self.account = Some(AccountView {
             equity,
             valued_ms,
@@ -264,7 +305,11 @@ impl View {
             venue_ms: state.time,
             begun_ms,
             moved_ms,
+            agreed_ms,
+            marked: None,
+            by_fill: BTreeMap::new(),
         });
+        by_fill.into_iter().for_each(|(asset, (held, time_ms, at_ms))| self.enlarge(asset, held, time_ms, at_ms));
         Some(changes)
     }
 

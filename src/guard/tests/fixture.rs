@@ -69,6 +69,7 @@ pub(super) fn config(mode: Mode, rules: Rules) -> Config {
         prices_max_age_ms: 5_000,
         marks_max_age_ms: 30_000,
         orders_max_age_ms: 15_000,
+        feed: false,
         weight_per_minute: 1_200,
         kill_file: "/home/owner/kill".to_owned(),
         venue_url: "http://127.0.0.1:1".to_owned(),
@@ -231,7 +232,6 @@ impl Desk {
         Decided::of(effects)
     }
 
-    /// Posts an action.
     pub(super) fn post(&mut self, action: Value) -> Effects {
         self.nonce += 1;
         let nonce = self.nonce;

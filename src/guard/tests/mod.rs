@@ -25,6 +25,7 @@ mod emptied;
 mod ended_lines;
 mod events;
 mod exits;
+mod feed;
 mod flattening;
 mod flowing;
 mod following_stops;

@@ -55,6 +55,7 @@ impl World {
             prices_max_age_ms: ages,
             marks_max_age_ms: ages,
             orders_max_age_ms: ages,
+            feed: false,
             ..config(Mode::Testnet, rules)
         };
         Self {

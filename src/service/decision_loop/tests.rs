@@ -35,6 +35,7 @@ fn config() -> Config {
         prices_max_age_ms: 5_000,
         marks_max_age_ms: 30_000,
         orders_max_age_ms: 15_000,
+        feed: false,
         weight_per_minute: 1_200,
         kill_file: "/nowhere/kill".to_owned(),
         venue_url: "http://127.0.0.1:1".to_owned(),
@@ -60,6 +61,7 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
     let around = Surroundings {
         inbox: messages,
         commit_handler,
+        feed: Arc::default(),
         reads: first_reads(None, intervals, 1_200),
         budget: Arc::new(Mutex::new(Ledger::new(1_200, []))),
         health_report: HealthReport::default(),

@@ -138,6 +138,16 @@ fn account(page: &mut Page, guard: Option<&Gauges>) {
             family.sample(&[("read", read)], seconds_of_ms(age_ms));
         }
     }
+    let feed = guard.and_then(|guard| guard.feed.as_ref());
+    let help =
+        "Whether the venue's live feed proves all that the guard goes by; no sample where it is not listened to.";
+    page.single("svc_guard_feed_proved", Gauge, help, feed.map(|feed| u8::from(feed.proved)));
+    let help = "Sockets of the live feed that opened.";
+    page.single("svc_guard_feed_sockets_total", Counter, help, feed.map(|feed| feed.sockets));
+    let help = "Frames of the live feed that came.";
+    page.single("svc_guard_feed_frames_total", Counter, help, feed.map(|feed| feed.frames));
+    let help = "Fills that the live feed missed.";
+    page.single("svc_guard_feed_missed_total", Counter, help, feed.map(|feed| feed.missed));
     page.single("svc_guard_positions", Gauge, "Positions held.", guard.map(|guard| guard.positions));
     let help = "Positions that market stops do not cover in full.";
     page.single("svc_guard_positions_uncovered", Gauge, help, guard.map(|guard| guard.uncovered));

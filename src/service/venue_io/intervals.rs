@@ -48,6 +48,34 @@ fn stretch(budget: u32, ms: u64, most: u64) -> u64 {
     ms.saturating_mul(whole).checked_div(u64::from(budget)).unwrap_or(most).clamp(ms, most)
 }
 
+/// How often the same is read while the live feed tells of it: to see that it tells the truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Audits {
+    /// Mids.
+    pub(super) prices_ms: u64,
+    /// The account.
+    pub(super) account_ms: u64,
+    /// Open orders.
+    pub(super) orders_ms: u64,
+    /// Markets with their marks, and the allowance.
+    pub(super) seldom_ms: u64,
+    /// The account's mode and its ledger.
+    pub(super) rarely_ms: u64,
+}
+
+/// A budget under this has the small audits.
+const SMALL_BUDGET: u32 = 600;
+
+impl Audits {
+    /// At most 60 weight a minute with a large budget and 30 with a small one.
+    pub(super) fn for_budget(budget: u32) -> Self {
+        let is_small = budget < SMALL_BUDGET;
+        let (prices_ms, seldom_ms, rarely_ms) =
+            if is_small { (60_000, 300_000, 600_000) } else { (30_000, 120_000, 300_000) };
+        Self { prices_ms, account_ms: 30_000, orders_ms: 120_000, seldom_ms, rarely_ms }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +104,18 @@ mod tests {
             let weight = |each: u64, every_ms: u64| each * MINUTE_MS * 1_000 / every_ms;
             let needed = weight(2, prices_ms) + weight(4, account_ms) + weight(20, orders_ms);
             assert!(needed <= u64::from(read_floor(budget)) * 1_000 + 999, "{budget}: {needed}");
+        }
+    }
+
+    #[test]
+    fn audits_leave_nearly_all_of_the_budget() {
+        for (budget, most) in [(SMALLEST_BUDGET, 30_000), (SMALL_BUDGET - 1, 30_000), (SMALL_BUDGET, 60_000)] {
+            let Audits { prices_ms, account_ms, orders_ms, seldom_ms, rarely_ms } = Audits::for_budget(budget);
+            // Thousandths; the account with its spot balance, and the wallet's approval every hour.
+            let weight = |each: u64, every_ms: u64| each * MINUTE_MS * 1_000 / every_ms;
+            let steady = weight(2, prices_ms) + weight(4, account_ms) + weight(20, orders_ms);
+            let beside = weight(40, seldom_ms) + weight(40, rarely_ms) + weight(20, 3_600_000);
+            assert!(steady + beside <= most + 3_000, "{budget}: {steady} and {beside}");
         }
     }
 }

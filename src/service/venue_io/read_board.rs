@@ -11,7 +11,7 @@ use super::venue_reads::ReadFor;
 use crate::base::address::Cloid;
 use crate::base::clock::steady_ms;
 use crate::base::sync::lock;
-use crate::guard::Read;
+use crate::guard::{Pace, Read};
 use crate::venue::info::AccountMode;
 use crate::venue::weight::Priority;
 
@@ -88,6 +88,12 @@ impl ReadBoard {
             }
         }
         drop(board);
+        self.changed.notify_all();
+    }
+
+    /// Reads as often as the live feed leaves it to be.
+    pub(in crate::service) fn set_pace(&self, pace: Pace) {
+        lock(&self.board).schedule.set_pace(pace);
         self.changed.notify_all();
     }
 

@@ -9,12 +9,12 @@
 //!
 //! All times here are of the steady clock, which never steps.
 
-use super::intervals::Intervals;
+use super::intervals::{Audits, Intervals};
 use super::read_task::{HEAVY_WEIGHT, Lane, TURN_MS, Task};
 use super::token_bucket::TokenBucket;
 use super::venue_reads::ReadFor;
 use crate::base::ip_share::IP_BUDGET;
-use crate::guard::Read;
+use crate::guard::{Pace, Read};
 use crate::venue::weight::Priority;
 
 /// Reads of the same are this far apart at least.
@@ -73,6 +73,8 @@ struct Due {
     steady_from_ms: u64,
     /// The next read does not begin before this.
     not_before_steady_ms: u64,
+    /// Its interval without a live feed.
+    every_ms: u64,
     /// The next one is for cover or a flatten.
     is_urgent: bool,
 }
@@ -99,6 +101,9 @@ pub(super) struct Schedule {
     intervals: Intervals,
     /// What the share affords by itself.
     afforded: Intervals,
+    /// How often is read what a live feed tells of, and what it tells.
+    audits: Audits,
+    pace: Pace,
     early_reads: TokenBucket,
     /// What reads for cover and flatten may take of their weight where `early_reads` is empty.
     urgent_reads: TokenBucket,
@@ -127,6 +132,7 @@ impl Schedule {
             begun_steady_ms: 0,
             steady_from_ms: 0,
             not_before_steady_ms: 0,
+            every_ms: u64::MAX,
             is_urgent: due_steady_ms == 0,
         };
         let due = at_once.iter().map(|task| entry(task, 0));
@@ -134,7 +140,44 @@ impl Schedule {
         let afforded = Intervals::for_budget(budget);
         let (early_reads, urgent_reads) = (TokenBucket::new(budget), TokenBucket::new(budget / URGENT_PART));
         let (account_weight, left) = (PRICES_WEIGHT, IP_BUDGET);
-        Self { due, intervals, afforded, early_reads, urgent_reads, account_weight, left, is_mode_unread: false }
+        let (audits, pace) = (Audits::for_budget(budget), Pace::default());
+        Self {
+            due,
+            intervals,
+            afforded,
+            audits,
+            pace,
+            early_reads,
+            urgent_reads,
+            account_weight,
+            left,
+            is_mode_unread: false,
+        }
+    }
+
+    /// How often a task is read with this live feed, which is `every_ms` without one.
+    fn paced(&self, task: Task, every_ms: u64) -> u64 {
+        let Pace { steady, beside } = self.pace;
+        let audit_ms = match task {
+            Task::Mids if steady => self.audits.prices_ms,
+            Task::Account if steady => self.audits.account_ms,
+            Task::Orders if steady => self.audits.orders_ms,
+            Task::Universe | Task::Limits if beside => self.audits.seldom_ms,
+            Task::Mode | Task::Ledger if beside => self.audits.rarely_ms,
+            _ => return every_ms,
+        };
+        every_ms.max(audit_ms)
+    }
+
+    /// Reads as often as the live feed leaves it to be from here on.
+    pub(super) fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+        let every: Vec<u64> = self.due.iter().map(|due| self.paced(due.task, due.every_ms)).collect();
+        for (due, every_ms) in self.due.iter_mut().zip(every) {
+            if due.is_known && !due.is_busy {
+                due.due_steady_ms = due.due_steady_ms.min(due.begun_steady_ms.saturating_add(every_ms));
+            }
+        }
     }
 
     /// Has a task wait for its first read until then.
@@ -251,6 +294,7 @@ impl Schedule {
     /// Takes note of a read that began at `begun_steady_ms`; the next one comes after `every_ms`, or sooner where it failed.
     /// Where another one has begun beside it, that one says when.
     pub(super) fn done(&mut self, task: Task, begun_steady_ms: u64, every_ms: u64, is_ok: bool) {
+        let paced_ms = self.paced(task, every_ms);
         let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
         if is_ok && !due.is_known {
             // A start's overdraft keeps none from what a halt asks for right after it.
@@ -261,6 +305,7 @@ impl Schedule {
             due.steady_from_ms = due.steady_from_ms.max(begun_steady_ms.saturating_add(every_ms));
             due.answered_steady_ms = due.answered_steady_ms.max(begun_steady_ms);
         }
+        due.every_ms = every_ms;
         if begun_steady_ms < due.begun_steady_ms {
             return;
         }
@@ -268,7 +313,7 @@ impl Schedule {
         due.failures = if is_ok { 0 } else { due.failures.saturating_add(1) };
         let doublings = if task == Task::Mode { due.failures.saturating_sub(1).min(MODE_DOUBLINGS) } else { 0 };
         let retry_ms = RETRY_MS.saturating_mul(2_u64.saturating_pow(doublings)).min(MODE_RETRY_MOST_MS);
-        let (pause_ms, apart_ms) = if is_ok { (every_ms, APART_MS) } else { (every_ms.min(retry_ms), retry_ms) };
+        let (pause_ms, apart_ms) = if is_ok { (paced_ms, APART_MS) } else { (every_ms.min(retry_ms), retry_ms) };
         let next_steady_ms = begun_steady_ms.saturating_add(pause_ms);
         // Where it was wanted meanwhile it comes sooner.
         due.due_steady_ms = next_steady_ms.min(due.due_steady_ms.max(begun_steady_ms.saturating_add(apart_ms)));

@@ -5,6 +5,7 @@
 
 use crate::base::day::day_of;
 use crate::guard::effects::{Command, Read};
+use crate::guard::flow::risk::halt::Seen;
 use crate::guard::flow::risk::ledger::LEDGER_GRACE_MS;
 use crate::guard::flow::risk::{halt, ledger, mode, records};
 use crate::guard::flow::step_context::Step;
@@ -28,11 +29,12 @@ pub(crate) fn check(step: &mut Step<'_>) {
         return check_carried(step);
     }
     let (begun_ms, venue_ms, cash) = (account.begun_ms, account.venue_ms, Cash::of(account));
+    let (known_ms, marked) = (account.known_ms(), account.marked);
     let mark = step.guard.risk.with_later_flows(EquitySample { at_ms: venue_ms, equity: account.equity });
-    let cash = cash.valued_at(mark.equity);
+    let (cash, equity) = (cash.valued_at(mark.equity), mark.equity);
     let before_ms = step.guard.risk.last.map(|(_, last_ms)| last_ms);
     if before_ms.is_none_or(|last_ms| begun_ms > last_ms) {
-        if before_ms.is_some_and(|last_ms| begun_ms.saturating_sub(last_ms) > step.guard.config.account_max_age_ms) {
+        if before_ms.is_some_and(|last_ms| begun_ms.saturating_sub(last_ms) > step.guard.account_max_gap_ms()) {
             halt::on_gap(step);
         }
         mode::count_change(step, mark);
@@ -40,11 +42,13 @@ pub(crate) fn check(step: &mut Step<'_>) {
         measure(step, mark, begun_ms, &cash);
         // The same moment, read twice, is one witness.
         let is_new = venue_ms > std::mem::replace(&mut step.guard.risk.seen_ms, venue_ms);
-        halt::check_limits(step, mark.equity, is_new);
-    } else if !step.guard.risk.mode_changed
-        && step.now_ms.saturating_sub(begun_ms) <= step.guard.config.account_max_age_ms
-    {
-        halt::check_limits(step, mark.equity, false);
+        halt::check_limits(step, equity, if is_new { Seen::Anew } else { Seen::Before });
+    } else if !step.guard.risk.mode_changed && step.now_ms.saturating_sub(known_ms) <= step.guard.account_max_age_ms() {
+        let mark = marked.map(|equity| step.guard.risk.with_later_flows(EquitySample { at_ms: venue_ms, equity }));
+        match mark.map(|mark| mark.equity).filter(|marked| *marked < equity) {
+            Some(marked) => halt::check_limits(step, marked, Seen::ByMarks),
+            None => halt::check_limits(step, equity, Seen::Before),
+        }
     }
 }
 
@@ -59,7 +63,7 @@ fn check_carried(step: &mut Step<'_>) {
     };
     if step.now_ms.saturating_sub(begun_ms) <= step.guard.config.account_max_age_ms {
         let is_new = venue_ms > std::mem::replace(&mut step.guard.risk.seen_ms, venue_ms);
-        halt::check_limits(step, equity, is_new);
+        halt::check_limits(step, equity, if is_new { Seen::Anew } else { Seen::Before });
     }
 }
 

@@ -7,7 +7,7 @@ use crate::guard::flow::risk::ledger::LEDGER_GRACE_MS;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, risk_event};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::risk::risk_state::{RiskFigures, RiskState};
+use crate::guard::state::risk::risk_state::{Risk, RiskFigures, RiskState};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::record::risk_record::{Halt, HaltDetails, HaltEnded, RiskRecord};
 use rust_decimal::{Decimal, dec};
@@ -22,8 +22,19 @@ struct Breach {
     reason: String,
 }
 
+/// By what an equity is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// By a read of a moment that none has shown before.
+    Anew,
+    /// By a read that was taken in before.
+    Before,
+    /// By the marks that were pushed since the last read: they may be wrong, and no halt fires by them alone.
+    ByMarks,
+}
+
 /// Fires a halt that is believed, ends one that is over, and warns of one that is near.
-pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
+pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
     let Some(figures) = step.guard.risk.figures(equity, &step.guard.config) else { return };
     warn(step, &figures);
     end_day_halt(step);
@@ -37,7 +48,9 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
     let has_cash_jumped = step.guard.risk.has_cash_jumped() && step.guard.risk.jumped;
     match &mut step.guard.risk.unconfirmed {
         None => {
-            let cash_before = step.guard.risk.cash_before.clone();
+            let Risk { cash, cash_before, .. } = &step.guard.risk;
+            // The last read did not show what marks show now.
+            let cash_before = if seen == Seen::ByMarks { cash } else { cash_before }.clone();
             let doubt = UnconfirmedLoss {
                 seen_ms: step.now_ms,
                 mode_from_ms: step.now_ms,
@@ -50,7 +63,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
             step.guard.risk.unconfirmed = Some(doubt);
             step.effects.immediate.extend([Read::AccountNow, Read::Mode].map(Command::Read));
         }
-        Some(doubt) if is_new => {
+        Some(doubt) if seen == Seen::Anew => {
             doubt.reads = doubt.reads.saturating_add(1);
             if has_cash_jumped {
                 // Another withdrawal, perhaps: the ledger must have had time to show this one as well. Or another purse.
@@ -61,6 +74,9 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
             }
         }
         Some(_) => {}
+    }
+    if seen == Seen::ByMarks {
+        return;
     }
     if let Some(breach) = loss_on_positions(step.guard, equity) {
         fire(step, breach);

@@ -6,18 +6,24 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::view::AccountView;
 
 pub(crate) fn check(guard: &Guard, account: &AccountView, now_ms: u64) -> Result<(), Veto> {
-    let orders_ms = guard.view.orders_ms.unwrap_or_default();
-    let (age_ms, limit_ms) = (account.age_ms(now_ms), guard.config.account_max_age_ms);
-    if age_ms > limit_ms && account.begun_ms > account.moved_ms {
+    let orders_ms = guard.view.orders_known_ms().unwrap_or_default();
+    let (age_ms, limit_ms) = (account.age_ms(now_ms), guard.account_max_age_ms());
+    if age_ms > limit_ms && account.begun_ms > account.shown_ms() {
         let text = format!(
             "the venue goes on showing the account as it was {age_ms} ms ago, over {limit_ms} ms: its answers stand still"
         );
         return Err(Veto::new(Code::AccountStale, text).with(&limit_ms, &age_ms));
     }
+    // One that was not read with the rest is as old as it is, whatever the feed tells.
+    let (valued_ms, valued_limit_ms) = if account.is_valued() {
+        (account.known_ms(), limit_ms)
+    } else {
+        (account.valued_ms.unwrap_or(account.begun_ms), guard.config.account_max_age_ms)
+    };
     for (what, read_ms, limit_ms) in [
-        ("the account was", account.begun_ms, limit_ms),
-        ("the account's equity was", account.valued_ms.unwrap_or(account.begun_ms), limit_ms),
-        ("the open orders were", orders_ms, guard.config.orders_max_age_ms),
+        ("the account was", account.known_ms(), limit_ms),
+        ("the account's equity was", valued_ms, valued_limit_ms),
+        ("the open orders were", orders_ms, guard.orders_max_age_ms()),
     ] {
         let age_ms = now_ms.saturating_sub(read_ms);
         if age_ms > limit_ms {

@@ -12,7 +12,7 @@ pub(crate) fn check(guard: &Guard, now_ms: u64) -> Result<(), Veto> {
     let Some(mids_ms) = guard.view.mids_ms else {
         return Err(Veto::new(Code::PriceStale, "no prices have been read yet; try again in a moment"));
     };
-    let (age_ms, limit_ms) = (now_ms.saturating_sub(mids_ms), guard.config.prices_max_age_ms);
+    let (age_ms, limit_ms) = (now_ms.saturating_sub(mids_ms), guard.prices_max_age_ms());
     if age_ms <= limit_ms {
         return Ok(());
     }

@@ -20,6 +20,5 @@ pub(crate) fn check(guard: &Guard, market: &Market, now_ms: u64) -> Result<(), V
 
 /// Whether a market's mark is known well enough to judge an entry by.
 pub(crate) fn is_known(guard: &Guard, asset: u32, now_ms: u64) -> bool {
-    let config = &guard.config;
-    guard.view.knows_mark(asset, now_ms, config.prices_max_age_ms, config.marks_max_age_ms)
+    guard.view.knows_mark(asset, now_ms, guard.prices_max_age_ms(), guard.config.marks_max_age_ms)
 }

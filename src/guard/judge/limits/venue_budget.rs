@@ -138,7 +138,7 @@ fn reduces(guard: &Guard, order: &Order, now_ms: u64) -> bool {
 /// The price of an exit, and its market's, where no order of an action can fill as the market is: one of the few places
 /// would be gone for nothing. In doubt they may fill.
 fn out_of_reach(guard: &Guard, action: &Action, now_ms: u64) -> Option<(Decimal, Decimal)> {
-    let is_fresh = |mids_ms: u64| now_ms.saturating_sub(mids_ms) <= guard.config.prices_max_age_ms;
+    let is_fresh = |mids_ms: u64| now_ms.saturating_sub(mids_ms) <= guard.prices_max_age_ms();
     guard.view.mids_ms.filter(|mids_ms| is_fresh(*mids_ms))?;
     let out = |order: &Order| {
         let price =

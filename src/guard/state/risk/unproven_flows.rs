@@ -47,6 +47,11 @@ pub(crate) struct UnprovenFlows {
 }
 
 impl UnprovenFlows {
+    /// Whether an entry waits for the read that shows it.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Takes in what moved between two reads with nothing traded.
     pub(crate) fn moved(&mut self, before: &Cash, now: &Cash) {
         let usd = now.usd.saturating_sub(before.usd);

@@ -25,7 +25,7 @@ pub(crate) struct SentOrders {
     /// Orders that may fill: their exposure counts.
     pub(crate) orders: Vec<SentOrder>,
     pub(super) triggers: Vec<SentTrigger>,
-    cancels: Vec<SentCancel>,
+    pub(super) cancels: Vec<SentCancel>,
     /// What was answered, and no read shows.
     pub(crate) unshown: Unshown,
     /// Moves of positions since the last read of the open orders, signed, that nothing which was sent explains.

@@ -24,6 +24,11 @@ struct Cause {
 }
 
 impl SentOrders {
+    /// Whether reads have shown all that was sent and answered.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.orders.is_empty() && self.triggers.is_empty() && self.cancels.is_empty()
+    }
+
     /// The stops that the entries of one side were judged with, of those that may have filled.
     pub(crate) fn judged_stops(&self, view: &View, asset: u32, side: PositionSide) -> Vec<Decimal> {
         let opening = (asset, side.opening().is_buy(), false);

@@ -1,0 +1,144 @@
+//! Fills as the feed tells them: what they open or enlarge is covered at once, and a read follows and proves it.
+
+use crate::base::amount::{percent_of, to_wire};
+use crate::guard::effects::{Command, Read};
+use crate::guard::flow::cover;
+use crate::guard::flow::feed::distrust::distrust;
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::exposure::Exposure;
+use crate::guard::state::guard::Guard;
+use crate::record::events::Trouble;
+use crate::venue::fill::Fill;
+use rust_decimal::{Decimal, dec};
+use std::collections::BTreeMap;
+
+/// No fill is of a time further ahead of the venue's than this.
+const AHEAD_MS: u64 = 5_000;
+/// No fill is further than this from the price that is known.
+const OFF_PCT: Decimal = dec!(20);
+/// A position that a read shows changed has its fill by then.
+const TOLD_WITHIN_MS: u64 = 5_000;
+/// Fills that were missed are told of so far apart.
+const AGAIN_MS: u64 = 10_000;
+
+/// Takes in fills in the order in which they were told.
+pub(super) fn on_fills(step: &mut Step<'_>, fills: &[Fill]) {
+    let mut is_any = false;
+    for fill in fills {
+        is_any |= on_fill(step, fill);
+    }
+    if is_any {
+        cover::refresh(step.guard);
+        cover::record_moved(step);
+        let Guard { view, lines, config, .. } = &*step.guard;
+        step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
+    }
+}
+
+/// Takes in one; whether it has opened or enlarged a position.
+fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
+    let Some(asset) = step.guard.view.universe.by_coin(&fill.coin).map(|market| market.asset) else { return false };
+    let Some(read_ms) = step.guard.view.account.as_ref().map(|account| account.venue_ms) else { return false };
+    if !step.guard.feed.is_new(fill.id()) {
+        return false;
+    }
+    // Late, and what it did was read already.
+    let explains = |size: &Decimal| fill.position_after() == Some(*size);
+    if step.guard.feed.unexplained.get(&asset).is_some_and(|(size, _)| explains(size)) {
+        step.guard.feed.unexplained.remove(&asset);
+    }
+    if fill.time < read_ms {
+        return false;
+    }
+    let held = step.guard.position_told(asset);
+    let after = match after(step.guard, asset, fill) {
+        Ok(after) => after,
+        Err(what) => {
+            distrust(step, "a fill cannot be", &format!("{} {}: {what}", fill.coin, fill.tid));
+            return false;
+        }
+    };
+    // The read is of the same moment, and shows it.
+    if fill.time == read_ms && held == after {
+        return false;
+    }
+    step.guard.feed.filled_ms = step.now_ms;
+    step.guard.risk.traded(step.now_ms);
+    step.effects.immediate.push(Command::Read(Read::AccountNow));
+    if fill.start_position != held {
+        on_missed(step, fill, held);
+        return false;
+    }
+    step.guard.feed.chains.insert(asset, (after, fill.time));
+    // Its own stop comes with it: the reads show that.
+    let has_child = step.guard.view.orders.get(&fill.oid).is_some_and(|order| order.child_stop_px.is_some());
+    if has_child {
+        step.effects.immediate.push(Command::Read(Read::OrdersNow));
+        return false;
+    }
+    let changes = BTreeMap::from([(asset, after.saturating_sub(held))]);
+    cover::note_enlarged(step.guard, &changes);
+    step.guard.view.on_filled(asset, (after, fill.px), fill.time, step.now_ms)
+}
+
+/// The position after a fill, or why it cannot be.
+fn after(guard: &Guard, asset: u32, fill: &Fill) -> Result<Decimal, String> {
+    if fill.px <= Decimal::ZERO || fill.sz <= Decimal::ZERO {
+        return Err(format!("{} at {}", to_wire(fill.sz), to_wire(fill.px)));
+    }
+    if fill.time > guard.clock.latest_ms().saturating_add(AHEAD_MS) {
+        return Err(format!("its time {} is yet to come", fill.time));
+    }
+    let known = guard.view.last_mark(asset).map(|(mark, _)| mark).or_else(|| guard.view.price(asset));
+    let is_off = |known: Decimal| fill.px.saturating_sub(known).abs() > percent_of(known, OFF_PCT);
+    if let Some(known) = known.filter(|known| is_off(*known)) {
+        return Err(format!("its price {} is far from {}", to_wire(fill.px), to_wire(known)));
+    }
+    fill.position_after().ok_or_else(|| format!("it began at {}", to_wire(fill.start_position)))
+}
+
+/// A fill begins where the one before it did not end: one is missing, and nothing is made of this one before a read.
+fn on_missed(step: &mut Step<'_>, fill: &Fill, held: Decimal) {
+    let feed = &mut step.guard.feed;
+    feed.missed = feed.missed.saturating_add(1);
+    if feed.missed_told_ms.is_none_or(|told_ms| step.now_ms.saturating_sub(told_ms) >= AGAIN_MS) {
+        feed.missed_told_ms = Some(step.now_ms);
+        let (coin, began, held) = (&fill.coin, to_wire(fill.start_position), to_wire(held));
+        let text = format!("a fill in {coin} began at {began} where {held} is known to be held; the account is read");
+        step.record(Trouble { text: text.into() });
+    }
+}
+
+/// Takes in an account read: the chains begin anew from what it shows, and what no fill has told of waits for its fill.
+pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decimal>) {
+    let Guard { view, feed, .. } = &mut *step.guard;
+    let Some(account) = &view.account else { return };
+    for asset in changes.keys() {
+        let size = account.positions.get(asset).map_or(Decimal::ZERO, |position| position.szi);
+        let is_told =
+            feed.chains.get(asset).is_some_and(|(after, time_ms)| *after == size || *time_ms > account.venue_ms);
+        if feed.tells_account() && !is_told {
+            feed.unexplained.insert(*asset, (size, step.now_ms));
+        }
+    }
+    feed.chains.retain(|_, (_, time_ms)| *time_ms > account.venue_ms);
+    if !account.by_fill.is_empty() {
+        // It is older than the fill.
+        step.effects.immediate.push(Command::Read(Read::AccountNow));
+    }
+}
+
+/// A position changed, and no fill was told of that: the feed loses what happens.
+pub(super) fn look_for_missed(step: &mut Step<'_>) {
+    let now_ms = step.now_ms;
+    if !step.guard.feed.tells_account() {
+        step.guard.feed.unexplained.clear();
+    }
+    let mut unexplained = step.guard.feed.unexplained.iter();
+    let due = unexplained.find(|(_, (_, since_ms))| now_ms.saturating_sub(*since_ms) >= TOLD_WITHIN_MS);
+    let Some((asset, size)) = due.map(|(asset, (size, _))| (*asset, *size)) else { return };
+    let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
+    step.guard.feed.unexplained.clear();
+    step.guard.feed.missed = step.guard.feed.missed.saturating_add(1);
+    distrust(step, "a fill was not told", &format!("the position in {coin} is {}", to_wire(size)));
+}

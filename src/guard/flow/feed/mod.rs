@@ -1,0 +1,109 @@
+//! The live feed's part in the watch: what it tells is acted on where waiting would leave a position bare, and is a reason to
+//! read everywhere else. Nothing is closed, and no halt fires, by a push alone.
+
+mod distrust;
+mod fills;
+mod orders;
+mod pace;
+mod prices;
+mod states;
+
+use crate::guard::effects::{Command, Read};
+use crate::guard::feed_news::{FeedCommand, FeedNews};
+use crate::guard::flow::step_context::Step;
+use crate::venue::stream::data::{Data, WebData};
+use std::collections::BTreeMap;
+
+/// Takes in what the feed tells.
+pub(crate) fn on_news(step: &mut Step<'_>, news: FeedNews) {
+    match news {
+        FeedNews::Proved(topics) => step.guard.feed.proved = topics,
+        FeedNews::Opened { socket } => {
+            step.guard.feed.opened = Some((socket, step.now_ms));
+            step.effects.immediate.extend([Read::AccountNow, Read::OrdersNow].map(Command::Read));
+        }
+        FeedNews::Told(data) => on_told(step, *data),
+        FeedNews::Prices { marks, mids, begun_ms } => prices::on_prices(step, &marks, &mids, begun_ms),
+        FeedNews::Figures(figures) => step.guard.feed.figures = figures,
+    }
+}
+
+fn on_told(step: &mut Step<'_>, data: Data) {
+    let mut read = |wanted: &[Read]| step.effects.immediate.extend(wanted.iter().cloned().map(Command::Read));
+    match data {
+        Data::Fills(rows) => fills::on_fills(step, &rows.rows),
+        Data::Event(event) => {
+            if event.liquidation.is_some() {
+                read(&[Read::AccountNow, Read::OrdersNow]);
+            } else if !event.cancels.is_empty() {
+                read(&[Read::OrdersNow]);
+            }
+            fills::on_fills(step, &event.fills);
+        }
+        Data::OrderUpdates(updates) => orders::on_updates(step, &updates),
+        Data::Account(_, state) => states::on_account(step, &state),
+        Data::OpenOrders(_, orders) => orders::on_open_orders(step, &orders),
+        Data::Ledger(rows) if !rows.is_snapshot && !rows.rows.is_empty() => {
+            let since_ms = step.guard.risk.ledger_since_ms();
+            read(&[Read::AccountNow, Read::Ledger { since_ms }]);
+        }
+        Data::Fundings(rows) if !rows.is_snapshot => read(&[Read::Account]),
+        Data::Spot(_, spot) => {
+            if step.guard.feed.spot.replace(spot.clone()).is_some_and(|before| before != spot) {
+                step.effects.immediate.push(Command::Read(Read::Account));
+            }
+        }
+        Data::WebData(WebData { abstraction, .. }) => {
+            let before = std::mem::replace(&mut step.guard.feed.mode, abstraction.clone());
+            if before.is_some() && before != abstraction {
+                step.effects.immediate.push(Command::Read(Read::Mode));
+            }
+        }
+        Data::Mids(mids) => {
+            let begun_ms = step.guard.feed.as_of_ms;
+            prices::on_mids(step, &mids, begun_ms);
+        }
+        // Prices of single markets come together, and a market's best bid and ask say no more than its mid.
+        Data::Ledger(_) | Data::Fundings(_) | Data::Bbo(_) | Data::AssetCtx(_) => {}
+    }
+}
+
+/// Takes in that the account was read; `changes` is by how much each position has changed since the read before.
+pub(crate) fn on_account_read(step: &mut Step<'_>, changed: &BTreeMap<u32, rust_decimal::Decimal>) {
+    if step.guard.config.feed {
+        fills::on_account_read(step, changed);
+    }
+}
+
+/// Tells the feed which markets there are.
+pub(crate) fn on_universe(step: &mut Step<'_>) {
+    if step.guard.config.feed {
+        let coins = step.guard.view.universe.iter().map(|market| market.coin.clone()).collect();
+        step.effects.immediate.push(Command::Feed(FeedCommand::Universe(coins)));
+    }
+}
+
+/// Does what is due after a step.
+pub(crate) fn after_step(step: &mut Step<'_>, is_tick: bool) {
+    if !step.guard.config.feed {
+        return;
+    }
+    tell_read(step);
+    if is_tick {
+        fills::look_for_missed(step);
+        step.guard.view.forget_fills(step.now_ms);
+        pace::tell_wanted(step);
+    }
+    pace::tell_pace(step);
+}
+
+/// Tells the feed that all it waits for was read: what came meanwhile comes after that.
+fn tell_read(step: &mut Step<'_>) {
+    let Some((socket, since_ms)) = step.guard.feed.opened else { return };
+    let view = &step.guard.view;
+    let is_read = view.account.as_ref().is_some_and(|account| account.begun_ms >= since_ms);
+    if is_read && view.orders_ms >= Some(since_ms) {
+        step.guard.feed.opened = None;
+        step.effects.immediate.push(Command::Feed(FeedCommand::BaselineRead(socket)));
+    }
+}

@@ -1,0 +1,73 @@
+//! Open orders as the feed tells them: they are read where something became of one, and where the feed shows others than were
+//! read.
+
+use crate::guard::effects::{Command, Read};
+use crate::guard::flow::feed::distrust::distrust;
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::cover;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::view::Resting;
+use crate::venue::info::OpenOrder;
+use crate::venue::stream::events::OrderUpdate;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// What the venue calls an order that it holds.
+const RESTS: [&str; 2] = ["open", "triggered"];
+
+/// Takes in what became of orders.
+pub(super) fn on_updates(step: &mut Step<'_>, updates: &[OrderUpdate]) {
+    step.guard.feed.updated_ms = step.now_ms;
+    for update in updates {
+        let (oid, size) = (update.order.oid, update.order.sz);
+        let is_open = RESTS.contains(&update.status.as_str());
+        let known = step.guard.order(oid);
+        let is_known = match known {
+            Some(order) => is_open && order.size == size,
+            None => !is_open,
+        };
+        let is_cover = known.is_some_and(|order| covers(step.guard, order));
+        if is_cover && !is_open {
+            step.effects.immediate.extend([Read::AccountNow, Read::OrdersNow].map(Command::Read));
+        } else if !is_known {
+            step.effects.immediate.push(Command::Read(Read::Orders));
+        }
+    }
+}
+
+fn covers(guard: &Guard, order: &Resting) -> bool {
+    cover::covers(order, guard.view.position(order.asset))
+}
+
+/// Takes in all open orders.
+pub(super) fn on_open_orders(step: &mut Step<'_>, orders: &[OpenOrder]) {
+    let Some(read_ms) = step.guard.view.orders_ms else { return };
+    let told: BTreeMap<u64, Decimal> = orders.iter().filter(|order| is_core(step.guard, order)).map(of).collect();
+    let read: BTreeMap<u64, Decimal> = step.guard.view.orders.values().map(|order| (order.oid, order.size)).collect();
+    if told == read {
+        step.guard.feed.orders_differ_ms = None;
+        // They have no time of their own: they are as late as what has one.
+        step.guard.view.orders_agreed_ms = Some(step.guard.feed.as_of_ms);
+        return;
+    }
+    let missing = step.guard.view.orders.values().filter(|order| !told.contains_key(&order.oid));
+    let is_bare = missing.into_iter().any(|order| covers(step.guard, order));
+    step.effects.immediate.push(Command::Read(if is_bare { Read::OrdersNow } else { Read::Orders }));
+    let is_idle = step.guard.is_idle();
+    let feed = &mut step.guard.feed;
+    let before_ms = feed.orders_differ_ms.replace(step.now_ms);
+    // Nothing was told to have happened since the read, and they were read since they differed.
+    let is_quiet = is_idle && feed.updated_ms.max(feed.filled_ms) < read_ms;
+    if is_quiet && before_ms.is_some_and(|before_ms| read_ms > before_ms) {
+        feed.orders_differ_ms = None;
+        distrust(step, "its open orders are not those that are read", "twice in a row");
+    }
+}
+
+fn is_core(guard: &Guard, order: &OpenOrder) -> bool {
+    guard.view.universe.by_coin(&order.coin).is_some()
+}
+
+fn of(order: &OpenOrder) -> (u64, Decimal) {
+    (order.oid, order.sz)
+}

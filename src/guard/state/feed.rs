@@ -1,0 +1,108 @@
+//! The live feed's part of the state: what it has told, and what of that is believed.
+//!
+//! Reads stay the truth. The feed says when to read, covers what has just filled, and shows that nothing has changed since.
+
+use crate::guard::feed_news::{FeedCommand, FeedFigures, Pace};
+use crate::venue::fill::FillId;
+use crate::venue::info::SpotState;
+use crate::venue::stream::topic::{AccountFeed, Topic};
+use rust_decimal::Decimal;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A feed that told what cannot be is not believed for so long.
+const DISTRUST_MS: u64 = 60_000;
+/// Fills that are remembered, so that none counts twice.
+const MOST_FILLS: usize = 4_096;
+
+/// Account, without which no position is known by the feed.
+const OF_ACCOUNT: [Topic; 3] =
+    [Topic::Account(AccountFeed::Account), Topic::Account(AccountFeed::Fills), Topic::Account(AccountFeed::Events)];
+const OF_ORDERS: [Topic; 2] = [Topic::Account(AccountFeed::OpenOrders), Topic::Account(AccountFeed::OrderUpdates)];
+const OF_THE_REST: [Topic; 2] = [Topic::Account(AccountFeed::Ledger), Topic::Account(AccountFeed::WebData)];
+
+/// What the feed has told.
+#[derive(Debug, Default)]
+pub(crate) struct FeedState {
+    /// What can be believed.
+    pub(crate) proved: BTreeSet<Topic>,
+    /// The socket that waits for reads, and since when.
+    pub(crate) opened: Option<(u64, u64)>,
+    pub(crate) figures: FeedFigures,
+    /// What the feed was last told to do about it.
+    pub(crate) pace: Pace,
+    pub(crate) wanted: BTreeSet<String>,
+    /// Since when nothing is on its way and nothing is in doubt.
+    pub(crate) calm_ms: Option<u64>,
+    /// Since when not everything is proved.
+    pub(crate) down_ms: Option<u64>,
+    /// What it told that cannot be, and when.
+    pub(crate) nonsense: Option<(String, u64)>,
+    /// The machine's time that the newest state of the account holds for at the earliest.
+    pub(crate) as_of_ms: u64,
+    /// When a fill, and when what became of an order, was told last.
+    pub(crate) filled_ms: u64,
+    pub(crate) updated_ms: u64,
+    /// Each market's position after the newest fill, with the venue's time of that.
+    pub(crate) chains: BTreeMap<u32, (Decimal, u64)>,
+    /// Positions that a read showed changed and no fill has told of yet, since when.
+    pub(crate) unexplained: BTreeMap<u32, (Decimal, u64)>,
+    /// When the feed's account, and its open orders, last differed from what was read.
+    pub(crate) account_differs_ms: Option<u64>,
+    pub(crate) orders_differ_ms: Option<u64>,
+    /// Fills that were missed, by the position that others began at.
+    pub(crate) missed: u64,
+    pub(crate) missed_told_ms: Option<u64>,
+    /// When the account was last read because marks make another equity of it.
+    pub(crate) value_asked_ms: Option<u64>,
+    pub(crate) spot: Option<SpotState>,
+    pub(crate) mode: Option<String>,
+    fills: BTreeSet<FillId>,
+}
+
+impl FeedState {
+    /// Remembers a fill; whether it is new.
+    pub(crate) fn is_new(&mut self, fill: FillId) -> bool {
+        let is_new = self.fills.insert(fill);
+        if self.fills.len() > MOST_FILLS {
+            self.fills.pop_first();
+        }
+        is_new
+    }
+
+    fn has(&self, topics: &[Topic]) -> bool {
+        topics.iter().all(|topic| self.proved.contains(topic))
+    }
+
+    /// Whether it may be believed at all.
+    pub(crate) fn is_trusted(&self, now_ms: u64) -> bool {
+        self.nonsense.as_ref().is_none_or(|(_, at_ms)| now_ms.saturating_sub(*at_ms) >= DISTRUST_MS)
+    }
+
+    pub(crate) fn tells_account(&self) -> bool {
+        self.has(&OF_ACCOUNT)
+    }
+
+    pub(crate) fn tells_orders(&self) -> bool {
+        self.has(&OF_ORDERS)
+    }
+
+    pub(crate) fn tells_prices(&self) -> bool {
+        self.proved.contains(&Topic::Mids)
+    }
+
+    /// Whether it tells all that the guard goes by.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.tells_account() && self.tells_orders() && self.tells_prices() && self.has(&OF_THE_REST)
+    }
+
+    /// Whether the rest, ledger and mode, is told.
+    pub(crate) fn tells_the_rest(&self) -> bool {
+        self.has(&OF_THE_REST)
+    }
+
+    /// The command that has the feed's socket end; nothing of it is believed from here on.
+    pub(crate) fn distrust(&mut self, reason: &'static str) -> FeedCommand {
+        self.proved.clear();
+        FeedCommand::Distrust(reason)
+    }
+}

@@ -1,0 +1,129 @@
+//! Positions that a fill has opened or enlarged and no read shows yet. What a fill closes waits for the read: a stop that is too
+//! large for a moment can only reduce, and a fill that never was must close nothing.
+
+use crate::guard::state::by_fill::ByFill;
+use crate::guard::state::view::{AccountView, View};
+use crate::venue::info::{Leverage, MarginMode, Position};
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// What a fill has told is forgotten after so long without a read that shows it.
+const MOST_MS: u64 = 10_000;
+
+impl AccountView {
+    /// The positions as they were read.
+    pub(crate) fn positions_read(&self) -> BTreeMap<u32, Position> {
+        let mut positions = self.positions.clone();
+        for (asset, by_fill) in &self.by_fill {
+            match &by_fill.read {
+                Some(read) => drop(positions.insert(*asset, read.clone())),
+                None => drop(positions.remove(asset)),
+            }
+        }
+        positions
+    }
+
+    /// What fills have made of positions after this time of the venue's: an answer that is older takes nothing of it back.
+    pub(crate) fn filled_after(&self, venue_ms: u64, begun_ms: u64) -> BTreeMap<u32, (Position, u64, u64)> {
+        let is_later =
+            |by_fill: &ByFill| by_fill.time_ms > venue_ms && begun_ms.saturating_sub(by_fill.at_ms) < MOST_MS;
+        let later = self.by_fill.iter().filter(|(_, by_fill)| is_later(by_fill));
+        let later = later.filter_map(|(asset, by_fill)| {
+            Some((*asset, (self.positions.get(asset)?.clone(), by_fill.time_ms, by_fill.at_ms)))
+        });
+        later.collect()
+    }
+}
+
+impl View {
+    /// Whether a market's position is by a fill, and no read has shown it.
+    pub(crate) fn is_by_fill(&self, asset: u32) -> bool {
+        self.account.as_ref().is_some_and(|account| account.by_fill.contains_key(&asset))
+    }
+
+    /// Takes in that fills at about `px` up to a time of the venue's have brought a position to `size`, signed. Returns whether
+    /// it is opened or enlarged by that.
+    pub(crate) fn on_filled(&mut self, asset: u32, (size, px): (Decimal, Decimal), time_ms: u64, at_ms: u64) -> bool {
+        let mark = self.last_mark(asset).map(|(mark, _)| mark);
+        let price = mark.or_else(|| self.mids.get(&asset).copied()).unwrap_or(px);
+        let leverage = self.leverage.get(&asset).map(|(leverage, _)| leverage.clone());
+        let Some(coin) = self.market(asset).map(|market| market.coin.clone()) else { return false };
+        let held = self.account.as_ref().and_then(|account| account.positions.get(&asset));
+        let before = held.map_or(Decimal::ZERO, |position| position.szi);
+        let is_same_side = before.is_zero() || before.is_sign_positive() == size.is_sign_positive();
+        if !is_same_side || size.abs() <= before.abs() {
+            return false;
+        }
+        let more = size.saturating_sub(before);
+        let paid = held.and_then(|position| position.entry_px).unwrap_or(px).saturating_mul(before);
+        let position = Position {
+            coin,
+            szi: size,
+            leverage: leverage.unwrap_or(Leverage { mode: MarginMode::Cross, value: 1 }),
+            entry_px: paid.saturating_add(px.saturating_mul(more)).checked_div(size),
+            position_value: price.saturating_mul(size.abs()),
+            unrealized_pnl: held.map_or(Decimal::ZERO, |position| position.unrealized_pnl),
+            liquidation_px: held.and_then(|position| position.liquidation_px),
+            margin_used: held.map_or(Decimal::ZERO, |position| position.margin_used),
+        };
+        self.enlarge(asset, position, time_ms, at_ms);
+        true
+    }
+
+    /// Puts an enlarged position in the place of the one that was read, if it is larger.
+    pub(crate) fn enlarge(&mut self, asset: u32, position: Position, time_ms: u64, at_ms: u64) {
+        let Some(account) = &mut self.account else { return };
+        let read = match account.by_fill.remove(&asset) {
+            Some(by_fill) => by_fill.read,
+            None => account.positions.get(&asset).cloned(),
+        };
+        let is_larger = |read: &Position| {
+            read.szi.is_sign_positive() == position.szi.is_sign_positive() && position.szi.abs() > read.szi.abs()
+        };
+        if read.as_ref().is_none_or(is_larger) {
+            account.positions.insert(asset, position);
+            account.by_fill.insert(asset, ByFill { read, time_ms, at_ms });
+        }
+    }
+
+    /// Forgets what a fill has told where no read has shown it for long.
+    pub(crate) fn forget_fills(&mut self, now_ms: u64) {
+        let Some(account) = &mut self.account else { return };
+        let is_old = |by_fill: &ByFill| now_ms.saturating_sub(by_fill.at_ms) >= MOST_MS;
+        if account.by_fill.values().any(is_old) {
+            let read = account.positions_read();
+            let kept = account.by_fill.iter().filter(|(_, by_fill)| !is_old(by_fill));
+            let kept: BTreeMap<u32, ByFill> = kept.map(|(asset, by_fill)| (*asset, by_fill.clone())).collect();
+            let enlarged = kept.keys().filter_map(|asset| Some((*asset, account.positions.get(asset)?.clone())));
+            let enlarged: Vec<(u32, Position)> = enlarged.collect();
+            (account.positions, account.by_fill) = (read, kept);
+            account.positions.extend(enlarged);
+        }
+    }
+
+    /// Values the account at the newest marks.
+    pub(crate) fn revalue(&mut self) {
+        let Some(account) = &mut self.account else { return };
+        let gained = account.positions.iter().filter_map(|(asset, position)| {
+            let (mark, begun_ms) = self.marks.get(asset)?;
+            let read = position.position_value.checked_div(position.szi.abs())?;
+            let is_newer = *begun_ms > account.begun_ms;
+            is_newer.then(|| mark.saturating_sub(read).saturating_mul(position.szi))
+        });
+        let gained: Vec<Decimal> = gained.collect();
+        account.marked = (!gained.is_empty())
+            .then(|| gained.iter().fold(account.equity, |equity, gain| equity.saturating_add(*gain)));
+    }
+
+    /// Takes in mids of some markets; the others stay as old as they are.
+    pub(crate) fn move_mids(&mut self, mids: &BTreeMap<String, Decimal>, begun_ms: u64) {
+        if self.mids_ms.is_none_or(|held| held > begun_ms) {
+            return;
+        }
+        for (coin, mid) in mids.iter().filter(|(_, mid)| **mid > Decimal::ZERO) {
+            if let Some(market) = self.universe.by_coin(coin) {
+                self.mids.insert(market.asset, *mid);
+            }
+        }
+    }
+}

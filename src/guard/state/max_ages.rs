@@ -1,0 +1,49 @@
+//! How old what is known may be: by reads alone as configured, and longer while the live feed shows that nothing has changed.
+
+use crate::guard::state::guard::Guard;
+use rust_decimal::Decimal;
+
+/// What was told is as good as a read for three of the venue's cadences, and five seconds of what its times may be off.
+const TOLD_MAX_AGE_MS: u64 = 20_000;
+/// What is read beside a feed that is believed is read so far apart at most.
+const READ_MAX_GAP_MS: u64 = 40_000;
+
+impl Guard {
+    /// The venue's time, once it was read.
+    #[must_use]
+    pub fn venue_ms(&self) -> Option<u64> {
+        self.clock.venue_ms()
+    }
+
+    /// The position of a market by the newest fill or read.
+    pub(in crate::guard) fn position_told(&self, asset: u32) -> Decimal {
+        let read_ms = self.view.account.as_ref().map_or(0, |account| account.venue_ms);
+        let told = self.feed.chains.get(&asset).filter(|(_, time_ms)| *time_ms > read_ms);
+        told.map_or_else(|| self.view.position(asset), |(size, _)| *size)
+    }
+
+    /// An account older than this is stale.
+    pub(in crate::guard) fn account_max_age_ms(&self) -> u64 {
+        max_age(self.config.account_max_age_ms, self.feed.tells_account())
+    }
+
+    /// Prices older than this are stale.
+    pub(in crate::guard) fn prices_max_age_ms(&self) -> u64 {
+        max_age(self.config.prices_max_age_ms, self.feed.tells_prices())
+    }
+
+    /// Open orders older than this are stale.
+    pub(in crate::guard) fn orders_max_age_ms(&self) -> u64 {
+        max_age(self.config.orders_max_age_ms, self.feed.tells_orders())
+    }
+
+    /// The account was not read for long where two reads are further apart than this.
+    pub(in crate::guard) fn account_max_gap_ms(&self) -> u64 {
+        let most_ms = if self.config.feed { READ_MAX_GAP_MS } else { 0 };
+        self.config.account_max_age_ms.max(most_ms)
+    }
+}
+
+fn max_age(configured_ms: u64, is_told: bool) -> u64 {
+    if is_told { configured_ms.max(TOLD_MAX_AGE_MS) } else { configured_ms }
+}

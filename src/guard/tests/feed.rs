@@ -1,0 +1,391 @@
+//! The live feed's news: covered at once, believed as far as it is proved, and closing nothing.
+
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+use super::fixture::*;
+use super::halting::{explain, state};
+use crate::guard::feed_news::{FeedCommand, FeedNews};
+use crate::guard::{Command, Config, Effects, Input, Mode, Read};
+use crate::rules::Rules;
+use crate::venue::info::{AccountMode, Leverage, MarginMode};
+use crate::venue::stream::data::Data;
+use crate::venue::stream::frame::Frame;
+use crate::venue::stream::topic::{AccountFeed, Topic};
+
+fn listening() -> Config {
+    Config { feed: true, ..config(Mode::Testnet, Rules::default()) }
+}
+
+/// A guard that has read everything and believes its feed.
+fn desk() -> Desk {
+    let mut desk = Desk::blank(listening());
+    desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: NOW });
+    desk.read();
+    explain(&mut desk, json!([]));
+    desk.leverage(ETH, Some(Leverage { mode: MarginMode::Cross, value: 5 }));
+    desk.wait(100);
+    prove(&mut desk);
+    desk
+}
+
+fn tell(desk: &mut Desk, news: FeedNews) -> Effects {
+    desk.step(Input::Feed(news))
+}
+
+fn prove(desk: &mut Desk) {
+    let all = AccountFeed::ALL.map(Topic::Account).into_iter().chain([Topic::Mids]).collect();
+    tell(desk, FeedNews::Proved(all));
+}
+
+fn push(desk: &mut Desk, channel: &str, data: Value) -> Effects {
+    let Ok(Frame::Data(data)) = Frame::read(&json!({"channel": channel, "data": data}).to_string()) else {
+        panic!("no frame: {data}")
+    };
+    tell(desk, FeedNews::Told(Box::<Data>::new(data)))
+}
+
+/// A buy of ETH at 2000, `after_ms` after now.
+fn fill(desk: &Desk, after_ms: u64, start: &str, size: &str) -> Value {
+    let time = desk.now + after_ms;
+    json!({"coin": "ETH", "px": "2000", "sz": size, "side": "B", "time": time, "startPosition": start, "dir": "",
+        "closedPnl": "0.0", "hash": "0x", "oid": 77, "crossed": true, "fee": "0.0", "tid": time, "feeToken": "USDC"})
+}
+
+fn fills(desk: &mut Desk, fills: Vec<Value>) -> Effects {
+    push(desk, "userFills", json!({"user": ACCOUNT, "fills": fills}))
+}
+
+fn price(desk: &mut Desk, coin: &str, px: Decimal) -> Effects {
+    let prices = [(coin.to_owned(), px)].into_iter().collect();
+    let begun_ms = desk.now;
+    tell(desk, FeedNews::Prices { marks: prices, mids: [].into(), begun_ms })
+}
+
+/// The account as it is, of this time.
+fn account(desk: &mut Desk, time: u64) -> Effects {
+    let mut state = json!({"marginSummary": {"accountValue": "1"}, "crossMaintenanceMarginUsed": "0", "time": time});
+    let position = |(coin, szi): (&&str, &Decimal)| {
+        json!({"position": {"coin": coin, "szi": szi, "leverage":
+        {"type": "cross", "value": 5}, "positionValue": "1", "unrealizedPnl": "0", "marginUsed": "0"}})
+    };
+    state["assetPositions"] = desk.positions.iter().map(position).collect();
+    push(desk, "clearinghouseState", json!({"user": ACCOUNT, "clearinghouseState": state}))
+}
+
+fn commands(effects: &Effects) -> Vec<&FeedCommand> {
+    let feeds = effects.immediate.iter();
+    feeds.filter_map(|command| if let Command::Feed(command) = command { Some(command) } else { None }).collect()
+}
+
+fn is_distrusted(effects: &Effects) -> bool {
+    commands(effects).iter().any(|command| matches!(command, FeedCommand::Distrust(_)))
+}
+
+/// The sizes of the stops that are sent, and nothing else is.
+fn stops(effects: &Effects) -> Vec<String> {
+    let protect: Vec<Value> = events(effects).into_iter().filter(|event| event["kind"] == "protect").collect();
+    let actions = protect.iter().flat_map(|event| event["actions"].as_array().unwrap());
+    actions
+        .map(|action| {
+            let order = &action["orders"][0];
+            assert_eq!((&order["r"], &order["t"]["trigger"]["tpsl"]), (&json!(true), &json!("sl")), "{action}");
+            order["s"].as_str().unwrap().to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn a_fill_is_covered_before_any_read() {
+    let mut desk = desk();
+    let told = fill(&desk, 1, "0", "0.4");
+    let effects = fills(&mut desk, vec![told.clone()]);
+    assert_eq!(stops(&effects), ["0.4"]);
+    assert!(reads(&effects).contains(&&Read::AccountNow), "{effects:?}");
+    assert!(fills(&mut desk, vec![told]).records.is_empty(), "twice is once");
+    // Fills of one moment, each from where the last one ended.
+    let mut desk = self::desk();
+    let told = vec![fill(&desk, 1, "0", "0.1"), fill(&desk, 2, "0.1", "0.2")];
+    assert_eq!(stops(&fills(&mut desk, told)), ["0.3"]);
+}
+
+#[test]
+fn a_fill_that_was_read_counts_no_more() {
+    for (after_ms, is_new) in [(0, true), (1, true)] {
+        let mut desk = desk();
+        let told = fill(&desk, after_ms, "0", "0.4");
+        assert_eq!(!stops(&fills(&mut desk, vec![told])).is_empty(), is_new, "{after_ms}");
+    }
+    let mut desk = desk();
+    let (older, same) = (fill(&desk, 0, "0", "0.3"), fill(&desk, 1, "0.3", "0.1"));
+    desk.now += 1;
+    desk.hold("ETH", dec!(0.4));
+    for told in [older, same] {
+        let effects = fills(&mut desk, vec![told]);
+        assert!(effects.records.is_empty() && reads(&effects).is_empty(), "{effects:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_older_than_a_fill_takes_nothing_back() {
+    let mut desk = desk();
+    let told = fill(&desk, 50, "0", "0.4");
+    let filled_ms = desk.now + 50;
+    desk.now += 60;
+    fills(&mut desk, vec![told]);
+    let shown = |desk: &Desk| desk.guard.status(desk.now, (0, 0)).positions.len();
+    desk.now += 100;
+    let (state, equity, begun_ms) = (desk.state(filled_ms - 1), desk.equity, desk.now);
+    let effects = desk.step(Input::Account { state, equity, begun_ms });
+    assert_eq!(shown(&desk), 1);
+    assert!(reads(&effects).contains(&&Read::AccountNow), "it is asked for again");
+    desk.now += 100;
+    let (state, begun_ms) = (desk.state(filled_ms), desk.now);
+    desk.step(Input::Account { state, equity, begun_ms });
+    assert_eq!(shown(&desk), 0, "one of its time does");
+}
+
+/// What never was is forgotten, also where nothing can be read.
+#[test]
+fn a_fill_that_no_read_shows_is_forgotten() {
+    let mut desk = desk();
+    let told = fill(&desk, 1, "0", "0.4");
+    fills(&mut desk, vec![told]);
+    let shown = |desk: &Desk| desk.guard.status(desk.now, (0, 0)).positions.len();
+    for (passed_ms, count) in [(9_999, 1), (1, 0)] {
+        desk.now += passed_ms;
+        desk.step(Input::Tick);
+        assert_eq!(shown(&desk), count, "{passed_ms}");
+    }
+}
+
+#[test]
+fn what_a_fill_closes_waits_for_the_read() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(-0.4));
+    desk.wait(1_000);
+    desk.now += 1;
+    let told = fill(&desk, 1, "-0.4", "0.4");
+    let effects = fills(&mut desk, vec![told]);
+    assert_eq!(desk.guard.status(desk.now, (0, 0)).positions[0].size, dec!(0.4));
+    assert!(sends(&effects).is_empty() && reads(&effects).contains(&&Read::AccountNow), "{effects:?}");
+}
+
+#[test]
+fn a_fill_that_begins_elsewhere_has_the_account_read() {
+    let mut desk = desk();
+    let told = fill(&desk, 1, "0.5", "0.4");
+    let effects = fills(&mut desk, vec![told]);
+    assert!(stops(&effects).is_empty() && reads(&effects).contains(&&Read::AccountNow));
+    let told = events(&effects);
+    assert!(told[0]["text"].as_str().unwrap().contains("began at 0.5 where 0 is known"), "{told:?}");
+    assert_eq!(desk.guard.status(desk.now, (0, 0)).venue.feed.unwrap().missed, 1);
+}
+
+#[test]
+fn a_fill_that_cannot_be_ends_the_socket() {
+    let ahead_ms = 5_000;
+    for (key, value, is_odd) in [
+        ("px", json!("2400"), false),
+        ("px", json!("2400.1"), true),
+        ("px", json!("1600"), false),
+        ("px", json!("1599.9"), true),
+        ("px", json!("0"), true),
+        ("sz", json!("0"), true),
+        ("sz", json!("-1"), true),
+        ("time", json!(NOW + 100 + ahead_ms), false),
+        ("time", json!(NOW + 100 + ahead_ms + 1), true),
+    ] {
+        let mut desk = desk();
+        let mut told = fill(&desk, 1, "0", "0.4");
+        told[key] = value.clone();
+        let effects = fills(&mut desk, vec![told]);
+        assert_eq!((is_distrusted(&effects), stops(&effects).is_empty()), (is_odd, is_odd), "{key} {value}");
+        let health = desk.guard.health(desk.now);
+        assert_eq!(health.problems.iter().any(|text| text.contains("live feed")), is_odd, "{health:?}");
+    }
+}
+
+#[test]
+fn a_price_that_cannot_be_is_not_taken_in() {
+    for (px, is_odd) in [(dec!(2400), false), (dec!(2400.1), true), (dec!(1600), false), (dec!(1599.9), true)] {
+        let mut desk = desk();
+        desk.hold("ETH", dec!(0.4));
+        assert_eq!(is_distrusted(&price(&mut desk, "ETH", px)), is_odd, "{px}");
+        assert!(!is_distrusted(&price(&mut desk, "SOL", dec!(1))), "nothing is held there");
+    }
+}
+
+/// A loss by marks alone asks for a read; the read that shows it too fires the halt, and one that does not ends the doubt.
+#[test]
+fn a_halt_by_marks_is_confirmed_by_one_read() {
+    for (equity, wanted) in [(dec!(9000), "halted_for_day"), (dec!(10000), "active")] {
+        let mut desk = desk();
+        desk.hold("ETH", dec!(4));
+        desk.wait(1_000);
+        // The ledger has told of all that came before.
+        desk.wait(11_000);
+        explain(&mut desk, json!([]));
+        desk.now += 10;
+        // 4 x 250 is a tenth of the equity.
+        let effects = price(&mut desk, "ETH", dec!(1750));
+        assert!(reads(&effects).contains(&&Read::AccountNow), "{effects:?}");
+        for _ in 0..5 {
+            desk.now += 100;
+            price(&mut desk, "ETH", dec!(1750));
+            assert_eq!(state(&desk), "active", "marks fire nothing");
+        }
+        desk.now += 10;
+        desk.mids.insert("ETH".to_owned(), if equity < dec!(10000) { dec!(1750) } else { dec!(2000) });
+        (desk.equity, desk.unrealized) = (equity, equity - dec!(10000));
+        desk.read_account(desk.now);
+        assert_eq!(state(&desk), wanted);
+    }
+}
+
+#[test]
+fn a_peak_is_one_that_was_read() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(4));
+    explain(&mut desk, json!([]));
+    let peak = |desk: &Desk| desk.guard.status(desk.now, (0, 0)).risk.peak_equity;
+    let before = peak(&desk);
+    desk.now += 10;
+    let effects = price(&mut desk, "ETH", dec!(2200));
+    assert!(reads(&effects).contains(&&Read::Account) && peak(&desk) == before, "{effects:?}");
+    let status = desk.guard.status(desk.now, (0, 0));
+    assert_eq!(status.equity, Some(dec!(10800)), "and the equity is by the newest marks");
+    desk.now += 9_999;
+    assert!(!reads(&price(&mut desk, "ETH", dec!(2201))).contains(&&Read::Account));
+    desk.now += 1;
+    assert!(reads(&price(&mut desk, "ETH", dec!(2202))).contains(&&Read::Account));
+}
+
+/// Entries go on while the feed shows what was read, and wait once it does not.
+#[test]
+fn a_feed_that_agrees_is_as_good_as_a_read_for_a_while() {
+    for (passed_ms, is_fresh) in [(20_000, true), (20_001, false)] {
+        for is_proved in [true, false] {
+            let mut desk = desk();
+            desk.now += 4_000;
+            let time = desk.now;
+            account(&mut desk, time);
+            if !is_proved {
+                tell(&mut desk, FeedNews::Proved([].into()));
+            }
+            desk.now += passed_ms;
+            desk.read_mids(desk.now);
+            desk.read_orders(desk.now);
+            let code =
+                desk.order(with(buy(ETH, "2000", "0.1"), "/t", json!({"limit": {"tif": "Ioc"}}))).code().to_owned();
+            assert_eq!(code != "account_stale", is_fresh && is_proved, "{passed_ms} {is_proved}: {code}");
+        }
+    }
+}
+
+/// Two frames in a row that differ from reads between them, with nothing told meanwhile.
+#[test]
+fn a_feed_that_goes_on_to_differ_is_not_believed() {
+    for is_told in [false, true] {
+        let mut desk = desk();
+        desk.hold("ETH", dec!(0.4));
+        desk.step(Input::Tick);
+        let differ = |desk: &mut Desk| {
+            desk.now += 1_000;
+            let held = std::mem::take(&mut desk.positions);
+            let time = desk.now;
+            let effects = account(desk, time);
+            desk.positions = held;
+            effects
+        };
+        let effects = differ(&mut desk);
+        assert!(!is_distrusted(&effects) && reads(&effects).contains(&&Read::AccountNow));
+        desk.now += 100;
+        desk.read_account(desk.now);
+        if is_told {
+            let told = fill(&desk, 1, "0.4", "0.1");
+            desk.now += 10;
+            fills(&mut desk, vec![told]);
+        }
+        assert_eq!(is_distrusted(&differ(&mut desk)), !is_told);
+    }
+}
+
+/// A position that changed without its fill.
+#[test]
+fn a_fill_that_was_never_told_ends_the_socket() {
+    let mut desk = desk();
+    desk.wait(1_000);
+    desk.hold("ETH", dec!(0.4));
+    desk.now += 4_999;
+    assert!(!is_distrusted(&desk.step(Input::Tick)));
+    desk.now += 1;
+    assert!(is_distrusted(&desk.step(Input::Tick)));
+    // One that comes late is one that was told.
+    let mut desk = self::desk();
+    desk.wait(1_000);
+    let late = fill(&desk, 0, "0", "0.4");
+    desk.now += 1;
+    desk.hold("ETH", dec!(0.4));
+    desk.now += 4_000;
+    fills(&mut desk, vec![late]);
+    desk.now += 1_000;
+    assert!(!is_distrusted(&desk.step(Input::Tick)));
+}
+
+#[test]
+fn what_waits_in_a_new_socket_comes_after_reads_that_began_since() {
+    let mut desk = desk();
+    desk.now += 1_000;
+    let effects = tell(&mut desk, FeedNews::Opened { socket: 3 });
+    assert_eq!(reads(&effects), [&Read::AccountNow, &Read::OrdersNow]);
+    let is_read = |effects: &Effects| commands(effects).contains(&&FeedCommand::BaselineRead(3));
+    assert!(!is_read(&desk.read_account(desk.now - 1)) && !is_read(&desk.read_orders(desk.now - 1)));
+    assert!(!is_read(&desk.read_account(desk.now)));
+    assert!(is_read(&desk.read_orders(desk.now)));
+    assert!(!is_read(&desk.read_orders(desk.now)), "once");
+}
+
+/// Reads become audits once nothing has been on its way for three seconds, and reads again at the first sign.
+#[test]
+fn reads_are_put_off_only_while_nothing_is_on_its_way() {
+    let pace = |effects: &Effects| {
+        commands(effects)
+            .iter()
+            .find_map(|command| if let FeedCommand::Pace(pace) = command { Some(*pace) } else { None })
+    };
+    let mut desk = desk();
+    // Not before the ledger was read as often as a start wants it.
+    let calm_ms = (0..300).find_map(|_| {
+        desk.wait(100);
+        desk.step(Input::Tick);
+        desk.guard.feed.pace.steady.then_some(desk.guard.feed.calm_ms)
+    });
+    assert_eq!(calm_ms, Some(Some(desk.now - 3_000)));
+    let mut bare = desk.positions.clone();
+    bare.insert("ETH", dec!(0.4));
+    desk.positions = bare;
+    desk.now += 100;
+    let effects = desk.read_account(desk.now);
+    assert!(pace(&effects).is_some_and(|pace| !pace.steady), "{effects:?}");
+}
+
+#[test]
+fn a_feed_that_does_not_prove_itself_for_a_minute_is_ill_health() {
+    let mut desk = desk();
+    desk.step(Input::Tick);
+    tell(&mut desk, FeedNews::Proved([].into()));
+    let is_told = |desk: &Desk| desk.guard.health(desk.now).problems.iter().any(|text| text.contains("live feed"));
+    for (passed_ms, told) in [(60_000, false), (1, true)] {
+        desk.wait(passed_ms);
+        desk.step(Input::Tick);
+        assert_eq!(is_told(&desk), told, "{passed_ms}");
+    }
+    prove(&mut desk);
+    assert!(!is_told(&desk));
+    // Nor is one that is not asked for.
+    let mut desk = Desk::live();
+    desk.wait(100_000);
+    desk.step(Input::Tick);
+    assert!(!is_told(&desk) && desk.guard.status(desk.now, (0, 0)).venue.feed.is_none());
+}
