@@ -10,6 +10,7 @@ mod codes;
 mod crash;
 mod events;
 mod faults;
+mod feed;
 mod flatten;
 mod flood;
 mod flows;

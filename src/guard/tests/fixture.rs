@@ -133,7 +133,6 @@ impl Desk {
         desk
     }
 
-    /// A guard that knows the markets and nothing else.
     pub(super) fn blank(config: Config) -> Self {
         Self::begin(Guard::new(config, 0), NOW)
     }

@@ -1,0 +1,60 @@
+//! Fills elsewhere, covered by the push alone.
+
+use serde_json::{Value, json};
+
+use super::{audited, covered_in_all, covered_once, listening, reads, same_picture, trouble};
+use crate::stand::{Stand, until};
+use crate::watched::{closes, covered, hold, is_flat, is_same, placed_stops, stops};
+
+/// The venue answers no question about the account.
+fn blind(stand: &Stand) {
+    let fault = |on: &str| json!({"op": "fault", "on": on, "kind": "http_502", "times": 100_000});
+    stand.venue.control(&json!([fault("clearinghouseState"), fault("frontendOpenOrders")])).unwrap();
+}
+
+#[test]
+fn a_position_made_elsewhere_is_covered_before_any_read() {
+    let stand = listening();
+    audited(&stand);
+    blind(&stand);
+    let before = reads(&stand, "clearinghouseState");
+    hold(&stand, "ETH", "0.4");
+    let stop = covered(&stand, "ETH", "0.4");
+    assert!(is_same(stop["triggerPx"].as_str().unwrap(), "2450"), "2% under 2500: {stop}");
+    assert_eq!(reads(&stand, "clearinghouseState"), before, "nothing was read");
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    same_picture(&stand);
+    assert_eq!((stops(&stand, "ETH").len(), closes(&stand).len()), (1, 0));
+}
+
+/// What grows has stops for just as much, whatever came together.
+#[test]
+fn nothing_is_covered_twice() {
+    let stand = listening();
+    audited(&stand);
+    for size in ["0.2", "0.4", "0.6"] {
+        hold(&stand, "ETH", size);
+        covered_in_all(&stand, "ETH", size);
+    }
+    covered_once(&stand, "ETH", "0.6");
+    same_picture(&stand);
+    let placed: Vec<Value> = placed_stops(&stand);
+    assert!(placed.len() <= 3, "{placed:?}");
+    hold(&stand, "ETH", "0");
+    until("nothing to rest", || is_flat(&stand).then_some(()));
+    assert!(closes(&stand).is_empty());
+}
+
+/// Each fill comes twice, and the second one counts for nothing.
+#[test]
+fn a_fill_told_twice_counts_once() {
+    let stand = listening();
+    audited(&stand);
+    trouble(&stand, json!({"kind": "duplicate", "on": "userFills", "times": 1_000}));
+    for size in ["0.2", "0.4"] {
+        hold(&stand, "ETH", size);
+        covered_in_all(&stand, "ETH", size);
+    }
+    same_picture(&stand);
+    covered_once(&stand, "ETH", "0.4");
+}
