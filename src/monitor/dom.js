@@ -31,7 +31,7 @@ export function draw(tag, attributes = {}, text = null) {
   return element;
 }
 
-/** Brings a parent's children in line with a list: one child a key, kept while its key stays, in the list's order. */
+/** Brings a parent's children in line with a list: one child a key, in its order, kept while the key stays. */
 export function keep(parent, items, key, create, update) {
   const known = new Map([...parent.children].filter((child) => child.key !== undefined).map((child) => [child.key, child]));
   let place = [...parent.children].find((child) => child.key !== undefined) ?? null;

@@ -1,4 +1,4 @@
-// Reading the guard: one question after the other over one connection, again and again, for as long as the page is open.
+// Reading the guard: one question after the other over one connection, for as long as the page is open.
 
 const EVERY_MS = 1000;
 const PATIENCE_MS = 3000;

@@ -114,7 +114,7 @@ export function rules({ rules: code }) {
   terms(byId("rules"), pairs);
 }
 
-/** Fills a table of columns `[name, class, cell]`. The roles stay where the style of a phone takes the table apart. */
+/** Fills a table of columns `[name, class, cell]`. The roles stay where a phone's style takes it apart. */
 function table(id, columns, groups, key) {
   const whole = byId(id);
   if (!whole.tHead) {
@@ -194,18 +194,12 @@ export function away({ if_away: left }) {
   terms(byId("away"), left ? [["at most", told(left)], ...["positions", "entries", "unattended"].map(part)] : [["at most", "–"]]);
 }
 
-/** How the venue’s live feed is. */
-function feed({ proved, audited, stage }) {
-  if (!proved) return `▲ ${clip(stage, 20)}: everything is read`;
-  return audited ? "believed, audited by reads" : "believed, read beside it";
-}
-
 export function facts({ version, venue, api_wallet: wallet, api_wallet_valid_until: until, risk, last_event: last }) {
   terms(byId("facts"), [
     ["Version", clip(version, 40)],
     ["Venue", clip(venue.url, 200)],
     ["Requests to it", `${venue.weight_used} of ${venue.weight_per_minute} a minute`],
-    ...(venue.feed ? [["Live feed", feed(venue.feed)]] : []),
+    ...(venue.feed ? [["Feed", venue.feed.proved ? "live" : "lost"]] : []),
     ["API wallet", wallet === null ? "none" : short(wallet), wallet],
     ["approved until", until === null ? "–" : stamp(until).slice(0, 10)],
     ["Day", clip(risk.day ?? "–", 20)],

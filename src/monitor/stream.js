@@ -104,7 +104,7 @@ function changes(lines) {
   return make("ul", { class: "changes" }, ...lines.slice(0, MOST_CHANGES).map((line) => make("li", {}, line)), ...more);
 }
 
-/** Tells a screen reader what was changed or refused: what comes within a few seconds is told as one. */
+/** Tells a screen reader what was changed or refused, what comes within seconds as one. */
 export class Teller {
   constructor(place) {
     [this.place, this.timer] = [place, null];

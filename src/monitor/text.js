@@ -1,4 +1,4 @@
-// Words and figures for people. Money stays a decimal string: it is grouped and rounded digit by digit.
+// Words and figures for people. Money stays a decimal string, grouped and rounded digit by digit.
 
 const MISSING = "–";
 
@@ -52,7 +52,7 @@ export function ratio(text) {
 
 export const isNegative = (text) => (text ?? "").startsWith("-");
 
-/** Text of any length from anywhere, kept to what a row can hold; what would turn its direction around is shown. */
+/** Text from anywhere, kept to what a row can hold; what would turn its direction is shown. */
 export function clip(text, most = 600) {
   const raw = typeof text === "string" ? text : JSON.stringify(text) ?? "";
   // Cut before it is looked at: it may be very long.

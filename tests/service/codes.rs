@@ -291,7 +291,9 @@ fn staleness() -> Seen {
     for (question, code) in [("clearinghouseState", "account_stale"), ("allMids", "price_stale")] {
         let mut scene = Scene::on(Mode::Paper, "");
         scene.ask(&entry(59_800), "resized");
-        scene.control(&json!({"op": "fault", "on": question, "kind": "http_502", "times": 1_000_000}));
+        let fault = json!({"op": "fault", "on": question, "kind": "http_502", "times": 1_000_000});
+        // Nor does a feed tell of it.
+        scene.control(&json!([fault, {"op": "feed", "kind": "refuse"}, {"op": "feed", "kind": "drop"}]));
         let px = std::cell::Cell::new(59_700);
         let next = || {
             px.set(px.get() - 1);

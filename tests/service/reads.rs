@@ -129,6 +129,7 @@ fn healthy_is_who_sees_the_venue() {
     let healthy = stand.get("/healthz");
     assert_eq!((healthy.status, healthy.json()), (200, json!({"ok": true})));
     stand.venue.fault("info", "drop_before", 1_000_000).unwrap();
+    stand.without_feed();
     let ill = until("an ill service", || Some(stand.get("/healthz")).filter(|response| response.status == 503));
     let body = ill.json();
     assert_eq!((&body["ok"], &body["data"]), (&json!(false), &Value::Null));

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
+use serde_json::{Value, json};
 use svc_guard::base::key::SecretKey;
 use svc_guard::venue::signing::Source;
 
@@ -22,6 +22,9 @@ pub(crate) const ACCOUNT: &str = "0x1111111111111111111111111111111111111111";
 /// Obviously no real key; its address is [`WALLET`].
 pub(crate) const WALLET_KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";
 pub(crate) const WALLET: &str = "0x14791697260e4c9a71f18484c9f997b308e59325";
+
+/// With this in the environment every test's service listens to the live feed.
+const LISTENING: &str = "SERVICE_TESTS_LISTEN";
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -88,7 +91,9 @@ impl Stand {
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
         prepare(&home);
-        fs::write(home.join("guard.toml"), format!("[venue]\nurl = \"{}\"\n[watch]\n{watch}", venue.url())).unwrap();
+        let feed = if std::env::var_os(LISTENING).is_some() && !watch.contains("feed") { "feed = true\n" } else { "" };
+        let config = format!("[venue]\nurl = \"{}\"\n[watch]\n{watch}{feed}", venue.url());
+        fs::write(home.join("guard.toml"), config).unwrap();
         fs::write(folder.path().join("rules.toml"), rules).unwrap();
 
         let key_out = folder.path().join("bot.key");
@@ -237,6 +242,23 @@ impl Stand {
             child.kill().unwrap();
             child.wait().unwrap();
         }
+    }
+
+    /// From now on no price comes: none is answered, and no feed tells one.
+    pub(crate) fn without_prices(&self) {
+        self.without("allMids");
+    }
+
+    /// From now on no question of this kind is answered, and no feed tells anything.
+    pub(crate) fn without(&self, question: &str) {
+        let fault = json!({"op": "fault", "on": question, "kind": "http_502", "times": 1_000_000});
+        self.venue.control(&fault).unwrap();
+        self.without_feed();
+    }
+
+    /// From now on no feed tells anything.
+    pub(crate) fn without_feed(&self) {
+        self.venue.control(&json!([{"op": "feed", "kind": "refuse"}, {"op": "feed", "kind": "drop"}])).unwrap();
     }
 
     pub(crate) fn connect(&self) -> Connection {

@@ -20,6 +20,17 @@ const OF_ACCOUNT: [Topic; 3] =
 const OF_ORDERS: [Topic; 2] = [Topic::Account(AccountFeed::OpenOrders), Topic::Account(AccountFeed::OrderUpdates)];
 const OF_THE_REST: [Topic; 2] = [Topic::Account(AccountFeed::Ledger), Topic::Account(AccountFeed::WebData)];
 
+/// A price that is too far from the known one to be believed before a read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DoubtedPrice {
+    pub(crate) price: Decimal,
+    /// What it is if the read does not show it.
+    pub(crate) reason: &'static str,
+    /// When it was told, by the machine's clock and by the venue's.
+    pub(crate) at_ms: u64,
+    pub(crate) venue_ms: u64,
+}
+
 /// What the feed has told.
 #[derive(Debug, Default)]
 pub(crate) struct FeedState {
@@ -46,6 +57,8 @@ pub(crate) struct FeedState {
     pub(crate) chains: BTreeMap<u32, (Decimal, u64)>,
     /// Positions that a read showed changed and no fill has told of yet, since when.
     pub(crate) unexplained: BTreeMap<u32, (Decimal, u64)>,
+    /// Prices that a read has to confirm, by market.
+    pub(crate) doubted: BTreeMap<u32, DoubtedPrice>,
     /// When the feed's account, and its open orders, last differed from what was read.
     pub(crate) account_differs_ms: Option<u64>,
     pub(crate) orders_differ_ms: Option<u64>,
@@ -103,6 +116,8 @@ impl FeedState {
     /// The command that has the feed's socket end; nothing of it is believed from here on.
     pub(crate) fn distrust(&mut self, reason: &'static str) -> FeedCommand {
         self.proved.clear();
+        self.doubted.clear();
+        (self.account_differs_ms, self.orders_differ_ms) = (None, None);
         FeedCommand::Distrust(reason)
     }
 }

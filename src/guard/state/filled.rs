@@ -101,10 +101,11 @@ impl View {
         }
     }
 
-    /// Values the account at the newest marks.
+    /// Values what was read of the account at the newest marks.
     pub(crate) fn revalue(&mut self) {
         let Some(account) = &mut self.account else { return };
-        let gained = account.positions.iter().filter_map(|(asset, position)| {
+        let gained = account.positions_read();
+        let gained = gained.iter().filter_map(|(asset, position)| {
             let (mark, begun_ms) = self.marks.get(asset)?;
             let read = position.position_value.checked_div(position.szi.abs())?;
             let is_newer = *begun_ms > account.begun_ms;

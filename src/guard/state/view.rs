@@ -35,6 +35,9 @@ pub(crate) struct View {
     pub(crate) leverage: BTreeMap<u32, (Leverage, u64)>,
 }
 
+/// The live feed stands in for reads of the account for so long: an audit that fails shows in its age.
+const MOST_UNREAD_MS: u64 = 40_000;
+
 /// The account as last read.
 #[derive(Debug, Clone)]
 pub(crate) struct AccountView {
@@ -63,12 +66,12 @@ pub(crate) struct AccountView {
 impl AccountView {
     /// Since when it is known as it is: by reads, and by the live feed.
     pub(crate) fn known_ms(&self) -> u64 {
-        self.begun_ms.max(self.agreed_ms)
+        self.begun_ms.max(self.agreed_ms.min(self.begun_ms.saturating_add(MOST_UNREAD_MS)))
     }
 
     /// The same of what the venue shows, where its answers stand still.
     pub(crate) fn shown_ms(&self) -> u64 {
-        self.moved_ms.max(self.agreed_ms)
+        self.moved_ms.max(self.agreed_ms.min(self.begun_ms.saturating_add(MOST_UNREAD_MS)))
     }
 
     /// The equity by now.

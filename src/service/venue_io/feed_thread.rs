@@ -162,6 +162,10 @@ impl FeedThread {
             }
             Output::ReadBaseline { socket } => self.tell(FeedNews::Opened { socket })?,
             Output::Tell(Data::AssetCtx(ctx)) => {
+                // None takes the place of another: what cannot be must be seen.
+                if self.marks.contains_key(&ctx.coin) {
+                    self.tell_prices()?;
+                }
                 self.mids.extend(ctx.prices.mid_px.map(|mid| (ctx.coin.clone(), mid)));
                 self.marks.insert(ctx.coin, ctx.prices.mark_px);
             }

@@ -25,7 +25,7 @@ fn a_stop_that_went_during_a_crash_comes_back_where_it_stood() {
     let mut stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
     open_by_hand(&stand);
     stop_at(&stand, "2490");
-    until("the cover to be known", || (stand.status()["positions"][0]["covered_size"] == "3.9").then_some(()));
+    until("the cover to be known", || (stand.status()["positions"][0]["stop_px"] == "2490").then_some(()));
     // The status is ahead of the disk.
     let risk = stand.journal().join("risk.jsonl");
     until("its line", || std::fs::read_to_string(&risk).ok()?.contains("2490").then_some(()));

@@ -28,7 +28,8 @@ fn what_the_feed_tells_is_hardly_read() {
 /// Without the key nothing listens, and nothing tells of a feed.
 #[test]
 fn without_the_key_nothing_listens() {
-    let stand = Stand::up(Mode::Testnet, "");
+    let mut stand = Stand::set_up_watching(Mode::Testnet, "", "feed = false\n");
+    stand.start();
     assert_eq!(feed(&stand), Value::Null);
     assert_eq!(stand.venue.truth()["feed"]["opened"], json!(0));
 }

@@ -179,7 +179,7 @@ fn a_venue_that_fails_shows() {
     let stand = Stand::up(Mode::Paper, "");
     let scraped = scrape(&stand);
     assert_eq!((scraped.count("svc_guard_healthy"), scraped.count("svc_guard_decision_loop_up")), (1, 1));
-    stand.venue.control(&json!({"op": "fault", "on": "allMids", "kind": "http_502", "times": 1_000_000})).unwrap();
+    stand.without_prices();
     let scraped = until("prices that are too old", || {
         let scraped = scrape(&stand);
         (scraped.count("svc_guard_alerts{code=\"price_stale\"}") == 1).then_some(scraped)

@@ -1,21 +1,21 @@
 //! Fills as the feed tells them: what they open or enlarge is covered at once, and a read follows and proves it.
 
-use crate::base::amount::{percent_of, to_wire};
+use crate::base::amount::to_wire;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover;
 use crate::guard::flow::feed::distrust::distrust;
+use crate::guard::flow::feed::doubt::{self, doubt, is_off};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::record::events::Trouble;
 use crate::venue::fill::Fill;
-use rust_decimal::{Decimal, dec};
+use crate::venue::side::Side;
+use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
 /// No fill is of a time further ahead of the venue's than this.
 const AHEAD_MS: u64 = 5_000;
-/// No fill is further than this from the price that is known.
-const OFF_PCT: Decimal = dec!(20);
 /// A position that a read shows changed has its fill by then.
 const TOLD_WITHIN_MS: u64 = 5_000;
 /// Fills that were missed are told of so far apart.
@@ -51,7 +51,7 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         return false;
     }
     let held = step.guard.position_told(asset);
-    let after = match after(step.guard, asset, fill) {
+    let after = match after(step.guard, fill) {
         Ok(after) => after,
         Err(what) => {
             distrust(step, "a fill cannot be", &format!("{} {}: {what}", fill.coin, fill.tid));
@@ -70,9 +70,13 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         return false;
     }
     step.guard.feed.chains.insert(asset, (after, fill.time));
+    if is_off(step.guard, asset, fill.px) {
+        doubt(step, asset, fill.px, "a fill cannot be");
+        return false;
+    }
     // Its own stop comes with it: the reads show that.
     let has_child = step.guard.view.orders.get(&fill.oid).is_some_and(|order| order.child_stop_px.is_some());
-    if has_child {
+    if has_child || is_expected(step.guard, asset, fill) {
         step.effects.immediate.push(Command::Read(Read::OrdersNow));
         return false;
     }
@@ -81,18 +85,19 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     step.guard.view.on_filled(asset, (after, fill.px), fill.time, step.now_ms)
 }
 
+/// Whether an entry is on its way that this fill may be of: that counts as held already, with its stop, until a read shows it.
+fn is_expected(guard: &Guard, asset: u32, fill: &Fill) -> bool {
+    let is_buy = fill.side == Side::Buy;
+    guard.sent.orders.iter().any(|order| (order.asset, order.is_buy, order.reduce_only) == (asset, is_buy, false))
+}
+
 /// The position after a fill, or why it cannot be.
-fn after(guard: &Guard, asset: u32, fill: &Fill) -> Result<Decimal, String> {
+fn after(guard: &Guard, fill: &Fill) -> Result<Decimal, String> {
     if fill.px <= Decimal::ZERO || fill.sz <= Decimal::ZERO {
         return Err(format!("{} at {}", to_wire(fill.sz), to_wire(fill.px)));
     }
     if fill.time > guard.clock.latest_ms().saturating_add(AHEAD_MS) {
         return Err(format!("its time {} is yet to come", fill.time));
-    }
-    let known = guard.view.last_mark(asset).map(|(mark, _)| mark).or_else(|| guard.view.price(asset));
-    let is_off = |known: Decimal| fill.px.saturating_sub(known).abs() > percent_of(known, OFF_PCT);
-    if let Some(known) = known.filter(|known| is_off(*known)) {
-        return Err(format!("its price {} is far from {}", to_wire(fill.px), to_wire(known)));
     }
     fill.position_after().ok_or_else(|| format!("it began at {}", to_wire(fill.start_position)))
 }
@@ -111,6 +116,7 @@ fn on_missed(step: &mut Step<'_>, fill: &Fill, held: Decimal) {
 
 /// Takes in an account read: the chains begin anew from what it shows, and what no fill has told of waits for its fill.
 pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decimal>) {
+    doubt::on_account_read(step);
     let Guard { view, feed, .. } = &mut *step.guard;
     let Some(account) = &view.account else { return };
     for asset in changes.keys() {

@@ -2,6 +2,7 @@
 //! read everywhere else. Nothing is closed, and no halt fires, by a push alone.
 
 mod distrust;
+mod doubt;
 mod fills;
 mod orders;
 mod pace;

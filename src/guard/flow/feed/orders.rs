@@ -26,10 +26,12 @@ pub(super) fn on_updates(step: &mut Step<'_>, updates: &[OrderUpdate]) {
             Some(order) => is_open && order.size == size,
             None => !is_open,
         };
-        let is_cover = known.is_some_and(|order| covers(step.guard, order));
-        if is_cover && !is_open {
+        let cover = known.filter(|order| !is_open && covers(step.guard, order)).map(|order| order.asset);
+        if let Some(asset) = cover {
+            // What is left, and at which price, the next read of the account tells.
+            step.guard.watch.gone_ms.insert(asset, step.now_ms);
             step.effects.immediate.extend([Read::AccountNow, Read::OrdersNow].map(Command::Read));
-        } else if !is_known {
+        } else if !is_known && is_quiet(step.guard) {
             step.effects.immediate.push(Command::Read(Read::Orders));
         }
     }
@@ -41,7 +43,7 @@ fn covers(guard: &Guard, order: &Resting) -> bool {
 
 /// Takes in all open orders.
 pub(super) fn on_open_orders(step: &mut Step<'_>, orders: &[OpenOrder]) {
-    let Some(read_ms) = step.guard.view.orders_ms else { return };
+    let Some(read_ms) = step.guard.view.orders_ms.filter(|_| step.guard.feed.is_trusted(step.now_ms)) else { return };
     let told: BTreeMap<u64, Decimal> = orders.iter().filter(|order| is_core(step.guard, order)).map(of).collect();
     let read: BTreeMap<u64, Decimal> = step.guard.view.orders.values().map(|order| (order.oid, order.size)).collect();
     if told == read {
@@ -52,16 +54,24 @@ pub(super) fn on_open_orders(step: &mut Step<'_>, orders: &[OpenOrder]) {
     }
     let missing = step.guard.view.orders.values().filter(|order| !told.contains_key(&order.oid));
     let is_bare = missing.into_iter().any(|order| covers(step.guard, order));
-    step.effects.immediate.push(Command::Read(if is_bare { Read::OrdersNow } else { Read::Orders }));
-    let is_idle = step.guard.is_idle();
+    let (is_idle, is_settled) = (step.guard.is_idle(), is_quiet(step.guard));
     let feed = &mut step.guard.feed;
     let before_ms = feed.orders_differ_ms.replace(step.now_ms);
+    // While they differ they are read on their interval, and answers that lag get no better by being asked for sooner.
+    let wanted =
+        if is_bare { Some(Read::OrdersNow) } else { Some(Read::Orders).filter(|_| before_ms.is_none() && is_settled) };
+    step.effects.immediate.extend(wanted.map(Command::Read));
     // Nothing was told to have happened since the read, and they were read since they differed.
     let is_quiet = is_idle && feed.updated_ms.max(feed.filled_ms) < read_ms;
     if is_quiet && before_ms.is_some_and(|before_ms| read_ms > before_ms) {
         feed.orders_differ_ms = None;
         distrust(step, "its open orders are not those that are read", "twice in a row");
     }
+}
+
+/// Whether nothing was sent that reads have not shown: what was is read after in any case.
+fn is_quiet(guard: &Guard) -> bool {
+    guard.is_idle() && guard.sent.is_settled()
 }
 
 fn is_core(guard: &Guard, order: &OpenOrder) -> bool {

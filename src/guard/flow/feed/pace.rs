@@ -55,6 +55,7 @@ fn is_calm(guard: &Guard) -> bool {
         && watch.bare_ms.is_empty()
         && watch.retried_markets().len() == watch.dust().count();
     let is_told = feed.unexplained.is_empty()
+        && feed.doubted.is_empty()
         && feed.account_differs_ms.is_none()
         && feed.orders_differ_ms.is_none()
         && view.account.as_ref().is_some_and(|account| account.by_fill.is_empty() && account.is_valued());

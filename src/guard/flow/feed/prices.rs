@@ -1,17 +1,16 @@
 //! Prices as the feed tells them: the account is valued at them at once. What they show of a loss or a new peak is believed when
 //! a read shows it as well.
 
-use crate::base::amount::{percent_of, to_wire};
+use crate::base::amount::percent_of;
 use crate::guard::effects::{Command, Read};
-use crate::guard::flow::feed::distrust::distrust;
+use crate::guard::flow::feed::doubt::{doubt, is_off};
 use crate::guard::flow::requests;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::equity_peaks::EquitySample;
 use rust_decimal::{Decimal, dec};
 use std::collections::BTreeMap;
 
-/// The price of what is held does not move by more than this between two frames.
-const OFF_PCT: Decimal = dec!(20);
 /// An equity that marks have moved by more than this is read.
 const MOVED_PCT: Decimal = dec!(0.25);
 /// It is read for that so far apart.
@@ -24,12 +23,13 @@ pub(super) fn on_prices(
     mids: &BTreeMap<String, Decimal>,
     begun_ms: u64,
 ) {
-    if is_nonsense(step, marks.iter().chain(mids)) {
+    if is_doubted(step, marks.iter().chain(mids)) {
         return;
     }
     step.guard.view.move_mids(mids, begun_ms);
     step.guard.view.set_marks(marks, begun_ms);
     step.guard.view.revalue();
+    note_value(step, begun_ms);
     step.guard.paper.cross(&step.guard.view);
     requests::on_marks_read(step);
     ask_about_value(step);
@@ -37,25 +37,34 @@ pub(super) fn on_prices(
 
 /// Takes in the mids of all markets.
 pub(super) fn on_mids(step: &mut Step<'_>, mids: &BTreeMap<String, Decimal>, begun_ms: u64) {
-    if !is_nonsense(step, mids.iter()) {
+    if !is_doubted(step, mids.iter()) {
         step.guard.view.set_mids(mids, begun_ms);
         step.guard.paper.cross(&step.guard.view);
     }
 }
 
-/// Whether a price of what is held cannot be; then nothing of it is taken in.
-fn is_nonsense<'a>(step: &mut Step<'_>, prices: impl Iterator<Item = (&'a String, &'a Decimal)>) -> bool {
-    let mut odd = prices.filter(|(coin, price)| !is_plausible(step.guard, coin, **price));
-    let odd = odd.next().map(|(coin, price)| format!("{coin} at {}", to_wire(*price)));
-    odd.iter().for_each(|what| distrust(step, "a price cannot be", what));
-    odd.is_some()
+/// Whether a price of what is held is too far from the known one; then nothing of it is taken in before a read.
+fn is_doubted<'a>(step: &mut Step<'_>, prices: impl Iterator<Item = (&'a String, &'a Decimal)>) -> bool {
+    let guard = &*step.guard;
+    let odd = prices.filter_map(|(coin, price)| {
+        let asset = guard.view.universe.by_coin(coin)?.asset;
+        let is_odd = !guard.view.position(asset).is_zero() && is_off(guard, asset, *price);
+        is_odd.then_some((asset, *price))
+    });
+    let odd: Vec<(u32, Decimal)> = odd.collect();
+    odd.iter().for_each(|(asset, price)| doubt(step, *asset, *price, "a price cannot be"));
+    !odd.is_empty()
 }
 
-fn is_plausible(guard: &Guard, coin: &str, price: Decimal) -> bool {
-    let asset = guard.view.universe.by_coin(coin).map(|market| market.asset);
-    let Some(asset) = asset.filter(|asset| !guard.view.position(*asset).is_zero()) else { return true };
-    let known = guard.view.last_mark(asset).map(|(mark, _)| mark).or_else(|| guard.view.price(asset));
-    known.is_none_or(|known| price.saturating_sub(known).abs() <= percent_of(known, OFF_PCT))
+/// Keeps what the account is worth at these marks: a deposit or withdrawal is measured by what it was worth just before. Not
+/// where a fill has moved the cash since the read, or the purse may be another one.
+fn note_value(step: &mut Step<'_>, begun_ms: u64) {
+    let at_ms = step.guard.clock.earliest_ms().saturating_sub(step.now_ms.saturating_sub(begun_ms));
+    let Guard { view, feed, risk, .. } = &mut *step.guard;
+    let is_of_read = feed.chains.is_empty() && !risk.mode_changed && !risk.is_mode_unread;
+    if let Some(equity) = view.account.as_ref().and_then(|account| account.marked).filter(|_| is_of_read) {
+        risk.equities.add_marked(EquitySample { at_ms, equity });
+    }
 }
 
 /// Has the account read where marks make another equity of it: peaks, and what a deposit or withdrawal is measured by, are

@@ -22,7 +22,8 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
     let Some((read_ms, begun_ms)) = step.guard.view.account.as_ref().map(|held| (held.venue_ms, held.begun_ms)) else {
         return;
     };
-    if state.time < read_ms {
+    // One that is not believed has everything read already, and says nothing of what the reads show.
+    if state.time < read_ms || !step.guard.feed.is_trusted(step.now_ms) {
         return;
     }
     if is_as_read(step.guard, state) {

@@ -68,10 +68,12 @@ pub(crate) fn carry_equity(guard: &mut Guard) {
     {
         let carried = last.carried_to(account, |asset| mids.get(&asset).copied());
         account.equity = carried.equity;
+        // What is opened counts from the first read that shows it, however soon it is closed again.
+        let closes_nothing = carried.holds_all_of(last);
         // The prices at hand may be from before a close that this read is the first to show, or that nothing later than the
         // first read of it has priced: the next one goes on from it.
         let is_priced = |before: &Cash| carried.has_sizes_of(before) && *mids_ms >= Some(before.begun_ms);
-        if guard.risk.cash.as_ref().is_some_and(is_priced) {
+        if closes_nothing || guard.risk.cash.as_ref().is_some_and(is_priced) {
             guard.risk.settled.settle(Some(carried));
         }
     }

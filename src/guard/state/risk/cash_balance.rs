@@ -113,6 +113,16 @@ impl Cash {
         self.has_sizes_of(before) && traded_ms < Some(before.begun_ms)
     }
 
+    /// Whether all that another read showed is held still: nothing was closed that a price would have to tell the result of.
+    pub(crate) fn holds_all_of(&self, other: &Self) -> bool {
+        let is_held = |(coin, before): (&String, &Held)| {
+            self.positions.get(coin).is_some_and(|now| {
+                now.size.is_sign_negative() == before.size.is_sign_negative() && now.size.abs() >= before.size.abs()
+            })
+        };
+        other.positions.iter().all(is_held)
+    }
+
     /// Whether nothing is held.
     pub(crate) fn is_flat(&self) -> bool {
         self.positions.is_empty()
@@ -136,6 +146,7 @@ impl Cash {
     }
 }
 
+/// What was read: what fills have opened since is in no equity yet.
 fn positions(account: &AccountView) -> BTreeMap<String, Held> {
     let of = |asset: Option<u32>, position: &Position| Held {
         asset,
@@ -143,7 +154,8 @@ fn positions(account: &AccountView) -> BTreeMap<String, Held> {
         unrealized: position.unrealized_pnl,
         mark: position.position_value.checked_div(position.szi.abs()).unwrap_or_default(),
     };
-    let known = account.positions.iter().map(|(asset, position)| (Some(*asset), position));
+    let read = account.positions_read();
+    let known = read.iter().map(|(asset, position)| (Some(*asset), position));
     let all = known.chain(account.unknown.values().map(|position| (None, position)));
     all.map(|(asset, position)| (position.coin.clone(), of(asset, position))).collect()
 }

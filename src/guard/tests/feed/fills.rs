@@ -1,0 +1,157 @@
+//! Fills: covered at once, counted once, and missed by nobody.
+
+use super::*;
+
+#[test]
+fn a_fill_is_covered_before_any_read() {
+    let mut desk = desk();
+    let told = fill(&desk, 1, "0", "0.4");
+    let effects = fills(&mut desk, vec![told.clone()]);
+    assert_eq!(stops(&effects), ["0.4"]);
+    assert!(reads(&effects).contains(&&Read::AccountNow), "{effects:?}");
+    assert!(fills(&mut desk, vec![told]).records.is_empty(), "twice is once");
+    // Fills of one moment, each from where the last one ended.
+    let mut desk = self::desk();
+    let told = vec![fill(&desk, 1, "0", "0.1"), fill(&desk, 2, "0.1", "0.2")];
+    assert_eq!(stops(&fills(&mut desk, told)), ["0.3"]);
+}
+
+#[test]
+fn a_fill_that_was_read_counts_no_more() {
+    for (after_ms, is_new) in [(0, true), (1, true)] {
+        let mut desk = desk();
+        let told = fill(&desk, after_ms, "0", "0.4");
+        assert_eq!(!stops(&fills(&mut desk, vec![told])).is_empty(), is_new, "{after_ms}");
+    }
+    let mut desk = desk();
+    let (older, same) = (fill(&desk, 0, "0", "0.3"), fill(&desk, 1, "0.3", "0.1"));
+    desk.now += 1;
+    desk.hold("ETH", dec!(0.4));
+    for told in [older, same] {
+        let effects = fills(&mut desk, vec![told]);
+        assert!(effects.records.is_empty() && reads(&effects).is_empty(), "{effects:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_is_older_than_a_fill_takes_nothing_back() {
+    let mut desk = desk();
+    let told = fill(&desk, 50, "0", "0.4");
+    let filled_ms = desk.now + 50;
+    desk.now += 60;
+    fills(&mut desk, vec![told]);
+    let shown = |desk: &Desk| desk.guard.status(desk.now, (0, 0)).positions.len();
+    desk.now += 100;
+    let (state, equity, begun_ms) = (desk.state(filled_ms - 1), desk.equity, desk.now);
+    let effects = desk.step(Input::Account { state, equity, begun_ms });
+    assert_eq!(shown(&desk), 1);
+    assert!(reads(&effects).contains(&&Read::AccountNow), "it is asked for again");
+    desk.now += 100;
+    let (state, begun_ms) = (desk.state(filled_ms), desk.now);
+    desk.step(Input::Account { state, equity, begun_ms });
+    assert_eq!(shown(&desk), 0, "one of its time does");
+}
+
+/// What never was is forgotten, also where nothing can be read.
+#[test]
+fn a_fill_that_no_read_shows_is_forgotten() {
+    let mut desk = desk();
+    let told = fill(&desk, 1, "0", "0.4");
+    fills(&mut desk, vec![told]);
+    let shown = |desk: &Desk| desk.guard.status(desk.now, (0, 0)).positions.len();
+    for (passed_ms, count) in [(9_999, 1), (1, 0)] {
+        desk.now += passed_ms;
+        desk.step(Input::Tick);
+        assert_eq!(shown(&desk), count, "{passed_ms}");
+    }
+}
+
+/// What is on its way counts as held already, with its stop: its fill is not another one.
+#[test]
+fn a_fill_of_an_entry_that_is_on_its_way_counts_once() {
+    for is_sent in [false, true] {
+        let mut desk = desk();
+        if is_sent {
+            let decided = desk.order(with(buy(ETH, "2000", "0.4"), "/t", json!({"limit": {"tif": "Ioc"}})));
+            assert!(!sends(&decided.effects).is_empty(), "{decided:?}");
+        }
+        let told = fill(&desk, 1, "0", "0.4");
+        let effects = fills(&mut desk, vec![told]);
+        assert!(reads(&effects).contains(&&Read::AccountNow));
+        assert_eq!(desk.guard.status(desk.now, (0, 0)).positions.len(), usize::from(!is_sent));
+    }
+}
+
+#[test]
+fn what_a_fill_closes_waits_for_the_read() {
+    let mut desk = desk();
+    desk.hold("ETH", dec!(-0.4));
+    desk.wait(1_000);
+    desk.now += 1;
+    let told = fill(&desk, 1, "-0.4", "0.4");
+    let effects = fills(&mut desk, vec![told]);
+    assert_eq!(desk.guard.status(desk.now, (0, 0)).positions[0].size, dec!(0.4));
+    assert!(sends(&effects).is_empty() && reads(&effects).contains(&&Read::AccountNow), "{effects:?}");
+}
+
+#[test]
+fn a_fill_that_begins_elsewhere_has_the_account_read() {
+    let mut desk = desk();
+    let told = fill(&desk, 1, "0.5", "0.4");
+    let effects = fills(&mut desk, vec![told]);
+    assert!(stops(&effects).is_empty() && reads(&effects).contains(&&Read::AccountNow));
+    let told = events(&effects);
+    assert!(told[0]["text"].as_str().unwrap().contains("began at 0.5 where 0 is known"), "{told:?}");
+    assert_eq!(desk.guard.status(desk.now, (0, 0)).venue.feed.unwrap().missed, 1);
+}
+
+#[test]
+fn a_fill_that_cannot_be_ends_the_socket() {
+    let ahead_ms = 5_000;
+    for (key, value, is_odd) in [
+        ("px", json!("2400"), false),
+        ("px", json!("2400.1"), true),
+        ("px", json!("1600"), false),
+        ("px", json!("1599.9"), true),
+        ("px", json!("0"), true),
+        ("sz", json!("0"), true),
+        ("sz", json!("-1"), true),
+        ("time", json!(NOW + 100 + ahead_ms), false),
+        ("time", json!(NOW + 100 + ahead_ms + 1), true),
+    ] {
+        let mut desk = desk();
+        let mut told = fill(&desk, 1, "0", "0.4");
+        told[key] = value.clone();
+        let effects = fills(&mut desk, vec![told]);
+        assert_eq!(stops(&effects).is_empty(), is_odd, "{key} {value}");
+        let is_price_alone = is_odd && key == "px" && value != json!("0");
+        assert_eq!(is_distrusted(&effects), is_odd && !is_price_alone, "{key} {value}");
+        if is_price_alone {
+            assert!(is_distrusted(&read_later(&mut desk)), "{value}");
+        }
+        let health = desk.guard.health(desk.now);
+        assert_eq!(health.problems.iter().any(|text| text.contains("live feed")), is_odd, "{health:?}");
+    }
+}
+
+/// A position that changed without its fill.
+#[test]
+fn a_fill_that_was_never_told_ends_the_socket() {
+    let mut desk = desk();
+    desk.wait(1_000);
+    desk.hold("ETH", dec!(0.4));
+    desk.now += 4_999;
+    assert!(!is_distrusted(&desk.step(Input::Tick)));
+    desk.now += 1;
+    assert!(is_distrusted(&desk.step(Input::Tick)));
+    // One that comes late is one that was told.
+    let mut desk = self::desk();
+    desk.wait(1_000);
+    let late = fill(&desk, 0, "0", "0.4");
+    desk.now += 1;
+    desk.hold("ETH", dec!(0.4));
+    desk.now += 4_000;
+    fills(&mut desk, vec![late]);
+    desk.now += 1_000;
+    assert!(!is_distrusted(&desk.step(Input::Tick)));
+}
