@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::{Value, json};
+use serde_json::Value;
 use svc_guard::base::key::SecretKey;
 use svc_guard::venue::signing::Source;
 
@@ -242,23 +242,6 @@ impl Stand {
             child.kill().unwrap();
             child.wait().unwrap();
         }
-    }
-
-    /// From now on no price comes: none is answered, and no feed tells one.
-    pub(crate) fn without_prices(&self) {
-        self.without("allMids");
-    }
-
-    /// From now on no question of this kind is answered, and no feed tells anything.
-    pub(crate) fn without(&self, question: &str) {
-        let fault = json!({"op": "fault", "on": question, "kind": "http_502", "times": 1_000_000});
-        self.venue.control(&fault).unwrap();
-        self.without_feed();
-    }
-
-    /// From now on no feed tells anything.
-    pub(crate) fn without_feed(&self) {
-        self.venue.control(&json!([{"op": "feed", "kind": "refuse"}, {"op": "feed", "kind": "drop"}])).unwrap();
     }
 
     pub(crate) fn connect(&self) -> Connection {

@@ -10,6 +10,25 @@ use crate::stand::{Stand, run_with, until};
 pub(crate) const WIDE: &str = "loss_per_trade = \"50\"\nopen_risk = \"60\"\nposition = \"400\"\nexposure = \"800\"\n\
     daily_loss = \"90\"\ndrawdown = \"95\"\norders_per_minute = 1200\nduplicate_window = \"0\"\n";
 
+impl Stand {
+    /// From now on no price comes: none is answered, and no feed tells one.
+    pub(crate) fn without_prices(&self) {
+        self.without("allMids");
+    }
+
+    /// From now on no question of this kind is answered, and no feed tells anything.
+    pub(crate) fn without(&self, question: &str) {
+        let fault = json!({"op": "fault", "on": question, "kind": "http_502", "times": 1_000_000});
+        self.venue.control(&fault).unwrap();
+        self.without_feed();
+    }
+
+    /// From now on no feed tells anything.
+    pub(crate) fn without_feed(&self) {
+        self.venue.control(&json!([{"op": "feed", "kind": "refuse"}, {"op": "feed", "kind": "drop"}])).unwrap();
+    }
+}
+
 /// The account trades by hand until it holds `szi`, at the price that the coin has.
 pub(crate) fn hold(stand: &Stand, coin: &str, szi: &str) {
     let px = stand.venue.truth()["prices"][coin]["mid"].as_str().unwrap().to_owned();
