@@ -96,8 +96,6 @@ pub struct Watch {
     pub account_ms: Option<u32>,
     /// Between two reads of the open orders. Range 50 to 30000.
     pub open_orders_ms: Option<u32>,
-    /// Whether the venue's live feed is listened to.
-    pub feed: bool,
 }
 
 impl Config {

@@ -46,7 +46,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ),
     ("auth", &["clients", "require_network"]),
     ("venue", &["url"]),
-    ("watch", &["prices_ms", "account_ms", "open_orders_ms", "feed"]),
+    ("watch", &["prices_ms", "account_ms", "open_orders_ms"]),
 ];
 
 /// Why a config's text is refused, before its path is known.
@@ -122,7 +122,6 @@ fn deployment(top: &mut Section) -> Deployment {
         prices_ms: watch.whole("prices_ms", 50, 10_000),
         account_ms: watch.whole("account_ms", 50, 10_000),
         open_orders_ms: watch.whole("open_orders_ms", 50, 30_000),
-        feed: watch.boolean("feed"),
     };
     watch.finish();
     let allowed_hosts = top.list("allowed_hosts", host);

@@ -48,16 +48,13 @@ pub(super) fn render(config: &Config) -> String {
     }
     let intervals =
         [("prices_ms", watch.prices_ms), ("account_ms", watch.account_ms), ("open_orders_ms", watch.open_orders_ms)];
-    if watch.feed || intervals.iter().any(|(_, interval)| interval.is_some()) {
+    if intervals.iter().any(|(_, interval)| interval.is_some()) {
         out.push_str("\n[watch]\n");
     }
     for (key, interval) in intervals {
         if let Some(interval) = interval {
             bare(&mut out, key, interval);
         }
-    }
-    if watch.feed {
-        bare(&mut out, "feed", watch.feed);
     }
     out
 }

@@ -57,7 +57,7 @@ fn every_key_is_read_and_written() {
          api_wallet_owner = '0x4444444444444444444444444444444444444444'\nlisten = 'localhost:0'\nip_share = '1/3'\nallow_mainnet = true\nrefuse_mainnet = 'not \"yet\"'\n\
          equity_cap = 10000.5\nkey_store = 'host-creds'\njournal_fallback = '/mnt/other'\nallowed_hosts = ['Guard:1']\n\
          [auth]\nclients = ['0x3333333333333333333333333333333333333333']\nrequire_network = true\n\
-         [venue]\nurl = 'http://127.0.0.1:9000/'\n[watch]\nprices_ms = 50\naccount_ms = 10000\nopen_orders_ms = 30000\nfeed = true\n",
+         [venue]\nurl = 'http://127.0.0.1:9000/'\n[watch]\nprices_ms = 50\naccount_ms = 10000\nopen_orders_ms = 30000\n",
     );
     let read = config(&text);
     assert_eq!(read.listen.to_string(), "127.0.0.1:0");
@@ -67,7 +67,6 @@ fn every_key_is_read_and_written() {
     assert_eq!(read.deployment.allowed_hosts, ["guard:1"]);
     assert_eq!(read.venue_url(), "http://127.0.0.1:9000");
     assert_eq!(read.deployment.watch.open_orders_ms, Some(30_000));
-    assert!(read.deployment.watch.feed && !config(&minimal("")).deployment.watch.feed);
     assert_eq!(config(&render(&read)), read);
 }
 

@@ -54,7 +54,7 @@ fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config
         prices_max_age_ms: max_age(intervals.prices_ms, LEAST_AGE_MS),
         marks_max_age_ms: marks_max_age_ms(config.ip_share.budget_per_minute()),
         orders_max_age_ms: max_age(intervals.orders_ms, LEAST_ORDERS_AGE_MS),
-        feed: config.deployment.watch.feed,
+        feed: true,
         weight_per_minute: config.ip_share.budget_per_minute(),
         kill_file: home.kill_file().path().display().to_string(),
         venue_url: config.venue_url().to_owned(),

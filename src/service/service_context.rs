@@ -217,11 +217,8 @@ impl ServiceContext {
         Ok(())
     }
 
-    /// Starts the live feed, where the config asks for it.
+    /// Starts the live feed.
     pub(super) fn listen(&self, config: &Config) -> io::Result<()> {
-        if !config.deployment.watch.feed {
-            return Ok(());
-        }
         let origin = Origin::parse(config.venue_url()).map_err(io::Error::other)?;
         let feed = Feed::new(feed::Config {
             account: config.account,

@@ -129,9 +129,5 @@ fn the_status_is_as_the_page_says() {
     });
     let mut found = BTreeSet::new();
     paths(&status, "", &mut found);
-    // And what only a service that listens to the venue's feed tells.
-    let mut listening = Stand::set_up_watching(Mode::Testnet, "", "feed = true\n");
-    listening.start();
-    paths(&listening.status()["venue"], "venue", &mut found);
     assert_eq!(found, entries(".SH STATUS"));
 }

@@ -6,7 +6,7 @@ use crate::signing::{BTC, ETH, limit, place};
 use crate::stand::{Mode, Stand, until};
 use crate::watched::{
     WIDE, closes, covered, fault, first, held, hold, hold_covered, is_flat, is_same, placed_stops, sends_are_named,
-    stops,
+    stops, until_flat,
 };
 
 #[test]
@@ -59,18 +59,27 @@ fn a_price_that_jumps_over_the_stop_closes_the_position() {
     assert!(closes(&stand).is_empty() && is_flat(&stand));
 }
 
-/// A book that has run dry lets the stop go without a fill, or after part of one; what is left is beyond its line, and what
-/// a close cannot take of it either is covered anew.
+/// A book that has run dry lets the stop go without a fill, or after part of one. What is left is beyond its line and closed,
+/// and what no close takes either is covered anew.
 #[test]
-fn what_a_stop_did_not_fill_is_covered_anew() {
+fn what_a_stop_did_not_fill_is_closed_or_covered_anew() {
     for (depth, left) in [("0", "0.4"), ("0.01", "0.2")] {
         let stand = Stand::up(Mode::Testnet, WIDE);
         hold_covered(&stand, "ETH", "0.4");
+        // A stop that no read has shown yet is no line.
+        let risk = stand.journal().join("risk.jsonl");
+        until("its line", || std::fs::read_to_string(&risk).ok()?.contains("2450").then_some(()));
         stand.venue.control(&json!({"op": "book", "coin": "ETH", "depth": depth})).unwrap();
         stand.venue.price("ETH", "2400").unwrap();
-        assert!(is_same(&held(&stand, "ETH").unwrap(), left), "{:?} is left", held(&stand, "ETH"));
-        let stop = covered(&stand, "ETH", left);
-        assert!(is_same(stop["triggerPx"].as_str().unwrap(), "2352"), "2% under 2400: {stop}");
+        if depth == "0" {
+            assert!(is_same(&held(&stand, "ETH").unwrap(), left), "{:?} is left", held(&stand, "ETH"));
+            let stop = covered(&stand, "ETH", left);
+            assert!(is_same(stop["triggerPx"].as_str().unwrap(), "2352"), "2% under 2400: {stop}");
+        } else {
+            until_flat(&stand);
+        }
+        let close = until("a close", || closes(&stand).into_iter().next());
+        assert!(is_same(close["action"]["orders"][0]["s"].as_str().unwrap(), left), "{close}");
         sends_are_named(&stand);
     }
 }

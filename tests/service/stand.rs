@@ -23,8 +23,8 @@ pub(crate) const ACCOUNT: &str = "0x1111111111111111111111111111111111111111";
 pub(crate) const WALLET_KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";
 pub(crate) const WALLET: &str = "0x14791697260e4c9a71f18484c9f997b308e59325";
 
-/// With this in the environment every test's service listens to the live feed.
-const LISTENING: &str = "SERVICE_TESTS_LISTEN";
+/// With this in the environment no test's venue lets a socket open: its service has nothing but reads.
+const DEAF: &str = "SERVICE_TESTS_DEAF";
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -91,8 +91,7 @@ impl Stand {
         let home = folder.path().join("home");
         fs::create_dir(&home).unwrap();
         prepare(&home);
-        let feed = if std::env::var_os(LISTENING).is_some() && !watch.contains("feed") { "feed = true\n" } else { "" };
-        let config = format!("[venue]\nurl = \"{}\"\n[watch]\n{watch}{feed}", venue.url());
+        let config = format!("[venue]\nurl = \"{}\"\n[watch]\n{watch}", venue.url());
         fs::write(home.join("guard.toml"), config).unwrap();
         fs::write(folder.path().join("rules.toml"), rules).unwrap();
 
@@ -352,7 +351,11 @@ fn venue(mode: Mode) -> SimHandle {
     if mode == Mode::Mainnet {
         config.network = Source::Mainnet;
     }
-    Sim::start(config).unwrap()
+    let venue = Sim::start(config).unwrap();
+    if std::env::var_os(DEAF).is_some() {
+        venue.control(&serde_json::json!({"op": "feed", "kind": "refuse"})).unwrap();
+    }
+    venue
 }
 
 /// The program in this home with no variable of its own set.

@@ -1,10 +1,10 @@
 //! A feed that is well.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{audited, feed, frames, listening, reads, same_picture};
-use crate::stand::{Mode, Stand};
-use crate::watched::{hold_covered, trades};
+use super::{audited, feed, frames, listening, reads, same_picture, trouble};
+use crate::stand::{Mode, Stand, until};
+use crate::watched::{WIDE, hold_covered, trades};
 
 /// While it tells everything, what is told is hardly read: a position that is held is no reason to.
 #[test]
@@ -25,11 +25,19 @@ fn what_the_feed_tells_is_hardly_read() {
     same_picture(&stand);
 }
 
-/// Without the key nothing listens, and nothing tells of a feed.
+/// A venue without a socket is read as often as ever.
 #[test]
-fn without_the_key_nothing_listens() {
-    let mut stand = Stand::set_up_watching(Mode::Testnet, "", "feed = false\n");
+fn where_no_socket_is_to_be_had_all_is_read() {
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    trouble(&stand, json!({"kind": "refuse"}));
     stand.start();
-    assert_eq!(feed(&stand), Value::Null);
+    hold_covered(&stand, "ETH", "0.4");
+    let count = || reads(&stand, "clearinghouseState");
+    let before = count();
+    until("reads on their interval", || (count() >= before + 5).then_some(()));
+    let feed = feed(&stand);
+    assert_eq!((&feed["proved"], &feed["audited"], &feed["sockets"]), (&json!(false), &json!(false), &json!(0)), "{feed}");
     assert_eq!(stand.venue.truth()["feed"]["opened"], json!(0));
+    trades(&stand, None);
+    same_picture(&stand);
 }

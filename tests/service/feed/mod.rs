@@ -13,7 +13,8 @@ use crate::watched::{WIDE, stops};
 
 /// A service that listens, beside a venue that tells its states every second.
 fn listening() -> Stand {
-    let mut stand = Stand::set_up_watching(Mode::Testnet, WIDE, "feed = true\n");
+    let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    trouble(&stand, json!({"kind": "heal"}));
     for name in ["feed_state_ms", "feed_mids_ms"] {
         set(&stand, name, &json!(1_000));
     }
