@@ -143,6 +143,11 @@ pub enum Read {
         /// From when on.
         since_ms: u64,
     },
+    /// The account's fills since this time of the venue's, UTC ms.
+    Fills {
+        /// From when on.
+        since_ms: u64,
+    },
     /// The account's mode: where its equity is kept.
     Mode,
     /// The TWAP orders that run.

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::base::address::{Address, Cloid};
 use crate::venue::envelope::Envelope;
+use crate::venue::fill::Fill;
 use crate::venue::info::{AccountMode, ClearinghouseState, LedgerUpdate, Leverage, OpenOrder};
 use crate::venue::json::Node;
 use crate::venue::market::Universe;
@@ -63,6 +64,13 @@ pub enum Input {
     Ledger {
         /// Its updates since the time asked for.
         updates: Vec<LedgerUpdate>,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// The fills of a while when no live feed told of any were read.
+    Fills {
+        /// All since the time asked for.
+        fills: Vec<Fill>,
         /// When the read began, UTC ms.
         begun_ms: u64,
     },

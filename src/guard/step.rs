@@ -93,6 +93,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
             settlement::on_order_status(step, (intent, index), cloid, answer.as_ref());
         }
         Input::Feed(news) => feed::on_news(step, news),
+        Input::Fills { fills, begun_ms } => feed::on_fills_read(step, fills, begun_ms),
         Input::RequestsLeft(left) => supervise::on_requests_left(step.guard, left),
         Input::ActsFor(vault) => acts_for::on_acts_for(step, vault),
         Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = until_ms,

@@ -3,7 +3,7 @@
 //! Reads stay the truth. The feed says when to read, covers what has just filled, and shows that nothing has changed since.
 
 use crate::guard::feed_news::{FeedCommand, FeedFigures, Pace};
-use crate::venue::fill::FillId;
+use crate::venue::fill::{Fill, FillId};
 use crate::venue::info::SpotState;
 use crate::venue::stream::topic::{AccountFeed, Topic};
 use rust_decimal::Decimal;
@@ -31,13 +31,25 @@ pub(crate) struct DoubtedPrice {
     pub(crate) venue_ms: u64,
 }
 
+/// A socket that waits for reads.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) socket: u64,
+    /// Since when.
+    pub(crate) since_ms: u64,
+    /// The fills since the newest that is known, once they were read.
+    pub(crate) fills: Option<Vec<Fill>>,
+}
+
 /// What the feed has told.
 #[derive(Debug, Default)]
 pub(crate) struct FeedState {
     /// What can be believed.
     pub(crate) proved: BTreeSet<Topic>,
-    /// The socket that waits for reads, and since when.
-    pub(crate) opened: Option<(u64, u64)>,
+    /// The socket that waits for reads.
+    pub(crate) opened: Option<Opened>,
+    /// The venue's time of the newest fill that is known; before there is one, of the first account that was.
+    pub(crate) known_ms: u64,
     pub(crate) figures: FeedFigures,
     /// What the feed was last told to do about it.
     pub(crate) pace: Pace,
@@ -75,11 +87,17 @@ pub(crate) struct FeedState {
 impl FeedState {
     /// Remembers a fill; whether it is new.
     pub(crate) fn is_new(&mut self, fill: FillId) -> bool {
+        self.known_ms = self.known_ms.max(fill.time);
         let is_new = self.fills.insert(fill);
         if self.fills.len() > MOST_FILLS {
             self.fills.pop_first();
         }
         is_new
+    }
+
+    /// Whether it is remembered.
+    pub(crate) fn is_known(&self, fill: FillId) -> bool {
+        self.fills.contains(&fill)
     }
 
     fn has(&self, topics: &[Topic]) -> bool {

@@ -78,7 +78,7 @@ pub(in crate::service) fn first_reads(
         Some(false) => at_once.extend([Task::Limits, Task::Approval]),
     }
     // The core says when these are wanted first.
-    let on_demand = [Task::Ledger, Task::Twaps];
+    let on_demand = [Task::Ledger, Task::Fills, Task::Twaps];
     Arc::new(ReadBoard::new(Schedule::new(&at_once, &on_demand, intervals, budget)))
 }
 
@@ -129,6 +129,7 @@ impl Poller {
             Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)?),
             Task::Orders => ("open orders", self.intervals.orders_ms, self.steady.orders(read_for)),
             Task::Ledger => ("ledger", seldom_ms, self.read_ledger(read_for)),
+            Task::Fills => ("fills", u64::MAX, self.beside.fills(self.board.fills_since_ms(), read_for)),
             Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
             Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
             Task::Approval => ("API wallet", APPROVAL_MS, self.beside.approval()),

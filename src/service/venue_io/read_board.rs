@@ -37,6 +37,8 @@ struct Board {
     mode: Option<AccountMode>,
     /// From when on the ledger is read, on the venue's clock; none until the core has said so.
     ledger_since_ms: Option<u64>,
+    /// From when on fills are read, on the venue's clock.
+    fills_since_ms: u64,
     /// Reads that failed at their last try.
     failing: BTreeSet<&'static str>,
 }
@@ -59,8 +61,14 @@ pub(super) enum Work {
 
 impl ReadBoard {
     pub(super) fn new(schedule: Schedule) -> Self {
-        let board =
-            Board { schedule, questions: VecDeque::new(), mode: None, ledger_since_ms: None, failing: BTreeSet::new() };
+        let board = Board {
+            schedule,
+            questions: VecDeque::new(),
+            mode: None,
+            ledger_since_ms: None,
+            fills_since_ms: 0,
+            failing: BTreeSet::new(),
+        };
         Self { board: Mutex::new(board), changed: Condvar::new() }
     }
 
@@ -81,8 +89,10 @@ impl ReadBoard {
             }
             Read::Leverage { asset, coin } => board.ask(Question::Leverage { asset, coin }),
             read => {
-                if let Read::Ledger { since_ms } = &read {
-                    board.ledger_since_ms = Some(*since_ms);
+                match &read {
+                    Read::Ledger { since_ms } => board.ledger_since_ms = Some(*since_ms),
+                    Read::Fills { since_ms } => board.fills_since_ms = *since_ms,
+                    _ => {}
                 }
                 board.schedule.want(&read, steady_ms());
             }
@@ -159,6 +169,10 @@ impl ReadBoard {
 
     pub(super) fn ledger_since_ms(&self) -> Option<u64> {
         lock(&self.board).ledger_since_ms
+    }
+
+    pub(super) fn fills_since_ms(&self) -> u64 {
+        lock(&self.board).fills_since_ms
     }
 
     /// The ledger was read up to here.

@@ -46,6 +46,7 @@ pub(super) enum Task {
     Account,
     Orders,
     Ledger,
+    Fills,
     Twaps,
     Limits,
     Approval,

@@ -331,6 +331,7 @@ impl Schedule {
             Read::OrdersSoon => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), false, steady_ms),
             Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), true, steady_ms),
             Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
+            Read::Fills { .. } => self.hurry(Task::Fills, steady_ms),
             Read::Mode => self.at_once(Task::Mode, steady_ms),
             Read::Twaps => self.at_once(Task::Twaps, steady_ms),
             Read::Universe => self.hurry(Task::Universe, steady_ms),

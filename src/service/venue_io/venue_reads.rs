@@ -17,6 +17,7 @@ use crate::guard::Input;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
 use crate::venue::client::Client;
+use crate::venue::fill::Fill;
 use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
 use crate::venue::market::Universe;
 use crate::venue::weight::{Priority, info_extra, info_weight};
@@ -152,6 +153,15 @@ impl VenueReader {
         let updates = info::ledger_updates(&answer)?;
         self.venue.charge(Priority::EarlyRead, info_extra(kind, updates.len()));
         Ok((Input::Ledger { updates, begun_ms }, begun_ms))
+    }
+
+    /// The fills from `since_ms` on: the oldest ones where they are too many for one answer.
+    pub(super) fn fills(&self, since_ms: u64, read_for: ReadFor) -> Answer {
+        let (begun_ms, kind) = (now_ms(), "userFillsByTime");
+        let answer = self.ask_for(read_for, &json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
+        let fills = Vec::<Fill>::deserialize(&answer).map_err(|error| format!("{kind}: {error}"))?;
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, fills.len()));
+        Ok(Some(Input::Fills { fills, begun_ms }))
     }
 
     /// A failure goes to the core too: a TWAP order that cannot be read cannot be ended either.

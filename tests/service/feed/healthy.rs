@@ -36,7 +36,11 @@ fn where_no_socket_is_to_be_had_all_is_read() {
     let before = count();
     until("reads on their interval", || (count() >= before + 5).then_some(()));
     let feed = feed(&stand);
-    assert_eq!((&feed["proved"], &feed["audited"], &feed["sockets"]), (&json!(false), &json!(false), &json!(0)), "{feed}");
+    assert_eq!(
+        (&feed["proved"], &feed["audited"], &feed["sockets"]),
+        (&json!(false), &json!(false), &json!(0)),
+        "{feed}"
+    );
     assert_eq!(stand.venue.truth()["feed"]["opened"], json!(0));
     trades(&stand, None);
     same_picture(&stand);

@@ -1,6 +1,7 @@
 //! The live feed's part in the watch: what it tells is acted on where waiting would leave a position bare, and is a reason to
 //! read everywhere else. Nothing is closed, and no halt fires, by a push alone.
 
+mod baseline;
 mod distrust;
 mod doubt;
 mod fills;
@@ -15,14 +16,13 @@ use crate::guard::flow::step_context::Step;
 use crate::venue::stream::data::{Data, WebData};
 use std::collections::BTreeMap;
 
+pub(crate) use baseline::on_fills_read;
+
 /// Takes in what the feed tells.
 pub(crate) fn on_news(step: &mut Step<'_>, news: FeedNews) {
     match news {
         FeedNews::Proved(topics) => step.guard.feed.proved = topics,
-        FeedNews::Opened { socket } => {
-            step.guard.feed.opened = Some((socket, step.now_ms));
-            step.effects.immediate.extend([Read::AccountNow, Read::OrdersNow].map(Command::Read));
-        }
+        FeedNews::Opened { socket } => baseline::begin(step, socket),
         FeedNews::Told(data) => on_told(step, *data),
         FeedNews::Prices { marks, mids, begun_ms } => prices::on_prices(step, &marks, &mids, begun_ms),
         FeedNews::Figures(figures) => step.guard.feed.figures = figures,
@@ -89,22 +89,11 @@ pub(crate) fn after_step(step: &mut Step<'_>, is_tick: bool) {
     if !step.guard.config.feed {
         return;
     }
-    tell_read(step);
+    baseline::end(step);
     if is_tick {
         fills::look_for_missed(step);
         step.guard.view.forget_fills(step.now_ms);
         pace::tell_wanted(step);
     }
     pace::tell_pace(step);
-}
-
-/// Tells the feed that all it waits for was read: what came meanwhile comes after that.
-fn tell_read(step: &mut Step<'_>) {
-    let Some((socket, since_ms)) = step.guard.feed.opened else { return };
-    let view = &step.guard.view;
-    let is_read = view.account.as_ref().is_some_and(|account| account.begun_ms >= since_ms);
-    if is_read && view.orders_ms >= Some(since_ms) {
-        step.guard.feed.opened = None;
-        step.effects.immediate.push(Command::Feed(FeedCommand::BaselineRead(socket)));
-    }
 }

@@ -66,6 +66,8 @@ impl World {
                 let input = Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.now };
                 self.hears_of(Traffic::Ledger, input);
             }
+            // Wanted for a feed, and these games have none.
+            Read::Fills { .. } => {}
             Read::Leverage { asset, .. } => self.leverage_read(asset, 300),
             Read::OrderStatus { intent, index, cloid } => {
                 let late = self.answer_after(Traffic::Statuses);

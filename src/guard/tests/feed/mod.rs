@@ -177,12 +177,45 @@ fn what_waits_in_a_new_socket_comes_after_reads_that_began_since() {
     let mut desk = desk();
     desk.now += 1_000;
     let effects = tell(&mut desk, FeedNews::Opened { socket: 3 });
-    assert_eq!(reads(&effects), [&Read::AccountNow, &Read::OrdersNow]);
+    let since_ms = NOW + 100 - 10_000;
+    assert_eq!(reads(&effects), [&Read::AccountNow, &Read::OrdersNow, &Read::Fills { since_ms }]);
     let is_read = |effects: &Effects| commands(effects).contains(&&FeedCommand::BaselineRead(3));
-    assert!(!is_read(&desk.read_account(desk.now - 1)) && !is_read(&desk.read_orders(desk.now - 1)));
-    assert!(!is_read(&desk.read_account(desk.now)));
-    assert!(is_read(&desk.read_orders(desk.now)));
-    assert!(!is_read(&desk.read_orders(desk.now)), "once");
+    let fills_read = |desk: &mut Desk, begun_ms| desk.step(Input::Fills { fills: Vec::new(), begun_ms });
+    let (before_ms, now_ms) = (desk.now - 1, desk.now);
+    assert!(!is_read(&desk.read_account(before_ms)) && !is_read(&desk.read_orders(before_ms)));
+    assert!(!is_read(&fills_read(&mut desk, before_ms)) && !is_read(&desk.read_account(now_ms)));
+    assert!(!is_read(&desk.read_orders(now_ms)));
+    assert!(is_read(&fills_read(&mut desk, now_ms)));
+    assert!(!is_read(&fills_read(&mut desk, now_ms)), "once");
+}
+
+/// A trade between two sockets, of which the account shows nothing any more: what the cash moved by meanwhile may be its loss.
+#[test]
+fn what_was_traded_between_two_sockets_is_read() {
+    for is_read in [false, true] {
+        let mut desk = desk();
+        let first = fill(&desk, 1, "0", "0.4");
+        let mut closing = fill(&desk, 2, "0.4", "0.4");
+        closing["side"] = json!("A");
+        let since_ms = desk.now + 2 - 10_000;
+        desk.now += 1_000;
+        let rows = if is_read { json!([closing, first]) } else { json!([]) };
+        let fills = serde_json::from_value(rows).unwrap();
+        tell(&mut desk, FeedNews::Opened { socket: 3 });
+        desk.now += 100;
+        let (begun_ms, traded_ms) = (desk.now, desk.guard.risk.traded_ms);
+        desk.step(Input::Fills { fills, begun_ms });
+        desk.read_account(begun_ms);
+        let effects = desk.read_orders(begun_ms);
+        assert!(commands(&effects).contains(&&FeedCommand::BaselineRead(3)) && stops(&effects).is_empty());
+        assert_eq!(desk.guard.risk.traded_ms > traded_ms, is_read);
+        assert_eq!(desk.guard.status(desk.now, (0, 0)).venue.feed.unwrap().missed, 0);
+        if is_read {
+            // The next socket's begin there.
+            let effects = tell(&mut desk, FeedNews::Opened { socket: 4 });
+            assert!(reads(&effects).contains(&&Read::Fills { since_ms }), "{effects:?}");
+        }
+    }
 }
 
 /// Reads become audits once nothing has been on its way for three seconds, and reads again at the first sign.

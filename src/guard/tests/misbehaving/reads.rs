@@ -43,6 +43,8 @@ impl World {
             Read::Mode => self.want(On::Mode),
             Read::Twaps => self.want(On::Twaps),
             Read::Universe => self.want(On::Markets),
+            // Wanted for a feed, and these games have none.
+            Read::Fills { .. } => {}
             Read::Leverage { asset, .. } => {
                 let setting = Some(Leverage { mode: MarginMode::Cross, value: self.dice.pick(&[5, 20]) });
                 let (late, leverage) = match self.trouble(On::Leverage) {
