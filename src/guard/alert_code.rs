@@ -18,7 +18,7 @@ codes! {
     ClockOff = "clock_off",
     /// The day's loss is over 60% of its limit; decide whether the bot should go on.
     DailyLossNear = "daily_loss_near",
-    /// The venue said that something filled or is cancelled, and does not show it; compare the account with its own page.
+    /// The venue said that something filled or is cancelled, or its live feed did, and does not show it; compare the account with its own page.
     Discrepancy = "discrepancy",
     /// The disk is nearly full; free space, or move closed days of the journal away.
     DiskLow = "disk_low",

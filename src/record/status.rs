@@ -314,6 +314,8 @@ pub struct FeedStatus {
     pub unusable: u64,
     /// Fills that were missed.
     pub missed: u64,
+    /// Times that reads showed something else than it told.
+    pub differences: u64,
     /// Why it is not believed, or why the last socket ended.
     pub ended: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Discrepancies: what was sent and answered, and the account does not show. Nothing is done about them but telling: what
+//! Discrepancies: what was sent and answered and the account does not show, and what the live feed told otherwise. Nothing is done about them but telling: what
 //! the account shows is what positions, cover and halts go by.
 
 use crate::base::amount::to_wire;
@@ -18,7 +18,7 @@ pub(crate) fn on_account_read(step: &mut Step<'_>, read: Moment) {
 /// Each discrepancy in words, with since when.
 pub(crate) fn told(guard: &Guard) -> impl Iterator<Item = (String, u64)> {
     let coin = |asset: u32| guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
-    guard.sent.unshown.contradictions().map(move |(contradiction, since_ms)| {
+    let contradictions = guard.sent.unshown.contradictions().map(move |(contradiction, since_ms)| {
         let text = match contradiction {
             Contradiction::Fill { asset, size } => {
                 let (size, done) = (to_wire(size.abs()), if size.is_sign_positive() { "bought" } else { "sold" });
@@ -29,5 +29,6 @@ pub(crate) fn told(guard: &Guard) -> impl Iterator<Item = (String, u64)> {
             }
         };
         (text, since_ms)
-    })
+    });
+    contradictions.chain(guard.feed.difference.clone())
 }

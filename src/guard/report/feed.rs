@@ -22,6 +22,7 @@ pub(crate) fn status(guard: &Guard, now_ms: u64) -> Option<FeedStatus> {
         frames: figures.frames,
         unusable: figures.unusable,
         missed: feed.missed,
+        differences: feed.differences,
         ended: doubt.or_else(|| figures.ended.clone()),
     })
 }

@@ -60,6 +60,9 @@ pub(crate) struct FeedState {
     pub(crate) down_ms: Option<u64>,
     /// What it told that cannot be, and when.
     pub(crate) nonsense: Option<(String, u64)>,
+    /// How often reads showed something else than was told; what that was and when, until everything is proved again.
+    pub(crate) differences: u64,
+    pub(crate) difference: Option<(String, u64)>,
     /// The machine's time that the newest state of the account holds for at the earliest.
     pub(crate) as_of_ms: u64,
     /// When a fill, and when what became of an order, was told last.

@@ -146,6 +146,8 @@ fn account(page: &mut Page, guard: Option<&Gauges>) {
     page.single("svc_guard_feed_sockets_total", Counter, help, feed.map(|feed| feed.sockets));
     let help = "Frames of the live feed that came.";
     page.single("svc_guard_feed_frames_total", Counter, help, feed.map(|feed| feed.frames));
+    let help = "Times that reads showed something else than the live feed told.";
+    page.single("svc_guard_feed_differences_total", Counter, help, feed.map(|feed| feed.differences));
     let help = "Fills that the live feed missed.";
     page.single("svc_guard_feed_missed_total", Counter, help, feed.map(|feed| feed.missed));
     page.single("svc_guard_positions", Gauge, "Positions held.", guard.map(|guard| guard.positions));

@@ -65,6 +65,8 @@ fn reads(stand: &Stand, kinds: &[&str]) -> Vec<u64> {
 #[test]
 fn cover_and_halt_have_their_reads_after_a_start() {
     let mut stand = Stand::set_up(Mode::Testnet, &WIDE.replace("daily_loss = \"90\"", "daily_loss = \"5\""));
+    // What a fill tells is covered before any read.
+    stand.without_feed();
     launch(&mut stand);
     until("the first reads", || stand.status()["equity"].is_string().then_some(()));
     let orders = || reads(&stand, &["frontendOpenOrders"])[0];

@@ -19,7 +19,8 @@ pub(super) fn begin(step: &mut Step<'_>, socket: u64) {
     feed.known_ms = if feed.known_ms == 0 { first_ms } else { feed.known_ms };
     feed.opened = Some(Opened { socket, since_ms: step.now_ms, fills: None });
     let since_ms = feed.known_ms.saturating_sub(OVERLAP_MS);
-    let wanted = [Read::AccountNow, Read::OrdersNow, Read::Fills { since_ms }];
+    // Until then everything is read as without a feed: nothing that a client could use is spent on being sooner.
+    let wanted = [Read::Account, Read::Orders, Read::Fills { since_ms }];
     step.effects.immediate.extend(wanted.map(Command::Read));
 }
 

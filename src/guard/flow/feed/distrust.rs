@@ -7,6 +7,14 @@ use crate::record::events::Trouble;
 /// The same is told of so far apart.
 const AGAIN_MS: u64 = 10_000;
 
+/// Ends the socket because reads show something else than it told. That is a discrepancy until the feed proves itself again.
+pub(super) fn differ(step: &mut Step<'_>, reason: &'static str, what: &str) {
+    let (now_ms, feed) = (step.now_ms, &mut step.guard.feed);
+    feed.differences = feed.differences.saturating_add(1);
+    feed.difference = Some((format!("the live feed and the reads differ: {reason}: {what}"), now_ms));
+    distrust(step, reason, what);
+}
+
 /// Ends the socket because of what it told.
 pub(super) fn distrust(step: &mut Step<'_>, reason: &'static str, what: &str) {
     let (now_ms, before) = (step.now_ms, step.guard.feed.nonsense.as_ref().map(|(_, at_ms)| *at_ms));

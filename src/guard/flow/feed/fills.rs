@@ -3,7 +3,7 @@
 use crate::base::amount::to_wire;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover;
-use crate::guard::flow::feed::distrust::distrust;
+use crate::guard::flow::feed::distrust::{differ, distrust};
 use crate::guard::flow::feed::doubt::{self, doubt, is_off};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::exposure::Exposure;
@@ -146,5 +146,5 @@ pub(super) fn look_for_missed(step: &mut Step<'_>) {
     let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
     step.guard.feed.unexplained.clear();
     step.guard.feed.missed = step.guard.feed.missed.saturating_add(1);
-    distrust(step, "a fill was not told", &format!("the position in {coin} is {}", to_wire(size)));
+    differ(step, "a fill was not told", &format!("the position in {coin} is {}", to_wire(size)));
 }

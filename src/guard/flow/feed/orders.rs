@@ -2,7 +2,7 @@
 //! read.
 
 use crate::guard::effects::{Command, Read};
-use crate::guard::flow::feed::distrust::distrust;
+use crate::guard::flow::feed::distrust::differ;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover;
 use crate::guard::state::guard::Guard;
@@ -65,7 +65,7 @@ pub(super) fn on_open_orders(step: &mut Step<'_>, orders: &[OpenOrder]) {
     let is_quiet = is_idle && feed.updated_ms.max(feed.filled_ms) < read_ms;
     if is_quiet && before_ms.is_some_and(|before_ms| read_ms > before_ms) {
         feed.orders_differ_ms = None;
-        distrust(step, "its open orders are not those that are read", "twice in a row");
+        differ(step, "its open orders are not those that are read", "twice in a row");
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) fn tell_pace(step: &mut Step<'_>) {
     let was_calm = feed.calm_ms.is_some_and(|since_ms| now_ms.saturating_sub(since_ms) >= CALM_FOR_MS);
     let (is_trusted, is_whole) = (feed.is_trusted(now_ms), feed.is_whole());
     let is_up = is_trusted && is_whole;
+    feed.difference.take_if(|_| is_up);
     feed.down_ms = (!is_up).then(|| feed.down_ms.unwrap_or(now_ms));
     let pace = Pace { steady: is_up && was_calm, beside: is_trusted && feed.tells_the_rest() };
     if pace != feed.pace {

@@ -3,7 +3,7 @@
 
 use crate::base::amount::percent_of;
 use crate::guard::effects::{Command, Read};
-use crate::guard::flow::feed::distrust::distrust;
+use crate::guard::flow::feed::distrust::differ;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::venue::info::{AccountMode, ClearinghouseState};
@@ -38,7 +38,7 @@ pub(super) fn on_account(step: &mut Step<'_>, state: &ClearinghouseState) {
     let is_quiet = feed.filled_ms < begun_ms;
     if is_quiet && before_ms.is_some_and(|before_ms| begun_ms > before_ms) {
         feed.account_differs_ms = None;
-        return distrust(step, "its account is not the one that is read", "twice in a row");
+        return differ(step, "its account is not the one that is read", "twice in a row");
     }
     step.effects.immediate.push(Command::Read(Read::AccountNow));
 }
