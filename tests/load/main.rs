@@ -6,6 +6,7 @@
 
 #[path = "../demo/bot.rs"]
 mod bot;
+mod feed;
 #[path = "../demo/guard.rs"]
 mod guard;
 mod orders;
@@ -58,6 +59,9 @@ struct Arguments {
     /// Seconds that each guard of `--watch` has run before
     #[arg(long, default_value_t = 1)]
     after: u64,
+    /// What the live feed brings instead: some minutes
+    #[arg(long)]
+    feed: bool,
     /// Starts behind a million events instead: takes a gigabyte
     #[arg(long)]
     starts: bool,
@@ -91,6 +95,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         Arguments { watch: Some(share), after, .. } => {
             watch::print(&program, folder.path(), share, Duration::from_secs(*after))
         }
+        Arguments { feed: true, .. } => feed::print(&program, folder.path()),
         Arguments { starts: true, .. } => starts::print(&program, folder.path()),
         Arguments { strangers: true, .. } => strangers::print(&Pair::start(&program, folder.path(), false, 1)?),
         Arguments { beside: 0, .. } => measure(&program, folder.path()).map(|table| println!("{table}")),

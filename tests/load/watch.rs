@@ -174,7 +174,7 @@ impl Trial<'_> {
     }
 }
 
-fn hold(pair: &Pair, coin: &str, szi: &str, px: &str) -> Result<(), String> {
+pub(crate) fn hold(pair: &Pair, coin: &str, szi: &str, px: &str) -> Result<(), String> {
     pair.venue.control(&json!({"op": "position", "coin": coin, "szi": szi, "entry_px": px})).map(drop)
 }
 
@@ -184,7 +184,7 @@ fn list(pair: &Pair, name: &str) -> Vec<Value> {
     truth.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-fn is_covered(pair: &Pair, coin: &str) -> bool {
+pub(crate) fn is_covered(pair: &Pair, coin: &str) -> bool {
     let is_stop = |order: &Value| {
         let has = |key: &str, value: &str| order.get(key).and_then(Value::as_str) == Some(value);
         has("coin", coin) && has("stage", "armed") && has("orderType", "Stop Market")
@@ -192,11 +192,11 @@ fn is_covered(pair: &Pair, coin: &str) -> bool {
     list(pair, "orders").iter().any(is_stop)
 }
 
-fn is_flat(pair: &Pair) -> bool {
+pub(crate) fn is_flat(pair: &Pair) -> bool {
     list(pair, "positions").is_empty()
 }
 
-fn until(what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) -> Result<(), String> {
     let begun = Instant::now();
     while !is_so() {
         if begun.elapsed() > PATIENCE {

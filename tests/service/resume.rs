@@ -26,9 +26,11 @@ fn a_drawdown_halt_is_cleared_with_the_service_stopped_and_the_note_on_record() 
     stand.venue.control(&json!({"op": "price", "coin": "ETH", "px": "2000"})).unwrap();
     until("the halt", || (state(&stand) == "stopped").then_some(()));
 
-    // The service holds the journal, and says who it is.
-    let (code, said) = resume(&stand);
-    assert!(code == Some(2) && said.contains(&stand.pid().to_string()), "{said}");
+    // The service holds the journal, and says who it is. Its status is ahead of the disk.
+    until("the service to be named", || {
+        let (code, said) = resume(&stand);
+        (code == Some(2) && said.contains(&stand.pid().to_string())).then_some(())
+    });
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     stand.start();
     assert_eq!(state(&stand), "stopped", "a restart is no way out");

@@ -83,9 +83,8 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         alert(*code, text.clone(), Some(*since_ms));
     }
     alerts.extend(equity_unread(guard, now_ms).into_iter().chain(role_unread(guard)).chain(markets_changed(guard)));
-    alerts.extend(feed::feed_down(guard, now_ms));
+    alerts.extend(feed::feed_down(guard, now_ms).into_iter().chain(not_flat(guard, now_ms)));
     alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
-    alerts.extend(not_flat(guard, now_ms));
     alerts.extend(twaps_unread(guard, now_ms));
     alerts
 }

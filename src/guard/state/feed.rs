@@ -65,6 +65,8 @@ pub(crate) struct FeedState {
     pub(crate) difference: Option<(String, u64)>,
     /// The machine's time that the newest state of the account holds for at the earliest.
     pub(crate) as_of_ms: u64,
+    /// When the open orders were told last.
+    pub(crate) orders_told_ms: u64,
     /// When a fill, and when what became of an order, was told last.
     pub(crate) filled_ms: u64,
     pub(crate) updated_ms: u64,

@@ -113,9 +113,9 @@ fn an_older_day_that_was_changed_is_told_of() {
     stand.launch();
     until("the damage to be told of", || is_damaged(&stand).then_some(()));
     assert_eq!(stand.get("/healthz").status, 503);
-    let told = stand.events_of("error");
     let name = file.file_name().unwrap().to_str().unwrap();
-    assert!(told.iter().any(|event| event["text"].as_str().unwrap().contains(name)), "{told:?}");
+    let names = |event: &Value| event["text"].as_str().unwrap().contains(name);
+    until("the event", || stand.events_of("error").iter().any(names).then_some(()));
     assert_eq!(stand.send(&json!({"type": "noop"}))["guard"]["verdict"], "allow");
     until("a day that is whole", || finds(&stand, nonces[2]).then_some(()));
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{audited, covered_in_all, covered_once, feed, listening, proved, same_picture, set, trouble, unproved};
+use super::{
+    audited, covered_in_all, covered_once, feed, listening, proved, reads, same_picture, set, trouble, unproved,
+};
 use crate::stand::{Stand, until};
 use crate::watched::{closes, hold, is_flat};
 
@@ -146,4 +148,30 @@ fn what_happens_between_two_sockets_is_covered() {
     audited(&stand);
     same_picture(&stand);
     covered_once(&stand, "ETH", "0.4");
+}
+
+/// What happened between two sockets is read before anything of the next one counts, and until then all is read.
+#[test]
+fn a_new_socket_counts_once_the_fills_before_it_were_read() {
+    let stand = listening();
+    audited(&stand);
+    let fault = json!({"op": "fault", "on": "userFillsByTime", "kind": "http_502", "times": 100_000});
+    stand.venue.control(&fault).unwrap();
+    trouble(&stand, json!({"kind": "refuse"}));
+    trouble(&stand, json!({"kind": "drop"}));
+    unproved(&stand);
+    hold(&stand, "ETH", "0.4");
+    hold(&stand, "ETH", "0");
+    trouble(&stand, json!({"kind": "heal"}));
+    until("a socket", || (feed(&stand)["stage"] == "reading").then_some(()));
+    let before = reads(&stand, "clearinghouseState");
+    until("reads on their interval", || {
+        assert_eq!(feed(&stand)["proved"], false, "not before the fills were read");
+        (reads(&stand, "clearinghouseState") >= before + 4).then_some(())
+    });
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    let feed = proved(&stand);
+    assert_eq!((&feed["missed"], &feed["differences"]), (&json!(0), &json!(0)), "{feed}");
+    same_picture(&stand);
+    assert!(closes(&stand).is_empty());
 }

@@ -1,5 +1,6 @@
-//! What a new socket's frames follow on: account, open orders and the fills since the newest that is known, all read after it
-//! was subscribed. Its frames wait for that, so that what happened between two sockets is in the reads, and nothing counts twice.
+//! The reads that a new socket's frames follow on: account, open orders and the fills since the newest that is known, all begun
+//! after it was subscribed. Its frames wait for them, so that they show all that happened between two sockets, and nothing counts
+//! twice.
 
 use crate::guard::effects::{Command, Read};
 use crate::guard::feed_news::FeedCommand;

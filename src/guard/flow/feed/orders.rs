@@ -43,6 +43,7 @@ fn covers(guard: &Guard, order: &Resting) -> bool {
 
 /// Takes in all open orders.
 pub(super) fn on_open_orders(step: &mut Step<'_>, orders: &[OpenOrder]) {
+    step.guard.feed.orders_told_ms = step.now_ms;
     let Some(read_ms) = step.guard.view.orders_ms.filter(|_| step.guard.feed.is_trusted(step.now_ms)) else { return };
     let told: BTreeMap<u64, Decimal> = orders.iter().filter(|order| is_core(step.guard, order)).map(of).collect();
     let read: BTreeMap<u64, Decimal> = step.guard.view.orders.values().map(|order| (order.oid, order.size)).collect();

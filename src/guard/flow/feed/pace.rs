@@ -10,6 +10,9 @@ use crate::guard::state::risk::risk_state::Risk;
 
 /// What has happened is read after for so long.
 const CALM_FOR_MS: u64 = 3_000;
+/// States are told again about every five seconds (observed). One that is older than this is read in its place: nobody waits
+/// until it is sure that a feed is dead.
+const TOLD_FOR_MS: u64 = 7_000;
 
 /// Tells the feed which markets are held or have an order that rests.
 pub(super) fn tell_wanted(step: &mut Step<'_>) {
@@ -34,7 +37,8 @@ pub(super) fn tell_pace(step: &mut Step<'_>) {
     let is_up = is_trusted && is_whole;
     feed.difference.take_if(|_| is_up);
     feed.down_ms = (!is_up).then(|| feed.down_ms.unwrap_or(now_ms));
-    let pace = Pace { steady: is_up && was_calm, beside: is_trusted && feed.tells_the_rest() };
+    let is_told = [feed.as_of_ms, feed.orders_told_ms].iter().all(|at_ms| now_ms.saturating_sub(*at_ms) <= TOLD_FOR_MS);
+    let pace = Pace { steady: is_up && was_calm && is_told, beside: is_trusted && feed.tells_the_rest() };
     if pace != feed.pace {
         feed.pace = pace;
         step.effects.immediate.push(Command::Feed(FeedCommand::Pace(pace)));

@@ -76,6 +76,14 @@ fn account(desk: &mut Desk, time: u64) -> Effects {
     push(desk, "clearinghouseState", json!({"user": ACCOUNT, "clearinghouseState": state}))
 }
 
+/// Account and open orders are told as they are.
+fn told_as_it_is(desk: &mut Desk) {
+    let now = desk.now;
+    account(desk, now);
+    let orders = desk.orders.clone();
+    tell(desk, FeedNews::Told(Box::new(Data::OpenOrders(ACCOUNT, orders))));
+}
+
 fn commands(effects: &Effects) -> Vec<&FeedCommand> {
     let feeds = effects.immediate.iter();
     feeds.filter_map(|command| if let Command::Feed(command) = command { Some(command) } else { None }).collect()
@@ -239,10 +247,20 @@ fn reads_are_put_off_only_while_nothing_is_on_its_way() {
     // Not before the ledger was read as often as a start wants it.
     let calm_ms = (0..300).find_map(|_| {
         desk.wait(100);
+        told_as_it_is(&mut desk);
         desk.step(Input::Tick);
         desk.guard.feed.pace.steady.then_some(desk.guard.feed.calm_ms)
     });
     assert_eq!(calm_ms, Some(Some(desk.now - 3_000)));
+    // What is not told again is read, before it is sure that nothing comes any more.
+    for (passed_ms, is_audited) in [(7_000, true), (1, false)] {
+        desk.now += passed_ms;
+        desk.step(Input::Tick);
+        assert_eq!(desk.guard.feed.pace.steady, is_audited, "{passed_ms}");
+    }
+    told_as_it_is(&mut desk);
+    desk.step(Input::Tick);
+    assert!(desk.guard.feed.pace.steady);
     let mut bare = desk.positions.clone();
     bare.insert("ETH", dec!(0.4));
     desk.positions = bare;

@@ -15,7 +15,7 @@ use super::dice::Dice;
 use super::exchange::refusal;
 use super::venue::Venue;
 use crate::guard::effects::SendAction;
-use crate::guard::{Command, Effects, Guard, Input, Mode, Read, SendOutcome};
+use crate::guard::{Command, Effects, Guard, Input, Mode, Read, RequestBody, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::action::Action;
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, Leverage, MarginMode, ledger_updates};
@@ -181,7 +181,6 @@ impl World {
                 self.want("ledger", 250);
             }
             Read::Mode => self.want("mode", 250),
-            // Wanted for a feed, and these games have none.
             Read::Fills { .. } => {}
             Read::Leverage { asset, .. } => {
                 let leverage = Some(Leverage { mode: MarginMode::Cross, value: 5 });
@@ -346,8 +345,7 @@ impl World {
         let body =
             json!({"action": action, "nonce": self.nonce, "signature": {"r": "0x1", "s": "0x1", "v": 27}}).to_string();
         let envelope = Box::new(crate::venue::envelope::Envelope::parse(body.as_bytes()).unwrap());
-        let signed_as = crate::venue::signing::Source::Testnet;
-        let body = crate::guard::RequestBody::Signed { envelope, client: CLIENT, signed_as };
+        let body = RequestBody::Signed { envelope, client: CLIENT, signed_as: crate::venue::signing::Source::Testnet };
         let request = crate::guard::Request { id: self.request, via: crate::guard::Via::Http, body };
         self.give(Input::Request(request));
     }

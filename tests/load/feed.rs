@@ -1,0 +1,94 @@
+//! The live feed's figures, at a venue without delay: how long after a position is made elsewhere its stop rests at the venue,
+//! after the marks lose what a day may lose the first close has gone through, after the kill file is there all is closed, and
+//! after the socket is cut the feed is proved again; and what the guard's own reads weigh in a minute of a healthy feed.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rust_decimal::dec;
+use serde_json::{Value, json};
+use svc_guard::rules::Rules;
+
+use crate::guard::get;
+use crate::orders;
+use crate::phases::{Pair, Way};
+use crate::samples::{Nanos, Samples};
+use crate::watch::{hold, is_covered, is_flat, spread, until};
+
+const TRIALS: u32 = 20;
+/// A minute of the request budget, and its last second.
+const MINUTE: Duration = Duration::from_secs(61);
+
+/// Measures, and prints a line each.
+pub(crate) fn print(program: &Path, folder: &Path) -> Result<(), String> {
+    let (weights, measured) = std::thread::scope(|scope| {
+        let weights = ["1", "1/8"].map(|share| scope.spawn(move || weight(program, folder, share)));
+        let measured = (0..TRIALS).try_fold([(); 4].map(|()| Samples::default()), |mut all, _| {
+            trial(program, folder, &mut all)?;
+            Ok::<_, String>(all)
+        });
+        (weights.map(|weight| weight.join().map_err(|_| "it panicked".to_owned())?), measured)
+    });
+    println!("{TRIALS} trials each, min / median / max, ms");
+    let names = ["position elsewhere to stop", "kill file to flat", "marks to first close", "cut to proved again"];
+    for (name, samples) in names.iter().zip(measured?) {
+        println!("{name:<32}{}", spread(&samples));
+    }
+    for (share, weight) in ["1", "1/8"].iter().zip(weights) {
+        println!("{:<32}{}", format!("own reads a minute, share {share}"), weight?);
+    }
+    Ok(())
+}
+
+fn pair(program: &Path, folder: &Path, share: &str) -> Result<Pair, String> {
+    let rules = Rules { daily_loss: dec!(5), ..orders::rules() };
+    let pair = Pair::start_as(program, folder, &Way { is_live: true, clients: 1, share, rules })?;
+    until("reads that are audits", || feed(&pair, "audited") == json!(true))?;
+    Ok(pair)
+}
+
+fn feed(pair: &Pair, key: &str) -> Value {
+    let status = get(&format!("{}/guard/status", pair.guard.url)).unwrap_or_default();
+    status.pointer(&format!("/venue/feed/{key}")).cloned().unwrap_or_default()
+}
+
+fn trial(program: &Path, folder: &Path, [cover, kill, halt, cut]: &mut [Samples; 4]) -> Result<(), String> {
+    let two = pair(program, folder, "1")?;
+    let sockets = feed(&two, "sockets");
+    let begun = Instant::now();
+    two.venue.control(&json!({"op": "feed", "kind": "drop"}))?;
+    until("another socket", || feed(&two, "sockets") != sockets && feed(&two, "proved") == json!(true))?;
+    cut.add(Nanos::of(begun.elapsed()));
+
+    let begun = Instant::now();
+    hold(&two, "ETH", "1", "2500")?;
+    until("cover", || is_covered(&two, "ETH"))?;
+    cover.add(Nanos::of(begun.elapsed()));
+
+    let begun = Instant::now();
+    std::fs::write(two.guard.file("kill"), "measured\n").map_err(|error| format!("the kill file: {error}"))?;
+    until("a flat account after a kill", || is_flat(&two))?;
+    kill.add(Nanos::of(begun.elapsed()));
+
+    // Six percent of the equity, and no stop is reached.
+    let one = pair(program, folder, "1")?;
+    hold(&one, "ETH", "30", "2500")?;
+    until("cover", || is_covered(&one, "ETH"))?;
+    until("reads that are audits", || feed(&one, "audited") == json!(true))?;
+    let begun = Instant::now();
+    one.venue.price("ETH", "2480")?;
+    until("a flat account after a halt", || is_flat(&one))?;
+    halt.add(Nanos::of(begun.elapsed()));
+    Ok(())
+}
+
+/// What a minute of reads weighs, with a position held.
+fn weight(program: &Path, folder: &Path, share: &str) -> Result<u64, String> {
+    let pair = pair(program, folder, share)?;
+    hold(&pair, "ETH", "1", "2500")?;
+    until("cover", || is_covered(&pair, "ETH"))?;
+    until("reads that are audits", || feed(&pair, "audited") == json!(true))?;
+    std::thread::sleep(MINUTE);
+    let status = get(&format!("{}/guard/status", pair.guard.url))?;
+    status.pointer("/venue/weight_used").and_then(Value::as_u64).ok_or_else(|| "no weight".to_owned())
+}
