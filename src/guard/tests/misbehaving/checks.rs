@@ -46,16 +46,27 @@ impl Tally {
     }
 
     fn count(&mut self, what: &str) {
-        *self.seen.entry(what.to_owned()).or_default() += 1;
+        self.count_all(what, 1);
+    }
+
+    pub(super) fn count_all(&mut self, what: &str, count: usize) {
+        *self.seen.entry(what.to_owned()).or_default() += count;
+    }
+
+    fn of(&self, what: &str) -> usize {
+        self.seen.get(what).copied().unwrap_or_default()
     }
 
     pub(super) fn is_lively(&self) {
-        let games = self.seen.get("game").copied().unwrap_or_default();
         // Few games lose as much as a day may, now that no flow or change of the mode is taken for a loss.
-        for (what, of_games) in
-            [("protect", 40), ("flatten", 40), ("halted_for_day", 100), ("ended flat", 40), ("twapCancel", 40)]
-        {
-            let count = self.seen.get(what).copied().unwrap_or_default();
+        self.has(&[("protect", 40), ("flatten", 40), ("halted_for_day", 100), ("ended flat", 40), ("twapCancel", 40)]);
+    }
+
+    /// Holds that each came once in so many games.
+    pub(super) fn has(&self, wanted: &[(&str, usize)]) {
+        let games = self.of("game");
+        for (what, of_games) in wanted {
+            let count = self.of(what);
             assert!(count * of_games >= games, "{what} came {count} times in {games} games");
         }
     }
@@ -78,6 +89,8 @@ pub(super) struct Checks {
     /// An order that hangs at the venue is waited for until it is given up, and looked for then.
     hung_until: u64,
     pub(super) limits: Limits,
+    /// By how much later everything may be known.
+    slack_ms: u64,
     /// Since when it counts as done that all must go, beside something that is held, and beside a TWAP order.
     unflat_since: Option<u64>,
     twaps_since: Option<u64>,
@@ -103,10 +116,16 @@ impl Checks {
             sends_from: 0,
             hung_until: 0,
             limits: Limits::new(is_drawdown),
+            slack_ms: 0,
             unflat_since: None,
             twaps_since: None,
             twaps_from: 0,
         }
+    }
+
+    /// Everything may be known so much later.
+    pub(super) fn slack(&mut self, slack_ms: u64) {
+        (self.slack_ms, self.limits.slack_ms) = (slack_ms, slack_ms);
     }
 
     pub(super) fn note(&mut self, now: u64, text: impl FnOnce() -> String) {
@@ -183,7 +202,7 @@ impl Checks {
         if is_halted && action.orders().any(|order| !order.reduce_only) {
             self.breaks(now, &format!("an entry goes out in a halted state: {}", send.action));
         }
-        let is_calm = now > self.moved_ms + PROMISED_MS && now > self.reads_from;
+        let is_calm = now > self.moved_ms + PROMISED_MS + self.slack_ms && now > self.reads_from;
         if let Action::Cancel { cancels, .. } = &action
             && send.urgency == Urgency::Own
             && is_halted
@@ -228,7 +247,7 @@ impl Checks {
             // A coin just listed: the account first shows that there is something to look for.
             let markets = if is_known { self.markets_from } else { self.markets_from.max(since + NEXT_READ_MS) };
             let from = since.max(self.reads_from).max(self.sends_from).max(self.hung_until).max(markets);
-            if now > from + PROMISED_MS {
+            if now > from + PROMISED_MS + self.slack_ms {
                 self.breaks(now, &format!("{held} {coin} are bare since {} ms", now - since));
             }
         }
@@ -252,7 +271,7 @@ impl Checks {
         let since = |kept: &mut Option<u64>, is_so: bool| *kept = (is_watched && is_so).then(|| kept.unwrap_or(now));
         since(&mut self.unflat_since, !books.positions.is_empty());
         since(&mut self.twaps_since, twaps > 0);
-        if self.unflat_since.is_some_and(|since| now > since + PROMISED_MS) {
+        if self.unflat_since.is_some_and(|since| now > since + PROMISED_MS + self.slack_ms) {
             self.breaks(now, &format!("a flatten counts as done beside {:?}", books.positions));
         }
         if self.twaps_since.is_some_and(|since| now > since.max(self.twaps_from) + TWAPS_EVERY_MS) {

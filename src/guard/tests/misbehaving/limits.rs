@@ -39,12 +39,23 @@ pub(super) struct Limits {
     lost_since: Option<u64>,
     was_near: bool,
     was_active: bool,
+    /// By how much later everything may be known.
+    pub(super) slack_ms: u64,
 }
 
 impl Limits {
     pub(super) fn new(is_drawdown: bool) -> Self {
         let (moved, misdated, loss) = (Vec::new(), Vec::new(), Loss::new(is_drawdown));
-        Self { loss, moved, misdated, explained_from: 0, lost_since: None, was_near: false, was_active: true }
+        Self {
+            loss,
+            moved,
+            misdated,
+            explained_from: 0,
+            lost_since: None,
+            was_near: false,
+            was_active: true,
+            slack_ms: 0,
+        }
     }
 
     /// Something moved that this read explains from `shows_ms` on.
@@ -79,7 +90,7 @@ impl Limits {
         }
         let from = self.lost_since?.max(account_from);
         let from = from.max(self.unsure_until()).max(self.explained_from.min(from + MAX_DOUBT_MS));
-        (is_active && now > from + PROMISED_MS)
+        (is_active && now > from + PROMISED_MS + self.slack_ms)
             .then(|| format!("{least:.3} to {most:.3} of the limit are lost, and nothing fires"))
     }
 

@@ -4,11 +4,13 @@
 //! Everything is held against the model venue's own books: a bare position is covered within three seconds of the moment at
 //! which account and orders could be read and a send was answered; a halt fires within three seconds of a loss that could
 //! be read; a flatten ends only when all is flat and no TWAP order runs, and its stops stay until then; nothing fires for
-//! flows, lending, changes of the mode or one wrong read. `MISBEHAVING_GAMES` plays more, from the seed `MISBEHAVING_FIRST` on;
+//! flows, lending, changes of the mode or one wrong read. The same games are played with the venue's live feed beside the reads,
+//! whose frames are late, doubled, lost or made up. `MISBEHAVING_GAMES` plays more, from the seed `MISBEHAVING_FIRST` on;
 //! `MISBEHAVING_SEED` plays one and prints what happened.
 
 mod checks;
 mod doings;
+mod feed;
 mod limits;
 mod loss;
 mod reads;
@@ -24,13 +26,14 @@ use checks::Tally;
 use world::World;
 
 const GAMES: u64 = 3_000;
+const LISTENING_GAMES: u64 = 4_500;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
 /// Plays games on all cores; what was seen in all of them, and those that broke a promise.
-fn play(first: u64, games: u64) -> (Tally, BTreeMap<u64, String>) {
+fn play(first: u64, games: u64, begin: fn(u64) -> World) -> (Tally, BTreeMap<u64, String>) {
     let (next, outcome) = (AtomicU64::new(first), Mutex::new((Tally::default(), BTreeMap::new())));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -41,7 +44,7 @@ fn play(first: u64, games: u64) -> (Tally, BTreeMap<u64, String>) {
                     if seed >= first + games {
                         break;
                     }
-                    let mut world = World::new(seed);
+                    let mut world = begin(seed);
                     world.game();
                     let mut outcome = outcome.lock().unwrap();
                     outcome.0.add(&world.checks.tally);
@@ -63,8 +66,25 @@ fn a_misbehaving_venue_breaks_no_promise() {
         return;
     }
     let first = number("MISBEHAVING_FIRST").unwrap_or_default();
-    let (tally, broken) = play(first, number("MISBEHAVING_GAMES").unwrap_or(GAMES));
+    let (tally, broken) = play(first, number("MISBEHAVING_GAMES").unwrap_or(GAMES), World::new);
     println!("{tally:?}");
     assert!(broken.is_empty(), "{} games broke a promise: {broken:#?}", broken.len());
     tally.is_lively();
+}
+
+#[test]
+fn a_live_feed_beside_it_breaks_none_either() {
+    if let Some(seed) = number("MISBEHAVING_SEED") {
+        let mut world = World::listening(seed);
+        world.checks.is_traced = true;
+        world.game();
+        println!("{}\nseed {seed}: {:?}", world.checks.trace.join("\n"), world.checks.broken);
+        return;
+    }
+    let first = number("MISBEHAVING_FIRST").unwrap_or_default();
+    let (tally, broken) = play(first, number("MISBEHAVING_GAMES").unwrap_or(LISTENING_GAMES), World::listening);
+    println!("{tally:?}");
+    assert!(broken.is_empty(), "{} games broke a promise: {broken:#?}", broken.len());
+    tally.has(&[("protect", 2), ("flatten", 40), ("ended flat", 40), ("halted_for_day", 2_000)]);
+    tally.has(&[("frames", 1), ("sockets", 1), ("audited", 1), ("distrusted", 10)]);
 }

@@ -16,7 +16,7 @@ const BESIDE_MS: u64 = 10_000;
 /// A slow one takes so long.
 const SLOW_MS: u64 = 2_400;
 
-fn every_ms(on: On) -> u64 {
+pub(super) fn every_ms(on: On) -> u64 {
     match on {
         On::Prices | On::Account => 1_000,
         On::Orders => 5_000,
@@ -43,8 +43,7 @@ impl World {
             Read::Mode => self.want(On::Mode),
             Read::Twaps => self.want(On::Twaps),
             Read::Universe => self.want(On::Markets),
-            // Wanted for a feed, and these games have none.
-            Read::Fills { .. } => {}
+            Read::Fills { .. } => self.read_fills(&read),
             Read::Leverage { asset, .. } => {
                 let setting = Some(Leverage { mode: MarginMode::Cross, value: self.dice.pick(&[5, 20]) });
                 let (late, leverage) = match self.trouble(On::Leverage) {
@@ -89,7 +88,9 @@ impl World {
             let fails = matches!(trouble, Some(How::Hung | How::Failing | How::OtherText));
             self.checks.read(now, on, trouble, now + late);
             self.checks.note(now, || format!("a read of {on:?} begins, {trouble:?}"));
-            let next = if fails { now + late.max(1_000) } else { now + every_ms(on).max(late) };
+            let every_ms = self.push.as_ref().map_or(every_ms(on), |push| push.paced(on, every_ms(on)));
+            self.push.iter_mut().for_each(|push| _ = push.begun.insert(on, now));
+            let next = if fails { now + late.max(1_000) } else { now + every_ms.max(late) };
             self.due.insert(on, (next, now + late));
             if !fails {
                 if on == On::Markets {

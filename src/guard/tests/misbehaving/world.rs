@@ -10,6 +10,7 @@ use super::super::simulation::books::Books;
 use super::super::simulation::dice::Dice;
 use super::super::simulation::venue::{Manners, Venue};
 use super::checks::Checks;
+use super::feed::Push;
 use super::trouble::{How, On, Trouble};
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Effects, Guard, Input, Mode};
@@ -18,6 +19,9 @@ use crate::venue::info::AccountMode;
 
 pub(super) const STEP_MS: u64 = 100;
 const LIVELY_STEPS: u64 = 250;
+/// With a feed something happens in one of so many steps of a longer game: only where nothing does is all but the feed left out.
+const QUIET_STEPS: u64 = 600;
+const QUIET: u64 = 8;
 /// After the last trouble, so that a flatten finds the last TWAP order by its own interval.
 const CALM_STEPS: u64 = 600;
 /// Pictures kept for answers that are stale.
@@ -55,9 +59,21 @@ pub(super) struct World {
     pub(super) was_wrong: bool,
     pub(super) nonce: u64,
     pub(super) request: u64,
+    /// The live feed, where there is one.
+    pub(super) push: Option<Push>,
 }
 
 impl World {
+    /// The same game with the venue's live feed beside the reads.
+    pub(super) fn listening(seed: u64) -> Self {
+        let mut world = Self::new(seed);
+        let push = Push::new(seed);
+        world.guard.config.feed = true;
+        world.checks.slack(push.slack_ms());
+        world.push = Some(push);
+        world
+    }
+
     pub(super) fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed.wrapping_mul(7).wrapping_add(3));
         // A loss of the day, or one from the peak.
@@ -95,6 +111,7 @@ impl World {
             was_wrong: false,
             nonce: NOW,
             request: 0,
+            push: None,
         };
         world.guard.restore_risk_json(
             &json!({"kind": "init", "at_ms": NOW, "venue_ms": NOW, "equity": "10000", "note": "new"}),
@@ -116,8 +133,9 @@ impl World {
     pub(super) fn game(&mut self) {
         let with_kill = self.dice.one_in(3);
         let kill_at = 20 + self.dice.roll(LIVELY_STEPS - 40);
-        for step in 0..LIVELY_STEPS + CALM_STEPS {
-            let is_lively = step < LIVELY_STEPS;
+        let lively_steps = if self.push.is_some() { QUIET_STEPS } else { LIVELY_STEPS };
+        for step in 0..lively_steps + CALM_STEPS {
+            let is_lively = step < lively_steps;
             let is_over = self.troubles.iter().all(|trouble| trouble.until_ms + 15_000 < self.now);
             if !is_lively && is_over && !self.guard.must_be_flat() || self.checks.broken.is_some() {
                 break;
@@ -128,14 +146,15 @@ impl World {
             }
             self.step(is_lively);
         }
-        let Self { checks, venue, guard, twaps, now, .. } = self;
+        let Self { checks, venue, guard, twaps, now, push, .. } = self;
+        push.iter().for_each(|push| push.count(&mut checks.tally));
         checks.end(*now, guard, &venue.books, twaps.len());
     }
 
     fn step(&mut self, is_lively: bool) {
         self.now += STEP_MS;
         self.venue.books.at_ms = self.now;
-        if is_lively {
+        if is_lively && (self.push.is_none() || self.dice.one_in(QUIET)) {
             self.happen();
         }
         self.slice();
@@ -152,6 +171,7 @@ impl World {
             }
             self.give(input);
         }
+        self.push_news();
         self.give(Input::Tick);
         let Self { checks, venue, guard, twaps, .. } = self;
         checks.look(now, guard, &venue.books, twaps.len());
@@ -177,6 +197,7 @@ impl World {
                     self.posts.push((self.now + late, send));
                 }
                 Command::Read(read) => self.wanted(read),
+                Command::Feed(command) => self.told_feed(command),
                 _ => {}
             }
         }
