@@ -91,7 +91,11 @@ pub(crate) fn on_gap(step: &mut Step<'_>) {
 /// still tell, the cash that is gone explains none of it.
 fn loss_on_positions(guard: &Guard, equity: Decimal) -> Option<Breach> {
     guard.risk.unconfirmed.as_ref().filter(|doubt| doubt.reads >= 2)?;
-    let gone = guard.risk.cash_history.gone(guard.risk.cash.as_ref()?)?;
+    let gone = match &guard.risk.cash {
+        Some(cash) => guard.risk.cash_history.gone(cash)?,
+        // No read of this life has told it: only what positions win and lose is counted.
+        None => Decimal::ZERO,
+    };
     loss_without(guard, gone, equity)
 }
 

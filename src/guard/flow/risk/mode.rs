@@ -78,10 +78,13 @@ pub(crate) fn carry_equity(guard: &mut Guard) {
 }
 
 /// The equity of an account whose last read did not tell it: the last settled one, carried on with what the positions won and
-/// lost since, if there is one.
+/// lost since. A life that has read none counts from its first read on, as if the account were worth then what the day began
+/// with: what came before is not known, and a loss that is as large as a limit by itself fires the halt.
 pub(crate) fn carry_unread_equity(guard: &mut Guard) -> Option<Decimal> {
     let View { account: Some(account), mids, mids_ms, .. } = &mut guard.view else { return None };
     let is_priced = *mids_ms >= Some(account.begun_ms);
+    let day_start = guard.risk.day_start;
+    guard.risk.settled.carry_from(|| day_start.map(|start| Cash::of(account).valued_at(start.equity)));
     let equity = guard.risk.settled.carry(account, |asset| mids.get(&asset).copied(), is_priced)?;
     account.equity = equity;
     Some(equity)

@@ -33,7 +33,7 @@ struct Held {
 pub(crate) struct Settled {
     last: Option<Cash>,
     held: Option<Held>,
-    /// The last one, carried on over reads that did not tell the equity.
+    /// The last one, or the day's start, carried on over reads that did not tell the equity.
     carried: Option<Cash>,
 }
 
@@ -70,6 +70,13 @@ impl Settled {
             self.carried = Some(carried);
         }
         Some(equity)
+    }
+
+    /// Has what was read without its equity be carried on from this, where no read of this life has told it.
+    pub(crate) fn carry_from(&mut self, cash: impl FnOnce() -> Option<Cash>) {
+        if self.last.is_none() && self.carried.is_none() {
+            self.carried = cash();
+        }
     }
 
     /// Takes a read in; whether it sets marks. `mode_ms` is when the last read of the mode began.
