@@ -130,6 +130,11 @@ pub(crate) fn is_too_small(text: &str) -> bool {
     text.contains("minimum value")
 }
 
+/// Whether an answer says that the order was taken and found nobody to trade with: the next try may.
+pub(crate) fn found_nobody(text: &str) -> bool {
+    text.contains("could not immediately match")
+}
+
 impl RetryState {
     /// Takes note of how an order of the guard's own fared.
     pub(crate) fn record_attempt(&mut self, order: &Order, outcome: &AttemptResult, now_ms: u64) {

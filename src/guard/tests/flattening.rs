@@ -134,7 +134,11 @@ fn a_venue_that_refuses_is_asked_less_and_less_often() {
     let mut seq = flatten(&desk.step(kill()))["seq"].as_u64().unwrap();
     let (mut last, mut pauses) = (desk.now, Vec::new());
     for _ in 0..400 {
-        desk.answer(seq, 0, statuses(json!([{"error": "Order could not immediately match"}])));
+        desk.answer(
+            seq,
+            0,
+            statuses(json!([{"error": "Order price cannot be more than 80% away from the reference price"}])),
+        );
         let effects = look(&mut desk, 500);
         if let Some(intent) = of_kind(&effects, "intent").pop() {
             seq = intent["seq"].as_u64().unwrap();

@@ -108,7 +108,9 @@ fn a_start_that_cannot_read_the_equity_halts_by_what_the_positions_lose() {
     stand.kill();
     stand.venue.fault("spotClearinghouseState", "http_422", 1_000_000).unwrap();
     stand.launch();
-    until("the alert", || stand.status()["alerts"].to_string().contains("the account's equity: not read").then_some(()));
+    until("the alert", || {
+        stand.status()["alerts"].to_string().contains("the account's equity: not read").then_some(())
+    });
     // A person buys, far above the market: over the day's limit is lost at once.
     stand.venue.control(&json!({"op": "position", "coin": "SOL", "szi": "100", "entry_px": "170"})).unwrap();
     until_flat(&stand);
