@@ -66,19 +66,6 @@ impl SentOrders {
         }));
     }
 
-    /// Reserves what an action of an earlier life could still fill. Its stops and cancels are in the first reads or
-    /// nowhere: counted here, they would keep a position bare.
-    pub(crate) fn reserve_recovered(&mut self, (intent, index): (u64, usize), action: &Action) {
-        // What a modify replaces carries the same id, and nobody remembers what the open orders showed before.
-        let is_modify = matches!(action, Action::Modify { .. } | Action::BatchModify { .. });
-        for (slot, order) in action.orders().enumerate().filter(|(_, order)| !order.is_trigger()) {
-            let others = self.orders.iter().filter(|other| other.cloid == order.cloid);
-            let others = others.filter_map(|other| other.oid).collect();
-            let matched_by = if is_modify { MatchedBy::Nothing } else { MatchedBy::CloidSince(0, others) };
-            self.orders.push(SentOrder::new(SentKey { intent, index, slot }, order, None, matched_by));
-        }
-    }
-
     /// Takes in how an action ended.
     pub(crate) fn on_result(
         &mut self,
@@ -231,7 +218,6 @@ impl SentOrders {
         self.orders.extend(vanished.into_iter().filter(|order| !read.is_some_and(|read| order.is_settled_by(read))));
     }
 
-    /// An order that has left the open orders, by now or when the venue said that it is cancelled.
     /// The orders that were said to rest and that a read begun at `begun_ms` should show and does not, a few at a time: the
     /// action that placed each, and its client order id. Their status is asked for.
     pub(crate) fn ask_about(&mut self, begun_ms: u64, now_ms: u64) -> Vec<((u64, usize), Cloid)> {
@@ -257,6 +243,7 @@ impl SentOrders {
         place.map(|place| self.unexplained.remove(place)).is_some()
     }
 
+    /// An order that has left the open orders, by now or when the venue said that it is cancelled.
     fn vanished(&self, order: &Resting, view: &View, at: Moment) -> SentOrder {
         let is_gone = !view.orders.contains_key(&order.oid);
         let cancel = self.cancels.iter().find(|cancel| is_gone && cancel.takes(order.oid, order.cloid));

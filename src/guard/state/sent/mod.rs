@@ -10,5 +10,6 @@ pub(crate) mod key;
 pub(crate) mod ledger;
 mod moves;
 pub(crate) mod order;
+mod recovered;
 pub(crate) mod trigger;
 pub(crate) mod unshown;
