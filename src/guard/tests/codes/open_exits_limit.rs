@@ -128,7 +128,7 @@ fn what_an_earlier_life_left_on_its_way_counts() {
         let mut desk = desk();
         let decided = desk.orders((0..known).map(profit).collect());
         decided.reduces();
-        let mut next = next_life(&desk, &[decided.event.clone()]);
+        let mut next = next_life(&desk, std::slice::from_ref(&decided.event));
         next.hold("ETH", dec!(10));
         next.read_orders(next.now + 1);
         let asked = next.order(take_profit(200));
