@@ -11,5 +11,6 @@ pub(crate) mod ledger;
 mod lost;
 mod moves;
 pub(crate) mod order;
+mod recovered;
 pub(crate) mod trigger;
 pub(crate) mod unshown;
