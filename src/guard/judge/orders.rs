@@ -76,7 +76,7 @@ impl<'a> Batch<'a> {
                 .err()
         });
         let mut refused: Refused = refused.collect();
-        open_exits_limit::refuse_excess(&orders, &mut refused);
+        open_exits_limit::refuse_excess(guard, &orders, &mut refused);
         no_room.into_iter().for_each(|veto| open_exits_limit::refuse_resting(&orders, &mut refused, veto));
         let mut batch = Self {
             context: JudgeContext { can_split: true, ..JudgeContext::new(guard, client, now_ms) },

@@ -3,8 +3,8 @@
 use rust_decimal::dec;
 use serde_json::{Value, json};
 
-use crate::guard::Mode;
 use crate::guard::tests::fixture::*;
+use crate::guard::{Guard, Input, Mode};
 
 fn take_profit(number: usize) -> Value {
     with(close(ETH, false, &(2100 + number).to_string(), "0.01"), "/t/limit/tif", json!("Gtc"))
@@ -85,5 +85,61 @@ fn what_fills_at_once_waits_for_no_room() {
             assert!(orders.iter().any(is_exit), "{}", decided.event);
             assert_eq!(decided.text().contains("open_exits_limit"), sent == 1, "{}", decided.text());
         }
+    }
+}
+
+/// The next life of a guard, which has heard of these events and read nothing of its account.
+fn next_life(desk: &Desk, events: &[Value]) -> Desk {
+    let mut guard = Guard::new(desk.guard.config.clone(), desk.guard.last_seq());
+    events.iter().for_each(|event| guard.restore_json(event));
+    Desk::begin(guard, desk.now + 1_000)
+}
+
+/// What rests after a start is not known before it has been read: until then what the journal knows to have been placed counts.
+#[test]
+fn a_start_counts_what_was_placed_before_it() {
+    for known in [99_u64, 100] {
+        let mut desk = desk();
+        let decided = desk.orders((0..usize::try_from(known).unwrap()).map(take_profit).collect());
+        let resting: Vec<Value> = (0..known).map(|at| json!({"resting": {"oid": 100 + at}})).collect();
+        let told = desk.answer(decided.reduces().seq(), 0, statuses(json!(resting)));
+        let mut next = next_life(&desk, &[vec![decided.event.clone()], events(&told)].concat());
+        next.order(close(ETH, false, "1999", "0.01")).reduces();
+        match known {
+            99 => next.order(take_profit(200)).reduces(),
+            _ => next
+                .order(take_profit(200))
+                .vetoed("open_exits_limit")
+                .says(&["100 reduce-only orders of this client", "once the open orders have been read"]),
+        };
+        // Once they are read it is known what is gone.
+        next.hold("ETH", dec!(10));
+        next.read_orders(next.now + 1);
+        next.order(take_profit(201)).reduces();
+    }
+}
+
+/// Triggers on their way when the guard died may come to rest after the next life's first read of the orders.
+#[test]
+fn what_an_earlier_life_left_on_its_way_counts() {
+    let profit =
+        |number: usize| with(stop(ETH, false, &(2100 + number).to_string(), "0.01"), "/t/trigger/tpsl", json!("tp"));
+    for known in [99_usize, 100] {
+        let mut desk = desk();
+        let decided = desk.orders((0..known).map(profit).collect());
+        decided.reduces();
+        let mut next = next_life(&desk, std::slice::from_ref(&decided.event));
+        next.hold("ETH", dec!(10));
+        next.read_orders(next.now + 1);
+        let asked = next.order(take_profit(200));
+        if known == 99 {
+            asked.reduces()
+        } else {
+            asked.vetoed("open_exits_limit")
+        };
+        // That it never reached the venue is told by its nonce.
+        let noop = events(&next.step(Input::Tick)).into_iter().find(|event| event["kind"] == "intent").unwrap();
+        next.answer(noop["seq"].as_u64().unwrap(), 0, json!({"status": "ok", "response": {"type": "default"}}));
+        next.order(take_profit(201)).reduces();
     }
 }

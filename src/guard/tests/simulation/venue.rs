@@ -1,7 +1,8 @@
 //! The model venue: one account, two markets, and the truth about both.
 //!
 //! Orders rest, fill in parts and are cancelled; stops trigger, and a stop whose limit the price has jumped over fills
-//! nothing; nonces are used once; what reduces only never opens. No depth, no fees: a fill is at the mid.
+//! nothing; nonces are used once; what reduces only never opens. No depth, no fees: what comes fills at the mid, and what
+//! rests at its own price.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -96,8 +97,11 @@ impl Venue {
 
     /// Trades at the mid.
     pub(in crate::guard::tests) fn trade(&mut self, coin: &'static str, size: Decimal) {
+        self.trade_at(coin, size, self.books.book(coin));
+    }
+
+    fn trade_at(&mut self, coin: &'static str, size: Decimal, px: Decimal) {
         self.fills.0 += 1;
-        let px = self.books.book(coin);
         let (held, cost) = self.books.positions.remove(coin).unwrap_or_default();
         let (after, paid) = (held + size, cost + size * px);
         // What is left of a position keeps the price at which it was entered; what is on the other side is new.
@@ -122,10 +126,14 @@ impl Venue {
 
     /// Fills what reduces only; how much of it.
     pub(in crate::guard::tests) fn reduce(&mut self, coin: &'static str, is_buy: bool, size: Decimal) -> Decimal {
+        self.reduce_at(coin, is_buy, size, self.books.book(coin))
+    }
+
+    fn reduce_at(&mut self, coin: &'static str, is_buy: bool, size: Decimal, px: Decimal) -> Decimal {
         let held = self.books.held(coin);
         let size = size.min(if is_buy { -held } else { held }).max(Decimal::ZERO);
         if !size.is_zero() {
-            self.trade(coin, if is_buy { size } else { -size });
+            self.trade_at(coin, if is_buy { size } else { -size }, px);
         }
         size
     }
@@ -187,9 +195,9 @@ impl Venue {
         let size = if dice.chance(self.manners.fills_in_part) { half(order.sz) } else { order.sz };
         let signed = if order.side == Side::Buy { size } else { -size };
         if order.reduce_only {
-            self.reduce(coin, order.side == Side::Buy, size);
+            self.reduce_at(coin, order.side == Side::Buy, size, order.limit_px);
         } else {
-            self.trade(coin, signed);
+            self.trade_at(coin, signed, order.limit_px);
         }
         if size < order.sz {
             order.sz -= size;

@@ -64,13 +64,15 @@ impl World {
         self.post(&grouped(orders, "na"));
     }
 
-    /// Stops on the wrong side, which the venue refuses.
+    /// Stops on the wrong side, which the venue refuses: a few at once, or so that one is always on its way.
     pub(super) fn ask_false_stops(&mut self, coin: &'static str) {
-        let is_buy = self.closing(coin);
-        let px = self.px(coin, if is_buy { -800 } else { 800 });
-        let size = self.share(coin, 100);
-        for _ in 0..=self.dice.roll(3) {
+        let (count, pause_ms) = if self.dice.one_in(3) { (8, 1_200) } else { (self.dice.roll(3), 0) };
+        for _ in 0..=count {
+            let is_buy = self.closing(coin);
+            let px = self.px(coin, if is_buy { -800 } else { 800 });
+            let size = self.share(coin, 100);
             self.post(&grouped(vec![trigger(coin, is_buy, px, size, "sl")], "na"));
+            self.run_until(self.now + pause_ms);
         }
     }
 }
