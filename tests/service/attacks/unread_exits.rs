@@ -1,4 +1,4 @@
-//! What rests after a start nobody knows before the open orders are read: no more exits come to rest by a start than without it.
+//! Exits that rest, after a start that cannot read the open orders: no more of them come to rest than without it.
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};

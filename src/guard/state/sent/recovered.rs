@@ -1,4 +1,4 @@
-//! What an earlier life left without an answer, as far as it may still come to rest or fill.
+//! Actions of an earlier life without an answer: what they may still fill, or bring to rest.
 
 use super::key::{Phase, SentKey};
 use super::ledger::SentOrders;
