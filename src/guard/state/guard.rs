@@ -262,6 +262,11 @@ impl Guard {
         account.begun_ms < orders_ms || is_young && account.venue_ms < started_ms.max(orders_ms)
     }
 
+    /// Whether the account was read in this life: before, anything may be held.
+    pub(in crate::guard) fn is_account_known(&self) -> bool {
+        self.view.account.is_some() && !self.is_account_older()
+    }
+
     /// Whether the account must hold no position: killed, halted for the day or by drawdown.
     pub(in crate::guard) fn must_be_flat(&self) -> bool {
         self.killed.is_some() || self.risk.is_halted()
