@@ -143,3 +143,26 @@ fn what_an_earlier_life_left_on_its_way_counts() {
         next.order(take_profit(201)).reduces();
     }
 }
+
+/// What only closes goes as reduce-only although it was not marked so, and rests as any other exit.
+#[test]
+fn what_only_closes_counts_marked_or_not() {
+    let unmarked = |number: usize| with(take_profit(number), "/r", json!(false));
+    let mut desk = desk();
+    desk.orders((0..99).map(unmarked).collect()).resized();
+    desk.order(unmarked(99)).resized();
+    desk.order(unmarked(100)).vetoed("open_exits_limit").says(&["100", "1 more"]);
+    // In one request, beside what fills at once.
+    let mut desk = self::desk();
+    let at_once = with(unmarked(500), "/t/limit/tif", json!("Ioc"));
+    let decided = desk.orders((0..101).map(unmarked).chain([at_once]).collect());
+    let sent: Vec<Value> =
+        decided.actions().iter().flat_map(|action| action["orders"].as_array().cloned().unwrap()).collect();
+    assert!(sent.len() == 1 && sent[0]["t"]["limit"]["tif"] == "Ioc" && sent[0]["r"] == true, "{sent:?}");
+    // The part that closes of an entry that is refused.
+    let mut desk = self::desk();
+    desk.orders((0..100).map(unmarked).collect()).resized();
+    desk.step(Input::Kill { reason: "test".into(), by: None, write_file: true, request: None });
+    let flip = with(unmarked(101), "/s", json!("20"));
+    assert!(desk.order(flip).forward().is_null());
+}
