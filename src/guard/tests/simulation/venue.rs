@@ -65,6 +65,8 @@ pub(in crate::guard::tests) struct Venue {
     pub(in crate::guard::tests) held: Vec<(&'static str, Decimal)>,
     /// Orders that ended without a trade that the account could show, by coin.
     pub(in crate::guard::tests) vanished: BTreeMap<&'static str, u64>,
+    /// What stops that filled in part have left of what they covered, by coin.
+    pub(in crate::guard::tests) left_by_stops: BTreeMap<&'static str, Decimal>,
 }
 
 impl Venue {
@@ -92,6 +94,7 @@ impl Venue {
             fee: Decimal::ZERO,
             held: Vec::new(),
             vanished: BTreeMap::new(),
+            left_by_stops: BTreeMap::new(),
         }
     }
 
@@ -181,12 +184,16 @@ impl Venue {
         let Some(order) = self.books.orders.remove(&oid) else { return };
         let is_buy = order.side == Side::Buy;
         let is_within = if is_buy { mid <= order.limit_px } else { mid >= order.limit_px };
-        let size = if order.is_whole() { self.books.held(coin).abs() } else { order.sz };
+        let held = self.books.held(coin).abs();
+        let covered = if order.is_whole() { held } else { order.sz.min(held) };
+        let size = if order.is_whole() { held } else { order.sz };
         let size = if dice.chance(self.manners.cuts_stop) { half(size) } else { size };
         self.fills.1 += 1;
-        if !is_within || self.reduce(coin, is_buy, size).is_zero() {
+        let filled = if is_within { self.reduce(coin, is_buy, size) } else { Decimal::ZERO };
+        if filled.is_zero() {
             self.vanished.insert(coin, self.books.at_ms);
         }
+        *self.left_by_stops.entry(coin).or_default() += covered - filled;
     }
 
     /// A resting entry is met, in part at times; its stops come alive with the last part.
