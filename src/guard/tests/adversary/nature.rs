@@ -154,7 +154,7 @@ fn fond_of(trouble: Trouble, dice: &mut Dice) -> Vec<Move> {
     match trouble {
         Trouble::FullBook => fond_of.extend([Move::Profits, Move::Profits]),
         Trouble::Slow(Traffic::Clients, _) | Trouble::Hangs(Traffic::Clients) => {
-            fond_of.extend([Move::Modify, Move::Modify, Move::FalseStops, Move::FalseStops]);
+            fond_of.extend([Move::Modify, Move::Modify, Move::FalseStops, Move::FalseStops, Move::BareBehindStops]);
         }
         _ => {}
     }
