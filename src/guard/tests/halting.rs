@@ -386,27 +386,3 @@ fn a_warning_comes_at_sixty_percent() {
         assert!(desk.guard.problems(desk.now).iter().all(|problem| !problem.contains("limit")), "no ill health");
     }
 }
-
-/// The ledger shows a withdrawal two seconds after it at the latest, and no later for an account read that was slow: what that
-/// shows had happened by the time that it names.
-#[test]
-fn the_ledger_is_asked_two_seconds_after_what_the_account_shows() {
-    // When the answer says to be of, after the question, and when the ledger is asked, after the answer came.
-    for (of_ms, asked_ms) in [(0, 1_700), (100, 1_800), (300, 2_000), (900, 2_000)] {
-        let mut desk = desk();
-        for _ in 0..5 {
-            equity(&mut desk, dec!(10000));
-        }
-        let begun_ms = desk.now + 1_000;
-        desk.now = begun_ms + 300;
-        desk.equity = dec!(9000);
-        let state = desk.state(begun_ms + of_ms);
-        desk.step(Input::Account { state, equity: desk.equity, begun_ms });
-        let asks = |desk: &mut Desk, after_ms: u64| {
-            desk.now = begun_ms + 300 + after_ms;
-            let effects = desk.step(Input::Tick);
-            reads(&effects).iter().any(|read| matches!(read, Read::Ledger { .. }))
-        };
-        assert_eq!([asked_ms - 1, asked_ms].map(|after_ms| asks(&mut desk, after_ms)), [false, true], "{of_ms}");
-    }
-}
