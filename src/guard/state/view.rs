@@ -26,6 +26,8 @@ pub(crate) struct View {
     pub(crate) orders: BTreeMap<u64, Resting>,
     /// When the read of the orders began.
     pub(crate) orders_ms: Option<u64>,
+    /// When the first read of them was taken in.
+    pub(crate) orders_since_ms: Option<u64>,
     /// Orders of other markets, for the status only.
     pub(crate) foreign_orders: Vec<OpenOrder>,
     /// Leverage settings with the time they were learnt.
@@ -289,6 +291,7 @@ impl View {
         }
         let held = std::mem::replace(&mut self.orders, core);
         self.orders_ms = Some(begun_ms);
+        self.orders_since_ms.get_or_insert(now_ms);
         let left = held.into_values().filter_map(|mut order| match self.orders.get(&order.oid) {
             None => Some(order),
             Some(shown) => {

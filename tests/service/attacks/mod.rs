@@ -74,6 +74,7 @@ mod twin_ids;
 mod unknown_cancels;
 mod unknown_market;
 mod unread_allowance;
+mod unread_exits;
 mod unread_orders;
 mod unseen_cover;
 mod unseen_fill;

@@ -3,7 +3,7 @@
 use crate::base::amount::{percent_of, to_wire};
 use crate::guard::config::Mode;
 use crate::guard::effects::{Command, Read};
-use crate::guard::flow::risk::ledger::LEDGER_GRACE_MS;
+use crate::guard::flow::risk::ledger::{self, LEDGER_GRACE_MS};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, risk_event};
 use crate::guard::state::guard::Guard;
@@ -32,7 +32,7 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
         return;
     };
     // What looks like a loss may be a withdrawal, also one of which only the last part shows.
-    let ledger_from_ms = step.now_ms.saturating_add(LEDGER_GRACE_MS);
+    let ledger_from_ms = ledger::shows_ms(step.guard, step.now_ms);
     // Cash that goes while the equity stays was lost before, on a position that was closed.
     let has_cash_jumped = step.guard.risk.has_cash_jumped() && step.guard.risk.jumped;
     match &mut step.guard.risk.unconfirmed {
