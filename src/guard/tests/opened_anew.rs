@@ -169,6 +169,25 @@ fn what_filled_counts_as_far_as_the_entry_price_shows_it() {
     }
 }
 
+/// The account shows what filled soon: a stop that came alive long before is no part of what has changed now.
+#[test]
+fn what_filled_is_looked_for_ten_seconds() {
+    for (late_ms, is_known) in [(10_000, true), (10_001, false)] {
+        let mut desk = ladder("2460", "2411", "1");
+        desk.orders = vec![open_stop("ETH", "A", "2451", "1", 10), open_stop("ETH", "A", "2411", "1", 12)];
+        desk.now += 1;
+        let seen_ms = desk.now;
+        desk.read_orders(seen_ms);
+        desk.mids.insert("ETH".into(), dec!(2455));
+        desk.read_mids(desk.now);
+        desk.now = seen_ms + late_ms - 1_001;
+        held_at(&mut desk, dec!(2), "2486.7");
+        assert_eq!(desk.now, seen_ms + late_ms);
+        let is_loose = line_of(&desk).iter().any(|part| part.0 < dec!(2451));
+        assert_eq!(is_loose, is_known, "{late_ms}: {:?}", line_of(&desk));
+    }
+}
+
 /// What somebody bought while the guard was away, once its stop had fired, is another position wherever the price went since.
 #[test]
 fn a_position_of_before_an_absence_is_another_once_all_its_stops_were_reached() {

@@ -59,6 +59,7 @@ mod slow_groups;
 mod slow_reads;
 mod small_share;
 mod small_siblings;
+mod spent_address;
 mod spent_minute;
 mod spent_parts;
 mod spent_reserve;

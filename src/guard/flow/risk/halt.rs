@@ -36,10 +36,10 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, is_new: bool) {
     // Cash that goes while the equity stays was lost before, on a position that was closed.
     let has_cash_jumped = step.guard.risk.has_cash_jumped() && step.guard.risk.jumped;
     match &mut step.guard.risk.unconfirmed {
-        None => {
+        None | Some(UnconfirmedLoss { reads: 0, .. }) => {
             let cash_before = step.guard.risk.cash_before.clone();
             let doubt = UnconfirmedLoss {
-                seen_ms: step.now_ms,
+                seen_ms: step.guard.risk.unconfirmed.as_ref().map_or(step.now_ms, |doubt| doubt.seen_ms),
                 mode_from_ms: step.now_ms,
                 ledger_from_ms,
                 is_ledger_asked: false,

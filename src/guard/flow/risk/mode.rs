@@ -91,13 +91,13 @@ pub(crate) fn carry_unread_equity(guard: &mut Guard) -> Option<Decimal> {
 }
 
 /// The first equity after a change of the mode: what it differs by came or went with that, but for what the positions won and
-/// lost since the last settled read.
+/// lost since the last read of before.
 pub(crate) fn count_change(step: &mut Step<'_>, mark: EquitySample) {
     if !std::mem::take(&mut step.guard.risk.mode_changed) {
         return;
     }
-    let (Some(last), Some(account)) = (step.guard.risk.settled.last(), &step.guard.view.account) else { return };
-    // What was closed went at the price that the last read showed: prices of another moment could tell anything.
+    let Some(account) = &step.guard.view.account else { return };
+    let Some(last) = step.guard.risk.settled.before_change(account, mark.equity) else { return };
     let (before, last_ms) = (last.carried_to(account, |_| None).equity, last.at_ms);
     step.guard.risk.note_purse_change(last_ms, mark.at_ms);
     let usd = mark.equity.saturating_sub(before);

@@ -241,7 +241,7 @@ impl Risk {
 
     /// The equity is read somewhere else from now on: nothing read before compares with it, but by what the change moved.
     pub(crate) fn change_purse(&mut self) {
-        self.unconfirmed = None;
+        self.unconfirmed.iter_mut().for_each(UnconfirmedLoss::on_change);
         (self.cash, self.cash_before) = (None, None);
         self.equities.drop_unsettled();
         self.cash_history.clear();
