@@ -70,7 +70,27 @@ impl ParseError {
 /// # Errors
 /// What is expected there.
 pub fn parse_address(text: &str) -> Result<Address, String> {
-    text.parse().map_err(|_| "must be an address: 0x and 40 hex digits".to_owned())
+    let address: Address = text.parse().map_err(|_| not_an_address(text))?;
+    if address.fits_case(text) {
+        return Ok(address);
+    }
+    Err("must be an address as a wallet shows it: its capital letters are a checksum (EIP-55) and do not fit, so a \
+         character is wrong; copy it anew, or give it in small letters where it has no checksum"
+        .to_owned())
+}
+
+/// What is wrong with a text that is no address. A key that was given instead is not repeated.
+fn not_an_address(text: &str) -> String {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let is_hex = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match (is_hex, digits.len()) {
+        (true, 64) => "must be an address: 0x and 40 hex digits; 64 are a key, which belongs on standard input \
+                       (--key-stdin) only"
+            .to_owned(),
+        (true, 40) => "must be an address: 0x and 40 hex digits; put 0x before it".to_owned(),
+        (true, found) => format!("must be an address: 0x and 40 hex digits; it has {found}"),
+        _ => "must be an address: 0x and 40 hex digits".to_owned(),
+    }
 }
 
 /// Reads a listen address: `IP:PORT`, or `localhost:PORT` for loopback.
@@ -256,6 +276,10 @@ impl Section<'_> {
         let value = self.take(key)?;
         let read = match &value {
             Value::String(text) => read(text),
+            _ if key == "rules" => Err("must be an sr1_ code in quotes; a table of rules stands in a file of \
+                                        its own, which `svc-guard init --rules @FILE` takes at set-up and `svc-guard \
+                                        config set rules @FILE` later"
+                .to_owned()),
             _ => Err("must be text in quotes".to_owned()),
         };
         read.map_err(|allowed| self.refuse(key, Some(&value), allowed)).ok()
