@@ -1,4 +1,4 @@
-//! What the rules come to in USDC, at an equity.
+//! The rules in USDC, at an equity.
 
 use rust_decimal::Decimal;
 

@@ -1,4 +1,4 @@
-//! What became of a kill, as the running guard tells it. The file is written before anything here runs, and nothing here
+//! The end of a kill as the running guard tells it. The file is written before anything here runs, and nothing here
 //! takes that back: a guard that does not answer has been told all the same.
 
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 //! Knows no thread and no venue call. A file that others on the machine could have planted (a symbolic link, a pipe, a
 //! file of another owner) is refused here, before anything reads it.
 
+mod address;
 mod config;
 mod container;
 mod directory;
@@ -14,6 +15,7 @@ mod pairing;
 mod parse;
 mod render;
 
+pub use address::parse_address;
 pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
 pub use container::in_container;
 pub use directory::{Home, HomeError, HomeLock, SERVICE_HOME};
@@ -25,7 +27,7 @@ pub use keys::{
 pub use load::load;
 pub(crate) use pairing::local_url;
 pub use pairing::{PAIRING_PREFIX, Pairing};
-pub use parse::{parse_address, parse_listen, parse_usdc};
+pub use parse::{parse_listen, parse_usdc};
 
 #[cfg(test)]
 mod tests;
