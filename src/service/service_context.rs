@@ -40,7 +40,6 @@ use super::venue_io::venue_access::VenueAccess;
 use super::venue_io::venue_reads::VenueReader;
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
-use crate::base::files::{Replace, write_whole};
 use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
@@ -217,9 +216,10 @@ impl ServiceContext {
         let (inbox, faults, to_write) = (self.inbox.clone(), self.faults.clone(), Arc::clone(&self.kill_file));
         let (watch, spare) = (KillWatch::begin(kill_file.clone())?, kill_file);
         spawn("kill-ready", &self.deaths, move || {
-            // Whoever pulls the switch asks here what became of it; without this the config's address has to do.
+            // Whoever pulls the switch asks here what became of it; without this the config's address has to do. Not synced: a
+            // start has better things to wait for.
             let text = address.map(|address| format!("{address}\n")).unwrap_or_default();
-            _ = write_whole(&left, text.as_bytes(), 0o644, Replace::Yes);
+            _ = std::fs::write(&left, text);
             triggers::make_ready(&spare);
             Ok(())
         })?;
