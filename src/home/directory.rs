@@ -212,7 +212,7 @@ pub struct HomeLock {
 /// A user by name, or by number as `sudo` takes it where there is no name.
 fn user_name(uid: u32) -> String {
     let known = User::from_uid(Uid::from_raw(uid)).ok().flatten();
-    known.map_or_else(|| format!("#{uid}"), |user| user.name)
+    known.map_or_else(|| format!("'#{uid}'"), |user| user.name)
 }
 
 fn system_home() -> Option<PathBuf> {
