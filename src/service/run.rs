@@ -188,7 +188,7 @@ impl ServiceContext {
         let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
         self.start_poller(config.account, api_wallet.as_ref(), intervals, steady).map_err(failed)?;
-        self.watch_kill_file(home.kill_file()).map_err(failed)?;
+        self.watch_kill_file(home, listener.local_addr().ok()).map_err(failed)?;
         self.keep_spent_weight(SpentWeight::of(home)).map_err(failed)?;
         if let Some(wallet) = api_wallet {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;

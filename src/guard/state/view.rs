@@ -172,6 +172,11 @@ impl View {
         self.universe.get(asset)
     }
 
+    /// The name of an asset's market, or its number where it is in none that is known.
+    pub(crate) fn coin(&self, asset: u32) -> String {
+        self.market(asset).map_or_else(|| format!("asset {asset}"), |market| market.coin.clone())
+    }
+
     /// The account's equity; `None` until it is known.
     pub(crate) fn equity(&self) -> Option<Decimal> {
         self.account.as_ref().filter(|account| account.valued_ms.is_some()).map(|account| account.equity)
