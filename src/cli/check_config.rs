@@ -1,6 +1,7 @@
 //! `check-config`: validates the config and prints its rules; reads no key and connects to nothing.
 
 use super::configured::configured;
+use super::notify;
 use super::output::print;
 use super::refusal::Refusal;
 use crate::home::Home;
@@ -22,6 +23,13 @@ pub(super) fn run(home: &Home) -> Result<(), Refusal> {
     for rule in config.rules.describe() {
         let mark = if rule.looser { "  (looser than the default)" } else { "" };
         out.push_str(&format!("  {:<18}{}{mark}\n", rule.key, rule.words));
+    }
+    let file = notify::file(None, home);
+    if file.exists() {
+        let told = notify::read(&file, home)?;
+        let targets: Vec<String> =
+            told.target.iter().map(|target| format!("{} ({})", target.name, target.form.name())).collect();
+        out.push_str(&format!("{} is valid\ntells    {}\n", file.display(), targets.join(", ")));
     }
     print(&out)
 }

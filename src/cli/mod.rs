@@ -21,6 +21,7 @@ mod mainnet_gap;
 #[cfg(test)]
 mod manual_page;
 mod mcp;
+mod notify;
 mod output;
 mod pair;
 mod refusal;
@@ -88,6 +89,8 @@ enum Command {
     CheckConfig,
     /// Serve AI agents over standard input and output, trading through a guard on this machine
     Mcp(mcp::Args),
+    /// Tell the owner what happens: by webhook, phone, chat, mail or a command
+    Notify(notify::Args),
     /// Print a shell's completions of this command line
     #[command(hide = true)]
     Completions(completions::Args),
@@ -154,6 +157,7 @@ impl Cli {
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig => check_config::run(&home),
             Command::Mcp(args) => mcp::run(&args, &home),
+            Command::Notify(args) => notify::run(args, &home),
             Command::Completions(args) => completions::run(&args, &mut Cli::command()),
         }
     }

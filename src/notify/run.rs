@@ -1,0 +1,260 @@
+//! The notifier at work: the main thread looks at the guard and decides, a thread a target tells, one keeps the state, one
+//! calls the heartbeat's URL. None of them waits for another but for a moment at the state.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::config::Config;
+use super::desk::Wishes;
+use super::forms::Teller;
+use super::guard_look::{GuardLook, Look, guard_url};
+use super::keep::{Keep, KeepError};
+use super::log::Log;
+use super::office::Office;
+use super::pulse::{self, Pulse};
+use super::secrets::{SecretError, Secrets};
+use super::teller;
+use crate::base::clock::{now_ms, steady_ms};
+use crate::base::log_line::{Level, Reader};
+use crate::base::sync::lock;
+use crate::record::event::Event;
+use crate::record::event_page::EventPage;
+
+/// Between two looks at the guard.
+const LOOK_EVERY: Duration = Duration::from_millis(1_500);
+/// How soon the end is noticed.
+const TICK: Duration = Duration::from_millis(100);
+/// Between two tries to write the state where the disk refuses.
+const KEEP_AGAIN: Duration = Duration::from_secs(5);
+/// Between two writes of it.
+const KEEP_PAUSE: Duration = Duration::from_millis(50);
+/// Events read from the journal for one gap; more are read at the next look.
+const MAX_PAST: usize = 2_000;
+
+/// The lines of the guard's journal behind an event, oldest first, as many as are asked for at most. `None` where it cannot be read.
+pub type Past = Box<dyn Fn(u64, usize) -> Option<Vec<String>>>;
+
+/// The settings of a notifier.
+pub struct Options {
+    /// Whom to tell.
+    pub config: Config,
+    /// The guard's base URL.
+    pub guard: String,
+    /// The folder of the state.
+    pub state: PathBuf,
+    /// The folder of the service manager's credentials.
+    pub credentials: Option<PathBuf>,
+    /// Whether a secret may be readable by others of the same container.
+    pub in_container: bool,
+    /// Who reads the log.
+    pub reader: Reader,
+    /// The way to what is gone from the guard's memory.
+    pub past: Past,
+}
+
+/// Why the notifier does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The guard's URL is refused.
+    #[error("the guard's URL {0:?} must be http://HOST:PORT on loopback, such as http://127.0.0.1:8547")]
+    Guard(String),
+    /// A secret cannot be had.
+    #[error("{0}")]
+    Secret(SecretError),
+    /// The state cannot be kept.
+    #[error("{0}")]
+    Keep(KeepError),
+    /// The system grants no thread, or no signals.
+    #[error("cannot start: {0}")]
+    System(io::Error),
+    /// Targets did not take the message of a test (how many).
+    #[error("{0} of the targets did not take it")]
+    NotTaken(usize),
+}
+
+/// What the threads share.
+pub(super) struct Shared {
+    pub(super) office: Mutex<Office>,
+    /// Something was filed, or the end has come.
+    pub(super) news: Condvar,
+    /// The state differs from what is on disk.
+    pub(super) is_dirty: AtomicBool,
+    pub(super) is_ending: AtomicBool,
+    pub(super) secrets: Vec<String>,
+    pub(super) pulse: Arc<Pulse>,
+    pub(super) log: Log,
+}
+
+/// Runs until SIGTERM or SIGINT.
+///
+/// # Errors
+/// The [`RunError`], before anything is told.
+pub fn run(options: Options) -> Result<(), RunError> {
+    let url = guard_url(&options.guard).ok_or_else(|| RunError::Guard(options.guard.clone()))?;
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGTERM, SIGINT] {
+        signal_hook::flag::register(signal, Arc::clone(&ended)).map_err(RunError::System)?;
+    }
+    let mut secrets = Secrets::new(options.credentials, options.in_container);
+    let config = &options.config;
+    let mut tellers = BTreeMap::new();
+    for target in &config.target {
+        tellers.insert(target.name.clone(), Teller::of(target, &mut secrets).map_err(RunError::Secret)?);
+    }
+    let heartbeat = secrets.url(config.heartbeat.as_ref()).map_err(RunError::Secret)?;
+    let (keep, kept, said) = Keep::open(&options.state).map_err(RunError::Keep)?;
+    let log = Log::start(options.reader, secrets.texts()).map_err(RunError::System)?;
+    said.iter().for_each(|said| log.line(Level::Warning, said));
+    let wishes = config.target.iter().map(|target| (target.name.clone(), Wishes::of(target))).collect();
+    let shared = Arc::new(Shared {
+        office: Mutex::new(Office::of(kept, wishes, config.clock())),
+        news: Condvar::new(),
+        is_dirty: AtomicBool::new(true),
+        is_ending: AtomicBool::new(false),
+        secrets: secrets.texts(),
+        pulse: Arc::default(),
+        log: log.clone(),
+    });
+    log.line(Level::Info, &format!("telling {} of the guard at {url}", names(&tellers)));
+    for (name, teller) in tellers {
+        teller::start(name, teller, Arc::clone(&shared)).map_err(RunError::System)?;
+    }
+    if !heartbeat.is_empty() {
+        let every = Duration::from_millis(config.beat_ms());
+        pulse::start(heartbeat, every, Arc::clone(&shared.pulse), log.clone()).map_err(RunError::System)?;
+    }
+    let keeper = {
+        let shared = Arc::clone(&shared);
+        std::thread::Builder::new().name("keep".to_owned()).spawn(move || keep_state(&keep, &shared))
+    };
+    let keeper = keeper.map_err(RunError::System)?;
+    let guard = GuardLook::at(url);
+    let summary = config.summary_minute();
+    while !ended.load(Ordering::Relaxed) {
+        let is_whole = look(&guard, &shared, &options.past, summary);
+        if is_whole {
+            pause(LOOK_EVERY, &ended);
+        }
+    }
+    log.line(Level::Info, "stopping");
+    shared.is_ending.store(true, Ordering::Relaxed);
+    shared.news.notify_all();
+    _ = keeper.join();
+    Ok(())
+}
+
+fn names(tellers: &BTreeMap<String, Teller>) -> String {
+    tellers.keys().cloned().collect::<Vec<_>>().join(", ")
+}
+
+fn pause(span: Duration, ended: &AtomicBool) {
+    let until = steady_ms().saturating_add(u64::try_from(span.as_millis()).unwrap_or(0));
+    while steady_ms() < until && !ended.load(Ordering::Relaxed) {
+        std::thread::sleep(TICK);
+    }
+}
+
+/// Looks at the guard once and files what is worth telling. Says whether nothing more waits to be read at once.
+fn look(guard: &GuardLook, shared: &Shared, past: &Past, summary: Option<u64>) -> bool {
+    let asked_ms = steady_ms();
+    let cursor = lock(&shared.office).watch.cursor;
+    let Look { seen, status, page } = guard.look(cursor);
+    let (missing, is_whole) = match (&page, cursor) {
+        (Some(page), Some(cursor)) => gap(page, cursor, past),
+        _ => (Vec::new(), true),
+    };
+    shared.pulse.guard(seen == super::watch::Seen::Well);
+    let now = now_ms();
+    let mut office = lock(&shared.office);
+    let clock = office.clock();
+    let watch = &mut office.watch;
+    missing.iter().for_each(|event| watch.event(event));
+    // What comes behind a gap that is not closed yet waits for it.
+    if let Some(page) = page.filter(|_| is_whole) {
+        take_in(watch, &page, now);
+    }
+    if let Some(status) = status.as_ref().filter(|_| is_whole) {
+        watch.status(status);
+    }
+    watch.seen(&seen, asked_ms, now);
+    if let Some(minute) = summary {
+        watch.summarise(status.as_ref(), clock, minute, now);
+    }
+    let is_news = office.file();
+    if is_news || office.watch.cursor != cursor {
+        shared.is_dirty.store(true, Ordering::Relaxed);
+    }
+    drop(office);
+    shared.news.notify_all();
+    is_whole
+}
+
+fn take_in(watch: &mut super::watch::Watch, page: &EventPage<Event<'static>>, now_ms: u64) {
+    match (watch.cursor, page.last) {
+        (None, last) => watch.cursor = Some(last.unwrap_or(0)),
+        (Some(cursor), Some(last)) if last < cursor => watch.begin_anew(page.oldest.unwrap_or(1), now_ms),
+        _ => page.events.iter().for_each(|event| watch.event(event)),
+    }
+}
+
+/// The events between the place and the page, from the journal; and whether those are all of them that can be had.
+fn gap(page: &EventPage<Event<'static>>, cursor: u64, past: &Past) -> (Vec<Event<'static>>, bool) {
+    let Some(first) = page.events.first().map(|event| event.seq).filter(|first| *first > cursor.saturating_add(1))
+    else {
+        return (Vec::new(), true);
+    };
+    let Some(lines) = past(cursor, MAX_PAST) else { return (Vec::new(), true) };
+    let is_full = lines.len() >= MAX_PAST;
+    let events = lines.iter().filter_map(|line| Event::parse(line));
+    let events: Vec<_> = events.filter(|event| event.seq > cursor && event.seq < first).collect();
+    let is_whole = !is_full || events.len() < lines.len() || events.last().is_none_or(|last| last.seq + 1 >= first);
+    (events, is_whole)
+}
+
+/// Writes the state whenever it is another one, until the end.
+fn keep_state(keep: &Keep, shared: &Shared) {
+    let mut failed: Option<String> = None;
+    loop {
+        let is_ending = shared.is_ending.load(Ordering::Relaxed);
+        if shared.is_dirty.swap(false, Ordering::Relaxed) {
+            let state = serde_json::to_vec(&*lock(&shared.office)).unwrap_or_default();
+            let why = keep.write(&state).err();
+            shared.pulse.kept(why.is_none());
+            if why.is_some() != failed.is_some() {
+                said_of_state(shared, why.as_deref());
+            }
+            if why.is_some() {
+                shared.is_dirty.store(true, Ordering::Relaxed);
+                if !is_ending {
+                    std::thread::sleep(KEEP_AGAIN);
+                }
+            }
+            failed = why;
+        }
+        if is_ending {
+            return;
+        }
+        std::thread::sleep(KEEP_PAUSE);
+    }
+}
+
+/// Tells, once, that the state cannot be kept, and that it can again.
+fn said_of_state(shared: &Shared, why: Option<&str>) {
+    let now = now_ms();
+    let mut office = lock(&shared.office);
+    office.watch.state_kept(why, now);
+    office.file();
+    drop(office);
+    shared.news.notify_all();
+    match why {
+        Some(why) => shared.log.line(Level::Error, &format!("the state cannot be written: {why}")),
+        None => shared.log.line(Level::Info, "the state is written again"),
+    }
+    shared.is_dirty.store(true, Ordering::Relaxed);
+}
