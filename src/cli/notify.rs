@@ -99,9 +99,15 @@ pub(super) fn read(file: &Path, home: &Home) -> Result<Config, Refusal> {
 fn past(journal: Option<PathBuf>) -> Past {
     Box::new(move |after, most| {
         let lines = read_events(journal.as_ref()?, after).ok()?.map_while(Result::ok);
-        let behind = lines.filter(|line| Event::parse(line).is_some_and(|event| event.seq > after));
+        let behind = lines.filter(|line| seq(line).is_some_and(|seq| seq > after));
         Some(behind.take(most).collect())
     })
+}
+
+/// The number of an event as it stands in the journal, where it is the first member: a day has a million lines.
+fn seq(line: &str) -> Option<u64> {
+    let digits = line.strip_prefix("{\"seq\":").map(|rest| rest.split(',').next().unwrap_or_default());
+    digits.and_then(|digits| digits.parse().ok()).or_else(|| Event::parse(line).map(|event| event.seq))
 }
 
 #[cfg(test)]

@@ -62,6 +62,11 @@ impl Wishes {
         notice.severity >= self.least && kind && code && !self.without.contains(&notice.code)
     }
 
+    /// Whether what is not critical waits now.
+    pub(super) fn is_quiet(&self, clock: Clock, now_ms: u64) -> bool {
+        self.quiet.is_some_and(|hours| hours.holds(clock, now_ms))
+    }
+
     fn cooldown_ms(&self, notice: &Notice) -> u64 {
         let said = self.cooldown.get(&notice.code).or_else(|| self.cooldown.get("default"));
         match said {
@@ -146,6 +151,11 @@ impl Desk {
         notice.id <= if is_urgent(notice) { self.urgent } else { self.calm }
     }
 
+    /// Whether the target is to be told this notice now.
+    pub(super) fn waits_for(&self, notice: &Notice, wishes: &Wishes, is_quiet: bool) -> bool {
+        !self.has_passed(notice) && wishes.want(notice) && (is_urgent(notice) || !is_quiet)
+    }
+
     /// A notice is gone before the target took it.
     pub(super) fn lose(&mut self) {
         self.lost = self.lost.saturating_add(1);
@@ -155,7 +165,7 @@ impl Desk {
     pub(super) fn next(&mut self, view: View<'_>) -> Option<Draft> {
         // A machine whose clock was set back must not keep what is due from being told.
         self.told.values_mut().for_each(|told| told.at_ms = told.at_ms.min(view.now_ms));
-        let is_quiet = view.wishes.quiet.is_some_and(|hours| hours.holds(view.clock, view.now_ms));
+        let is_quiet = view.wishes.is_quiet(view.clock, view.now_ms);
         if self.lost > 0 && !is_quiet {
             return Some(self.left_out(view.now_ms));
         }

@@ -15,6 +15,9 @@ use super::watch::Watch;
 /// Notices kept for targets that do not take them.
 const MAX_FILED: usize = 400;
 
+/// A target with more than these before it is behind: what comes can wait in the guard's journal, where nothing is lost.
+const BEHIND: usize = 200;
+
 /// The whole state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -70,6 +73,21 @@ impl Office {
             self.lose_one();
         }
         is_news
+    }
+
+    /// Whether every target has so much before it that it could take now, that what comes had better wait where it is.
+    pub(super) fn is_behind(&self, now_ms: u64) -> bool {
+        if self.filed.len() <= BEHIND {
+            return false;
+        }
+        let mut desks = self.desks.iter().filter_map(|(name, desk)| Some((desk, self.wishes.get(name)?))).peekable();
+        let is_any = desks.peek().is_some();
+        is_any
+            && desks.all(|(desk, wishes)| {
+                let is_quiet = wishes.is_quiet(self.clock, now_ms);
+                let due = self.filed.iter().filter(|notice| desk.waits_for(notice, wishes, is_quiet));
+                due.count() > BEHIND
+            })
     }
 
     /// The next message for a target.

@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -13,7 +14,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use super::config::Config;
 use super::desk::Wishes;
 use super::forms::Teller;
-use super::guard_look::{GuardLook, Look, guard_url};
+use super::guard_look::{GuardLook, guard_url};
+use super::intake::{Past, look};
 use super::keep::{Keep, KeepError};
 use super::log::Log;
 use super::office::Office;
@@ -23,8 +25,6 @@ use super::teller;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::log_line::{Level, Reader};
 use crate::base::sync::lock;
-use crate::record::event::Event;
-use crate::record::event_page::EventPage;
 
 /// Between two looks at the guard.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
@@ -32,13 +32,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 const TICK: Duration = Duration::from_millis(100);
 /// Between two tries to write the state where the disk refuses.
 const KEEP_AGAIN: Duration = Duration::from_secs(5);
+/// How long a message that is on its way has at the end.
+const GRACE_MS: u64 = 3_000;
 /// Between two writes of it.
 const KEEP_PAUSE: Duration = Duration::from_millis(50);
-/// Events read from the journal for one gap; more are read at the next look.
-const MAX_PAST: usize = 2_000;
-
-/// The lines of the guard's journal behind an event, oldest first, as many as are asked for at most. `None` where it cannot be read.
-pub type Past = Box<dyn Fn(u64, usize) -> Option<Vec<String>>>;
 
 /// The settings of a notifier.
 pub struct Options {
@@ -86,6 +83,8 @@ pub(super) struct Shared {
     /// The state differs from what is on disk.
     pub(super) is_dirty: AtomicBool,
     pub(super) is_ending: AtomicBool,
+    /// Nobody changes the state any more.
+    is_closing: AtomicBool,
     pub(super) secrets: Vec<String>,
     pub(super) pulse: Arc<Pulse>,
     pub(super) log: Log,
@@ -117,13 +116,15 @@ pub fn run(options: Options) -> Result<(), RunError> {
         news: Condvar::new(),
         is_dirty: AtomicBool::new(true),
         is_ending: AtomicBool::new(false),
+        is_closing: AtomicBool::new(false),
         secrets: secrets.texts(),
         pulse: Arc::default(),
         log: log.clone(),
     });
     log.line(Level::Info, &format!("telling {} of the guard at {url}", names(&tellers)));
+    let mut telling = Vec::new();
     for (name, teller) in tellers {
-        teller::start(name, teller, Arc::clone(&shared)).map_err(RunError::System)?;
+        telling.push(teller::start(name, teller, Arc::clone(&shared)).map_err(RunError::System)?);
     }
     if !heartbeat.is_empty() {
         let every = Duration::from_millis(config.beat_ms());
@@ -137,14 +138,20 @@ pub fn run(options: Options) -> Result<(), RunError> {
     let guard = GuardLook::at(url);
     let summary = config.summary_minute();
     while !ended.load(Ordering::Relaxed) {
-        let is_whole = look(&guard, &shared, &options.past, summary);
-        if is_whole {
+        let is_to_rest = look(&guard, &shared, &options.past, summary);
+        if is_to_rest {
             pause(LOOK_EVERY, &ended);
         }
     }
     log.line(Level::Info, "stopping");
     shared.is_ending.store(true, Ordering::Relaxed);
     shared.news.notify_all();
+    // A target that is just being told may say yes in time, and is then not told again.
+    let until = steady_ms().saturating_add(GRACE_MS);
+    while steady_ms() < until && !telling.iter().all(JoinHandle::is_finished) {
+        std::thread::sleep(KEEP_PAUSE);
+    }
+    shared.is_closing.store(true, Ordering::Relaxed);
     _ = keeper.join();
     Ok(())
 }
@@ -160,68 +167,11 @@ fn pause(span: Duration, ended: &AtomicBool) {
     }
 }
 
-/// Looks at the guard once and files what is worth telling. Says whether nothing more waits to be read at once.
-fn look(guard: &GuardLook, shared: &Shared, past: &Past, summary: Option<u64>) -> bool {
-    let asked_ms = steady_ms();
-    let cursor = lock(&shared.office).watch.cursor;
-    let Look { seen, status, page } = guard.look(cursor);
-    let (missing, is_whole) = match (&page, cursor) {
-        (Some(page), Some(cursor)) => gap(page, cursor, past),
-        _ => (Vec::new(), true),
-    };
-    shared.pulse.guard(seen == super::watch::Seen::Well);
-    let now = now_ms();
-    let mut office = lock(&shared.office);
-    let clock = office.clock();
-    let watch = &mut office.watch;
-    missing.iter().for_each(|event| watch.event(event));
-    // What comes behind a gap that is not closed yet waits for it.
-    if let Some(page) = page.filter(|_| is_whole) {
-        take_in(watch, &page, now);
-    }
-    if let Some(status) = status.as_ref().filter(|_| is_whole) {
-        watch.status(status);
-    }
-    watch.seen(&seen, asked_ms, now);
-    if let Some(minute) = summary {
-        watch.summarise(status.as_ref(), clock, minute, now);
-    }
-    let is_news = office.file();
-    if is_news || office.watch.cursor != cursor {
-        shared.is_dirty.store(true, Ordering::Relaxed);
-    }
-    drop(office);
-    shared.news.notify_all();
-    is_whole
-}
-
-fn take_in(watch: &mut super::watch::Watch, page: &EventPage<Event<'static>>, now_ms: u64) {
-    match (watch.cursor, page.last) {
-        (None, last) => watch.cursor = Some(last.unwrap_or(0)),
-        (Some(cursor), Some(last)) if last < cursor => watch.begin_anew(page.oldest.unwrap_or(1), now_ms),
-        _ => page.events.iter().for_each(|event| watch.event(event)),
-    }
-}
-
-/// The events between the place and the page, from the journal; and whether those are all of them that can be had.
-fn gap(page: &EventPage<Event<'static>>, cursor: u64, past: &Past) -> (Vec<Event<'static>>, bool) {
-    let Some(first) = page.events.first().map(|event| event.seq).filter(|first| *first > cursor.saturating_add(1))
-    else {
-        return (Vec::new(), true);
-    };
-    let Some(lines) = past(cursor, MAX_PAST) else { return (Vec::new(), true) };
-    let is_full = lines.len() >= MAX_PAST;
-    let events = lines.iter().filter_map(|line| Event::parse(line));
-    let events: Vec<_> = events.filter(|event| event.seq > cursor && event.seq < first).collect();
-    let is_whole = !is_full || events.len() < lines.len() || events.last().is_none_or(|last| last.seq + 1 >= first);
-    (events, is_whole)
-}
-
 /// Writes the state whenever it is another one, until the end.
 fn keep_state(keep: &Keep, shared: &Shared) {
     let mut failed: Option<String> = None;
     loop {
-        let is_ending = shared.is_ending.load(Ordering::Relaxed);
+        let is_closing = shared.is_closing.load(Ordering::Relaxed);
         if shared.is_dirty.swap(false, Ordering::Relaxed) {
             let state = serde_json::to_vec(&*lock(&shared.office)).unwrap_or_default();
             let why = keep.write(&state).err();
@@ -231,13 +181,13 @@ fn keep_state(keep: &Keep, shared: &Shared) {
             }
             if why.is_some() {
                 shared.is_dirty.store(true, Ordering::Relaxed);
-                if !is_ending {
+                if !is_closing {
                     std::thread::sleep(KEEP_AGAIN);
                 }
             }
             failed = why;
         }
-        if is_ending {
+        if is_closing {
             return;
         }
         std::thread::sleep(KEEP_PAUSE);

@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::forms::{Answer, Teller};
@@ -32,9 +33,9 @@ struct Trouble {
 }
 
 /// Starts a target's thread.
-pub(super) fn start(name: String, teller: Teller, shared: Arc<Shared>) -> io::Result<()> {
+pub(super) fn start(name: String, teller: Teller, shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(format!("tell-{name}"));
-    thread.spawn(move || tell_all(&name, &teller, &shared)).map(drop)
+    thread.spawn(move || tell_all(&name, &teller, &shared))
 }
 
 fn tell_all(name: &str, teller: &Teller, shared: &Shared) {

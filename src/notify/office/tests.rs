@@ -153,6 +153,23 @@ fn what_finds_no_room_is_left_out_and_said() {
 }
 
 #[test]
+fn what_comes_waits_while_every_target_is_behind() {
+    let two = "[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\ncooldown = { default = '0s' }\n\
+               [[target]]\nname = 'b'\nform = 'command'\nrun = ['x']\nquiet = '00:00-12:00'";
+    let mut office = restarted(None, two);
+    (0..BEHIND).for_each(|_| file(&mut office, notice("flood", Severity::Critical)));
+    assert!(!office.is_behind(NOW));
+    file(&mut office, notice("flood", Severity::Critical));
+    assert!(office.is_behind(NOW));
+    told(&mut office, NOW);
+    assert!(!office.is_behind(NOW), "a takes what comes, and b may lose something");
+    // In quiet hours what waits anyway keeps nothing critical from being noticed.
+    let mut office = restarted(None, &two.replace("'a'", "'c'").replace("cooldown", "quiet = '00:00-12:00'\ncooldown"));
+    (0..=BEHIND).for_each(|_| file(&mut office, notice("flood", Severity::Info)));
+    assert!(!office.is_behind(NOW) && office.is_behind(NOW + 5 * HOUR));
+}
+
+#[test]
 fn what_a_target_refuses_for_good_does_not_hold_up_the_rest() {
     let mut office = office("");
     file(&mut office, notice("poison", Severity::Critical));

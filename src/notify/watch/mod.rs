@@ -102,9 +102,8 @@ impl Watch {
             super::words::count(usize::try_from(minutes).unwrap_or(0), "minute")
         };
         let happened = format!("It began at {} and lasted {lasted}.", time(began.at_ms));
-        let severity = if began.severity == Severity::Critical { Severity::Warning } else { began.severity };
         let title = format!("Over: {}", began.title);
-        let over = Notice { id: 0, at_ms: now_ms, turn: Turn::Over, severity, title, ..began }.words(happened, "", "");
+        let over = Notice { id: 0, at_ms: now_ms, turn: Turn::Over, title, ..began }.words(happened, "", "");
         self.tell(over);
     }
 

@@ -1,5 +1,7 @@
 //! Each form's request as its service documents it, and what `notify test` says of the answers.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::json;
 
 use super::hook::{Hook, Manner};
@@ -102,10 +104,12 @@ fn a_config_that_cannot_be_used_is_refused_with_its_reason() {
     assert!(said(&notifier, 2).contains("must be an https:// URL"));
     let readable = notifier.path("open");
     std::fs::write(&readable, "token").unwrap();
+    // That others can read it is refused too, but in a container.
+    std::fs::set_permissions(&readable, std::fs::Permissions::from_mode(0o622)).unwrap();
     notifier.config(&format!(
-        "[[target]]\nname = 'a'\nform = 'json'\nurl = 'https://x.example'\ntoken = {{ file = {readable:?} }}\n"
+        "[[target]]\nname = 'a'\nform = 'json'\nurl = 'http://127.0.0.1:9/x'\ntoken = {{ file = {readable:?} }}\n"
     ));
-    assert!(said(&notifier, 2).contains("so others can read"));
+    assert!(said(&notifier, 2).contains("so others can write"));
     notifier.config("[[target]]\nname = 'a'\nform = 'slack'\nurl = { credential = 'notify_slack' }\n");
     assert!(said(&notifier, 2).contains("there is no credential \"notify_slack\""));
     let other = notifier.path("notify.toml");
