@@ -120,10 +120,13 @@ mod tests {
     /// What each says a person should do is read at night: none may be left to the words for an unknown code.
     #[test]
     fn every_alert_has_words_of_its_own() {
-        // Told from the status a month before, not by its alert.
-        let own = [AlertCode::ApiWalletExpiring.as_str()];
-        let known: BTreeSet<&str> =
-            AlertCode::ALL.iter().map(|code| code.as_str()).filter(|code| !own.contains(code)).collect();
-        assert_eq!(alert_codes().collect::<BTreeSet<_>>(), known);
+        let known: BTreeSet<&str> = alert_codes().collect();
+        // That one is told from the status a month before, not by its alert.
+        let told = AlertCode::ALL
+            .iter()
+            .map(|code| code.as_str())
+            .filter(|code| *code != AlertCode::ApiWalletExpiring.as_str());
+        let without: Vec<&str> = told.filter(|code| !known.contains(code)).collect();
+        assert_eq!(without, [""; 0]);
     }
 }

@@ -81,6 +81,13 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "Close it at the venue's own page, or enlarge it there.",
     ),
     (
+        "feed_down",
+        Warning,
+        "Live feed is down",
+        "Everything is read instead, a little later than the feed would tell it.",
+        "Nothing, if it passes. If it lasts, look at the way to the venue.",
+    ),
+    (
         "home_gone",
         Critical,
         "Home is not where it was",
