@@ -71,6 +71,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     };
     let set_up = guard.as_ref().map(|guard| local_url(guard.listen));
     let url = own.guard_url.or_else(|| config.guard.clone()).or(set_up);
+    let named = own.journal.is_some();
     let journal = own.journal.or_else(|| guard.map(|guard| home.journal_dir(guard.mode, guard.account)));
     let options = Options {
         guard: url.unwrap_or_else(|| DEFAULT_URL.to_owned()),
@@ -78,7 +79,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         credentials: environment::credentials(),
         in_container: in_container()?,
         reader: Reader::of_stderr(environment::journal_stream().as_deref()),
-        past: past(journal),
+        past: past(journal, named),
         config,
     };
     tell(options).map_err(Refusal::Notify)
@@ -95,10 +96,12 @@ pub(super) fn read(file: &Path, home: &Home) -> Result<Config, Refusal> {
     Config::parse(&text).map_err(|problems| Refusal::NotifyConfig(file.to_owned(), problems.join("; ")))
 }
 
-/// Reads a journal's events behind one of them.
-fn past(journal: Option<PathBuf>) -> Past {
-    Box::new(move |after, most| {
-        let lines = read_events(journal.as_ref()?, after).ok()?.map_while(Result::ok);
+/// Reads a journal's events behind one of them: the one that was named, or the home's where it is that of the guard that answers.
+fn past(journal: Option<PathBuf>, is_named: bool) -> Past {
+    Box::new(move |guard, after, most| {
+        let folder =
+            journal.as_ref().filter(|folder| is_named || folder.file_name().is_some_and(|name| name == guard))?;
+        let lines = read_events(folder, after).ok()?.map_while(Result::ok);
         let behind = lines.filter(|line| seq(line).is_some_and(|seq| seq > after));
         Some(behind.take(most).collect())
     })

@@ -13,16 +13,37 @@ use crate::record::event_page::EventPage;
 /// Events read from the journal for one gap; more are read at the next look.
 const MAX_PAST: usize = 20_000;
 
-/// The lines of the guard's journal behind an event, oldest first, as many as are asked for at most. `None` where it cannot be read.
-pub type Past = Box<dyn Fn(u64, usize) -> Option<Vec<String>>>;
+/// The lines of a guard's journal (its mode and account) behind an event, oldest first, as many as are asked for at most. `None`
+/// where it cannot be read, or is another guard's.
+pub type Past = Box<dyn Fn(&str, u64, usize) -> Option<Vec<String>>>;
+
+/// Looks at a guard that is gone at which its journal is read: its last words stand there, and are written as it goes.
+const LAST_WORDS: u32 = 6;
+
+/// Where looks are taken in from, beside the guard itself.
+pub(super) struct Intake {
+    pub(super) past: Past,
+    /// The minute of the day of the summary.
+    pub(super) summary: Option<u64>,
+    /// Looks at which the guard was gone, one after another.
+    pub(super) away: u32,
+}
 
 /// Looks at the guard once and files what is worth telling. Says whether the next look may wait.
-pub(super) fn look(guard: &GuardLook, shared: &Shared, past: &Past, summary: Option<u64>) -> bool {
+pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> bool {
     let asked_ms = steady_ms();
-    let cursor = lock(&shared.office).watch.cursor;
+    let (cursor, journal) = {
+        let office = lock(&shared.office);
+        (office.watch.cursor, office.watch.guard.journal())
+    };
     let Look { seen, status, page } = guard.look(cursor);
+    intake.away = if matches!(seen, Seen::Away(_)) { intake.away.saturating_add(1) } else { 0 };
+    let past = |after: u64| (intake.past)(&journal, after, MAX_PAST);
     let (mut events, mut is_whole) =
-        page.as_ref().zip(cursor).map_or((Vec::new(), true), |(page, cursor)| gap(page, cursor, past));
+        page.as_ref().zip(cursor).map_or((Vec::new(), true), |(page, cursor)| gap(page, cursor, &past));
+    if let Some(cursor) = cursor.filter(|_| (1..=LAST_WORDS).contains(&intake.away)) {
+        events = past(cursor).iter().flatten().filter_map(|line| Event::parse(line)).collect();
+    }
     shared.pulse.guard(seen == Seen::Well);
     let now = now_ms();
     let mut office = lock(&shared.office);
@@ -47,7 +68,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, past: &Past, summary: Opt
         office.watch.status(status);
     }
     office.watch.seen(&seen, asked_ms, now);
-    if let Some(minute) = summary {
+    if let Some(minute) = intake.summary {
         let clock = office.clock();
         office.watch.summarise(status.as_ref(), clock, minute, now);
     }
@@ -70,12 +91,16 @@ fn place(watch: &mut Watch, page: &EventPage<Event<'static>>, now_ms: u64) {
 }
 
 /// The events between the place and the page, from the journal; and whether those are all of them that can be had.
-fn gap(page: &EventPage<Event<'static>>, cursor: u64, past: &Past) -> (Vec<Event<'static>>, bool) {
+fn gap(
+    page: &EventPage<Event<'static>>,
+    cursor: u64,
+    past: &dyn Fn(u64) -> Option<Vec<String>>,
+) -> (Vec<Event<'static>>, bool) {
     let Some(first) = page.events.first().map(|event| event.seq).filter(|first| *first > cursor.saturating_add(1))
     else {
         return (Vec::new(), true);
     };
-    let Some(lines) = past(cursor, MAX_PAST) else { return (Vec::new(), true) };
+    let Some(lines) = past(cursor) else { return (Vec::new(), true) };
     let is_full = lines.len() >= MAX_PAST;
     let events = lines.iter().filter_map(|line| Event::parse(line));
     let events: Vec<_> = events.filter(|event| event.seq > cursor && event.seq < first).collect();

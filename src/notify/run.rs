@@ -15,7 +15,7 @@ use super::config::Config;
 use super::desk::Wishes;
 use super::forms::Teller;
 use super::guard_look::{GuardLook, guard_url};
-use super::intake::{Past, look};
+use super::intake::{Intake, Past, look};
 use super::keep::{Keep, KeepError};
 use super::log::Log;
 use super::office::Office;
@@ -136,9 +136,9 @@ pub fn run(options: Options) -> Result<(), RunError> {
     };
     let keeper = keeper.map_err(RunError::System)?;
     let guard = GuardLook::at(url);
-    let summary = config.summary_minute();
+    let mut intake = Intake { summary: config.summary_minute(), past: options.past, away: 0 };
     while !ended.load(Ordering::Relaxed) {
-        let is_to_rest = look(&guard, &shared, &options.past, summary);
+        let is_to_rest = look(&guard, &shared, &mut intake);
         if is_to_rest {
             pause(LOOK_EVERY, &ended);
         }

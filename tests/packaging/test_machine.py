@@ -134,7 +134,7 @@ def test_the_notifier_beside_its_guard(guarded):
     machine.run("install", "-m", "644", "/dev/stdin", f"{HOME}/notify.toml", stdin=config)
     guarded.start(unit)
     runs = guarded.runs(unit)
-    assert machine.run("ps", "-o", "user:20=", "-p", runs).stdout.strip() == "svc-guard-notify"
+    assert machine.run("stat", "--format=%U", f"/proc/{runs}").stdout.strip() == "svc-guard-notify"
     for hidden in (f"{HOME}/api-wallet-key", f"{HOME}/run/gate", f"{HOME}/bot.key"):
         as_it = ["nsenter", "-t", runs, "-m", "setpriv", "--reuid", "svc-guard-notify", "--regid", "svc-guard-notify", "--clear-groups"]
         assert machine.run(*as_it, "cat", hidden, check=False).returncode != 0, hidden

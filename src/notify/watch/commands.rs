@@ -69,6 +69,11 @@ impl Guard {
         format!("{}, then {command}{confirm}, then {}", self.service("stop"), self.service("start"))
     }
 
+    /// The name of its journal's folder.
+    pub(in crate::notify) fn journal(&self) -> String {
+        format!("{}-{}", self.mode, self.account)
+    }
+
     /// Its name for people: the account, shortened, and the mode.
     pub(in crate::notify) fn name(&self) -> String {
         let account = &self.account;

@@ -1,9 +1,10 @@
 //! What the guard tells of itself, told on: each kind of trouble from the real program.
 
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::hook::Hook;
-use super::notifier::Notifier;
+use super::notifier::{Notifier, start_on};
 use crate::stand::{Mode, Stand, until};
 use crate::watched::hold_covered;
 
@@ -44,4 +45,22 @@ fn a_position_that_cannot_be_covered_is_told() {
     until("its end", || {
         hook.sent().iter().any(|sent| sent.json()["code"] == "uncovered" && sent.json()["turn"] == "over").then_some(())
     });
+}
+
+#[test]
+fn a_guard_that_ends_is_told_with_its_last_words_and_so_is_its_return() {
+    let mut stand = Stand::up(Mode::Paper, "");
+    let port = stand.address().port();
+    let hook = Hook::new();
+    let mut notifier = Notifier::telling(&hook.url(), "");
+    notifier.start(&stand);
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let stopped = hook.hears("service_stopped");
+    assert_eq!(stopped["happened"], "Reason: SIGTERM");
+    start_on(&mut stand, port);
+    assert_eq!(hook.hears("started")["severity"], "info");
+    stand.kill();
+    start_on(&mut stand, port);
+    assert_eq!(hook.hears("restarted")["severity"], "warning");
+    assert_eq!(hook.codes().iter().filter(|code| *code == "service_stopped").count(), 1);
 }
