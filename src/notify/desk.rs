@@ -1,4 +1,4 @@
-//! What one target is told next: pure. It sees the notices in their order, its own place among them and the time.
+//! The next message of one target: pure. It sees the notices in their order, its own place among them and the time.
 //!
 //! Its place moves only when the target said yes. What is critical goes by a place of its own, so that quiet hours hold
 //! back everything else and nothing more; out of them both go in one order.

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::guard_look::{GuardLook, Look, PAGE};
-use super::run::Shared;
+use super::shared::Shared;
 use super::watch::{Seen, Watch};
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;

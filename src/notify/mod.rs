@@ -5,6 +5,7 @@
 //! `office` is their state, kept on disk as one. The others are edges: `guard_look` reads the guard, `forms` send, `keep`
 //! writes, `secrets` reads what no config may hold. A message counts as told when the target said yes, and not before.
 
+mod check;
 mod config;
 mod desk;
 mod forms;
@@ -19,8 +20,10 @@ mod office;
 mod pulse;
 mod run;
 mod secrets;
+mod shared;
 mod teller;
 mod trial;
+mod url;
 mod watch;
 mod words;
 

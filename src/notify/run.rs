@@ -21,6 +21,7 @@ use super::log::Log;
 use super::office::Office;
 use super::pulse::{self, Pulse};
 use super::secrets::{SecretError, Secrets};
+use super::shared::Shared;
 use super::teller;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::log_line::{Level, Reader};
@@ -73,21 +74,6 @@ pub enum RunError {
     /// Targets did not take the message of a test (how many).
     #[error("{0} of the targets did not take it")]
     NotTaken(usize),
-}
-
-/// What the threads share.
-pub(super) struct Shared {
-    pub(super) office: Mutex<Office>,
-    /// Something was filed, or the end has come.
-    pub(super) news: Condvar,
-    /// The state differs from what is on disk.
-    pub(super) is_dirty: AtomicBool,
-    pub(super) is_ending: AtomicBool,
-    /// Nobody changes the state any more.
-    is_closing: AtomicBool,
-    pub(super) secrets: Vec<String>,
-    pub(super) pulse: Arc<Pulse>,
-    pub(super) log: Log,
 }
 
 /// Runs until SIGTERM or SIGINT.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
-use super::config::{Place, private_url};
+use super::config::Place;
+use super::url::private_url;
 use crate::base::files::{FileError, Why, open_regular};
 
 /// Longest secret.

@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::forms::{Answer, Teller};
+use super::forms::Teller;
+use super::forms::answer::Answer;
 use super::message::Message;
-use super::run::Shared;
+use super::shared::Shared;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::log_line::Level;
 use crate::base::sync::lock;

@@ -5,7 +5,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use super::config::Config;
-use super::forms::{Answer, Teller};
+use super::forms::Teller;
+use super::forms::answer::Answer;
 use super::message::Message;
 use super::notice::{Notice, Severity};
 use super::run::RunError;

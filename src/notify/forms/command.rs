@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::Answer;
+use super::answer::Answer;
 use crate::notify::message::Message;
 
 /// How long it may take.

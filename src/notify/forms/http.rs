@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Answer;
+use super::answer::Answer;
 use crate::base::text::visible;
-use crate::notify::config::private_url;
+use crate::notify::url::private_url;
 
 /// For look-up and connection, and for all of one try.
 const CONNECT: Duration = Duration::from_secs(10);

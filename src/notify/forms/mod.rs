@@ -1,6 +1,7 @@
 //! How a message reaches each kind of target: one file a form. Each makes the request that the service documents; the way
 //! out, and how an answer is taken, are the same for all.
 
+pub(super) mod answer;
 pub(super) mod command;
 pub(super) mod discord;
 pub(super) mod http;
@@ -13,18 +14,8 @@ pub(super) mod telegram;
 use super::config::{Form, Target};
 use super::message::Message;
 use super::secrets::{SecretError, Secrets};
+use answer::Answer;
 use http::{Post, Way};
-
-/// What became of one try.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// The target took it.
-    Taken,
-    /// It did not, and may later: why, and the pause that it asks for.
-    Later(String, Option<u64>),
-    /// It will not take this message: why.
-    Refused(String),
-}
 
 /// Tells one target.
 pub(super) enum Teller {

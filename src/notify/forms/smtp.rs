@@ -11,7 +11,7 @@ use lettre::transport::smtp::client::{CertificateStore, Tls, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
 use lettre::{Address, SmtpTransport, Transport};
 
-use super::Answer;
+use super::answer::Answer;
 use crate::base::files::fill_random;
 use crate::base::origin::split_port;
 use crate::base::text::visible;

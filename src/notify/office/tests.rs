@@ -1,4 +1,4 @@
-//! What each target is told, when, and what survives deaths, clocks that step and targets that take nothing.
+//! Each target is told what it wants, in time, and that survives deaths, clocks that step and targets that take nothing.
 
 use super::*;
 use crate::notify::config::Config;

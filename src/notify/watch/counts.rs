@@ -1,4 +1,4 @@
-//! What happened since the last summary, in numbers.
+//! A day in numbers, from one summary to the next.
 
 use serde::{Deserialize, Serialize};
 

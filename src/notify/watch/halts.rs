@@ -1,8 +1,7 @@
 //! Kill, halts, and that the account is flat.
 
-use serde::{Deserialize, Serialize};
-
 use super::Watch;
+use super::since::Flattening;
 use crate::notify::notice::{Notice, Severity};
 use crate::notify::words::{count, shown, time};
 use crate::record::events::Flatten;
@@ -15,16 +14,6 @@ const SETTLE_MS: u64 = 6_000;
 /// Alerts that say that what is held or rests is not known.
 const UNSURE: &[&str] =
     &["not_flat", "twaps_unread", "orders_stale", "account_stale", "position_unknown", "account_mode"];
-
-/// Everything is being closed.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Flattening {
-    at_ms: u64,
-    why: String,
-    /// Whether the guard said so by an event.
-    told: bool,
-}
 
 /// The topics of the two halts.
 const DAY: &str = "halted_for_day";

@@ -1,4 +1,4 @@
-//! What is worth telling: pure. Events, the status and whether the guard answers go in, with the times; notices come out.
+//! Whatever is worth telling: pure. Events, the status and whether the guard answers go in, with the times; notices come out.
 //!
 //! It is kept on disk with the notices that it made, so that a death loses neither: each event is taken in once, and what
 //! lasts is known to last.
@@ -9,6 +9,7 @@ mod counts;
 mod events;
 mod halts;
 mod reach;
+mod since;
 mod status;
 mod summary;
 
@@ -18,13 +19,12 @@ use serde::{Deserialize, Serialize};
 
 pub use alert_words::{codes as alert_codes, words as alert_words};
 pub(super) use commands::Guard;
-pub(super) use reach::Seen;
+pub(super) use since::Seen;
 
-use super::notice::{Notice, Severity, Turn};
+use super::notice::{Notice, Turn};
 use super::words::time;
 use counts::Counts;
-use halts::Flattening;
-use reach::Reach;
+use since::{Flattening, Reach};
 
 /// Things that last and are remembered at most.
 const MAX_OPEN: usize = 128;

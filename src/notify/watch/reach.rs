@@ -1,29 +1,12 @@
 //! Whether the guard answers and is well. Half a minute of silence is a message of its own.
 
 use super::Watch;
+use super::since::Seen;
 use crate::notify::notice::{Notice, Severity};
 use crate::notify::words::shown;
 
 /// How long the guard may be silent, unreachable or unwell before it is told.
 const PATIENCE_MS: u64 = 30_000;
-
-/// How the guard answered one look.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::notify) enum Seen {
-    /// It answers and is well.
-    Well,
-    /// It answers and is not well, for these reasons.
-    Unwell(Vec<String>),
-    /// It does not answer.
-    Away(String),
-}
-
-/// Since when it is not well, by the clock that never steps.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Reach {
-    away_ms: Option<u64>,
-    unwell_ms: Option<u64>,
-}
 
 const AWAY: &str = "unreachable";
 const UNWELL: &str = "unwell";

@@ -1,9 +1,10 @@
-//! What events, statuses and silences become: each thing that an owner must hear of, and nothing twice.
+//! Notices of events, statuses and silences: each thing that an owner must hear of, and nothing twice.
 
 use serde_json::{Value, json};
 
 use super::*;
 use crate::notify::hours::Clock;
+use crate::notify::notice::Severity;
 use crate::record::event::Event;
 use crate::record::status::Status;
 

@@ -1,4 +1,4 @@
-//! What the guard tells of itself, told on: each kind of trouble from the real program.
+//! The guard's own troubles, told on: each kind of trouble from the real program.
 
 use nix::sys::signal::Signal;
 use serde_json::json;

@@ -36,7 +36,7 @@ fn refuse(stand: &Stand, number: usize) {
 /// Every few requests either process is killed, at another moment each time; the target fails now and then.
 #[test]
 fn every_event_arrives_at_least_once_and_in_order_over_deaths_of_both() {
-    const EVENTS: usize = 40;
+    const EVENTS: usize = 20;
     let mut stand = Stand::up(Mode::Paper, "orders_per_minute = 1200\nduplicate_window = \"0\"\n");
     let port = stand.address().port();
     let hook = Hook::new();
