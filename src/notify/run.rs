@@ -19,7 +19,7 @@ use super::intake::{Intake, Past, look};
 use super::keep::{Keep, KeepError};
 use super::log::Log;
 use super::office::Office;
-use super::pulse::{self, Pulse};
+use super::pulse;
 use super::secrets::{SecretError, Secrets};
 use super::shared::Shared;
 use super::teller;
