@@ -2,6 +2,7 @@
 //! the venue what the account is worth.
 
 use super::configured::configured;
+use super::notify;
 use super::output::print;
 use super::refusal::Refusal;
 use super::{equity, explain, waiting};
@@ -51,6 +52,13 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             out.push_str(&format!("In USDC at the account's equity now, {} USDC{of}\n", to_wire(equity)));
         }
         _ => {}
+    }
+    let file = notify::file(None, home);
+    if file.exists() {
+        let told = notify::read(&file, home)?;
+        let targets: Vec<String> =
+            told.target.iter().map(|target| format!("{} ({})", target.name, target.form.name())).collect();
+        out.push_str(&format!("{} is valid\ntells    {}\n", file.display(), targets.join(", ")));
     }
     print(&out)
 }

@@ -27,6 +27,7 @@ mod mainnet_gap;
 #[cfg(test)]
 mod manual_page;
 mod mcp;
+mod notify;
 mod one_rule;
 mod output;
 mod pair;
@@ -95,6 +96,8 @@ enum Command {
     CheckConfig(check_config::Args),
     /// Serve AI agents over standard input and output, trading through a guard on this machine
     Mcp(mcp::Args),
+    /// Tell the owner what happens: by webhook, phone, chat, mail or a command
+    Notify(notify::Args),
     /// Print a shell's completions of this command line
     #[command(hide = true)]
     Completions(completions::Args),
@@ -168,6 +171,7 @@ impl Cli {
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig(args) => check_config::run(&args, &home),
             Command::Mcp(args) => mcp::run(&args, &home),
+            Command::Notify(args) => notify::run(args, &home),
             Command::Completions(args) => completions::run(&args, &mut Cli::command()),
         }
     }

@@ -172,6 +172,12 @@ pub(super) enum Refusal {
     /// The MCP server does not serve.
     #[error("{0}")]
     Mcp(crate::mcp::RunError),
+    /// Whom to tell cannot be read (the file, all that is wrong).
+    #[error("{0}: {1}")]
+    NotifyConfig(PathBuf, String),
+    /// The notifier does not run, or a target did not take a test.
+    #[error("{0}")]
+    Notify(crate::notify::RunError),
     /// The service ended with an error.
     #[error("{0}")]
     Run(RunError),
@@ -183,10 +189,11 @@ impl Refusal {
         matches!(self, Self::Run(RunError::Failed(_)))
     }
 
-    /// The exit status: 2, but for ill health, a kill that nobody heard and a service that failed while running, which are 1.
+    /// The exit status: 2, but for ill health, a kill that nobody heard, a test message that was not taken and a service that failed while running, which are 1.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Unhealthy(_) | Self::Unheard(..) | Self::Run(RunError::Failed(_)) => 1,
+            Self::Notify(crate::notify::RunError::NotTaken(_)) => 1,
             _ => 2,
         }
     }
