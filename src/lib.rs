@@ -12,6 +12,7 @@ pub mod home;
 pub mod journal;
 pub mod mcp;
 pub mod monitor;
+pub mod notify;
 pub mod record;
 pub mod rules;
 pub mod service;

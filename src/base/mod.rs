@@ -15,6 +15,7 @@ pub mod keccak;
 pub mod key;
 pub mod kill_file;
 pub mod kill_watch;
+pub mod log_line;
 pub mod mode;
 mod named_enum;
 pub mod origin;

@@ -23,6 +23,8 @@ pub enum CodeError {
     Prefix(&'static str),
     /// It is longer than any code is (characters found, characters allowed).
     Length(usize, usize),
+    /// It is broken by a space or a line's end.
+    Broken,
     /// It holds a character that is not base64url, or ends within a byte.
     Text,
     /// It is too short to hold a checksum, or the checksum does not fit the content.
@@ -40,6 +42,7 @@ impl fmt::Display for CodeError {
             Self::Length(found, most) => {
                 write!(f, "the code has {found} characters, more than the {most} one can have")
             }
+            Self::Broken => f.write_str("the code is broken by a space or a line's end; join it to one line"),
             Self::Text => {
                 f.write_str("the code holds a character that no code has, or its end is missing; copy it whole")
             }
@@ -62,6 +65,9 @@ pub(crate) fn open(prefix: &'static str, code: &str) -> Result<Vec<u8>, CodeErro
     let text = code.strip_prefix(prefix).ok_or(CodeError::Prefix(prefix))?;
     if code.len() > MAX_LEN {
         return Err(CodeError::Length(code.len(), MAX_LEN));
+    }
+    if text.contains(char::is_whitespace) {
+        return Err(CodeError::Broken);
     }
     let payload = URL_SAFE_NO_PAD.decode(text).map_err(|_| CodeError::Text)?;
     match payload.split_first_chunk::<CHECKSUM_LEN>() {

@@ -1,11 +1,22 @@
-//! `check-config`: validates the config and prints its rules; reads no key and connects to nothing.
+//! `check-config`: validates the config and prints its rules; reads no key, and connects to nothing but where it may ask
+//! the venue what the account is worth.
 
 use super::configured::configured;
+use super::notify;
 use super::output::print;
 use super::refusal::Refusal;
+use super::{equity, explain, waiting};
+use crate::base::amount::to_wire;
 use crate::home::Home;
 
-pub(super) fn run(home: &Home) -> Result<(), Refusal> {
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Ask the venue for the account's equity, and say what each rule comes to in USDC
+    #[arg(long)]
+    explain: bool,
+}
+
+pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let config = configured(home)?;
     let mut out = format!(
         "{} is valid\nmode     {}\naccount  {} on {}\nlisten   {}\nip share {} ({} weight a minute)\nclients  {}\nrules    {}\n",
@@ -19,9 +30,35 @@ pub(super) fn run(home: &Home) -> Result<(), Refusal> {
         config.auth.clients.len(),
         config.rules.to_code(),
     );
+    let asked = args
+        .explain
+        .then(|| waiting::with_progress(&format!("the venue at {}", config.venue_url()), || equity::now(&config)));
+    let worth = asked.as_ref().and_then(|asked| asked.as_ref().ok()).map(|measured| measured.equity);
     for rule in config.rules.describe() {
         let mark = if rule.looser { "  (looser than the default)" } else { "" };
-        out.push_str(&format!("  {:<18}{}{mark}\n", rule.key, rule.words));
+        let usdc = worth.and_then(|equity| explain::priced(&config, rule.key, equity));
+        let usdc = usdc.map_or_else(String::new, |usdc| format!("  = {usdc}"));
+        out.push_str(&format!("  {:<18}{}{usdc}{mark}\n", rule.key, rule.words));
+    }
+    match (asked, worth) {
+        (Some(Err(refusal)), _) => out.push_str(&format!("Not priced in USDC: {refusal}\n")),
+        (_, Some(equity)) => {
+            let base = explain::base(&config, equity);
+            let of = if base == equity {
+                String::new()
+            } else {
+                format!(", taken of {} USDC, the equity cap", to_wire(base))
+            };
+            out.push_str(&format!("In USDC at the account's equity now, {} USDC{of}\n", to_wire(equity)));
+        }
+        _ => {}
+    }
+    let file = notify::file(None, home);
+    if file.exists() {
+        let told = notify::read(&file, home)?;
+        let targets: Vec<String> =
+            told.target.iter().map(|target| format!("{} ({})", target.name, target.form.name())).collect();
+        out.push_str(&format!("{} is valid\ntells    {}\n", file.display(), targets.join(", ")));
     }
     print(&out)
 }

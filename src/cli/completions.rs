@@ -31,5 +31,8 @@ pub(super) fn run(args: &Args, command: &mut Command) -> Result<(), Refusal> {
     };
     let mut script = Vec::new();
     generate(shell, command, "svc-guard", &mut script);
-    print(&String::from_utf8_lossy(&script))
+    let script = String::from_utf8_lossy(&script);
+    // The generator gives each command one name where it moves to it and another where it stands, for a program with a
+    // dash in its name (https://github.com/clap-rs/clap/issues/6421): nothing would be completed after the first word.
+    print(&script.replace("svc__subcmd__guard", "svc__guard"))
 }

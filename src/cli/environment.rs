@@ -89,5 +89,15 @@ pub(super) fn service_manager() -> Asked {
     let number = |name| variable(name).and_then(|value| value.to_str()?.parse::<u64>().ok());
     let is_ours = variable("WATCHDOG_PID").is_none() || number("WATCHDOG_PID") == Some(std::process::id().into());
     let watchdog = number("WATCHDOG_USEC").filter(|usec| is_ours && *usec > 0).map(Duration::from_micros);
-    Asked { socket: variable("NOTIFY_SOCKET"), watchdog }
+    Asked { socket: variable("NOTIFY_SOCKET"), watchdog, journal: journal_stream() }
+}
+
+/// `JOURNAL_STREAM`: what the service manager connected to its journal.
+pub(super) fn journal_stream() -> Option<OsString> {
+    variable("JOURNAL_STREAM")
+}
+
+/// `CREDENTIALS_DIRECTORY`: the folder of the credentials that the service manager passes on.
+pub(super) fn credentials() -> Option<PathBuf> {
+    variable("CREDENTIALS_DIRECTORY").map(PathBuf::from)
 }

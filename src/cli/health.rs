@@ -3,19 +3,16 @@
 //!
 //! Never 2: container health checks keep that number for themselves, so here even a bad setting is ill health.
 
-use std::io::Read;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::record::error_body::Health;
-use ureq::Agent;
-
 use super::configured::configured;
-use super::environment;
 use super::refusal::Refusal;
+use super::{environment, local_http};
 use crate::base::origin::Origin;
 use crate::base::text::printable;
 use crate::home::{Home, local_url, parse_listen};
+use crate::record::error_body::Health;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -46,7 +43,8 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 fn check(args: Args, home: &Home) -> Result<(), String> {
     let is_to_trade = args.trading;
     let base = base_url(args, home)?;
-    let (status, body) = get(&format!("{base}/healthz")).map_err(|error| format!("no answer from {base}: {error}"))?;
+    let (status, body) = local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY)
+        .map_err(|error| format!("no answer from {base}: {error}"))?;
     match status {
         200 if !is_to_trade => Ok(()),
         200 => match serde_json::from_slice::<Health<'_>>(&body) {
@@ -71,21 +69,6 @@ fn base_url(args: Args, home: &Home) -> Result<String, String> {
         Some(listen) => Ok(local_url(listen)),
         None => configured(home).map(|config| local_url(config.listen)).map_err(|refusal| refusal.to_string()),
     }
-}
-
-/// Status and body of one small exchange, through no proxy, following no redirect.
-fn get(url: &str) -> Result<(u16, Vec<u8>), String> {
-    let config = Agent::config_builder()
-        .timeout_global(Some(TIMEOUT))
-        .proxy(None)
-        .max_redirects(0)
-        .http_status_as_error(false)
-        .build();
-    let mut answer = Agent::new_with_config(config).get(url).call().map_err(|error| error.to_string())?;
-    let mut body = Vec::new();
-    let read = answer.body_mut().as_reader().take(MAX_BODY).read_to_end(&mut body);
-    read.map_err(|error| error.to_string())?;
-    Ok((answer.status().as_u16(), body))
 }
 
 /// What keeps the service from something, in one line; `None` where nothing does.

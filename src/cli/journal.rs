@@ -1,12 +1,15 @@
 //! `journal-init`, `journal-resume` and `journal-show`: the risk journal in a person's hands.
 
+use rust_decimal::Decimal;
+
 use super::configured::configured;
 use super::equity::{self, Measured};
 use super::output::print;
 use super::refusal::Refusal;
 use super::{mainnet, values};
-use crate::base::amount::to_wire;
+use crate::base::amount::{percent_of, to_wire};
 use crate::base::clock::now_ms;
+use crate::base::day::{Day, day_of};
 use crate::base::mode::Mode;
 use crate::home::{Config, Home};
 use crate::journal::{self, Options, RiskLine, read_risk};
@@ -78,7 +81,31 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let record = RiskRecord::Resume(Resume { at_ms, venue_ms: Some(venue_ms), equity: Some(equity), note });
     let line = RiskLine { text: record.to_line() };
     store.append(now_ms(), Vec::new(), vec![line]).map_err(Refusal::NotWritten)?;
-    print(&format!("The drawdown halt is cleared; the peak starts anew at {} USDC.\n", to_wire(equity)))
+    let still = days_loss(&config, &opened.risk, equity, day_of(venue_ms)).unwrap_or_default();
+    print(&format!("The drawdown halt is cleared; the peak starts anew at {} USDC.\n{still}", to_wire(equity)))
+}
+
+/// What to say where the day's own loss is at its limit: the next start halts for the rest of the day.
+fn days_loss(config: &Config, records: &[String], equity: Decimal, today: Day) -> Option<String> {
+    let (mut start, mut flowed) = (None, Decimal::ZERO);
+    for record in records.iter().filter_map(|line| RiskRecord::parse(line)) {
+        match record {
+            RiskRecord::Day(day) => (start, flowed) = (Some((day.day, day.equity?)), Decimal::ZERO),
+            RiskRecord::Flow(flow) => flowed = flowed.saturating_add(flow.usd.unwrap_or_default()),
+            _ => {}
+        }
+    }
+    let (_, start) = start.filter(|(day, _)| *day == today.to_string())?;
+    let base = config.equity_cap.map_or(start, |cap| start.min(cap));
+    let loss = start.saturating_add(flowed).saturating_sub(equity);
+    let limit = percent_of(base, config.rules.daily_loss);
+    let is_over = loss >= limit;
+    is_over.then(|| {
+        format!(
+            "The day's loss is about {loss:.2} USDC, and its limit {limit:.2}: a service that starts today halts for the rest \
+             of the UTC day.\n"
+        )
+    })
 }
 
 /// The config, if it is of this mode and its owner asks; on mainnet with a person's confirmation.
@@ -101,7 +128,10 @@ fn refuse_unless_stopped(records: &[String]) -> Result<(), Refusal> {
     if is_stopped(records) {
         return Ok(());
     }
-    Err(Refusal::Flags("there is no drawdown halt to clear; journal-show prints the records"))
+    Err(Refusal::Flags(
+        "there is no drawdown halt to clear: a daily loss stop ends by itself with the UTC day, and a kill when a person \
+         removes the kill file and restarts; `svc-guard journal-show --mode MODE` prints the records",
+    ))
 }
 
 /// Whether the last word of a risk journal is a drawdown halt.
@@ -120,4 +150,30 @@ pub(super) fn show(args: &ShowArgs, home: &Home) -> Result<(), Refusal> {
         print(&format!("{}\n", line.map_err(Refusal::Journal)?))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rust_decimal::dec;
+
+    use super::*;
+    use crate::base::address::Address;
+    use crate::home::Deployment;
+    use crate::rules::Rules;
+
+    #[test]
+    fn a_days_loss_at_its_limit_is_told_of() {
+        let config = Config::new(Mode::Paper, Address([1; 20]), Rules::default(), Deployment::default());
+        let today = day_of(1_800_000_000_000);
+        let lines = [
+            format!(r#"{{"kind":"day","day":"{today}","equity":"10000"}}"#),
+            r#"{"kind":"flow","type":"deposit","usd":"100"}"#.to_owned(),
+        ];
+        let told = |equity, day| days_loss(&config, &lines, equity, day);
+        assert_eq!(told(dec!(9600.01), today), None);
+        assert!(told(dec!(9600), today).unwrap().contains("about 500.00 USDC, and its limit 500.00"));
+        assert_eq!(told(dec!(1), day_of(1_800_086_400_000)), None);
+        let capped = Config { equity_cap: Some(dec!(1000)), ..config.clone() };
+        assert!(days_loss(&capped, &lines, dec!(10050), today).unwrap().contains("limit 50.00"));
+    }
 }

@@ -20,7 +20,7 @@ pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
     let config = &locked.config;
     if config.mode == Mode::Paper {
         return Err(Refusal::Flags(
-            "paper mode uses no API wallet key; set testnet or mainnet up with `svc-guard init`",
+            "paper mode uses no API wallet key; `svc-guard --home DIR init` sets another home up for testnet or mainnet",
         ));
     }
     let key = key_stdin::read()?;

@@ -1,7 +1,11 @@
-//! `kill`: pulls the kill switch.
+//! `kill`: pulls the kill switch, and says what became of it.
 
+use std::time::Duration;
+
+use super::kill_told::{Watcher, elsewhere, left};
 use super::output::print;
 use super::refusal::Refusal;
+use super::waiting;
 use crate::base::kill_file::Pulled;
 use crate::base::kill_watch::KillWatch;
 use crate::home::Home;
@@ -11,22 +15,58 @@ pub(super) struct Args {
     /// Why: one line, at most 200 characters (the rest is cut)
     #[arg(long, value_name = "TEXT")]
     reason: String,
+    /// Wait until nothing is held and nothing rests, for so long at most
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
+    wait: Option<u16>,
 }
+
+/// A running guard says within this that it has heard.
+const HEARD_WITHIN: Duration = Duration::from_secs(2);
+
+/// Most alerts that are told of where it does not get flat.
+const MOST_ALERTS: usize = 3;
 
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let kill = home.kill_file();
     let path = kill.path().display();
     let pulled = kill.pull(&args.reason).map_err(|error| Refusal::NotPulled(kill.path().to_owned(), error))?;
+    let watcher = Watcher::of(home);
     let found = match pulled {
         Pulled::Now => "The kill switch is pulled",
         Pulled::Before => "The kill switch was pulled before",
     };
     if KillWatch::is_watched(&kill) == Some(false) {
-        return Err(Refusal::Unheard(kill.path().to_owned(), kill.reason()));
+        return Err(Refusal::Unheard(kill.path().to_owned(), kill.reason(), elsewhere(home)));
     }
-    print(&format!(
-        "{found}: {}\nA running service opens nothing and closes everything. Only a person releases it: remove {path} and \
-         restart the service.\n",
-        kill.reason(),
-    ))
+    print(&format!("{found}: {}\n", kill.reason()))?;
+    let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some());
+    let told = match &heard {
+        Ok(status) if status.killed.is_none() => "the guard answers, and has not taken it in yet".to_owned(),
+        Ok(status) if status.mode == "paper" => format!("killed; paper mode sends nothing: {} stay", left(status)),
+        Ok(status) if watcher.is_flat(status) => "killed; nothing is held and nothing rests".to_owned(),
+        Ok(status) => format!("killed; closing {}", left(status)),
+        Err(why) => format!("a guard runs on this home, and did not say within 2 s what it does ({why})"),
+    };
+    print(&format!("{told}\nOnly a person releases it: remove {path} and restart the service.\n"))?;
+    match (args.wait, heard) {
+        (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
+        (Some(seconds), _) => wait(&watcher, seconds),
+        (None, _) => Ok(()),
+    }
+}
+
+/// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
+fn wait(watcher: &Watcher, seconds: u16) -> Result<(), Refusal> {
+    let patience = Duration::from_secs(seconds.into());
+    let answer =
+        waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
+    match answer {
+        Ok(status) if watcher.is_flat(&status) => print(&format!("flat: {}\n", left(&status))),
+        Ok(status) => {
+            let why =
+                status.alerts.iter().take(MOST_ALERTS).map(|alert| format!("; {}", alert.text)).collect::<String>();
+            Err(Refusal::Unhealthy(format!("not flat after {seconds} s: {} left{why}", left(&status))))
+        }
+        Err(why) => Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}"))),
+    }
 }

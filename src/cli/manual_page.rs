@@ -33,9 +33,8 @@ fn entries(part: &str) -> Vec<(String, String)> {
 fn leaves(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
         let name = format!("{name} {}", sub.get_name()).trim().to_owned();
-        if sub.has_subcommands() {
-            leaves(sub, &name, found);
-        } else {
+        leaves(sub, &name, found);
+        if !sub.is_subcommand_required_set() {
             found.push((name, sub.clone()));
         }
     }

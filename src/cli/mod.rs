@@ -7,20 +7,28 @@ mod check_config;
 mod client_add;
 mod completions;
 mod config_get;
+mod config_set;
 mod configured;
 mod environment;
 mod equity;
+mod explain;
 mod health;
+mod here;
 mod init;
 mod journal;
 mod key_check;
+mod key_replace;
 mod key_stdin;
 mod kill;
+mod kill_told;
+mod local_http;
 mod mainnet;
 mod mainnet_gap;
 #[cfg(test)]
 mod manual_page;
 mod mcp;
+mod notify;
+mod one_rule;
 mod output;
 mod pair;
 mod refusal;
@@ -61,16 +69,16 @@ struct Cli {
 enum Command {
     /// Set the guard up: rules, account, mode, keys
     Init(init::Args),
-    /// Read the configuration
-    #[command(subcommand)]
+    /// Read the configuration, or change a value of it
+    #[command(subcommand, arg_required_else_help = false)]
     Config(ConfigCommand),
-    /// Look at the API wallet's key
-    #[command(subcommand)]
+    /// Check the API wallet's key, or put another in its place
+    #[command(subcommand, arg_required_else_help = false)]
     Key(KeyCommand),
     /// Make a new client key (shown once) and a new pairing code
     Pair,
     /// Keep the clients
-    #[command(subcommand)]
+    #[command(subcommand, arg_required_else_help = false)]
     Client(ClientCommand),
     /// Run the service until SIGTERM or Ctrl-C
     Run(run::Args),
@@ -85,9 +93,11 @@ enum Command {
     /// Pull the kill switch
     Kill(kill::Args),
     /// Check the config and print its rules
-    CheckConfig,
+    CheckConfig(check_config::Args),
     /// Serve AI agents over standard input and output, trading through a guard on this machine
     Mcp(mcp::Args),
+    /// Tell the owner what happens: by webhook, phone, chat, mail or a command
+    Notify(notify::Args),
     /// Print a shell's completions of this command line
     #[command(hide = true)]
     Completions(completions::Args),
@@ -97,12 +107,16 @@ enum Command {
 enum ConfigCommand {
     /// Print one configured value
     Get(config_get::Args),
+    /// Change one value; everything else stays
+    Set(config_set::Args),
 }
 
 #[derive(Debug, Subcommand)]
 enum KeyCommand {
     /// Check with the venue that a key is an API wallet of the configured account
     Check(key_check::Args),
+    /// Put another API wallet's key in the place of the one there; everything else stays
+    Replace(key_replace::Args),
 }
 
 #[derive(Debug, Subcommand)]
@@ -113,6 +127,7 @@ enum ClientCommand {
 
 /// Runs the program's command line.
 pub fn main() -> ExitCode {
+    here::typed(std::env::args_os());
     let done = match Cli::try_parse() {
         Ok(cli) => cli.run(),
         Err(error) if usage::is_answer(&error) => {
@@ -143,6 +158,8 @@ impl Cli {
         match self.command {
             Command::Init(args) => init::run(args, &home),
             Command::Config(ConfigCommand::Get(args)) => config_get::run(&args, &home),
+            Command::Config(ConfigCommand::Set(args)) => config_set::run(&args, &home),
+            Command::Key(KeyCommand::Replace(args)) => key_replace::run(&args, &home),
             Command::Key(KeyCommand::Check(args)) => key_check::run(&args, &home),
             Command::Pair => pair::run(&home),
             Command::Client(ClientCommand::Add(args)) => client_add::run(&args, &home),
@@ -152,8 +169,9 @@ impl Cli {
             Command::JournalResume(args) => journal::resume(&args, &home),
             Command::JournalShow(args) => journal::show(&args, &home),
             Command::Kill(args) => kill::run(&args, &home),
-            Command::CheckConfig => check_config::run(&home),
+            Command::CheckConfig(args) => check_config::run(&args, &home),
             Command::Mcp(args) => mcp::run(&args, &home),
+            Command::Notify(args) => notify::run(args, &home),
             Command::Completions(args) => completions::run(&args, &mut Cli::command()),
         }
     }

@@ -2,16 +2,17 @@
 
 use std::io::Write;
 
+use super::here;
 use super::refusal::Refusal;
 
 /// Prints a command's result.
 pub(super) fn print(text: &str) -> Result<(), Refusal> {
     let mut out = std::io::stdout().lock();
-    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let printed = out.write_all(here::exact(text).as_bytes()).and_then(|()| out.flush());
     printed.map_err(|error| Refusal::Io("write to standard output", error))
 }
 
 /// Says something to the person on standard error. A closed one is ignored: there is nobody left to tell.
 pub(super) fn say(text: &str) {
-    _ = writeln!(std::io::stderr(), "svc-guard: {text}");
+    _ = writeln!(std::io::stderr(), "svc-guard: {}", here::exact(text));
 }

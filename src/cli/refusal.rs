@@ -1,9 +1,10 @@
 //! Why a command refuses: one reason, with the way out.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::here;
 use super::mainnet_gap::MainnetGap;
 use crate::base::address::Address;
 use crate::base::files::FileError;
@@ -27,6 +28,11 @@ pub(super) enum Refusal {
     /// The rules cannot be used.
     #[error("--rules: {0}")]
     Rules(RulesError),
+    /// What is given for rules is no code (what it is).
+    #[error(
+        "--rules: {0:?} is no code, which starts with sr1_; a file with a table of rules is given with an @ before it: --rules @{0}"
+    )]
+    NoCode(String),
     /// A file cannot be used.
     #[error("{0}")]
     File(FileError),
@@ -57,11 +63,26 @@ pub(super) enum Refusal {
     /// An environment variable's value cannot stand (its name, what is expected).
     #[error("the environment variable {0} {1}")]
     Variable(&'static str, String),
+    /// There is no set-up yet, and what would make one was not given (the home).
+    #[error(
+        "{0} is empty: set it up with `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
+         (SVC_GUARD_ACCOUNT) to set paper mode up now; --home DIR names another home"
+    )]
+    Empty(PathBuf),
+    /// The home holds no key for a mode that needs one (the file, the mode).
+    #[error(
+        "{0} does not exist, and {1} needs the API wallet's key: store it with `svc-guard key replace --key-stdin < FILE`, \
+         or give it at this start with --key-stdin or --key-file FILE"
+    )]
+    NoKeyFile(PathBuf, Mode),
     /// There is no set-up yet.
     #[error("{0} holds no set-up; `svc-guard init` makes one, --home DIR names another home")]
     NotSetUp(PathBuf),
     /// There is a set-up already.
-    #[error("{0} holds a set-up already; --force sets up anew over it")]
+    #[error(
+        "{0} holds a set-up already; `svc-guard config set` changes one value of it, `svc-guard key replace` the key, and \
+         --force sets up anew over it, with a new client key"
+    )]
     SetUpAlready(PathBuf),
     /// A file that the set-up would write stands there already.
     #[error("{0} stands there already; move it away, or --force keeps it aside under another name")]
@@ -69,9 +90,21 @@ pub(super) enum Refusal {
     /// Flags are missing or do not fit each other; the text says which and what to do.
     #[error("{0}")]
     Flags(&'static str),
+    /// A value cannot stand (the value, why).
+    #[error("{0:?} {1}")]
+    Value(String, String),
+    /// A person wants to go to the question before. Never told: the questions take it.
+    #[error("there is no question before this one")]
+    Back,
     /// The command line cannot be read (what is wrong with it).
     #[error("{0}; --help shows what is allowed")]
     Usage(String),
+    /// A key was typed on the command line (the flag).
+    #[error(
+        "there is no {0}: what is typed there stands in the shell's history and in the list of processes; if it was a key, \
+         approve a new API wallet at the venue in its place, and give that one's with --key-stdin < FILE"
+    )]
+    KeyTyped(String),
     /// A name that does not exist, and its replacement.
     #[error("there is no `{0}`; use {1}")]
     NoSuchName(String, &'static str),
@@ -80,13 +113,14 @@ pub(super) enum Refusal {
     ModeNotNamed(Mode),
     /// The mode asked for is not the config's (asked, configured).
     #[error(
-        "--network {0} (SVC_GUARD_NETWORK) is not the config's mode, {1}; set up anew with `svc-guard init` to change it"
+        "--network {0} (SVC_GUARD_NETWORK) is not the config's mode, {1}; leave it as --network {1}, or set up another \
+         home for {0} with `svc-guard --home DIR init`"
     )]
     OtherMode(Mode, Mode),
     /// The set-up has other rules than those given now.
     #[error(
-        "{0} has other rules than --rules (SVC_GUARD_RULES) gives; leave them out, or set up anew with `svc-guard init \
-         --force`"
+        "{0} has other rules than --rules (SVC_GUARD_RULES) gives; leave them out, or change them with `svc-guard config \
+         set rules CODE`"
     )]
     OtherRules(PathBuf),
     /// The set-up guards another account than the one given now (configured, given).
@@ -95,10 +129,15 @@ pub(super) enum Refusal {
     )]
     OtherAccount(Address, Address),
     /// The key's address is not the configured API wallet's (found, configured).
-    #[error("the key is that of {0}, but the config's api_wallet is {1}; give the right key")]
+    #[error(
+        "the key is that of {0}, but the config's api_wallet is {1}; give that one's key, or `svc-guard key replace --key-stdin` takes this one from now on"
+    )]
     OtherKey(Address, Address),
     /// The key is the account's own.
-    #[error("the key is the account's own ({0}); the guard takes an API wallet's key only, which cannot withdraw")]
+    #[error(
+        "the key is that of {0}, which the config names as the account itself; the guard takes an API wallet's key only, \
+         which cannot withdraw: approve one at the venue, and store its key by `svc-guard key replace --key-stdin`"
+    )]
     OwnKey(Address),
     /// Mainnet is not to be had (what does not happen, everything that is missing).
     #[error("{0}; missing: {gaps}", gaps = list(.1))]
@@ -114,13 +153,16 @@ pub(super) enum Refusal {
     )]
     Sealed(PathBuf, Mode, String),
     /// The kill switch could not be pulled.
-    #[error("the kill switch is NOT pulled: cannot write {0}: {1}")]
-    NotPulled(PathBuf, io::Error),
-    /// The kill switch is pulled, and no running guard looks at it (the file, the reason in it).
     #[error(
-        "the kill switch is pulled ({1}), but no running guard reads {0}: nothing is closed by it now, and a guard that starts here opens nothing; --home DIR names the home of a guard that runs"
+        "the kill switch is NOT pulled: cannot write {0}: {1}; name the home of the guard that runs, `svc-guard --home DIR kill --reason TEXT`, or write that file yourself"
     )]
-    Unheard(PathBuf, String),
+    NotPulled(PathBuf, io::Error),
+    /// The kill switch is pulled, and no running guard looks at it (the file, the reason in it, where one does run).
+    #[error(
+        "the kill switch is pulled ({1}), but no guard runs on this home: no running guard reads {0}, and nothing is closed \
+         by it now; it holds at the next start. {way}", way = running(.2.as_deref())
+    )]
+    Unheard(PathBuf, String, Option<PathBuf>),
     /// The service is not healthy, or not there.
     #[error("{0}")]
     Unhealthy(String),
@@ -130,6 +172,12 @@ pub(super) enum Refusal {
     /// The MCP server does not serve.
     #[error("{0}")]
     Mcp(crate::mcp::RunError),
+    /// Whom to tell cannot be read (the file, all that is wrong).
+    #[error("{0}: {1}")]
+    NotifyConfig(PathBuf, String),
+    /// The notifier does not run, or a target did not take a test.
+    #[error("{0}")]
+    Notify(crate::notify::RunError),
     /// The service ended with an error.
     #[error("{0}")]
     Run(RunError),
@@ -141,12 +189,24 @@ impl Refusal {
         matches!(self, Self::Run(RunError::Failed(_)))
     }
 
-    /// The exit status: 2, but for ill health, a kill that nobody heard and a service that failed while running, which are 1.
+    /// The exit status: 2, but for ill health, a kill that nobody heard, a test message that was not taken and a service that failed while running, which are 1.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
             Self::Unhealthy(_) | Self::Unheard(..) | Self::Run(RunError::Failed(_)) => 1,
+            Self::Notify(crate::notify::RunError::NotTaken(_)) => 1,
             _ => 2,
         }
+    }
+}
+
+/// How to pull the switch of a guard that runs.
+fn running(home: Option<&Path>) -> String {
+    match home {
+        Some(home) => {
+            let home = here::word(home);
+            format!("A guard runs on {home}: `svc-guard --home {home} kill --reason TEXT` kills that one")
+        }
+        None => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),
     }
 }
 

@@ -6,16 +6,29 @@ use super::refusal::Refusal;
 
 /// The refusal for a name that does not exist, when it is one that a person may look for.
 pub(super) fn replacement(error: &clap::Error) -> Option<Refusal> {
-    if error.kind() != ErrorKind::InvalidSubcommand {
-        return None;
+    let named = |kind| match error.get(kind) {
+        Some(ContextValue::String(name)) => Some(name.as_str()),
+        _ => None,
+    };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => command(named(ContextKind::InvalidSubcommand)?),
+        ErrorKind::UnknownArgument => flag(named(ContextKind::InvalidArg)?),
+        _ => None,
     }
-    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-    let (name, instead) = match name.as_str() {
+}
+
+fn command(name: &str) -> Option<Refusal> {
+    let (name, instead) = match name {
         "status" => ("status", "`GET /guard/status` on the service's address"),
-        "resume" => ("resume", "`svc-guard journal-resume`"),
-        "journal" => ("journal show", "`svc-guard journal-show`"),
+        "resume" => ("resume", "`svc-guard journal-resume --mode MODE --note TEXT`"),
+        "journal" => ("journal show", "`svc-guard journal-show --mode MODE`"),
         "rules" => ("rules export", "`svc-guard config get rules`"),
         "guard-mcp" => ("guard-mcp", "`svc-guard mcp`"),
+        "start" => ("start", "`svc-guard run`, or `systemctl start svc-guard` for the installed service"),
+        "stop" => ("stop", "Ctrl-C or SIGTERM, or `systemctl stop svc-guard` for the installed service"),
+        "restart" => ("restart", "`svc-guard run` again, or `systemctl restart svc-guard` for the installed service"),
+        "release" | "unkill" => ("release of the kill switch", "a person's hand: remove the kill file, and restart"),
+        "setup" | "set-up" => ("setup", "`svc-guard init`"),
         "list" => ("client list", "`clients` under [auth] in guard.toml"),
         "revoke" => {
             ("client revoke", "guard.toml: remove the address from `clients` under [auth], then restart the service")
@@ -23,4 +36,11 @@ pub(super) fn replacement(error: &clap::Error) -> Option<Refusal> {
         _ => return None,
     };
     Some(Refusal::NoSuchName(name.to_owned(), instead))
+}
+
+/// A key on the command line is known to everybody on the machine by now, and the person must hear it.
+fn flag(name: &str) -> Option<Refusal> {
+    ["--key", "--private-key", "--secret-key", "--secret", "--api-key", "--api-wallet-key", "--wallet-key"]
+        .contains(&name)
+        .then(|| Refusal::KeyTyped(name.to_owned()))
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::refusal::Refusal;
 use crate::base::files::{FileError, Why};
-use crate::rules::Rules;
+use crate::rules::{CODE_PREFIX, Rules};
 
 /// Largest file of rules: a full list of the longest coins fits many times.
 const MAX_FILE_LEN: u64 = 64 * 1024;
@@ -15,6 +15,7 @@ const MAX_FILE_LEN: u64 = 64 * 1024;
 pub(super) fn read(given: &str) -> Result<Rules, Refusal> {
     match given.strip_prefix('@') {
         Some(path) => Rules::from_toml(&read_text(path.into())?).map_err(Refusal::Rules),
+        None if !given.starts_with(CODE_PREFIX) => Err(Refusal::NoCode(given.to_owned())),
         None => Rules::from_code(given).map_err(Refusal::Rules),
     }
 }

@@ -3,17 +3,20 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use nix::unistd::Uid;
+
 use super::output::say;
 use super::refusal::Refusal;
 use super::set_up::SetUp;
 use super::{environment, key_stdin, mainnet, rules_source, values, waiting};
 use crate::base::address::Address;
+use crate::base::files::{FileError, Why};
 use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{
-    Config, Deployment, Home, KeyReading, KeyStore, LoadedConfig, in_container, load, open_sealed, parse_address,
-    parse_listen, read_key_file,
+    Config, Deployment, Home, KeyFileError, KeyReading, KeyStore, LoadedConfig, in_container, load, open_sealed,
+    parse_address, parse_listen, read_key_file,
 };
 use crate::rules::Rules;
 use crate::service::api_wallet_check::NotTheAgent;
@@ -91,6 +94,11 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     if !config.listen.ip().is_loopback() {
         warnings.push(format!("listening on {}, which other machines may reach", config.listen));
     }
+    if Uid::effective().is_root() && !args.container {
+        warnings.push(
+            "running as root, which a guard has no need of; give it a user of its own, as its package does".to_owned(),
+        );
+    }
     if config.mode == Mode::Mainnet {
         mainnet::check(&config, home, args.key_stdin)?;
     }
@@ -122,13 +130,10 @@ fn config(args: &Args, home: &Home, warnings: &mut Vec<String>) -> Result<Config
 
 fn set_up(args: &Args, home: &Home, deployment: Deployment, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
     if matches!(args.network, Some(Mode::Testnet | Mode::Mainnet)) {
-        return Err(Refusal::Flags("this home is empty, and testnet and mainnet need `svc-guard init` first"));
+        return Err(Refusal::NotSetUp(home.config_file()));
     }
     let (Some(rules), Some(account)) = (args.rules.clone(), args.account) else {
-        return Err(Refusal::Flags(
-            "this home is empty: run `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
-             (SVC_GUARD_ACCOUNT) to set paper mode up now",
-        ));
+        return Err(Refusal::Empty(home.dir().to_owned()));
     };
     let client_key = home.client_key_file();
     let found = LoadedConfig::NotSetUp(deployment.clone());
@@ -160,7 +165,10 @@ fn api_wallet(
         open_sealed(&sealed).map_err(|why| Refusal::Sealed(sealed, config.mode, why))?
     } else {
         let path = args.key_file.clone().unwrap_or_else(|| home.key_file());
-        let KeyReading { key, warning } = read_key_file(&path, args.container).map_err(Refusal::Key)?;
+        let KeyReading { key, warning } = read_key_file(&path, args.container).map_err(|error| match error {
+            KeyFileError::File(FileError { path, why: Why::Missing }) => Refusal::NoKeyFile(path, config.mode),
+            error => Refusal::Key(error),
+        })?;
         warnings.extend(warning);
         key
     };

@@ -148,6 +148,22 @@ fn first_record(config: &Config) -> String {
     .to_line()
 }
 
+/// Stores another API wallet's key, and then records it; where that is refused, all is as it was. Where it is now, and notes
+/// for the person. The home is locked by the caller.
+pub(super) fn replace_key(
+    home: &Home,
+    stored: &Stored,
+    record: impl FnOnce() -> Result<(), Refusal>,
+) -> Result<(PathBuf, Vec<String>), Refusal> {
+    let _whole = SignalsBlocked::new();
+    let mut rollback = Rollback::default();
+    let notes = store_key(home, stored, true, &mut rollback)?;
+    record()?;
+    rollback.keep();
+    note_key_check(home);
+    Ok((stored.path(home), notes))
+}
+
 /// Stores the API wallet's key; an earlier one, in whichever form, gives way only by `force`, and is kept under another
 /// name.
 fn store_key(home: &Home, stored: &Stored, force: bool, rollback: &mut Rollback) -> Result<Vec<String>, Refusal> {

@@ -10,10 +10,14 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
+use super::here;
 use super::refusal::Refusal;
 
 /// Longest answer in bytes, the most a terminal takes for one line.
 const MAX_ANSWER: usize = 4096;
+
+/// The answer that goes to the question before.
+pub(super) const BACK: &str = "back";
 
 const END_OF_TRANSMISSION: u8 = 4;
 const INTERRUPT: u8 = 3;
@@ -48,7 +52,7 @@ impl Terminal {
     /// Says something.
     pub(super) fn say(&self, text: &str) -> Result<(), Refusal> {
         let mut out = io::stderr().lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(failed)
+        out.write_all(here::exact(text).as_bytes()).and_then(|()| out.flush()).map_err(failed)
     }
 
     /// Asks for a line; an empty one is the default, where there is one.
@@ -74,6 +78,7 @@ impl Terminal {
             }
             let answer = String::from_utf8_lossy(&line).trim().to_owned();
             match (answer.is_empty(), default) {
+                _ if answer == BACK => return Err(Refusal::Back),
                 (false, _) => return Ok(answer),
                 (true, Some(default)) => return Ok(default.to_owned()),
                 (true, None) => {}
@@ -89,8 +94,10 @@ impl Terminal {
         read: impl Fn(&str) -> Result<T, String>,
     ) -> Result<T, Refusal> {
         loop {
-            let answer = self.ask(question, default)?;
-            match read(&answer) {
+            let typed = self.ask(question, default)?;
+            // In quotes or without: a person may have read either form.
+            let answer = typed.trim_matches(['"', '\'']).trim();
+            match read(answer) {
                 Ok(value) => return Ok(value),
                 Err(expected) => self.say(&format!("  {answer}: {expected}\n"))?,
             }

@@ -21,6 +21,9 @@ const JOURNALS_MODE: u32 = 0o755;
 /// The service's own sockets and locks.
 const RUN_MODE: u32 = 0o700;
 
+/// The home of the installed service.
+pub const SERVICE_HOME: &str = "/var/lib/svc-guard";
+
 /// A home directory and the places in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
@@ -41,7 +44,7 @@ pub enum HomeError {
     #[error("{0} is not a directory")]
     NotADirectory(PathBuf),
     /// The directory belongs to another user (the uid).
-    #[error("{0} belongs to the user with uid {1}; run the command as that user")]
+    #[error("{0} belongs to {user}; run the command as that user: `sudo -u {user} svc-guard --home {0} ...`", user = user_name(*.1))]
     Owner(PathBuf, u32),
     /// Others can replace the files in it (the mode).
     #[error("{0} has mode {1:04o}, so others can replace the files in it; run `chmod 1733 {0}`")]
@@ -125,6 +128,12 @@ impl Home {
         self.journals_dir().join(format!("{mode}-{account}"))
     }
 
+    /// Says where the running service listens, for anyone on the machine: the config's address may be overridden.
+    #[must_use]
+    pub fn address_file(&self) -> PathBuf {
+        self.journals_dir().join("listening")
+    }
+
     fn journals_dir(&self) -> PathBuf {
         self.dir.join("journals")
     }
@@ -198,6 +207,12 @@ impl Home {
 #[derive(Debug)]
 pub struct HomeLock {
     _lock: Flock<fs::File>,
+}
+
+/// A user by name, or by number as `sudo` takes it where there is no name.
+fn user_name(uid: u32) -> String {
+    let known = User::from_uid(Uid::from_raw(uid)).ok().flatten();
+    known.map_or_else(|| format!("'#{uid}'"), |user| user.name)
 }
 
 fn system_home() -> Option<PathBuf> {

@@ -1,5 +1,6 @@
 //! Changing a `guard.toml` that a person may have written: only the one value moves, comments and order stay.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -81,12 +82,56 @@ pub fn set_api_wallet(path: &Path, text: &str, api_wallet: Address, owner: Addre
     )
 }
 
+/// Records another API wallet and its owner in the place of those in the config at `path`, whose text is `text`.
+///
+/// # Errors
+/// When an address cannot stand there, or the file cannot be written; what was there stays then.
+pub fn replace_api_wallet(path: &Path, text: &str, api_wallet: Address, owner: Address) -> Result<(), ConfigError> {
+    edit(
+        path,
+        text,
+        |config| (config.api_wallet, config.api_wallet_owner) = (Some(api_wallet), Some(owner)),
+        |_, ()| {
+            let text = with_value(text, "api_wallet_owner", Some(&owner.to_string()));
+            with_value(&text, "api_wallet", Some(&api_wallet.to_string()))
+        },
+    )
+}
+
+/// Gives a top-level key of the config at `path`, whose text is `text`, another value, so that it says what `new` says;
+/// none takes the key out.
+///
+/// # Errors
+/// When the value cannot stand there, or the file cannot be written; what was there stays then.
+pub fn set_value(path: &Path, text: &str, key: &str, value: Option<&str>, new: Config) -> Result<(), ConfigError> {
+    edit(path, text, |config| **config = new, |_, ()| with_value(text, key, value))
+}
+
+/// The text with a top-level key's value replaced, added at its start, or its line taken out.
+fn with_value(text: &str, key: &str, value: Option<&str>) -> String {
+    let found = toml::from_str::<BTreeMap<String, Spanned<toml::Value>>>(text).ok();
+    let span = found.and_then(|keys| keys.get(key).map(Spanned::span));
+    match (span, value) {
+        (Some(span), Some(value)) => replaced(text, span, &quoted(value)),
+        // Keys at the very start are top-level keys, whatever follows.
+        (None, Some(value)) => format!("{key} = {}\n{text}", quoted(value)),
+        (Some(span), None) => {
+            let start =
+                text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end.saturating_add(1));
+            let rest = text.get(span.end..).and_then(|after| after.find('\n'));
+            let end = rest.map_or(text.len(), |end| span.end.saturating_add(end).saturating_add(1));
+            replaced(text, start..end, "")
+        }
+        (None, None) => text.to_owned(),
+    }
+}
+
 /// Makes a change to the typed config and to its text, and keeps the text only where it says the same; where it does
 /// not (an unusual way of writing the table), the whole config is written anew.
 fn edit<T>(
     path: &Path,
     text: &str,
-    change: impl FnOnce(&mut Config) -> T,
+    change: impl FnOnce(&mut Box<Config>) -> T,
     write: impl FnOnce(&Config, T) -> String,
 ) -> Result<(), ConfigError> {
     let mut config = match parse(text).map_err(|error| error.at(path))? {

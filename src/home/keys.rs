@@ -24,9 +24,11 @@ pub enum KeyFileError {
     /// The file is refused.
     #[error("{0}")]
     File(FileError),
-    /// The text is no key. Nothing of it is repeated. (Where it was read.)
-    #[error("{0} holds no key: one line of 0x and 64 hex digits is expected")]
-    NotAKey(String),
+    /// The text is no key. Nothing of it is repeated. (Where it was read, what it is instead.)
+    #[error(
+        "{0} holds no key but {1}; a key is one line of 0x and 64 hex digits, as the venue shows it for an API wallet"
+    )]
+    NotAKey(String, String),
     /// The stream could not be read (where).
     #[error("cannot read the key from {0}: {1}")]
     Io(String, io::Error),
@@ -66,6 +68,23 @@ pub fn read_key_file(path: &Path, container: bool) -> Result<KeyReading, KeyFile
     Ok(KeyReading { key: read_key(file, &path.display().to_string())?, warning })
 }
 
+/// What a text is that is no key: its kind and length, and nothing of what it says.
+fn found_instead(text: &str) -> String {
+    let words = text.split_whitespace().count();
+    let digits = text.trim();
+    let digits = digits.strip_prefix("0x").unwrap_or(digits);
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match (words, is_hex, digits.len()) {
+        (0, ..) => "nothing".to_owned(),
+        (1, true, 40) => "an address (40 hex digits)".to_owned(),
+        (1, true, 64) => "64 hex digits that are outside the range of keys".to_owned(),
+        (1, true, found) => format!("{found} hex digits"),
+        (1, ..) => "a text that is not hex".to_owned(),
+        (12..=24, ..) => format!("{words} words, as a seed phrase, which belongs in a wallet and nowhere else"),
+        _ => format!("{words} words"),
+    }
+}
+
 /// Reads a key from a stream (standard input) to its end; `place` names it in errors.
 ///
 /// # Errors
@@ -73,11 +92,12 @@ pub fn read_key_file(path: &Path, container: bool) -> Result<KeyReading, KeyFile
 pub fn read_key(stream: impl Read, place: &str) -> Result<SecretKey, KeyFileError> {
     let mut buffer = Zeroizing::new([0_u8; MAX_KEY_TEXT]);
     let read = fill(stream, buffer.as_mut_slice()).map_err(|error| KeyFileError::Io(place.to_owned(), error))?;
-    let not_a_key = || KeyFileError::NotAKey(place.to_owned());
+    let not_a_key = |found: String| KeyFileError::NotAKey(place.to_owned(), found);
     // A full buffer means that there was more than a key.
-    let text = buffer.get(..read).filter(|text| text.len() < MAX_KEY_TEXT).ok_or_else(not_a_key)?;
-    let text = std::str::from_utf8(text).map_err(|_| not_a_key())?;
-    SecretKey::parse(text).map_err(|_| not_a_key())
+    let text = buffer.get(..read).filter(|text| text.len() < MAX_KEY_TEXT);
+    let text = text.ok_or_else(|| not_a_key("more than one line".to_owned()))?;
+    let text = std::str::from_utf8(text).map_err(|_| not_a_key("bytes that are no text".to_owned()))?;
+    SecretKey::parse(text).map_err(|_| not_a_key(found_instead(text)))
 }
 
 /// Reads until the end or until the buffer is full.

@@ -3,6 +3,7 @@
 //! Knows no thread and no venue call. A file that others on the machine could have planted (a symbolic link, a pipe, a
 //! file of another owner) is refused here, before anything reads it.
 
+mod address;
 mod config;
 mod container;
 mod directory;
@@ -14,10 +15,11 @@ mod pairing;
 mod parse;
 mod render;
 
+pub use address::parse_address;
 pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
 pub use container::in_container;
-pub use directory::{Home, HomeError, HomeLock};
-pub use edit::{add_client, set_api_wallet};
+pub use directory::{Home, HomeError, HomeLock, SERVICE_HOME};
+pub use edit::{add_client, replace_api_wallet, set_api_wallet, set_value};
 pub use host_creds::{CREDENTIAL, open_sealed, seal_for_host};
 pub use keys::{
     KeyFileError, KeyReading, generate_key, read_key, read_key_file, write_key_file, write_sealed_key_file,
@@ -25,7 +27,7 @@ pub use keys::{
 pub use load::load;
 pub(crate) use pairing::local_url;
 pub use pairing::{PAIRING_PREFIX, Pairing};
-pub use parse::{parse_address, parse_listen, parse_usdc};
+pub use parse::{parse_listen, parse_usdc};
 
 #[cfg(test)]
 mod tests;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use rust_decimal::Decimal;
 use toml::{Table, Value};
 
+use super::address::parse_address;
 use super::config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
-use crate::base::address::Address;
 use crate::base::amount::parse_setting;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::{Mode, Network};
@@ -63,14 +63,6 @@ impl ParseError {
             Self::Problems(problems) => ConfigError::Problems(path.to_owned(), problems),
         }
     }
-}
-
-/// Reads an address: `0x` and 40 hex digits.
-///
-/// # Errors
-/// What is expected there.
-pub fn parse_address(text: &str) -> Result<Address, String> {
-    text.parse().map_err(|_| "must be an address: 0x and 40 hex digits".to_owned())
 }
 
 /// Reads a listen address: `IP:PORT`, or `localhost:PORT` for loopback.
@@ -256,6 +248,10 @@ impl Section<'_> {
         let value = self.take(key)?;
         let read = match &value {
             Value::String(text) => read(text),
+            _ if key == "rules" => Err("must be an sr1_ code in quotes; a table of rules stands in a file of \
+                                        its own, which `svc-guard init --rules @FILE` takes at set-up and `svc-guard \
+                                        config set rules @FILE` later"
+                .to_owned()),
             _ => Err("must be text in quotes".to_owned()),
         };
         read.map_err(|allowed| self.refuse(key, Some(&value), allowed)).ok()

@@ -10,7 +10,7 @@ use super::batch::Records;
 use super::error::JournalError;
 use super::store::Store;
 use super::store::takeover::{End, Spare};
-use crate::base::day::Day;
+use crate::base::day::{Day, day_of};
 
 /// How long the home's disk may take for one turn before the fallback folder takes over.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,6 +26,16 @@ enum Turn {
     Write(Day, Vec<Records>),
     /// At the places as well, or at what is left to do alone.
     Look(bool),
+}
+
+impl Turn {
+    /// The day that it writes to.
+    fn day(&self) -> Day {
+        match self {
+            Turn::Write(day, _) => *day,
+            Turn::Look(_) => day_of(0),
+        }
+    }
 }
 
 fn take_turn(store: &mut Store, turn: Turn) -> Written {
@@ -74,13 +84,14 @@ impl Disk {
     pub fn run(mut self) {
         while let Ok(turn) = self.turns.recv() {
             let written = take_turn(&mut self.store, turn);
-            let end = self.store.end();
-            if self.turned.send((written, end)).is_err() {
-                while self.store.is_given_up() {
-                    std::thread::park();
-                }
-                return;
+            self.store.conclude();
+            if self.turned.send((written, self.store.end())).is_err() {
+                break;
             }
+            self.store.write_index();
+        }
+        while self.store.is_given_up() {
+            std::thread::park();
         }
     }
 }
@@ -118,6 +129,7 @@ impl Hand {
             Hand::Apart(apart) => apart,
         };
         let again = turn.clone();
+        apart.spare.begin();
         if apart.turns.send(turn).is_err() {
             return gone(&again);
         }
@@ -130,7 +142,7 @@ impl Hand {
                 }
                 Err(RecvTimeoutError::Disconnected) => return gone(&again),
                 Err(RecvTimeoutError::Timeout) => {
-                    let Some(mut store) = apart.spare.take_over(&apart.end) else { continue };
+                    let Some(mut store) = apart.spare.take_over(&apart.end, again.day()) else { continue };
                     let written = take_turn(&mut store, again);
                     *self = Hand::Own(Box::new(store));
                     return written;

@@ -267,6 +267,7 @@ fn read_events(
         if begin.is_none_or(|begin| begin <= location) {
             let keys = stored.as_ref().map(|stored| stored.event.kind.keys()).unwrap_or_default();
             index.add(entries(&keys, location), position);
+            index.write_full();
         }
         if let Some(stored) = stored {
             events.last_seq = stored.event.seq;

@@ -1,4 +1,4 @@
-//! Reads the risk journal as it stands, for whoever may read the folder. Takes no lock, checks no chain, and never
+//! Reads a journal's lines as they stand, for whoever may read the folder. Takes no lock, checks no chain, and never
 //! holds up the writer.
 
 use std::collections::VecDeque;
@@ -10,10 +10,11 @@ use super::chain::MAX_LINE;
 use super::error::OpenError;
 use super::folder::Folders;
 use super::segment::{SegmentRef, SegmentsNewestFirst, Stream, is_header};
+use crate::record::event::Event;
 
 /// The risk records of the journal in `dir`, oldest first, each as stored (one JSON object with its chain value, without the
 /// line feed). A last line that is being written now is left out.
-pub fn read_risk(dir: &Path) -> Result<RiskLines, OpenError> {
+pub fn read_risk(dir: &Path) -> Result<StoredLines, OpenError> {
     if std::fs::symlink_metadata(dir).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         return Err(OpenError::NoRiskJournal(dir.to_owned()));
     }
@@ -22,17 +23,34 @@ pub fn read_risk(dir: &Path) -> Result<RiskLines, OpenError> {
     if files.is_empty() {
         return Err(OpenError::NoRiskJournal(dir.to_owned()));
     }
-    Ok(RiskLines { folders, files, open: None })
+    Ok(StoredLines { folders, files, open: None })
 }
 
-/// See [`read_risk`]. Memory: one line.
-pub struct RiskLines {
+/// The events of the journal in `dir` from some file on that begins at or before the event behind `after`, oldest first, each
+/// as stored. Those before it in that file come too. A last line that is being written now is left out.
+pub fn read_events(dir: &Path, after: u64) -> Result<StoredLines, OpenError> {
+    let folders = Folders::of(dir)?;
+    let mut newest_first = SegmentsNewestFirst::of(&folders, Stream::Events)?;
+    let mut files = VecDeque::new();
+    while let Some(file) = newest_first.older()? {
+        files.push_front(file.clone());
+        let first =
+            StoredLines { folders: folders.clone(), files: VecDeque::from([file]), open: None }.next().transpose()?;
+        if first.is_some_and(|line| Event::parse(&line).is_some_and(|event| event.seq <= after.saturating_add(1))) {
+            break;
+        }
+    }
+    Ok(StoredLines { folders, files, open: None })
+}
+
+/// See [`read_risk`] and [`read_events`]. Memory: one line.
+pub struct StoredLines {
     folders: Folders,
     files: VecDeque<SegmentRef>,
     open: Option<BufReader<Take<File>>>,
 }
 
-impl RiskLines {
+impl StoredLines {
     fn next_line(&mut self) -> Result<Option<String>, OpenError> {
         loop {
             let Some(reader) = &mut self.open else {
@@ -54,7 +72,7 @@ impl RiskLines {
     }
 }
 
-impl Iterator for RiskLines {
+impl Iterator for StoredLines {
     type Item = Result<String, OpenError>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use nix::fcntl::Flock;
@@ -16,7 +15,7 @@ use super::error::{JournalError, OpenError};
 use super::folder::{Folder, Folders};
 use super::health::{Condition, Health};
 use super::index::Index;
-use super::index::entry::{Location, entries};
+use super::index::entry::{Entry, Location, entries};
 use super::lookup::Lookup;
 use super::redo::{Part, Redo};
 use super::reserve::{Reserve, Shares};
@@ -27,7 +26,9 @@ use super::tail::{Encoded, Plan, Tail};
 use super::witness::Witness;
 use crate::base::day::{Day, day_of};
 use crate::faults::Faults;
+use claim::Claim;
 
+mod claim;
 mod places;
 mod room;
 pub(super) mod takeover;
@@ -67,8 +68,8 @@ pub struct Store {
     active: usize,
     /// The home's disk hangs, and is not touched any more.
     main_hangs: bool,
-    /// Says who goes on in the fallback folder, where another one could.
-    claim: Option<Arc<AtomicBool>>,
+    /// Says whose a turn is, where another one could go on in the fallback folder.
+    claim: Option<Arc<Claim>>,
     clients: usize,
     events: Tail,
     risk: Tail,
@@ -93,6 +94,8 @@ pub struct Store {
     faults: Faults,
     health: Arc<Health>,
     index: Arc<Index>,
+    /// The events on disk that the index is not told of yet, each with its end.
+    unindexed: Vec<(Vec<Entry>, Position)>,
     on_commit: Option<OnCommit>,
     written: Commit,
     event_lines: Encoded,
@@ -150,6 +153,7 @@ impl Store {
             faults,
             health: Arc::default(),
             index,
+            unindexed: Vec::new(),
             on_commit: None,
             written: Commit::default(),
             event_lines: Encoded::default(),
@@ -207,6 +211,7 @@ impl Store {
         if let Some(tell) = &self.on_commit {
             tell(commit);
         }
+        self.index_at_once();
         done
     }
 
@@ -354,16 +359,13 @@ impl Store {
         Ok(Some(plan))
     }
 
-    /// Indexes the events now on disk.
+    /// Takes note of the events now on disk.
     fn events_written(&mut self, plan: &Plan, before: Option<&Position>) {
-        if self.is_given_up() {
-            return;
-        }
         let segment = plan.segment;
         let mut positions = Vec::with_capacity(self.event_lines.records.len());
         for (line, (start, end, chain)) in self.backlog.events.iter().zip(&self.event_lines.records) {
             let position = Position { segment, offset: *end, chain: *chain };
-            self.index.add(entries(&line.keys, Location { segment, offset: *start }), position);
+            self.unindexed.push((entries(&line.keys, Location { segment, offset: *start }).collect(), position));
             positions.push(position);
         }
         self.unseen = None;

@@ -10,6 +10,9 @@ use super::segment::{Position, Segment, Stream, header_text};
 use crate::base::day::Day;
 use crate::faults::{Faults, Step};
 
+/// More files than one turn at a disk begins, each of which may stay there where the next one is tried.
+const FILES_OF_A_TURN: u16 = 8;
+
 /// The end of one journal.
 pub(crate) struct Tail {
     stream: Stream,
@@ -57,11 +60,12 @@ impl Tail {
         Tail { stream, confirmed, newest, file, frayed: false }
     }
 
-    /// One that goes on from this end beside another, which may still begin the next file.
+    /// One that goes on from this end beside another, which may still begin files of this day: no two have one name.
     pub(crate) fn beyond(stream: Stream, end: TailEnd, day: Day) -> Tail {
         let mut tail = Tail { stream, confirmed: end.confirmed, newest: end.newest, file: None, frayed: true };
         if let Ok(plan) = tail.plan(day) {
-            tail.newest = Some(plan.segment);
+            let n = plan.segment.n.saturating_add(FILES_OF_A_TURN);
+            tail.newest = Some(Segment { n, ..plan.segment });
         }
         tail
     }

@@ -14,13 +14,16 @@ pub struct Asset {
     pub body: &'static str,
 }
 
+const SVG: &str = "image/svg+xml; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Every file of the page, the page itself first.
 pub const ASSETS: &[Asset] = &[
     Asset { path: "/", content_type: "text/html; charset=utf-8", body: include_str!("page.html") },
     Asset { path: "/monitor/style.css", content_type: "text/css; charset=utf-8", body: include_str!("style.css") },
-    Asset { path: "/monitor/icon.svg", content_type: "image/svg+xml; charset=utf-8", body: include_str!("icon.svg") },
+    Asset { path: "/monitor/icon.svg", content_type: SVG, body: include_str!("icon.svg") },
+    Asset { path: "/monitor/icon-warn.svg", content_type: SVG, body: include_str!("icon-warn.svg") },
+    Asset { path: "/monitor/icon-bad.svg", content_type: SVG, body: include_str!("icon-bad.svg") },
     Asset { path: "/monitor/script.js", content_type: SCRIPT, body: include_str!("script.js") },
     Asset { path: "/monitor/dom.js", content_type: SCRIPT, body: include_str!("dom.js") },
     Asset { path: "/monitor/feed.js", content_type: SCRIPT, body: include_str!("feed.js") },

@@ -1,7 +1,7 @@
 // What the status says, panel by panel. Everything is brought up to date in place.
 
 import { byId, keep, make, put, set, terms } from "./dom.js";
-import { clip, figure, isNegative, ratio, rulesOf, short, span, stamp, time, usd, words } from "./text.js";
+import { clip, figure, isNegative, like, many, minus, percent, plus, ratio, rulesOf, short, span, stamp, time, usd, words } from "./text.js";
 
 function tile(id, tone, value, note, title = null) {
   const box = byId(id);
@@ -22,18 +22,38 @@ export function head({ mode, account }) {
 
 const STATES = { active: ["● Active", "ok"], halted_for_day: ["■ Halted for the day", "bad"], stopped: ["■ Stopped", "bad"] };
 
+/** A command of this guard's home, to be typed. */
+function command({ kill_file: file }, words) {
+  const home = clip(file, 200).replace(/\/kill$/, "");
+  const word = /^[\w@%+=:,./-]+$/.test(home) ? home : `'${home.replaceAll("'", "'\\''")}'`;
+  return `svc-guard --home ${word} ${words}`;
+}
+
+/** What a health problem is, for a tile: the alerts have the whole of it. */
+function inShort(problems) {
+  const more = problems.length > 1 ? `, and ${problems.length - 1} more` : "";
+  return `${clip(problems[0], 90)}${more}`;
+}
+
 export function tiles(status, problems) {
   const { risk, killed, venue, alerts } = status;
-  tile("t-kill", killed === null ? "ok" : "bad", killed === null ? "● Not pulled" : "■ PULLED", clip(killed ?? "", 200));
+  const isEnded = killed !== null || risk.state !== "active";
+  const toKill = command(status, "kill --reason TEXT");
+  tile("t-kill", killed === null ? (isEnded ? "idle" : "ok") : "bad", killed === null ? "● Not pulled" : "■ PULLED", clip(killed ?? toKill, 300));
   const [state, tone] = STATES[risk.state] ?? [words(risk.state), "bad"];
-  tile("t-risk", tone, state, risk.since_ms > 0 ? `since ${time(risk.since_ms, status.at_ms)} UTC` : "");
+  // Green beside a pulled switch or a halt would say that all is in order.
+  tile("t-risk", tone === "ok" && isEnded ? "idle" : tone, state, risk.since_ms > 0 ? `since ${time(risk.since_ms, status.at_ms)} UTC` : "");
   const ages = `account ${span(venue.account_age_ms)}, prices ${span(venue.prices_age_ms)} old`;
   const isWell = problems.length === 0;
-  tile("t-health", isWell ? "ok" : "bad", isWell ? "● Healthy" : "▲ Unwell", isWell ? ages : clip(problems.join("; ")));
+  const healthTone = isWell ? (isEnded ? "idle" : "ok") : "bad";
+  tile("t-health", healthTone, isWell ? "● Healthy" : "▲ Unwell", isWell ? ages : inShort(problems), isWell ? null : clip(problems.join("; ")));
   tile("t-equity", "idle", usd(status.equity), `peak ${usd(risk.peak_equity)}`, status.equity);
   const near = (code) => (alerts.some((alert) => alert.code === code) ? "warn" : "idle");
-  tile("t-day", near("daily_loss_near"), usd(risk.day_pnl, true), `stop at −${usd(risk.daily_loss_limit)}`, risk.day_pnl);
-  tile("t-down", near("drawdown_near"), usd(risk.drawdown), `halt at ${usd(risk.drawdown_limit)}`, risk.drawdown);
+  const limit = (text, amount) => (amount === null ? "not known yet" : `${text}${usd(amount)}`);
+  const level = (code, used, most) => (ratio(used) !== null && ratio(most) !== null && ratio(used) >= ratio(most) ? "bad" : near(code));
+  const dayLoss = risk.day_pnl === null ? null : minus("0", risk.day_pnl);
+  tile("t-day", level("daily_loss_near", dayLoss, risk.daily_loss_limit), usd(risk.day_pnl, true), limit("stop at −", risk.daily_loss_limit), risk.day_pnl);
+  tile("t-down", level("drawdown_near", risk.drawdown, risk.drawdown_limit), usd(risk.drawdown), limit("halt at ", risk.drawdown_limit), risk.drawdown);
   const isStale = alerts.some(({ code }) => code === "account_stale" || code === "price_stale");
   set(document.body, { "data-stale": isStale ? "" : null });
 }
@@ -41,28 +61,55 @@ export function tiles(status, problems) {
 /** While the guard is lost nobody can say how it is. */
 export const unknown = () => tile("t-health", "bad", "■ Not known", "the guard does not answer");
 
-/** What a person must know before anything else, with the way out. */
-export function notices({ killed, kill_file: file, risk }) {
-  const list = [];
-  if (killed !== null) {
-    list.push(["kill", `■ Kill switch pulled: ${clip(killed, 200)}. Nothing is opened and everything is closed, until a person removes ${clip(file, 200)} and restarts the guard.`]);
-  }
-  const figures = risk.details ? ` Equity ${usd(risk.details.equity)}, limit ${usd(risk.details.limit)} (${clip(risk.details.limit_pct, 10)}%).` : "";
-  if (risk.state === "halted_for_day") {
-    list.push(["risk", `■ Daily loss stop: nothing is opened until the next UTC day.${figures}`]);
-  } else if (risk.state !== "active") {
-    list.push(["risk", `■ Drawdown halt: nothing is opened until a person has looked and run svc-guard journal-resume.${figures}`]);
-  }
-  keep(byId("notices"), list, ([key]) => key, () => make("p", { class: "banner bad" }), (line, [, text]) => put(line, text));
+/** Whether everything is closed, as it was read last. */
+function closed({ mode, positions: held, open_orders: resting, venue, alerts: told }) {
+  const left = `${many(held.length, "position")}, ${many(resting.length, "order")}`;
+  if (venue.account_age_ms === null) return ["What is held is not known: the account was never read.", ""];
+  const age = `read ${span(venue.account_age_ms)} ago`;
+  if (mode === "paper") return [`On paper nothing is closed: ${left}.`, age];
+  if (held.length + resting.length > 0) return [`Closing: ${left} left.`, age];
+  const isBlind = told.some(({ code }) => code === "orders_stale" || code === "account_stale");
+  return isBlind ? [`Perhaps flat: ${left} when last read.`, age] : [`Flat: ${left}.`, age];
 }
+
+const DAY_MS = 86_400_000;
+
+/** What a person must know before anything else, with the way out. What counts down is no news to who listens. */
+export function notices(status) {
+  const { killed, kill_file: file, risk, at_ms: nowMs, mode } = status;
+  const list = [];
+  const [state, age] = closed(status);
+  if (killed !== null) {
+    list.push(["kill", `■ Kill switch pulled: ${clip(killed, 200)}. Nothing is opened until a person removes ${clip(file, 200)} and restarts the guard. ${state}`, age]);
+  }
+  const { loss, drawdown, limit, limit_pct: percentage } = risk.details ?? {};
+  const figures = limit === undefined ? "" : ` Loss ${usd(loss ?? drawdown)}, limit ${usd(limit)} (${clip(percentage, 10)}%).`;
+  if (risk.state === "halted_for_day") {
+    const rest = `entries in ${span(DAY_MS - (nowMs % DAY_MS))}, ${age}`;
+    list.push(["risk", `■ Daily loss stop: nothing is opened until the next UTC day.${figures} ${state}`, rest]);
+  } else if (risk.state !== "active") {
+    const way = command(status, `journal-resume --mode ${clip(mode, 20)} --note TEXT`);
+    list.push(["risk", `■ Drawdown halt: nothing is opened until a person has looked, stopped the service, run ${way} and started it again.${figures} ${state}`, age]);
+  }
+  keep(byId("notices"), list, ([key]) => key,
+    () => make("p", { class: "banner bad" }, make("span"), " ", make("span", { class: "num", "aria-hidden": "true" })),
+    ({ children: [line, rest] }, [, text, counted]) => {
+      put(line, text);
+      put(rest, counted === "" ? "" : `(${counted})`);
+    });
+}
+
+/** Alerts of what can cost money now. */
+const SEVERE = new Set(["not_flat", "uncovered", "signer_unknown", "role_unread", "journal_error", "twaps_unread", "account_mode", "position_unknown"]);
 
 export function alerts({ alerts: list, at_ms: nowMs }) {
   // Two alerts may share a code; together with its place among them each keeps its row.
-  const counted = list.map((alert, place) => ({ ...alert, key: `${alert.code} ${list.slice(0, place).filter((one) => one.code === alert.code).length}` }));
+  const counted = list.toSorted((one, other) => SEVERE.has(other.code) - SEVERE.has(one.code)).map((alert, place) => ({ ...alert, key: `${alert.code} ${list.slice(0, place).filter((one) => one.code === alert.code).length}` }));
   keep(byId("alerts"), counted, (alert) => alert.key,
     () => make("li", {}, make("b", {}), " ", make("span", {}), " ", make("span", { class: "quiet num" })),
     ({ children: [code, text, since] }, alert) => {
-      put(code, `▲ ${words(alert.code)}`);
+      put(code, `${SEVERE.has(alert.code) ? "■" : "▲"} ${words(alert.code)}`);
+      set(code, { class: SEVERE.has(alert.code) ? "severe" : null });
       put(text, clip(alert.text));
       put(since, alert.since_ms === null ? "" : `since ${time(alert.since_ms, nowMs)}`);
     });
@@ -77,21 +124,32 @@ const RULES = {
 };
 const UNITS = { usdc: usd, times: (text) => `${figure(text)}×`, orders: figure };
 
-export function headroom({ headroom: rows }) {
+/** What is lost from the entry at the stops, where the price has moved in favour since: the rest is profit given back. */
+function fromEntry({ rule, coin }, held) {
+  const part = ({ risk, unrealized_pnl: pnl }) => (isNegative(pnl) ? risk : minus(risk, pnl));
+  if (rule === "loss_per_trade") return held.filter((one) => one.coin === coin).map(part)[0] ?? null;
+  return rule === "open_risk" ? plus(held.map(part)) : null;
+}
+
+export function headroom({ headroom: rows, positions: held }) {
   const create = () => make("li", {}, make("p", {}, make("span", { class: "rule" }), make("span", { class: "use num" })),
     make("div", { role: "meter", "aria-valuemin": 0, "aria-valuemax": 100 }, make("div")));
-  keep(byId("headroom"), rows, ({ rule }) => rule, create, (row, { rule, unit, coin, used, limit }) => {
+  keep(byId("headroom"), rows, ({ rule }) => rule, create, (row, entry) => {
+    const { rule, unit, coin, used, limit } = entry;
     const [line, bar] = row.children;
     const name = (RULES[rule] ?? words(rule)) + (coin ? `, ${clip(coin, 20)}` : "");
     const text = UNITS[unit] ?? ((amount) => clip(amount ?? "–", 40));
     const [part, whole] = [ratio(used), ratio(limit)];
     const share = part === null || whole === null ? null : whole > 0 ? Math.min(100, (100 * part) / whole) : part > 0 ? 100 : 0;
     // A setting at its limit is nothing that fills up; over it, it is.
-    const isCalm = unit === "times" && part <= whole;
+    const own = share !== null && share >= 60 ? ratio(fromEntry(entry, held)) : null;
+    const isProfit = own !== null && own < 0.6 * whole;
+    const isCalm = (unit === "times" && part <= whole) || isProfit;
     const level = share === null ? "unknown" : isCalm ? "" : share >= 100 ? "full" : share >= 60 ? "near" : "";
     const word = { unknown: "not known", full: "■ reached", near: "▲ near" }[level];
     put(line.children[0], name);
-    put(line.children[1], `${text(used)} of ${text(limit)}${word ? ` · ${word}` : ""}`);
+    const rest = isProfit ? " · the rest is profit" : "";
+    put(line.children[1], `${text(used)} of ${text(limit)}${word ? ` · ${word}` : isProfit ? ` · ${usd(fromEntry(entry, held))} from entry${rest}` : ""}`);
     set(row, { class: level });
     set(bar, { "aria-label": name, "aria-valuenow": share === null ? 0 : Math.floor(share), "aria-valuetext": line.children[1].textContent });
     bar.firstElementChild.style.width = `${share ?? 0}%`;
@@ -115,7 +173,7 @@ export function rules({ rules: code }) {
 }
 
 /** Fills a table of columns `[name, class, cell]`. The roles stay where a phone's style takes it apart. */
-function table(id, columns, groups, key) {
+function table(id, columns, groups, key, total = null) {
   const whole = byId(id);
   if (!whole.tHead) {
     const heads = columns.map(([name, kind]) => make("th", { scope: "col", role: "columnheader", class: kind }, name));
@@ -141,9 +199,24 @@ function table(id, columns, groups, key) {
       });
   });
   const count = groups.reduce((sum, { rows }) => sum + rows.length, 0);
+  foot(whole, columns, total);
   put(byId(`n-${id}`), count > 0 ? String(count) : "");
   set(byId(`no-${id}`), { hidden: count > 0 ? "" : null });
   set(whole.parentElement, { hidden: count > 0 ? null : "" });
+}
+
+/** A row of totals below everything, where there is one. */
+function foot(whole, columns, total) {
+  if (total === null) return whole.deleteTFoot();
+  if (!whole.tFoot) {
+    const cells = columns.map(([name, kind], place) => make(place ? "td" : "th", place ? { role: "cell", class: kind, "data-name": name } : { role: "rowheader", scope: "row" }));
+    set(whole.createTFoot(), { role: "rowgroup" }).append(make("tr", { role: "row" }, ...cells));
+  }
+  for (const [place, [name]] of columns.entries()) {
+    const [text, title, tone] = [total[name] ?? ""].flat();
+    put(whole.tFoot.rows[0].children[place], text);
+    set(whole.tFoot.rows[0].children[place], { title, "data-tone": tone, hidden: text === "" && place > 0 && innerWidth < 640 ? "" : null });
+  }
 }
 
 function cover({ size, covered_size: covered }) {
@@ -153,23 +226,48 @@ function cover({ size, covered_size: covered }) {
 }
 
 const money = (text, signed = false) => [usd(text, signed), text];
+/** A price and how far the mark is from it. */
+function awayFrom(px, mark) {
+  const far = px === null || mark === null ? null : percent(minus(mark, px).replace("-", ""), mark);
+  return far === null ? like(px, mark) : `${like(px, mark)} · ${far}`;
+}
+
+function result({ unrealized_pnl: pnl, value }) {
+  const share = percent(pnl, minus(value, pnl), true);
+  return [`${usd(pnl, true)}${share === null ? "" : ` · ${share}`}`, pnl, isNegative(pnl) ? "bad" : "ok"];
+}
+
 const POSITIONS = [
   ["Market", "", ({ coin }) => clip(coin, 40)],
   ["Side", "", ({ side }) => (side === "long" ? "▲ long" : "▼ short")],
   ["Size", "num", ({ size }) => figure(size)],
   ["Cover", "", cover],
-  ["Stop", "num", ({ stop_px: px }) => figure(px)],
+  ["Stop", "num", ({ stop_px: px, mark_px: mark }) => [awayFrom(px, mark), "How far the mark is from the stop"]],
   ["Entry", "num", ({ entry_px: px }) => figure(px)],
   ["Mark", "num", ({ mark_px: px }) => figure(px)],
   ["Value", "num", ({ value }) => money(value)],
-  ["Result", "num", ({ unrealized_pnl: pnl }) => [...money(pnl, true), isNegative(pnl) ? "bad" : "ok"]],
+  ["Result", "num", result],
   ["Risk", "num", ({ risk }) => money(risk)],
-  ["Liquidation", "num", ({ liquidation_px: px }) => figure(px)],
+  ["Liquidation", "num", ({ liquidation_px: px, mark_px: mark }) => [awayFrom(px, mark), px]],
   ["Leverage", "num", ({ leverage, margin_mode: mode }) => `${clip(leverage, 10)}× ${clip(mode, 20)}`],
 ];
 
-export const positions = ({ positions: rows }) =>
-  table("positions", POSITIONS, [{ name: "", rows }], ({ coin }) => coin);
+function total(rows) {
+  if (rows.length < 2) return null;
+  const sum = (field) => plus(rows.map((row) => row[field]));
+  const pnl = sum("unrealized_pnl");
+  return { Market: "All", Value: money(sum("value")), Result: [usd(pnl, true), pnl, isNegative(pnl) ? "bad" : "ok"], Risk: money(sum("risk")) };
+}
+
+/** What was never read is not none. */
+const nothing = (status, code, none) =>
+  status.venue.account_age_ms === null || status.alerts.some((alert) => alert.code === code) ? "Not read" : none;
+
+export function positions(status) {
+  const rows = status.positions;
+  table("positions", POSITIONS, [{ name: "", rows }], ({ coin }) => coin, total(rows));
+  put(byId("no-positions"), nothing(status, "account_stale", "No positions"));
+}
 
 const ORDERS = [
   ["Market", "", ({ coin }) => clip(coin, 40)],
@@ -182,9 +280,18 @@ const ORDERS = [
 ];
 const OWNERS = [["bot", "Bot"], ["guard", "Guard"], ["other", "Others"]];
 
-export function orders({ open_orders: all }) {
+export function orders(status) {
+  const all = status.open_orders;
   const groups = OWNERS.map(([owner, name]) => ({ name, rows: all.filter((order) => order.owner === owner) }));
   table("orders", ORDERS, groups.filter(({ rows }) => rows.length > 0), ({ oid }) => oid);
+  put(byId("no-orders"), nothing(status, "orders_stale", "No open orders"));
+}
+
+/** What a bot needs, for whoever has just set the guard up. */
+export function first({ clients }, isNew) {
+  set(byId("first"), { hidden: isNew ? null : "" });
+  const keys = clients.map((client) => clip(client, 60)).join(", ");
+  put(byId("first"), `No request yet. The bot’s base URL is ${location.origin}, and it signs with a client key: ${keys === "" ? "there is none, svc-guard pair makes one" : `that of ${keys}`}.`);
 }
 
 /** What the venue’s stops leave to lose. */
@@ -194,8 +301,9 @@ export function away({ if_away: left }) {
   terms(byId("away"), left ? [["at most", told(left)], ...["positions", "entries", "unattended"].map(part)] : [["at most", "–"]]);
 }
 
-export function facts({ version, venue, api_wallet: wallet, api_wallet_valid_until: until, risk, last_event: last }) {
+export function facts({ version, account, venue, api_wallet: wallet, api_wallet_valid_until: until, risk, last_event: last }) {
   terms(byId("facts"), [
+    ["Account", clip(account, 60)],
     ["Version", clip(version, 40)],
     ["Venue", clip(venue.url, 200)],
     ["Requests to it", `${venue.weight_used} of ${venue.weight_per_minute} a minute`],
@@ -204,6 +312,6 @@ export function facts({ version, venue, api_wallet: wallet, api_wallet_valid_unt
     ["approved until", until === null ? "–" : stamp(until).slice(0, 10)],
     ["Day", clip(risk.day ?? "–", 20)],
     ["Last event", last ? `#${last.seq}` : "–"],
-    ["Times", "UTC"],
+    ["Times", "UTC; a row’s title has the local one"],
   ]);
 }

@@ -1,12 +1,14 @@
 // Equity and drawdown over time with their limits, drawn from what the page has seen.
 
-import { draw, set, terms } from "./dom.js";
-import { minus, ratio, stamp, usd } from "./text.js";
+import { draw, put, set, terms } from "./dom.js";
+import { local, minus, ratio, stamp, usd } from "./text.js";
 
 /** Samples kept: when there are more, every second one older than the newest `FINE` goes. */
 const MOST = 1500;
 const FINE = 600;
 const LEAST_SPAN_MS = 60_000;
+/** Two samples further apart than this are not connected: nobody saw what was between them. */
+const MOST_APART_MS = 10_000;
 const STEPS_S = [10, 30, 60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400, 604800];
 
 /** The lines of the upper half: the sample's field, its short name in the drawing, its name beneath. */
@@ -19,12 +21,16 @@ const LINES = [
 ];
 
 export class Plot {
-  constructor(frame, list) {
-    [this.frame, this.list] = [frame, list];
+  constructor(frame, list, readout) {
+    [this.frame, this.list, this.readout] = [frame, list, readout];
     [this.span, this.scale] = [3_600_000, "limits"];
     this.svg = draw("svg", { role: "img", focusable: "false" });
     frame.append(this.svg);
     this.clear();
+    frame.addEventListener("pointermove", (event) => this.pointAt(event.clientX - frame.getBoundingClientRect().left));
+    frame.addEventListener("pointerleave", () => this.read(null));
+    frame.addEventListener("blur", () => this.read(null));
+    frame.addEventListener("keydown", (event) => this.pressed(event));
     new ResizeObserver(() => this.render()).observe(frame);
   }
 
@@ -32,6 +38,8 @@ export class Plot {
     this.samples = [];
     this.isCut = false;
     this.latest = null;
+    this.place = null;
+    this.shown = [];
     terms(this.list, []);
   }
 
@@ -49,6 +57,7 @@ export class Plot {
   addStatus({ at_ms: t, equity, risk }) {
     const stop = minus(risk.day_start_equity, risk.daily_loss_limit);
     const halt = minus(risk.peak_equity, risk.drawdown_limit);
+    this.dayStartMs = Date.parse(`${risk.day ?? ""}T00:00:00Z`);
     this.latest = { equity, start: risk.day_start_equity, stop, peak: risk.peak_equity, halt };
     if (ratio(equity) !== null) {
       const numbers = Object.fromEntries(Object.entries(this.latest).map(([name, text]) => [name, ratio(text)]));
@@ -62,7 +71,8 @@ export class Plot {
   add(sample) {
     const last = this.samples.at(-1);
     if (!Number.isFinite(sample.t) || (last && sample.t <= last.t)) return;
-    this.samples.push({ ...sample, isCut: this.isCut });
+    const isApart = last !== undefined && sample.t - last.t > MOST_APART_MS;
+    this.samples.push({ ...sample, isCut: this.isCut || isApart });
     this.isCut = false;
     if (this.samples.length <= MOST) return;
     const old = this.samples.length - FINE;
@@ -89,7 +99,7 @@ export class Plot {
     const from = this.span > 0 ? last.t - this.span : -Infinity;
     const shown = this.samples.filter((sample) => sample.t >= from);
     const start = Math.min(shown[0].t, last.t - LEAST_SPAN_MS);
-    const [left, right] = [8, width < 480 ? 64 : 78];
+    const [left, right] = [width < 480 ? 50 : 60, width < 480 ? 64 : 78];
     const x = (t) => left + ((t - start) / (last.t - start)) * (width - left - right);
     const lower = Math.round(height * 0.26);
     const upper = height - lower - 46;
@@ -99,6 +109,43 @@ export class Plot {
       ...this.drawdown(shown, x, { top: height - 20 - lower, bottom: height - 20, left, right: width - right, width }),
     );
     set(this.svg, { "aria-label": this.inWords(shown) });
+    [this.shown, this.x, this.foot] = [shown, x, height - 20];
+    this.mark();
+  }
+
+  /** Reads out the sample that is nearest to a place in the drawing. */
+  pointAt(at) {
+    const far = (sample) => Math.abs(this.x(sample.t) - at);
+    const nearest = this.shown.reduce((best, sample) => (best === null || far(sample) < far(best) ? sample : best), null);
+    this.read(nearest?.t ?? null);
+  }
+
+  pressed(event) {
+    const now = this.shown.findIndex(({ t }) => t === this.place);
+    const from = now < 0 ? this.shown.length - 1 : now;
+    const last = this.shown.length - 1;
+    const to = { ArrowLeft: from - (event.shiftKey ? 10 : 1), ArrowRight: from + (event.shiftKey ? 10 : 1), Home: 0, End: last }[event.key];
+    if (event.key === "Escape") return this.read(null);
+    if (to === undefined || last < 0) return;
+    event.preventDefault();
+    this.read(this.shown[Math.min(last, Math.max(0, to))].t);
+  }
+
+  read(t) {
+    this.place = t;
+    this.mark();
+    const sample = this.shown.find((one) => one.t === t);
+    const own = sample && local(sample.t);
+    put(this.readout, sample ? [`${stamp(sample.t).slice(11, 19)} UTC${own ? ` (${own} here)` : ""}`, `equity ${usd(written(sample.equity))}`,
+      ...(Number.isFinite(sample.down) ? [`drawdown ${usd(written(sample.down))}`] : [])].join(" · ") : "");
+  }
+
+  /** A line where the read-out is. */
+  mark() {
+    this.svg.querySelector(".cursor")?.remove();
+    if (this.place === null || !this.shown.some(({ t }) => t === this.place)) return;
+    const at = this.x(this.place);
+    this.svg.append(draw("line", { x1: at, x2: at, y1: 8, y2: this.foot, class: "cursor" }));
   }
 
   inWords(shown) {
@@ -116,8 +163,7 @@ export class Plot {
       const at = x(t);
       marks.push(draw("line", { x1: at, x2: at, y1: 8, y2: height - 20, class: "grid" }));
       const text = step >= 86_400_000 ? stamp(t).slice(5, 10) : stamp(t).slice(11, step < 60_000 ? 19 : 16);
-      const anchor = at < 24 ? "start" : "middle";
-      marks.push(draw("text", { x: at, y: height - 5, "text-anchor": anchor, class: "tick" }, text));
+      marks.push(draw("text", { x: at, y: height - 5, "text-anchor": "middle", class: "tick" }, text));
     }
     return marks;
   }
@@ -130,12 +176,16 @@ export class Plot {
     [low, high] = [low - margin, high + margin];
     const y = (value) => box.top + ((high - value) / (high - low)) * (box.bottom - box.top);
     const isIn = (value) => Number.isFinite(value) && value >= low && value <= high;
-    const parts = [draw("line", { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: "axis" })];
+    const parts = [draw("line", { x1: box.left, x2: box.right, y1: box.bottom, y2: box.bottom, class: "axis" }), ...scale(low, high, y, box)];
     const labels = [];
     for (const [field, name] of LINES) {
       const isStep = field !== "equity";
-      const drawn = isStep ? shown.filter((sample) => isIn(sample[field])) : shown;
-      if (drawn.length > 0) parts.push(draw("path", { d: path(drawn, field, x, y, isStep, box.left), class: `line ${field}` }));
+      const drawn = only(shown, field, isStep ? isIn : Number.isFinite);
+      // A limit held before this page saw it: the day's from the day's start on.
+      const isOfDay = (field === "start" || field === "stop") && this.dayStartMs > shown[0].t;
+      const from = isOfDay ? Math.min(x(this.dayStartMs), x(drawn[0]?.t ?? 0)) : box.left;
+      const d = isStep ? steps(drawn, field, x, y, from) : line(drawn, field, x, y);
+      if (drawn.length > 0) parts.push(draw("path", { d, class: `line ${field}` }));
       const last = shown.findLast((sample) => Number.isFinite(sample[field]))?.[field];
       if (isIn(last)) labels.push({ name, field, y: y(last) + 4 });
     }
@@ -149,7 +199,7 @@ export class Plot {
   }
 
   drawdown(shown, x, box) {
-    const known = shown.filter((sample) => Number.isFinite(sample.down));
+    const known = only(shown, "down", Number.isFinite);
     const title = draw("text", { x: box.left, y: box.top - 6, class: "tick" }, "Drawdown");
     if (known.length === 0) return [title];
     const deepest = Math.max(...known.map((sample) => sample.down));
@@ -157,16 +207,12 @@ export class Plot {
     const isLimitIn = Number.isFinite(limit) && (this.scale === "limits" || deepest >= limit);
     const depth = Math.max(deepest * 1.15, isLimitIn ? limit * 1.08 : 0, 0.01);
     const y = (value) => box.top + (value / depth) * (box.bottom - box.top);
-    const line = path(known, "down", x, y, false, box.left);
-    const [first, last] = [known[0], known.at(-1)];
-    // One sample alone is drawn from the left edge, as the line is.
-    const begin = known.length === 1 ? box.left : x(first.t);
-    const area = `M${begin} ${box.top}${line.replaceAll("M", "L")}L${x(last.t)} ${box.top}Z`;
     const parts = [
       title,
+      ...scale(0, depth, y, box, 2),
       draw("line", { x1: box.left, x2: box.right, y1: box.top, y2: box.top, class: "axis" }),
-      draw("path", { d: area, class: "down area" }),
-      draw("path", { d: line, class: "down line" }),
+      draw("path", { d: runs(known).map((run) => under(run, x, y, box.top)).join(""), class: "down area" }),
+      draw("path", { d: line(known, "down", x, y), class: "down line" }),
     ];
     if (isLimitIn) {
       parts.push(draw("line", { x1: box.left, x2: box.right, y1: y(limit), y2: y(limit), class: "line halt" }));
@@ -176,15 +222,60 @@ export class Plot {
   }
 }
 
-/** A line through the samples; limits move in steps. One sample alone is drawn from the left edge. */
-function path(samples, field, x, y, isStep, left) {
-  const point = (sample) => `${x(sample.t).toFixed(1)} ${y(sample[field]).toFixed(1)}`;
-  if (samples.length === 1) return `M${left} ${y(samples[0][field]).toFixed(1)}L${point(samples[0])}`;
-  const parts = samples.map((sample, place) => {
-    if (place === 0 || (sample.isCut && !isStep)) return `M${point(sample)}`;
-    return isStep ? `H${x(sample.t).toFixed(1)}V${y(sample[field]).toFixed(1)}` : `L${point(sample)}`;
-  });
-  return parts.join("");
+/** The samples that have a field, a cut before one that has not kept. */
+function only(samples, field, isGood) {
+  let isCut = false;
+  const kept = [];
+  for (const sample of samples) {
+    isCut ||= sample.isCut;
+    if (!isGood(sample[field])) continue;
+    kept.push({ ...sample, isCut });
+    isCut = false;
+  }
+  return kept;
+}
+
+/** The samples in runs that are connected. */
+function runs(samples) {
+  const all = [];
+  for (const sample of samples) {
+    if (sample.isCut || all.length === 0) all.push([]);
+    all.at(-1).push(sample);
+  }
+  return all;
+}
+
+const at = (sample, field, x, y) => `${x(sample.t).toFixed(1)} ${y(sample[field]).toFixed(1)}`;
+
+/** A line through each run of samples; one alone is a dot. */
+const line = (samples, field, x, y) =>
+  runs(samples).map((run) => `M${at(run[0], field, x, y)}h0${run.slice(1).map((sample) => `L${at(sample, field, x, y)}`).join("")}`).join("");
+
+/** A limit moves in steps, and was what it is when it was first read. */
+const steps = (samples, field, x, y, from) => samples.length === 0 ? "" :
+  `M${from.toFixed(1)} ${y(samples[0][field]).toFixed(1)}${samples.map((sample) => `H${x(sample.t).toFixed(1)}V${y(sample[field]).toFixed(1)}`).join("")}`;
+
+/** What lies between the top and a run. */
+const under = (run, x, y, top) =>
+  `M${x(run[0].t).toFixed(1)} ${top}${run.map((sample) => `L${at(sample, "down", x, y)}`).join("")}L${x(run.at(-1).t).toFixed(1)} ${top}Z`;
+
+/** A number as the decimal string that the rest of the page writes. */
+const written = (number) => Number(number).toFixed(6);
+
+/** Round amounts beside the drawing, with lines through it. */
+function scale(low, high, y, box, most = 5) {
+  const wide = (high - low) / most;
+  const power = 10 ** Math.floor(Math.log10(wide));
+  const step = power * [1, 2, 5, 10].find((times) => times * power >= wide);
+  const parts = [];
+  for (let value = Math.ceil(low / step) * step; value <= high && parts.length < 24; value += step) {
+    const height = y(value);
+    if (height > box.bottom + 1 || height < box.top - 1) continue;
+    const text = value.toLocaleString("en-US", { minimumFractionDigits: step < 1 ? 2 : 0, maximumFractionDigits: step < 1 ? 2 : 0 });
+    parts.push(draw("line", { x1: box.left, x2: box.right, y1: height, y2: height, class: "grid" }));
+    parts.push(draw("text", { x: box.left - 6, y: height + 4, "text-anchor": "end", class: "tick" }, text));
+  }
+  return parts;
 }
 
 /** Moves labels apart, downwards first, then back up from the bottom. */

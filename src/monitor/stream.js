@@ -1,7 +1,7 @@
 // The stream: each event that a person should see as one row, the newest first.
 
 import { make, put, set } from "./dom.js";
-import { clip, short, stamp, time, usd, words } from "./text.js";
+import { clip, local, short, stamp, time, usd, words } from "./text.js";
 
 const MOST_ROWS = 300;
 const MOST_CHANGES = 8;
@@ -41,15 +41,36 @@ const problems = (event) => (event.problems ?? []).map(({ coin, text }) => `${cl
 export class Stream {
   constructor(list, empty) {
     [this.list, this.empty] = [list, empty];
+    [this.risk, this.wanted] = [null, ""];
+  }
+
+  /** Shows only the rows that hold a text. */
+  filter(text) {
+    this.wanted = text.trim().toLowerCase();
+    for (const row of this.list.children) this.judge(row);
+  }
+
+  judge(row) {
+    row.classList.toggle("out", !row.textContent.toLowerCase().includes(this.wanted));
+  }
+
+  /** A risk event that says nothing new has no row. */
+  isNews(event) {
+    if (event.kind !== "risk") return true;
+    const said = JSON.stringify([event.state, event.discrepancies ?? [], event.journal_error ?? null]);
+    const isNew = said !== this.risk;
+    this.risk = said;
+    return isNew;
   }
 
   clear() {
     this.list.replaceChildren();
+    this.risk = null;
     set(this.empty, { hidden: null });
   }
 
   add(events, nowMs) {
-    const rows = events.slice(-MOST_ROWS * 4).map((event) => rowOf(event, nowMs)).filter((row) => row !== null);
+    const rows = events.slice(-MOST_ROWS * 4).filter((event) => this.isNews(event)).map((event) => rowOf(event, nowMs)).filter((row) => row !== null);
     this.insert(rows.slice(-MOST_ROWS));
   }
 
@@ -61,6 +82,7 @@ export class Stream {
   insert(rows) {
     if (rows.length === 0) return;
     set(this.empty, { hidden: "" });
+    for (const row of rows) this.judge(row);
     this.list.prepend(...rows.reverse());
     while (this.list.children.length > MOST_ROWS) this.list.lastElementChild.remove();
   }
@@ -90,7 +112,7 @@ function decision(event, nowMs) {
 }
 
 function row(event, nowMs, attributes, mark, body) {
-  const at = make("time", { datetime: stamp(event.at_ms), title: stamp(event.at_ms), class: "num" }, time(event.at_ms, nowMs));
+  const at = make("time", { datetime: stamp(event.at_ms), title: [stamp(event.at_ms), local(event.at_ms)].filter(Boolean).join(", local "), class: "num" }, time(event.at_ms, nowMs));
   const seq = make("span", { class: "seq num", title: "Event number" }, `#${event.seq}`);
   return make("li", attributes, make("div", { class: "when" }, at, seq), mark, make("div", { class: "what" }, ...body));
 }

@@ -45,6 +45,34 @@ export function minus(one, other) {
   return show(scaled(left) - scaled(right), places, false).replaceAll(",", "").replace("−", "-");
 }
 
+/** Amounts together, as a decimal string; null where one is not known. */
+export function plus(list) {
+  const amounts = list.map(parse);
+  if (amounts.some((amount) => amount === null)) return null;
+  const places = Math.max(0, ...amounts.map((amount) => amount.places));
+  const units = amounts.reduce((sum, amount) => sum + amount.units * 10n ** BigInt(places - amount.places), 0n);
+  return show(units, places, false).replaceAll(",", "").replace("−", "-");
+}
+
+/** A price with no more places than another one of its market has. */
+export function like(text, other) {
+  const [amount, model] = [parse(text), parse(other)];
+  if (!amount || !model || amount.places <= model.places) return figure(text);
+  const step = 10n ** BigInt(amount.places - model.places);
+  return show((amount.units + step / 2n) / step, model.places, false);
+}
+
+/** A part of a whole in percent; null where either is not known. */
+export function percent(part, whole, signed = false) {
+  const [top, under] = [ratio(part), ratio(whole)];
+  if (top === null || !under) return null;
+  const share = (100 * top) / Math.abs(under);
+  return `${share < 0 ? "−" : signed && share > 0 ? "+" : ""}${Math.abs(share).toFixed(1)}%`;
+}
+
+/** How many there are of something. */
+export const many = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+
 /** A number to draw with; null where none is known. */
 export function ratio(text) {
   return parse(text) ? Number(text) : null;
@@ -81,6 +109,12 @@ export function time(ms, nowMs) {
 }
 
 export const stamp = (ms) => iso(ms) ?? "";
+
+/** The same moment on this machine's clock; null where that is UTC. */
+export function local(ms) {
+  if (!iso(ms) || new Date(ms).getTimezoneOffset() === 0) return null;
+  return new Date(ms).toLocaleTimeString("en-GB");
+}
 
 /** A span of time in its largest units. */
 export function span(ms) {

@@ -56,7 +56,21 @@ impl Rules {
 pub(crate) fn toml_fault(error: &toml::de::Error, text: &str) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let line = text.bytes().take(start).filter(|&byte| byte == b'\n').count().saturating_add(1);
-    format!("line {line}: {}", error.message().replace('\n', ", "))
+    match open_text(text, line) {
+        Some(opened) => format!(
+            "line {opened}: a text in quotes does not end on its line; join it to one line, as an sr1_ code is one"
+        ),
+        None => format!("line {line}: {}", error.message().replace('\n', ", ")),
+    }
+}
+
+/// The line of a text that is broken by a line's end, at or before the line that cannot be read.
+fn open_text(text: &str, line: usize) -> Option<usize> {
+    let is_open = |text: &str| {
+        let plain = !text.trim_start().starts_with('#') && !text.contains(['\'', '\\']) && !text.contains("\"\"\"");
+        plain && text.matches('"').count() % 2 == 1
+    };
+    text.lines().take(line).position(is_open).map(|place| place.saturating_add(1))
 }
 
 /// Reads keys and values over the defaults, collecting every problem.

@@ -152,7 +152,7 @@ fn a_code_that_is_no_code_is_refused() {
     refused("sr1_", CodeError::Checksum);
     refused("sr1_AAA", CodeError::Checksum);
     refused("sr1_A", CodeError::Text);
-    refused("sr1_AA AA", CodeError::Text);
+    refused("sr1_AA AA", CodeError::Broken);
     refused(&format!("sr1_{}", "A".repeat(10_000)), CodeError::Length(10_004, 10_000));
 }
 

@@ -24,6 +24,7 @@ use super::venue_io::intervals::Intervals;
 use super::venue_io::poller::{SPOT_BALANCES, STEADY, SteadyClients, first_reads};
 use super::venue_io::spent_weight::SpentWeight;
 use crate::base::address::Address;
+use crate::base::log_line::Reader;
 use crate::guard::{Guard, Input};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal, Opened};
@@ -41,6 +42,7 @@ impl PreflightedService {
     /// [`RunError::Refused`] when it does not start, [`RunError::Failed`] when it ends otherwise than by a signal, which is
     /// logged.
     pub fn run(self, api_wallet: Option<ApiWallet>, most: Level, manager: &Asked) -> Result<(), RunError> {
+        log::read_by(Reader::of_stderr(manager.journal.as_deref()));
         let notify = Notify::open(manager);
         let ended = self.run_logged(api_wallet, most, &notify);
         if let Err(error @ RunError::Failed(_)) = &ended {
@@ -189,7 +191,7 @@ impl ServiceContext {
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
         self.start_poller(config.account, api_wallet.as_ref(), intervals, steady).map_err(failed)?;
         self.listen(config).map_err(failed)?;
-        self.watch_kill_file(home.kill_file()).map_err(failed)?;
+        self.watch_kill_file(home, listener.local_addr().ok()).map_err(failed)?;
         self.keep_spent_weight(SpentWeight::of(home)).map_err(failed)?;
         if let Some(wallet) = api_wallet {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;

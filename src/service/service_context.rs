@@ -1,6 +1,7 @@
 //! Shared by the threads of a service, and how each of them is made from it.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -49,7 +50,7 @@ use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
 use crate::feed::{self, Feed};
 use crate::guard::{AlertCode, Input};
-use crate::home::Config;
+use crate::home::{Config, Home};
 use crate::journal::{History, Journal, Lookup, Store};
 use crate::venue::client::Client;
 use crate::venue::weight::Priority;
@@ -230,10 +231,15 @@ impl ServiceContext {
         spawn("feed", &self.deaths, move || thread.run()).map(drop)
     }
 
-    pub(super) fn watch_kill_file(&self, kill_file: KillFile) -> io::Result<()> {
+    pub(super) fn watch_kill_file(&self, home: &Home, address: Option<SocketAddr>) -> io::Result<()> {
+        let (kill_file, left) = (home.kill_file(), home.address_file());
         let (inbox, faults, to_write) = (self.inbox.clone(), self.faults.clone(), Arc::clone(&self.kill_file));
         let (watch, spare) = (KillWatch::begin(kill_file.clone())?, kill_file);
         spawn("kill-ready", &self.deaths, move || {
+            // Whoever pulls the switch asks here what became of it; without this the config's address has to do. Not synced: a
+            // start has better things to wait for.
+            let text = address.map(|address| format!("{address}\n")).unwrap_or_default();
+            _ = std::fs::write(&left, text);
             triggers::make_ready(&spare);
             Ok(())
         })?;
@@ -291,7 +297,11 @@ impl ServiceContext {
 
     pub(super) fn handlers(&self, config: &Config, lookup: Lookup, limits: Limits) -> Handlers {
         Handlers {
-            authenticator: Authenticator::new(config.auth.clients.iter().copied().collect()),
+            authenticator: Authenticator::new(
+                config.auth.clients.iter().copied().collect(),
+                config.account,
+                config.api_wallet,
+            ),
             inbox: self.inbox.clone(),
             recent_events: Arc::clone(&self.recent_events),
             lookup,
@@ -304,7 +314,12 @@ impl ServiceContext {
     }
 
     pub(super) fn info_proxy(&self, config: &Config) -> InfoProxy {
-        InfoProxy { venue: self.venue.clone(), account: config.account, clients: config.auth.clients.clone() }
+        InfoProxy {
+            venue: self.venue.clone(),
+            account: config.account,
+            clients: config.auth.clients.clone(),
+            strangers: Mutex::default(),
+        }
     }
 
     pub(super) fn wait_for_signals(&self, mut signals: Signals) -> io::Result<Receiver<Option<&'static str>>> {

@@ -53,7 +53,10 @@ pub enum CallError {
     #[error("no answer, it may have reached the venue: {0}")]
     NoAnswer(String),
     /// HTTP 429: the venue turned the request away unread.
-    #[error("the venue answered 429: too many requests from this address")]
+    #[error(
+        "the venue answered 429: too many requests from this address; where several guards or bots share this machine, \
+         each guard takes its part: `svc-guard config set ip_share 1/2`"
+    )]
     RateLimited,
     /// An HTTP answer other than 200 and 429.
     #[error("the venue answered HTTP {status}")]
@@ -177,7 +180,7 @@ impl Client {
     /// As [`Client::info_raw`].
     pub fn get_raw(&self, path: &str) -> Result<RawAnswer, CallError> {
         transport::begin(Step::AskWritten);
-        whole(self.agent.get(format!("{}{path}", self.base)).call())
+        self.named(whole(self.agent.get(format!("{}{path}", self.base)).call()))
     }
 
     /// Posts a JSON body to `path`, once, and gives the answer as it came, whatever its status.
@@ -191,7 +194,15 @@ impl Client {
     /// `written` is the step that can fail after the last byte went out and before the first one came in.
     fn post(&self, url: &str, body: &[u8], written: Step) -> Result<RawAnswer, CallError> {
         transport::begin(written);
-        whole(self.agent.post(url).content_type("application/json").send(body))
+        self.named(whole(self.agent.post(url).content_type("application/json").send(body)))
+    }
+
+    /// What was not sent, with the address that it was for.
+    fn named(&self, answer: Result<RawAnswer, CallError>) -> Result<RawAnswer, CallError> {
+        answer.map_err(|error| match error {
+            CallError::NotSent(reason) => CallError::NotSent(format!("{} is not reached: {reason}", self.base)),
+            error => error,
+        })
     }
 }
 

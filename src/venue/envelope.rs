@@ -79,7 +79,7 @@ impl Envelope {
     pub fn signer(
         &self,
         first: Source,
-        is_client: impl Fn(&Address) -> bool,
+        mut is_client: impl FnMut(&Address) -> bool,
     ) -> Result<Option<(Address, Source)>, RecoveryError> {
         let second = match first {
             Source::Mainnet => Source::Testnet,

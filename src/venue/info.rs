@@ -146,6 +146,12 @@ impl OpenOrder {
     pub fn market_stop_px(&self) -> Option<Decimal> {
         (self.is_trigger && self.reduce_only && self.order_type == "Stop Market").then_some(self.trigger_px)
     }
+
+    /// The trigger price of a take profit, whichever way it executes.
+    #[must_use]
+    pub fn take_profit_px(&self) -> Option<Decimal> {
+        (self.is_trigger && self.order_type.starts_with("Take Profit")).then_some(self.trigger_px)
+    }
 }
 
 /// Where an account keeps its value (`userAbstraction`).

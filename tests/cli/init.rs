@@ -180,9 +180,9 @@ fn init_for_testnet_refuses_a_key_that_is_not_the_accounts_agent() {
     refused(&place.run_with(&testnet, FAKE_KEY), "the venue could not be asked");
     refused(&place.run_with(&testnet, "0x0123"), "standard input holds no key");
     let own: Vec<&str> = testnet.iter().map(|arg| if *arg == ACCOUNT { WALLET } else { *arg }).collect();
-    refused(&place.run_with(&own, FAKE_KEY), "the account's own");
+    refused(&place.run_with(&own, FAKE_KEY), "named as the account itself");
     let no_key = succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
-    assert!(no_key.contains("svc-guard run --network testnet"), "{no_key}");
+    assert!(no_key.contains(" run --network testnet"), "{no_key}");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn enter_alone_sets_paper_up_and_every_rule_is_explained() {
     let key = SecretKey::parse(&labelled(&out, "client key (shown once)")).unwrap();
     let pairing = Pairing::from_code(&labelled(&out, "pairing code")).unwrap();
     assert_eq!((pairing.client, pairing.mode), (key.address(), Mode::Paper));
-    assert!(out.contains("1. `svc-guard check-config`") && out.contains("2. `svc-guard run` starts"), "{out}");
+    assert!(out.contains(" check-config` shows") && out.contains(" run` starts"), "{out}");
     assert_eq!(succeeded(&place.run(&["config", "get", "rules"])).trim(), rules());
     assert!(place.config().contains("ip_share = \"1/2\""));
     assert!(!text(&output.stderr).contains(&key.reveal()[2..]), "it is shown in the result only");
@@ -76,8 +76,10 @@ fn rules_are_changed_one_by_one_or_as_a_whole() {
     screen.answer("Enter to keep these [keep]", "leverage");
     screen.answer("a market's leverage setting is at most 5; new value [5]", "0");
     screen.expect("must be a whole number from 1 to 100");
+    // The rule is asked for again, not which rule; and from there the way back is to the list.
+    screen.answer("new value [5]", "back");
     screen.answer("Enter to keep these [keep]", "leverage");
-    screen.answer("new value [5]", "7");
+    screen.answer("new value [5]", "\"7\"");
     screen.expect("leverage setting is at most 7  (default 5; this is looser)");
     screen.answer("Enter to keep these [keep]", "speed");
     screen.expect("speed is not a rule");
@@ -114,7 +116,7 @@ fn the_key_is_never_on_the_screen() {
     screen.answer("Set up now? [yes]", "");
     let output = screen.end();
     let out = succeeded(&output);
-    assert!(out.contains(WALLET) && out.contains("svc-guard run --network testnet"), "{out}");
+    assert!(out.contains(WALLET) && out.contains(" run --network testnet"), "{out}");
     let shown = text(&output.stderr);
     for part in [&FAKE_KEY[2..20], "nonsense", "0x0123"] {
         assert!(!shown.contains(part) && !out.contains(part), "{part} is shown: {shown}");
@@ -129,10 +131,10 @@ fn a_key_that_the_venue_refuses_is_asked_for_again_or_left_out() {
     screen.answer("API wallet key", FAKE_KEY);
     screen.expect("is no API wallet: the venue knows it as nobody; approve it there");
     screen.answer("API wallet key", "");
-    screen.expect("key check --key-stdin");
+    screen.expect("key replace --key-stdin");
     screen.answer("Set up now? [yes]", "");
     let out = succeeded(&screen.end());
-    assert!(out.contains("svc-guard key check --key-stdin < FILE"), "{out}");
+    assert!(out.contains(" key check --key-stdin < FILE"), "{out}");
     assert!(!place.config().contains("api_wallet") && !place.home().join("api-wallet-key").exists());
 }
 
@@ -162,6 +164,57 @@ fn mainnet_asks_for_its_guards_and_the_account_once_more() {
     let out = succeeded(&screen.end());
     assert!(out.contains("journal-init --mode mainnet"), "{out}");
     assert!(place.config().contains("allow_mainnet = true") && place.config().contains("equity_cap = \"1000\""));
+}
+
+/// What was answered stays, whichever way a person goes; what cannot be is asked for again.
+#[test]
+fn answers_are_kept_back_and_forth() {
+    let place = Place::empty();
+    let own = place.path("own");
+    fs::create_dir(&own).unwrap();
+    fs::write(place.path("rules.toml"), "stop = '1'\n").unwrap();
+    fs::rename(place.path("rules.toml"), own.join("rules.toml")).unwrap();
+    let mut command = place.command(&["init", "--listen", "127.0.0.1:0", "--ip-share", "1"]);
+    command.env("HOME", &own);
+    let mut screen = Screen::start(command);
+    screen.answer("Mode [paper]", "back");
+    screen.expect("This is the first question.");
+    screen.answer("Mode [paper]", "");
+    screen.answer("Account (0x...)", OTHER);
+    screen.answer("Network of the account [mainnet]", "testnet");
+    screen.answer("Enter to keep these [keep]", "@~/rules.toml");
+    screen.answer("Enter to keep these [keep]", "loss_per_trade");
+    screen.answer("new value [2]", "1.5%");
+    screen.expect("a market's stop loses at most 1.5% of equity");
+    screen.answer("Enter to keep these [keep]", "back");
+    screen.answer("Network of the account [testnet]", "back");
+    screen.answer(&format!("Account (0x...) [{OTHER}]"), ACCOUNT);
+    screen.answer("Network of the account [testnet]", "");
+    screen.expect("attached 1% from the price  (default \"2\")");
+    screen.answer("Enter to keep these [keep]", "");
+    screen.answer("Equity cap in USDC [none]", "500 USDC");
+    screen.answer("File for the client key [show it]", "/no/such/dir/bot.key");
+    screen.expect("cannot be made: there is no folder /no/such/dir");
+    screen.answer("File for the client key [show it]", "back");
+    screen.answer("Equity cap in USDC [500]", "");
+    screen.answer("File for the client key [show it]", "~/bot.key");
+    // Everything that will be written is told.
+    screen.expect("stop: a stop that is missing is attached 1% from the price");
+    screen.expect("To be written:");
+    for file in [place.home().join("guard.toml"), own.join("bot.key"), place.home().join("journals")] {
+        screen.expect(file.to_str().unwrap());
+    }
+    screen.answer("Set up now? [yes]", "back");
+    screen.answer(&format!("File for the client key [{}]", own.join("bot.key").display()), "");
+    screen.answer("Set up now? [yes]", "");
+    succeeded(&screen.end());
+    let expected = Rules::from_toml("stop = '1'\nloss_per_trade = '1.5'").unwrap();
+    assert_eq!(succeeded(&place.run(&["config", "get", "rules"])).trim(), expected.to_code());
+    assert_eq!(succeeded(&place.run(&["config", "get", "account"])).trim(), ACCOUNT);
+    assert!(
+        place.config().contains("account_network = \"testnet\"") && place.config().contains("equity_cap = \"500\"")
+    );
+    assert_eq!(mode(&own.join("bot.key")), 0o600);
 }
 
 #[test]

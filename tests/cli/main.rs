@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test ends where it goes wrong")]
 
 mod agents;
+mod changes;
 mod clients;
 mod host_creds;
 mod init;
 mod interactive;
 mod mainnet;
+mod mistakes;
 mod odd;
 mod others;
 mod place;

@@ -200,7 +200,7 @@ fn run_needs_the_mainnet_journal_of_this_account() {
     let dir = journal_dir(&place);
     let whole = fs::read(dir.join("risk.jsonl")).unwrap();
     fs::remove_dir_all(&dir).unwrap();
-    run_refused(&place, |_| (), "svc-guard journal-init --mode mainnet");
+    run_refused(&place, |_| (), " journal-init --mode mainnet");
     begin_journal(&place, "paper");
     run_refused(&place, |_| (), "the one there was started for paper and 0x1111");
     // Damaged, it stays refused until a person looks at it.

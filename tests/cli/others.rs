@@ -95,7 +95,7 @@ fn nobody_else_changes_what_the_service_may_do() {
         &["journal-resume", "--mode", "paper", "--note", "x"],
         &init(&["--force"]),
     ] {
-        refused(&as_somebody(&place, args), "belongs to the user with uid 0");
+        refused(&as_somebody(&place, args), "belongs to root; run the command as that user");
         assert!(place.listing() == before, "{args:?}");
     }
     // Nor can they take the switch's file away or put another config in place.

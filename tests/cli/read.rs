@@ -114,7 +114,7 @@ fn names_that_do_not_exist_name_what_does() {
     place.refuses(&["resume"], "journal-resume");
     place.refuses(&["journal", "show"], "journal-show");
     place.refuses(&["rules", "export"], "config get rules");
-    place.refuses(&["guard-mcp"], "svc-guard mcp");
+    place.refuses(&["guard-mcp"], " mcp`");
     place.refuses(&["client", "list"], "[auth]");
     place.refuses(&["client", "revoke", "0x1"], "restart the service");
     assert_eq!(place.run(&["nonsense"]).status.code(), Some(2));

@@ -50,12 +50,12 @@ fn run_sets_an_empty_home_up_for_paper() {
 #[test]
 fn run_refuses_an_empty_home_without_rules() {
     let place = Place::empty();
-    place.refuses(&["run"], "this home is empty");
-    place.refuses(&["run", "--rules", &rules()], "this home is empty");
-    place.refuses(&["run", "--account", ACCOUNT], "this home is empty");
+    place.refuses(&["run"], "is empty: set it up");
+    place.refuses(&["run", "--rules", &rules()], "is empty: set it up");
+    place.refuses(&["run", "--account", ACCOUNT], "is empty: set it up");
     for network in ["testnet", "mainnet"] {
         let args = ["run", "--rules", &rules(), "--account", ACCOUNT, "--network", network];
-        place.refuses(&args, "need `svc-guard init` first");
+        place.refuses(&args, "guard.toml holds no set-up; `svc-guard");
     }
     fs::write(place.home().join("client-key"), "precious").unwrap();
     refused(&place.run(&["run", "--rules", &rules(), "--account", ACCOUNT]), "client-key exists already");
@@ -134,7 +134,7 @@ fn run_takes_the_configured_wallets_key_only() {
     let journal = place.home().join(format!("journals/testnet-{WALLET}"));
     let owner = format!(r#"{{"kind":"init","mode":"testnet","account":"{WALLET}","account_network":"testnet"}}"#);
     svc_guard::journal::create_risk(&journal, &owner).unwrap();
-    refused(&place.run_with(&run, FAKE_KEY), "the account's own");
+    refused(&place.run_with(&run, FAKE_KEY), "the config names as the account itself");
     assert_eq!(place.run(&[&run[..], &["--key-file", "x"]].concat()).status.code(), Some(2));
 }
 

@@ -70,8 +70,19 @@ fn every_promise_has_tests_that_exist() {
 #[test]
 fn every_flag_has_a_promise() {
     let promises = promises();
-    let commands = ["init", "config get", "key check", "pair", "client add", "run", "health", "journal-init"];
-    let more = ["journal-resume", "journal-show", "kill", "check-config", "mcp"];
+    let commands = [
+        "init",
+        "config get",
+        "config set",
+        "key check",
+        "key replace",
+        "pair",
+        "client add",
+        "run",
+        "health",
+        "journal-init",
+    ];
+    let more = ["journal-resume", "journal-show", "kill", "check-config", "mcp", "notify", "notify test"];
     for command in commands.iter().chain(&more) {
         assert!(promises.iter().any(|(promise, _)| promise.starts_with(command)), "{command}");
         let args: Vec<&str> = command.split(' ').chain(["--help"]).collect();

@@ -5,6 +5,7 @@ import re
 import shutil
 import socket
 import subprocess
+import threading
 
 import pytest
 import requests
@@ -83,6 +84,46 @@ def test_it_runs_on_paper_and_is_healthy(bare, tmp_path):
         for program in (guard, venue):
             if program:
                 program.end()
+
+
+def test_the_notifier_runs_beside_it_without_the_guards_volume(bare, tmp_path):
+    volume = tmp_path / "image.volume"
+    volume.mkdir()
+    os.chown(volume, USER, USER)
+    # As an engine mounts them: the config and a secret, of root and readable by all.
+    (bare / "run" / "secrets").mkdir(parents=True)
+    with socket.create_server(("127.0.0.8", 0)) as listener:
+        host, port = listener.getsockname()
+        (bare / "run" / "secrets" / "hook").write_text(f"http://{host}:{port}/hunter22\n")
+        target = '[[target]]\nname = "team"\nform = "slack"\nurl = { file = "/run/secrets/hook" }\n'
+        (bare / "etc" / "notify.toml").write_text(target)
+        settings = re.search("(?m)^ENV (.*)$", (CONTAINER / "Containerfile").read_text()).group(1).split()
+        image = {**dict(setting.split("=") for setting in settings), "PATH": os.environ["PATH"]}
+        own = ["--file", "/etc/notify.toml"]
+
+        def take():
+            connection, _ = listener.accept()
+            heads.append(connection.recv(65536).decode())
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+
+        heads = []
+        listener.settimeout(PATIENCE_S)
+        taking = threading.Thread(target=take, daemon=True)
+        taking.start()
+        said = subprocess.run(contained(bare, "notify", "test", *own), env=image, capture_output=True, text=True)
+        taking.join(PATIENCE_S)
+        assert (said.returncode, said.stdout) == (0, "team (slack): took it\n"), said
+        assert heads[0].startswith("POST /hunter22 HTTP/1.1"), heads
+    running = contained(bare, "notify", *own, "--guard-url", "http://127.0.0.1:1")
+    notifier = Program(running, tmp_path / "notify.log", r"of the guard at (http://\S+)", image)
+    try:
+        state = volume / "notify" / "state.json"
+        until("its state", state.exists)
+        assert (state.stat().st_mode & 0o777, state.stat().st_uid) == (0o600, USER)
+        assert notifier.stop() == 0, notifier.said()
+        assert "hunter22" not in notifier.said()
+    finally:
+        notifier.end()
 
 
 def test_the_containerfile_builds_and_runs_what_is_tried_here():

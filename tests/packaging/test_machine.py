@@ -111,3 +111,50 @@ def test_mainnet_takes_a_persons_word_at_every_boot(guarded):
     until("a new life after a crash", lambda: guarded.runs() not in ("0", before))
     no_key_lies_open(machine)
     assert WALLET_KEY[2:] not in machine.journal(UNIT)
+
+
+def test_the_notifier_beside_its_guard(guarded):
+    machine = guarded.machine
+    unit, place = "svc-guard-notify.service", "/var/lib/svc-guard-notify"
+    guarded.venue("testnet")
+    guarded.init("--network", "testnet", "--key-stdin", "--key-store", "file", stdin=WALLET_KEY)
+    guarded.start(UNIT)
+    guarded.runs()
+    assert machine.run("systemctl", "is-enabled", unit, check=False).stdout == "disabled\n"
+    machine.run("systemctl", "start", unit)
+    assert guarded.state(unit) == ("inactive", "dead"), "nothing starts before somebody says whom to tell"
+    config = f"""
+        heartbeat = {{ credential = "notify_beat" }}
+        [[target]]
+        name = "file"
+        form = "command"
+        run = ["/bin/sh", "-c", "cat >> {place}/told"]
+    """
+    machine.run("install", "-m", "600", "/dev/stdin", "/etc/svc-guard-notify/beat", stdin="http://127.0.0.1:1/hunter22\n")
+    machine.run("install", "-m", "644", "/dev/stdin", f"{HOME}/notify.toml", stdin=config)
+    guarded.start(unit)
+    runs = guarded.runs(unit)
+    assert machine.run("stat", "--format=%U", f"/proc/{runs}").stdout.strip() == "svc-guard-notify"
+    for hidden in (f"{HOME}/api-wallet-key", f"{HOME}/run/gate", f"{HOME}/bot.key"):
+        as_it = ["nsenter", "-t", runs, "-m", "setpriv", "--reuid", "svc-guard-notify", "--regid", "svc-guard-notify", "--clear-groups"]
+        assert machine.run(*as_it, "cat", hidden, check=False).returncode != 0, hidden
+    until("its place", lambda: machine.run("test", "-e", f"{place}/state.json", check=False).returncode == 0)
+
+    def told(code):
+        lines = machine.run("cat", f"{place}/told", check=False).stdout.splitlines()
+        return [message for message in map(json.loads, lines) if message["code"] == code]
+
+    guarded.guard("kill", "--reason", "too wild")
+    [kill] = until("word of the kill", lambda: told("kill"))
+    assert f"sudo rm {HOME}/kill and then sudo systemctl restart svc-guard" in kill["todo"], kill
+    until("word that it is flat", lambda: told("flat"))
+    machine.run("sh", "-c", f"kill -KILL {runs}")
+    until("its next life", lambda: guarded.runs(unit) not in ("0", runs))
+    machine.run("systemctl", "stop", UNIT)
+    until("word of the end", lambda: told("service_stopped"))
+    assert len(told("kill")) == 1, "its place was kept"
+    # The journal files lines by their priority, and shows none of it.
+    warnings = machine.run("journalctl", "--unit", UNIT, "--priority", "warning", "--output", "cat").stdout
+    assert "svc-guard: warning: the kill switch is pulled: too wild" in warnings and "<4>" not in warnings, warnings
+    assert "listening on" not in warnings and "listening on" in machine.journal(UNIT)
+    assert "hunter22" not in machine.journal(unit), machine.journal(unit)

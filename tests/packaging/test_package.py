@@ -8,6 +8,8 @@ from machine import run
 
 HOME = "/var/lib/svc-guard"
 AS_GUARD = ["setpriv", "--reuid", "svc-guard", "--regid", "svc-guard", "--init-groups", "svc-guard", "--home"]
+TOKENS = "/etc/svc-guard-notify"
+PLACE = "/var/lib/svc-guard-notify"
 KEYS = ("api-wallet-key", "api-wallet-key.cred", "client-key", "bot.key", "api-wallet-key.1")
 
 
@@ -20,6 +22,8 @@ def test_it_holds_what_a_package_should(package):
         "/usr/libexec/svc-guard/start",
         "/lib/systemd/system/svc-guard.service",
         "/lib/systemd/system/svc-guard@.service",
+        "/lib/systemd/system/svc-guard-notify.service",
+        "/lib/systemd/system/svc-guard-notify@.service",
         "/usr/lib/sysusers.d/svc-guard.conf",
         "/usr/lib/tmpfiles.d/svc-guard.conf",
         "/usr/share/bash-completion/completions/svc-guard",
@@ -70,6 +74,11 @@ def test_its_life_where_no_service_manager_runs(root, package, newer_package):
             root.run("install", "-o", "svc-guard", "-m", "600", "/dev/stdin", f"{folder}/{key}", stdin=WALLET_KEY)
         root.run("install", "-d", "-o", "svc-guard", f"{folder}/journals/mainnet-{ACCOUNT}")
         root.run("install", "-o", "svc-guard", "/dev/stdin", f"{folder}/journals/mainnet-{ACCOUNT}/risk.jsonl", stdin="{}\n")
+    # The notifier's: tokens for root alone, and its place, which only it can enter.
+    assert root.run("stat", "--format=%a %U", TOKENS).stdout == "700 root\n"
+    root.run("install", "-m", "600", "/dev/stdin", f"{TOKENS}/bot", stdin=WALLET_KEY)
+    root.run("install", "-d", "-o", "svc-guard-notify", "-m", "700", PLACE)
+    root.run("install", "-o", "svc-guard-notify", "/dev/stdin", f"{PLACE}/state.json", stdin=WALLET_KEY)
     root.path("/run/svc-guard/confirm").write_text(f"SVC_MAINNET_CONFIRM={ACCOUNT}\n")
     before = root.run("find", HOME, "-printf", "%p %m %u %s\n").stdout
 
@@ -88,6 +97,7 @@ def test_its_life_where_no_service_manager_runs(root, package, newer_package):
     left = {f"{folder}/journals/mainnet-{ACCOUNT}/risk.jsonl" for folder in (HOME, f"{HOME}/guards/other")}
     assert set(root.run("find", HOME, "-type", "f").stdout.split()) == left
     assert not root.path("/run/svc-guard").exists()
+    assert not root.path(TOKENS).exists() and not root.path(PLACE).exists()
     found = root.run("grep", "-rlF", WALLET_KEY[2:], "/var", "/etc", "/run", "/root", "/home", check=False).stdout
     assert found == "", found
     assert root.run("dpkg", "--audit").stdout == ""

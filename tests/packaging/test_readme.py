@@ -1,11 +1,13 @@
 """README's commands and programs, typed as they stand there by somebody with a checkout and a toolchain."""
 
 import contextlib
+import http.server
 import io
 import json
 import os
 import re
 import subprocess
+import threading
 
 import pytest
 import requests
@@ -24,12 +26,14 @@ TYPED = {
     "Go to mainnet": "here",
     "Install it as a service": "test_readme_service.py, test_readme_container.py",
     "Let an agent trade": "here",
+    "Be told of it": "here",
 }
 # What stands between the lines and begins as a command does.
 SPOKEN = {
     "-- --once": "here",
     "svc-guard mcp": "the agent's configuration, here",
     "svc-guard kill --reason …": "test_readme_service.py",
+    "svc-guard notify": "here",
     "guard init": "test_readme_service.py",
     "guard pair": "test_readme_service.py",
     "sudo systemctl start svc-guard": "test_readme_service.py",
@@ -227,3 +231,55 @@ def test_an_agent(reader):
     finally:
         agent.kill()
         agent.wait()
+
+
+class Inbox(http.server.ThreadingHTTPServer):
+    """A server of ntfy's in place of the one that README names."""
+
+    def __init__(self):
+        self.titles = []
+        inbox = self
+
+        class Take(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                assert message["topic"] == "guard-7", message
+                inbox.titles.append(message["title"])
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Take)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+def test_being_told(reader):
+    reader = reader()
+    init, _, run = readme.commands(readme.blocks("Use it on paper")[1])
+    reader.type(init)
+    check, trial, notify = readme.commands(readme.blocks("Be told of it")[0])
+    [config] = readme.blocks("Be told of it", "toml")
+    url = reader.run(run)
+    inbox = Inbox()
+    config = config.replace("https://ntfy.sh", f"http://127.0.0.1:{inbox.server_port}").replace("<your topic>", "guard-7")
+    # Every hour is awake here, and the guard does not listen where one of the reader's own would.
+    config = config.replace("22:00-07:00", "00:00-00:00")
+    (reader.folder / ".svc-guard" / "notify.toml").write_text(f'guard = "{url}"\n{config}')
+    other = Terminal(reader.variables, reader.folder, ["env", f"PATH=/bin:/usr/bin:{reader.folder}/bin"])
+    try:
+        assert "tells    phone (ntfy)" in other.type(check)
+        assert "phone (ntfy): took it" in other.type(trial)
+        assert inbox.titles == ["Test message"]
+        other.start(notify)
+        other.see("(telling phone of the guard)")
+        until("its place among the events", lambda: (reader.folder / ".svc-guard" / "notify" / "state.json").exists())
+        (reader.folder / ".svc-guard" / "kill").write_text("as a test\n")
+        until("word of the kill", lambda: any("Kill switch pulled" in title for title in inbox.titles))
+        other.interrupt()
+    finally:
+        other.end()
+        inbox.shutdown()
+        inbox.server_close()
+    reader.terminal.interrupt()

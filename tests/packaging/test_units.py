@@ -12,7 +12,9 @@ from machine import run
 
 UNITS = ROOT / "packaging" / "systemd"
 EXAMPLES = ROOT / "packaging" / "examples"
-NAMES = ["svc-guard.service", "svc-guard@.service"]
+GUARDS = ["svc-guard.service", "svc-guard@.service"]
+NOTIFIERS = ["svc-guard-notify.service", "svc-guard-notify@.service"]
+NAMES = GUARDS + NOTIFIERS
 MOST_EXPOSED = 1.2
 
 
@@ -35,7 +37,7 @@ def test_a_unit_verifies_without_a_word(name, root, package):
 
 
 def test_the_two_units_differ_by_their_home_only():
-    one, several = ((UNITS / name).read_text() for name in NAMES)
+    one, several = ((UNITS / name).read_text() for name in GUARDS)
     several = several.replace("/guards/%i", "").replace("@%i", "").replace("Guard %i", "Guard")
     settings = [[line for line in text.splitlines() if line and not line.startswith("#")] for text in (one, several)]
     view = {
@@ -44,6 +46,25 @@ def test_the_two_units_differ_by_their_home_only():
         "BindPaths=/var/lib/svc-guard",
     }
     assert set(settings[0]) ^ set(settings[1]) == view
+
+
+def test_the_two_units_of_the_notifier_differ_by_their_guard_only():
+    one, several = ((UNITS / name).read_text() for name in NOTIFIERS)
+    several = several.replace("/guards/%i", "").replace("@%i", "").replace("guard %i", "guard")
+    settings = [{line for line in text.splitlines() if line and not line.startswith("#")} for text in (one, several)]
+    view = {"TemporaryFileSystem=/var/lib/svc-guard:ro", "BindReadOnlyPaths=/var/lib/svc-guard"}
+    differ = settings[0] ^ settings[1]
+    hidden = {line for line in differ if line.startswith("InaccessiblePaths=")}
+    assert differ - hidden == view
+    assert {path for line in hidden for path in line.split("=")[1].split()} == {
+        f"-/var/lib/svc-guard/{name}" for name in ("api-wallet-key", "api-wallet-key.cred", "client-key", "run", "guards")
+    }
+
+
+@pytest.mark.parametrize("name", NOTIFIERS)
+def test_a_notifier_is_another_user_and_is_given_no_key(name):
+    text = (UNITS / name).read_text()
+    assert "User=svc-guard-notify\n" in text and "api-wallet-key:" not in text and "ReadWritePaths" not in text
 
 
 MODES = {"paper": "run --network paper", "testnet": "run --network testnet", "mainnet": "run --network mainnet"}
@@ -83,6 +104,15 @@ def test_an_example_config_is_one(example, tmp_path):
     config.write_bytes((EXAMPLES / example).read_bytes())
     done = run([GUARD, "--home", tmp_path, "--config", config, "check-config"])
     assert example.split("-")[1].split(".")[0] in done.stdout, done.stdout
+
+
+def test_the_example_of_targets_is_one_with_every_target_uncommented(tmp_path):
+    (tmp_path / "guard.toml").write_bytes((EXAMPLES / "guard-paper.toml").read_bytes())
+    text = (EXAMPLES / "notify.toml").read_text()
+    keys = re.sub(r"(?m)^#(?=\[\[|\w+ = )", "", text)
+    for wanted, told in ((text, "phone (ntfy)"), (keys, "phone (ntfy), telegram (telegram), team (slack), mail (smtp), bell (command)")):
+        (tmp_path / "notify.toml").write_text(wanted)
+        assert f"tells    {told}\n" in run([GUARD, "--home", tmp_path, "check-config"]).stdout
 
 
 @pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.glob("rules*.toml")))

@@ -57,7 +57,7 @@ def test_contrast(busy, monitor_of, scheme):
 
     well = monitor_of(busy, color_scheme=scheme)
     assert well.page.evaluate(FAINT) == []
-    bad = monitor_of(busy, before=trouble, color_scheme=scheme)
+    bad = monitor_of(busy, before=trouble, shows="▲ Live, data stale", color_scheme=scheme)
     assert bad.page.evaluate(FAINT) == []
     bad.page.route("**/guard/events*", lambda route: route.abort())
     expect(bad.page.locator("#lost")).to_be_visible()
@@ -98,10 +98,12 @@ def test_by_keyboard(busy, monitor_of):
     monitor = monitor_of(busy)
     monitor.until_table("positions", lambda rows: len(rows) == 2)
     stops = []
-    for _ in range(7):
+    for _ in range(9):
         monitor.page.keyboard.press("Tab")
         stops.append(where(monitor))
-    assert [name for name, _ in stops] == ["#decisions", "span", "scale", "h-positions", "h-orders", "show", "h-stream"]
+    names = [name for name, _ in stops]
+    wanted = ["h-positions", "span", "scale", "DIV", "h-orders", "filter", "show", "h-stream"]
+    assert names == ["#decisions", *wanted]
     assert all(is_seen for _, is_seen in stops), stops
 
     # The arrows choose, and what is chosen happens.

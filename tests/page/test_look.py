@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from playwright.sync_api import expect
 
-from figures import figure, usd
+from figures import away, figure, usd
 from harness import until
 
 RULES = {
@@ -47,17 +47,25 @@ def test_positions_with_their_cover(busy, monitor_of):
     for position in busy.guard.status()["positions"]:
         (row,) = [row for row in rows if row[0] == position["coin"]]
         side = {"long": "▲ long", "short": "▼ short"}[position["side"]]
-        assert row[1:9] == [
+        assert row[1:8] == [
             side,
             figure(position["size"]),
             "● full",
-            figure(position["stop_px"]),
+            away(position["stop_px"], position["mark_px"]),
             figure(position["entry_px"]),
             figure(position["mark_px"]),
             usd(position["value"]),
-            usd(position["unrealized_pnl"], signed=True),
         ]
-        assert row[9:] == [usd(position["risk"]), figure(position["liquidation_px"]), f"{position['leverage']}× cross"]
+        paid = Decimal(position["value"]) - Decimal(position["unrealized_pnl"])
+        share = Decimal(position["unrealized_pnl"]) * 100 / paid
+        sign = "+" if share > 0 else "−" if share < 0 else ""
+        assert row[8] == f"{usd(position['unrealized_pnl'], signed=True)} · {sign}{abs(share):.1f}%"
+        liquidation = away(position["liquidation_px"], position["mark_px"])
+        assert row[9:] == [usd(position["risk"]), liquidation, f"{position['leverage']}× cross"]
+    whole = [cell.inner_text() for cell in monitor.page.locator("#positions tfoot :is(th, td)").all()]
+    held = busy.guard.status()["positions"]
+    assert whole[0] == "All"
+    assert [whole[7], whole[9]] == [usd(str(sum(Decimal(one[field]) for one in held))) for field in ("value", "risk")]
     heads = monitor.page.locator("#positions thead th").all_inner_texts()
     assert heads[2:5] == ["Size", "Cover", "Stop"] and heads[9] == "Risk"
 
@@ -184,3 +192,119 @@ def test_all_of_it_in_dark_and_light(busy, monitor_of):
     (dark_ground, dark_text), (light_ground, light_text) = looks["dark"], looks["light"]
     assert dark_ground < 120 and dark_text > 600
     assert light_ground > 640 and light_text < 160
+
+
+def test_the_drawing_is_read_out(stand_of, monitor_of):
+    stand = stand_of()
+    stand.hold("ETH", "2", "2500")
+    monitor = monitor_of(stand)
+    readout = monitor.page.locator("#readout")
+    expect(monitor.page.locator("#plot text.tick").first).to_be_visible()
+    # Amounts beside the drawing: each half has its own.
+    amounts = [text for text in monitor.page.locator("#plot text.tick").all_text_contents() if ":" not in text]
+    assert len(amounts) >= 5, amounts
+    plot = monitor.page.locator("#plot")
+    plot.hover()
+    expect(readout).to_contain_text("UTC · equity ")
+    expect(monitor.page.locator("#plot .cursor")).to_have_count(1)
+    plot.focus()
+    until("some samples", lambda: monitor.page.wait_for_timeout(50) or len(monitor.asked) > 24)
+    monitor.page.keyboard.press("End")
+    last = readout.inner_text()
+    monitor.page.keyboard.press("Home")
+    expect(readout).not_to_have_text(last)
+    expect(readout).to_contain_text("equity ")
+    monitor.page.keyboard.press("Escape")
+    expect(readout).to_have_text("")
+    expect(monitor.page.locator("#plot .cursor")).to_have_count(0)
+
+
+def test_what_nobody_saw_is_not_drawn(stand_of, monitor_of):
+    """Two far events with nothing between them are two dots, and no fall from one to the other."""
+    stand = stand_of("paper")
+
+    def past(page):
+        def handle(route):
+            answer = route.fetch()
+            told = answer.json()
+            first = told["events"][0]
+            risk = {"kind": "risk", "state": "active", "open_positions": 0, "discrepancies": [], "journal_error": None}
+            events = [
+                {**risk, "seq": 1, "at_ms": first["at_ms"] - 900_000, "equity": "10030"},
+                {**risk, "seq": 2, "at_ms": first["at_ms"] - 600_000, "equity": "9500"},
+            ]
+            route.fulfill(response=answer, json={**told, "oldest": 1, "last": 2, "events": events})
+
+        page.route("**/guard/events*", handle)
+
+    monitor = monitor_of(stand, before=past)
+    line = monitor.page.locator("#plot path.line.equity")
+    drawn = until("the line", lambda: line.count() and line.get_attribute("d"))
+    runs = drawn.split("M")[1:]
+    assert len(runs) == 3, drawn
+    assert all("L" not in run for run in runs[:2]), drawn
+    # The limits are known, and go across.
+    for limit in ("peak", "halt"):
+        start = monitor.page.locator(f"#plot path.line.{limit}").get_attribute("d").split(" ")[0]
+        assert float(start[1:]) < 70, start
+
+
+def test_before_the_first_request(stand_of, monitor_of):
+    stand = stand_of("paper")
+    monitor = monitor_of(stand)
+    first = monitor.page.locator("#first")
+    expect(first).to_contain_text(f"The bot’s base URL is {stand.guard.url}")
+    expect(first).to_contain_text(stand.guard.status()["clients"][0])
+    stand.bot.order("BTC", True, 0.01, 59000, {"limit": {"tif": "Gtc"}})
+    expect(first).to_be_hidden()
+
+
+def test_what_was_never_read_is_not_none(stand_of, monitor_of):
+    stand = stand_of("paper")
+
+    def unread(page):
+        def handle(route):
+            answer = route.fetch()
+            told = answer.json()
+            told["venue"].update(account_age_ms=None)
+            told["risk"].update(daily_loss_limit=None, drawdown_limit=None, day_pnl=None)
+            route.fulfill(response=answer, json={**told, "positions": [], "open_orders": []})
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(stand, before=unread)
+    for none in ("positions", "orders"):
+        expect(monitor.page.locator(f"#no-{none}")).to_have_text("Not read")
+    expect(monitor.note("day")).to_have_text("not known yet")
+
+
+def test_the_account_and_the_way_to_kill(busy, monitor_of):
+    monitor = monitor_of(busy)
+    expect(monitor.note("kill")).to_have_text(f"svc-guard --home {busy.guard.home} kill --reason TEXT")
+    account = busy.guard.status()["account"]
+    expect(monitor.page.locator("#facts")).to_contain_text(account)
+    expect(monitor.page.locator("#clock")).to_contain_text(" UTC")
+    expect(monitor.page.locator("#icon")).to_have_attribute("href", "/monitor/icon.svg")
+
+
+def test_a_winner_has_reached_no_limit(stand_of, monitor_of):
+    """From the mark to its stop a winner would lose more than it ever could: the rest of that is profit."""
+    stand = stand_of()
+    stand.hold("ETH", "2", "2500")
+
+    def won(page):
+        def handle(route):
+            answer = route.fetch()
+            told = answer.json()
+            told["positions"][0].update(unrealized_pnl="150", risk="210")
+            for row in told["headroom"]:
+                if row["rule"] == "loss_per_trade":
+                    row.update(coin="ETH", used="210", limit="200")
+            route.fulfill(response=answer, json=told)
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(stand, before=won)
+    row = monitor.page.locator("#headroom li", has_text="Loss if one market’s stop is hit")
+    expect(row).to_contain_text("210.00 of 200.00 · 60.00 from entry · the rest is profit")
+    expect(row).to_have_class("")

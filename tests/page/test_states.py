@@ -22,6 +22,13 @@ def test_a_daily_loss_stop(stand_of, monitor_of):
     expect(notice).to_be_visible()
     expect(notice).to_contain_text("Daily loss stop: nothing is opened until the next UTC day")
     expect(notice).to_contain_text("limit 500.00 (5%)")
+    expect(notice).to_contain_text("entries in ")
+    # Nobody takes the other side of the close.
+    expect(notice).to_contain_text("Closing: 1 position, ")
+    # What is over its limit is red, and nothing beside it green.
+    expect(monitor.page.locator("#t-day")).to_have_class("bad")
+    expect(monitor.page.locator("#t-health")).to_have_class("idle")
+    expect(monitor.page.locator("#icon")).to_have_attribute("href", "/monitor/icon-bad.svg")
     expect(monitor.page).to_have_title("■ HALTED · testnet · svc-guard")
     expect(monitor.rows("Closing everything: daily loss stop").first).to_be_visible()
     expect(monitor.page.locator("#headroom li").first).to_contain_text("■ reached")
@@ -33,7 +40,7 @@ def test_a_drawdown_halt(stand_of, monitor_of):
     monitor = monitor_of(stand)
     stand.venue.do("price", coin="ETH", px="2460")
     expect(monitor.tile("risk")).to_have_text("■ Stopped")
-    expect(monitor.page.locator("#notices")).to_contain_text("run svc-guard journal-resume")
+    expect(monitor.page.locator("#notices")).to_contain_text(f"svc-guard --home {stand.guard.home} journal-resume --mode testnet --note TEXT")
     expect(monitor.page.locator("#no-positions")).to_be_visible()
     expect(monitor.page.locator("#positions")).to_be_hidden()
 
@@ -53,6 +60,20 @@ def test_a_pulled_kill_switch(stand_of, monitor_of):
     expect(monitor.rows("The kill switch was pulled: the feed is wrong")).to_have_count(1)
     expect(monitor.page.locator("#no-positions")).to_be_visible()
     expect(monitor.tile("health")).to_have_text("● Healthy")
+    expect(monitor.page.locator("#notices")).to_contain_text("Flat: 0 positions, 0 orders.")
+    for tile in ("risk", "health"):
+        expect(monitor.page.locator(f"#t-{tile}")).to_have_class("idle")
+
+
+def test_a_kill_that_does_not_get_flat(stand_of, monitor_of):
+    stand = stand_of()
+    stand.hold("ETH", "0.4", "2500")
+    monitor = monitor_of(stand)
+    stand.venue.do("fault", on="exchange", kind="http_502", times=1_000_000)
+    svc_guard(stand.guard.home, "kill", "--reason", "enough")
+    expect(monitor.page.locator("#notices")).to_contain_text("Closing: 1 position, 1 order left.")
+    stand.venue.do("clear")
+    expect(monitor.page.locator("#notices")).to_contain_text("Flat: 0 positions, 0 orders.")
 
 
 def test_a_stale_account(stand_of, monitor_of):
@@ -66,6 +87,7 @@ def test_a_stale_account(stand_of, monitor_of):
     expect(monitor.note("health")).to_contain_text("the account: last read over 5000 ms ago")
     expect(monitor.page.locator("#alerts")).to_contain_text("▲ account stale")
     expect(tag).to_be_visible()
+    expect(monitor.page.locator("#live")).to_have_text("▲ Live, data stale")
     expect(monitor.page).to_have_title("▲ Unwell · testnet · svc-guard")
     stand.venue.do("clear")
     expect(monitor.tile("health")).to_have_text("● Healthy")
@@ -83,7 +105,7 @@ def test_cover_in_part_and_none(stand_of, monitor_of):
     trigger = {"trigger": {"isMarket": True, "triggerPx": "2440", "tpsl": "sl"}}
     order = {"a": stand.bot.info.name_to_asset("ETH"), "b": False, "p": "2200", "s": "0.1", "r": True, "t": trigger}
     stand.venue.do("order", order=order)
-    monitor.until_table("positions", lambda rows: rows and rows[0][2:5] == ["0.4", "◐ 0.1 of 0.4", "2,440"])
+    monitor.until_table("positions", lambda rows: rows and rows[0][2:4] == ["0.4", "◐ 0.1 of 0.4"] and rows[0][4].startswith("2,440 · "))
 
 
 def test_a_guard_that_is_gone_and_comes_back(stand_of, monitor_of):

@@ -41,6 +41,12 @@ def test_decisions_arrive_as_they_are_taken(stand_of, monitor_of):
     # Also told to who listens.
     expect(monitor.page.locator("#said")).to_contain_text("veto, market not allowed")
 
+    # What holds a text is found, whatever else comes.
+    monitor.page.locator("#filter").fill("doge")
+    for verdict, is_shown in (("allow", False), ("veto", True), ("resize", False)):
+        expect(monitor.page.locator(f"#stream [data-verdict={verdict}]")).to_be_visible(visible=is_shown)
+    monitor.page.locator("#filter").fill("")
+
     # A radio lies under its label.
     monitor.page.get_by_text("Resize and veto").click()
     for verdict, is_shown in (("allow", False), ("veto", True), ("resize", True)):

@@ -8,8 +8,8 @@ use svc_guard::base::key::SecretKey;
 
 use crate::events::{is_clients_veto, is_error};
 use crate::signing::{BTC, ETH, closing, limit, place, resting, signed};
-use crate::stand::{Mode, Stand, run_with, until};
-use crate::watched::trades;
+use crate::stand::{Mode, Stand, command, run_with, until};
+use crate::watched::{is_flat, trades};
 
 fn pull(reason: &str) -> Value {
     json!({"type": "guardKill", "reason": reason})
@@ -99,7 +99,12 @@ fn nobody_else_pulls_it_over_http() {
 fn the_command_and_the_file_pull_it() {
     let stand = Stand::up(Mode::Paper, "");
     let done = run_with(&stand.home(), &["kill", "--reason", "pulled by hand"], "");
+    let said = String::from_utf8(done.stdout).unwrap();
     assert_eq!(done.status.code(), Some(0));
+    assert!(
+        said.contains("is pulled: pulled by hand\nkilled; paper mode sends nothing: 0 positions, 0 orders"),
+        "{said}"
+    );
     until("the kill event", || stand.events_of("kill").pop());
     is_killed(&stand, "pulled by hand");
 
@@ -109,4 +114,62 @@ fn the_command_and_the_file_pull_it() {
     until("the kill event", || other.events_of("kill").pop());
     let reason = other.status()["killed"].as_str().unwrap().to_owned();
     is_killed(&other, &reason);
+}
+
+fn holding() -> Stand {
+    let stand = Stand::up(Mode::Testnet, "");
+    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
+    until("the position", || stand.status()["positions"].as_array().filter(|found| !found.is_empty()).map(|_| ()));
+    stand
+}
+
+/// What `kill` says on standard output, with its exit status.
+fn said(stand: &Stand, more: &[&str]) -> (Option<i32>, String, String) {
+    let done = run_with(&stand.home(), &[&["kill", "--reason", "enough"], more].concat(), "");
+    (done.status.code(), String::from_utf8(done.stdout).unwrap(), String::from_utf8(done.stderr).unwrap())
+}
+
+/// The one who kills hears what the guard does, and with `--wait` that it is done.
+#[test]
+fn the_command_says_what_becomes_of_it() {
+    let stand = holding();
+    stand.venue.control(&json!({"op": "fault", "on": "exchange", "kind": "http_502", "times": 1_000_000})).unwrap();
+    let (code, out, _) = said(&stand, &[]);
+    assert!(code == Some(0) && out.contains("is pulled: enough\nkilled; closing 1 position, "), "{out}");
+    let (code, out, err) = said(&stand, &["--wait", "1"]);
+    assert!(code == Some(1) && out.contains("pulled before: enough\nkilled; closing 1 position"), "{out}");
+    assert!(err.contains("not flat after 1 s: 1 position"), "{err}");
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    let (code, out, err) = said(&stand, &["--wait"]);
+    assert!(code == Some(0) && out.ends_with("flat: 0 positions, 0 orders\n"), "{out}{err}");
+    assert!(is_flat(&stand));
+}
+
+/// A guard that cannot say anything has been told all the same.
+#[test]
+fn a_guard_that_hangs_makes_no_kill_fail() {
+    let stand = holding();
+    stand.signal(Signal::SIGSTOP);
+    let (code, out, _) = said(&stand, &[]);
+    stand.signal(Signal::SIGCONT);
+    assert!(code == Some(0) && out.contains("a guard runs on this home, and did not say within 2 s"), "{out}");
+    until("the kill event", || stand.events_of("kill").pop());
+}
+
+/// A person who kills in the wrong home is told where a guard runs.
+#[test]
+fn a_kill_in_another_home_names_the_one_with_a_guard() {
+    let stand = Stand::up(Mode::Paper, "");
+    let other = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(stand.home(), other.path().join(".svc-guard")).unwrap();
+    let home = other.path().join("empty");
+    fs::create_dir(&home).unwrap();
+    let mut kill = command(&home, &["kill", "--reason", "oh no"]);
+    let done = kill.env("HOME", other.path()).output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    let right =
+        format!("`svc-guard --home {} kill --reason TEXT` kills that one", other.path().join(".svc-guard").display());
+    assert!(said.contains("no guard runs on this home") && said.contains(&right), "{said}");
+    assert_eq!(stand.status()["killed"], Value::Null);
 }

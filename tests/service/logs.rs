@@ -32,7 +32,10 @@ fn a_line_for_what_matters_and_more_when_asked_for() {
     let mut stand = Stand::set_up(Mode::Paper, "duplicate_window = \"0\"\n");
     started_with(&mut stand, &[]);
     let said = a_day(&mut stand);
-    assert!(said.lines().all(|line| line.starts_with("svc-guard: ")), "{said}");
+    // A file keeps no time of its own.
+    let is_stamped = |line: &str| line.len() > 25 && line[..25].ends_with("Z ") && line[10..].starts_with('T');
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines.iter().all(|line| is_stamped(line) && line[25..].starts_with("svc-guard: ")), "{said}");
     assert!(said.contains(": resize (resized) for 0x") && said.contains(": veto (price_invalid) for 0x"), "{said}");
     assert!(said.contains("stopping on SIGTERM") && said.contains("svc-guard: stopped: SIGTERM"), "{said}");
     assert!(!said.contains("detail: ") && !said.contains("(allowed)"), "{said}");
@@ -99,4 +102,22 @@ fn a_log_that_nobody_reads_holds_nobody_up() {
     }
     assert_eq!(stand.get("/guard/status").status, 200);
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+}
+
+/// A service manager that keeps a journal names what it connected to it.
+#[test]
+fn a_journal_gets_priorities_and_no_time() {
+    use std::os::unix::fs::MetadataExt;
+
+    let mut stand = Stand::set_up(Mode::Paper, "");
+    let log = fs::File::create(stand.log_file()).unwrap().metadata().unwrap();
+    let mut command = stand.run_command(&stand.run_args());
+    command.env("JOURNAL_STREAM", format!("{}:{}", log.dev(), log.ino()));
+    stand.launch_as(command);
+    fs::write(stand.home().join("kill"), "enough\n").unwrap();
+    let pulled = "<4>svc-guard: warning: the kill switch is pulled: enough\n";
+    until("the switch to be told of", || stand.log().contains(pulled).then_some(()));
+    let said = stand.log();
+    assert!(said.lines().all(|line| line.starts_with('<') && line[3..].starts_with("svc-guard: ")), "{said}");
+    assert!(said.starts_with("<6>svc-guard: 0.1.0 paper for account"), "{said}");
 }

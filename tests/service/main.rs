@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test ends where it goes wrong")]
 
+mod alerted;
 mod attacks;
 mod away;
 mod bad_input;
@@ -36,6 +37,7 @@ mod silent_venue;
 #[allow(dead_code, reason = "each program uses its own part of it")]
 mod stand;
 mod start;
+
 mod wallet;
 mod watched;
 

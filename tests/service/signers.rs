@@ -8,7 +8,7 @@ use svc_guard::venue::user_signed;
 
 use crate::events::{is_anonymous_veto, is_clients_veto};
 use crate::signing::{fresh_nonce, node, resting, signed, signed_with};
-use crate::stand::{Mode, Stand};
+use crate::stand::{Mode, Stand, WALLET, WALLET_KEY, until};
 
 const VECTORS: &str = include_str!("../data/signing_vectors.json");
 
@@ -77,11 +77,51 @@ fn a_strangers_request_names_nobody() {
     let response = stand.post("/exchange", &signed(&stranger, &resting()));
     let event = is_anonymous_veto(&stand, &response, 200, "bad_signature");
     assert_eq!(event["request"], resting());
+    // Whose key it was is told all the same, to the log and the page.
+    let said = event["text"].as_str().unwrap();
+    assert!(said.contains(&stranger.address().to_string()) && said.contains("client add --out FILE"), "{said}");
     // Nor may anybody use a stranger's nonce up for a client.
     let nonce = fresh_nonce();
     stand.post("/exchange", &signed_with(&stranger, &json!({"type": "noop"}), nonce, Source::Testnet));
     let own = signed_with(&stand.client, &json!({"type": "noop"}), nonce, Source::Testnet);
     assert_eq!(stand.post("/exchange", &own).json()["status"], "ok");
+}
+
+/// The guard's own API wallet in a bot's hands would pass every rule by.
+#[test]
+fn the_api_wallets_key_in_a_bots_hands_is_named() {
+    let stand = Stand::up(Mode::Testnet, "");
+    let wallet = SecretKey::parse(WALLET_KEY).unwrap();
+    let response = stand.post("/exchange", &signed(&wallet, &resting()));
+    let event = is_anonymous_veto(&stand, &response, 200, "bad_signature");
+    let said = event["text"].as_str().unwrap();
+    assert!(said.contains("this guard's own API wallet") && said.contains(WALLET), "{said}");
+}
+
+/// What does not exist says what does; a base URL with a slash at its end is the usual reason.
+#[test]
+fn a_path_that_is_not_there_is_named() {
+    let stand = Stand::up(Mode::Paper, "");
+    for (path, part) in [("/status", "/guard/status"), ("//info", "a base URL ends without a slash")] {
+        let response = stand.get(path);
+        let said = response.json()["msg"].as_str().unwrap().to_owned();
+        assert!(response.status == 404 && said.contains(&format!("{path:?}")) && said.contains(part), "{said}");
+    }
+}
+
+/// A bot with a wrong account_address shows a stranger's figures, and its owner is told of it once.
+#[test]
+fn who_reads_another_account_is_told_of_once() {
+    let stand = Stand::up(Mode::Paper, "");
+    let stranger = "0x2222222222222222222222222222222222222222";
+    let hints = || stand.log().matches("which is not the guarded account").count();
+    for _ in 0..3 {
+        stand.post("/info", &json!({"type": "clearinghouseState", "user": stranger}));
+        stand.post("/info", &json!({"type": "clearinghouseState", "user": stand.client.address()}));
+    }
+    until("the hint", || (hints() > 0).then_some(()));
+    assert_eq!(hints(), 1);
+    assert!(stand.log().contains(stranger));
 }
 
 /// Transfers and approvals are signed over their own fields; they are refused to the client that sent them.

@@ -193,3 +193,27 @@ fn the_program_cannot_be_told_to_fail() {
         assert!(!program.windows(text.len()).any(|bytes| bytes == text.as_bytes()), "{text}");
     }
 }
+
+/// What a person reads of the rules is money; where the venue does not answer, the rules are told all the same.
+#[test]
+fn the_rules_are_priced_at_the_accounts_equity() {
+    let mut stand = Stand::set_up(Mode::Paper, "");
+    let explain = |stand: &Stand| {
+        let done = run_with(&stand.home(), &["check-config", "--explain"], "");
+        assert_eq!(done.status.code(), Some(0));
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let said = explain(&stand);
+    assert!(said.contains("of the day's starting equity  = 500.00 USDC"), "{said}");
+    assert!(said.contains("In USDC at the account's equity now, 10000 USDC"), "{said}");
+    let done = run_with(&stand.home(), &["config", "set", "equity_cap", "1000"], "");
+    assert_eq!(done.status.code(), Some(0));
+    let said = explain(&stand);
+    assert!(said.contains("= 50.00 USDC") && said.contains("taken of 1000 USDC, the equity cap"), "{said}");
+    stand.venue_gone();
+    let said = explain(&stand);
+    assert!(
+        said.contains("Not priced in USDC: ") && said.contains("is not reached") && !said.contains("= 50"),
+        "{said}"
+    );
+}

@@ -8,7 +8,13 @@ use crate::tree::Breaches;
 /// Each room, and the rooms that it may use besides itself.
 const ROOMS: &[(&str, &[&str])] = &[
     ("base", &["faults"]),
-    ("cli", &["base", "faults", "guard", "home", "journal", "mcp", "monitor", "record", "rules", "service", "venue"]),
+    (
+        "cli",
+        &[
+            "base", "faults", "guard", "home", "journal", "mcp", "monitor", "notify", "record", "rules", "service",
+            "venue",
+        ],
+    ),
     ("faults", &[]),
     ("feed", &["base", "venue"]),
     ("guard", &["base", "venue", "rules", "record"]),
@@ -16,6 +22,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("journal", &["base", "faults", "record"]),
     ("mcp", &["base", "venue", "record"]),
     ("monitor", &[]),
+    ("notify", &["base", "record"]),
     ("record", &["base", "venue", "rules"]),
     ("rules", &["base"]),
     ("service", &["base", "faults", "feed", "guard", "home", "journal", "monitor", "record", "rules", "venue"]),

@@ -15,7 +15,7 @@ use crate::base::mode::{Mode, Network};
 use crate::home::{Config, Deployment, KeyStore, parse_address, parse_listen, parse_usdc};
 use crate::rules::Rules;
 
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(in crate::cli) struct Args {
     /// Ask on the terminal (the default)
     #[arg(long, conflicts_with = "non_interactive")]
@@ -41,7 +41,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "0x...", value_parser = parse_address)]
     pub(super) confirm_mainnet: Option<Address>,
     /// USDC beyond which equity does not enlarge any limit
-    #[arg(long, value_name = "USDC", value_parser = parse_usdc)]
+    #[arg(long, value_name = "USDC", value_parser = parse_usdc, allow_negative_numbers = true)]
     pub(super) equity_cap: Option<Decimal>,
     /// Read the API wallet's key from standard input
     #[arg(long, conflicts_with = "no_key")]

@@ -1,63 +1,58 @@
-//! Answers from a person: each question says what it is about and what its default is.
+//! Answers from a person: each question says what it is about and what its default is, checks what is answered at once,
+//! and can be gone back to. What was answered before is the default then.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::super::refusal::Refusal;
-use super::super::terminal::Terminal;
+use super::super::terminal::{BACK, Terminal};
 use super::super::{mainnet, wallet};
 use super::answers::{Answers, Args, KeyStoreChoice};
-use super::rules;
+use super::{new_file, rules, summary};
 use crate::base::address::Address;
 use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::{Mode, Network};
 use crate::home::{Config, Deployment, Home, LoadedConfig, parse_address, parse_listen, parse_usdc, read_key};
+use crate::rules::Rules;
+
+/// Whether a question was asked, so that there is something to go back to.
+type Asked = Result<bool, Refusal>;
+
+/// The flags that were given, and what was answered so far.
+struct Interview<'a> {
+    terminal: &'a Terminal,
+    home: &'a Home,
+    deployment: Deployment,
+    /// As given by flags and variables: what stands here is not asked for.
+    given: Args,
+    /// With the answers.
+    answered: Args,
+    /// The key and its owner, once the venue has taken it.
+    api_wallet: Option<(SecretKey, Address)>,
+    client_key_out: Option<PathBuf>,
+}
 
 pub(super) fn answers(
     terminal: &Terminal,
-    mut given: Args,
+    given: Args,
     deployment: Deployment,
     home: &Home,
     found: &LoadedConfig,
 ) -> Result<Answers, Refusal> {
     terminal.say(&format!(
-        "Setting svc-guard up in {}.\nEnter takes the answer in brackets; Ctrl-D leaves, and nothing is set up then.\n",
+        "Setting svc-guard up in {}.\nEnter takes the answer in brackets, `back` goes to the question before; Ctrl-D leaves, \
+         and nothing is set up then.\n",
         home.dir().display()
     ))?;
     over_an_earlier_one(terminal, home, found)?;
-    let mode = mode(terminal, &given)?;
-    given.idle(mode)?;
-    let account = match given.account {
-        Some(account) => account,
-        None => {
-            terminal.say("\nThe account is the venue account to guard, by its address.\n")?;
-            terminal.ask_for("Account (0x...)", None, parse_address)?
-        }
-    };
-    if mode == Mode::Paper && given.account_network.is_none() {
-        terminal.say("\nPaper mode reads a real account. On which network is it?\n")?;
-        given.account_network =
-            Some(terminal.ask_for("Network of the account", Some("mainnet"), str::parse::<Network>)?);
-    }
-    let rules = match given.rules.take() {
-        Some(rules) => rules,
-        None => rules::choose(terminal, mode)?,
-    };
-    equity_cap(terminal, mode, &mut given)?;
-    place(terminal, &mut given)?;
-    let mut config = given.config(mode, account, rules, deployment);
-    config.check(&home.config_file()).map_err(Refusal::Config)?;
-    if mode == Mode::Mainnet {
-        confirm_mainnet(terminal, &config, &given)?;
-    }
-    let (api_wallet, owner) = api_wallet(terminal, &config, &given)?.unzip();
-    config.api_wallet_owner = owner;
-    let client_key_out = client_key_out(terminal, &mut given)?;
-    summary(terminal, home, &config, api_wallet.as_ref())?;
-    if !terminal.agree("Set up now?", true)? {
-        return Err(Refusal::Flags("not set up; nothing was written"));
-    }
-    Ok(Answers { config, api_wallet, client_key_out })
+    let answered = given.clone();
+    let mut interview =
+        Interview { terminal, home, deployment, given, answered, api_wallet: None, client_key_out: None };
+    interview.ask_all()?;
+    let mut config = interview.config();
+    config.api_wallet_owner = interview.api_wallet.as_ref().map(|(_, owner)| *owner);
+    let api_wallet = interview.api_wallet.map(|(key, _)| key);
+    Ok(Answers { config, api_wallet, client_key_out: interview.client_key_out })
 }
 
 /// Setting up anew is said in full and has to be wanted.
@@ -65,7 +60,8 @@ fn over_an_earlier_one(terminal: &Terminal, home: &Home, found: &LoadedConfig) -
     let LoadedConfig::SetUp(config) = found else { return Ok(()) };
     terminal.say(&format!(
         "\n{} holds a set-up for {} of {}.\nSetting up anew writes a new config: its {} clients are no longer accepted. A \
-         stored API wallet key is kept aside under another name, and journals go on as they are.\n",
+         stored API wallet key is kept aside under another name, and journals go on as they are. One value alone is changed \
+         by `svc-guard config set`, the key by `svc-guard key replace`.\n",
         home.config_file().display(),
         config.mode,
         config.account,
@@ -77,121 +73,233 @@ fn over_an_earlier_one(terminal: &Terminal, home: &Home, found: &LoadedConfig) -
     }
 }
 
-fn mode(terminal: &Terminal, given: &Args) -> Result<Mode, Refusal> {
-    let mode = match given.network {
-        Some(mode) => mode,
-        None => {
-            terminal.say(
+impl Interview<'_> {
+    /// The questions, in order.
+    const QUESTIONS: [fn(&mut Self) -> Asked; 11] = [
+        Self::mode,
+        Self::account,
+        Self::account_network,
+        Self::rules,
+        Self::equity_cap,
+        Self::listen,
+        Self::ip_share,
+        Self::confirm_mainnet,
+        Self::api_wallet,
+        Self::client_key_out,
+        Self::agree,
+    ];
+
+    /// Asks every question that is open, and goes back where that is wished.
+    fn ask_all(&mut self) -> Result<(), Refusal> {
+        let (mut place, mut before) = (0_usize, Vec::new());
+        while let Some(question) = Self::QUESTIONS.get(place) {
+            match question(self) {
+                Ok(true) => before.push(place),
+                Ok(false) => {}
+                Err(Refusal::Back) => {
+                    match before.pop() {
+                        Some(last) => place = last,
+                        None => self.terminal.say("  This is the first question.\n")?,
+                    }
+                    continue;
+                }
+                Err(refusal) => return Err(refusal),
+            }
+            place = place.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    fn chosen(&self) -> Mode {
+        self.answered.network.unwrap_or(Mode::Paper)
+    }
+
+    /// The config of the answers so far.
+    fn config(&self) -> Config {
+        let account = self.answered.account.unwrap_or(Address([0; 20]));
+        let rules = self.answered.rules.clone().unwrap_or_default();
+        self.answered.config(self.chosen(), account, rules, self.deployment.clone())
+    }
+
+    fn mode(&mut self) -> Asked {
+        let refused = self.given.refuse_mainnet.clone();
+        let is_open = self.given.network.is_none();
+        if is_open {
+            self.terminal.say(
                 "\nThe mode:\n  paper    judges and records, and sends nothing to the venue; needs no key\n  testnet  \
                  trades on the venue's test network\n  mainnet  trades real money\n",
             )?;
-            terminal.ask_for("Mode", Some("paper"), |answer| match (answer.parse()?, &given.refuse_mainnet) {
-                (Mode::Mainnet, Some(reason)) => Err(format!("mainnet is refused here: {reason}")),
-                (mode, _) => Ok(mode),
-            })?
+            let mode = self.terminal.ask_for("Mode", Some(self.chosen().name()), |answer| {
+                match (answer.parse()?, &refused) {
+                    (Mode::Mainnet, Some(reason)) => Err(format!("mainnet is refused here: {reason}")),
+                    (mode, _) => Ok(mode),
+                }
+            })?;
+            self.answered.network = Some(mode);
         }
-    };
-    match &given.refuse_mainnet {
-        Some(reason) if mode == Mode::Mainnet => Err(mainnet::refused(reason)),
-        _ => Ok(mode),
+        if let (Mode::Mainnet, Some(reason)) = (self.chosen(), refused) {
+            return Err(mainnet::refused(&reason));
+        }
+        self.given.idle(self.chosen())?;
+        Ok(is_open)
     }
-}
 
-fn equity_cap(terminal: &Terminal, mode: Mode, given: &mut Args) -> Result<(), Refusal> {
-    if given.equity_cap.is_some() {
-        return Ok(());
+    fn account(&mut self) -> Asked {
+        if self.given.account.is_some() {
+            return Ok(false);
+        }
+        self.terminal.say("\nThe account is the venue account to guard, by its address; not an API wallet's.\n")?;
+        let before = self.answered.account.map(|account| account.to_string());
+        self.answered.account = Some(self.terminal.ask_for("Account (0x...)", before.as_deref(), parse_address)?);
+        Ok(true)
     }
-    terminal.say(
-        "\nThe equity cap is the USDC beyond which equity does not enlarge any limit: every percentage is of the account's \
-         equity, or of the cap where that is less.\n",
-    )?;
-    let default = if mode == Mode::Mainnet { None } else { Some("none") };
-    given.equity_cap = terminal.ask_for("Equity cap in USDC", default, |answer| match answer {
-        "none" if default.is_some() => Ok(None),
-        _ => parse_usdc(answer).map(Some),
-    })?;
-    Ok(())
-}
 
-/// Where the service listens, and its share of this machine's allowance at the venue.
-fn place(terminal: &Terminal, given: &mut Args) -> Result<(), Refusal> {
-    if given.listen.is_none() {
-        terminal.say("\nThe bot reaches the guard at this address, on this machine.\n")?;
-        given.listen = Some(terminal.ask_for("Listen address", Some("127.0.0.1:8547"), parse_listen)?);
+    fn account_network(&mut self) -> Asked {
+        if self.chosen() != Mode::Paper || self.given.account_network.is_some() {
+            self.answered.account_network = self.given.account_network;
+            return Ok(false);
+        }
+        self.terminal.say("\nPaper mode reads a real account. On which network is it?\n")?;
+        let before = self.answered.account_network.unwrap_or(Network::Mainnet);
+        let network = self.terminal.ask_for("Network of the account", Some(before.name()), str::parse::<Network>)?;
+        self.answered.account_network = Some(network);
+        Ok(true)
     }
-    if given.ip_share.is_none() {
-        terminal.say("\nThe venue counts requests by machine. With N guards on this machine each takes 1/N.\n")?;
-        let share =
-            terminal.ask_for("Share", Some("1"), |answer| IpShare::parse(answer).map_err(|error| error.to_string()))?;
-        given.ip_share = Some(share);
-    }
-    Ok(())
-}
 
-fn confirm_mainnet(terminal: &Terminal, config: &Config, given: &Args) -> Result<(), Refusal> {
-    if given.confirm_mainnet.is_none() {
-        terminal
-            .say("\nMainnet trades real money. Type the account's address once more to say that this is meant.\n")?;
-        terminal.ask_for("Account once more", None, |answer| match parse_address(answer)? {
-            said if said == config.account => Ok(()),
-            _ => Err(format!("is not {}", config.account)),
+    fn rules(&mut self) -> Asked {
+        if self.given.rules.is_some() {
+            return Ok(false);
+        }
+        let before = self.answered.rules.take().unwrap_or_default();
+        let mut rules: Rules = before;
+        let chosen = rules::choose(self.terminal, self.chosen(), &mut rules);
+        // What was changed stays changed, also for who goes back from here.
+        self.answered.rules = Some(rules);
+        chosen.map(|()| true)
+    }
+
+    fn equity_cap(&mut self) -> Asked {
+        if self.given.equity_cap.is_some() {
+            return Ok(false);
+        }
+        self.terminal.say(
+            "\nThe equity cap is the USDC beyond which equity does not enlarge any limit: every percentage is of the \
+             account's equity, or of the cap where that is less.\n",
+        )?;
+        let is_needed = self.chosen() == Mode::Mainnet;
+        let before = self.answered.equity_cap.map(|cap| cap.to_string());
+        let default = before.as_deref().or(if is_needed { None } else { Some("none") });
+        self.answered.equity_cap = self.terminal.ask_for("Equity cap in USDC", default, |answer| match answer {
+            "none" if !is_needed => Ok(None),
+            _ => parse_usdc(answer.trim_end_matches("USDC").trim()).map(Some),
         })?;
+        Ok(true)
     }
-    mainnet::check_set_up(config, given.confirm_mainnet.or(Some(config.account)))
-}
 
-/// The API wallet's key and its owner, asked for until the venue takes it or it is left out.
-fn api_wallet(terminal: &Terminal, config: &Config, given: &Args) -> Result<Option<(SecretKey, Address)>, Refusal> {
-    if config.mode == Mode::Paper || given.no_key {
-        return Ok(None);
+    fn listen(&mut self) -> Asked {
+        if self.given.listen.is_some() {
+            return Ok(false);
+        }
+        self.terminal.say("\nThe bot reaches the guard at this address, on this machine.\n")?;
+        let before = self.config().listen.to_string();
+        self.answered.listen = Some(self.terminal.ask_for("Listen address", Some(&before), parse_listen)?);
+        Ok(true)
     }
-    terminal.say(
-        "\nThe API wallet is a key that the venue lets trade for the account, and not withdraw. Approve one at the venue and \
-         give its key here; it is not shown as you type, is checked with the venue, and kept on this machine only.\n",
-    )?;
-    loop {
-        let typed = terminal.ask_hidden("API wallet key (Enter: none now)")?;
-        if typed.is_empty() {
-            terminal.say("  No key: `svc-guard key check --key-stdin` records its address later.\n")?;
-            if given.key_store == KeyStoreChoice::HostCreds {
-                terminal.say("  So --key-store host-creds has nothing to seal.\n")?;
+
+    /// The share of this machine's allowance at the venue.
+    fn ip_share(&mut self) -> Asked {
+        if self.given.ip_share.is_some() {
+            return Ok(false);
+        }
+        self.terminal.say("\nThe venue counts requests by machine. With N guards on this machine each takes 1/N.\n")?;
+        let before = self.config().ip_share.to_string();
+        let read = |answer: &str| IpShare::parse(answer).map_err(|error| error.to_string());
+        self.answered.ip_share = Some(self.terminal.ask_for("Share", Some(&before), read)?);
+        Ok(true)
+    }
+
+    fn confirm_mainnet(&mut self) -> Asked {
+        let config = self.config();
+        config.check(&self.home.config_file()).map_err(Refusal::Config)?;
+        if config.mode != Mode::Mainnet {
+            return Ok(false);
+        }
+        let is_open = self.given.confirm_mainnet.is_none();
+        if is_open {
+            self.terminal.say(
+                "\nMainnet trades real money. Type the account's address once more to say that this is meant.\n",
+            )?;
+            self.terminal.ask_for("Account once more", None, |answer| match parse_address(answer)? {
+                said if said == config.account => Ok(()),
+                _ => Err(format!("is not {}", config.account)),
+            })?;
+        }
+        mainnet::check_set_up(&config, self.given.confirm_mainnet.or(Some(config.account)))?;
+        Ok(is_open)
+    }
+
+    /// The API wallet's key and its owner, asked for until the venue takes it or it is left out.
+    fn api_wallet(&mut self) -> Asked {
+        self.api_wallet = None;
+        let config = self.config();
+        if config.mode == Mode::Paper || self.given.no_key {
+            return Ok(false);
+        }
+        self.terminal.say(
+            "\nThe API wallet is a key that the venue lets trade for the account, and not withdraw. Approve one at the venue \
+             and give its key here; it is not shown as you type, is checked with the venue, and kept on this machine only.\n",
+        )?;
+        loop {
+            let typed = self.terminal.ask_hidden("API wallet key (Enter: none now)")?;
+            if typed.is_empty() {
+                self.terminal.say("  No key: `svc-guard key replace --key-stdin < FILE` stores one later.\n")?;
+                if self.given.key_store == KeyStoreChoice::HostCreds {
+                    self.terminal.say("  So --key-store host-creds has nothing to seal.\n")?;
+                }
+                return Ok(true);
             }
-            return Ok(None);
-        }
-        let checked = read_key(typed.as_slice(), "what was typed")
-            .map_err(Refusal::Key)
-            .and_then(|key| wallet::check(config, key.address()).map(|owner| (key, owner)));
-        match checked {
-            Ok(checked) => return Ok(Some(checked)),
-            Err(refusal) => terminal.say(&format!("  {refusal}\n"))?,
+            if typed.as_slice() == BACK.as_bytes() {
+                return Err(Refusal::Back);
+            }
+            let checked = read_key(typed.as_slice(), "what was typed")
+                .map_err(Refusal::Key)
+                .and_then(|key| wallet::check(&config, key.address()).map(|owner| (key, owner)));
+            match checked {
+                Ok(checked) => {
+                    self.api_wallet = Some(checked);
+                    return Ok(true);
+                }
+                Err(refusal) => self.terminal.say(&format!("  {refusal}\n"))?,
+            }
         }
     }
-}
 
-fn client_key_out(terminal: &Terminal, given: &mut Args) -> Result<Option<PathBuf>, Refusal> {
-    if let Some(file) = given.client_key_out.take() {
-        return Ok(Some(file));
+    fn client_key_out(&mut self) -> Asked {
+        if let Some(file) = &self.given.client_key_out {
+            self.client_key_out = Some(file.clone());
+            return Ok(false);
+        }
+        self.terminal.say(
+            "\nThe bot signs with a client key, which is made now. Name a new file for it, or have it shown once.\n",
+        )?;
+        const SHOWN: &str = "show it";
+        let before = self.client_key_out.as_deref().map_or(SHOWN.into(), Path::to_string_lossy);
+        self.client_key_out =
+            self.terminal.ask_for("File for the client key", Some(&before), |answer| match answer {
+                SHOWN => Ok(None),
+                file => new_file::check(file).map(Some),
+            })?;
+        Ok(true)
     }
-    terminal.say(
-        "\nThe bot signs with a client key, which is made now. Name a new file for it, or have it shown once.\n",
-    )?;
-    let answer = terminal.ask("File for the client key", Some("show it"))?;
-    Ok((answer != "show it").then(|| PathBuf::from(answer)))
-}
 
-fn summary(terminal: &Terminal, home: &Home, config: &Config, key: Option<&SecretKey>) -> Result<(), Refusal> {
-    let key = key.map_or_else(|| "none".to_owned(), |key| key.address().to_string());
-    let cap = config.equity_cap.map_or_else(|| "none".to_owned(), |cap| format!("{cap} USDC"));
-    terminal.say(&format!(
-        "\nTo be set up in {}:\n  mode        {}\n  account     {} on {}\n  API wallet  {key}\n  equity cap  {cap}\n  \
-         listen      {}\n  ip share    {} ({} weight a minute)\n  rules       {}\n",
-        home.dir().display(),
-        config.mode,
-        config.account,
-        config.account_network,
-        config.listen,
-        config.ip_share,
-        config.ip_share.budget_per_minute(),
-        config.rules.to_code(),
-    ))
+    fn agree(&mut self) -> Asked {
+        let key = self.api_wallet.as_ref().map(|(key, _)| key.address());
+        let text = summary::text(self.home, &self.config(), key, self.given.key_store, self.client_key_out.as_deref());
+        self.terminal.say(&text)?;
+        if self.terminal.agree("Set up now?", true)? {
+            Ok(true)
+        } else {
+            Err(Refusal::Flags("not set up; nothing was written"))
+        }
+    }
 }

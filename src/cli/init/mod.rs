@@ -3,8 +3,10 @@
 mod answers;
 mod ask;
 mod flags;
+mod new_file;
 mod report;
 mod rules;
+mod summary;
 
 pub(super) use answers::Args;
 

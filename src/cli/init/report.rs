@@ -1,7 +1,7 @@
 //! The report after a set-up, with the next steps; the one place where a client key is shown.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
@@ -9,7 +9,7 @@ use super::super::output::{print, say};
 use super::super::refusal::Refusal;
 use super::super::set_up::Done;
 use crate::base::mode::Mode;
-use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing};
+use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing, SERVICE_HOME};
 
 pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>) -> Result<(), Refusal> {
     let Done { config, client, notes } = done;
@@ -80,6 +80,7 @@ fn start(home: &Home, config: &Config) -> String {
     let confirm = format!("SVC_MAINNET_CONFIRM={} ", config.account);
     let confirm = if mode == Mode::Mainnet { confirm.as_str() } else { "" };
     match (mode, config.key_store, config.api_wallet) {
+        _ if home.dir() == Path::new(SERVICE_HOME) => "sudo systemctl enable --now svc-guard".to_owned(),
         (Mode::Paper, ..) => "svc-guard run".to_owned(),
         (_, KeyStore::HostCreds, _) => format!(
             "systemd-creds decrypt --name={CREDENTIAL} {} - | {confirm}svc-guard run --network {mode} --key-stdin",

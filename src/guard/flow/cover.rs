@@ -32,7 +32,8 @@ pub(crate) fn refresh(guard: &mut Guard) {
         let mark = guard.view.mark(*asset).or_else(|| guard.view.price(*asset));
         let by = guard.watch.enlarged.get(asset).filter(|(enlarged, _)| *enlarged == side).map(|(_, by)| *by);
         let by = by.unwrap_or_default();
-        Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark, by })))
+        let mid = guard.view.mids.get(asset).copied();
+        Some((*asset, (side, HeldNow { held: position.szi.abs(), entry_px: position.entry_px, mark, mid, by })))
     });
     guard.lines.set_positions(&positions.collect(), read_ms);
     guard.watch.enlarged.clear();

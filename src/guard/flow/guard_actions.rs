@@ -8,7 +8,7 @@ use crate::guard::flow::dispatch::name_orders;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Intent, Planned, Role};
-use crate::guard::state::order_attempts::{AttemptResult, Dust, is_nothing_held, is_too_small};
+use crate::guard::state::order_attempts::{AttemptResult, Dust, found_nobody, is_nothing_held, is_too_small};
 use crate::guard::state::own_cancels;
 use crate::guard::state::send_result::SendResult;
 use crate::guard::state::sent::key::SentKey;
@@ -119,8 +119,8 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, (intent, index): (u64, usize), 
         {
             refused.push((order.asset, text));
         }
-        // A limit on requests decided nothing about the close.
-        is_refused |= !order.is_trigger() && matches!(outcome, AttemptResult::Refused(_));
+        // A limit on requests decided nothing about the close, and an empty book is full again at any moment.
+        is_refused |= !order.is_trigger() && matches!(&outcome, AttemptResult::Refused(text) if !found_nobody(text));
         if let (SendResult::Answered(reply, _), false) = (ending, order.is_trigger())
             && let Status::Filled(..) = reply.status(place)
         {

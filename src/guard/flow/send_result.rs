@@ -268,11 +268,16 @@ fn takes_cover(step: &mut Step<'_>, intent: &Intent, key: (u64, usize), next: us
 }
 
 /// Whether the next action takes the guard's stop away while a client's cancel is about to take, or has taken, the one that
-/// was to stand in its place; it may have named an id that only the answer told. Such actions come last.
+/// was to stand in its place; it may have named an id that only the answer told. Or the position has grown since that was
+/// decided on. Such actions come last.
 fn would_bare(guard: &Guard, intent: &Intent, seq: u64, next: usize) -> bool {
-    let Some(Planned { role: Role::Post, action: Action::Cancel { .. }, places, .. }) = intent.actions.get(next) else {
+    let Some(Planned { role: Role::Post, action, places, .. }) = intent.actions.get(next) else { return false };
+    if !matches!(action, Action::Cancel { .. }) {
         return false;
-    };
+    }
+    if cancel::takes_cover(guard, action, &[], &BTreeMap::new()) {
+        return true;
+    }
     let Some((index, slot, order)) = places.first().and_then(|place| intent.order_at(*place)) else { return false };
     is_being_cancelled(guard, SentKey { intent: seq, index, slot }, order.cloid)
 }

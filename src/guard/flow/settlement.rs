@@ -264,7 +264,10 @@ fn resolve(step: &mut Step<'_>, key: (u64, usize), outcome: Resolution) {
             let at = step.guard.moment(step.now_ms);
             step.guard.sent.accepted(key, at);
         }
-        Resolution::Unknown => step.guard.unsettled.keep(key, doubt, step.now_ms),
+        Resolution::Unknown => {
+            step.guard.sent.given_up(key, step.now_ms);
+            step.guard.unsettled.keep(key, doubt, step.now_ms);
+        }
     }
     step.effects.immediate.extend([Command::Read(Read::Orders), Command::Read(Read::Account)]);
 }

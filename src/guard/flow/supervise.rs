@@ -117,6 +117,9 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
         guard.sent.resting().for_each(|told| guard.view.confirm(told));
         guard.sent.on_orders_read(&guard.view, &left, begun_ms, at);
         guard.forget_order_owners();
+        if guard.is_account_older() {
+            step.effects.immediate.push(Command::Read(Read::AccountNow));
+        }
         let mut own_cancels = std::mem::take(&mut guard.watch.own_cancels);
         own_cancels.retain(|oid| guard.order(oid).is_some());
         guard.watch.own_cancels = own_cancels;

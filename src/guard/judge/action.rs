@@ -15,7 +15,11 @@ pub(crate) fn judge(guard: &Guard, client: Address, action: &Action, now_ms: u64
     let plan = match (open_exits_limit::check(guard, client, &plan), action) {
         (Ok(()), _) => plan,
         // What fills at once needs no room, and goes without what stands beside it.
-        (Err(veto), Action::Order(orders)) => orders::judge(guard, client, orders, now_ms, Some(&veto))?,
+        (Err(veto), Action::Order(orders)) => {
+            let plan = orders::judge(guard, client, orders, now_ms, Some(&veto))?;
+            open_exits_limit::check(guard, client, &plan)?;
+            plan
+        }
         (Err(veto), _) => return Err(veto),
     };
     if let Some(forward) = plan.forward.as_ref().filter(|_| !plan.is_entry) {

@@ -23,7 +23,32 @@ pub(crate) fn guard_kill() -> Veto {
 
 /// The refusal of a type that the guard does not judge, known to the venue or not.
 pub(crate) fn other(name: &str) -> Veto {
-    let name = short(name);
-    let text = format!("{name} is never forwarded: it can move money or authority, or is not known here");
-    Veto::new(Code::ActionNotAllowed, text)
+    let why = match name {
+        "scheduleCancel" => {
+            "when it fires it cancels every order of the account, the stops of the positions too; cancel entries one by \
+             one, or let the guard's kill switch close everything"
+        }
+        "twapOrder" => "its slices would be opened without a judgement of each; send orders",
+        "approveAgent"
+        | "approveBuilderFee"
+        | "convertToMultiSigUser"
+        | "multiSig"
+        | "userSetAbstraction"
+        | "agentSetAbstraction" => {
+            "it gives authority over the account, or changes whose it is; do it at the venue's own page"
+        }
+        "usdSend"
+        | "spotSend"
+        | "sendAsset"
+        | "withdraw3"
+        | "usdClassTransfer"
+        | "subAccountTransfer"
+        | "subAccountSpotTransfer"
+        | "vaultTransfer"
+        | "tokenDelegate"
+        | "cDeposit"
+        | "cWithdraw" => "it moves money; do it at the venue's own page",
+        _ => "it is no type that this guard knows and can judge; do it at the venue's own page",
+    };
+    Veto::new(Code::ActionNotAllowed, format!("{} is never forwarded: {why}", short(name)))
 }

@@ -23,6 +23,10 @@ use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
 use crate::venue::side::PositionSide;
 
+/// Why a stop stays while it is not known what it stands for.
+const UNREAD: &str =
+    "the account was not read since the start, and this stop may cover what it holds; try again in a moment";
+
 const NOT_OPEN: &str = "no order that is open has this id";
 
 /// Stops of the guard's own that one cancel puts in front of it, for one side of a market.
@@ -73,11 +77,20 @@ pub(crate) fn must_wait(guard: &Guard, action: &Action) -> bool {
 fn withheld(guard: &Guard, action: &Action) -> Vec<Option<Veto>> {
     let unseen_stops = may_name_unseen_stop(guard, action);
     let own = guards_own(guard, action).into_iter().zip(unseen_stops);
-    own.map(|places| match places {
-        (true, _) => Some(Veto::new(Code::GuardOrder, GUARDS_OWN)),
-        (false, is_unseen) => is_unseen.then(unseen),
-    })
-    .collect()
+    own.zip(may_cover_unread(guard, action))
+        .map(|places| match places {
+            ((true, _), _) => Some(Veto::new(Code::GuardOrder, GUARDS_OWN)),
+            ((false, true), _) => Some(unseen()),
+            (_, may_cover) => may_cover.then(|| Veto::new(Code::Starting, UNREAD)),
+        })
+        .collect()
+}
+
+/// Which cancels of an action name a stop before the account was read in this life, by place: it may stand for anything.
+fn may_cover_unread(guard: &Guard, action: &Action) -> Vec<bool> {
+    let is_unread = guard.config.mode != Mode::Paper && !guard.is_account_known();
+    let names_stop = |orders: Vec<&Resting>| is_unread && orders.iter().any(|order| order.stop_px.is_some());
+    named(guard, action).into_iter().map(names_stop).collect()
 }
 
 /// The reason for all of them where all are withheld: an id that may yet be shown first.

@@ -6,7 +6,7 @@ use crate::guard::state::exposure::{EntryLeg, Exposure};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::stop_geometry::make_fillable;
 use crate::venue::market::{FIRST_BUILDER_PERP, FIRST_NON_CORE_ASSET, FIRST_OUTCOME};
-use crate::venue::order::Order;
+use crate::venue::order::{Order, Tif};
 use crate::venue::side::Side;
 
 /// An order's kind, by what the account could come to hold.
@@ -37,6 +37,11 @@ pub(crate) fn classify(context: &mut JudgeContext<'_>, order: &mut Order) -> Cla
         add_exit(context.guard, &mut context.exposure, order);
     }
     class
+}
+
+/// Whether an order only closes, marked so or not, and may rest.
+pub(crate) fn may_rest(context: &mut JudgeContext<'_>, order: &Order) -> bool {
+    !order.tif().is_some_and(Tif::is_immediate) && class_of(context, order) == Class::Exit
 }
 
 fn class_of(context: &mut JudgeContext<'_>, order: &Order) -> Class {

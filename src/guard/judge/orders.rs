@@ -76,7 +76,7 @@ impl<'a> Batch<'a> {
                 .err()
         });
         let mut refused: Refused = refused.collect();
-        open_exits_limit::refuse_excess(&orders, &mut refused);
+        open_exits_limit::refuse_excess(guard, &orders, &mut refused);
         no_room.into_iter().for_each(|veto| open_exits_limit::refuse_resting(&orders, &mut refused, veto));
         let mut batch = Self {
             context: JudgeContext { can_split: true, ..JudgeContext::new(guard, client, now_ms) },
@@ -90,8 +90,14 @@ impl<'a> Batch<'a> {
         // Exits first, wherever they stand: the position that they close is not there for an entry to close.
         let classes: Vec<Option<Class>> = orders
             .iter_mut()
-            .zip(refused.iter())
-            .map(|(order, refused)| refused.is_none().then(|| exit::classify(context, order)))
+            .zip(refused.iter_mut())
+            .map(|(order, refused)| {
+                // What only closes rests as well where it was not marked so.
+                if let Some(veto) = no_room.filter(|_| refused.is_none() && exit::may_rest(context, order)) {
+                    *refused = Some(veto.clone());
+                }
+                refused.is_none().then(|| exit::classify(context, order))
+            })
             .collect();
         // Counted before each is looked at: what asks for far too much must cost little.
         let entries = || batch.orders.iter().zip(&classes).filter(|(_, class)| **class == Some(Class::Entry));
@@ -102,6 +108,10 @@ impl<'a> Batch<'a> {
             if class == Some(Class::Entry) {
                 batch.judge_entry(place, veto);
             }
+        }
+        if let Some(veto) = no_room {
+            // So does the part of an entry that closes.
+            open_exits_limit::refuse_resting(&batch.orders, &mut batch.refused, veto);
         }
         batch.fall_together();
         batch

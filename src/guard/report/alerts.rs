@@ -29,7 +29,8 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     });
     for ((code, what, loss, limit), since_ms) in near.zip(guard.risk.near_ms) {
         if since_ms.is_some() {
-            alert(code, format!("{what} {loss:.2} is over 60% of its limit {limit:.2}"), since_ms);
+            let how = if loss >= limit { "has reached" } else { "is over 60% of" };
+            alert(code, format!("{what} {loss:.2} {how} its limit {limit:.2}"), since_ms);
         }
     }
     if let Some((excesses, since_ms)) = over_limit::confirmed(guard) {
@@ -52,7 +53,7 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
         alert(AlertCode::PositionUnknown, format!("the position in {coin} is in no market that is known here"), None);
     }
     for (asset, size) in guard.watch.dust() {
-        let coin = guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
+        let coin = guard.view.coin(asset);
         alert(AlertCode::Dust, format!("the position of {} {coin} is too small to be closed", to_wire(size)), None);
     }
     // An end by the venue's clock: this machine's may be off.
@@ -61,7 +62,10 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
         && until_ms.saturating_sub(now_ms) <= EXPIRY_NOTICE_MS
     {
         let hours = until_ms.saturating_sub(now_ms) / 3_600_000;
-        let text = format!("the API wallet's approval ends in {hours} hours; approve a new one");
+        let text = format!(
+            "the API wallet's approval ends in {hours} hours; approve a new one at the venue, give its key with `svc-guard \
+             key replace --key-stdin`, and restart"
+        );
         alert(AlertCode::ApiWalletExpiring, text, Some(until_ms.saturating_sub(EXPIRY_NOTICE_MS)));
     }
     alerts

@@ -97,10 +97,13 @@ fn equity_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
     if since_ms.is_some_and(|since_ms| now_ms <= since_ms) {
         return None;
     }
-    let when = since_ms.map_or("yet".to_owned(), |_| format!("for over {limit_ms} ms"));
+    let (when, since) = match since_ms {
+        Some(_) => (format!("for over {limit_ms} ms"), "it was"),
+        None => ("yet".to_owned(), "the start, as if nothing had been lost before"),
+    };
     let text = format!(
         "the account's equity: not read {when}; what is held has its cover, entries are vetoed, and halts go by what the \
-         positions win and lose since it was"
+         positions win and lose since {since}"
     );
     Some(Alert { code: AlertCode::AccountStale.as_str().into(), text, since_ms })
 }

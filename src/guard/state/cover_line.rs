@@ -30,6 +30,8 @@ pub(crate) struct HeldNow {
     pub(crate) held: Decimal,
     pub(crate) entry_px: Option<Decimal>,
     pub(crate) mark: Option<Decimal>,
+    /// Where it trades: in a thin market far from the mark.
+    pub(crate) mid: Option<Decimal>,
     pub(crate) by: Enlarged,
 }
 
@@ -203,7 +205,8 @@ impl CoverLine {
     fn may_have_grown(&self, now: HeldNow) -> bool {
         let (Some(before), Some(mark)) = (self.entry_px, now.mark) else { return true };
         let added_px = added_at((self.held, self.entry_px), (now.held, now.entry_px));
-        let (least, most) = (mark.min(before), mark.max(before));
+        let prices = [mark, before].into_iter().chain(now.mid);
+        let (least, most) = prices.fold((mark, mark), |(least, most), px| (least.min(px), most.max(px)));
         let is_there = |px: Decimal| {
             px >= least.saturating_sub(percent_of(mark, SLIPPAGE_PCT))
                 && px <= most.saturating_add(percent_of(mark, SLIPPAGE_PCT))

@@ -13,7 +13,7 @@ pub(crate) const FIRST_PAUSE_MS: u64 = 1_000;
 /// The longest pause after a round in which the venue refused a close.
 const LONGEST_PAUSE_MS: u64 = 60_000;
 
-/// The longest pause after one in which it decided nothing: a limit on requests, no answer, not sent.
+/// The longest pause after one in which it decided nothing: a limit on requests, an empty book, no answer, not sent.
 const LONGEST_UNHEARD_PAUSE_MS: u64 = 5_000;
 
 /// A price that moved by more than one in so many is another price: what was refused then may be taken now.

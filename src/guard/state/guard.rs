@@ -262,13 +262,18 @@ impl Guard {
     }
 
     /// Whether the account as read is of a time before this life, when more may have filled: nobody remembers what the
-    /// venue answered then.
+    /// venue answered then. Or of a time before the first read of the open orders: what rested as the account was read and
+    /// filled before they were is in neither.
     pub(in crate::guard) fn is_account_older(&self) -> bool {
-        let is_older = |account: &AccountView, started_ms: u64| {
-            account.venue_ms < started_ms && account.begun_ms < started_ms.saturating_add(OLDER_FOR_MS)
-        };
-        let (account, started_ms) = (self.view.account.as_ref(), self.started_ms);
-        account.zip(started_ms).is_some_and(|(account, started_ms)| is_older(account, started_ms))
+        let (Some(account), Some(started_ms)) = (&self.view.account, self.started_ms) else { return false };
+        let orders_ms = self.view.orders_since_ms.unwrap_or_default();
+        let is_young = account.begun_ms < started_ms.saturating_add(OLDER_FOR_MS);
+        account.begun_ms < orders_ms || is_young && account.venue_ms < started_ms.max(orders_ms)
+    }
+
+    /// Whether the account was read in this life: before, anything may be held.
+    pub(in crate::guard) fn is_account_known(&self) -> bool {
+        self.view.account.is_some() && !self.is_account_older()
     }
 
     /// Whether the account must hold no position: killed, halted for the day or by drawdown.

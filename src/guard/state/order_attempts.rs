@@ -12,6 +12,9 @@ const FIRST_PAUSE_MS: u64 = 500;
 /// The longest pause before a stop is tried again.
 const LONGEST_PAUSE_MS: u64 = 8_000;
 
+/// The same where the account has no requests left: the venue takes one every ten seconds then, at any moment of these.
+const LONGEST_TURN_PAUSE_MS: u64 = 4_000;
+
 /// The longest pause before a refused close is tried again, once so many came to nothing: who is refused for minutes is
 /// refused for long. Until then the position has no stop, and the refusal may end at any moment.
 const LONGEST_CLOSE_PAUSE_MS: u64 = 60_000;
@@ -91,6 +94,8 @@ pub(crate) enum AttemptResult {
     Refused(String),
     /// Refused because too many orders are open.
     NoRoom,
+    /// Refused because the account has no requests left.
+    NoRequests,
     /// Nothing was decided about it: rate limits, a refusal of the request as a whole, no answer, not sent.
     Unheard,
 }
@@ -99,8 +104,11 @@ impl AttemptResult {
     /// What an answer to `orders` orders says of the one at `place`. Only a status of its own is the venue's word on it:
     /// what refuses the request as a whole (its nonce, expiry, signature or rate) decided nothing about its orders.
     pub(crate) fn of(reply: &Reply, place: usize, orders: usize) -> Self {
-        let Reply::Statuses(statuses) = reply else {
-            return if reply.is_ok() { AttemptResult::Accepted } else { AttemptResult::Unheard };
+        let statuses = match reply {
+            Reply::Statuses(statuses) => statuses,
+            Reply::Done => return AttemptResult::Accepted,
+            Reply::Refused(text) if is_of_requests(text) => return AttemptResult::NoRequests,
+            Reply::Refused(_) => return AttemptResult::Unheard,
         };
         match reply.status(place) {
             Status::Error(_) if statuses.len() < orders => AttemptResult::Unheard,
@@ -112,12 +120,20 @@ impl AttemptResult {
     /// A refusal, unless its text speaks of rates or of the signer: then nothing was decided about the order.
     fn refused(text: String) -> Self {
         let lower = text.to_ascii_lowercase();
+        if is_of_requests(&lower) {
+            return AttemptResult::NoRequests;
+        }
         if lower.contains("too many open orders") {
             return AttemptResult::NoRoom;
         }
         let of_rates = ["too many", "rate limit", "429"].iter().any(|part| lower.contains(part));
         if of_rates || is_of_signer(&text) { AttemptResult::Unheard } else { AttemptResult::Refused(text) }
     }
+}
+
+/// Whether a refusal says that the account has no requests left: it tells how many it has sent.
+fn is_of_requests(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("cumulative requests")
 }
 
 /// Whether a refusal says that nothing is held which the order could reduce.
@@ -128,6 +144,11 @@ pub(crate) fn is_nothing_held(text: &str) -> bool {
 /// Whether a refusal says that the order is under the venue's smallest value.
 pub(crate) fn is_too_small(text: &str) -> bool {
     text.contains("minimum value")
+}
+
+/// Whether an answer says that the order was taken and found nobody to trade with: the next try may.
+pub(crate) fn found_nobody(text: &str) -> bool {
+    text.contains("could not immediately match")
 }
 
 impl RetryState {
@@ -154,6 +175,7 @@ impl RetryState {
                     self.wants_room = true;
                     self.closing = self.closing || self.rooms > MOST_ROOMS;
                 }
+                AttemptResult::NoRequests => self.pause(LONGEST_TURN_PAUSE_MS, now_ms),
                 AttemptResult::Unheard => self.pause(LONGEST_PAUSE_MS, now_ms),
             }
             return;
@@ -162,6 +184,7 @@ impl RetryState {
         let longest_ms = match outcome {
             // What it did not fill is tried again as soon as reads show it.
             AttemptResult::Accepted => FIRST_PAUSE_MS,
+            AttemptResult::NoRequests => LONGEST_TURN_PAUSE_MS,
             AttemptResult::Unheard | AttemptResult::NoRoom => LONGEST_PAUSE_MS,
             AttemptResult::Refused(_) if self.closes < CLOSES_SOON => LONGEST_PAUSE_MS,
             AttemptResult::Refused(_) => LONGEST_CLOSE_PAUSE_MS,

@@ -116,6 +116,11 @@ impl VenueClock {
         self.venue_ms.unwrap_or(self.now_ms)
     }
 
+    /// The machine's time when the venue's was `venue_ms`, in an answer to a question of `begun_ms`; no later than now.
+    pub(crate) fn machine_ms(&self, venue_ms: u64, begun_ms: u64) -> u64 {
+        self.now_ms.saturating_sub(self.best_ms().saturating_sub(venue_ms)).max(begun_ms).min(self.now_ms)
+    }
+
     /// A time that has passed by either clock.
     pub(crate) fn earliest_ms(&self) -> u64 {
         self.best_ms().min(self.now_ms)

@@ -29,6 +29,8 @@ pub(crate) struct View {
     pub(crate) orders_ms: Option<u64>,
     /// When the live feed last told just what was read of them.
     pub(crate) orders_agreed_ms: Option<u64>,
+    /// When the first read of them was taken in.
+    pub(crate) orders_since_ms: Option<u64>,
     /// Orders of other markets, for the status only.
     pub(crate) foreign_orders: Vec<OpenOrder>,
     /// Leverage settings with the time they were learnt.
@@ -197,6 +199,11 @@ impl View {
         self.universe.get(asset)
     }
 
+    /// The name of an asset's market, or its number where it is in none that is known.
+    pub(crate) fn coin(&self, asset: u32) -> String {
+        self.market(asset).map_or_else(|| format!("asset {asset}"), |market| market.coin.clone())
+    }
+
     /// The equity that limits go by, the less of what was read and what the newest marks make of it; `None` until it is known.
     pub(crate) fn equity(&self) -> Option<Decimal> {
         Some(self.valued()?.equity.min(self.equity_now()?))
@@ -337,6 +344,7 @@ impl View {
         }
         let held = std::mem::replace(&mut self.orders, core);
         self.orders_ms = Some(begun_ms);
+        self.orders_since_ms.get_or_insert(now_ms);
         let left = held.into_values().filter_map(|mut order| match self.orders.get(&order.oid) {
             None => Some(order),
             Some(shown) => {

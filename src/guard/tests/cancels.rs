@@ -290,3 +290,37 @@ fn an_id_of_several_orders_is_cancelled_by_the_first_ones_order_id() {
     of(both.clone(), &[&id, &cloid(9)]).reduces();
     of(vec![both[1].clone(), both[2].clone()], &[&id, &other]).reduces();
 }
+
+/// A stop stands for whatever the account holds, and after a start nobody knows what that is before it was read: what filled in
+/// the life before shows in no read of a time before this one.
+#[test]
+fn a_stop_is_not_cancelled_before_the_account_is_read_in_this_life() {
+    let named = |mut order: OpenOrder| {
+        order.cloid = Some(serde_json::from_value(cloid(1)).unwrap());
+        order
+    };
+    let orders = vec![named(open_stop("ETH", "A", "1950", "1", 7)), open("ETH", "B", "1900", "1", 8)];
+    // Never read, of a time before the start, and at the limit.
+    for (read_ms, passes) in [(None, false), (Some(NOW - 1), false), (Some(NOW), true)] {
+        let mut desk = Desk::blank(config(Mode::Testnet, wide()));
+        desk.read_mids(NOW);
+        desk.show(orders.clone());
+        if let Some(read_ms) = read_ms {
+            desk.read_account(read_ms);
+        }
+        let asked = [desk.ask(cancel(&[7])), desk.ask(cancel_by(&cloid(1)))];
+        for decided in asked {
+            if passes {
+                decided.reduces();
+            } else {
+                decided.vetoed("starting").says(&["account", "try again"]);
+            }
+        }
+        // What covers nothing goes, and leaves the stop behind.
+        let decided = desk.ask(cancel(&[7, 8]));
+        let left = if passes { cancel(&[7, 8]) } else { cancel(&[8]) };
+        assert_eq!(decided.forward(), &left, "{read_ms:?}");
+        let wider = desk.ask(batch(vec![(7, stop(ETH, false, "1949", "1"))]));
+        assert_eq!(wider.code() == "stop_loosened", !passes, "{}", wider.event);
+    }
+}

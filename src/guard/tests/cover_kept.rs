@@ -209,6 +209,23 @@ fn fills_in_both_directions_are_told_apart_by_what_rested() {
     }
 }
 
+/// A client's stop for all that is held lets the guard's own go. What an entry that rested has added by the time of its answer it
+/// does not cover.
+#[test]
+fn the_guards_stop_stays_where_the_position_has_grown_meanwhile() {
+    for (held, goes) in [(dec!(1), true), (dec!(1.0001), false)] {
+        let rests = open("ETH", "B", "1990", "1", 6);
+        let (mut desk, _) = desk(wide(), dec!(1), vec![own("1960", "2", 5), rests]);
+        let decided = desk.order(stop(ETH, false, "1970", "1"));
+        assert!(decided.actions().iter().any(|action| action["type"] == "cancel"), "{}", decided.event);
+        desk.now += 100;
+        desk.hold("ETH", held);
+        let effects = desk.answer(decided.seq(), 0, statuses(json!([{"resting": {"oid": 7}}])));
+        let is_cancelled = sends(&effects).iter().any(|send| json_of(&send.action)["type"] == "cancel");
+        assert_eq!(is_cancelled, goes, "{held}");
+    }
+}
+
 /// Nobody remembers what filled before the start: an account of a time before it may lack that.
 #[test]
 fn an_account_of_before_the_start_opens_nothing_and_takes_no_cover_away() {

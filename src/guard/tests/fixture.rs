@@ -137,7 +137,7 @@ impl Desk {
         Self::begin(Guard::new(config, 0), NOW)
     }
 
-    fn begin(guard: Guard, now: u64) -> Self {
+    pub(super) fn begin(guard: Guard, now: u64) -> Self {
         let mids = [("BTC", dec!(60000)), ("ETH", dec!(2000)), ("SOL", dec!(100)), ("ISO", dec!(0.5))];
         let mut desk = Self {
             guard,

@@ -134,7 +134,11 @@ fn a_venue_that_refuses_is_asked_less_and_less_often() {
     let mut seq = flatten(&desk.step(kill()))["seq"].as_u64().unwrap();
     let (mut last, mut pauses) = (desk.now, Vec::new());
     for _ in 0..400 {
-        desk.answer(seq, 0, statuses(json!([{"error": "Order could not immediately match"}])));
+        desk.answer(
+            seq,
+            0,
+            statuses(json!([{"error": "Order price cannot be more than 80% away from the reference price"}])),
+        );
         let effects = look(&mut desk, 500);
         if let Some(intent) = of_kind(&effects, "intent").pop() {
             seq = intent["seq"].as_u64().unwrap();
@@ -263,5 +267,25 @@ fn what_is_gone_by_the_venues_word_is_cancelled_again_ever_more_seldom() {
             }
         }
         assert!(cancels <= at_most && cancels >= at_most / 6, "{error}: {cancels} in a minute");
+    }
+}
+
+/// What the venue told to have filled is held although no read shows it yet: the stop that stands for it goes last.
+#[test]
+fn the_stop_of_a_fill_that_no_read_shows_stays() {
+    for (filled, stays) in [("1", true), ("0", false)] {
+        let mut desk = Desk::new(crate::guard::Mode::Testnet, wide());
+        let seq = desk.order(with(buy(ETH, "2000", "1"), "/t/limit/tif", json!("Ioc"))).seq();
+        desk.now += 100;
+        let status = match filled {
+            "0" => json!({"error": "Order could not immediately match against any resting orders."}),
+            _ => json!({"filled": {"totalSz": filled, "avgPx": "2000.0", "oid": 1}}),
+        };
+        desk.answer(seq, 0, statuses(json!([status, "waitingForTrigger"])));
+        desk.now += 100;
+        desk.show(vec![open_stop("ETH", "A", "1960", "1", 2)]);
+        let effects = desk.step(kill());
+        let cancels = sends(&effects).iter().filter(|send| json_of(&send.action)["type"] == "cancel").count();
+        assert_eq!(cancels, usize::from(!stays), "{filled}: {:?}", events(&effects));
     }
 }

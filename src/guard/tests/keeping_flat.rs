@@ -198,8 +198,12 @@ fn pause_after(outcome: &SendOutcome, rounds: usize) -> u64 {
 
 #[test]
 fn only_refusals_grow_the_pause_beyond_five_seconds() {
-    let refused = SendOutcome::Answered(statuses(json!([{"error": "Order could not immediately match."}])));
+    let refused = SendOutcome::Answered(statuses(json!([{"error": "Order has invalid price."}])));
     let unheard = [
+        // An empty book may be full again the next moment.
+        SendOutcome::Answered(statuses(
+            json!([{"error": "Order could not immediately match against any resting orders."}]),
+        )),
         SendOutcome::NotSent("the venue answered 429".into()),
         SendOutcome::Answered(json!({"status": "err", "response": "Too many cumulative requests sent"})),
     ];
@@ -213,7 +217,7 @@ fn only_refusals_grow_the_pause_beyond_five_seconds() {
 fn another_price_ends_a_long_pause() {
     let (mut desk, mut seq) = killed(dec!(1));
     desk.step(Input::Twaps(Ok(Vec::new())));
-    let refused = statuses(json!([{"error": "Order could not immediately match."}]));
+    let refused = statuses(json!([{"error": "Order has invalid price."}]));
     for _ in 0..6 {
         desk.now += 10;
         desk.answer(seq, 0, refused.clone());

@@ -52,6 +52,7 @@ mod over_limit;
 mod paper;
 mod properties;
 mod protecting;
+mod purses;
 mod realised;
 mod record_cost;
 mod recovering;

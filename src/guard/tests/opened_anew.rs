@@ -27,7 +27,7 @@ fn kept(mut line: CoverLine, now: HeldNow) -> Decimal {
 }
 
 fn now(held: Decimal, entry_px: Decimal, mark: Decimal) -> HeldNow {
-    HeldNow { held, entry_px: Some(entry_px), mark: Some(mark), by: Enlarged::default() }
+    HeldNow { held, entry_px: Some(entry_px), mark: Some(mark), mid: None, by: Enlarged::default() }
 }
 
 fn told(now: HeldNow, size: Decimal, px: Decimal) -> HeldNow {
@@ -62,6 +62,15 @@ fn one_that_grew_is_another_where_no_price_explains_it() {
     // Eighteen more at the market's price, 1 % beyond it, and a step past that.
     for (entry_px, left) in [(dec!(1910), dec!(2)), (dec!(1892.9), dec!(2)), (dec!(1892.89), dec!(0))] {
         assert_eq!(kept(covered(dec!(2)), now(dec!(20), entry_px, dec!(1900))), left, "{entry_px}");
+    }
+}
+
+/// Who buys where a thin market trades, far from the mark, keeps the line of what was held.
+#[test]
+fn one_that_grew_where_the_market_trades_is_no_other() {
+    // One more came at 1730, 1 % of the mark beyond the mid, and a step past that.
+    for (mid, left) in [(None, dec!(0)), (Some(dec!(1749)), dec!(2)), (Some(dec!(1749.01)), dec!(0))] {
+        assert_eq!(kept(covered(dec!(2)), HeldNow { mid, ..now(dec!(3), dec!(1910), dec!(1900)) }), left, "{mid:?}");
     }
 }
 
@@ -157,6 +166,25 @@ fn what_filled_counts_as_far_as_the_entry_price_shows_it() {
         held_at(&mut desk, dec!(2), entry_px);
         let is_loose = line_of(&desk).iter().any(|part| part.0 < dec!(2451));
         assert_eq!(is_loose, is_known, "{entry_px}: {:?}", line_of(&desk));
+    }
+}
+
+/// The account shows what filled soon: a stop that came alive long before is no part of what has changed now.
+#[test]
+fn what_filled_is_looked_for_ten_seconds() {
+    for (late_ms, is_known) in [(10_000, true), (10_001, false)] {
+        let mut desk = ladder("2460", "2411", "1");
+        desk.orders = vec![open_stop("ETH", "A", "2451", "1", 10), open_stop("ETH", "A", "2411", "1", 12)];
+        desk.now += 1;
+        let seen_ms = desk.now;
+        desk.read_orders(seen_ms);
+        desk.mids.insert("ETH".into(), dec!(2455));
+        desk.read_mids(desk.now);
+        desk.now = seen_ms + late_ms - 1_001;
+        held_at(&mut desk, dec!(2), "2486.7");
+        assert_eq!(desk.now, seen_ms + late_ms);
+        let is_loose = line_of(&desk).iter().any(|part| part.0 < dec!(2451));
+        assert_eq!(is_loose, is_known, "{late_ms}: {:?}", line_of(&desk));
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use super::protecting::protected;
-use crate::guard::Input;
+use crate::guard::{Effects, Input};
 use crate::venue::info::OpenOrder;
 
 /// The sizes of the closes and the triggers of the stops that go out once the account was read so.
@@ -81,6 +81,33 @@ fn what_no_other_read_denies_is_closed() {
         let effects = desk.step(Input::Tick);
         let sent = sends(&effects);
         assert_eq!(sent.iter().any(|send| json_of(&send.action)["orders"][0]["t"]["limit"]["tif"] == "Ioc"), is_closed);
+    }
+}
+
+/// What changed since the open orders were read may have got its stop with the change: it waits for those of after it, and for so
+/// long at most.
+#[test]
+fn what_changed_waits_for_the_orders_of_after_that() {
+    for (after_ms, are_read, is_closed) in
+        [(2_100, false, false), (2_100, true, true), (2_499, false, false), (2_500, false, true)]
+    {
+        let mut desk = protected("ETH", dec!(1));
+        desk.orders.clear();
+        desk.mids.insert("ETH".into(), dec!(1950));
+        desk.read_mids(desk.now);
+        desk.now += 1_000;
+        let bare_ms = desk.now;
+        desk.read_orders(bare_ms);
+        desk.positions.insert("ETH", dec!(1.1));
+        for later_ms in [1, 600] {
+            desk.now = bare_ms + later_ms;
+            desk.read_account(desk.now);
+        }
+        desk.now = bare_ms + after_ms;
+        let all = [if are_read { desk.read_orders(desk.now) } else { Effects::default() }, desk.step(Input::Tick)];
+        let sent = all.iter().flat_map(sends).map(|send| json_of(&send.action));
+        let closes = sent.filter(|action| action["orders"][0]["t"]["limit"]["tif"] == "Ioc").count();
+        assert_eq!(closes > 0, is_closed, "{after_ms} {are_read}");
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use crate::guard::{Input, Mode};
+use crate::venue::info::OpenOrder;
 use crate::venue::side::PositionSide;
 
 /// A guard whose buy of 1 ETH was answered with this fill, which no read shows.
@@ -88,4 +89,62 @@ fn a_read_that_shows_it_counts_it_once() {
         assert!(desk.guard.may_be_held(ETH, PositionSide::Long));
         assert_eq!(closes(&mut desk, size), is_exit, "{size}");
     }
+}
+
+/// A take profit that the price has come to closed what was opened: the account shows neither of both, and nothing is held.
+#[test]
+fn a_take_profit_explains_a_fill_that_no_read_shows() {
+    for (px, explains) in [(dec!(2049.9), false), (dec!(2050), true)] {
+        let profit = OpenOrder { order_type: "Take Profit Market".into(), ..open_stop("ETH", "A", "2050", "1", 3) };
+        let mut by_hand = told("1");
+        by_hand.now += 100;
+        by_hand.show(vec![profit]);
+        let mut child = Desk::new(Mode::Testnet, wide());
+        let profit = with(stop(ETH, false, "2050", "1"), "/t/trigger/tpsl", json!("tp"));
+        let stop = stop(ETH, false, "1970", "1");
+        let group =
+            json!({"type": "order", "orders": [at_once(true, "2000", "1"), stop, profit], "grouping": "normalTpsl"});
+        let seq = child.ask(group).seq();
+        child.now += 100;
+        let filled = json!([{"filled": {"totalSz": "1", "avgPx": "2000.0", "oid": 1}}, "waitingForTrigger", "waitingForTrigger"]);
+        child.answer(seq, 0, statuses(filled));
+        for mut desk in [by_hand, child] {
+            desk.now += 1_000;
+            desk.mids.insert("ETH".into(), px);
+            desk.read_mids(desk.now);
+            desk.read_account(desk.now);
+            assert_eq!(desk.guard.may_be_held(ETH, PositionSide::Long), !explains, "{px}");
+        }
+    }
+}
+
+/// A read from between two closes of an entry shows what no sum of what was told by then explains; the next one shows it all.
+#[test]
+fn a_close_explains_the_entry_before_it() {
+    let mut desk = told("1");
+    let close = |desk: &mut Desk, size: &str, oid: u64| {
+        let seq = desk.order(with(close(ETH, false, "1900", size), "/t/limit/tif", json!("Ioc"))).seq();
+        (seq, statuses(json!([{"filled": {"totalSz": size, "avgPx": "2000.0", "oid": oid}}])))
+    };
+    let (first, answer) = close(&mut desk, "0.7", 2);
+    desk.now += 100;
+    desk.answer(first, 0, answer);
+    // At the venue the next one filled in part before this read, and its answer is yet to come.
+    let (second, _) = close(&mut desk, "0.3", 3);
+    desk.now += 100;
+    desk.positions.insert("ETH", dec!(0.1));
+    desk.read_account(desk.now);
+    desk.now += 100;
+    desk.answer(second, 0, statuses(json!([{"filled": {"totalSz": "0.2", "avgPx": "2000.0", "oid": 3}}])));
+    let entry = desk.order(at_once(true, "2000", "0.5")).seq();
+    desk.now += 100;
+    desk.answer(
+        entry,
+        0,
+        statuses(json!([{"filled": {"totalSz": "0.5", "avgPx": "2000.0", "oid": 4}}, "waitingForTrigger"])),
+    );
+    desk.positions.insert("ETH", dec!(0.6));
+    desk.now += 900;
+    desk.read_account(desk.now);
+    assert!(closes(&mut desk, "0.6"));
 }

@@ -2,11 +2,13 @@
 //! last equity is old.
 
 use rust_decimal::{Decimal, dec};
+use serde_json::json;
 
 use super::fixture::*;
-use super::halting::steady;
+use super::halting::{steady, woken};
 use crate::guard::Input;
 use crate::guard::effects::Effects;
+use crate::venue::info::AccountMode;
 
 /// A read of what is held alone, with this much won on it.
 fn unvalued(desk: &mut Desk, won: Decimal) -> Effects {
@@ -59,4 +61,21 @@ fn entries_wait_for_the_equity_once_it_is_old() {
     desk.order(close(ETH, false, "1990", "0.5")).reduces();
     desk.read();
     assert!(!alerted(&desk));
+}
+
+/// What was lost before the start is not known then; what is lost from its first read on is.
+#[test]
+fn a_life_that_has_read_no_equity_counts_from_its_first_read_and_the_day_s_start() {
+    let day =
+        json!({"kind": "day", "at_ms": NOW, "day": "2027-01-15", "venue_ms": NOW, "equity": "10000", "ledger_ms": NOW});
+    for (lost, fires) in [(dec!(499.99), false), (dec!(500), true)] {
+        let mut desk = woken(&[day.to_string()]);
+        desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: NOW });
+        desk.positions.insert("ETH", dec!(1));
+        for won in [dec!(-700), dec!(-700), dec!(-700) - lost, dec!(-700) - lost] {
+            assert!(!desk.guard.risk.is_halted());
+            unvalued(&mut desk, won);
+        }
+        assert_eq!(desk.guard.risk.is_halted(), fires, "{lost}");
+    }
 }

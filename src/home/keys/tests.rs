@@ -82,7 +82,7 @@ fn what_is_no_key_is_refused_without_a_word_of_it() {
     let two = format!("{FAKE}\n{FAKE}\n");
     for text in ["", "\n", "0x", "0x0123", &FAKE[..65], &format!("{FAKE}4"), &two, &long, "0xzz", &"0".repeat(64)] {
         let error = read_key(text.as_bytes(), "standard input").unwrap_err();
-        assert!(matches!(error, KeyFileError::NotAKey(_)), "{text}");
+        assert!(matches!(error, KeyFileError::NotAKey(..)), "{text}");
         assert!(!format!("{error} {error:?}").contains("0123"), "{error}");
     }
     assert!(read_key(&[0xff_u8; 66][..], "standard input").is_err());

@@ -43,6 +43,8 @@ pub(crate) struct Index {
 struct State {
     /// In the journal's order.
     runs: Vec<Arc<Run>>,
+    /// What is about to become a run, oldest first: the disk may take its time.
+    full: Vec<Arc<MemTable>>,
     /// The growing end.
     live: MemTable,
 }
@@ -50,7 +52,9 @@ struct State {
 impl State {
     /// The stretches of the journal before its live end that are not covered, in the journal's order.
     fn gaps(&self) -> impl Iterator<Item = Gap> {
-        let covered = self.runs.iter().map(|run| (run.from, Some(run.to))).chain([(self.live.from, self.live.to)]);
+        let tables = self.full.iter().map(Arc::as_ref).chain([&self.live]);
+        let covered =
+            self.runs.iter().map(|run| (run.from, Some(run.to))).chain(tables.map(|table| (table.from, table.to)));
         let gaps = covered.scan(None, |reached, (from, to)| {
             let before = std::mem::replace(reached, to);
             Some(from.filter(|_| from != before).map(|from| (before, from)))
@@ -85,7 +89,7 @@ impl Index {
                 run.remove(&folder).map_err(OpenError::io(folder.path()))?;
             }
         }
-        let state = RwLock::new(State { runs, live: MemTable::default() });
+        let state = RwLock::new(State { runs, ..State::default() });
         Ok(Index {
             folder,
             faults,
@@ -114,16 +118,30 @@ impl Index {
         Ok(state.live.to)
     }
 
-    /// Adds the entries of one event, which ends at `to`. Where a run cannot be written, its stretch becomes a gap.
+    /// Adds the entries of one event, which ends at `to`. In memory alone: [`Index::write_full`] goes to the disk.
     pub(crate) fn add(&self, entries: impl Iterator<Item = Entry>, to: Position) {
         let mut state = self.write();
         let Some(full) = state.live.add(entries, to) else { return };
         if self.off_disk.load(Ordering::Acquire) {
             return self.wake();
         }
-        match Run::write(&self.folder, &full, &self.faults) {
-            Ok(run) => state.runs.extend(run.map(Arc::new)),
-            Err(_) => self.wake(),
+        state.full.push(Arc::new(full));
+    }
+
+    /// Makes runs of what is full. Where one cannot be written, its stretch becomes a gap. Nobody waits for the disk but who calls.
+    pub(crate) fn write_full(&self) {
+        loop {
+            if self.off_disk.load(Ordering::Acquire) {
+                return;
+            }
+            let Some(table) = self.read().full.first().cloned() else { return };
+            let written = Run::write(&self.folder, &table, &self.faults);
+            let mut state = self.write();
+            state.full.retain(|full| !Arc::ptr_eq(full, &table));
+            match written {
+                Ok(run) => state.runs.extend(run.map(Arc::new)),
+                Err(_) => self.wake(),
+            }
         }
     }
 
@@ -144,7 +162,8 @@ impl Index {
             let state = self.read();
             let is_before = |run: &Run| after.is_some_and(|after| Location::from(&run.to) <= after);
             let runs = state.runs.iter().filter(|run| run.may_hold(tag, key) && !is_before(run));
-            let recent = state.live.entries.range(first..=last).take(limit);
+            let tables = state.full.iter().map(Arc::as_ref).chain([&state.live]);
+            let recent = tables.flat_map(|table| table.entries.range(first..=last)).take(limit);
             let gaps: Vec<Gap> =
                 state.gaps().filter(|(_, to)| after.is_none_or(|after| Location::from(to) > after)).collect();
             (runs.cloned().collect::<Vec<_>>(), recent.copied().collect::<Vec<_>>(), gaps)
@@ -201,6 +220,7 @@ impl Index {
         if self.off_disk.load(Ordering::Acquire) {
             return;
         }
+        self.write_full();
         // Unwritten, it is a gap to the next start.
         let _gap = Run::write(&self.folder, &self.read().live, &self.faults);
     }

@@ -5,11 +5,11 @@
 
 use std::fs::File;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use super::claim::Claim;
 use super::{OnCommit, Store, Volume};
-use crate::base::day::{Day, day_of};
+use crate::base::day::Day;
 use crate::faults::Faults;
 use crate::journal::backlog::Backlog;
 use crate::journal::batch::{Records, Worth, check, size};
@@ -30,6 +30,8 @@ pub(in crate::journal) struct End {
     risk: TailEnd,
     unseen: Option<Position>,
     day: Day,
+    /// Another service has taken the lock.
+    is_taken: bool,
 }
 
 /// What a store in the fallback folder is made of.
@@ -37,8 +39,7 @@ pub(in crate::journal) struct Spare {
     folders: Folders,
     fallback: Folder,
     clients: usize,
-    /// Whether the fallback folder was taken over: by the store itself after an error, or by another one after a hang.
-    claim: Arc<AtomicBool>,
+    claim: Arc<Claim>,
     /// What everybody sees, and what the store sees while it may be given up.
     health: Arc<Health>,
     of_store: Arc<Health>,
@@ -76,7 +77,7 @@ impl Store {
         let Some(fallback) = self.folders.fallback.clone().filter(|_| self.active == 0) else {
             return Err(Box::new(self));
         };
-        let claim = Arc::<AtomicBool>::default();
+        let claim = Arc::<Claim>::default();
         self.claim = Some(Arc::clone(&claim));
         let health = std::mem::take(&mut self.health);
         self.health.follow(&health);
@@ -96,17 +97,48 @@ impl Store {
 
     /// Where it stands.
     pub(in crate::journal) fn end(&self) -> End {
-        End { events: self.events.end(), risk: self.risk.end(), unseen: self.unseen, day: self.day }
+        let is_taken = self.taken.is_some();
+        End { events: self.events.end(), risk: self.risk.end(), unseen: self.unseen, day: self.day, is_taken }
     }
 
     /// Whether another one goes on in its place.
     pub(in crate::journal) fn is_given_up(&self) -> bool {
-        self.active == 0 && self.claim.as_ref().is_some_and(|claim| claim.load(Ordering::Acquire))
+        self.claim.as_ref().is_some_and(|claim| claim.is_given_up())
     }
 
-    /// Whether it may go on in the fallback folder; one of two may.
+    /// Its turn is done, and what it put on disk can be looked up; unless another one does that turn again.
+    pub(in crate::journal) fn conclude(&mut self) {
+        if self.claim.as_ref().is_some_and(|claim| claim.is_done()) {
+            self.tell_index();
+        }
+    }
+
+    /// Where nobody else could do the turn there is nothing to wait for.
+    pub(super) fn index_at_once(&mut self) {
+        if self.claim.is_none() {
+            self.tell_index();
+            self.write_index();
+        }
+    }
+
+    /// Lets the index write what it has gathered: its disk may hang.
+    pub(in crate::journal) fn write_index(&self) {
+        self.index.write_full();
+    }
+
+    fn tell_index(&mut self) {
+        for (entries, end) in self.unindexed.drain(..) {
+            self.index.add(entries.into_iter(), end);
+        }
+    }
+
+    /// Whether it may go on in the fallback folder; one of two may. A disk that failed may hang next: the index is not worth that.
     pub(super) fn claims_fallback(&self) -> bool {
-        self.claim.as_ref().is_none_or(|claim| !claim.swap(true, Ordering::AcqRel))
+        let may_move = self.claim.as_ref().is_none_or(|claim| claim.moves());
+        if may_move {
+            self.index.keep_off_disk();
+        }
+        may_move
     }
 }
 
@@ -116,33 +148,46 @@ impl Spare {
         self.health.follow(&self.of_store);
     }
 
-    /// Goes on from this end in the fallback folder. None where the store did so by itself, or the folder cannot be used.
-    pub(in crate::journal) fn take_over(&self, end: &End) -> Option<Store> {
-        let store = self.store(end).ok()?;
-        let is_first = !self.claim.swap(true, Ordering::AcqRel);
-        if is_first {
-            self.index.keep_off_disk();
-        }
-        is_first.then_some(store)
+    /// The next turn of the store begins.
+    pub(in crate::journal) fn begin(&self) {
+        self.claim.begin();
     }
 
-    fn store(&self, end: &End) -> Result<Store, OpenError> {
+    /// Goes on from this end in the fallback folder, with a turn of this day. None where the store did so by itself or is done with
+    /// its turn, where another service writes the journal, or where the folder cannot be used.
+    pub(in crate::journal) fn take_over(&self, end: &End, day: Day) -> Option<Store> {
+        if end.is_taken || !self.claim.is_at_work() {
+            return None;
+        }
+        let volume = self.volume().ok()?;
+        if !self.claim.gives_up() {
+            return None;
+        }
+        self.index.keep_off_disk();
+        Some(self.store(end, day.max(end.day), volume))
+    }
+
+    fn volume(&self) -> Result<Volume, OpenError> {
         let folder = self.fallback.clone();
         let held = File::open(folder.path()).map_err(OpenError::io(folder.path()))?;
         let mut volume = Volume { redo: Redo::open(&folder)?, folder, held, reserve: Reserve::none() };
         let _shown_by_the_health = volume.reserve.refill(&volume.folder, &self.faults);
+        Ok(volume)
+    }
+
+    fn store(&self, end: &End, day: Day, volume: Volume) -> Store {
         let now = Instant::now();
-        Ok(Store {
+        Store {
             folders: self.folders.clone(),
             volumes: vec![volume],
             active: 0,
             main_hangs: true,
             claim: None,
             clients: self.clients,
-            events: Tail::beyond(Stream::Events, end.events, end.day),
-            risk: Tail::beyond(Stream::Risk, end.risk, end.day),
+            events: Tail::beyond(Stream::Events, end.events, day),
+            risk: Tail::beyond(Stream::Risk, end.risk, day),
             backlog: Backlog::default(),
-            day: end.day.max(day_of(0)),
+            day,
             retried: now,
             looked: now,
             is_full: false,
@@ -156,12 +201,13 @@ impl Spare {
             faults: self.faults.clone(),
             health: Arc::clone(&self.health),
             index: Arc::clone(&self.index),
+            unindexed: Vec::new(),
             on_commit: self.on_commit.clone(),
             written: super::Commit::default(),
             event_lines: Encoded::default(),
             risk_lines: Encoded::default(),
             // The other one holds it for as long as the service lives.
             lock: None,
-        })
+        }
     }
 }

@@ -8,11 +8,13 @@ use super::*;
 /// Longer than the writer waits for the home's disk.
 const HANG_MS: u64 = 6_500;
 
-/// The home's disk hangs at this step of the third batch, and goes on with it later.
-fn hang_at(step: Step) {
+/// The home's disk hangs at this step of one of the first three batches, and goes on with it later.
+fn hang_at((step, nth): (Step, usize)) {
     let place = Place::new();
-    let faults = Faults::new(once(step, 2, Fault::Delay { ms: HANG_MS }));
-    let options = Options { fallback: Some(place.spare.clone()), faults, ..Options::default() };
+    let faults = Faults::new(once(step, nth, Fault::Delay { ms: HANG_MS }));
+    let witness = Some(place.dir.with_file_name("witness"));
+    let options =
+        Options { fallback: Some(place.spare.clone()), witness: witness.clone(), faults, ..Options::default() };
     let (store, _) = open(&place.dir, &options).unwrap();
     let (tell, told) = mpsc::channel();
     let journal = start(store, None, 8, move |n: u64, result| tell.send((n, result.is_ok())).unwrap());
@@ -21,9 +23,10 @@ fn hang_at(step: Step) {
         journal.queue().send(Batch { at_ms: NOON, events, risk, worth: Worth::Own, after: n }).unwrap();
         assert_eq!(told.recv_timeout(Duration::from_secs(60)).unwrap(), (n, true), "{step:?}");
     };
-    (0..2).for_each(send);
-    assert_eq!(journal.health().condition(), Condition::Good);
-    send(2);
+    for n in 0..3 {
+        assert_eq!(journal.health().condition() == Condition::Good, n <= nth as u64, "{step:?}");
+        send(n);
+    }
     let health = journal.health();
     assert_eq!(health.condition(), Condition::Degraded);
     assert!(health.error().unwrap().contains("does not answer"), "{:?}", health.error());
@@ -38,7 +41,8 @@ fn hang_at(step: Step) {
     assert!(matches!(place.refusal(), OpenError::Locked { .. }));
     let moved = place.dir.with_file_name("moved");
     copy_folder(&place.dir, &moved);
-    let (_store, opened) = open(&moved, &Options { fallback: Some(place.spare), ..Options::default() }).unwrap();
+    let (_store, opened) =
+        open(&moved, &Options { fallback: Some(place.spare), witness, ..Options::default() }).unwrap();
     assert_eq!(seqs(&opened), (1..=12).collect::<Vec<_>>(), "{step:?}");
     assert_eq!(numbers(&opened.risk), (0..=6).collect::<Vec<_>>(), "{step:?}");
     verify(&opened);
@@ -46,7 +50,10 @@ fn hang_at(step: Step) {
 
 #[test]
 fn the_fallback_takes_over_from_a_disk_that_hangs() {
-    let steps = [Step::RedoWrite, Step::EventsWrite, Step::EventsSync, Step::RiskSync];
+    // The first batch begins the day's file; that of the risk journal is there.
+    let first = [Step::EventsCreate, Step::EventsFolderSync].map(|step| (step, 0));
+    let third = [Step::RedoWrite, Step::EventsWrite, Step::EventsSync, Step::RiskWrite, Step::RiskSync];
+    let steps = first.into_iter().chain(third.map(|step| (step, 2)));
     std::thread::scope(|scope| steps.into_iter().for_each(|step| drop(scope.spawn(move || hang_at(step)))));
 }
 

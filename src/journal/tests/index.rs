@@ -170,6 +170,7 @@ fn memory_is_bounded() {
     for n in 0..count {
         let to = Position { segment, offset: n + 1, chain: Chain::START };
         index.add(entries(&keys(n), Location { segment, offset: n }), to);
+        index.write_full();
     }
     assert_eq!(place.runs().len(), 3);
     for n in (0..count).step_by(1009) {

@@ -10,6 +10,7 @@ mod index;
 mod lookup;
 mod places;
 mod start;
+mod taken_over;
 mod vouching;
 
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! are counted, and the count is logged.
 
 use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use super::event_log_format::EventFormatter;
 use super::level::Level;
 use crate::base::clock::now_ms;
-use crate::base::text::one_line;
+use crate::base::log_line::Reader;
 use crate::faults::{Faults, Step};
 use crate::service::thread::{Death, spawn};
 
+/// How a line names who says it.
+const NAME: &str = "svc-guard";
 /// Lines and events that wait to be written at most.
 const QUEUE: usize = 1024;
 /// How long a flush may wait for a reader that has stopped.
 const PATIENCE: Duration = Duration::from_millis(400);
-/// Most characters of a line.
-const MAX_LINE: usize = 600;
 
 enum Entry {
     Line(Level, String),
@@ -40,6 +40,17 @@ struct Log {
 }
 
 static LOG: OnceLock<Log> = OnceLock::new();
+static READER: OnceLock<Reader> = OnceLock::new();
+
+/// Says who reads the log, once, before the first line.
+pub(in crate::service) fn read_by(reader: Reader) {
+    _ = READER.set(reader);
+}
+
+/// A line as its reader wants it.
+fn shown(level: Level, text: &str) -> String {
+    READER.get().copied().unwrap_or(Reader::File).line(level, NAME, text, now_ms())
+}
 
 /// Starts the log's thread; lines of up to `most` are written from here on.
 ///
@@ -61,7 +72,7 @@ pub(in crate::service) fn line(level: Level, text: impl Display) {
     match LOG.get() {
         Some(log) if level <= log.most => log.push(Entry::Line(level, text.to_string())),
         Some(_) => {}
-        None => _ = writeln!(io::stderr().lock(), "{}", shown(level, &text.to_string(), None)),
+        None => _ = writeln!(io::stderr().lock(), "{}", shown(level, &text.to_string())),
     }
 }
 
@@ -85,7 +96,7 @@ impl Log {
         match self.entries.try_send(entry) {
             // The log's thread is dead: that, and why the service ends, is told all the same.
             Err(TrySendError::Disconnected(Entry::Line(level, text))) => {
-                _ = writeln!(io::stderr().lock(), "{}", shown(level, &text, None));
+                _ = writeln!(io::stderr().lock(), "{}", shown(level, &text));
             }
             Err(_) => _ = self.dropped.fetch_add(1, Ordering::Relaxed),
             Ok(()) => {}
@@ -95,11 +106,10 @@ impl Log {
 
 /// Writes until nothing more can come. A log that cannot be written stops nothing.
 fn write(most: Level, entries: &Receiver<Entry>, faults: &Faults) -> Result<(), String> {
-    let clocked = io::stderr().is_terminal();
     let mut formatter = EventFormatter::default();
     let put = |level: Level, text: &str| {
         if level <= most {
-            _ = writeln!(io::stderr().lock(), "{}", shown(level, text, clocked.then(now_ms)));
+            _ = writeln!(io::stderr().lock(), "{}", shown(level, text));
         }
     };
     for entry in entries {
@@ -120,33 +130,4 @@ fn write(most: Level, entries: &Receiver<Entry>, faults: &Faults) -> Result<(), 
         }
     }
     Ok(())
-}
-
-/// A line as it is written: on a terminal with the UTC time, which a log keeper adds by itself.
-fn shown(level: Level, text: &str, at_ms: Option<u64>) -> String {
-    let clock = at_ms.map_or_else(String::new, |ms| {
-        let seconds = ms / 1_000;
-        format!("{:02}:{:02}:{:02} ", seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60)
-    });
-    let word = match level {
-        Level::Error => "error: ",
-        Level::Warning => "warning: ",
-        Level::Info => "",
-        Level::Detail => "detail: ",
-    };
-    // Text of a client or of the venue may hold line ends and control characters.
-    format!("{clock}svc-guard: {word}{}", one_line(text, MAX_LINE))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_one_line_with_its_level() {
-        assert_eq!(shown(Level::Info, "fine", None), "svc-guard: fine");
-        assert_eq!(shown(Level::Warning, "a\nsvc-guard: b\u{1b}[2J", None), "svc-guard: warning: a svc-guard: b [2J");
-        assert_eq!(shown(Level::Error, "x", Some(86_400_000 + 3_723_000)), "01:02:03 svc-guard: error: x");
-        assert_eq!(shown(Level::Detail, &"x".repeat(10_000), None).len(), "svc-guard: detail: ".len() + MAX_LINE);
-    }
 }

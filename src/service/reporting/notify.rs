@@ -29,6 +29,8 @@ pub struct Asked {
     pub socket: Option<OsString>,
     /// How long it waits for a sign of life.
     pub watchdog: Option<Duration>,
+    /// What it connected to its journal, as `JOURNAL_STREAM` names it.
+    pub journal: Option<OsString>,
 }
 
 /// The socket of the service manager, or none.
@@ -137,7 +139,7 @@ mod tests {
         let path = folder.path().join("notify");
         let socket = UnixDatagram::bind(&path).unwrap();
         socket.set_nonblocking(true).unwrap();
-        let notify = Notify::open(&Asked { socket: Some(path.into_os_string()), watchdog });
+        let notify = Notify::open(&Asked { socket: Some(path.into_os_string()), watchdog, journal: None });
         (folder, socket, notify)
     }
 
@@ -178,7 +180,8 @@ mod tests {
     fn that_it_is_ready_is_said_again_to_a_manager_that_is_not_there_at_first() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("notify");
-        let notify = Notify::open(&Asked { socket: Some(path.clone().into_os_string()), watchdog: None });
+        let notify =
+            Notify::open(&Asked { socket: Some(path.clone().into_os_string()), watchdog: None, journal: None });
         let mut socket = None;
         notify.ready_with("up", || socket = Some(UnixDatagram::bind(&path).unwrap()));
         let socket = socket.unwrap();
@@ -200,7 +203,8 @@ mod tests {
     fn a_manager_that_does_not_listen_stops_nothing() {
         for socket in [None, Some("/nowhere/notify"), Some("relative"), Some("@nobody-listens-on-this-name"), Some("")]
         {
-            let asked = Asked { socket: socket.map(OsString::from), watchdog: Some(Duration::from_secs(1)) };
+            let asked =
+                Asked { socket: socket.map(OsString::from), watchdog: Some(Duration::from_secs(1)), journal: None };
             let notify = Notify::open(&asked);
             notify.ready("up");
             notify.watchdog().turn(0);

@@ -1,11 +1,17 @@
 //! `/info`, passed through: within the budget that is left for clients' questions, and from the cache where an answer still
 //! holds.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
 use serde_json::{Value, json};
 
 use super::types::Response;
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
+use crate::base::sync::lock;
+use crate::service::reporting::level::Level;
+use crate::service::reporting::log;
 use crate::service::venue_io::info_cache::{self, lasting_ms};
 use crate::service::venue_io::venue_access::VenueAccess;
 use crate::venue::client::{CallError, RawAnswer};
@@ -13,6 +19,8 @@ use crate::venue::weight::{Priority, info_extra, info_weight};
 
 /// Most bytes that are passed on of a refusal's body.
 const REFUSAL_BYTES: usize = 512;
+/// So many accounts that are not the guarded one are told of.
+const MOST_STRANGERS: usize = 8;
 
 /// Answers clients' questions.
 pub(in crate::service) struct InfoProxy {
@@ -20,6 +28,8 @@ pub(in crate::service) struct InfoProxy {
     pub(in crate::service) account: Address,
     /// The addresses of the clients' keys.
     pub(in crate::service) clients: Vec<Address>,
+    /// Other accounts that a client read, each told of once.
+    pub(in crate::service) strangers: Mutex<BTreeSet<Address>>,
 }
 
 /// A question that was read.
@@ -42,8 +52,11 @@ impl InfoProxy {
                 return Err(Response::error(400, "malformed", &format!("the body is not JSON: {error}")));
             }
         };
-        self.ask_for_the_account(&mut question);
+        let stranger = self.ask_for_the_account(&mut question);
         let kind = question.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(user) = stranger.filter(|_| kind == "clearinghouseState") {
+            self.hint_at(user);
+        }
         Ok(Question { text: question.to_string(), kind, key: info_cache::key(&question) })
     }
 
@@ -86,14 +99,32 @@ impl InfoProxy {
         body.map(|body| Response::json(200, body.to_vec()))
     }
 
-    /// A bot that knows only its own key asks about its own address; the account is meant.
-    fn ask_for_the_account(&self, question: &mut Value) {
+    /// Says once of an address that it is not the guarded account: a bot that was given a wrong one shows its figures and
+    /// trades for the account all the same.
+    fn hint_at(&self, user: Address) {
+        let mut told = lock(&self.strangers);
+        if told.len() < MOST_STRANGERS && told.insert(user) {
+            log::line(
+                Level::Info,
+                format!(
+                    "a client reads the account state of {user}, which is not the guarded account {}; if that is the bot's \
+                     own account_address, correct it: its orders are the guarded account's in any case",
+                    self.account
+                ),
+            );
+        }
+    }
+
+    /// A bot that knows only its own key asks about its own address; the account is meant. Whom else it asks about.
+    fn ask_for_the_account(&self, question: &mut Value) -> Option<Address> {
         let user = question.get("user").and_then(Value::as_str).and_then(|text| Address::parse_lenient(text).ok());
-        if user.is_some_and(|user| user == self.account || self.clients.contains(&user))
-            && let Some(members) = question.as_object_mut()
-        {
+        if !user.is_some_and(|user| user == self.account || self.clients.contains(&user)) {
+            return user;
+        }
+        if let Some(members) = question.as_object_mut() {
             members.insert("user".to_owned(), json!(self.account));
         }
+        None
     }
 
     /// Some answers cost by their length, which is known only now.
@@ -119,7 +150,7 @@ fn venue_away(failed: Result<RawAnswer, CallError>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
     use super::*;
     use crate::faults::Faults;
@@ -136,7 +167,7 @@ mod tests {
             metrics: Arc::new(Metrics::new(0, "paper")),
             faults: Faults::default(),
         };
-        InfoProxy { venue, account: Address([0x11; 20]), clients: Vec::new() }
+        InfoProxy { venue, account: Address([0x11; 20]), clients: Vec::new(), strangers: Mutex::default() }
     }
 
     fn answer(proxy: &InfoProxy, question: &Value) -> Response {

@@ -43,6 +43,8 @@ const ROUTES: &[Route] = &[
     Route { path: "/", ..GET },
     Route { path: "/monitor/style.css", ..GET },
     Route { path: "/monitor/icon.svg", ..GET },
+    Route { path: "/monitor/icon-warn.svg", ..GET },
+    Route { path: "/monitor/icon-bad.svg", ..GET },
     Route { path: "/monitor/script.js", ..GET },
     Route { path: "/monitor/dom.js", ..GET },
     Route { path: "/monitor/feed.js", ..GET },

@@ -15,7 +15,9 @@ use crate::venue::weight::info_weight;
 pub enum NotTheAgent {
     /// It is the account's own key.
     #[error(
-        "the key is the account's own ({0}); approve an API wallet at the venue and give its key, which cannot withdraw"
+        "the key is that of {0}, which is named as the account itself; if {0} is your API wallet, name the main account \
+         that approved it (--account); if it is the account, keep its key away from here, approve an API wallet at the \
+         venue and give that one's key, which cannot withdraw"
     )]
     OwnKey(Address),
     /// It is the API wallet of another account (the key's address, that account, the account wanted).

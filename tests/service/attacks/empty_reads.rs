@@ -96,6 +96,27 @@ fn positions_are_covered_and_closed_although_the_equity_cannot_be_read() {
     }
 }
 
+/// Nothing tells a life that starts then what the account is worth. What it sees being lost fires the daily loss stop all the
+/// same.
+#[test]
+fn a_start_that_cannot_read_the_equity_halts_by_what_the_positions_lose() {
+    let mut stand = Stand::set_up(Mode::Testnet, &WIDE.replace("daily_loss = \"90\"", "daily_loss = \"5\""));
+    stand.venue.setting("abstraction", json!("unifiedAccount")).unwrap();
+    stand.launch();
+    until("a first read", || (stand.send(&resting())["status"] == "ok").then_some(()));
+    hold_covered(&stand, "ETH", "0.4");
+    stand.kill();
+    stand.venue.fault("spotClearinghouseState", "http_422", 1_000_000).unwrap();
+    stand.launch();
+    until("the alert", || {
+        stand.status()["alerts"].to_string().contains("the account's equity: not read").then_some(())
+    });
+    // A person buys, far above the market: over the day's limit is lost at once.
+    stand.venue.control(&json!({"op": "position", "coin": "SOL", "szi": "100", "entry_px": "170"})).unwrap();
+    until_flat(&stand);
+    assert_eq!(stand.status()["risk"]["state"], "halted_for_day");
+}
+
 /// What the account is worth is not known without its mode; what it holds is.
 #[test]
 fn a_start_that_cannot_read_the_mode_covers_and_closes_what_is_held() {

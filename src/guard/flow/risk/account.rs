@@ -6,7 +6,6 @@
 use crate::base::day::day_of;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::risk::halt::Seen;
-use crate::guard::flow::risk::ledger::LEDGER_GRACE_MS;
 use crate::guard::flow::risk::{halt, ledger, mode, records};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::risk::cash_balance::Cash;
@@ -119,11 +118,12 @@ fn measure(step: &mut Step<'_>, mark: EquitySample, begun_ms: u64, cash: &Cash) 
 /// jumps; then the mode too, for the equity may be kept somewhere else. Prices that leap move no cash: neither could say
 /// anything of them, and would take the weight that the steady reads need.
 fn ask_for_ledger(step: &mut Step<'_>) {
+    let shows_ms = ledger::shows_ms(step.guard, step.now_ms);
     let risk = &mut step.guard.risk;
     if risk.has_cash_jumped() {
         (risk.ledger_wanted, risk.mode_wanted) = (JUMP_READS, true);
         // What came in hides a loss until it is told of: the ledger is read once more as soon as it must show it.
-        risk.ledger_again_ms = Some(step.now_ms.saturating_add(LEDGER_GRACE_MS));
+        risk.ledger_again_ms = Some(shows_ms);
     } else if risk.ledger_asked_ms.is_none() {
         risk.ledger_wanted = 2;
     }

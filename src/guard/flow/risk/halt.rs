@@ -3,7 +3,7 @@
 use crate::base::amount::{percent_of, to_wire};
 use crate::guard::config::Mode;
 use crate::guard::effects::{Command, Read};
-use crate::guard::flow::risk::ledger::LEDGER_GRACE_MS;
+use crate::guard::flow::risk::ledger::{self, LEDGER_GRACE_MS};
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{flatten, risk_event};
 use crate::guard::state::guard::Guard;
@@ -43,16 +43,19 @@ pub(crate) fn check_limits(step: &mut Step<'_>, equity: Decimal, seen: Seen) {
         return;
     };
     // What looks like a loss may be a withdrawal, also one of which only the last part shows.
-    let ledger_from_ms = step.now_ms.saturating_add(LEDGER_GRACE_MS);
+    let ledger_from_ms = match seen {
+        Seen::ByMarks => step.now_ms.saturating_add(LEDGER_GRACE_MS),
+        Seen::Before | Seen::Anew => ledger::shows_ms(step.guard, step.now_ms),
+    };
     // Cash that goes while the equity stays was lost before, on a position that was closed.
     let has_cash_jumped = step.guard.risk.has_cash_jumped() && step.guard.risk.jumped;
     match &mut step.guard.risk.unconfirmed {
-        None => {
+        None | Some(UnconfirmedLoss { reads: 0, .. }) => {
             let Risk { cash, cash_before, .. } = &step.guard.risk;
             // The last read did not show what marks show now.
             let cash_before = if seen == Seen::ByMarks { cash } else { cash_before }.clone();
             let doubt = UnconfirmedLoss {
-                seen_ms: step.now_ms,
+                seen_ms: step.guard.risk.unconfirmed.as_ref().map_or(step.now_ms, |doubt| doubt.seen_ms),
                 mode_from_ms: step.now_ms,
                 ledger_from_ms,
                 is_ledger_asked: false,
@@ -107,7 +110,11 @@ pub(crate) fn on_gap(step: &mut Step<'_>) {
 /// still tell, the cash that is gone explains none of it.
 fn loss_on_positions(guard: &Guard, equity: Decimal) -> Option<Breach> {
     guard.risk.unconfirmed.as_ref().filter(|doubt| doubt.reads >= 2)?;
-    let gone = guard.risk.cash_history.gone(guard.risk.cash.as_ref()?)?;
+    let gone = match &guard.risk.cash {
+        Some(cash) => guard.risk.cash_history.gone(cash)?,
+        // No read of this life has told it: only what positions win and lose is counted.
+        None => Decimal::ZERO,
+    };
     loss_without(guard, gone, equity)
 }
 

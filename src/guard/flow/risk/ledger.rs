@@ -10,6 +10,14 @@ use crate::venue::info::LedgerUpdate;
 /// The ledger shows a flow so late, as a rule.
 pub(crate) const LEDGER_GRACE_MS: u64 = 2_000;
 
+/// From when on the ledger shows what the account as read does: what that is of had happened when it was made, however late
+/// the answer came.
+pub(crate) fn shows_ms(guard: &Guard, now_ms: u64) -> u64 {
+    let account = guard.view.account.as_ref();
+    let made_ms = account.map_or(now_ms, |account| guard.clock.machine_ms(account.venue_ms, account.begun_ms));
+    made_ms.saturating_add(LEDGER_GRACE_MS)
+}
+
 /// What came more than so many times as long ago has its company in the ledger by then.
 const LONG: u64 = 30;
 

@@ -80,23 +80,26 @@ pub(crate) fn carry_equity(guard: &mut Guard) {
 }
 
 /// The equity of an account whose last read did not tell it: the last settled one, carried on with what the positions won and
-/// lost since, if there is one.
+/// lost since. A life that has read none counts from its first read on, as if the account were worth then what the day began
+/// with: what came before is not known, and a loss that is as large as a limit by itself fires the halt.
 pub(crate) fn carry_unread_equity(guard: &mut Guard) -> Option<Decimal> {
     let View { account: Some(account), mids, mids_ms, .. } = &mut guard.view else { return None };
     let is_priced = *mids_ms >= Some(account.begun_ms);
+    let day_start = guard.risk.day_start;
+    guard.risk.settled.carry_from(|| day_start.map(|start| Cash::of(account).valued_at(start.equity)));
     let equity = guard.risk.settled.carry(account, |asset| mids.get(&asset).copied(), is_priced)?;
     account.equity = equity;
     Some(equity)
 }
 
 /// The first equity after a change of the mode: what it differs by came or went with that, but for what the positions won and
-/// lost since the last settled read.
+/// lost since the last read of before.
 pub(crate) fn count_change(step: &mut Step<'_>, mark: EquitySample) {
     if !std::mem::take(&mut step.guard.risk.mode_changed) {
         return;
     }
-    let (Some(last), Some(account)) = (step.guard.risk.settled.last(), &step.guard.view.account) else { return };
-    // What was closed went at the price that the last read showed: prices of another moment could tell anything.
+    let Some(account) = &step.guard.view.account else { return };
+    let Some(last) = step.guard.risk.settled.before_change(account, mark.equity) else { return };
     let (before, last_ms) = (last.carried_to(account, |_| None).equity, last.at_ms);
     step.guard.risk.note_purse_change(last_ms, mark.at_ms);
     let usd = mark.equity.saturating_sub(before);

@@ -15,8 +15,8 @@ pub(crate) fn check_reads(guard: &Guard) -> Result<&AccountView, Veto> {
         return Err(Veto::new(Code::Starting, "the open orders have not been read yet; try again in a moment"));
     }
     if guard.is_account_older() {
-        let text =
-            "the account as read is of a time before the start, and may lack what filled since; try again in a moment";
+        let text = "the account was not read since the start and the first read of the open orders, and may lack what filled; \
+             try again in a moment";
         return Err(Veto::new(Code::Starting, text));
     }
     Ok(account)

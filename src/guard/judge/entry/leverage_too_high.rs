@@ -10,7 +10,8 @@ pub(crate) fn check(guard: &Guard, asset: u32, leverage: u32) -> Result<(), Veto
     if leverage <= limit {
         return Ok(());
     }
-    let text = format!("leverage {leverage} for asset {asset} is over {limit}; ask for at most {limit}");
+    let coin = guard.view.coin(asset);
+    let text = format!("leverage {leverage} for {coin} is over {limit}; ask for at most {limit}");
     Err(Veto::new(Code::LeverageTooHigh, text).with(&limit, &leverage))
 }
 

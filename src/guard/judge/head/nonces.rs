@@ -13,7 +13,12 @@ pub(crate) fn burn(guard: &mut Guard, client: Address, nonce: u64, now_ms: u64) 
     window.burn(nonce, now_ms).map_err(|refusal| match refusal {
         NonceRefusal::Reused => Veto::new(Code::NonceReused, format!("nonce {nonce} was used before; use a new one")),
         NonceRefusal::FarFromNow { oldest, newest } => {
-            let text = format!("nonce {nonce} is outside {oldest} to {newest}; use the time in milliseconds");
+            let off_s = nonce.abs_diff(now_ms) / 1_000;
+            let side = if nonce < now_ms { "behind" } else { "ahead of" };
+            let text = format!(
+                "nonce {nonce} is outside {oldest} to {newest}: as a time it is {off_s} s {side} this machine's clock; set \
+                 the bot's clock, and use the time in milliseconds"
+            );
             Veto::new(Code::NonceOutOfWindow, text)
         }
         NonceRefusal::BelowRemembered { lowest } => {

@@ -19,8 +19,8 @@ pub(crate) fn check_entries(guard: &Guard, entries: &[EntryNote], now_ms: u64) -
         Some(entry) => {
             let (side, size, px) = (Side::of(entry.is_buy).name(), to_wire(entry.size), to_wire(entry.px));
             let text = format!(
-                "the same {side} of {size} at {px} in asset {} came within {window_ms} ms; wait, or change it",
-                entry.asset
+                "the same {side} of {size} at {px} in {} came within {window_ms} ms; wait, or change it",
+                guard.view.coin(entry.asset)
             );
             Err(Veto::new(Code::DuplicateOrder, text))
         }

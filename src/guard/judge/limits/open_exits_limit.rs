@@ -1,8 +1,9 @@
 //! `open_exits_limit`: reduce-only orders that rest. The venue takes 1000 open orders from an account, and the guard's own
 //! stops must find room among them. What fills at once or not at all always passes. The children of an entry count from
-//! when they are asked for: they rest once it has filled.
+//! when they are asked for: they rest once it has filled. What rests after a start nobody knows before the open orders are
+//! read: until then all count that the journal says were placed.
 
-use crate::base::address::Address;
+use crate::base::address::{Address, Cloid};
 use crate::guard::code::Code;
 use crate::guard::judge::fair_part;
 use crate::guard::judge::plan::Plan;
@@ -30,7 +31,7 @@ pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan) -> Result<(), V
     let own = exits.of_client(client);
     let count = own.saturating_add(more);
     if count > OF_CLIENT {
-        return Err(refusal((own, more, OF_CLIENT), "of this client", 0));
+        return Err(refusal(guard, (own, more, OF_CLIENT), "of this client", 0));
     }
     if guard.config.clients.len() > 1 && count <= fair_part::part(guard, OF_ACCOUNT) {
         // Its own part, whoevers the others are.
@@ -38,19 +39,19 @@ pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan) -> Result<(), V
     }
     let kept = exits.kept_for_others(guard, client, OF_ACCOUNT);
     if exits.all.saturating_add(more).saturating_add(kept) > OF_ACCOUNT {
-        return Err(refusal((exits.all, more, OF_ACCOUNT), "of all clients", kept));
+        return Err(refusal(guard, (exits.all, more, OF_ACCOUNT), "of all clients", kept));
     }
     Ok(())
 }
 
 /// Refuses those of a request that has more than a client may rest in all, before anything of it is looked at: what asks
 /// for far too much must cost little.
-pub(crate) fn refuse_excess(orders: &[Order], refused: &mut [Option<Veto>]) {
+pub(crate) fn refuse_excess(guard: &Guard, orders: &[Order], refused: &mut [Option<Veto>]) {
     let asked = orders.iter().filter(|order| rests(order)).count();
     if asked <= OF_CLIENT {
         return;
     }
-    refuse_resting(orders, refused, &refusal((0, asked, OF_CLIENT), "of this client", 0));
+    refuse_resting(orders, refused, &refusal(guard, (0, asked, OF_CLIENT), "of this client", 0));
 }
 
 /// Refuses those of a request that may rest.
@@ -60,10 +61,15 @@ pub(crate) fn refuse_resting(orders: &[Order], refused: &mut [Option<Veto>], vet
     }
 }
 
-fn refusal((open, more, limit): (usize, usize, usize), whose: &str, kept: usize) -> Veto {
+fn refusal(guard: &Guard, (open, more, limit): (usize, usize, usize), whose: &str, kept: usize) -> Veto {
+    let unread = if guard.view.orders_ms.is_none() {
+        ", or try again once the open orders have been read, in a moment: until then all count that were placed before the start"
+    } else {
+        ""
+    };
     let text = format!(
         "{open} reduce-only orders {whose} rest and {more} more are over {limit}{}; cancel some first, or send them to \
-         fill at once (Ioc)",
+         fill at once (Ioc){unread}",
         fair_part::told(kept)
     );
     Veto::new(Code::OpenExitsLimit, text).with(&limit, &open.saturating_add(more))
@@ -74,7 +80,10 @@ fn exits(guard: &Guard) -> fair_part::Resting {
     let read = guard.view.orders.values().filter(|order| is_exit(order)).map(|order| order.cloid);
     let children = guard.view.orders.values().flat_map(|order| &order.order.children).map(|child| child.cloid);
     let children = children.filter(|cloid| !cloid.as_ref().is_some_and(is_guard_stop));
-    fair_part::Resting::count(guard, read.chain(children).chain(guard.sent.exits_on_their_way()))
+    let is_earlier = |cloid: &Cloid| guard.view.orders_ms.is_none() && guard.order_owners.contains_key(cloid);
+    let sent = guard.sent.exits_on_their_way().filter(|cloid| !cloid.as_ref().is_some_and(is_earlier));
+    let earlier = guard.order_owners.keys().copied().filter(is_earlier).map(Some);
+    fair_part::Resting::count(guard, read.chain(children).chain(sent).chain(earlier))
 }
 
 fn is_exit(order: &Resting) -> bool {

@@ -106,6 +106,12 @@ impl EquityHistory {
         }
     }
 
+    /// The same by settled reads alone: what was read since may be of another purse.
+    pub(crate) fn before_by_settled(&self, time_ms: u64, flows: &SeenTransfers) -> Option<Decimal> {
+        let mut settled = self.0.iter().rev().filter(|known| known.is_settled && known.sample.at_ms < time_ms);
+        settled.next().map(|known| known.carried(flows, time_ms.saturating_sub(1)))
+    }
+
     /// The last read before a flow at `time_ms` and the first one after it that the flows explain by it. The last settled one
     /// stands in for one that nothing explains; where that does not help either, they are what they are.
     fn around(&self, time_ms: u64, flows: &SeenTransfers) -> (Option<Known>, Option<EquitySample>) {
@@ -122,5 +128,25 @@ impl EquityHistory {
         let first = later().next();
         let both = nearest.and_then(explained).or_else(|| settled.and_then(explained));
         both.unwrap_or((if first.is_some() { nearest } else { settled }, first))
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_decimal::dec;
+
+    #[test]
+    fn what_was_settled_tells_what_a_doubted_purse_does_not() {
+        let mut history = EquityHistory::default();
+        let flows = SeenTransfers::default();
+        assert_eq!(history.before_by_settled(150, &flows), None);
+        for (at_ms, equity, is_settled) in
+            [(100, dec!(10000), true), (200, dec!(1000), false), (300, dec!(1000), false)]
+        {
+            history.add(EquitySample { at_ms, equity }, is_settled);
+        }
+        assert_eq!([101, 250].map(|at_ms| history.before_by_settled(at_ms, &flows)), [Some(dec!(10000)); 2]);
+        assert_eq!(history.before(250, Decimal::ZERO, &flows), Some(dec!(1000)));
+        assert_eq!(history.before_by_settled(100, &flows), None);
     }
 }

@@ -185,6 +185,12 @@ impl Risk {
 
     /// What the account was worth just before a flow.
     pub(crate) fn equity_before(&self, flow: &Transfer) -> Option<Decimal> {
+        if self.settled.is_purse_doubted(self.mode_ms)
+            && self.equities.unexplained_at(flow.time_ms, &self.taken).is_some()
+            && let Some(before) = self.equities.before_by_settled(flow.time_ms, &self.taken)
+        {
+            return Some(before);
+        }
         let unsure = if flow.is_sure { Decimal::ZERO } else { flow.usd };
         self.equities.before(flow.time_ms, unsure, &self.taken)
     }
@@ -235,7 +241,7 @@ impl Risk {
 
     /// The equity is read somewhere else from now on: nothing read before compares with it, but by what the change moved.
     pub(crate) fn change_purse(&mut self) {
-        self.unconfirmed = None;
+        self.unconfirmed.iter_mut().for_each(UnconfirmedLoss::on_change);
         (self.cash, self.cash_before) = (None, None);
         self.equities.drop_unsettled();
         self.cash_history.clear();

@@ -20,12 +20,26 @@ const WINDFALL: Decimal = Decimal::TWO;
 /// A jump is taken for what it looks like after this long, whatever the mode says or does not say.
 const MAX_HELD_MS: u64 = 10_000;
 
+/// Equities far from one another that are held at most.
+const MOST_LEVELS: usize = 8;
+
 /// A read that is not settled yet.
 #[derive(Debug, Clone)]
 struct Held {
     cash: Cash,
     /// When the first one of these was.
     since_ms: u64,
+    /// Of the reads since then the last one at each equity: one of before a change of the purse, and those of the wrong one.
+    levels: Vec<Cash>,
+}
+
+impl Held {
+    fn note(&mut self, cash: &Cash) {
+        self.levels.pop_if(|last| !jumps(last.equity, cash.equity));
+        self.levels.push(cash.clone());
+        let over = self.levels.len().saturating_sub(MOST_LEVELS);
+        self.levels.drain(..over);
+    }
 }
 
 /// The last read that was settled, and the one that is not yet.
@@ -33,7 +47,7 @@ struct Held {
 pub(crate) struct Settled {
     last: Option<Cash>,
     held: Option<Held>,
-    /// The last one, carried on over reads that did not tell the equity.
+    /// The last one, or the day's start, carried on over reads that did not tell the equity.
     carried: Option<Cash>,
 }
 
@@ -41,6 +55,16 @@ impl Settled {
     /// The last read that sets marks.
     pub(crate) fn last(&self) -> Option<&Cash> {
         self.last.as_ref()
+    }
+
+    /// The last read before a change of the purse: one that is not settled, where it had lost and the first read after it shows the
+    /// same, for that loss was no flow. What had come in may be of the change, and sets no mark.
+    pub(crate) fn before_change(&self, account: &AccountView, equity: Decimal) -> Option<&Cash> {
+        let last = self.last.as_ref()?;
+        // What was closed went at the price that the last read showed: prices of another moment could tell anything.
+        let is_same = |cash: &Cash| !jumps(cash.carried_to(account, |_| None).equity, equity);
+        let mut unsettled = self.held.iter().flat_map(|held| held.levels.iter().rev());
+        unsettled.find(|cash| cash.equity < last.equity && is_same(cash)).or(Some(last))
     }
 
     /// The last settled equity, while reads show a higher one that came from nowhere.
@@ -72,6 +96,13 @@ impl Settled {
         Some(equity)
     }
 
+    /// Has what was read without its equity be carried on from this, where no read of this life has told it.
+    pub(crate) fn carry_from(&mut self, cash: impl FnOnce() -> Option<Cash>) {
+        if self.last.is_none() && self.carried.is_none() {
+            self.carried = cash();
+        }
+    }
+
     /// Takes a read in; whether it sets marks. `mode_ms` is when the last read of the mode began.
     pub(crate) fn add(&mut self, cash: &Cash, mode_ms: u64, now_ms: u64) -> bool {
         self.carried = None;
@@ -80,7 +111,8 @@ impl Settled {
             return true;
         };
         if jumps(last.equity, cash.equity) {
-            let held = self.held.get_or_insert(Held { cash: cash.clone(), since_ms: now_ms });
+            let held = self.held.get_or_insert(Held { cash: cash.clone(), since_ms: now_ms, levels: Vec::new() });
+            held.note(cash);
             if !cash.is_like(&held.cash) {
                 // How long prices have leapt says nothing of cash that moved only now.
                 held.since_ms = now_ms;
@@ -106,7 +138,7 @@ impl Settled {
     }
 
     pub(crate) fn shift(&mut self, flow: &Transfer) {
-        let held = self.held.as_mut().map(|held| &mut held.cash);
+        let held = self.held.iter_mut().flat_map(|held| held.levels.iter_mut().chain([&mut held.cash]));
         self.last.iter_mut().chain(held).chain(&mut self.carried).for_each(|cash| cash.shift(flow));
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct UnconfirmedLoss {
     /// From when on the ledger must be read, and whether it was asked for then.
     pub(crate) ledger_from_ms: u64,
     pub(crate) is_ledger_asked: bool,
-    /// Account reads in a row that show it.
+    /// Account reads in a row that show it: none since the account changed its purse.
     pub(crate) reads: u32,
     /// Whether the reads had a gap since it was first seen.
     pub(crate) had_gap: bool,
@@ -36,6 +36,11 @@ impl UnconfirmedLoss {
             (self.seen_ms, self.mode_from_ms) = (now_ms, now_ms);
             (self.ledger_from_ms, self.is_ledger_asked) = (ledger_from_ms, false);
         }
+    }
+
+    /// The account changed its purse: a loss that is still there is made sure of anew, and no longer than if it had not.
+    pub(crate) fn on_change(&mut self) {
+        (self.reads, self.cash_before) = (0, None);
     }
 
     pub(crate) fn may_go_on(&self, now_ms: u64) -> bool {

@@ -65,19 +65,6 @@ impl SentOrders {
         }));
     }
 
-    /// Reserves what an action of an earlier life could still fill. Its stops and cancels are in the first reads or
-    /// nowhere: counted here, they would keep a position bare.
-    pub(crate) fn reserve_recovered(&mut self, (intent, index): (u64, usize), action: &Action) {
-        // What a modify replaces carries the same id, and nobody remembers what the open orders showed before.
-        let is_modify = matches!(action, Action::Modify { .. } | Action::BatchModify { .. });
-        for (slot, order) in action.orders().enumerate().filter(|(_, order)| !order.is_trigger()) {
-            let others = self.orders.iter().filter(|other| other.cloid == order.cloid);
-            let others = others.filter_map(|other| other.oid).collect();
-            let matched_by = if is_modify { MatchedBy::Nothing } else { MatchedBy::CloidSince(0, others) };
-            self.orders.push(SentOrder::new(SentKey { intent, index, slot }, order, None, matched_by));
-        }
-    }
-
     /// Takes in how an action ended.
     pub(crate) fn on_result(
         &mut self,

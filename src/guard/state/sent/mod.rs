@@ -12,5 +12,6 @@ mod lost;
 mod moves;
 pub(crate) mod order;
 mod pause;
+mod recovered;
 pub(crate) mod trigger;
 pub(crate) mod unshown;

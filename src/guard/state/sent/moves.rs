@@ -7,7 +7,7 @@ use crate::guard::state::cover_line::Told;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// As many causes are looked at for one move: every sum of them is tried.
 const MOST_CAUSES: usize = 10;
@@ -70,7 +70,17 @@ impl SentOrders {
                 self.unexplained.push((*asset, signed));
             }
         }
-        let is_over = |order: &SentOrder| order.is_settled_by(read);
+        // A close tells what became of an entry that is not proven yet.
+        let unproven = self.orders.iter().filter(|order| !order.reduce_only && !order.unshown().is_zero());
+        let unproven: BTreeSet<u32> =
+            unproven.filter(|order| !order.is_late_for(read)).map(|order| order.asset).collect();
+        let explains = |order: &SentOrder| {
+            order.reduce_only
+                && !order.unshown().is_zero()
+                && unproven.contains(&order.asset)
+                && !order.is_late_for(read)
+        };
+        let is_over = |order: &SentOrder| order.is_settled_by(read) && !explains(order);
         let (over, kept) = std::mem::take(&mut self.orders).into_iter().partition(is_over);
         self.orders = kept;
         let over: Vec<SentOrder> = over;
@@ -114,7 +124,8 @@ impl SentOrders {
         };
         let is_filled = |order: &&Resting| match order.stop_px {
             Some(px) => is_met(px, !order.is_buy),
-            None => !order.is_trigger && is_met(order.px, order.is_buy),
+            None if order.is_trigger => order.order.take_profit_px().is_some_and(|px| is_met(px, order.is_buy)),
+            None => is_met(order.px, order.is_buy),
         };
         let signed = |size: Decimal, is_buy: bool| if is_buy { size } else { -size };
         let rested = view.orders.values().filter(is_of).filter(is_filled);
@@ -122,7 +133,7 @@ impl SentOrders {
         let fired = self
             .triggers
             .iter()
-            .filter(|trigger| trigger.asset == asset && trigger.stop_px.is_some_and(|px| is_met(px, !trigger.is_buy)));
+            .filter(|trigger| trigger.asset == asset && trigger.fires.is_some_and(|(px, is_low)| is_met(px, is_low)));
         let fired =
             fired.map(|trigger| Cause { size: signed(trigger.size, trigger.is_buy), place: None, is_told: false });
         let sent = self.orders.iter().enumerate().filter(|(_, order)| {

@@ -5,7 +5,7 @@ use super::key::{Phase, SentKey};
 use crate::base::address::Cloid;
 use crate::guard::state::cover::CoverSize;
 use crate::guard::state::view::Resting;
-use crate::venue::order::Order;
+use crate::venue::order::{Order, OrderKind, Tpsl};
 use rust_decimal::Decimal;
 
 /// A trigger order that no read has shown or missed yet.
@@ -18,8 +18,8 @@ pub(crate) struct SentTrigger {
     /// waits for that to fill.
     pub(crate) stop: Option<(Decimal, CoverSize)>,
     pub(crate) size: Decimal,
-    /// The trigger of a market stop, also of one that covers nothing yet.
-    pub(crate) stop_px: Option<Decimal>,
+    /// Where a market stop, also one that covers nothing yet, or a take profit fires: at this price, and below it or above.
+    pub(crate) fires: Option<(Decimal, bool)>,
     pub(crate) cloid: Option<Cloid>,
     pub(crate) phase: Phase,
     /// As it rests, once the venue has said so.
@@ -35,10 +35,18 @@ impl SentTrigger {
             is_buy,
             stop,
             size: order.size,
-            stop_px: order.market_stop_px(),
+            fires: order.market_stop_px().map(|px| (px, !order.is_buy)).or_else(|| profit_of(order)),
             cloid,
             phase: Phase::Unanswered,
             resting: None,
         }
+    }
+}
+
+/// Where a take profit fires: where a limit order of its side would fill.
+fn profit_of(order: &Order) -> Option<(Decimal, bool)> {
+    match order.kind {
+        OrderKind::Trigger { trigger_px, tpsl: Tpsl::Tp, .. } => Some((trigger_px, order.is_buy)),
+        _ => None,
     }
 }

@@ -8,7 +8,7 @@ use super::super::simulation::books::{Books, COINS};
 use super::line::{Line, Shown};
 use super::nature::Nature;
 use super::promise::{Broken, Promise};
-use super::truth::{Cover, Enlarged, entries, loss_at_stops, worst_notional};
+use super::truth::{Cover, Enlarged, Valued, entries, loss_at_stops, worst_notional};
 use crate::guard::Urgency;
 use crate::guard::effects::SendAction;
 use crate::guard::state::own_cloid::is_guard_stop;
@@ -22,8 +22,6 @@ const COVER_MS: u64 = 5_600;
 const FLAT_MS: u64 = 4_500;
 /// A loss is looked at so long before it is believed, at most.
 const BELIEVED_MS: u64 = 7_000;
-/// What a limit on size may be over: positions are worth what they cost here, and the equity moves.
-const SIZE_SPARE: Decimal = dec!(1.06);
 /// From an account without allowance a client's exit goes once in so long.
 const TURN_MS: u64 = 30_000;
 /// As many exits of all clients rest at most.
@@ -42,8 +40,7 @@ pub(super) struct Checks {
     from: Decimal,
     lines: BTreeMap<&'static str, Line>,
     enlarged: Enlarged,
-    /// A start counts the exits that rest once it has read them.
-    counts_exits: bool,
+    valued: Valued,
     since: BTreeMap<(Promise, &'static str), u64>,
     /// By how much sells filled above every price that the guard was told before they were sent, USDC.
     dearer: BTreeMap<&'static str, Decimal>,
@@ -68,7 +65,7 @@ impl Checks {
             from: books.equity(),
             lines: COINS.into_iter().map(|coin| (coin, Line::default())).collect(),
             enlarged: Enlarged::default(),
-            counts_exits: !nature.has_restarts,
+            valued: Valued::default(),
             since: BTreeMap::new(),
             dearer: BTreeMap::new(),
             peak: books.equity(),
@@ -118,6 +115,11 @@ impl Checks {
         }
     }
 
+    /// An entry is sent in this market, judged by these prices at most.
+    pub(super) fn opens(&mut self, coin: &'static str, told: &BTreeMap<String, Decimal>, books: &Books) {
+        self.valued.judged(coin, told, books);
+    }
+
     /// A sell opened a position dearer, by so much in all, than the guard could know when it was sent.
     pub(super) fn sold_dearer(&mut self, coin: &'static str, usd: Decimal) {
         *self.dearer.entry(coin).or_default() += usd;
@@ -158,7 +160,7 @@ impl Checks {
         self.most = self.most.max(books.equity());
         let mut broken = Vec::new();
         let (mut loss, mut notional, mut credit, mut resting) = (Decimal::ZERO, Decimal::ZERO, Decimal::ZERO, 0);
-        broken.extend(open_exits(books).filter(|_| self.counts_exits));
+        broken.extend(open_exits(books));
         for coin in COINS {
             let cover = Cover::of(books, coin);
             let loose = self.lines.entry(coin).or_default().look(&cover);
@@ -174,11 +176,12 @@ impl Checks {
             broken.extend(self.for_a_while(now_ms, stays, || format!("{coin}: {}", loose.unwrap_or_default().1)));
             let text = || format!("{of_market:.2} are lost in {coin} ({:?}), limit {limit:.2}", cover.parts);
             broken.extend(self.for_a_while(now_ms, loses, text));
-            let worst = worst_notional(books, coin);
             let dearer = self.moved_credit(coin, books);
-            broken.extend(self.over(Promise::Position, worst, self.rules.position, dearer));
+            let of_position = worst_notional(books, coin, self.valued.of_position(coin));
+            broken.extend(self.over(Promise::Position, of_position, self.rules.position, dearer));
             credit += dearer;
-            (loss, notional) = (loss + of_market, notional + worst);
+            let of_exposure = worst_notional(books, coin, self.valued.of_exposure(coin));
+            (loss, notional) = (loss + of_market, notional + of_exposure);
             resting += entries(books, coin).count();
         }
         let loses = (Promise::OpenRisk, "", loss > self.share(self.rules.open_risk));
@@ -199,8 +202,7 @@ impl Checks {
 
     fn over(&self, promise: Promise, worst: Decimal, percent: Decimal, credit: Decimal) -> Option<Broken> {
         let limit = self.share(percent);
-        (worst > (limit + credit) * SIZE_SPARE)
-            .then(|| promise.broken(format!("it could come to {worst:.2}, limit {limit:.2}")))
+        (worst > limit + credit).then(|| promise.broken(format!("it could come to {worst:.2}, limit {limit:.2}")))
     }
 
     fn look_at_halts(&mut self, now_ms: u64, books: &Books) -> Option<Broken> {

@@ -12,7 +12,7 @@ const TAIL_MS: u64 = 90_000;
 impl World {
     pub(super) fn game(&mut self) {
         // Everything is read once before the client begins.
-        self.run_until(NOW + 400);
+        self.run_until(NOW + 600);
         for step in 0..self.nature.steps {
             if let (Trouble::Allowance(left), 4) = (self.nature.trouble, step) {
                 self.requests_left = Some(left);

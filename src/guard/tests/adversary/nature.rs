@@ -115,11 +115,11 @@ impl Nature {
             manners: manners(trouble, dice),
             ending: dice.pick(&[Ending::Quiet, Ending::Quiet, Ending::Kill, Ending::Crash]),
             clients: u8::try_from(1 + dice.roll(3)).unwrap_or(1),
-            // One trouble at a time: a start that waits for a read which hangs is another one.
-            has_restarts: dice.one_in(10) && !matches!(trouble, Trouble::Hangs(_)),
-            steps: 6 + dice.roll(16),
-            pace_ms: dice.pick(&[80, 400, 900, 1_500]),
-            fond_of: fond_of(dice),
+            has_restarts: dice.one_in(10),
+            // What was read once is known for a while: a world that shows nothing more is played beyond that.
+            steps: if trouble == Trouble::Blind { 40 } else { 6 + dice.roll(16) },
+            pace_ms: if trouble == Trouble::Blind { 1_500 } else { dice.pick(&[80, 400, 900, 1_500]) },
+            fond_of: fond_of(trouble, dice),
         }
     }
 
@@ -128,9 +128,7 @@ impl Nature {
         let restarts = if self.has_restarts { 2_000 } else { 0 };
         restarts
             + match self.trouble {
-                Trouble::None | Trouble::Allowance(_) => 0,
-                // Closes go a step further each time until they reach what trades.
-                Trouble::Apart => 10_000,
+                Trouble::None | Trouble::Allowance(_) | Trouble::Apart => 0,
                 Trouble::Slow(Traffic::Clients, ms) => ms,
                 // One that hangs, and the next.
                 Trouble::Hangs(_) => 10_000,
@@ -150,9 +148,16 @@ impl Nature {
     }
 }
 
-/// A few kinds of move again and again, and some of the others.
-fn fond_of(dice: &mut Dice) -> Vec<Move> {
+/// A few kinds of move again and again, and some of the others; where a trouble is of use to a client, those that use it.
+fn fond_of(trouble: Trouble, dice: &mut Dice) -> Vec<Move> {
     let mut fond_of = vec![Move::Entry, Move::Entry, Move::Entry, Move::Drift, Move::Drift];
+    match trouble {
+        Trouble::FullBook => fond_of.extend([Move::Profits, Move::Profits]),
+        Trouble::Slow(Traffic::Clients, _) | Trouble::Hangs(Traffic::Clients) => {
+            fond_of.extend([Move::Modify, Move::Modify, Move::FalseStops, Move::FalseStops, Move::BareBehindStops]);
+        }
+        _ => {}
+    }
     for _ in 0..2 + dice.roll(4) {
         fond_of.extend([dice.pick(&Move::ALL); 4]);
     }

@@ -157,8 +157,13 @@ impl World {
         let leaving = self.leaving.but(send.intent);
         let standing = |coin| Cover::without(&self.venue.books, coin, &leaving);
         self.decided.entry(send.intent).or_insert_with(|| COINS.map(standing));
+        // What goes after something else of its request was judged with that.
+        let judged = self.judged.entry(send.intent).or_insert_with(|| self.mids.clone()).clone();
+        for order in action.orders().filter(|order| !order.reduce_only) {
+            self.checks.opens(coin_of(order.asset), &judged, &self.venue.books);
+        }
         for order in action.orders().filter(|order| !order.reduce_only && !order.is_buy) {
-            let told = self.mids.get(coin_of(order.asset)).copied().unwrap_or_default().max(order.limit_px);
+            let told = judged.get(coin_of(order.asset)).copied().unwrap_or_default().max(order.limit_px);
             self.sells.insert((send.intent, send.index), (coin_of(order.asset), told));
         }
         let late = self.dice.roll(LATE_MS);

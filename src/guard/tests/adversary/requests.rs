@@ -42,7 +42,7 @@ impl World {
         let sent = self.give(Input::Request(Request { id: self.request, via: Via::Http, body }));
         self.judge_prices(&asked, &sent);
         self.tally.exits += exits.len();
-        if let Some(missing) = exits.iter().find(|exit| !is_sent(exit, &sent)) {
+        if let Some((missing, _)) = exits.iter().find(|(exit, asked)| !is_sent(exit, *asked, &sent)) {
             let text =
                 format!("{} {} at {} is not sent at once", missing.size, coin_of(missing.asset), missing.limit_px);
             self.fail(Promise::ExitIsSent.broken(text));
@@ -63,14 +63,14 @@ impl World {
         }
     }
 
-    /// The orders of an action that close a position which the guard has read, as they must be sent. Whoever has no request
-    /// left to spare must choose.
-    fn exits(&self, action: &Action) -> Vec<Order> {
+    /// The orders of an action that close a position which the guard has read, as they must be sent, and the size that was asked.
+    /// Whoever has no request left to spare must choose.
+    fn exits(&self, action: &Action) -> Vec<(Order, Decimal)> {
         let Action::Order(orders) = action else { return Vec::new() };
         if matches!(self.nature.trouble, Trouble::Allowance(_)) {
             return Vec::new();
         }
-        orders.orders.iter().filter_map(|order| self.exit(order)).collect()
+        orders.orders.iter().filter_map(|order| Some((self.exit(order)?, order.size))).collect()
     }
 
     /// The close that an order is, as it must be sent.
@@ -105,7 +105,7 @@ impl World {
         }
         let is_killed = self.checks.is_killed();
         let opens = action.orders().any(|order| !order.reduce_only);
-        if opens && self.now > self.told.orders_ms + UNREAD_MS && self.told.orders_ms > 0 {
+        if opens && self.now > self.told.orders_ms + UNREAD_MS {
             return Err(Promise::NothingUnread.broken(format!("orders unread, and out goes {}", send.action)));
         }
         let is_idle = !matches!(action, Action::Cancel { .. } | Action::CancelByCloid { .. });
@@ -161,12 +161,13 @@ impl World {
     }
 }
 
-/// Whether an order is among what is sent, as it is.
-fn is_sent(order: &Order, sent: &[Action]) -> bool {
+/// Whether an order is among what is sent, as it is. What only reduces closes no more than is held: where more may be than was
+/// read it goes at the size that was asked.
+fn is_sent(order: &Order, asked: Decimal, sent: &[Action]) -> bool {
     let is_it = |other: &Order| {
         other.reduce_only
-            && (other.asset, other.is_buy, other.size, other.limit_px)
-                == (order.asset, order.is_buy, order.size, order.limit_px)
+            && (other.size == order.size || other.size == asked)
+            && (other.asset, other.is_buy, other.limit_px) == (order.asset, order.is_buy, order.limit_px)
     };
     sent.iter().any(|action| action.orders().any(is_it))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::{Decimal, dec};
 
-use super::super::simulation::books::Books;
+use super::super::simulation::books::{Books, COINS};
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::action::Target;
 use crate::venue::info::{OpenOrder, Side};
@@ -137,7 +137,8 @@ fn from_px(books: &Books, coin: &str) -> Decimal {
 }
 
 /// The prices that losses count from, of positions that were enlarged: what was lost before that was lost already when the
-/// last part was judged, and is no loss of it.
+/// last part was judged, and is no loss of it. Two bought at 2000 and two more at 1970, all with a stop at 1960, lose 40 by then;
+/// back at 2000 they lose 100 from the price of 1985 that was paid, though nobody opened anything or moved the stop.
 #[derive(Debug, Default)]
 pub(super) struct Enlarged(BTreeMap<&'static str, (Decimal, Decimal)>);
 
@@ -155,6 +156,38 @@ impl Enlarged {
     }
 }
 
+/// The prices that positions were worth when an entry beside them was judged: what they gained since took none of the room
+/// that it was given. Of 100 SOL sold at 100 that are worth 9,950 there is room for 50 USDC more under a limit of 10,000; back
+/// at 100 both come to 10,050, and nobody has opened anything.
+#[derive(Debug, Default)]
+pub(super) struct Valued {
+    /// By the last entry of the same market.
+    of_position: BTreeMap<&'static str, Decimal>,
+    /// By the last entry of any market.
+    of_exposure: BTreeMap<&'static str, Decimal>,
+}
+
+impl Valued {
+    /// An entry in this market is sent; `told` are the prices that the guard was told last.
+    pub(super) fn judged(&mut self, coin: &'static str, told: &BTreeMap<String, Decimal>, books: &Books) {
+        for other in COINS {
+            let px = told.get(other).map_or(books.mid(other), |told| books.mid(other).min(*told));
+            self.of_exposure.insert(other, px);
+            if other == coin {
+                self.of_position.insert(other, px);
+            }
+        }
+    }
+
+    pub(super) fn of_position(&self, coin: &str) -> Option<Decimal> {
+        self.of_position.get(coin).copied()
+    }
+
+    pub(super) fn of_exposure(&self, coin: &str) -> Option<Decimal> {
+        self.of_exposure.get(coin).copied()
+    }
+}
+
 /// What a market loses if all of its stops are hit; what is bare counts with a stop `stop_pct` away.
 pub(super) fn loss_at_stops(from: Decimal, cover: &Cover, stop_pct: Decimal) -> Decimal {
     let sign = if cover.is_long { Decimal::ONE } else { -Decimal::ONE };
@@ -167,12 +200,13 @@ pub(super) fn entries<'a>(books: &'a Books, coin: &'a str) -> impl Iterator<Item
     books.orders.values().filter(move |order| order.coin == coin && !order.reduce_only && !order.is_trigger)
 }
 
-/// What a market could come to hold, USDC, whichever of its orders fill: what closes may fill first.
-pub(super) fn worst_notional(books: &Books, coin: &str) -> Decimal {
+/// What a market could come to hold, USDC, whichever of its orders fill: what closes may fill first. What is held counts at
+/// `judged_px` at most.
+pub(super) fn worst_notional(books: &Books, coin: &str, judged_px: Option<Decimal>) -> Decimal {
     let held = books.held(coin);
     let (size, cost) = books.positions.get(coin).copied().unwrap_or_default();
     let paid = cost.checked_div(size).unwrap_or_default();
-    let value = held.abs() * paid.min(books.mid(coin));
+    let value = held.abs() * judged_px.into_iter().fold(paid.min(books.mid(coin)), Decimal::min);
     let resting = |side: Side| -> Decimal {
         entries(books, coin).filter(|order| order.side == side).map(|order| order.sz * order.limit_px).sum()
     };

@@ -62,6 +62,8 @@ pub(super) struct World {
     known_at: u64,
     /// The last prices that it was told.
     pub(super) mids: BTreeMap<String, rust_decimal::Decimal>,
+    /// The same as each event that sends something was taken.
+    pub(super) judged: BTreeMap<u64, BTreeMap<String, rust_decimal::Decimal>>,
     /// Where sells on their way were judged: their market, and the higher of their limit and the price that was told.
     pub(super) sells: BTreeMap<(u64, usize), (&'static str, rust_decimal::Decimal)>,
     /// How the positions were covered when an event was taken.
@@ -111,6 +113,7 @@ impl World {
             shown: BTreeMap::new(),
             known_at: 0,
             mids: BTreeMap::new(),
+            judged: BTreeMap::new(),
             sells: BTreeMap::new(),
             decided: BTreeMap::new(),
             leaving: Leaving::default(),

@@ -3,8 +3,8 @@
 use rust_decimal::dec;
 use serde_json::{Value, json};
 
-use crate::guard::Mode;
 use crate::guard::tests::fixture::*;
+use crate::guard::{Guard, Input, Mode};
 
 fn take_profit(number: usize) -> Value {
     with(close(ETH, false, &(2100 + number).to_string(), "0.01"), "/t/limit/tif", json!("Gtc"))
@@ -86,4 +86,83 @@ fn what_fills_at_once_waits_for_no_room() {
             assert_eq!(decided.text().contains("open_exits_limit"), sent == 1, "{}", decided.text());
         }
     }
+}
+
+/// The next life of a guard, which has heard of these events and read nothing of its account.
+fn next_life(desk: &Desk, events: &[Value]) -> Desk {
+    let mut guard = Guard::new(desk.guard.config.clone(), desk.guard.last_seq());
+    events.iter().for_each(|event| guard.restore_json(event));
+    Desk::begin(guard, desk.now + 1_000)
+}
+
+/// What rests after a start is not known before it has been read: until then what the journal knows to have been placed counts.
+#[test]
+fn a_start_counts_what_was_placed_before_it() {
+    for known in [99_u64, 100] {
+        let mut desk = desk();
+        let decided = desk.orders((0..usize::try_from(known).unwrap()).map(take_profit).collect());
+        let resting: Vec<Value> = (0..known).map(|at| json!({"resting": {"oid": 100 + at}})).collect();
+        let told = desk.answer(decided.reduces().seq(), 0, statuses(json!(resting)));
+        let mut next = next_life(&desk, &[vec![decided.event.clone()], events(&told)].concat());
+        next.order(close(ETH, false, "1999", "0.01")).reduces();
+        match known {
+            99 => next.order(take_profit(200)).reduces(),
+            _ => next
+                .order(take_profit(200))
+                .vetoed("open_exits_limit")
+                .says(&["100 reduce-only orders of this client", "once the open orders have been read"]),
+        };
+        // Once they are read it is known what is gone.
+        next.hold("ETH", dec!(10));
+        next.read_orders(next.now + 1);
+        next.order(take_profit(201)).reduces();
+    }
+}
+
+/// Triggers on their way when the guard died may come to rest after the next life's first read of the orders.
+#[test]
+fn what_an_earlier_life_left_on_its_way_counts() {
+    let profit =
+        |number: usize| with(stop(ETH, false, &(2100 + number).to_string(), "0.01"), "/t/trigger/tpsl", json!("tp"));
+    for known in [99_usize, 100] {
+        let mut desk = desk();
+        let decided = desk.orders((0..known).map(profit).collect());
+        decided.reduces();
+        let mut next = next_life(&desk, std::slice::from_ref(&decided.event));
+        next.hold("ETH", dec!(10));
+        next.read_orders(next.now + 1);
+        let asked = next.order(take_profit(200));
+        if known == 99 {
+            asked.reduces()
+        } else {
+            asked.vetoed("open_exits_limit")
+        };
+        // That it never reached the venue is told by its nonce.
+        let noop = events(&next.step(Input::Tick)).into_iter().find(|event| event["kind"] == "intent").unwrap();
+        next.answer(noop["seq"].as_u64().unwrap(), 0, json!({"status": "ok", "response": {"type": "default"}}));
+        next.order(take_profit(201)).reduces();
+    }
+}
+
+/// What only closes goes as reduce-only although it was not marked so, and rests as any other exit.
+#[test]
+fn what_only_closes_counts_marked_or_not() {
+    let unmarked = |number: usize| with(take_profit(number), "/r", json!(false));
+    let mut desk = desk();
+    desk.orders((0..99).map(unmarked).collect()).resized();
+    desk.order(unmarked(99)).resized();
+    desk.order(unmarked(100)).vetoed("open_exits_limit").says(&["100", "1 more"]);
+    // In one request, beside what fills at once.
+    let mut desk = self::desk();
+    let at_once = with(unmarked(500), "/t/limit/tif", json!("Ioc"));
+    let decided = desk.orders((0..101).map(unmarked).chain([at_once]).collect());
+    let sent: Vec<Value> =
+        decided.actions().iter().flat_map(|action| action["orders"].as_array().cloned().unwrap()).collect();
+    assert!(sent.len() == 1 && sent[0]["t"]["limit"]["tif"] == "Ioc" && sent[0]["r"] == true, "{sent:?}");
+    // The part that closes of an entry that is refused.
+    let mut desk = self::desk();
+    desk.orders((0..100).map(unmarked).collect()).resized();
+    desk.step(Input::Kill { reason: "test".into(), by: None, write_file: true, request: None });
+    let flip = with(unmarked(101), "/s", json!("20"));
+    assert!(desk.order(flip).forward().is_null());
 }

@@ -19,7 +19,7 @@ use crate::venue::action::Action;
 pub(super) const PROMISED_MS: u64 = 3_000 + 2 * STEP_MS;
 /// A read that shows no trouble any more begins and arrives within: its interval is a second, and so is the pause after one
 /// that failed.
-const NEXT_READ_MS: u64 = 1_300;
+pub(super) const NEXT_READ_MS: u64 = 1_300;
 /// The open orders are read so often where nothing calls for them: nobody tells of an order that went by another's hand.
 const ORDERS_EVERY_MS: u64 = 5_000;
 /// The account's answer with a time far ahead is held for so long against those that are right and look older.
@@ -58,8 +58,14 @@ impl Tally {
     }
 
     pub(super) fn is_lively(&self) {
-        // Few games lose as much as a day may, now that no flow or change of the mode is taken for a loss.
-        self.has(&[("protect", 40), ("flatten", 40), ("halted_for_day", 100), ("ended flat", 40), ("twapCancel", 40)]);
+        self.has(&[
+            ("protect", 40),
+            ("flatten", 40),
+            ("halted_for_day", 10),
+            ("stopped", 10),
+            ("ended flat", 40),
+            ("twapCancel", 40),
+        ]);
     }
 
     /// Holds that each came once in so many games.
@@ -98,7 +104,7 @@ pub(super) struct Checks {
 }
 
 impl Checks {
-    pub(super) fn new(troubles: &[Trouble], is_drawdown: bool) -> Self {
+    pub(super) fn new(troubles: &[Trouble], limits: Limits) -> Self {
         let mut tally = Tally::default();
         tally.count("game");
         troubles.iter().for_each(|trouble| tally.count(&format!("{:?} {:?}", trouble.on, trouble.how)));
@@ -115,7 +121,7 @@ impl Checks {
             markets_from: 0,
             sends_from: 0,
             hung_until: 0,
-            limits: Limits::new(is_drawdown),
+            limits,
             slack_ms: 0,
             unflat_since: None,
             twaps_since: None,

@@ -14,6 +14,11 @@ const MODE_MS: u64 = 10_000;
 /// The ledger is relied on two seconds after the read of the account that shows a flow.
 const RELIED_ON_MS: u64 = 3_000;
 const SLICE_MS: u64 = 2_000;
+/// A change of the mode is read within. What flows between a loss and the first read after the change that follows it, nobody can tell
+/// from the loss.
+const TOLD_MS: u64 = 1_500;
+/// A market leaps so far against who loses in it.
+const LEAP: Decimal = dec!(0.03);
 
 impl World {
     pub(super) fn happen(&mut self) {
@@ -22,6 +27,11 @@ impl World {
             let factor = self.dice.factor(5);
             self.venue.move_price(coin, factor, &mut self.dice);
         }
+        if self.mode_due_ms <= self.now {
+            self.mode_due_ms = u64::MAX;
+            self.change_mode();
+        }
+        self.lose();
         match self.dice.roll(120) {
             0..=2 => self.trade_by_hand(coin),
             3 | 4 => self.ask(coin),
@@ -30,6 +40,7 @@ impl World {
             7 if self.dice.one_in(2) => self.change_mode(),
             8 if self.dice.one_in(2) => self.gap(coin),
             9 if self.dice.one_in(3) => self.begin_twap(),
+            12 if self.dice.one_in(8) => self.open_loser(),
             10 => self.listing = (true, self.listing.0 && self.dice.one_in(4)),
             11 => self.cancel_by_hand(),
             _ => {}
@@ -68,7 +79,7 @@ impl World {
         // No venue lets more out than is there.
         let free = (self.venue.books.equity() / dec!(2)).max(Decimal::ZERO).trunc();
         let usd = if self.dice.one_in(2) { usd } else { -usd.min(free) };
-        if usd.is_zero() {
+        if usd.is_zero() || self.now < self.flows_from_ms {
             return;
         }
         let late_ms = self.dice.roll(1_900);
@@ -110,6 +121,36 @@ impl World {
         let factor = self.dice.factor(900);
         self.note(format!("{coin} leaps by {factor}"));
         self.venue.move_price(coin, factor, &mut self.dice);
+    }
+
+    /// Somebody opens by hand what is about to lose as much as a day may, or nearly.
+    fn open_loser(&mut self) {
+        if self.losing.is_some() || !self.checks.limits.loss.is_read() {
+            return;
+        }
+        let (lost, is_long) = (Decimal::from(200 + self.dice.roll(600)), self.dice.one_in(2));
+        let size = (lost / self.venue.books.mid("ETH") / LEAP).round_dp(2);
+        let (size, factor) = if is_long { (size, dec!(1) - LEAP) } else { (-size, dec!(1) + LEAP) };
+        self.note(format!("by hand: {size} ETH, which is about to leap by {factor}"));
+        self.venue.trade("ETH", size);
+        self.losing = Some((self.now + self.dice.roll(3_000), factor));
+    }
+
+    /// The market leaps; half of the time all is closed in the same moment, and at times the mode changes right after.
+    fn lose(&mut self) {
+        let Some((_, factor)) = self.losing.take_if(|(at_ms, _)| *at_ms <= self.now) else { return };
+        self.note(format!("ETH leaps by {factor}"));
+        self.venue.move_price("ETH", factor, &mut self.dice);
+        if self.dice.one_in(2) {
+            self.note("by hand: all ETH is closed".into());
+            self.venue.trade_to("ETH", Decimal::ZERO);
+        }
+        let is_hidden = self.checks.limits.loss.has_read_size(&self.venue.books);
+        self.checks.limits.lost_at_once(self.now, is_hidden);
+        if self.dice.one_in(4) {
+            self.mode_due_ms = self.now + 100 + self.dice.roll(2_000);
+            self.flows_from_ms = self.mode_due_ms + TOLD_MS;
+        }
     }
 
     fn begin_twap(&mut self) {

@@ -3,7 +3,7 @@
 use rust_decimal::{Decimal, dec};
 
 use super::super::simulation::books::Books;
-use super::checks::PROMISED_MS;
+use super::checks::{NEXT_READ_MS, PROMISED_MS};
 use super::loss::Loss;
 use super::trouble::{How, On};
 use super::world::STEP_MS;
@@ -16,8 +16,6 @@ const MAX_DOUBT_MS: u64 = 10_000;
 /// The share of the limit at which a loss is surely none yet, and surely one: the guard rounds.
 const NEAR: Decimal = dec!(0.99);
 const BEYOND: Decimal = dec!(1.01);
-/// Of the day's start, or of the peak.
-const LIMIT: Decimal = dec!(0.05);
 
 /// Money that moved, or the purse it is in.
 struct Moved {
@@ -31,12 +29,18 @@ struct Moved {
 
 pub(super) struct Limits {
     pub(super) loss: Loss,
+    /// The share that may be lost of the day's start, or of the peak.
+    limit: Decimal,
     moved: Vec<Moved>,
     /// The times between which answers of the account were dated wrongly.
     misdated: Vec<(u64, u64)>,
     /// Nothing that tells where the equity went answers in time before this.
     explained_from: u64,
     lost_since: Option<u64>,
+    /// A loss that came at once is doubted until then.
+    doubted_until: u64,
+    /// Ledger and mode, which such a loss waits for, are read this long.
+    slow_until: u64,
     was_near: bool,
     was_active: bool,
     /// By how much later everything may be known.
@@ -44,14 +48,17 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn new(is_drawdown: bool) -> Self {
+    pub(super) fn new(is_drawdown: bool, limit: Decimal) -> Self {
         let (moved, misdated, loss) = (Vec::new(), Vec::new(), Loss::new(is_drawdown));
         Self {
             loss,
+            limit,
             moved,
             misdated,
             explained_from: 0,
             lost_since: None,
+            doubted_until: 0,
+            slow_until: 0,
             was_near: false,
             was_active: true,
             slack_ms: 0,
@@ -61,6 +68,12 @@ impl Limits {
     /// Something moved that this read explains from `shows_ms` on.
     pub(super) fn moved(&mut self, at_ms: u64, on: On, shows_ms: u64) {
         self.moved.push(Moved { at_ms, on, shows_ms, told_ms: None });
+    }
+
+    /// Much was lost in one moment, and closed, perhaps: once it is read the ledger is waited for. Opened and closed between two reads
+    /// it looks like a withdrawal that the ledger does not tell of.
+    pub(super) fn lost_at_once(&mut self, now: u64, is_hidden: bool) {
+        self.doubted_until = now + NEXT_READ_MS + if is_hidden { MAX_DOUBT_MS } else { 0 };
     }
 
     /// An answer of the account says to be of another time than this.
@@ -73,6 +86,9 @@ impl Limits {
         if matches!(trouble, None | Some(How::Slow)) {
             let told = self.moved.iter_mut().filter(|moved| moved.on == on && moved.shows_ms <= now);
             told.for_each(|moved| _ = moved.told_ms.get_or_insert(until));
+            if trouble.is_some() && matches!(on, On::Ledger | On::Mode) {
+                self.slow_until = until;
+            }
         } else if matches!(on, On::Ledger | On::Mode) {
             self.explained_from = self.explained_from.max(until.max(now + 1_000) + 1_000);
         }
@@ -81,15 +97,18 @@ impl Limits {
     /// What is wrong with the state of the risk, if something is; `account_from` is from when on the account shows the truth.
     pub(super) fn look(&mut self, now: u64, is_active: bool, account_from: u64, books: &Books) -> Option<String> {
         let (least, most) = self.loss.now(books);
-        let (least, most) = (least / LIMIT, most / LIMIT);
+        let (least, most) = (least / self.limit, most / self.limit);
         self.was_near |= most >= NEAR;
         self.lost_since = (least >= BEYOND).then(|| self.lost_since.unwrap_or(now));
         let has_fired = std::mem::replace(&mut self.was_active, is_active) && !is_active;
         if has_fired && !self.was_near && !self.is_unexplained(now) && !self.is_misdated() {
             return Some(format!("a halt without a loss: {least:.3} to {most:.3} of the limit"));
         }
-        let from = self.lost_since?.max(account_from);
-        let from = from.max(self.unsure_until()).max(self.explained_from.min(from + MAX_DOUBT_MS));
+        let lost_since = self.lost_since?;
+        let from = lost_since.max(account_from).max(self.doubted_until);
+        let slow_until = if self.doubted_until > lost_since { self.slow_until } else { 0 };
+        let explained_from = self.explained_from.max(slow_until);
+        let from = from.max(self.unsure_until()).max(explained_from.min(from + MAX_DOUBT_MS));
         (is_active && now > from + PROMISED_MS + self.slack_ms)
             .then(|| format!("{least:.3} to {most:.3} of the limit are lost, and nothing fires"))
     }

@@ -41,6 +41,16 @@ impl Loss {
         Self { kindest: path, harshest: path, last, flows, has_changed_mode: false, is_drawdown }
     }
 
+    /// Whether anything was read yet.
+    pub(super) fn is_read(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// Whether the last read showed the sizes that are held now: what was opened and closed since then no read tells of.
+    pub(super) fn has_read_size(&self, books: &Books) -> bool {
+        self.last.as_ref().is_some_and(|last| COINS.iter().all(|coin| last.held(coin) == books.held(coin)))
+    }
+
     pub(super) fn flowed(&mut self, usd: Decimal) {
         self.flows.push(usd);
     }

@@ -27,6 +27,8 @@ use world::World;
 
 const GAMES: u64 = 3_000;
 const LISTENING_GAMES: u64 = 4_500;
+/// Later games that once broke a promise: flows measured by the reads of another purse, and losses before a change of the mode.
+const FOUND: [u64; 4] = [4_359, 13_520, 16_895, 16_934];
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
@@ -66,7 +68,11 @@ fn a_misbehaving_venue_breaks_no_promise() {
         return;
     }
     let first = number("MISBEHAVING_FIRST").unwrap_or_default();
-    let (tally, broken) = play(first, number("MISBEHAVING_GAMES").unwrap_or(GAMES), World::new);
+    let (mut tally, mut broken) = play(first, number("MISBEHAVING_GAMES").unwrap_or(GAMES), World::new);
+    for (more, also) in FOUND.map(|seed| play(seed, 1, World::new)) {
+        tally.add(&more);
+        broken.extend(also);
+    }
     println!("{tally:?}");
     assert!(broken.is_empty(), "{} games broke a promise: {broken:#?}", broken.len());
     tally.is_lively();

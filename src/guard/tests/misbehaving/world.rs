@@ -11,6 +11,7 @@ use super::super::simulation::dice::Dice;
 use super::super::simulation::venue::{Manners, Venue};
 use super::checks::Checks;
 use super::feed::Push;
+use super::limits::Limits;
 use super::trouble::{How, On, Trouble};
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Effects, Guard, Input, Mode};
@@ -52,6 +53,12 @@ pub(super) struct World {
     /// Where the equity is kept, and where the guard's reads look for it.
     pub(super) mode: AccountMode,
     pub(super) mode_set_ms: u64,
+    /// When a person changes it, where that is settled already.
+    pub(super) mode_due_ms: u64,
+    /// No money flows before this.
+    pub(super) flows_from_ms: u64,
+    /// When ETH leaps against who has just bought or sold it, and by what factor.
+    pub(super) losing: Option<(u64, Decimal)>,
     pub(super) believed: AccountMode,
     /// Whether SOL is listed, and whether it is delisted.
     pub(super) listing: (bool, bool),
@@ -78,7 +85,8 @@ impl World {
         let mut dice = Dice::new(seed.wrapping_mul(7).wrapping_add(3));
         // A loss of the day, or one from the peak.
         let is_drawdown = seed % 4 == 1;
-        let (daily_loss, drawdown) = if is_drawdown { (dec!(30), dec!(5)) } else { (dec!(5), dec!(30)) };
+        let limit = dec!(5) - Decimal::from(seed % 3);
+        let (daily_loss, drawdown) = if is_drawdown { (dec!(30), limit) } else { (limit, dec!(30)) };
         let rules = Rules { daily_loss, drawdown, ..wide() };
         let mut venue = Venue::new(NOW, dice.one_in(2));
         venue.manners =
@@ -94,7 +102,7 @@ impl World {
         let mut world = Self {
             guard: Guard::new(config(Mode::Testnet, rules), 0),
             venue,
-            checks: Checks::new(&troubles, is_drawdown),
+            checks: Checks::new(&troubles, Limits::new(is_drawdown, limit / dec!(100))),
             dice,
             now: NOW,
             troubles,
@@ -106,6 +114,9 @@ impl World {
             ledger_since_ms: NOW,
             mode: AccountMode::Standard,
             mode_set_ms: NOW,
+            mode_due_ms: u64::MAX,
+            flows_from_ms: 0,
+            losing: None,
             believed: AccountMode::Standard,
             listing: (is_listed, false),
             was_wrong: false,

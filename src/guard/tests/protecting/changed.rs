@@ -1,13 +1,14 @@
 //! A position that is another one than the guard's orders were refused for.
 
 use rust_decimal::dec;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{bare, protect, refusal};
 use crate::guard::Input;
 use crate::guard::state::order_attempts::{AttemptResult, RetryState};
 use crate::guard::state::stop_geometry::stop_order;
 use crate::guard::tests::fixture::*;
+use crate::venue::reply::Reply;
 use crate::venue::side::PositionSide;
 
 const NOTHING_HELD: &str = "Reduce only order would increase position.";
@@ -106,4 +107,24 @@ fn stops_that_were_taken_for_other_sizes_make_no_pause() {
     };
     assert_eq!([2, 3].map(|times| waits_until(times, false)), [0, 800]);
     assert!(waits_until(3, true) <= 300 && waits_until(9, true) <= 900);
+}
+
+/// From an account without requests the venue takes one in ten seconds: who then waits for longer than a few misses its turn.
+#[test]
+fn an_account_without_requests_is_tried_again_within_seconds() {
+    let markets = universe();
+    let stop = stop_order(markets.by_coin("ETH").unwrap(), PositionSide::Long, dec!(1960), dec!(1));
+    let pauses = |text: &str| -> Vec<u64> {
+        let reply = Reply::read(&json!({"status": "err", "response": text})).unwrap();
+        let outcome = AttemptResult::of(&reply, 0, 1);
+        let mut retry = RetryState::default();
+        let tries = (1..=6).map(|_| {
+            retry.record_attempt(&stop, &outcome, 1_000);
+            retry.not_before_ms - 1_000
+        });
+        tries.collect()
+    };
+    let spent = "Too many cumulative requests sent (10001 > 10000) for cumulative volume traded $1.0.";
+    assert_eq!(pauses(spent), [500, 1_000, 2_000, 4_000, 4_000, 4_000]);
+    assert_eq!(pauses("Invalid nonce"), [500, 1_000, 2_000, 4_000, 8_000, 8_000]);
 }

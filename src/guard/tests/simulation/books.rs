@@ -96,8 +96,14 @@ impl Books {
     }
 
     pub(in crate::guard::tests) fn is_bare(&self, coin: &str) -> bool {
+        !self.bare(coin).is_zero()
+    }
+
+    /// How much of a position no stop closes.
+    pub(in crate::guard::tests) fn bare(&self, coin: &str) -> Decimal {
         let held = self.held(coin).abs();
-        self.stops(coin).map(|order| if order.is_whole() { held } else { order.sz }).sum::<Decimal>() < held
+        let stops = self.stops(coin).map(|order| if order.is_whole() { held } else { order.sz });
+        (held - stops.sum::<Decimal>()).max(Decimal::ZERO)
     }
 }
 

@@ -57,6 +57,8 @@ pub(super) struct Checks {
     /// When a market's position last changed.
     moved: BTreeMap<&'static str, (Decimal, u64)>,
     pub(super) away_until: u64,
+    /// What stops that filled in part have left bare just now.
+    pub(super) left_by_stops: BTreeMap<&'static str, Decimal>,
     pub(super) limits: Limits,
     /// Events by kind, to see that a world is not too quiet to prove anything.
     pub(super) seen: BTreeMap<String, usize>,
@@ -77,6 +79,7 @@ impl Checks {
             flat_tries: 0,
             moved: BTreeMap::new(),
             away_until: 0,
+            left_by_stops: BTreeMap::new(),
             limits: Limits::default(),
             seen: BTreeMap::new(),
         }
@@ -253,8 +256,17 @@ impl Checks {
             if moved.0 != held {
                 *moved = (held, now);
                 self.flat_tries = self.flat_tries.min(1);
+                let stops: Vec<String> = books
+                    .stops(coin)
+                    .map(|stop| format!("{} of {} at {}", stop.oid, stop.sz, stop.trigger_px))
+                    .collect();
+                self.note(now, format!("{held} {coin} are held at {}, beside {stops:?}", books.mid(coin)));
             }
             let excused = self.excused.get(coin).copied().unwrap_or_default();
+            // Where nothing more is bare than a stop has left just now, what was bare before has its cover.
+            if books.bare(coin) <= self.left_by_stops.get(coin).copied().unwrap_or_default() {
+                self.bare.remove(coin);
+            }
             if let Some(since) = lasts(&mut self.bare, coin, held, now, !is_halted && books.is_bare(coin)) {
                 if now > since.max(excused) + BARE_MS {
                     let stops: Vec<String> =

@@ -1,7 +1,8 @@
 //! The model venue: one account, two markets, and the truth about both.
 //!
 //! Orders rest, fill in parts and are cancelled; stops trigger, and a stop whose limit the price has jumped over fills
-//! nothing; nonces are used once; what reduces only never opens. No depth, no fees: a fill is at the mid.
+//! nothing; nonces are used once; what reduces only never opens. No depth, no fees: what comes fills at the mid, and what
+//! rests at its own price.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,6 +65,8 @@ pub(in crate::guard::tests) struct Venue {
     pub(in crate::guard::tests) held: Vec<(&'static str, Decimal)>,
     /// Orders that ended without a trade that the account could show, by coin.
     pub(in crate::guard::tests) vanished: BTreeMap<&'static str, u64>,
+    /// What stops that filled in part have left of what they covered, by coin.
+    pub(in crate::guard::tests) left_by_stops: BTreeMap<&'static str, Decimal>,
 }
 
 impl Venue {
@@ -91,13 +94,17 @@ impl Venue {
             fee: Decimal::ZERO,
             held: Vec::new(),
             vanished: BTreeMap::new(),
+            left_by_stops: BTreeMap::new(),
         }
     }
 
     /// Trades at the mid.
     pub(in crate::guard::tests) fn trade(&mut self, coin: &'static str, size: Decimal) {
+        self.trade_at(coin, size, self.books.book(coin));
+    }
+
+    fn trade_at(&mut self, coin: &'static str, size: Decimal, px: Decimal) {
         self.fills.0 += 1;
-        let px = self.books.book(coin);
         let (held, cost) = self.books.positions.remove(coin).unwrap_or_default();
         let (after, paid) = (held + size, cost + size * px);
         // What is left of a position keeps the price at which it was entered; what is on the other side is new.
@@ -122,10 +129,14 @@ impl Venue {
 
     /// Fills what reduces only; how much of it.
     pub(in crate::guard::tests) fn reduce(&mut self, coin: &'static str, is_buy: bool, size: Decimal) -> Decimal {
+        self.reduce_at(coin, is_buy, size, self.books.book(coin))
+    }
+
+    fn reduce_at(&mut self, coin: &'static str, is_buy: bool, size: Decimal, px: Decimal) -> Decimal {
         let held = self.books.held(coin);
         let size = size.min(if is_buy { -held } else { held }).max(Decimal::ZERO);
         if !size.is_zero() {
-            self.trade(coin, if is_buy { size } else { -size });
+            self.trade_at(coin, if is_buy { size } else { -size }, px);
         }
         size
     }
@@ -173,12 +184,16 @@ impl Venue {
         let Some(order) = self.books.orders.remove(&oid) else { return };
         let is_buy = order.side == Side::Buy;
         let is_within = if is_buy { mid <= order.limit_px } else { mid >= order.limit_px };
-        let size = if order.is_whole() { self.books.held(coin).abs() } else { order.sz };
+        let held = self.books.held(coin).abs();
+        let covered = if order.is_whole() { held } else { order.sz.min(held) };
+        let size = if order.is_whole() { held } else { order.sz };
         let size = if dice.chance(self.manners.cuts_stop) { half(size) } else { size };
         self.fills.1 += 1;
-        if !is_within || self.reduce(coin, is_buy, size).is_zero() {
+        let filled = if is_within { self.reduce(coin, is_buy, size) } else { Decimal::ZERO };
+        if filled.is_zero() {
             self.vanished.insert(coin, self.books.at_ms);
         }
+        *self.left_by_stops.entry(coin).or_default() += covered - filled;
     }
 
     /// A resting entry is met, in part at times; its stops come alive with the last part.
@@ -187,9 +202,9 @@ impl Venue {
         let size = if dice.chance(self.manners.fills_in_part) { half(order.sz) } else { order.sz };
         let signed = if order.side == Side::Buy { size } else { -size };
         if order.reduce_only {
-            self.reduce(coin, order.side == Side::Buy, size);
+            self.reduce_at(coin, order.side == Side::Buy, size, order.limit_px);
         } else {
-            self.trade(coin, signed);
+            self.trade_at(coin, signed, order.limit_px);
         }
         if size < order.sz {
             order.sz -= size;

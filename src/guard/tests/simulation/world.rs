@@ -382,9 +382,9 @@ impl World {
     }
 
     fn check(&mut self) {
-        let vanished = std::mem::take(&mut self.venue.vanished);
-        vanished.into_iter().for_each(|(coin, at_ms)| self.checks.vanished(coin, at_ms));
-        self.checks.away_until = self.away_until;
+        let (gone, left) = (std::mem::take(&mut self.venue.vanished), std::mem::take(&mut self.venue.left_by_stops));
+        gone.into_iter().for_each(|(coin, at_ms)| self.checks.vanished(coin, at_ms));
+        (self.checks.left_by_stops, self.checks.away_until) = (left, self.away_until);
         self.checks.look(self.now, &self.guard, &self.venue.books);
     }
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use super::head::{Head, Length, Verb};
 use super::refusal::Refusal;
 use crate::base::origin::split_port;
+use crate::base::text::cut;
 use crate::service::server::routes::{AnsweredBy, Route, route_of};
 use crate::service::server::types::{BadBody, JSON, Method};
 
@@ -23,15 +24,19 @@ pub(super) enum Admitted {
     Bad { why: BadBody, body: Option<usize> },
 }
 
+/// Most characters of a path that are repeated.
+const MAX_SHOWN: usize = 100;
+
 /// Checks a head that came in on the local address `local`.
 pub(super) fn admit(head: &Head, hosts: &Hosts, local: IpAddr) -> Result<Admitted, Refusal> {
     if let Some(host) = head.host.as_deref().filter(|host| !hosts.allow(host, local)) {
         let msg = format!(
-            "host {host:.100} is neither a loopback name nor the address of this guard; name it in allowed_hosts"
+            "host {host:.100} is neither a loopback name nor the address of this guard; name it under allowed_hosts in \
+             guard.toml, let `listen` be an address that the caller reaches, and restart"
         );
         return Err(Refusal::new(403, "host_not_allowed", &msg));
     }
-    let route = route_of(head.path()).ok_or_else(|| Refusal::new(404, "not_found", "there is nothing at this path"))?;
+    let route = route_of(head.path()).ok_or_else(|| Refusal::new(404, "not_found", &nothing_at(head.path())))?;
     let upgrade = head.upgrade.as_ref().filter(|_| route.upgrade && head.verb == Verb::Get);
     let method = match (head.verb, upgrade) {
         (_, Some(_)) => Method::Get,
@@ -51,6 +56,16 @@ pub(super) fn admit(head: &Head, hosts: &Hosts, local: IpAddr) -> Result<Admitte
         Method::Get => Ok(Admitted::Plain { method, body: 0 }),
         Method::Post => check_body(head, route),
     }
+}
+
+/// The refusal of a path that does not exist, with those that do.
+fn nothing_at(path: &str) -> String {
+    let slash = if path.starts_with("//") { "; a base URL ends without a slash" } else { "" };
+    format!(
+        "there is nothing at {:?}{slash}; there are /exchange, /info, /ws, /guard/status, /guard/events, /guard/decision, \
+         /guard/kill, /healthz, /metrics, and the monitor page at /",
+        cut(path, MAX_SHOWN)
+    )
 }
 
 fn check_body(head: &Head, route: &Route) -> Result<Admitted, Refusal> {

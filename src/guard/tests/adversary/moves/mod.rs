@@ -43,6 +43,7 @@ pub(super) enum Move {
     Noops,
     Flood,
     FalseStops,
+    BareBehindStops,
     ManyGuesses,
     Groups,
     SharedCloid,
@@ -52,6 +53,7 @@ pub(super) enum Move {
 }
 
 impl Move {
+    /// All but those that only a world of their own gives time for.
     pub(super) const ALL: [Self; 30] = [
         Self::Entry,
         Self::Bracket,
@@ -114,6 +116,7 @@ impl World {
             Move::Noops => self.ask_noops(),
             Move::Flood => self.ask_flood(coin),
             Move::FalseStops => self.ask_false_stops(coin),
+            Move::BareBehindStops => self.ask_bare_behind_stops(coin),
             Move::ManyGuesses => self.ask_many_guesses(coin),
             Move::Groups => self.ask_groups(coin),
             Move::SharedCloid => self.ask_shared_cloid(coin),

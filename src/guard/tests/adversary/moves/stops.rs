@@ -64,13 +64,33 @@ impl World {
         self.post(&grouped(orders, "na"));
     }
 
-    /// Stops on the wrong side, which the venue refuses.
+    /// More entries than go one by one, each with its stop, are filled at once, and then a stop that the venue refuses is always on
+    /// its way.
+    pub(super) fn ask_bare_behind_stops(&mut self, coin: &'static str) {
+        let is_buy = self.dice.one_in(2);
+        let px = self.px(coin, if is_buy { -20 } else { 20 });
+        let size = self.share(coin, 1);
+        let entries = (0..45).map(|_| limit(coin, is_buy, px, size, "Alo")).collect();
+        self.post(&grouped(entries, "na"));
+        self.run_until(self.now + 400);
+        self.move_price(coin, if is_buy { dec!(0.996) } else { dec!(1.004) });
+        for _ in 0..20 {
+            let stop_px = self.px(coin, if is_buy { 800 } else { -800 });
+            let size = self.share(coin, 100);
+            self.post(&grouped(vec![trigger(coin, !is_buy, stop_px, size, "sl")], "na"));
+            self.run_until(self.now + 600);
+        }
+    }
+
+    /// Stops on the wrong side, which the venue refuses: a few at once, or so that one is always on its way.
     pub(super) fn ask_false_stops(&mut self, coin: &'static str) {
-        let is_buy = self.closing(coin);
-        let px = self.px(coin, if is_buy { -800 } else { 800 });
-        let size = self.share(coin, 100);
-        for _ in 0..=self.dice.roll(3) {
+        let (count, pause_ms) = if self.dice.one_in(3) { (8, 1_200) } else { (self.dice.roll(3), 0) };
+        for _ in 0..=count {
+            let is_buy = self.closing(coin);
+            let px = self.px(coin, if is_buy { -800 } else { 800 });
+            let size = self.share(coin, 100);
             self.post(&grouped(vec![trigger(coin, is_buy, px, size, "sl")], "na"));
+            self.run_until(self.now + pause_ms);
         }
     }
 }

@@ -1,0 +1,138 @@
+//! `config set`: changes one value of the config, and says in words what it was and what it is. All else stays as it is.
+
+use clap::ValueEnum;
+use rust_decimal::Decimal;
+
+use super::configured::LockedConfig;
+use super::mainnet_gap::MainnetGap;
+use super::one_rule;
+use super::output::print;
+use super::refusal::Refusal;
+use super::rules_source;
+use crate::base::ip_share::IpShare;
+use crate::base::mode::Mode;
+use crate::home::{Config, Home, local_url, parse_listen, parse_usdc, set_value};
+use crate::rules::Rules;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// What to change
+    what: What,
+    /// Its new value: for rules an sr1_ code, @FILE, or RULE=VALUE for one of them
+    #[arg(allow_hyphen_values = true)]
+    value: String,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum What {
+    /// The rules: a code, @FILE, or one as in stop=3
+    Rules,
+    /// The listen address
+    Listen,
+    /// The share of this machine's IP budget
+    IpShare,
+    /// USDC beyond which equity enlarges no limit, or none
+    EquityCap,
+}
+
+/// A change of one key: its new value as the config writes it, none to leave it out, and what it means in words.
+struct Change {
+    key: &'static str,
+    value: Option<String>,
+    config: Config,
+    words: Vec<String>,
+}
+
+pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
+    let locked = LockedConfig::open(home)?;
+    let change = change(args, &locked.config)?;
+    if change.words.is_empty() {
+        return print("That is its value already; nothing was written.\n");
+    }
+    let Change { key, value, config, words } = change;
+    set_value(&locked.path, &locked.text, key, value.as_deref(), config).map_err(Refusal::Config)?;
+    print(&format!(
+        "{}\nWritten to {}. A running service takes it at its next start; `svc-guard check-config --explain` shows what the \
+         rules come to in USDC.\n",
+        words.join("\n"),
+        locked.path.display(),
+    ))
+}
+
+fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
+    let (typed, new) = (args.value.trim(), config.clone());
+    let bad = |expected: String| Refusal::Value(typed.to_owned(), expected);
+    let line = |name: &str, before: String, after: String| {
+        if before == after { Vec::new() } else { vec![format!("{name:<11} {before} -> {after}")] }
+    };
+    Ok(match args.what {
+        What::Rules => {
+            let rules = rules(typed, &config.rules)?;
+            refuse_looser(config.mode, &rules)?;
+            let words = in_words(&config.rules, &rules);
+            Change { key: "rules", value: Some(rules.to_code()), config: Config { rules, ..new }, words }
+        }
+        What::Listen => {
+            let listen = parse_listen(typed).map_err(bad)?;
+            let mut words = line("listen", config.listen.to_string(), listen.to_string());
+            if !words.is_empty() {
+                words.push(format!("The bot's base URL is {} from then on.", local_url(listen)));
+            }
+            Change { key: "listen", value: Some(listen.to_string()), config: Config { listen, ..new }, words }
+        }
+        What::IpShare => {
+            let ip_share = IpShare::parse(typed).map_err(|error| bad(error.to_string()))?;
+            let told = |share: IpShare| format!("{share} ({} weight a minute)", share.budget_per_minute());
+            let words = line("ip_share", told(config.ip_share), told(ip_share));
+            Change { key: "ip_share", value: Some(ip_share.to_string()), config: Config { ip_share, ..new }, words }
+        }
+        What::EquityCap => {
+            let cap = if typed == "none" { None } else { Some(parse_usdc(typed).map_err(bad)?) };
+            if cap.is_none() && config.mode == Mode::Mainnet {
+                return Err(Refusal::Mainnet(UNCHANGED, vec![MainnetGap::NoEquityCap]));
+            }
+            let told = |cap: Option<Decimal>| cap.map_or_else(|| "none".to_owned(), |cap| format!("{cap} USDC"));
+            let words = line("equity_cap", told(config.equity_cap), told(cap));
+            let value = cap.map(|cap| cap.to_string());
+            Change { key: "equity_cap", value, config: Config { equity_cap: cap, ..new }, words }
+        }
+    })
+}
+
+const UNCHANGED: &str = "the config is left as it is";
+
+/// The rules asked for: all of them, or one changed.
+fn rules(typed: &str, now: &Rules) -> Result<Rules, Refusal> {
+    let (key, value) = match typed.split_once('=') {
+        Some((key, value)) if !typed.starts_with(['@', '"']) && !typed.starts_with("sr1_") => (key.trim(), value),
+        _ => return rules_source::read(typed),
+    };
+    let described = now.describe();
+    if !described.iter().any(|rule| rule.key == key) {
+        let keys: Vec<&str> = described.iter().map(|rule| rule.key).collect();
+        return Err(Refusal::Value(key.to_owned(), format!("is not a rule; the rules are {}", keys.join(", "))));
+    }
+    one_rule::with(&described, key, value).map_err(|why| Refusal::Value(typed.to_owned(), why))
+}
+
+/// On mainnet no rule may be looser than its default, as at set-up.
+fn refuse_looser(mode: Mode, rules: &Rules) -> Result<(), Refusal> {
+    let looser = rules.looser_than_default();
+    match mode {
+        Mode::Mainnet if !looser.is_empty() => Err(Refusal::Mainnet(UNCHANGED, vec![MainnetGap::LooserRules(looser)])),
+        _ => Ok(()),
+    }
+}
+
+/// Each rule that changes, before and after.
+fn in_words(before: &Rules, after: &Rules) -> Vec<String> {
+    let looser = after.looser_than(before);
+    let pairs = before.describe().into_iter().zip(after.describe());
+    let changed = pairs.filter(|(before, after)| before.value != after.value);
+    let told = changed.flat_map(|(before, after)| {
+        let way = if looser.contains(&after.key) { "looser" } else { "stricter" };
+        [format!("{:<18}before  {}", before.key, before.words), format!("{:<18}after   {}  ({way})", "", after.words)]
+    });
+    told.collect()
+}

@@ -1,0 +1,48 @@
+//! A file that is to be made later, checked while its name can still be changed.
+
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{AccessFlags, access};
+
+/// A path as a person types it, with `~` for their own folder.
+pub(super) fn expanded(typed: &str) -> PathBuf {
+    let own = typed.strip_prefix("~/").and_then(|rest| std::env::home_dir().map(|home| home.join(rest)));
+    own.unwrap_or_else(|| PathBuf::from(typed))
+}
+
+/// The file, if one of this name can be made.
+pub(super) fn check(typed: &str) -> Result<PathBuf, String> {
+    let file = expanded(typed);
+    let folder = match file.parent() {
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+        None => return Err("is a folder; name a new file".to_owned()),
+    };
+    if file.symlink_metadata().is_ok() {
+        return Err("stands there already and is not replaced; name a new file".to_owned());
+    }
+    if !folder.is_dir() {
+        return Err(format!("cannot be made: there is no folder {}", folder.display()));
+    }
+    match access(folder, AccessFlags::W_OK | AccessFlags::X_OK) {
+        Ok(()) => Ok(file),
+        Err(errno) => Err(format!("cannot be made in {}: {}", folder.display(), errno.desc())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_made_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        assert_eq!(check(&path("new")), Ok(folder.path().join("new")));
+        std::fs::write(path("old"), "").unwrap();
+        assert!(check(&path("old")).unwrap_err().contains("stands there already"));
+        assert!(check(&path("no/such")).unwrap_err().contains("there is no folder"));
+        assert!(check("/").is_err());
+        assert!(check("a-file-of-this-name").is_ok());
+    }
+}

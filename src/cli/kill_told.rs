@@ -1,0 +1,104 @@
+//! The end of a kill as the running guard tells it. The file is written before anything here runs, and nothing here
+//! takes that back: a guard that does not answer has been told all the same.
+
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::configured::configured;
+use super::{environment, local_http};
+use crate::base::files::read_trusted;
+use crate::base::kill_file::KillFile;
+use crate::base::kill_watch::KillWatch;
+use crate::home::{Home, SERVICE_HOME, local_url};
+use crate::record::status::Status;
+
+/// Between two questions.
+const EVERY: Duration = Duration::from_millis(100);
+/// Time for one answer.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Most bytes of a status: thousands of orders fit.
+const MAX_STATUS: u64 = 8 * 1024 * 1024;
+/// Longest file with an address.
+const MAX_ADDRESS: u64 = 100;
+
+/// The guard that watches a home's kill file.
+pub(super) struct Watcher {
+    urls: Vec<String>,
+    file: PathBuf,
+    begun: Instant,
+}
+
+impl Watcher {
+    /// The guard of this home, by the address that it left there, and by its config's.
+    pub(super) fn of(home: &Home) -> Self {
+        let left = read_trusted(&home.address_file(), &home.trusted(), MAX_ADDRESS).ok();
+        let left = left.and_then(|text| text.trim().parse().ok());
+        let named = environment::listen(None).ok().flatten();
+        let config = configured(home).ok().map(|config| config.listen);
+        let mut urls: Vec<String> = [left, named, config].into_iter().flatten().map(local_url).collect();
+        urls.dedup();
+        Self { urls, file: home.kill_file().path().to_owned(), begun: Instant::now() }
+    }
+
+    /// Asks until `is_enough`, for so long; the last answer, or why there is none.
+    pub(super) fn until(&self, patience: Duration, is_enough: impl Fn(&Status) -> bool) -> Result<Status, String> {
+        let begun = Instant::now();
+        loop {
+            let answer = self.ask();
+            let is_over = begun.elapsed() >= patience;
+            if is_over || answer.as_ref().is_ok_and(&is_enough) {
+                return answer;
+            }
+            sleep(EVERY);
+        }
+    }
+
+    /// Whether this was read after the kill, and shows nothing held and nothing resting.
+    pub(super) fn is_flat(&self, status: &Status) -> bool {
+        let since_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let is_fresh = status.venue.account_age_ms.is_some_and(|age| age < since_ms);
+        let is_blind = status.alerts.iter().any(|alert| ["orders_stale", "not_flat"].contains(&&*alert.code));
+        is_fresh && !is_blind && status.positions.is_empty() && status.open_orders.is_empty()
+    }
+
+    fn ask(&self) -> Result<Status, String> {
+        let mut why = "neither its address nor its config can be read".to_owned();
+        for url in &self.urls {
+            match self.ask_at(url) {
+                Ok(status) => return Ok(status),
+                Err(error) => why = format!("{url}: {error}"),
+            }
+        }
+        Err(why)
+    }
+
+    fn ask_at(&self, url: &str) -> Result<Status, String> {
+        let (code, body) = local_http::get(&format!("{url}/guard/status"), PATIENCE, MAX_STATUS)?;
+        let status =
+            serde_json::from_slice::<Status>(&body).map_err(|_| format!("status {code}, and no guard's answer"))?;
+        let is_same = is_same(Path::new(&status.kill_file), &self.file);
+        if is_same { Ok(status) } else { Err(format!("a guard answers there whose kill file is {}", status.kill_file)) }
+    }
+}
+
+/// Whether two names mean one place, whatever links lead there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+    one == other || (folder(one).is_some() && folder(one) == folder(other) && one.file_name() == other.file_name())
+}
+
+/// What is held and what rests, as many as there are.
+pub(super) fn left(status: &Status) -> String {
+    let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    format!("{}, {}", many(status.positions.len(), "position"), many(status.open_orders.len(), "order"))
+}
+
+/// Homes of running guards that a person may have meant: the installed services', and this user's own.
+pub(super) fn elsewhere(home: &Home) -> Option<PathBuf> {
+    let guards = Path::new(SERVICE_HOME).join("guards");
+    let instances = std::fs::read_dir(guards).into_iter().flatten().flatten().map(|entry| entry.path());
+    let own = Home::resolve(None, None, false).ok().map(|home| home.dir().to_owned());
+    let mut homes = [PathBuf::from(SERVICE_HOME)].into_iter().chain(instances).chain(own);
+    homes.find(|dir| dir != home.dir() && KillWatch::is_watched(&KillFile::new(dir.join("kill"))) == Some(true))
+}

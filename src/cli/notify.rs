@@ -1,0 +1,135 @@
+//! `notify`: tells the owner what happens, or, as `notify test`, sends one message to each target.
+
+use std::path::{Path, PathBuf};
+
+use super::environment;
+use super::output::print;
+use super::refusal::Refusal;
+use crate::base::files::read_trusted;
+use crate::base::log_line::Reader;
+use crate::home::{Home, LoadedConfig, in_container, load, local_url};
+use crate::journal::read_events;
+use crate::notify::{Config, Options, Past, run as tell, trial};
+use crate::record::event::Event;
+
+/// The address of a guard with the default listen address.
+const DEFAULT_URL: &str = "http://127.0.0.1:8547";
+/// Largest `notify.toml`.
+const MAX_CONFIG: u64 = 256 * 1024;
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    test: Option<Test>,
+    #[command(flatten)]
+    own: RunArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Test {
+    /// Send one message to each target and print what each answered
+    Test(TestArgs),
+}
+
+#[derive(Debug, Default, clap::Args)]
+struct TestArgs {
+    /// Another file than notify.toml in the home
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, clap::Args)]
+struct RunArgs {
+    /// Another file than notify.toml in the home
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The guard's base URL, on this machine [default: notify.toml's, the home's, or http://127.0.0.1:8547]
+    #[arg(long, value_name = "URL")]
+    guard_url: Option<String>,
+    /// Folder for what was told already [default: notify in the home]
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+    /// The guard's journal, for events that are gone from its memory [default: the home's]
+    #[arg(long, value_name = "DIR")]
+    journal: Option<PathBuf>,
+}
+
+pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
+    let in_container = || environment::container(false).map(|said| in_container(said, Path::new("/")));
+    if let Some(Test::Test(test)) = args.test {
+        let config = read(&file(test.file, home), home)?;
+        let say = |line: &str| _ = print(&format!("{line}\n"));
+        return trial(&config, environment::credentials(), in_container()?, say).map_err(Refusal::Notify);
+    }
+    let own = args.own;
+    let config = read(&file(own.file, home), home)?;
+    // A home that this user may not read, or that holds no set-up, has defaults.
+    let guard = match load(&home.config_file(), &home.trusted()) {
+        Ok(LoadedConfig::SetUp(guard)) => Some(guard),
+        _ => None,
+    };
+    let set_up = guard.as_ref().map(|guard| local_url(guard.listen));
+    let url = own.guard_url.or_else(|| config.guard.clone()).or(set_up);
+    let named = own.journal.is_some();
+    let journal = own.journal.or_else(|| guard.map(|guard| home.journal_dir(guard.mode, guard.account)));
+    let options = Options {
+        guard: url.unwrap_or_else(|| DEFAULT_URL.to_owned()),
+        state: own.state.unwrap_or_else(|| home.dir().join("notify")),
+        credentials: environment::credentials(),
+        in_container: in_container()?,
+        reader: Reader::of_stderr(environment::journal_stream().as_deref()),
+        past: past(journal, named),
+        config,
+    };
+    tell(options).map_err(Refusal::Notify)
+}
+
+/// The file that says whom to tell.
+pub(super) fn file(named: Option<PathBuf>, home: &Home) -> PathBuf {
+    named.unwrap_or_else(|| home.dir().join("notify.toml"))
+}
+
+/// Reads and checks it.
+pub(super) fn read(file: &Path, home: &Home) -> Result<Config, Refusal> {
+    let text = read_trusted(file, &home.trusted(), MAX_CONFIG).map_err(Refusal::File)?;
+    Config::parse(&text).map_err(|problems| Refusal::NotifyConfig(file.to_owned(), problems.join("; ")))
+}
+
+/// Reads a journal's events behind one of them: the one that was named, or the home's where it is that of the guard that answers.
+fn past(journal: Option<PathBuf>, is_named: bool) -> Past {
+    Box::new(move |guard, after, most| {
+        let folder =
+            journal.as_ref().filter(|folder| is_named || folder.file_name().is_some_and(|name| name == guard))?;
+        let lines = read_events(folder, after).ok()?.map_while(Result::ok);
+        let behind = lines.filter(|line| seq(line).is_some_and(|seq| seq > after));
+        Some(behind.take(most).collect())
+    })
+}
+
+/// The number of an event as it stands in the journal, where it is the first member: a day has a million lines.
+fn seq(line: &str) -> Option<u64> {
+    let digits = line.strip_prefix("{\"seq\":").map(|rest| rest.split(',').next().unwrap_or_default());
+    digits.and_then(|digits| digits.parse().ok()).or_else(|| Event::parse(line).map(|event| event.seq))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::guard::AlertCode;
+    use crate::notify::alert_codes;
+
+    /// What each says a person should do is read at night: none may be left to the words for an unknown code.
+    #[test]
+    fn every_alert_has_words_of_its_own() {
+        let known: BTreeSet<&str> = alert_codes().collect();
+        // That one is told from the status a month before, not by its alert.
+        let told = AlertCode::ALL
+            .iter()
+            .map(|code| code.as_str())
+            .filter(|code| *code != AlertCode::ApiWalletExpiring.as_str());
+        let without: Vec<&str> = told.filter(|code| !known.contains(code)).collect();
+        assert_eq!(without, [""; 0]);
+    }
+}

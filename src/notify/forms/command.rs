@@ -1,0 +1,91 @@
+//! A program of this machine: the message as JSON on its standard input. Its exit status 0 is a yes.
+
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use super::answer::Answer;
+use crate::notify::message::Message;
+
+/// How long it may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(20);
+/// The search path that it is given; nothing else of this process's environment is passed on.
+const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+pub(super) fn run(words: &[String], message: &Message) -> Answer {
+    run_within(words, message, PATIENCE)
+}
+
+fn run_within(words: &[String], message: &Message, patience: Duration) -> Answer {
+    let Some((program, arguments)) = words.split_first() else {
+        return Answer::Later("there is no program".to_owned(), None);
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().env("PATH", SEARCH_PATH).current_dir("/").process_group(0);
+    let started = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let mut child = match started {
+        Ok(child) => child,
+        Err(error) => return Answer::Later(format!("{program} cannot be started: {error}"), None),
+    };
+    if let Some(mut input) = child.stdin.take() {
+        // A few KiB at most, which a pipe holds. A program that reads nothing has its reasons.
+        _ = input.write_all(format!("{}\n", message.json()).as_bytes());
+    }
+    match ended(&mut child, patience) {
+        Some(status) if status.success() => Answer::Taken,
+        Some(status) => Answer::Later(format!("{program} ended with {status}"), None),
+        None => Answer::Later(format!("{program} was ended: it took over {} s", patience.as_secs()), None),
+    }
+}
+
+/// How it ended; `None` where it had to be ended, with all that it started.
+fn ended(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let begun = Instant::now();
+    while begun.elapsed() < patience {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        std::thread::sleep(PAUSE);
+    }
+    if let Ok(group) = i32::try_from(child.id()) {
+        _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
+    }
+    _ = child.kill();
+    _ = child.wait();
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notify::notice::{Notice, Severity};
+    use crate::notify::watch::Guard;
+
+    fn said(words: &[&str], patience: Duration) -> Answer {
+        let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled");
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        run_within(&words, &Message::of(&notice, &Guard::default(), &[]), patience)
+    }
+
+    #[test]
+    fn the_message_is_on_its_input_and_its_exit_is_the_answer() {
+        let patience = Duration::from_secs(30);
+        assert_eq!(said(&["/bin/sh", "-c", "grep -q '\"code\":\"kill\"'"], patience), Answer::Taken);
+        assert_eq!(said(&["/bin/sh", "-c", "test -z \"$HOME$USER\""], patience), Answer::Taken, "no environment");
+        assert!(matches!(said(&["/bin/sh", "-c", "exit 3"], patience), Answer::Later(why, None) if why.contains("3")));
+        assert!(
+            matches!(said(&["/nowhere/at/all"], patience), Answer::Later(why, None) if why.contains("cannot be started"))
+        );
+    }
+
+    #[test]
+    fn one_that_hangs_is_ended_with_what_it_started() {
+        let hangs = said(&["/bin/sh", "-c", "sleep 1000 & wait"], Duration::from_millis(200));
+        assert!(matches!(hangs, Answer::Later(why, None) if why.contains("was ended")));
+    }
+}

@@ -1,0 +1,142 @@
+//! The way out over HTTP: one POST, bounded in time and size, through no proxy and following no redirect.
+
+use std::io::Read;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::answer::Answer;
+use crate::base::text::visible;
+use crate::notify::url::private_url;
+
+/// For look-up and connection, and for all of one try.
+const CONNECT: Duration = Duration::from_secs(10);
+const WHOLE: Duration = Duration::from_secs(20);
+/// The most of an answer that is read: it says why, and nothing more is wanted of it.
+const MAX_ANSWER: u64 = 4096;
+/// Most characters of a target's words that are repeated.
+const MAX_WORDS: usize = 200;
+/// Longest pause that a target may ask for.
+const MAX_PAUSE_MS: u64 = 3_600_000;
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::notify) struct Post {
+    pub(super) url: String,
+    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) body: Value,
+}
+
+impl Post {
+    /// A POST of JSON.
+    pub(super) fn json(url: impl Into<String>, body: Value) -> Self {
+        Self { url: url.into(), headers: Vec::new(), body }
+    }
+
+    /// The same with a bearer's token, where there is one.
+    pub(super) fn bearer(mut self, token: Option<&str>) -> Self {
+        self.headers.extend(token.map(|token| ("Authorization", format!("Bearer {token}"))));
+        self
+    }
+}
+
+/// The settings that every call of this room is made with.
+pub(in crate::notify) fn agent(whole: Duration) -> ureq::Agent {
+    let config = ureq::Agent::config_builder()
+        .proxy(None)
+        .max_redirects(0)
+        .http_status_as_error(false)
+        .timeout_resolve(Some(CONNECT.min(whole)))
+        .timeout_connect(Some(CONNECT.min(whole)))
+        .timeout_global(Some(whole))
+        .max_response_header_size(16 * 1024)
+        .user_agent(concat!("svc-guard/", env!("CARGO_PKG_VERSION")))
+        .build();
+    ureq::Agent::new_with_config(config)
+}
+
+/// The way to one target.
+#[derive(Debug)]
+pub(in crate::notify) struct Way {
+    agent: ureq::Agent,
+    /// What may be shown of its URL.
+    origin: String,
+}
+
+impl Way {
+    /// The way to a URL that was checked.
+    pub(super) fn to(url: &str) -> Self {
+        Self {
+            agent: agent(WHOLE),
+            origin: private_url(url).map_or_else(|_| "it".to_owned(), |origin| origin.to_string()),
+        }
+    }
+
+    /// Sends once. The library's errors may name the URL, so only their kind is told.
+    pub(super) fn send(&self, post: &Post) -> Answer {
+        let mut request = self.agent.post(&post.url).content_type("application/json");
+        for (name, value) in &post.headers {
+            request = request.header(*name, value);
+        }
+        match request.send(post.body.to_string().as_bytes()) {
+            Ok(answer) => judge(answer, &self.origin),
+            Err(error) => Answer::Later(format!("{} {}", self.origin, failure(&error)), None),
+        }
+    }
+}
+
+/// Why a call failed, without what it was for.
+pub(in crate::notify) fn failure(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => "did not answer in time".to_owned(),
+        ureq::Error::Io(error) => format!("could not be reached: {}", error.kind()),
+        ureq::Error::HostNotFound => "has no known address".to_owned(),
+        ureq::Error::ConnectionFailed => "could not be reached".to_owned(),
+        ureq::Error::Rustls(error) => {
+            format!("has no TLS that can be trusted: {}", visible(&error.to_string(), MAX_WORDS))
+        }
+        _ => "gave no answer that can be read".to_owned(),
+    }
+}
+
+fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str) -> Answer {
+    let status = answer.status().as_u16();
+    if (200..300).contains(&status) {
+        return Answer::Taken;
+    }
+    let header = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let mut body = Vec::new();
+    _ = answer.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut body);
+    let words = visible(&String::from_utf8_lossy(&body), MAX_WORDS);
+    let why = match status {
+        300..400 => format!("{origin} sends elsewhere (HTTP {status}), which is not followed: name the place itself"),
+        _ => format!("{origin} answered HTTP {status}: {words}"),
+    };
+    let pause_ms = header.map(|seconds| seconds.saturating_mul(1_000)).or_else(|| asked_ms(&body));
+    match status {
+        // The message itself, and no state of the target's: what is wrong with its token can be mended.
+        400 | 413 | 422 => Answer::Refused(why),
+        _ => Answer::Later(why, pause_ms.map(|ms| ms.min(MAX_PAUSE_MS))),
+    }
+}
+
+/// The pause that a body asks for: Discord's `retry_after`, and Telegram's below `parameters`, in seconds.
+fn asked_ms(body: &[u8]) -> Option<u64> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let named = body.get("retry_after").or_else(|| body.get("parameters")?.get("retry_after"))?;
+    let seconds: rust_decimal::Decimal = named.to_string().parse().ok()?;
+    u64::try_from(seconds.checked_mul(rust_decimal::Decimal::from(1_000))?.ceil()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_that_is_asked_for_is_read_from_either_body() {
+        assert_eq!(asked_ms(br#"{"message":"limited","retry_after":0.35,"global":false}"#), Some(350));
+        assert_eq!(asked_ms(br#"{"ok":false,"error_code":429,"parameters":{"retry_after":7}}"#), Some(7_000));
+        assert_eq!(asked_ms(b"busy"), None);
+        assert_eq!(asked_ms(br#"{"retry_after":"x"}"#), None);
+    }
+}

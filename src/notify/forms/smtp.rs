@@ -1,0 +1,178 @@
+//! Mail: a plain text over SMTP, with TLS from the first byte or after the greeting, never without it but on loopback.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use lettre::address::Envelope;
+use lettre::transport::smtp::authentication::Credentials;
+use lettre::transport::smtp::client::{CertificateStore, Tls, TlsParameters};
+use lettre::transport::smtp::extension::ClientId;
+use lettre::{Address, SmtpTransport, Transport};
+
+use super::answer::Answer;
+use crate::base::files::fill_random;
+use crate::base::origin::split_port;
+use crate::base::text::visible;
+use crate::notify::config::{Encryption, Target};
+use crate::notify::message::Message;
+use crate::notify::secrets::SecretError;
+use crate::notify::words::within;
+
+/// For each step of the conversation.
+const STEP: Duration = Duration::from_secs(20);
+/// Characters of base64 on a line, and bytes of a title in one encoded word.
+const LINE: usize = 76;
+const WORD: usize = 42;
+const MAX_TITLE: usize = 300;
+const MAX_WORDS: usize = 200;
+
+/// The way to a mail server.
+pub(in crate::notify) struct Mail {
+    transport: SmtpTransport,
+    envelope: Envelope,
+    from: String,
+    to: String,
+}
+
+/// What is wrong with a target's mail keys.
+pub(in crate::notify) fn check(target: &Target) -> Vec<String> {
+    let mut problems = Vec::new();
+    let addresses = target.from.iter().chain(&target.to);
+    problems.extend(
+        addresses.filter(|text| text.parse::<Address>().is_err()).map(|text| format!("{text:?} is no mail address")),
+    );
+    let server = target.server.as_deref().unwrap_or_default();
+    match split_port(server) {
+        None => problems.push("server must be HOST or HOST:PORT".to_owned()),
+        Some((host, _)) if target.encryption == Encryption::None && !is_loopback(host) => {
+            problems.push("encryption = \"none\" is for a server on loopback only".to_owned());
+        }
+        Some(_) => {}
+    }
+    if target.user.is_some() != target.password.is_some() {
+        problems.push("user and password belong together".to_owned());
+    }
+    problems
+}
+
+fn is_loopback(host: &str) -> bool {
+    let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+    host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())
+}
+
+impl Mail {
+    pub(super) fn of(target: &Target, password: Option<String>) -> Result<Self, SecretError> {
+        let wrong = |why: String| SecretError::Target(target.name.clone(), why);
+        let server = target.server.as_deref().unwrap_or_default();
+        let (host, port) = split_port(server).ok_or_else(|| wrong("server must be HOST or HOST:PORT".to_owned()))?;
+        let host = host.trim_matches(['[', ']']);
+        let parameters = || {
+            let builder = TlsParameters::builder(host.to_owned()).certificate_store(CertificateStore::WebpkiRoots);
+            builder.build_rustls().map_err(|error| wrong(error.to_string()))
+        };
+        let (tls, usual) = match target.encryption {
+            Encryption::Tls => (Tls::Wrapper(parameters()?), 465),
+            Encryption::Starttls => (Tls::Required(parameters()?), 587),
+            Encryption::None => (Tls::None, 25),
+        };
+        let mut builder = SmtpTransport::builder_dangerous(host)
+            .port(port.unwrap_or(usual))
+            .tls(tls)
+            .timeout(Some(STEP))
+            // The machine's name is nobody's business.
+            .hello_name(ClientId::Ipv4(Ipv4Addr::LOCALHOST));
+        if let (Some(user), Some(password)) = (&target.user, password) {
+            builder = builder.credentials(Credentials::new(user.clone(), password));
+        }
+        let address = |text: &str| text.parse::<Address>().map_err(|error| wrong(error.to_string()));
+        let from = target.from.clone().unwrap_or_default();
+        let to = target.to.iter().map(|to| address(to)).collect::<Result<Vec<_>, _>>()?;
+        let envelope = Envelope::new(Some(address(&from)?), to).map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { transport: builder.build(), envelope, from, to: target.to.join(", ") })
+    }
+
+    pub(super) fn send(&self, message: &Message) -> Answer {
+        let now = std::time::Duration::from_millis(crate::base::clock::now_ms());
+        let date = httpdate::fmt_http_date(std::time::UNIX_EPOCH + now).replace(" GMT", " +0000");
+        let mut id = [0; 12];
+        if let Err(error) = fill_random(&mut id) {
+            return Answer::Later(error.to_string(), None);
+        }
+        let mail = text(message, (&self.from, &self.to), &date, &hex(&id));
+        match self.transport.send_raw(&self.envelope, mail.as_bytes()) {
+            Ok(_) => Answer::Taken,
+            Err(error) => {
+                let why = format!("the mail server: {}", visible(&error.to_string(), MAX_WORDS));
+                Answer::Later(why, None)
+            }
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The mail's text (RFC 5322, RFC 2045): all that came from outside is base64, so nothing in it can be a header or an end.
+fn text(message: &Message, (from, to): (&str, &str), date: &str, id: &str) -> String {
+    let subject = encoded_words(&within(&message.subject(), MAX_TITLE));
+    let domain = from.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
+    let encoded = STANDARD.encode(format!("{}\n\n{}\n", message.subject(), message.lines().join("\n\n")));
+    let lines: Vec<&str> =
+        (0..encoded.len()).step_by(LINE).filter_map(|at| encoded.get(at..encoded.len().min(at + LINE))).collect();
+    format!(
+        "From: {from}\r\nTo: {to}\r\nSubject: {subject}\r\nDate: {date}\r\nMessage-ID: <{id}@{domain}>\r\nMIME-Version: 1.0\r\n\
+         Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\nAuto-Submitted: auto-generated\r\n\r\n{}\r\n",
+        lines.join("\r\n")
+    )
+}
+
+/// A header's text as encoded words (RFC 2047), each short enough for a line.
+fn encoded_words(text: &str) -> String {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for letter in text.chars() {
+        if word.len() + letter.len_utf8() > WORD {
+            words.push(std::mem::take(&mut word));
+        }
+        word.push(letter);
+    }
+    words.push(word);
+    let encoded = words.iter().map(|word| format!("=?utf-8?B?{}?=", STANDARD.encode(word)));
+    encoded.collect::<Vec<_>>().join("\r\n ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notify::notice::{Notice, Severity};
+    use crate::notify::watch::Guard;
+
+    #[test]
+    fn nothing_in_a_mail_can_be_a_header_or_its_end() {
+        let nasty = "a\r\nBcc: other@x.example\r\n.\r\nQUIT é".repeat(3);
+        let notice = Notice::once("kill", "kill", Severity::Critical, nasty.clone()).words(nasty, "", "");
+        let mail = text(&Message::of(&notice, &Guard::default(), &[]), ("g@m.example", "o@m.example"), "now", "1");
+        let (head, body) = mail.split_once("\r\n\r\n").unwrap();
+        let names: Vec<&str> =
+            head.lines().filter(|line| !line.starts_with(' ')).map(|line| line.split(':').next().unwrap()).collect();
+        let wanted = [
+            "From",
+            "To",
+            "Subject",
+            "Date",
+            "Message-ID",
+            "MIME-Version",
+            "Content-Type",
+            "Content-Transfer-Encoding",
+            "Auto-Submitted",
+        ];
+        assert_eq!(names, wanted);
+        assert!(mail.lines().all(|line| line.len() <= 78 && line.is_ascii()), "{mail}");
+        assert!(body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\r\n".contains(&byte)));
+        let decoded = STANDARD.decode(body.replace("\r\n", "")).unwrap();
+        assert!(String::from_utf8(decoded).unwrap().contains("QUIT é"));
+    }
+}

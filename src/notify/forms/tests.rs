@@ -1,0 +1,105 @@
+//! The requests that each service documents, with texts that try to be more than text.
+
+use serde_json::json;
+
+use super::*;
+use crate::notify::notice::{Notice, Severity};
+use crate::notify::watch::Guard;
+
+const NASTY: &str = "<b>&amp;</b> <!channel> @everyone *bold* `code` [x](http://y) \"q\" \\";
+
+fn message(happened: &str) -> Message {
+    let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled");
+    let notice = notice.words(happened, "It closes.", "Look.").at(1_800_000_000_000);
+    let guard = Guard {
+        account: "0x1111111111111111111111111111111111111111".to_owned(),
+        mode: "testnet".to_owned(),
+        ..Guard::default()
+    };
+    Message::of(&notice, &guard, &["hunter22".to_owned()])
+}
+
+const SUBJECT: &str = "CRITICAL: Kill switch pulled [0x1111…1111 testnet]";
+
+fn body(happened: &str) -> String {
+    format!("{happened}\nThe guard: It closes.\nYou: Look.\n2027-01-15 08:00:00 UTC · 0x1111…1111 testnet")
+}
+
+#[test]
+fn ntfy_is_published_to_as_json() {
+    let post = ntfy::post(&message(NASTY), "https://ntfy.example", "guard", Some("tk_1"));
+    assert_eq!(post.url, "https://ntfy.example");
+    assert_eq!(post.headers, [("Authorization", "Bearer tk_1".to_owned())]);
+    let wanted =
+        json!({"topic": "guard", "title": SUBJECT, "message": body(NASTY), "priority": 5, "tags": ["rotating_light"]});
+    assert_eq!(post.body, wanted);
+    let long = ntfy::post(&message(&"é".repeat(3_000)), "https://ntfy.example", "guard", None);
+    assert!(long.body["message"].as_str().unwrap().len() <= 4_000);
+}
+
+#[test]
+fn telegram_is_sent_html_that_is_none_of_the_text() {
+    let post = telegram::post(&message(NASTY), "https://api.telegram.org/", "12:abc", "-100");
+    assert_eq!(post.url, "https://api.telegram.org/bot12:abc/sendMessage");
+    assert_eq!((&post.body["chat_id"], &post.body["parse_mode"]), (&json!("-100"), &json!("HTML")));
+    let text = post.body["text"].as_str().unwrap();
+    assert!(
+        text.starts_with(&format!("<b>{SUBJECT}</b>\n&lt;b&gt;&amp;amp;&lt;/b&gt; &lt;!channel&gt; @everyone")),
+        "{text}"
+    );
+    assert_eq!(text.matches('<').count(), 2);
+    let long = telegram::post(&message(&"<".repeat(9_000)), "https://x.example", "t", "1");
+    let shown = long.body["text"].as_str().unwrap().replace("&lt;", "<").chars().count();
+    assert!(shown <= 4_096, "{shown}");
+}
+
+#[test]
+fn slack_is_sent_text_that_mentions_nobody() {
+    let post = slack::post(&message(NASTY), "https://hooks.example/x");
+    let text = post.body["text"].as_str().unwrap();
+    assert!(text.contains("&lt;!channel&gt;") && !text.contains('<') && !text.contains('>'), "{text}");
+    assert_eq!(post.body["mrkdwn"], false);
+}
+
+#[test]
+fn discord_is_sent_text_that_mentions_nobody_and_fits() {
+    let post = discord::post(&message(NASTY), "https://d.example/api/webhooks/1/x");
+    assert_eq!(post.url, "https://d.example/api/webhooks/1/x?wait=true");
+    assert_eq!(post.body["allowed_mentions"], json!({"parse": []}));
+    let text = post.body["content"].as_str().unwrap();
+    assert!(text.contains(r"\*bold\* \`code\` \[x\](http\://y)") && text.contains(r"\@everyone"), "{text}");
+    for long in ["*".repeat(5_000), "é*".repeat(2_000), "😀".repeat(2_000)] {
+        let post = discord::post(&message(&long), "https://d.example/x?thread_id=1");
+        assert!(post.body["content"].as_str().unwrap().encode_utf16().count() <= 2_000);
+        assert_eq!(post.url, "https://d.example/x?thread_id=1&wait=true");
+    }
+}
+
+#[test]
+fn a_webhook_gets_every_part_under_its_name() {
+    let post = json::post(&message(NASTY), "https://x.example/h", Some("t"));
+    assert_eq!(post.headers, [("Authorization", "Bearer t".to_owned())]);
+    let wanted = json!({
+        "schema": 1, "id": 0, "at_ms": 1_800_000_000_000_u64, "kind": "kill", "code": "kill", "about": "", "severity": "critical",
+        "turn": "once", "account": "0x1111111111111111111111111111111111111111", "mode": "testnet",
+        "title": "Kill switch pulled", "happened": NASTY, "did": "It closes.", "todo": "Look."
+    });
+    assert_eq!(post.body, wanted);
+}
+
+#[test]
+fn no_secret_is_in_any_message() {
+    let key = format!("0x{}", "a1".repeat(32));
+    let nasty = message(&format!("the token hunter22 and the key {key} are in a reason"));
+    let posts = [
+        ntfy::post(&nasty, "https://x.example", "t", None),
+        telegram::post(&nasty, "https://x.example", "t", "1"),
+        slack::post(&nasty, "https://x.example"),
+        discord::post(&nasty, "https://x.example"),
+        json::post(&nasty, "https://x.example", None),
+    ];
+    for post in posts {
+        let text = post.body.to_string();
+        assert!(!text.contains("hunter22") && !text.contains("a1a1a1a1") && text.contains("left out"), "{text}");
+    }
+}

@@ -1,0 +1,103 @@
+//! One look at the guard: its health, its status and the events since the last look, as any tool on the machine may read
+//! them. It asks and never posts.
+
+use std::io::Read;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use super::forms::http::{agent, failure};
+use super::watch::Seen;
+use crate::base::origin::Origin;
+use crate::record::error_body::Health;
+use crate::record::event::Event;
+use crate::record::event_page::EventPage;
+use crate::record::status::Status;
+
+/// For one question: the guard answers from memory.
+const PATIENCE: Duration = Duration::from_secs(4);
+/// The most of an answer that is read: one event may be as long as a request.
+const MAX_ANSWER: u64 = 24 * 1024 * 1024;
+/// Events asked for at once.
+pub(super) const PAGE: usize = 500;
+
+/// The guard's address.
+#[derive(Debug)]
+pub(super) struct GuardLook {
+    agent: ureq::Agent,
+    url: String,
+}
+
+/// One look's answers.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) seen: Seen,
+    pub(super) status: Option<Status>,
+    pub(super) page: Option<EventPage<Event<'static>>>,
+}
+
+/// A base URL as it is called: plain HTTP to a loopback address.
+pub(super) fn guard_url(text: &str) -> Option<String> {
+    let origin = Origin::parse(text).ok().filter(|origin| !origin.is_encrypted())?;
+    let ip = origin.ip().filter(IpAddr::is_loopback)?;
+    Some(format!("http://{}", SocketAddr::new(ip, origin.port().unwrap_or(80))))
+}
+
+impl GuardLook {
+    pub(super) fn at(url: String) -> Self {
+        Self { agent: agent(PATIENCE), url }
+    }
+
+    /// Looks once. The status is asked before the events: whatever it shows has its events among them.
+    pub(super) fn look(&self, cursor: Option<u64>) -> Look {
+        let health = self.health();
+        if matches!(health, Seen::Away(_)) {
+            return Look { seen: health, status: None, page: None };
+        }
+        let status = self.get::<Status>("/guard/status");
+        // Who was never here takes in nothing that is past: it asks for what comes behind all others, to hear where that is.
+        let since = cursor.unwrap_or(u64::MAX);
+        let page = self.get::<EventPage<Event<'static>>>(&format!("/guard/events?since={since}&limit={PAGE}"));
+        let silent = [status.as_ref().err(), page.as_ref().err()].into_iter().flatten().next();
+        let seen = match silent {
+            Some(why) if health == Seen::Well => Seen::Unwell(vec![why.clone()]),
+            _ => health,
+        };
+        Look { seen, status: status.ok(), page: page.ok() }
+    }
+
+    fn health(&self) -> Seen {
+        let (status, body) = match self.ask("/healthz") {
+            Ok(answer) => answer,
+            Err(why) => return Seen::Away(why),
+        };
+        match status {
+            200 => Seen::Well,
+            503 => {
+                let health: Option<Health<'_>> = serde_json::from_slice(&body).ok();
+                let problems = health.map(|health| health.problems).unwrap_or_default();
+                Seen::Unwell(if problems.is_empty() { vec!["it does not say why".to_owned()] } else { problems })
+            }
+            status => Seen::Away(format!("what answers at {} is no guard (HTTP {status})", self.url)),
+        }
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, String> {
+        let name = path.split('?').next().unwrap_or(path);
+        let (status, body) = self.ask(path).map_err(|why| format!("{name}: {why}"))?;
+        if status != 200 {
+            return Err(format!("{name} is answered with HTTP {status}"));
+        }
+        serde_json::from_slice(&body).map_err(|_| format!("{name} is answered with what cannot be read"))
+    }
+
+    fn ask(&self, path: &str) -> Result<(u16, Vec<u8>), String> {
+        let answer = self.agent.get(format!("{}{path}", self.url)).call();
+        let mut answer = answer.map_err(|error| format!("{} {}", self.url, failure(&error)))?;
+        let mut body = Vec::new();
+        let read = answer.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut body);
+        read.map_err(|_| format!("{} broke its answer off", self.url))?;
+        Ok((answer.status().as_u16(), body))
+    }
+}

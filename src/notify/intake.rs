@@ -1,0 +1,110 @@
+//! One look at the guard taken in: its events in order, those that are gone from its memory from the journal, then its status.
+
+use std::sync::atomic::Ordering;
+
+use super::guard_look::{GuardLook, Look, PAGE};
+use super::shared::Shared;
+use super::watch::{Seen, Watch};
+use crate::base::clock::{now_ms, steady_ms};
+use crate::base::sync::lock;
+use crate::record::event::Event;
+use crate::record::event_page::EventPage;
+
+/// Events read from the journal for one gap; more are read at the next look.
+const MAX_PAST: usize = 20_000;
+
+/// The lines of a guard's journal (its mode and account) behind an event, oldest first, as many as are asked for at most. `None`
+/// where it cannot be read, or is another guard's.
+pub type Past = Box<dyn Fn(&str, u64, usize) -> Option<Vec<String>>>;
+
+/// Looks at a guard that is gone at which its journal is read: its last words stand there, and are written as it goes.
+const LAST_WORDS: u32 = 6;
+
+/// Where looks are taken in from, beside the guard itself.
+pub(super) struct Intake {
+    pub(super) past: Past,
+    /// The minute of the day of the summary.
+    pub(super) summary: Option<u64>,
+    /// Looks at which the guard was gone, one after another.
+    pub(super) away: u32,
+}
+
+/// Looks at the guard once and files what is worth telling. Says whether the next look may wait.
+pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> bool {
+    let asked_ms = steady_ms();
+    let (cursor, journal) = {
+        let office = lock(&shared.office);
+        (office.watch.cursor, office.watch.guard.journal())
+    };
+    let Look { seen, status, page } = guard.look(cursor);
+    intake.away = if matches!(seen, Seen::Away(_)) { intake.away.saturating_add(1) } else { 0 };
+    let past = |after: u64| (intake.past)(&journal, after, MAX_PAST);
+    let (mut events, mut is_whole) =
+        page.as_ref().zip(cursor).map_or((Vec::new(), true), |(page, cursor)| gap(page, cursor, &past));
+    if let Some(cursor) = cursor.filter(|_| (1..=LAST_WORDS).contains(&intake.away)) {
+        events = past(cursor).iter().flatten().filter_map(|line| Event::parse(line)).collect();
+    }
+    shared.pulse.guard(seen == Seen::Well);
+    let now = now_ms();
+    let mut office = lock(&shared.office);
+    if let Some(page) = &page {
+        place(&mut office.watch, page, now);
+        // What comes behind a gap that is not closed yet waits for it.
+        events.extend(page.events.iter().filter(|_| is_whole).cloned());
+        is_whole &= page.events.len() < PAGE;
+    }
+    let (mut is_news, mut has_room) = (office.file(), true);
+    for event in &events {
+        // What targets are too slow for waits where it is, in the guard's journal.
+        has_room = !office.is_behind(now);
+        if !has_room {
+            break;
+        }
+        office.watch.event(event);
+        is_news |= office.file();
+    }
+    // What a status shows has its events among those that were taken in.
+    if let Some(status) = status.as_ref().filter(|_| is_whole && has_room) {
+        office.watch.status(status);
+    }
+    office.watch.seen(&seen, asked_ms, now);
+    if let Some(minute) = intake.summary {
+        let clock = office.clock();
+        office.watch.summarise(status.as_ref(), clock, minute, now);
+    }
+    is_news |= office.file();
+    if is_news || office.watch.cursor != cursor {
+        shared.is_dirty.store(true, Ordering::Relaxed);
+    }
+    drop(office);
+    shared.news.notify_all();
+    is_whole || !has_room
+}
+
+/// The place among the guard's events: behind all of them for who was never here, and anew where they begin anew.
+fn place(watch: &mut Watch, page: &EventPage<Event<'static>>, now_ms: u64) {
+    match (watch.cursor, page.last) {
+        (None, last) => watch.cursor = Some(last.unwrap_or(0)),
+        (Some(cursor), Some(last)) if last < cursor => watch.begin_anew(page.oldest.unwrap_or(1), now_ms),
+        _ => {}
+    }
+}
+
+/// The events between the place and the page, from the journal; and whether those are all of them that can be had.
+fn gap(
+    page: &EventPage<Event<'static>>,
+    cursor: u64,
+    past: &dyn Fn(u64) -> Option<Vec<String>>,
+) -> (Vec<Event<'static>>, bool) {
+    let Some(first) = page.events.first().map(|event| event.seq).filter(|first| *first > cursor.saturating_add(1))
+    else {
+        return (Vec::new(), true);
+    };
+    let Some(lines) = past(cursor) else { return (Vec::new(), true) };
+    let is_full = lines.len() >= MAX_PAST;
+    let events = lines.iter().filter_map(|line| Event::parse(line));
+    let events: Vec<_> = events.filter(|event| event.seq > cursor && event.seq < first).collect();
+    let reaches = events.last().is_none_or(|last| last.seq.saturating_add(1) >= first);
+    let is_whole = !is_full || events.len() < lines.len() || reaches;
+    (events, is_whole)
+}

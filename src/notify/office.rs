@@ -1,0 +1,141 @@
+//! The notices in their order and each target's place among them: pure, and kept on disk as one.
+//!
+//! One file holds what was taken in, what came of it and who has had it, so that a death between any two steps either
+//! finds an event told or tells it again.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use super::desk::{Desk, Draft, View, Wishes};
+use super::hours::Clock;
+use super::notice::{Notice, Severity};
+use super::watch::Watch;
+
+/// Notices kept for targets that do not take them.
+const MAX_FILED: usize = 400;
+
+/// A target with more than these before it is behind: what comes can wait in the guard's journal, where nothing is lost.
+const BEHIND: usize = 200;
+
+/// The whole state.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Office {
+    /// The version of this file's form.
+    schema: u32,
+    pub(super) watch: Watch,
+    last_id: u64,
+    filed: VecDeque<Notice>,
+    desks: BTreeMap<String, Desk>,
+    #[serde(skip)]
+    wishes: BTreeMap<String, Wishes>,
+    #[serde(skip)]
+    clock: Clock,
+}
+
+/// The version of the file's form.
+const SCHEMA: u32 = 1;
+
+impl Office {
+    /// The state that was kept, for these targets. A target that is new hears what comes from now on.
+    pub(super) fn of(kept: Option<Self>, wishes: BTreeMap<String, Wishes>, clock: Clock) -> Self {
+        let mut office = kept.filter(|kept| kept.schema == SCHEMA).unwrap_or_default();
+        (office.schema, office.clock) = (SCHEMA, clock);
+        let last_id = office.last_id;
+        let mut before = std::mem::take(&mut office.desks);
+        for name in wishes.keys() {
+            let desk = before.remove(name).unwrap_or_else(|| Desk::after(last_id));
+            office.desks.insert(name.clone(), desk);
+        }
+        office.wishes = wishes;
+        office.trim();
+        office
+    }
+
+    /// The local time.
+    pub(super) fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Files what was noticed, if anybody wants to hear of it. Says whether there was anything.
+    pub(super) fn file(&mut self) -> bool {
+        let made = self.watch.take();
+        let is_news = !made.is_empty();
+        for notice in made {
+            if !self.wishes.values().any(|wishes| wishes.want(&notice)) {
+                continue;
+            }
+            self.last_id = self.last_id.saturating_add(1);
+            self.filed.push_back(Notice { id: self.last_id, ..notice });
+        }
+        while self.filed.len() > MAX_FILED {
+            self.lose_one();
+        }
+        is_news
+    }
+
+    /// Whether every target has so much before it that it could take now, that what comes had better wait where it is.
+    pub(super) fn is_behind(&self, now_ms: u64) -> bool {
+        if self.filed.len() <= BEHIND {
+            return false;
+        }
+        let mut desks = self.desks.iter().filter_map(|(name, desk)| Some((desk, self.wishes.get(name)?))).peekable();
+        let is_any = desks.peek().is_some();
+        is_any
+            && desks.all(|(desk, wishes)| {
+                let is_quiet = wishes.is_quiet(self.clock, now_ms);
+                let due = self.filed.iter().filter(|notice| desk.waits_for(notice, wishes, is_quiet));
+                due.count() > BEHIND
+            })
+    }
+
+    /// The next message for a target.
+    pub(super) fn next(&mut self, name: &str, now_ms: u64) -> Option<Draft> {
+        let (desk, wishes) = (self.desks.get_mut(name)?, self.wishes.get(name)?);
+        let open = &self.watch.open;
+        desk.next(View { wishes, filed: &self.filed, open, clock: self.clock, now_ms })
+    }
+
+    /// A target took a message.
+    pub(super) fn done(&mut self, name: &str, draft: &Draft, now_ms: u64) {
+        if let Some(desk) = self.desks.get_mut(name) {
+            desk.done(draft, now_ms);
+        }
+        self.trim();
+    }
+
+    /// A target refuses a message for good.
+    pub(super) fn give_up(&mut self, name: &str, draft: &Draft, now_ms: u64) {
+        if let Some(desk) = self.desks.get_mut(name) {
+            desk.give_up(draft, now_ms);
+        }
+        self.trim();
+    }
+
+    /// Leaves out what everybody has had.
+    fn trim(&mut self) {
+        let (desks, wishes) = (&self.desks, &self.wishes);
+        let is_done = |notice: &Notice| {
+            desks.iter().all(|(name, desk)| {
+                desk.has_passed(notice) || wishes.get(name).is_none_or(|wishes| !wishes.want(notice))
+            })
+        };
+        self.filed.retain(|notice| !is_done(notice));
+    }
+
+    /// Leaves the oldest of the least important out, and tells those who wanted it that something is missing.
+    fn lose_one(&mut self) {
+        let least = self.filed.iter().map(|notice| notice.severity).min().unwrap_or(Severity::Info);
+        let Some(place) = self.filed.iter().position(|notice| notice.severity == least) else { return };
+        let Some(gone) = self.filed.remove(place) else { return };
+        for (name, desk) in &mut self.desks {
+            if !desk.has_passed(&gone) && self.wishes.get(name).is_some_and(|wishes| wishes.want(&gone)) {
+                desk.lose();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

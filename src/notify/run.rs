@@ -1,0 +1,196 @@
+//! The notifier at work: the main thread looks at the guard and decides, a thread a target tells, one keeps the state, one
+//! calls the heartbeat's URL. None of them waits for another but for a moment at the state.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::config::Config;
+use super::desk::Wishes;
+use super::forms::Teller;
+use super::guard_look::{GuardLook, guard_url};
+use super::intake::{Intake, Past, look};
+use super::keep::{Keep, KeepError};
+use super::log::Log;
+use super::office::Office;
+use super::pulse;
+use super::secrets::{SecretError, Secrets};
+use super::shared::Shared;
+use super::teller;
+use crate::base::clock::{now_ms, steady_ms};
+use crate::base::log_line::{Level, Reader};
+use crate::base::sync::lock;
+
+/// Between two looks at the guard.
+const LOOK_EVERY: Duration = Duration::from_millis(1_500);
+/// How soon the end is noticed.
+const TICK: Duration = Duration::from_millis(100);
+/// Between two tries to write the state where the disk refuses.
+const KEEP_AGAIN: Duration = Duration::from_secs(5);
+/// How long a message that is on its way has at the end.
+const GRACE_MS: u64 = 3_000;
+/// Between two writes of it.
+const KEEP_PAUSE: Duration = Duration::from_millis(50);
+
+/// The settings of a notifier.
+pub struct Options {
+    /// Whom to tell.
+    pub config: Config,
+    /// The guard's base URL.
+    pub guard: String,
+    /// The folder of the state.
+    pub state: PathBuf,
+    /// The folder of the service manager's credentials.
+    pub credentials: Option<PathBuf>,
+    /// Whether a secret may be readable by others of the same container.
+    pub in_container: bool,
+    /// Who reads the log.
+    pub reader: Reader,
+    /// The way to what is gone from the guard's memory.
+    pub past: Past,
+}
+
+/// Why the notifier does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The guard's URL is refused.
+    #[error("the guard's URL {0:?} must be http://HOST:PORT on loopback, such as http://127.0.0.1:8547")]
+    Guard(String),
+    /// A secret cannot be had.
+    #[error("{0}")]
+    Secret(SecretError),
+    /// The state cannot be kept.
+    #[error("{0}")]
+    Keep(KeepError),
+    /// The system grants no thread, or no signals.
+    #[error("cannot start: {0}")]
+    System(io::Error),
+    /// Targets did not take the message of a test (how many).
+    #[error("{0} of the targets did not take it")]
+    NotTaken(usize),
+}
+
+/// Runs until SIGTERM or SIGINT.
+///
+/// # Errors
+/// The [`RunError`], before anything is told.
+pub fn run(options: Options) -> Result<(), RunError> {
+    let url = guard_url(&options.guard).ok_or_else(|| RunError::Guard(options.guard.clone()))?;
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGTERM, SIGINT] {
+        signal_hook::flag::register(signal, Arc::clone(&ended)).map_err(RunError::System)?;
+    }
+    let mut secrets = Secrets::new(options.credentials, options.in_container);
+    let config = &options.config;
+    let mut tellers = BTreeMap::new();
+    for target in &config.target {
+        tellers.insert(target.name.clone(), Teller::of(target, &mut secrets).map_err(RunError::Secret)?);
+    }
+    let heartbeat = secrets.url(config.heartbeat.as_ref()).map_err(RunError::Secret)?;
+    let (keep, kept, said) = Keep::open(&options.state).map_err(RunError::Keep)?;
+    let log = Log::start(options.reader, secrets.texts()).map_err(RunError::System)?;
+    said.iter().for_each(|said| log.line(Level::Warning, said));
+    let wishes = config.target.iter().map(|target| (target.name.clone(), Wishes::of(target))).collect();
+    let shared = Arc::new(Shared {
+        office: Mutex::new(Office::of(kept, wishes, config.clock())),
+        news: Condvar::new(),
+        is_dirty: AtomicBool::new(true),
+        is_ending: AtomicBool::new(false),
+        is_closing: AtomicBool::new(false),
+        secrets: secrets.texts(),
+        pulse: Arc::default(),
+        log: log.clone(),
+    });
+    log.line(Level::Info, &format!("telling {} of the guard at {url}", names(&tellers)));
+    let mut telling = Vec::new();
+    for (name, teller) in tellers {
+        telling.push(teller::start(name, teller, Arc::clone(&shared)).map_err(RunError::System)?);
+    }
+    if !heartbeat.is_empty() {
+        let every = Duration::from_millis(config.beat_ms());
+        pulse::start(heartbeat, every, Arc::clone(&shared.pulse), log.clone()).map_err(RunError::System)?;
+    }
+    let keeper = {
+        let shared = Arc::clone(&shared);
+        std::thread::Builder::new().name("keep".to_owned()).spawn(move || keep_state(&keep, &shared))
+    };
+    let keeper = keeper.map_err(RunError::System)?;
+    let guard = GuardLook::at(url);
+    let mut intake = Intake { summary: config.summary_minute(), past: options.past, away: 0 };
+    while !ended.load(Ordering::Relaxed) {
+        let is_to_rest = look(&guard, &shared, &mut intake);
+        if is_to_rest {
+            pause(LOOK_EVERY, &ended);
+        }
+    }
+    log.line(Level::Info, "stopping");
+    shared.is_ending.store(true, Ordering::Relaxed);
+    shared.news.notify_all();
+    // A target that is just being told may say yes in time, and is then not told again.
+    let until = steady_ms().saturating_add(GRACE_MS);
+    while steady_ms() < until && !telling.iter().all(JoinHandle::is_finished) {
+        std::thread::sleep(KEEP_PAUSE);
+    }
+    shared.is_closing.store(true, Ordering::Relaxed);
+    _ = keeper.join();
+    Ok(())
+}
+
+fn names(tellers: &BTreeMap<String, Teller>) -> String {
+    tellers.keys().cloned().collect::<Vec<_>>().join(", ")
+}
+
+fn pause(span: Duration, ended: &AtomicBool) {
+    let until = steady_ms().saturating_add(u64::try_from(span.as_millis()).unwrap_or(0));
+    while steady_ms() < until && !ended.load(Ordering::Relaxed) {
+        std::thread::sleep(TICK);
+    }
+}
+
+/// Writes the state whenever it is another one, until the end.
+fn keep_state(keep: &Keep, shared: &Shared) {
+    let mut failed: Option<String> = None;
+    loop {
+        let is_closing = shared.is_closing.load(Ordering::Relaxed);
+        if shared.is_dirty.swap(false, Ordering::Relaxed) {
+            let state = serde_json::to_vec(&*lock(&shared.office)).unwrap_or_default();
+            let why = keep.write(&state).err();
+            shared.pulse.kept(why.is_none());
+            if why.is_some() != failed.is_some() {
+                said_of_state(shared, why.as_deref());
+            }
+            if why.is_some() {
+                shared.is_dirty.store(true, Ordering::Relaxed);
+                if !is_closing {
+                    std::thread::sleep(KEEP_AGAIN);
+                }
+            }
+            failed = why;
+        }
+        if is_closing {
+            return;
+        }
+        std::thread::sleep(KEEP_PAUSE);
+    }
+}
+
+/// Tells, once, that the state cannot be kept, and that it can again.
+fn said_of_state(shared: &Shared, why: Option<&str>) {
+    let now = now_ms();
+    let mut office = lock(&shared.office);
+    office.watch.state_kept(why, now);
+    office.file();
+    drop(office);
+    shared.news.notify_all();
+    match why {
+        Some(why) => shared.log.line(Level::Error, &format!("the state cannot be written: {why}")),
+        None => shared.log.line(Level::Info, "the state is written again"),
+    }
+    shared.is_dirty.store(true, Ordering::Relaxed);
+}

@@ -1,0 +1,168 @@
+//! URLs, tokens and passwords, read from where the config says: files that only their owner can read, or credentials of the
+//! service manager. All that is read is remembered, so that no text shows it.
+
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::Uid;
+
+use super::config::Place;
+use super::url::private_url;
+use crate::base::files::{FileError, Why, open_regular};
+
+/// Longest secret.
+const MAX_SECRET: u64 = 4096;
+
+/// Why a secret cannot be had. No part of it is repeated.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretError {
+    /// Its file is refused.
+    #[error("{0}")]
+    File(FileError),
+    /// There are no credentials (the one that is wanted).
+    #[error("there is no credential {0:?}: the unit names it with LoadCredential= or LoadCredentialEncrypted=")]
+    NoCredential(String),
+    /// It is not one line of letters that a request can hold (where it stands).
+    #[error("{0} must hold one line, without spaces")]
+    NotALine(String),
+    /// A URL is refused (where it stands, why).
+    #[error("the URL in {0} {1}")]
+    Url(String, String),
+    /// A target cannot be reached so (its name, why).
+    #[error("target {0:?}: {1}")]
+    Target(String, String),
+}
+
+/// Reads secrets, and remembers them.
+#[derive(Debug)]
+pub(super) struct Secrets {
+    credentials: Option<PathBuf>,
+    in_container: bool,
+    read: Vec<String>,
+}
+
+impl Secrets {
+    pub(super) fn new(credentials: Option<PathBuf>, in_container: bool) -> Self {
+        Self { credentials, in_container, read: Vec::new() }
+    }
+
+    /// All that was read, and the parts of it that could be shown by themselves.
+    pub(super) fn texts(&self) -> Vec<String> {
+        self.read.clone()
+    }
+
+    /// A secret, where one is named.
+    pub(super) fn optional(&mut self, place: Option<&Place>) -> Result<Option<String>, SecretError> {
+        place.map(|place| self.text(place)).transpose()
+    }
+
+    /// A URL that may be called; empty where none is named.
+    pub(super) fn url(&mut self, place: Option<&Place>) -> Result<String, SecretError> {
+        let Some(place) = place else { return Ok(String::new()) };
+        let url = self.text(place)?;
+        private_url(&url).map_err(|why| SecretError::Url(shown(place), why))?;
+        if !matches!(place, Place::Here(_)) {
+            // A library's message may hold its path alone.
+            self.read.extend(url.splitn(4, '/').nth(3).map(str::to_owned));
+        }
+        Ok(url)
+    }
+
+    fn text(&mut self, place: &Place) -> Result<String, SecretError> {
+        let text = match place {
+            Place::Here(text) => return Ok(text.clone()),
+            Place::File { file } => read(file, !self.in_container)?,
+            Place::Credential { credential } => {
+                let folder = self.credentials.as_ref().ok_or_else(|| SecretError::NoCredential(credential.clone()))?;
+                // The service manager gives them to this unit alone; their mode is its own affair.
+                read(&folder.join(credential), false).map_err(|error| match error {
+                    SecretError::File(FileError { why: Why::Missing, .. }) => {
+                        SecretError::NoCredential(credential.clone())
+                    }
+                    error => error,
+                })?
+            }
+        };
+        let text = text.trim().to_owned();
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(SecretError::NotALine(shown(place)));
+        }
+        self.read.push(text.clone());
+        Ok(text)
+    }
+}
+
+/// Where something stands, without what it is.
+fn shown(place: &Place) -> String {
+    match place {
+        Place::Here(_) => "notify.toml".to_owned(),
+        Place::File { file } => file.display().to_string(),
+        Place::Credential { credential } => format!("the credential {credential:?}"),
+    }
+}
+
+/// A small file of this user's or root's that nobody else can write, and in the strict case nobody else can read.
+fn read(path: &Path, strict: bool) -> Result<String, SecretError> {
+    let refused = |why| SecretError::File(FileError { path: path.to_owned(), why });
+    let (file, metadata) = open_regular(path).map_err(SecretError::File)?;
+    let mode = metadata.permissions().mode() & 0o7777;
+    if ![Uid::effective().as_raw(), 0].contains(&metadata.uid()) {
+        return Err(refused(Why::Owner(metadata.uid())));
+    }
+    if mode & 0o022 != 0 {
+        return Err(refused(Why::Writable(mode)));
+    }
+    if strict && mode & 0o077 != 0 {
+        return Err(refused(Why::Readable(mode)));
+    }
+    let mut text = Vec::new();
+    file.take(MAX_SECRET + 1).read_to_end(&mut text).map_err(|error| refused(Why::Io("read", error)))?;
+    if u64::try_from(text.len()).unwrap_or(u64::MAX) > MAX_SECRET {
+        return Err(refused(Why::TooLarge(MAX_SECRET)));
+    }
+    String::from_utf8(text).map_err(|_| refused(Why::NotText))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_secret_is_read_only_where_nobody_else_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        fs::write(&file, "hunter22\n").unwrap();
+        let place = Place::File { file: file.clone() };
+        let mode = |mode| fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        let mut strict = Secrets::new(None, false);
+        for bad in [0o644, 0o640, 0o620, 0o602] {
+            mode(bad);
+            let said = strict.optional(Some(&place)).unwrap_err().to_string();
+            assert!(said.contains("others can") && !said.contains("hunter22"), "{bad:o}: {said}");
+        }
+        mode(0o644);
+        assert_eq!(Secrets::new(None, true).optional(Some(&place)).unwrap().as_deref(), Some("hunter22"));
+        mode(0o600);
+        assert_eq!(strict.optional(Some(&place)).unwrap().as_deref(), Some("hunter22"));
+        assert_eq!(strict.texts(), ["hunter22"]);
+        fs::write(&file, "two words").unwrap();
+        assert!(matches!(strict.optional(Some(&place)), Err(SecretError::NotALine(_))));
+        fs::write(&file, "http://x.example/hunter22").unwrap();
+        let said = strict.url(Some(&place)).unwrap_err().to_string();
+        assert!(said.contains("https") && !said.contains("hunter22"), "{said}");
+    }
+
+    #[test]
+    fn a_credential_is_the_service_managers() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("bot"), "12:hunter22").unwrap();
+        let place = |name: &str| Place::Credential { credential: name.to_owned() };
+        let mut secrets = Secrets::new(Some(folder.path().to_owned()), false);
+        assert_eq!(secrets.optional(Some(&place("bot"))).unwrap().as_deref(), Some("12:hunter22"));
+        assert!(matches!(secrets.optional(Some(&place("other"))), Err(SecretError::NoCredential(_))));
+        assert!(matches!(Secrets::new(None, false).optional(Some(&place("bot"))), Err(SecretError::NoCredential(_))));
+    }
+}

@@ -1,0 +1,23 @@
+//! The notifier's threads' common ground.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar, Mutex};
+
+use super::log::Log;
+use super::office::Office;
+use super::pulse::Pulse;
+
+/// What the threads share.
+pub(super) struct Shared {
+    pub(super) office: Mutex<Office>,
+    /// Something was filed, or the end has come.
+    pub(super) news: Condvar,
+    /// The state differs from what is on disk.
+    pub(super) is_dirty: AtomicBool,
+    pub(super) is_ending: AtomicBool,
+    /// Nobody changes the state any more.
+    pub(super) is_closing: AtomicBool,
+    pub(super) secrets: Vec<String>,
+    pub(super) pulse: Arc<Pulse>,
+    pub(super) log: Log,
+}

@@ -1,0 +1,112 @@
+//! One target's thread: takes the next message that is due, sends it, and moves the target's place when it said yes.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::forms::Teller;
+use super::forms::answer::Answer;
+use super::message::Message;
+use super::shared::Shared;
+use crate::base::clock::{now_ms, steady_ms};
+use crate::base::log_line::Level;
+use crate::base::sync::lock;
+
+/// How long nothing is looked for where nothing was filed: pauses, quiet hours and repeats end by the clock.
+const IDLE: Duration = Duration::from_secs(1);
+/// The first pause after a failure, and the longest.
+const FIRST_MS: u64 = 1_000;
+const LONGEST_MS: u64 = 60_000;
+/// Times that a message is refused for what it is, before the ones behind it may go on.
+const MAX_REFUSED: u32 = 5;
+/// Failures of one target are logged this often.
+const LOG_EVERY_MS: u64 = 600_000;
+const TICK: Duration = Duration::from_millis(100);
+
+/// What went wrong since the target last took something.
+#[derive(Default)]
+struct Trouble {
+    tries: u32,
+    refused: u32,
+    logged_ms: Option<u64>,
+}
+
+/// Starts a target's thread.
+pub(super) fn start(name: String, teller: Teller, shared: Arc<Shared>) -> io::Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name(format!("tell-{name}"));
+    thread.spawn(move || tell_all(&name, &teller, &shared))
+}
+
+fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
+    let mut trouble = Trouble::default();
+    while !shared.is_ending.load(Ordering::Relaxed) {
+        let mut office = lock(&shared.office);
+        let Some(draft) = office.next(name, now_ms()) else {
+            drop(shared.news.wait_timeout(office, IDLE));
+            continue;
+        };
+        let message = Message::of(&draft.notice, &office.watch.guard, &shared.secrets);
+        drop(office);
+        match teller.tell(&message) {
+            Answer::Taken => {
+                lock(&shared.office).done(name, &draft, now_ms());
+                shared.log.line(Level::Info, &format!("told {name}: {}", message.subject()));
+                trouble = Trouble::default();
+                shared.pulse.heard(name, true);
+            }
+            Answer::Later(why, asked_ms) => {
+                trouble.failed(name, &why, shared);
+                wait(asked_ms.unwrap_or(0).max(pause_ms(trouble.tries)), shared);
+            }
+            Answer::Refused(why) => {
+                trouble.failed(name, &why, shared);
+                trouble.refused += 1;
+                if trouble.refused < MAX_REFUSED {
+                    wait(pause_ms(trouble.tries), shared);
+                    continue;
+                }
+                lock(&shared.office).give_up(name, &draft, now_ms());
+                shared.log.line(Level::Error, &format!("left out for {name}, which refuses it: {}", message.subject()));
+                trouble = Trouble::default();
+            }
+        }
+        shared.is_dirty.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Trouble {
+    fn failed(&mut self, name: &str, why: &str, shared: &Shared) {
+        self.tries = self.tries.saturating_add(1);
+        shared.pulse.heard(name, false);
+        let now = steady_ms();
+        if self.logged_ms.is_none_or(|logged| now.saturating_sub(logged) >= LOG_EVERY_MS) {
+            self.logged_ms = Some(now);
+            shared.log.line(Level::Warning, &format!("{name} was not told, and is tried again: {why}"));
+        }
+    }
+}
+
+/// The pause after so many tries: doubled each time, up to a minute.
+fn pause_ms(tries: u32) -> u64 {
+    FIRST_MS.saturating_mul(1_u64.checked_shl(tries.saturating_sub(1).min(16)).unwrap_or(u64::MAX)).min(LONGEST_MS)
+}
+
+fn wait(span_ms: u64, shared: &Shared) {
+    let until = steady_ms().saturating_add(span_ms);
+    while steady_ms() < until && !shared.is_ending.load(Ordering::Relaxed) {
+        std::thread::sleep(TICK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pause_ms;
+
+    #[test]
+    fn a_pause_doubles_up_to_a_minute() {
+        let pauses = [1, 2, 3, 6, 7, 8, 100, u32::MAX].map(pause_ms);
+        assert_eq!(pauses, [1_000, 2_000, 4_000, 32_000, 60_000, 60_000, 60_000, 60_000]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Events, each taken in once and in order.
+
+use super::Watch;
+use crate::notify::notice::{Notice, Severity};
+use crate::notify::words::{count, shown};
+use crate::record::event::{Event, Kind};
+use crate::record::events::{Decision, Problem, Protect, Sent, Started};
+
+impl Watch {
+    /// Takes one event in. One that was taken in before changes nothing; where some are missing, that is told.
+    pub(in crate::notify) fn event(&mut self, event: &Event<'_>) {
+        let cursor = self.cursor.unwrap_or_else(|| event.seq.saturating_sub(1));
+        if event.seq <= cursor {
+            return;
+        }
+        let missing = event.seq.saturating_sub(cursor).saturating_sub(1);
+        if missing > 0 {
+            self.missed(missing, cursor, event.at_ms);
+        }
+        self.cursor = Some(event.seq);
+        let at_ms = event.at_ms;
+        let was_stopped = std::mem::take(&mut self.stopped);
+        match &event.kind {
+            Kind::Started(started) => self.started(started, was_stopped, at_ms),
+            Kind::Stopped(stopped) => self.service_stopped(&stopped.reason, at_ms),
+            Kind::Decision(decision) => self.decided(decision, at_ms),
+            Kind::Kill(kill) => self.killed(&kill.reason, at_ms),
+            Kind::Risk(risk) => self.risk_state(&risk.state, risk.details.as_ref(), at_ms),
+            Kind::Flatten(flatten) => self.flatten(event.seq, flatten, at_ms),
+            Kind::Protect(protect) => self.protect(event.seq, protect, at_ms),
+            Kind::Sent(sent) => self.sent(sent, at_ms),
+            Kind::Error(trouble) => self.trouble(&trouble.text, at_ms),
+            Kind::Intent(_) | Kind::Done(_) | Kind::Recovered(_) | Kind::Other(_) => {}
+        }
+    }
+
+    /// The guard's events do not go on where they ended: it is another journal.
+    pub(in crate::notify) fn begin_anew(&mut self, oldest: u64, now_ms: u64) {
+        let before = self.cursor.replace(oldest.saturating_sub(1)).unwrap_or(0);
+        let happened = format!(
+            "The last event heard of was {before}, and the guard's newest one is before that: its journal is another one."
+        );
+        let notice =
+            Notice::once("notifier", "journal_changed", Severity::Warning, "The guard's journal is another one");
+        let todo = "Nothing, if you set the guard up anew. Otherwise look at who changed it.";
+        self.tell(notice.words(happened, "The notifier goes on with the new one.", todo).at(now_ms));
+    }
+
+    fn missed(&mut self, missing: u64, after: u64, at_ms: u64) {
+        let events = if missing == 1 { "1 event".to_owned() } else { format!("{missing} events") };
+        let happened = format!(
+            "{events} after event {after} were gone from the guard's memory before they were read, and the journal could not be read."
+        );
+        let notice = Notice::once("notifier", "missed", Severity::Warning, "Events were missed");
+        let todo = "Look at the guard's page or its journal for what happened then. The notifier reads the journal where it may: give it the folder with --journal.";
+        self.tell(notice.words(happened, "What lasts is told all the same.", todo).at(at_ms));
+    }
+
+    fn started(&mut self, started: &Started, was_stopped: bool, at_ms: u64) {
+        self.counts.restarts = self.counts.restarts.saturating_add(1);
+        let is_first = self.cursor == Some(1);
+        let happened = format!(
+            "Version {} guards {} in {} mode.",
+            shown(&started.version),
+            shown(&started.account),
+            shown(&started.mode)
+        );
+        let notice = match was_stopped || is_first {
+            true => Notice::once("started", "started", Severity::Info, "Guard started").words(happened, "", ""),
+            false => Notice::once("started", "restarted", Severity::Warning, "Guard restarted after it broke off").words(
+                format!("The life before ended without a word: a crash, a kill of the process or of the machine. {happened}"),
+                "What was on its way was looked up at the venue before anything new was taken.",
+                "Look at the log for why it broke off.",
+            ),
+        };
+        self.tell(notice.at(at_ms));
+    }
+
+    fn service_stopped(&mut self, reason: &str, at_ms: u64) {
+        self.stopped = true;
+        let did = if self.guard.sends() {
+            "Stops that rest at the venue stay there. Nobody halts, covers or closes until it runs again."
+        } else {
+            "Paper mode: nothing was at the venue by this guard."
+        };
+        let todo = format!("Start it if you did not stop it: {}", self.guard.service("start"));
+        let notice = Notice::once("stopped", "service_stopped", Severity::Warning, "Guard stopped");
+        self.tell(notice.words(format!("Reason: {}", shown(reason)), did, todo).at(at_ms));
+    }
+
+    fn decided(&mut self, decision: &Decision<'_>, at_ms: u64) {
+        self.counts.decided(&decision.verdict, decision.count.unwrap_or(1));
+        if decision.verdict != "veto" {
+            return;
+        }
+        let happened = format!("{}: {}", decision.code, shown(&decision.text));
+        let notice = Notice::once("decision", &shown(&decision.code), Severity::Info, "Request refused");
+        self.tell(notice.words(happened, "Nothing was sent.", "").at(at_ms));
+    }
+
+    fn protect(&mut self, seq: u64, protect: &Protect<'_>, at_ms: u64) {
+        self.counts.stops = self.counts.stops.saturating_add(1);
+        self.remember_own(seq, false);
+        let coins = shown(&protect.coins.join(", "));
+        let happened = format!("{coins}: the position had no stop that covers it in full.");
+        let did = match protect.sent {
+            true => format!("The guard places its own stop ({}).", count(protect.actions.len(), "action")),
+            false => "Paper mode: nothing is sent.".to_owned(),
+        };
+        let notice = match protect.problems.is_empty() {
+            true => Notice::once("protect", "stop_placed", Severity::Info, "Guard's own stop placed")
+                .words(happened, did, ""),
+            false => Notice::once("protect", "stop_not_possible", Severity::Warning, "A stop could not be placed")
+                .words(
+                    format!("{happened} {}", problems(&protect.problems)),
+                    did,
+                    "Place a stop at the venue's own page, or close the position.",
+                ),
+        };
+        self.tell(notice.about(coins).at(at_ms));
+    }
+
+    /// The venue's answer to the guard's own stop or close; what it refuses a bot is the bot's affair.
+    fn sent(&mut self, sent: &Sent<'_>, at_ms: u64) {
+        let own = self.own.iter().find(|(seq, _)| *seq == sent.decision);
+        let Some((_, closes)) = own.filter(|_| !sent.ok).copied() else { return };
+        let happened = format!("The venue's answer: {}", shown(&sent.reply.to_string()));
+        let (code, title, todo) = match closes {
+            true => (
+                "close_refused",
+                "A close was not taken",
+                "Close it at the venue's own page if you hear that it is not flat.",
+            ),
+            false => (
+                "stop_refused",
+                "A stop was not taken",
+                "Place a stop at the venue's own page if you hear that the position has none.",
+            ),
+        };
+        let notice = Notice::once("sent", code, Severity::Warning, title);
+        self.tell(notice.words(happened, "The guard tries again, and says if it lasts.", todo).at(at_ms));
+    }
+
+    fn trouble(&mut self, text: &str, at_ms: u64) {
+        let text = shown(text);
+        // Numbers change from one time to the next of the same trouble.
+        let about: String = text.chars().filter(|letter| !letter.is_numeric()).take(60).collect();
+        let notice = Notice::once("error", "error", Severity::Warning, "Something went wrong");
+        let did = "The guard goes on, and tries again where it can.";
+        self.tell(notice.words(text, did, "Look at it if it comes again.").about(about).at(at_ms));
+    }
+}
+
+fn problems(problems: &[Problem]) -> String {
+    let each = problems.iter().take(8).map(|problem| format!("{}: {}", problem.coin, problem.text));
+    shown(&each.collect::<Vec<_>>().join("; "))
+}

@@ -1,0 +1,133 @@
+//! Whatever is worth telling: pure. Events, the status and whether the guard answers go in, with the times; notices come out.
+//!
+//! It is kept on disk with the notices that it made, so that a death loses neither: each event is taken in once, and what
+//! lasts is known to last.
+
+mod alert_words;
+mod commands;
+mod counts;
+mod events;
+mod halts;
+mod reach;
+mod since;
+mod status;
+mod summary;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+pub use alert_words::{codes as alert_codes, words as alert_words};
+pub(super) use commands::Guard;
+pub(super) use since::Seen;
+
+use super::notice::{Notice, Turn};
+use super::words::time;
+use counts::Counts;
+use since::{Flattening, Reach};
+
+/// Things that last and are remembered at most.
+const MAX_OPEN: usize = 128;
+/// Events of the guard's own doing that answers are recognised for.
+const MAX_OWN: usize = 256;
+
+/// What is known of the guard, and the notices that came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Watch {
+    /// The last event taken in; none before the guard was first heard.
+    pub(super) cursor: Option<u64>,
+    /// Which guard it is.
+    pub(super) guard: Guard,
+    /// What lasts, by topic, as it was told when it began.
+    pub(super) open: BTreeMap<String, Notice>,
+    /// The risk state that was told last.
+    risk_state: String,
+    /// Everything is being closed, and it was not seen to be flat yet.
+    flattening: Option<Flattening>,
+    /// Whether the last event said that the service stopped.
+    stopped: bool,
+    /// The guard's own stops and closes: the event's number, and whether it closes.
+    own: VecDeque<(u64, bool)>,
+    /// Rules whose limit is nearly used.
+    near: BTreeSet<String>,
+    /// The end of the wallet's approval that was told of, and how many days before.
+    wallet: Option<(u64, u64)>,
+    /// What happened since the last summary.
+    counts: Counts,
+    /// The day whose summary was told last.
+    summary_round: Option<u64>,
+    #[serde(skip)]
+    reach: Reach,
+    /// Notices made and not yet filed.
+    #[serde(skip)]
+    made: Vec<Notice>,
+}
+
+impl Watch {
+    /// The notices made since this was last asked, in order.
+    pub(super) fn take(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.made)
+    }
+
+    fn tell(&mut self, notice: Notice) {
+        self.counts.told(notice.severity);
+        self.made.push(notice);
+    }
+
+    /// Tells of something that lasts from now on, if it did not before.
+    fn begin(&mut self, notice: Notice) {
+        if !self.open.contains_key(&notice.topic()) {
+            self.begin_again(notice);
+        }
+    }
+
+    /// The same, also where it is known already.
+    fn begin_again(&mut self, notice: Notice) {
+        if self.open.len() >= MAX_OPEN && !self.open.contains_key(&notice.topic()) {
+            self.open.pop_first();
+        }
+        let notice = notice.begins();
+        self.open.insert(notice.topic(), notice.clone());
+        self.tell(notice);
+    }
+
+    /// Tells that something is over, if it was known to last.
+    fn end(&mut self, topic: &str, now_ms: u64) {
+        let Some(began) = self.open.remove(topic) else { return };
+        let minutes = now_ms.saturating_sub(began.at_ms) / 60_000;
+        let lasted = if minutes == 0 {
+            "less than a minute".to_owned()
+        } else {
+            super::words::count(usize::try_from(minutes).unwrap_or(0), "minute")
+        };
+        let happened = format!("It began at {} and lasted {lasted}.", time(began.at_ms));
+        let title = format!("Over: {}", began.title);
+        let over = Notice { id: 0, at_ms: now_ms, turn: Turn::Over, title, ..began }.words(happened, "", "");
+        self.tell(over);
+    }
+
+    /// Whether something is known to last.
+    fn lasts(&self, topic: &str) -> bool {
+        self.open.contains_key(topic)
+    }
+
+    /// Remembers an event of the guard's own doing.
+    fn remember_own(&mut self, seq: u64, closes: bool) {
+        if self.own.len() >= MAX_OWN {
+            self.own.pop_front();
+        }
+        self.own.push_back((seq, closes));
+    }
+}
+
+#[cfg(test)]
+impl Watch {
+    /// Makes a notice as it is.
+    pub(super) fn tell_for_test(&mut self, notice: Notice) {
+        self.tell(notice);
+    }
+}
+
+#[cfg(test)]
+mod tests;

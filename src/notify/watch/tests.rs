@@ -1,0 +1,348 @@
+//! Notices of events, statuses and silences: each thing that an owner must hear of, and nothing twice.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::notify::hours::Clock;
+use crate::notify::notice::Severity;
+use crate::record::event::Event;
+use crate::record::status::Status;
+
+const NOW: u64 = 1_800_000_000_000;
+
+fn codes(watch: &mut Watch) -> Vec<(String, Turn)> {
+    watch.take().into_iter().map(|notice| (notice.code, notice.turn)).collect()
+}
+
+fn told(watch: &mut Watch) -> Vec<String> {
+    codes(watch).into_iter().map(|(code, turn)| format!("{code} {}", turn.name())).collect()
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a test reads better with its JSON in place")]
+fn event(watch: &mut Watch, seq: u64, body: Value) {
+    let mut whole = json!({"seq": seq, "at_ms": NOW + seq});
+    whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+    watch.event(&Event::of(&whole).unwrap());
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "a test reads better with its JSON in place")]
+fn status(changes: Value) -> Status {
+    let mut whole = json!({
+        "schema": 1, "mode": "testnet", "account": "0x1111111111111111111111111111111111111111",
+        "kill_file": "/home/me/g/kill", "at_ms": NOW, "risk": {"state": "active"}, "killed": null,
+        "positions": [], "open_orders": [], "alerts": [], "venue": {"account_age_ms": 100}
+    });
+    whole.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    serde_json::from_value(whole).unwrap()
+}
+
+/// A watch that knows its guard, and has told nothing.
+fn watch() -> Watch {
+    let mut watch = Watch { cursor: Some(0), ..Watch::default() };
+    watch.status(&status(json!({})));
+    assert_eq!(told(&mut watch), [""; 0]);
+    watch
+}
+
+#[test]
+fn a_kill_is_told_with_the_way_back_and_its_flat_account() {
+    let mut watch = watch();
+    event(&mut watch, 1, json!({"kind": "kill", "reason": "enough"}));
+    event(
+        &mut watch,
+        2,
+        json!({"kind": "flatten", "reason": "kill switch: enough", "actions": [{}, {}], "sent": true}),
+    );
+    let notices = watch.take();
+    assert_eq!(notices.iter().map(|notice| notice.code.as_str()).collect::<Vec<_>>(), ["kill", "flatten"]);
+    assert!(notices.iter().all(|notice| notice.severity == Severity::Critical));
+    assert!(
+        notices[0].happened.contains("enough") && notices[0].todo.contains("rm /home/me/g/kill and then restart"),
+        "{:?}",
+        notices[0]
+    );
+    assert!(notices[1].did.contains("2 actions"));
+
+    let killed = |at_ms: u64, age_ms: u64, more: Value| {
+        let mut killed =
+            json!({"killed": "enough", "at_ms": at_ms, "venue": {"account_age_ms": age_ms}, "equity": "9990.5"});
+        killed.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        status(killed)
+    };
+    // Read too soon after the close; held; resting; not known to be so.
+    watch.status(&killed(NOW + 5_000, 0, json!({})));
+    watch.status(&killed(NOW + 20_000, 15_000, json!({})));
+    let order = json!({"coin": "ETH", "oid": 1, "side": "buy", "size": "1", "px": "1", "is_market_trigger": false, "order_type": "limit", "reduce_only": false});
+    watch.status(&killed(NOW + 20_000, 0, json!({"positions": [{"coin": "ETH", "side": "long", "size": "1"}]})));
+    watch.status(&killed(NOW + 20_000, 0, json!({"open_orders": [order]})));
+    assert_eq!(told(&mut watch), [""; 0]);
+    watch.status(&killed(NOW + 20_000, 0, json!({"alerts": [{"code": "orders_stale", "text": "old"}]})));
+    assert_eq!(told(&mut watch), ["orders_stale begins"]);
+    watch.status(&killed(NOW + 21_000, 500, json!({})));
+    let notices = watch.take();
+    let flat = notices.last().unwrap();
+    assert_eq!((flat.code.as_str(), flat.severity), ("flat", Severity::Critical));
+    assert_eq!(flat.happened, "0 positions, 0 orders, checked at 2027-01-15 08:00:20 UTC. Equity: 9990.5 USDC.");
+    watch.status(&killed(NOW + 30_000, 0, json!({})));
+    assert_eq!(told(&mut watch), [""; 0], "once");
+    watch.status(&status(json!({"at_ms": NOW + 90_000})));
+    assert_eq!(told(&mut watch), ["kill over"]);
+}
+
+#[test]
+fn a_halt_is_told_with_its_figures_and_its_end() {
+    let mut watch = watch();
+    let details = json!({"cause": "daily_loss", "equity": "9700", "day_start_equity": "10250.5", "loss": "550.5", "limit": "512.525", "limit_pct": "5"});
+    event(&mut watch, 1, json!({"kind": "risk", "state": "halted_for_day", "details": details}));
+    let notices = watch.take();
+    assert!(
+        notices[0].happened.contains("550.5 USDC of the day's start of 10250.5")
+            && notices[0].todo.contains("00:00 UTC"),
+        "{notices:?}"
+    );
+    event(&mut watch, 2, json!({"kind": "risk", "state": "halted_for_day"}));
+    assert_eq!(told(&mut watch), [""; 0], "the same state");
+    event(&mut watch, 3, json!({"kind": "risk", "state": "stopped", "details": {"drawdown": "2300"}}));
+    let notices = watch.take();
+    assert_eq!(
+        notices.iter().map(|notice| (notice.code.as_str(), notice.turn)).collect::<Vec<_>>(),
+        [("halted_for_day", Turn::Over), ("stopped", Turn::Begins)]
+    );
+    assert!(
+        notices[1].todo.contains("svc-guard --home /home/me/g journal-resume --mode testnet --note"),
+        "{}",
+        notices[1].todo
+    );
+    event(&mut watch, 4, json!({"kind": "risk", "state": "active"}));
+    assert_eq!(told(&mut watch), ["stopped over"]);
+}
+
+#[test]
+fn what_no_event_told_is_told_from_the_status() {
+    let mut watch = Watch { cursor: Some(9), ..Watch::default() };
+    watch.status(&status(json!({"killed": "before", "risk": {"state": "stopped", "details": {"drawdown": "7"}}})));
+    assert_eq!(told(&mut watch), ["kill begins", "stopped begins"]);
+    watch.status(&status(json!({"killed": "before", "risk": {"state": "stopped"}, "at_ms": NOW + 60_000})));
+    assert_eq!(told(&mut watch), ["flat once"]);
+}
+
+#[test]
+fn an_alert_begins_and_ends_each_position_by_itself() {
+    let mut watch = watch();
+    let held = json!([{"coin": "ETH", "side": "long", "size": "1"}, {"coin": "SOL", "side": "long", "size": "1"}]);
+    let bare = |coins: &[&str]| {
+        let alerts = coins.iter().map(|coin| json!({"code": "uncovered", "text": format!("1 of the position in {coin} has no stop"), "since_ms": NOW - 5_000}));
+        status(json!({"positions": held, "alerts": alerts.collect::<Vec<_>>()}))
+    };
+    watch.status(&bare(&["ETH"]));
+    let notices = watch.take();
+    assert_eq!(
+        (notices[0].topic().as_str(), notices[0].severity, notices[0].at_ms),
+        ("uncovered/ETH", Severity::Critical, NOW - 5_000)
+    );
+    watch.status(&bare(&["ETH", "SOL"]));
+    let notices = watch.take();
+    assert_eq!((notices.len(), notices[0].about.as_str()), (1, "SOL"));
+    watch.status(&bare(&["SOL"]));
+    let notices = watch.take();
+    assert_eq!((notices.len(), notices[0].topic().as_str(), notices[0].turn), (1, "uncovered/ETH", Turn::Over));
+    let unknown = json!([{"code": "of_a_newer_guard", "text": "<b>x</b>\nsecond"}]);
+    watch.status(&status(json!({"alerts": unknown})));
+    let notices = watch.take();
+    assert_eq!(notices[1].happened, "<b>x</b> second");
+}
+
+#[test]
+fn the_guards_own_refused_stops_are_told_and_a_bots_orders_are_not() {
+    let mut watch = watch();
+    event(&mut watch, 1, json!({"kind": "protect", "coins": ["ETH"], "actions": [{}], "sent": true}));
+    event(
+        &mut watch,
+        2,
+        json!({"kind": "sent", "decision": 1, "ok": false, "reply": {"status": "err", "response": "no"}}),
+    );
+    event(&mut watch, 3, json!({"kind": "sent", "decision": 77, "ok": false, "reply": {}}));
+    event(&mut watch, 4, json!({"kind": "flatten", "reason": "kill", "sent": true}));
+    event(&mut watch, 5, json!({"kind": "sent", "decision": 4, "ok": false, "reply": {}}));
+    event(&mut watch, 6, json!({"kind": "sent", "decision": 4, "ok": true, "reply": {}}));
+    event(
+        &mut watch,
+        7,
+        json!({"kind": "flatten", "reason": "kill", "sent": true, "problems": [{"coin": "X", "text": "dust"}]}),
+    );
+    assert_eq!(
+        told(&mut watch),
+        ["stop_placed once", "stop_refused once", "flatten once", "close_refused once", "flatten_again once"]
+    );
+}
+
+#[test]
+fn a_life_that_broke_off_is_told_from_one_that_stopped() {
+    let mut watch = watch();
+    event(&mut watch, 1, json!({"kind": "started", "version": "1"}));
+    event(&mut watch, 2, json!({"kind": "stopped", "reason": "SIGTERM"}));
+    event(&mut watch, 3, json!({"kind": "started", "version": "1"}));
+    event(&mut watch, 4, json!({"kind": "decision", "verdict": "allow", "code": "allowed"}));
+    event(&mut watch, 5, json!({"kind": "started", "version": "1"}));
+    assert_eq!(told(&mut watch), ["started once", "service_stopped once", "started once", "restarted once"]);
+}
+
+#[test]
+fn each_event_is_taken_in_once_and_a_gap_is_counted() {
+    let mut watch = watch();
+    let trouble = json!({"kind": "error", "text": "away"});
+    event(&mut watch, 1, trouble.clone());
+    event(&mut watch, 1, trouble.clone());
+    assert_eq!(told(&mut watch), ["error once"]);
+    event(&mut watch, 8, trouble.clone());
+    let notices = watch.take();
+    assert_eq!(notices[0].code, "missed");
+    assert!(notices[0].happened.starts_with("6 events after event 1 were"), "{}", notices[0].happened);
+    watch.begin_anew(3, NOW);
+    event(&mut watch, 3, trouble);
+    assert_eq!(told(&mut watch), ["journal_changed once", "error once"]);
+}
+
+#[test]
+fn half_a_minute_of_silence_is_told_and_less_is_not() {
+    let mut watch = watch();
+    let away = Seen::Away("it hangs".to_owned());
+    watch.seen(&Seen::Well, 0, NOW);
+    watch.seen(&away, 1_000, NOW);
+    watch.seen(&away, 30_999, NOW);
+    assert_eq!(told(&mut watch), [""; 0]);
+    watch.seen(&away, 31_000, NOW);
+    watch.seen(&away, 99_000, NOW);
+    assert_eq!(told(&mut watch), ["unreachable begins"]);
+    // It answers, and is not well; then it is.
+    let unwell = Seen::Unwell(vec!["the account: not read".to_owned()]);
+    watch.seen(&unwell, 100_000, NOW);
+    assert_eq!(told(&mut watch), ["unreachable over", "unwell begins"]);
+    watch.seen(&Seen::Well, 101_000, NOW);
+    assert_eq!(told(&mut watch), ["unwell over"]);
+    // A look that fails now and then is no silence.
+    for turn in 0..100 {
+        watch.seen(if turn % 2 == 0 { &away } else { &Seen::Well }, 200_000 + turn * 5_000, NOW);
+    }
+    assert_eq!(told(&mut watch), [""; 0]);
+}
+
+#[test]
+fn the_wallets_end_is_told_four_times() {
+    let mut watch = watch();
+    let day = 86_400_000;
+    let until = NOW + 100 * day;
+    let mut told_at = Vec::new();
+    for hour in 0..100 * 24 {
+        let now = NOW + hour * day / 24;
+        let expiring = json!([{"code": "api_wallet_expiring", "text": "soon"}]);
+        watch.status(&status(json!({"at_ms": now, "api_wallet_valid_until": until, "alerts": expiring})));
+        told_at.extend(watch.take().into_iter().map(|notice| ((until - now) / day, notice.code, notice.severity)));
+    }
+    let ending = |days, severity| (days, "wallet_ending".to_owned(), severity);
+    use Severity::{Critical, Info, Warning};
+    assert_eq!(told_at, [ending(30, Info), ending(7, Warning), ending(3, Warning), ending(1, Critical)]);
+    watch.status(&status(json!({"at_ms": until, "api_wallet_valid_until": until + 2 * day})));
+    assert_eq!(told(&mut watch), ["wallet_ending once"], "another wallet, another end");
+}
+
+#[test]
+fn a_limit_nearly_used_is_told_when_it_was_well_below_before() {
+    let mut watch = watch();
+    let used = |used: &str| {
+        status(json!({"headroom": [
+            {"rule": "exposure", "unit": "usdc", "used": used, "limit": "1000"},
+            {"rule": "leverage", "unit": "times", "used": "5", "limit": "5"}
+        ]}))
+    };
+    let mut said = Vec::new();
+    for (step, amount) in ["899", "900", "850", "950", "799", "901"].into_iter().enumerate() {
+        watch.status(&used(amount));
+        said.extend(told(&mut watch).into_iter().map(|code| (step, code)));
+    }
+    assert_eq!(said, [(1, "limit_near once".to_owned()), (5, "limit_near once".to_owned())]);
+    watch.status(&status(json!({"venue": {"weight_used": 1190, "weight_per_minute": 1200}})));
+    watch.status(&status(json!({"venue": {"weight_used": 1000, "weight_per_minute": 1200}})));
+    watch.status(&status(json!({"venue": {"weight_used": 900, "weight_per_minute": 1200}})));
+    assert_eq!(told(&mut watch), ["weight_spent begins", "weight_spent over"]);
+}
+
+#[test]
+fn a_summary_comes_once_a_day_whatever_the_clock_does() {
+    let mut watch = watch();
+    let (clock, seven, hour) = (Clock { offset_minutes: 60 }, 7 * 60, 3_600_000);
+    let quarter = 900_000;
+    let mut times = Vec::new();
+    // NOW is 08:00 UTC; the clock is set back by half a day once.
+    for turn in (0..4 * 60).chain(4 * 48..4 * 80) {
+        let now = NOW + turn * quarter;
+        watch.summarise(Some(&status(json!({"equity": "10000"}))), clock, seven, now);
+        times.extend(watch.take().into_iter().map(|notice| (notice.code, (now - NOW) / hour)));
+    }
+    let at = |hours| ("summary".to_owned(), hours);
+    assert_eq!(times, [at(22), at(46), at(70)], "06:00 UTC");
+}
+
+#[test]
+fn another_guard_at_the_same_address_is_told() {
+    let mut watch = watch();
+    watch.status(&status(json!({"mode": "paper"})));
+    assert_eq!(told(&mut watch), ["guard_changed once"]);
+}
+
+#[test]
+fn what_is_kept_is_read_back_as_it_was() {
+    let mut watch = watch();
+    event(&mut watch, 1, json!({"kind": "kill", "reason": "x"}));
+    watch.take();
+    let kept: Watch = serde_json::from_str(&serde_json::to_string(&watch).unwrap()).unwrap();
+    assert_eq!(kept, watch);
+    assert!(kept.lasts("kill"));
+}
+
+/// Whatever comes, in whatever order, with whatever in it: bounded, and what ends was told to begin.
+#[test]
+fn nothing_ends_that_was_not_told_to_begin() {
+    let kinds = ["kill", "risk", "flatten", "protect", "sent", "error", "started", "stopped", "done", "nonsense"];
+    let states = ["active", "halted_for_day", "stopped"];
+    let alerts = ["uncovered", "not_flat", "disk_low", "unheard_of"];
+    for seed in 0..300_u64 {
+        let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut draw = |most: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            usize::try_from(random % u64::try_from(most).unwrap()).unwrap()
+        };
+        let mut watch = Watch::default();
+        let mut lasting = std::collections::BTreeSet::new();
+        for step in 0..200 {
+            let at_ms = NOW + u64::try_from(draw(10_000_000)).unwrap();
+            match draw(3) {
+                0 => {
+                    let body = json!({"kind": kinds[draw(kinds.len())], "reason": "x", "state": states[draw(3)], "ok": false, "decision": draw(50)});
+                    event(&mut watch, step + u64::try_from(draw(4)).unwrap(), body);
+                }
+                1 => {
+                    let alert = json!([{"code": alerts[draw(4)], "text": "y"}]);
+                    let killed = if draw(2) == 0 { json!("z") } else { Value::Null };
+                    watch.status(&status(
+                        json!({"at_ms": at_ms, "alerts": alert, "killed": killed, "risk": {"state": states[draw(3)]}}),
+                    ));
+                }
+                _ => {
+                    let seen = [Seen::Well, Seen::Unwell(vec![]), Seen::Away("a".to_owned())][draw(3)].clone();
+                    watch.seen(&seen, step * 20_000, at_ms);
+                }
+            }
+            for notice in watch.take() {
+                match notice.turn {
+                    Turn::Begins => _ = lasting.insert(notice.topic()),
+                    Turn::Over => assert!(lasting.remove(&notice.topic()), "seed {seed}: {}", notice.topic()),
+                    Turn::Once => {}
+                }
+            }
+            assert_eq!(lasting, watch.open.keys().cloned().collect(), "seed {seed}");
+        }
+    }
+}

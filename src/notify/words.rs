@@ -1,0 +1,102 @@
+//! Texts from outside made fit for a message: bounded, on one line, without keys and tokens.
+
+use crate::base::text::visible;
+
+/// Most characters of what one notice says in one of its parts.
+const MOST: usize = 700;
+/// Hex digits in a row that could be a key: no address, order id or hash of a rule is that long.
+const KEY_DIGITS: usize = 64;
+/// Shortest secret that is looked for: a shorter one stands in every text by chance.
+const LEAST_SECRET: usize = 6;
+
+/// A text of the guard, a client or the venue, as it may stand in a message.
+pub(super) fn shown(text: &str) -> String {
+    visible(&without_keys(text), MOST)
+}
+
+/// The text with every run of digits that could be a key left out.
+pub(super) fn without_keys(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut run = String::new();
+    for letter in text.chars().chain(std::iter::once('\0')) {
+        if letter.is_ascii_hexdigit() {
+            run.push(letter);
+            continue;
+        }
+        if run.len() >= KEY_DIGITS {
+            out.push_str("[left out]");
+        } else {
+            out.push_str(&run);
+        }
+        run.clear();
+        if letter != '\0' {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// The text without these secrets, and without what could be a key.
+pub(super) fn redacted(text: &str, secrets: &[String]) -> String {
+    let mut text = without_keys(text);
+    for secret in secrets.iter().filter(|secret| secret.len() >= LEAST_SECRET) {
+        if text.contains(secret.as_str()) {
+            text = text.replace(secret.as_str(), "[left out]");
+        }
+    }
+    text
+}
+
+/// The first `most` bytes of a text, cut between two letters and ended with `…` where something is missing.
+pub(super) fn within(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let room = most.saturating_sub('…'.len_utf8());
+    let end = (0..=room).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    format!("{}…", text.get(..end).unwrap_or_default())
+}
+
+/// A count with its noun: `1 position`, `2 positions`.
+pub(super) fn count(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A time as `2027-01-15 08:00:00 UTC`.
+pub(super) fn time(at_ms: u64) -> String {
+    let (day, seconds) = (crate::base::day::day_of(at_ms), at_ms / 1_000);
+    format!("{day} {:02}:{:02}:{:02} UTC", seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_and_secrets_are_left_out_and_addresses_stay() {
+        let key = "0123456789abcdef".repeat(4);
+        assert_eq!(without_keys(&format!("key 0x{key}, end")), "key 0x[left out], end");
+        assert_eq!(without_keys(&key), "[left out]");
+        let address = format!("0x{}", "ab".repeat(20));
+        assert_eq!(without_keys(&address), address);
+        let secrets = ["hunter22".to_owned(), "a".to_owned()];
+        assert_eq!(redacted("the token hunter22 is bad", &secrets), "the token [left out] is bad");
+    }
+
+    #[test]
+    fn a_text_is_one_line_and_bounded() {
+        assert_eq!(shown("a\nb\u{1b}[31m\u{202e}c"), "a b[31mc");
+        assert_eq!(shown(&"x".repeat(5_000)).chars().count(), MOST + 1);
+        for most in 0..12 {
+            let cut = within("aé€😀aé€😀", most);
+            assert!(cut.len() <= most.max('…'.len_utf8()), "{most}: {cut}");
+        }
+        assert_eq!(within("short", 5), "short");
+    }
+
+    #[test]
+    fn a_time_and_a_count_read_as_people_write_them() {
+        assert_eq!(time(1_800_000_000_000), "2027-01-15 08:00:00 UTC");
+        assert_eq!([count(0, "order"), count(1, "order"), count(2, "order")], ["0 orders", "1 order", "2 orders"]);
+    }
+}

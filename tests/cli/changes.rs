@@ -1,0 +1,143 @@
+//! `config set` and `key replace`: one thing changes, in words before and after, and all else stays as it is.
+
+use std::fs;
+
+use svc_guard::rules::Rules;
+
+use crate::place::*;
+
+/// Another key than [`FAKE_KEY`], as obviously no real one.
+const OTHER_KEY: &str = "0x4444444444444444444444444444444444444444444444444444444444444444";
+
+/// A set-up whose every other key has a value of its own, with a comment of its owner's.
+fn kept() -> Place {
+    let place = Place::empty();
+    let more = ["--listen", "127.0.0.1:25111", "--ip-share", "1/2", "--equity-cap", "1000"];
+    succeeded(&place.run(&init(&more)));
+    place.write_config(&format!("# mine\n{}", place.config()));
+    place
+}
+
+/// The config's lines that differ.
+fn differing(before: &str, after: &str) -> Vec<String> {
+    assert_eq!(before.lines().count(), after.lines().count(), "{after}");
+    before.lines().zip(after.lines()).filter(|(one, other)| one != other).map(|(_, line)| line.to_owned()).collect()
+}
+
+#[test]
+fn one_rule_changes_and_everything_else_stays() {
+    let place = kept();
+    let before = place.config();
+    let said = succeeded(&place.run(&["config", "set", "rules", "stop=1.5%"]));
+    assert!(said.contains("before  a stop that is missing is attached 2% from the price"), "{said}");
+    assert!(said.contains("after   a stop that is missing is attached 1.5% from the price  (stricter)"), "{said}");
+    assert!(said.contains("at its next start"), "{said}");
+    let after = place.config();
+    let lines = differing(&before, &after);
+    assert!(lines.len() == 1 && lines[0].starts_with("rules = "), "{lines:?}");
+    assert_eq!(mode(&place.home().join("guard.toml")), 0o644);
+    let looser = succeeded(&place.run(&["config", "set", "rules", "leverage=6"]));
+    assert!(looser.contains("(looser)") && !looser.contains("a stop"), "{looser}");
+    // The whole of them, as a code and from a file.
+    let said = succeeded(&place.run(&["config", "set", "rules", &rules()]));
+    assert!(said.contains("stop  ") && said.contains("leverage  "), "{said}");
+    assert_eq!(place.config(), before);
+    fs::write(place.path("rules.toml"), "markets = [\"BTC\"]\n").unwrap();
+    let file = format!("@{}", place.path("rules.toml").display());
+    succeeded(&place.run(&["config", "set", "rules", &file]));
+    let code = succeeded(&place.run(&["config", "get", "rules"]));
+    assert_eq!(Rules::from_code(code.trim()).unwrap(), Rules::from_toml("markets = [\"BTC\"]").unwrap());
+    let same = succeeded(&place.run(&["config", "set", "rules", &file]));
+    assert_eq!(same, "That is its value already; nothing was written.\n");
+}
+
+#[test]
+fn addresses_shares_and_caps_change_alone() {
+    let place = kept();
+    for (what, value, told) in [
+        ("listen", "127.0.0.1:25112", "listen      127.0.0.1:25111 -> 127.0.0.1:25112"),
+        ("ip_share", "1/4", "ip_share    1/2 (600 weight a minute) -> 1/4 (300 weight a minute)"),
+        ("equity_cap", "2000", "equity_cap  1000 USDC -> 2000 USDC"),
+    ] {
+        let before = place.config();
+        let said = succeeded(&place.run(&["config", "set", what, value]));
+        assert!(said.contains(told), "{said}");
+        let lines = differing(&before, &place.config());
+        assert!(lines.len() == 1 && lines[0].starts_with(what), "{lines:?}");
+    }
+    assert!(succeeded(&place.run(&["config", "set", "equity_cap", "none"])).contains("2000 USDC -> none"));
+    assert!(!place.config().contains("equity_cap") && place.config().contains("# mine"));
+    succeeded(&place.run(&["config", "set", "equity_cap", "5"]));
+    assert!(place.config().contains("equity_cap = \"5\""));
+    assert!(
+        succeeded(&place.run(&["config", "set", "listen", "127.0.0.1:1"])).contains("base URL is http://127.0.0.1:1")
+    );
+}
+
+#[test]
+fn a_value_that_cannot_be_changes_nothing() {
+    let place = kept();
+    for (what, value, said) in [
+        ("rules", "stop=80", "stop = 80: must be a decimal from 0.05 to 50"),
+        ("rules", "stp=1", "\"stp\" is not a rule; the rules are collar"),
+        ("rules", "sr1_cut", "copy it whole"),
+        ("rules", "rules.toml", "--rules @rules.toml"),
+        ("listen", "8547", "\"8547\" must be IP:PORT"),
+        ("ip_share", "1/9", "leaves 133"),
+        ("equity_cap", "-5", "\"-5\" must be USDC above 0"),
+    ] {
+        place.refuses(&["config", "set", what, value], said);
+    }
+    Place::empty().refuses(&["config", "set", "listen", "127.0.0.1:1"], "holds no set-up");
+}
+
+#[test]
+fn mainnet_takes_no_looser_rule_and_keeps_its_cap() {
+    let place = Place::empty();
+    let mainnet = ["--network", "mainnet", "--no-key", "--equity-cap", "1000", "--confirm-mainnet", ACCOUNT];
+    succeeded(&place.run(&init(&mainnet)));
+    place.refuses(&["config", "set", "rules", "leverage=6"], "rules no looser than the defaults (looser: leverage)");
+    place.refuses(&["config", "set", "equity_cap", "none"], "equity_cap in the config");
+    succeeded(&place.run(&["config", "set", "rules", "leverage=4"]));
+}
+
+#[test]
+fn another_key_takes_the_place_of_the_one_there() {
+    let place = Place::with(&venue(AGENT));
+    let args = init(&["--network", "testnet", "--key-stdin", "--key-store", "file"]);
+    succeeded(&place.run_with(&args, FAKE_KEY));
+    let before = place.config();
+    let output = place.run_with(&["key", "replace", "--key-stdin"], OTHER_KEY);
+    let said = succeeded(&output);
+    assert!(
+        said.contains(&format!("The earlier one, {WALLET}, is used no more")) && !said.contains(&OTHER_KEY[2..]),
+        "{said}"
+    );
+    let lines = differing(&before, &place.config());
+    assert!(lines.len() == 1 && lines[0].starts_with("api_wallet = "), "{lines:?}");
+    let file = place.home().join("api-wallet-key");
+    assert!(fs::read_to_string(&file).unwrap().contains(&OTHER_KEY[2..]));
+    assert_eq!(mode(&file), 0o600);
+    let aside = place.home().join("api-wallet-key.old-1");
+    assert!(fs::read_to_string(aside).unwrap().contains(&FAKE_KEY[2..]), "the earlier key is kept");
+    // One that was in another store is recorded alone.
+    let said = succeeded(&place.run_with(&["key", "replace", "--key-stdin", "--no-store"], FAKE_KEY));
+    assert!(said.contains("stored nowhere"), "{said}");
+    assert!(fs::read_to_string(&file).unwrap().contains(&OTHER_KEY[2..]));
+    assert_eq!(place.config(), before);
+}
+
+#[test]
+fn a_key_that_is_refused_changes_nothing() {
+    let nobody = Place::with(&venue("{\"role\":\"missing\"}"));
+    succeeded(&nobody.run(&init(&["--network", "testnet", "--no-key"])));
+    let before = nobody.listing();
+    refused(&nobody.run_with(&["key", "replace", "--key-stdin"], FAKE_KEY), "the venue knows it as nobody");
+    refused(&nobody.run_with(&["key", "replace", "--key-stdin"], "0x12"), "4 hex digits");
+    assert!(nobody.listing() == before);
+    nobody.refuses(&["key", "replace"], "--key-stdin");
+    refused(
+        &Place::paper().run_with(&["key", "replace", "--key-stdin"], FAKE_KEY),
+        "paper mode uses no API wallet key",
+    );
+}

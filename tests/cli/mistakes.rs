@@ -1,0 +1,165 @@
+//! Mistakes that people make: each refusal names what was given, what is wrong with it, and what mends it.
+
+use std::fs;
+
+use crate::place::*;
+
+/// `init` for the test network with these words on standard input; what it says.
+fn key_given(place: &Place, account: &str, typed: &str) -> String {
+    let args =
+        ["init", "--non-interactive", "--rules", &rules(), "--account", account, "--network", "testnet", "--key-stdin"];
+    let output = place.run_with(&args, typed);
+    refused(&output, "");
+    text(&output.stderr)
+}
+
+#[test]
+fn what_is_no_key_is_named_by_its_kind() {
+    let place = Place::empty();
+    let words = ["word"; 12].join(" ");
+    for (typed, found) in [
+        ("\n", "holds no key but nothing"),
+        ("0x0123\n", "but 4 hex digits"),
+        (ACCOUNT, "but an address (40 hex digits)"),
+        (words.as_str(), "but 12 words, as a seed phrase"),
+        ("two words", "but 2 words"),
+        ("xyz", "but a text that is not hex"),
+    ] {
+        let said = key_given(&place, ACCOUNT, typed);
+        assert!(said.contains(found) && said.contains("0x and 64 hex digits"), "{said}");
+        assert!(!said.contains("word word") && !said.contains("0123"), "{said}");
+    }
+}
+
+#[test]
+fn an_api_wallet_named_as_the_account_is_told_apart() {
+    let said = key_given(&Place::empty(), WALLET, FAKE_KEY);
+    for part in
+        [WALLET, "if 0x14791697260e4c9a71f18484c9f997b308e59325 is your API wallet, name the main account", "--account"]
+    {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_key_on_the_command_line_is_not_repeated() {
+    let place = Place::empty();
+    for flag in ["--key", "--private-key"] {
+        place.refuses(&["init", flag, FAKE_KEY], "the shell's history");
+    }
+    place.refuses(&["init", &format!("--key={FAKE_KEY}")], "--key-stdin < FILE");
+    place.refuses(&["init", FAKE_KEY], "64 hex digits, as of a key");
+    place.refuses(&["init", "--account", FAKE_KEY], "64 are a key");
+}
+
+#[test]
+fn an_address_with_a_slip_in_it_is_refused() {
+    let place = Place::empty();
+    let (right, slip) = ("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee");
+    let args = ["init", "--non-interactive", "--rules", &rules(), "--account"];
+    place.refuses(&[&args[..], &[slip]].concat(), "EIP-55");
+    place.refuses(&["init", "--account", &right[2..]], "put 0x before it");
+    place.refuses(&["init", "--account", &right[..20]], "it has 18");
+    succeeded(&place.run(&[&args[..], &[right]].concat()));
+    assert_eq!(succeeded(&place.run(&["config", "get", "account"])).trim(), right.to_lowercase());
+    place.write_config(&place.config().replacen(&right.to_lowercase(), slip, 1));
+    place.refuses(&["check-config"], "EIP-55");
+}
+
+#[test]
+fn rules_that_are_no_code_name_the_way() {
+    let place = Place::empty();
+    let code = rules();
+    let broken = format!("{}\n{}", &code[..40], &code[40..]);
+    let with = |rules: &str| {
+        ["init", "--non-interactive", "--account", ACCOUNT, "--rules"]
+            .map(str::to_owned)
+            .into_iter()
+            .chain([rules.to_owned()])
+            .collect::<Vec<_>>()
+    };
+    for (given, said) in [("rules.toml", "--rules @rules.toml"), (broken.as_str(), "broken by a space or a line's end")]
+    {
+        let args = with(given);
+        place.refuses(&args.iter().map(String::as_str).collect::<Vec<_>>(), said);
+    }
+    let head = format!("mode = \"paper\"\naccount = \"{ACCOUNT}\"\n");
+    place.write_config(&format!("{head}rules = \"{broken}\"\n"));
+    place.refuses(&["check-config"], "line 3: a text in quotes does not end on its line");
+    place.write_config(&format!("{head}[rules]\nstop = \"1\"\n"));
+    place.refuses(&["check-config"], "config set rules @FILE");
+}
+
+/// Where a home was named, so do the commands that a text suggests.
+#[test]
+fn suggested_commands_name_the_home() {
+    let place = Place::empty();
+    let home = place.home();
+    let home = home.to_str().unwrap();
+    let exact = |command: &str| format!("`svc-guard --home {home} {command}");
+    let by_flag = |args: &[&str]| bare(&[&["--home", home], args].concat()).output().unwrap();
+    refused(&by_flag(&["run"]), &exact("init`"));
+    refused(&by_flag(&["resume"]), &exact("journal-resume --mode MODE --note TEXT`"));
+    refused(&place.run(&["check-config"]), &exact("init`"));
+    let out = succeeded(&by_flag(&init(&[])));
+    assert!(out.contains(&exact("check-config`")) && out.contains(&exact("run`")), "{out}");
+    refused(&by_flag(&init(&[])), &exact("config set`"));
+    refused(&by_flag(&["run", "--network", "testnet"]), "leave it as --network paper");
+    // The default home needs no flag.
+    let user = Place { folder: tempfile::tempdir().unwrap() };
+    let mut plain = bare(&["run"]);
+    refused(&ended(plain.env("HOME", user.folder.path())), "set it up with `svc-guard init`");
+}
+
+#[test]
+fn an_empty_home_and_a_missing_key_are_named() {
+    let place = Place::empty();
+    place.refuses(&["run"], &format!("{} is empty", place.home().display()));
+    succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
+    let home = place.home();
+    let mends = format!("`svc-guard --home {} key replace --key-stdin < FILE`", home.display());
+    place.refuses(&["run", "--network", "testnet"], &mends);
+    place.refuses(&["run", "--network", "testnet"], &format!("{}/api-wallet-key does not exist", home.display()));
+}
+
+#[test]
+fn a_venue_that_is_not_there_is_named() {
+    let said = key_given(&Place::empty(), ACCOUNT, FAKE_KEY);
+    assert!(said.contains("http://127.0.0.1:9 is not reached"), "{said}");
+}
+
+#[test]
+fn names_people_try_have_an_answer() {
+    let place = Place::empty();
+    for (name, instead) in
+        [("start", "svc-guard"), ("stop", "systemctl stop"), ("restart", "run`"), ("unkill", "remove the kill file")]
+    {
+        place.refuses(&[name], instead);
+    }
+    for command in ["config", "key", "client"] {
+        place.refuses(&[command], "requires a subcommand");
+    }
+    place.refuses(&["init", "--equity-cap", "-5"], "must be USDC above 0");
+    let paper = Place::paper();
+    paper.refuses(&["journal-resume", "--mode", "paper", "--note", "x"], "a daily loss stop ends by itself");
+}
+
+#[test]
+fn a_kill_in_a_home_that_is_none_names_the_way() {
+    let place = Place::empty();
+    let nowhere = place.path("nowhere");
+    place.refuses(&["--home", nowhere.to_str().unwrap(), "kill", "--reason", "x"], "--home DIR kill --reason TEXT`");
+}
+
+#[test]
+fn the_owner_of_a_home_is_named() {
+    let place = Place::paper();
+    if !nix::unistd::Uid::effective().is_root() {
+        return;
+    }
+    let nobody = nix::unistd::User::from_name("nobody").unwrap().unwrap();
+    std::os::unix::fs::chown(place.home(), Some(nobody.uid.as_raw()), None).unwrap();
+    refused(&place.run(&["pair"]), "belongs to nobody; run the command as that user: `sudo -u nobody svc-guard --home");
+    std::os::unix::fs::chown(place.home(), Some(0), None).unwrap();
+    assert!(fs::metadata(place.home()).unwrap().is_dir());
+}

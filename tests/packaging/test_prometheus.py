@@ -1,0 +1,102 @@
+"""The rules and the dashboard for Prometheus and Grafana, held to Prometheus itself and to the figures of the real guard."""
+
+import json
+import re
+import shutil
+import subprocess
+import time
+
+import pytest
+import requests
+
+from conftest import needs
+from harness import PATIENCE_S, ROOT, Guard, Venue, until
+
+EXAMPLES = ROOT / "packaging" / "examples"
+RULES = EXAMPLES / "prometheus-rules.yml"
+DASHBOARD = json.loads((EXAMPLES / "grafana-dashboard.json").read_text())
+
+
+def promtool(*arguments, folder=EXAMPLES):
+    needs("promtool")
+    return subprocess.run(["promtool", *map(str, arguments)], cwd=folder, capture_output=True, text=True)
+
+
+def test_the_rules_and_their_tests_pass():
+    for arguments in (["check", "rules", RULES.name], ["test", "rules", "prometheus-rules-test.yml"]):
+        done = promtool(*arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("right, wrong", [("== 1 or on", "== 2 or on"), ("0.8 * svc_guard_daily", "0.9 * svc_guard_daily"),
+                                          ('state!="active"} == 1\n        labels', 'state!="active"} == 2\n        labels')])
+def test_a_rule_that_is_wrong_fails_its_test(right, wrong, tmp_path):
+    text = RULES.read_text()
+    assert right in text
+    (tmp_path / RULES.name).write_text(text.replace(right, wrong))
+    shutil.copy(EXAMPLES / "prometheus-rules-test.yml", tmp_path)
+    assert promtool("test", "rules", "prometheus-rules-test.yml", folder=tmp_path).returncode == 1
+
+
+def test_the_scrape_example_is_a_config(tmp_path):
+    for name in ("prometheus-scrape.yml", RULES.name):
+        shutil.copy(EXAMPLES / name, tmp_path)
+    done = promtool("check", "config", "prometheus-scrape.yml", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def queries():
+    for panel in DASHBOARD["panels"]:
+        for target in panel["targets"]:
+            yield panel["title"], target["expr"].replace("$instance", ".*").replace("$__rate_interval", "10s")
+
+
+@pytest.fixture
+def guard(tmp_path):
+    """One that has decided, sent and refused something, and holds a position."""
+    venue = Venue(tmp_path / "venue.log", "testnet")
+    guard = Guard.set_up(tmp_path, venue, "testnet")
+    yield venue, guard
+    guard.end()
+    venue.end()
+
+
+def test_every_query_of_the_dashboard_is_answered_by_a_guard(guard, tmp_path):
+    needs("prometheus")
+    venue, guard = guard
+    venue.do("position", coin="ETH", szi="0.4", entry_px="2500")
+    until("a covered position", lambda: any(row["stop_px"] for row in guard.status()["positions"]))
+    target = guard.url.removeprefix("http://")
+    scrape = (EXAMPLES / "prometheus-scrape.yml").read_text().replace("127.0.0.1:8547", target)
+    scrape = scrape.replace("scrape_interval: 5s", "scrape_interval: 1s").replace("scrape_timeout: 4s", "scrape_timeout: 1s")
+    (tmp_path / "prometheus.yml").write_text(scrape)
+    shutil.copy(RULES, tmp_path)
+    log = (tmp_path / "prometheus.log").open("w")
+    command = ["prometheus", f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/data",
+               "--web.listen-address=127.0.0.1:0"]
+    server = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        address = until("Prometheus", lambda: re.search(r"Listening on\W+address=(\S+)", (tmp_path / "prometheus.log").read_text()))
+        url = f"http://{address.group(1)}/api/v1"
+
+        def ask(query):
+            answer = requests.get(f"{url}/query", params={"query": query}, timeout=PATIENCE_S)
+            assert answer.status_code == 200, (query, answer.text)
+            return answer.json()["data"]["result"]
+
+        def keep_busy():
+            requests.post(guard.url + "/exchange", json={"action": {"type": "order"}}, timeout=PATIENCE_S)
+            return ask("count_over_time(svc_guard_healthy[1m]) > 4")
+
+        until("a few scrapes", keep_busy)
+        unanswered = dict(queries())
+        begun = time.monotonic()
+        while unanswered and time.monotonic() - begun < PATIENCE_S:
+            unanswered = {title: query for title, query in unanswered.items() if not ask(query)}
+        assert unanswered == {}
+        for title, query in queries():
+            assert ask(query), (title, query)
+    finally:
+        server.terminate()
+        server.wait()
+        log.close()

@@ -1,0 +1,106 @@
+//! Deaths of notifier and guard between an event and its delivery: each event that is wanted arrives, in order.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::hook::{Hook, Manner};
+use super::notifier::{Notifier, start_on};
+use crate::signing::{BTC, limit, place};
+use crate::stand::{Mode, Stand, until};
+use crate::watched::is_flat;
+
+/// The numbers of the requests that were refused, as told: each text names its own price.
+fn heard(hook: &Hook) -> Vec<usize> {
+    let mut first = Vec::new();
+    for sent in hook.sent() {
+        let text = sent.json()["happened"].as_str().unwrap_or_default().to_owned();
+        let Some((_, after)) = text.split_once("59800.") else { continue };
+        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
+        // .10123, .11123, ...
+        let number = digits[..2].parse::<usize>().unwrap() - 10;
+        if !first.contains(&number) {
+            first.push(number);
+        }
+    }
+    first
+}
+
+/// Has one more request refused, which names its number.
+fn refuse(stand: &Stand, number: usize) {
+    let reply = stand.send(&place(&limit(BTC, true, &format!("59800.{}123", number + 10), "0.01")));
+    assert_eq!(reply["guard"]["code"], "price_invalid", "{reply}");
+}
+
+/// Every few requests either process is killed, at another moment each time; the target fails now and then.
+#[test]
+fn every_event_arrives_at_least_once_and_in_order_over_deaths_of_both() {
+    const EVENTS: usize = 20;
+    let mut stand = Stand::up(Mode::Paper, "orders_per_minute = 1200\nduplicate_window = \"0\"\n");
+    let port = stand.address().port();
+    let hook = Hook::new();
+    let mut notifier = Notifier::telling(&hook.url(), "kinds = [\"decision\"]\ncooldown = { default = \"0s\" }\n");
+    notifier.start(&stand);
+    let guard = format!("http://127.0.0.1:{port}");
+    stand.kill();
+    start_on(&mut stand, port);
+    for number in 0..EVENTS {
+        refuse(&stand, number);
+        let pause = Duration::from_millis(u64::try_from(number * 37 % 400).unwrap());
+        match number % 5 {
+            1 => {
+                std::thread::sleep(pause);
+                notifier.kill();
+                notifier.start_at(&stand.home(), &guard);
+            }
+            3 => {
+                stand.kill();
+                start_on(&mut stand, port);
+            }
+            4 => {
+                // It dies while its target has heard it and said nothing yet.
+                let before = hook.sent().len();
+                hook.manner(Manner::Hang);
+                until("a message on its way", || (hook.sent().len() > before).then_some(()));
+                notifier.kill();
+                hook.manner(Manner::Status(200));
+                notifier.start_at(&stand.home(), &guard);
+            }
+            _ => {}
+        }
+    }
+    let wanted: Vec<usize> = (0..EVENTS).collect();
+    until("the last of them", || (heard(&hook).len() == EVENTS).then_some(()));
+    assert_eq!(heard(&hook), wanted);
+}
+
+#[test]
+fn a_kill_and_its_flat_account_are_told_over_deaths_of_the_guard() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    let port = stand.address().port();
+    stand
+        .venue
+        .control(&serde_json::json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"}))
+        .unwrap();
+    let hook = Hook::new();
+    let mut notifier = Notifier::telling(&hook.url(), "");
+    notifier.start(&stand);
+    stand.kill();
+    start_on(&mut stand, port);
+    notifier.kill();
+    notifier.start_at(&stand.home(), &format!("http://127.0.0.1:{port}"));
+    fs::write(stand.home().join("kill"), "enough\n").unwrap();
+    hook.hears("kill");
+    let closing = hook.hears("flatten");
+    assert!(closing["did"].as_str().unwrap().contains("go to the venue"), "{closing}");
+    let flat = hook.hears("flat");
+    let happened = flat["happened"].as_str().unwrap();
+    assert!(happened.starts_with("0 positions, 0 orders, checked at 20"), "{happened}");
+    assert!(is_flat(&stand), "{}", stand.venue.truth());
+    let order: Vec<String> =
+        hook.codes().into_iter().filter(|code| ["kill", "flatten", "flat"].contains(&code.as_str())).collect();
+    assert_eq!(order, ["kill", "flatten", "flat"]);
+    let account: &Value = &flat["account"];
+    assert_eq!(account, crate::stand::ACCOUNT);
+}

@@ -1,0 +1,10 @@
+//! `svc-guard notify` from outside: the real notifier beside the real guard, and targets that are stand-ins on 127.0.0.1.
+
+mod deaths;
+mod forms;
+mod guard_seen;
+mod hook;
+mod mail;
+mod notifier;
+mod silence;
+mod troubles;
