@@ -77,6 +77,9 @@ pub struct Status {
     /// The way to the venue.
     #[serde(default)]
     pub venue: VenueStatus,
+    /// What clients subscribe to through the guard; absent in a status of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscriptions: Option<SubscriptionStatus>,
     /// The last event, as it was written.
     #[serde(default)]
     pub last_event: Option<Value>,
@@ -318,4 +321,26 @@ pub struct FeedStatus {
     pub differences: u64,
     /// Why it is not believed, or why the last socket ended.
     pub ended: Option<String>,
+}
+
+/// What clients subscribe to through the guard.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SubscriptionStatus {
+    /// Connections that subscribe.
+    pub clients: usize,
+    /// Their subscriptions.
+    pub held: usize,
+    /// Subscriptions at the venue: each once, however many clients have it.
+    pub at_venue: usize,
+    /// Sockets to the venue that are open for them.
+    pub sockets: usize,
+    /// Frames that came from the venue.
+    pub frames: u64,
+    /// Frames given to clients.
+    pub passed: u64,
+    /// States that a newer one took the place of before a client read them.
+    pub replaced: u64,
+    /// Clients closed because they read too slowly.
+    pub slow: u64,
 }

@@ -44,6 +44,7 @@ impl Guard {
                 weight_used: weight.1,
                 feed: feed::status(self, now_ms),
             },
+            subscriptions: None,
             last_event: self.last_event.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         }
     }

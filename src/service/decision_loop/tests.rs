@@ -64,6 +64,7 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         feed: Arc::default(),
         reads: first_reads(None, intervals, 1_200),
         budget: Arc::new(Mutex::new(Ledger::new(1_200, []))),
+        subscriptions: Arc::default(),
         health_report: HealthReport::default(),
         watchdog: Notify::default().watchdog(),
     };
