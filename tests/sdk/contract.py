@@ -11,6 +11,10 @@ def is_int(value):
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+def is_flag(value):
+    return isinstance(value, bool)
+
+
 def is_text(value):
     return isinstance(value, str) and value != ""
 
@@ -212,6 +216,21 @@ STATUS = {
         prices_age_ms=or_null(is_int),
         weight_per_minute=is_int,
         weight_used=is_int,
+        feed=or_null(
+            record(
+                stage=is_text,
+                proved=is_flag,
+                audited=is_flag,
+                down_since_ms=or_null(is_int),
+                lag_ms=or_null(is_int),
+                sockets=is_int,
+                frames=is_int,
+                unusable=is_int,
+                missed=is_int,
+                differences=is_int,
+                ended=or_null(is_text),
+            )
+        ),
     ),
     "subscriptions": record(
         clients=is_int,
