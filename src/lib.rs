@@ -1,7 +1,7 @@
 //! The guard between a trading bot and a derivatives venue.
 //!
 //! Rooms, outermost first; arrows go one way: `cli` → `service` → `guard` → `venue` and `rules`.
-//! `feed` stands beside `guard`; `journal`, `home` and `faults` beside `service`. ARCHITECTURE.md holds the map of threads, channels and invariants.
+//! `feed` and `relay` stand beside `guard`; `journal`, `home` and `faults` beside `service`. ARCHITECTURE.md holds the map of threads, channels and invariants.
 
 pub mod base;
 pub mod cli;
@@ -14,6 +14,7 @@ pub mod mcp;
 pub mod monitor;
 pub mod notify;
 pub mod record;
+pub mod relay;
 pub mod rules;
 pub mod service;
 pub mod venue;

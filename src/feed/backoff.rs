@@ -5,18 +5,18 @@ const LONGEST_MS: u64 = 10_000;
 
 /// The pauses between sockets.
 #[derive(Debug)]
-pub(super) struct Backoff {
+pub(crate) struct Backoff {
     pause_ms: u64,
     random: u64,
 }
 
 impl Backoff {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { pause_ms: FIRST_MS, random: seed }
     }
 
     /// The next pause: doubled each time, less up to a quarter.
-    pub(super) fn next_ms(&mut self) -> u64 {
+    pub(crate) fn next_ms(&mut self) -> u64 {
         let pause_ms = self.pause_ms;
         self.pause_ms = pause_ms.saturating_mul(2).min(LONGEST_MS);
         let quarter = pause_ms.div_euclid(4).max(1);
@@ -24,7 +24,7 @@ impl Backoff {
     }
 
     /// A socket served well: the next one is tried for soon.
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.pause_ms = FIRST_MS;
     }
 

@@ -7,19 +7,19 @@ const PONG_MS: u64 = 5_000;
 
 /// Pings and what came of them.
 #[derive(Debug)]
-pub(super) struct Heartbeat {
+pub(crate) struct Heartbeat {
     /// When the last ping went out, or the socket opened.
     pinged_ms: u64,
     is_waiting: bool,
 }
 
 impl Heartbeat {
-    pub(super) fn new(now_ms: u64) -> Self {
+    pub(crate) fn new(now_ms: u64) -> Self {
         Self { pinged_ms: now_ms, is_waiting: false }
     }
 
     /// Whether a ping is due, which goes out then.
-    pub(super) fn is_due(&mut self, now_ms: u64) -> bool {
+    pub(crate) fn is_due(&mut self, now_ms: u64) -> bool {
         let is_due = !self.is_waiting && now_ms.saturating_sub(self.pinged_ms) >= PING_MS;
         if is_due {
             *self = Self { pinged_ms: now_ms, is_waiting: true };
@@ -27,12 +27,12 @@ impl Heartbeat {
         is_due
     }
 
-    pub(super) fn pong(&mut self) {
+    pub(crate) fn pong(&mut self) {
         self.is_waiting = false;
     }
 
     /// Whether the answer to a ping is missing.
-    pub(super) fn is_dead(&self, now_ms: u64) -> bool {
+    pub(crate) fn is_dead(&self, now_ms: u64) -> bool {
         self.is_waiting && now_ms.saturating_sub(self.pinged_ms) >= PONG_MS
     }
 }

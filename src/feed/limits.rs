@@ -40,26 +40,31 @@ impl Limits {
 
 /// So many a minute, whichever minute is looked at.
 #[derive(Debug)]
-pub(super) struct Rolling {
+pub(crate) struct Rolling {
     most: usize,
     taken_ms: VecDeque<u64>,
 }
 
 impl Rolling {
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { most, taken_ms: VecDeque::new() }
     }
 
     /// How many more may be taken now.
-    pub(super) fn room(&mut self, now_ms: u64) -> usize {
+    pub(crate) fn room(&mut self, now_ms: u64) -> usize {
+        self.most.saturating_sub(self.taken(now_ms))
+    }
+
+    /// How many were taken in the last minute.
+    pub(crate) fn taken(&mut self, now_ms: u64) -> usize {
         while self.taken_ms.front().is_some_and(|taken_ms| taken_ms.saturating_add(MINUTE_MS) <= now_ms) {
             self.taken_ms.pop_front();
         }
-        self.most.saturating_sub(self.taken_ms.len())
+        self.taken_ms.len()
     }
 
     /// Takes one, whether there is room or not.
-    pub(super) fn take(&mut self, now_ms: u64) {
+    pub(crate) fn take(&mut self, now_ms: u64) {
         self.taken_ms.push_back(now_ms);
     }
 }

@@ -16,7 +16,10 @@ mod messages;
 mod session;
 mod sockets;
 
+pub(crate) use backoff::Backoff;
+pub(crate) use heartbeat::Heartbeat;
 pub use limits::Limits;
+pub(crate) use limits::Rolling;
 pub use messages::{Config, Counts, Input, Now, Output, Stage};
 pub use sockets::Feed;
 

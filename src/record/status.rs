@@ -77,6 +77,9 @@ pub struct Status {
     /// The way to the venue.
     #[serde(default)]
     pub venue: VenueStatus,
+    /// What clients subscribe to through the guard; absent in a status of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscriptions: Option<SubscriptionStatus>,
     /// The last event, as it was written.
     #[serde(default)]
     pub last_event: Option<Value>,
@@ -287,4 +290,26 @@ pub struct VenueStatus {
     pub weight_per_minute: u32,
     /// What is used of it.
     pub weight_used: u32,
+}
+
+/// What clients subscribe to through the guard.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SubscriptionStatus {
+    /// Connections that subscribe.
+    pub clients: usize,
+    /// Their subscriptions.
+    pub held: usize,
+    /// Subscriptions at the venue: each once, however many clients have it.
+    pub at_venue: usize,
+    /// Sockets to the venue that are open for them.
+    pub sockets: usize,
+    /// Frames that came from the venue.
+    pub frames: u64,
+    /// Frames given to clients.
+    pub passed: u64,
+    /// States that a newer one took the place of before a client read them.
+    pub replaced: u64,
+    /// Clients closed because they read too slowly.
+    pub slow: u64,
 }

@@ -22,6 +22,8 @@ use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::guard::{self, AlertCode, Command, Effects, Guard, Input, Request, RequestBody, SendAction};
 use crate::journal::{Batch, Condition, Health, Line, RiskLine, Worth};
+use crate::record::status::Status;
+use crate::relay;
 use crate::venue::weight::Priority;
 use crate::venue::weight_ledger::Ledger;
 
@@ -52,6 +54,8 @@ pub(super) struct Surroundings {
     pub(super) reads: Arc<ReadBoard>,
     /// The request budget, for the status.
     pub(super) budget: Arc<Mutex<Ledger>>,
+    /// What clients subscribe to, for the status.
+    pub(super) subscriptions: Arc<Mutex<relay::Counts>>,
     /// Reports problems.
     pub(super) health_report: HealthReport,
     /// Is fed each time the loop turns.
@@ -173,7 +177,9 @@ impl DecisionLoop {
                     let budget = lock(&self.around.budget);
                     (budget.budget(), budget.used(steady_ms()))
                 };
-                let _ = reply.try_send(json!(self.guard.status(now_ms(), weight)).to_string());
+                let subscriptions = Some((*lock(&self.around.subscriptions)).into());
+                let status = Status { subscriptions, ..self.guard.status(now_ms(), weight) };
+                let _ = reply.try_send(json!(status).to_string());
             }
             Message::Now(reply) => drop(reply.try_send(Box::new(self.now()))),
             Message::Health(reply) => {

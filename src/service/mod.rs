@@ -10,6 +10,7 @@ mod message;
 mod metrics;
 mod on_commit;
 mod preflight;
+mod relay_hub;
 mod reporting;
 mod run;
 mod server;

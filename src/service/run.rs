@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, select};
@@ -196,6 +197,7 @@ impl ServiceContext {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;
         }
         self.start_history(history).map_err(failed)?;
+        self.relay(config).map_err(failed)?;
         let limits = Limits::default();
         let setup = ServerSetup {
             listener,
@@ -204,6 +206,7 @@ impl ServiceContext {
             limits,
             handlers: self.handlers(config, journal.lookup(), limits),
             info: self.info_proxy(config),
+            relay: Arc::clone(&self.relay),
         };
         Server::open(setup, &self.deaths).map_err(failed)
     }

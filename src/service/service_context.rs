@@ -16,6 +16,7 @@ use super::message::Message;
 use super::metrics::Metrics;
 use super::on_commit::{AfterCommit, CommitHandler};
 use super::preflight::ApiWallet;
+use super::relay_hub::RelayHub;
 use super::reporting::health_report::HealthReport;
 use super::reporting::level::Level;
 use super::reporting::log;
@@ -33,6 +34,7 @@ use super::venue_io::intervals::Intervals;
 use super::venue_io::poller::{Poller, SteadyClients};
 use super::venue_io::read_board::ReadBoard;
 use super::venue_io::read_task::Lane;
+use super::venue_io::relay_line::RelayLine;
 use super::venue_io::send_queue::{self, QueuedSends, SendQueue};
 use super::venue_io::sender::{self, Sending};
 use super::venue_io::spent_weight::SpentWeight;
@@ -43,11 +45,13 @@ use crate::base::clock::now_ms;
 use crate::base::key::SecretKey;
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
+use crate::base::origin::Origin;
 use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
 use crate::guard::{AlertCode, Input};
 use crate::home::{Config, Home};
 use crate::journal::{History, Journal, Lookup, Store};
+use crate::relay;
 use crate::venue::client::Client;
 use crate::venue::weight::Priority;
 use crate::venue::weight_ledger::Ledger;
@@ -64,6 +68,9 @@ pub(super) struct ServiceContext {
     pub(super) inbox: Sender<Message>,
     pub(super) sends: SendQueue,
     pub(super) reads: Arc<ReadBoard>,
+    pub(super) relay: Arc<RelayHub>,
+    /// What wakes each of its lines' threads.
+    nudged: Vec<Receiver<()>>,
     pub(super) shut_down: Sender<()>,
     pub(super) deaths: Sender<Death>,
     /// Makes steps fail, in builds that can.
@@ -106,6 +113,12 @@ impl ServiceContext {
             metrics: Arc::clone(&metrics),
             faults: faults.clone(),
         };
+        let (relay, nudged) = RelayHub::new(relay::Config {
+            account: config.account,
+            clients: config.auth.clients.clone(),
+            limits: relay::Limits::for_budget(config.ip_share.budget_per_minute()),
+            seed: now_ms(),
+        });
         let (recent_events, turned_away) = (Arc::default(), Arc::default());
         let kill_file = Arc::new(KillToWrite::new(kill_file, faults.clone()));
         let context = Self {
@@ -116,6 +129,8 @@ impl ServiceContext {
             inbox,
             sends,
             reads,
+            relay,
+            nudged,
             shut_down,
             deaths,
             kill_file,
@@ -166,6 +181,7 @@ impl ServiceContext {
             commit_handler: self.commit_handler(),
             reads: Arc::clone(&self.reads),
             budget: Arc::clone(&self.venue.budget),
+            subscriptions: self.relay.counts(),
             health_report: HealthReport::new(notify.clone()),
             watchdog: notify.watchdog(),
         }
@@ -207,6 +223,16 @@ impl ServiceContext {
                 let poller = Arc::clone(&poller);
                 spawn_refusing(name, &self.deaths, move || poller.run(lane))?;
             }
+        }
+        Ok(())
+    }
+
+    /// Starts the lines to the venue for what clients subscribe to.
+    pub(super) fn relay(&self, config: &Config) -> io::Result<()> {
+        let origin = Origin::parse(config.venue_url()).map_err(io::Error::other)?;
+        for (number, nudged) in self.nudged.iter().enumerate() {
+            let line = RelayLine::new(number, Arc::clone(&self.relay), origin.clone(), nudged.clone());
+            spawn(&format!("relay-{number}"), &self.deaths, move || line.run())?;
         }
         Ok(())
     }
@@ -288,6 +314,7 @@ impl ServiceContext {
             inbox_places: Arc::new(InboxPlaces::new(config.auth.clients.len())),
             turned_away: Arc::clone(&self.turned_away),
             metrics: Arc::clone(&self.metrics),
+            subscriptions: self.relay.counts(),
             slots: Arc::new(Slots::new(&limits, config.auth.clients.len())),
             faults: self.faults.clone(),
         }

@@ -73,11 +73,11 @@ fn check(input: &[u8]) -> String {
         }
         Frame::Ping => "ping".to_owned(),
         Frame::Subscribe(what) => {
-            assert!(is_within(what, text) && is_answer(&no_subscriptions(what), "error", text));
+            assert!(is_within(what, text) && is_answer(&not_served(text), "error", text));
             format!("subscribe {}", &what[..1])
         }
         Frame::Unsubscribe(what) => {
-            assert!(is_within(what, text) && is_answer(&not_subscribed(what), "error", text));
+            assert!(is_within(what, text) && is_answer(&not_served(text), "error", text));
             format!("unsubscribe {}", &what[..1])
         }
         Frame::Unknown => {

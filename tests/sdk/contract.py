@@ -213,6 +213,16 @@ STATUS = {
         weight_per_minute=is_int,
         weight_used=is_int,
     ),
+    "subscriptions": record(
+        clients=is_int,
+        held=is_int,
+        at_venue=is_int,
+        sockets=is_int,
+        frames=is_int,
+        passed=is_int,
+        replaced=is_int,
+        slow=is_int,
+    ),
     "last_event": lambda value: isinstance(value, dict),
 }
 

@@ -1,4 +1,4 @@
-"""The unmodified SDK on the simulated venue's own socket: it takes what the venue pushes for the venue's."""
+"""The unmodified SDK on the simulated venue's own socket, and through the guard: it takes what is pushed for the venue's."""
 
 import queue
 
@@ -24,9 +24,10 @@ def mode(request):
     return request.param
 
 
-@pytest.fixture
-def info(venue):
-    info = Info(venue.url)
+@pytest.fixture(params=["venue", "guard"])
+def info(request, venue):
+    # Nothing but the address is another.
+    info = Info(request.getfixturevalue(request.param).url)
     yield info
     info.disconnect_websocket()
 
@@ -56,3 +57,16 @@ def test_every_feed_of_the_sdk_arrives(venue, info):
     venue.do("price", coin="BTC", px="61000")
     assert heard["bbo"].get(timeout=PATIENCE_S)["data"]["bbo"][0]["px"] == "60999.0"
     assert heard["candle"].get(timeout=PATIENCE_S)["data"]["h"] == "61000.0"
+
+
+def test_a_bots_own_address_is_the_accounts(venue, stand):
+    # Bots that know nothing but their key ask for its address, in the case in which libraries write it.
+    address = stand.bot.wallet.address
+    info = Info(stand.guard.url)
+    heard = queue.Queue()
+    info.subscribe({"type": "userFills", "user": address}, heard.put)
+    assert heard.get(timeout=PATIENCE_S)["data"]["user"] == address
+    venue.do("position", coin="BTC", szi="0.5", entry_px="60000")
+    told = heard.get(timeout=PATIENCE_S)["data"]
+    assert (told["user"], told["fills"][0]["sz"]) == (address, "0.5")
+    info.disconnect_websocket()

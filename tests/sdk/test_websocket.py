@@ -112,11 +112,17 @@ def test_questions_pings_and_subscriptions(stand, socket):
     assert answer["data"]["marginSummary"]["accountValue"] == "10000.0"
     socket.say({"method": "ping"})
     assert socket.hear() == {"channel": "pong"}
-    wanted = {"type": "l2Book", "coin": "BTC"}
-    socket.say({"method": "subscribe", "subscription": wanted})
+    socket.say({"method": "subscribe", "subscription": {"type": "l2Book", "coin": "BTC"}})
+    begun = socket.hear()
+    assert begun["channel"] == "subscriptionResponse", begun
+    whole = {"type": "l2Book", "coin": "BTC", "nSigFigs": None, "mantissa": None, "fast": False}
+    assert begun["data"] == {"method": "subscribe", "subscription": whole}
+    assert socket.hear()["data"]["coin"] == "BTC"
+    gone = {"method": "subscribe", "subscription": {"type": "webData2", "user": ACCOUNT}}
+    socket.say(gone)
     refused = socket.hear()
     assert refused["channel"] == "error"
-    assert refused["data"].startswith(f"Invalid subscription {json.dumps(wanted)}"), refused
+    assert refused["data"] == f"Error parsing JSON into valid websocket request: {json.dumps(gone)}", refused
 
 
 @pytest.mark.parametrize("mode", ["testnet"])

@@ -36,7 +36,7 @@ mod silent_venue;
 #[allow(dead_code, reason = "each program uses its own part of it")]
 mod stand;
 mod start;
-
+mod subscriptions;
 mod wallet;
 mod watched;
 

@@ -43,6 +43,7 @@ impl Guard {
                 weight_per_minute: weight.0,
                 weight_used: weight.1,
             },
+            subscriptions: None,
             last_event: self.last_event.as_deref().and_then(|text| serde_json::from_str(text).ok()),
         }
     }

@@ -62,6 +62,7 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         commit_handler,
         reads: first_reads(None, intervals, 1_200),
         budget: Arc::new(Mutex::new(Ledger::new(1_200, []))),
+        subscriptions: Arc::default(),
         health_report: HealthReport::default(),
         watchdog: Notify::default().watchdog(),
     };

@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn page(metrics: &Metrics) -> String {
-        String::from_utf8(metrics.page(None, (0, 0), 0)).unwrap()
+        String::from_utf8(metrics.page(None, &crate::relay::Counts::default(), (0, 0), 0)).unwrap()
     }
 
     fn value(metrics: &Metrics, sample: &str) -> Option<String> {

@@ -10,6 +10,7 @@ use crate::guard::{AlertCode, Code, Gauges, Money, OWNERS, RISK_STATES, Verdict}
 use crate::journal::Condition;
 use crate::record::event::KINDS;
 use crate::record::status::IfAway;
+use crate::relay;
 use crate::venue::weight::Priority;
 use Kind::{Counter, Gauge};
 use rust_decimal::Decimal;
@@ -34,7 +35,13 @@ pub(in crate::service) struct Now {
 impl Metrics {
     /// The page. Where the decision loop did not answer its part has no samples. Of the `most` connections there may be some
     /// are open, and so many requests are at work.
-    pub(in crate::service) fn page(&self, now: Option<&Now>, taken: (usize, usize), most: usize) -> Vec<u8> {
+    pub(in crate::service) fn page(
+        &self,
+        now: Option<&Now>,
+        subscriptions: &relay::Counts,
+        taken: (usize, usize),
+        most: usize,
+    ) -> Vec<u8> {
         let mut page = Page::default();
         self.process(&mut page, now.is_some());
         self.decided(&mut page);
@@ -43,6 +50,7 @@ impl Metrics {
         account(&mut page, now.map(|now| &now.guard));
         queues(&mut page, now);
         connections(&mut page, taken, most);
+        subscribed(&mut page, subscriptions);
         page.into_bytes()
     }
 
@@ -214,6 +222,31 @@ fn connections(page: &mut Page, (open, at_work): (usize, usize), most: usize) {
     );
     single("svc_guard_connections_limit", "The connections there may be.", &most);
     single("svc_guard_requests_at_work", "HTTP requests that wait for their answer.", &at_work);
+}
+
+fn subscribed(page: &mut Page, counts: &relay::Counts) {
+    for (name, help, count) in [
+        ("svc_guard_subscribers", "Connections that subscribe.", counts.clients),
+        ("svc_guard_subscriptions", "Subscriptions of clients.", counts.held),
+        ("svc_guard_subscriptions_at_venue", "Subscriptions at the venue for them, each once.", counts.subscriptions),
+        ("svc_guard_subscription_sockets", "Sockets to the venue that are open for them.", counts.open),
+    ] {
+        page.single(name, Gauge, help, Some(count));
+    }
+    let mut family =
+        page.family("svc_guard_relayed_frames_total", Counter, "Frames of subscriptions, by what became of them.");
+    for (fate, count) in [
+        ("came", counts.frames),
+        ("passed", counts.passed),
+        ("replaced", counts.replaced),
+        ("unusable", counts.unusable),
+    ] {
+        family.sample(&[("fate", fate)], count);
+    }
+    let help = "Subscriptions that were refused.";
+    page.single("svc_guard_subscriptions_refused_total", Counter, help, Some(counts.refused));
+    let help = "Clients closed because they read too slowly.";
+    page.single("svc_guard_slow_subscribers_total", Counter, help, Some(counts.slow));
 }
 
 /// The verdict that a code comes with.

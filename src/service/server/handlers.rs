@@ -1,7 +1,7 @@
 //! The answer of each path. Requests for decisions, kills and health checks are answered on the threads of their connections:
 //! bodies are parsed and signers recovered there, in parallel. Other paths are answered on the HTTP workers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -10,6 +10,7 @@ use serde_json::json;
 use super::authenticate::Authenticator;
 use super::gate::{Slot, Slots};
 use super::types::{BadBody, Method, Request, Response};
+use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
 use crate::guard::{Code, RequestBody, Via};
 use crate::journal::{Lookup, LookupError};
@@ -17,6 +18,7 @@ use crate::monitor;
 use crate::record::decision_view::DecisionView;
 use crate::record::error_body::{ErrorBody, Health};
 use crate::record::event::Event;
+use crate::relay;
 use crate::service::inbox_places::{InboxPlace, InboxPlaces};
 use crate::service::message::{Message, Reply, Responder};
 use crate::service::metrics::{CONTENT_TYPE, Metrics};
@@ -45,6 +47,8 @@ pub(in crate::service) struct Handlers {
     pub(in crate::service) turned_away: Arc<TurnedAway>,
     /// The counters.
     pub(in crate::service) metrics: Arc<Metrics>,
+    /// What clients subscribe to.
+    pub(in crate::service) subscriptions: Arc<Mutex<relay::Counts>>,
     /// The places for connections.
     pub(in crate::service) slots: Arc<Slots>,
     /// Makes requests fail, in builds that can.
@@ -212,7 +216,8 @@ impl Handlers {
     /// Where the decision loop does not answer its part is left out: the rest still shows that.
     fn metrics(&self) -> Response {
         let now = self.ask_loop(Message::Now);
-        let body = self.metrics.page(now.as_deref(), self.slots.taken(), self.slots.most());
+        let counts = *lock(&self.subscriptions);
+        let body = self.metrics.page(now.as_deref(), &counts, self.slots.taken(), self.slots.most());
         Response { content_type: CONTENT_TYPE.to_owned(), ..Response::json(200, body) }
     }
 

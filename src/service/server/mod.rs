@@ -29,6 +29,7 @@ use self::info_threads::{Full, InfoQueue, TOO_MANY};
 use self::types::{Request, Response};
 use self::websocket::Sockets;
 use self::workers::{WORKERS, WorkerHandler, WorkerResponder, Workers};
+use super::relay_hub::RelayHub;
 use super::thread::Death;
 
 /// The open server.
@@ -55,6 +56,8 @@ pub(super) struct ServerSetup<'a> {
     pub(super) handlers: Handlers,
     /// Answers `/info`.
     pub(super) info: InfoProxy,
+    /// What clients subscribe to.
+    pub(super) relay: Arc<RelayHub>,
 }
 
 impl Server {
@@ -63,14 +66,14 @@ impl Server {
     /// # Errors
     /// The system's, when it grants no thread or socket.
     pub(super) fn open(setup: ServerSetup<'_>, deaths: &Sender<Death>) -> io::Result<Self> {
-        let ServerSetup { listener, allowed_hosts, run_dir, limits, handlers, info } = setup;
+        let ServerSetup { listener, allowed_hosts, run_dir, limits, handlers, info, relay } = setup;
         let (socket, folder) = workers::socket_path(run_dir, "http.sock")?;
         let (http, websockets) = info_threads::start(&Arc::new(info), deaths)?;
         let (slots, handlers) = (Arc::clone(&handlers.slots), Arc::new(handlers));
         let workers = workers::serve(&socket, WORKERS, &worker_handler(&handlers, http), deaths)?;
         let shutting_down = Arc::new(AtomicBool::new(false));
-        let sockets =
-            Sockets { handlers: Arc::clone(&handlers), info: websockets, shutting_down: Arc::clone(&shutting_down) };
+        let (all, ending) = (Arc::clone(&handlers), Arc::clone(&shutting_down));
+        let sockets = Sockets { handlers: all, info: websockets, relay, shutting_down: ending };
         let handler: Handler = Arc::new(move |request: &Request, slot: &Slot| handlers.answer(request, Some(slot)));
         let upgrades = Arc::new(move |upgrade: Upgrade| websocket::serve(&sockets, upgrade));
         let hosts = Hosts::new(allowed_hosts);

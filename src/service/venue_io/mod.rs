@@ -8,6 +8,7 @@ pub(super) mod intervals;
 pub(super) mod poller;
 pub(super) mod read_board;
 pub(super) mod read_task;
+pub(super) mod relay_line;
 mod schedule;
 pub(super) mod send_queue;
 pub(super) mod sender;

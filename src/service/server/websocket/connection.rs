@@ -16,7 +16,9 @@ use tungstenite::{Error, Message as Packet, Utf8Bytes};
 use super::frame::{self, Frame};
 use super::outbox::Outbox;
 use crate::guard::Via;
+use crate::relay::NotServed;
 use crate::service::message::Reply;
+use crate::service::relay_hub::{RelayHub, Subscriber};
 use crate::service::server::gate::{Slot, Upgrade};
 use crate::service::server::handlers::Handlers;
 use crate::service::server::info_threads::{InfoQueue, TOO_MANY};
@@ -27,12 +29,17 @@ const MAX_FRAME: usize = 256 * 1024 + 1024;
 /// Posts of one connection at work at once, as at the venue. Source:
 /// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>
 const MAX_AT_WORK: usize = 100;
-/// A connection on which no frame came for so long is closed; SDKs ping every 50 s at least.
-const IDLE: Duration = Duration::from_secs(75);
+/// A connection on which no frame came and nothing was told for so long is closed, as at the venue; SDKs ping every 50 s at
+/// least. Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/websocket/timeouts-and-heartbeats>
+const IDLE: Duration = Duration::from_secs(60);
 /// A client that takes none of its answers for so long is cut off.
 const STUCK: Duration = Duration::from_secs(5);
 /// Bytes that may wait to be written.
-const MAX_UNWRITTEN: usize = 4 * 1024 * 1024;
+const MAX_UNWRITTEN: usize = 8 * 1024 * 1024;
+/// What was subscribed to is written in such parts: what waits meanwhile is the newest of each state.
+const PART: usize = 64 * 1024;
+/// A client that is closed for being slow may take so long to hear why.
+const GOODBYE_MS: u16 = 1_000;
 /// Why a connection that is no client's is closed.
 const GAVE_WAY: &str = "too many connections; those on which a client signed are kept";
 /// How late a shutdown may be noticed.
@@ -44,6 +51,8 @@ pub(in crate::service::server) struct Sockets {
     pub(in crate::service::server) handlers: Arc<Handlers>,
     /// Questions go to threads of their own: the venue may be slow.
     pub(in crate::service::server) info: InfoQueue,
+    /// What clients subscribe to.
+    pub(in crate::service::server) relay: Arc<RelayHub>,
     /// Set when the service shuts down.
     pub(in crate::service::server) shutting_down: Arc<AtomicBool>,
 }
@@ -62,8 +71,18 @@ pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
         return;
     }
     let now = Instant::now();
-    let mut connection =
-        Connection { sockets, slot, socket, outbox, is_exchange, at_work: 0, heard: now, unwritten_since: None };
+    let mut connection = Connection {
+        sockets,
+        slot,
+        socket,
+        outbox,
+        subscriber: None,
+        is_exchange,
+        at_work: 0,
+        heard: now,
+        told: now,
+        unwritten_since: None,
+    };
     let end = connection.run();
     connection.close(end);
 }
@@ -73,10 +92,14 @@ struct Connection<'a> {
     slot: Slot,
     socket: WebSocket<TcpStream>,
     outbox: Outbox,
+    /// There once it has subscribed to something.
+    subscriber: Option<Subscriber>,
     /// On this path every frame that is none of the protocol's is a request that cannot be read.
     is_exchange: bool,
     at_work: usize,
     heard: Instant,
+    /// When it was sent data or a pong.
+    told: Instant,
     unwritten_since: Option<Instant>,
 }
 
@@ -100,8 +123,8 @@ impl Connection<'_> {
             if self.sockets.shutting_down.load(Ordering::SeqCst) && self.at_work == 0 {
                 return End::Close(CloseCode::Away, "the guard is stopping");
             }
-            if self.heard.elapsed() > IDLE {
-                return End::Close(CloseCode::Policy, "no frame came for 75 s; send a ping every 50");
+            if self.heard.elapsed() > IDLE && self.told.elapsed() > IDLE {
+                return End::Close(CloseCode::Normal, "Inactive");
             }
             if self.unwritten_since.is_some_and(|since| since.elapsed() > STUCK) {
                 return End::Gone;
@@ -164,15 +187,29 @@ impl Connection<'_> {
                 self.request_decision(body.as_bytes(), None, |reply| reply.body.clone());
                 Ok(())
             }
-            Frame::Ping => self.write(frame::pong()),
-            Frame::Subscribe(what) => self.write(frame::no_subscriptions(what)),
-            Frame::Unsubscribe(what) => self.write(frame::not_subscribed(what)),
+            Frame::Ping => {
+                self.told = Instant::now();
+                self.write(frame::pong())
+            }
+            Frame::Subscribe(what) => match self.subscriber().subscribe(what) {
+                Ok(()) => Ok(()),
+                Err(NotServed) => self.write(frame::not_served(text)),
+            },
+            Frame::Unsubscribe(what) => match self.subscriber().unsubscribe(what) {
+                Ok(()) => Ok(()),
+                Err(NotServed) => self.write(frame::not_served(text)),
+            },
             Frame::Unknown if self.is_exchange => {
                 self.request_decision(text.as_bytes(), None, |reply| reply.body.clone());
                 Ok(())
             }
             Frame::Unknown => self.write(frame::unknown(text)),
         }
+    }
+
+    fn subscriber(&mut self) -> &Subscriber {
+        let (relay, outbox) = (&self.sockets.relay, &self.outbox);
+        self.subscriber.get_or_insert_with(|| relay.enter(outbox.reply_sender().wakeup()))
     }
 
     /// Has a body decided on; its answer comes through the outbox.
@@ -212,6 +249,25 @@ impl Connection<'_> {
             self.at_work = self.at_work.saturating_sub(1);
             self.write(answer)?;
         }
+        self.flush()?;
+        // What a client has not read yet waits in the relay, where a newer state can take its place.
+        while self.unwritten_since.is_none()
+            && let Some(subscriber) = &self.subscriber
+        {
+            let frames = subscriber.take(PART).map_err(|reason| End::Close(CloseCode::Policy, reason))?;
+            if frames.is_empty() {
+                break;
+            }
+            self.told = Instant::now();
+            for frame in frames {
+                self.write(frame.to_string())?;
+            }
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), End> {
         match self.socket.flush() {
             Ok(()) => self.unwritten_since = None,
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -235,7 +291,12 @@ impl Connection<'_> {
         if let End::Close(code, reason) = end {
             let _ = self.write_all();
             let _ = self.socket.close(Some(CloseFrame { code, reason: reason.into() }));
-            let _ = self.socket.flush();
+            if self.flush().is_ok() && self.unwritten_since.is_some() {
+                let wanted = PollFd::new(self.socket.get_ref().as_fd(), PollFlags::POLLOUT);
+                // It is gone after this, whether it was heard or not.
+                let _ = poll(&mut [wanted], PollTimeout::from(GOODBYE_MS));
+                let _ = self.socket.flush();
+            }
         }
     }
 }

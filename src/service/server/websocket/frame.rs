@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::base::text::short;
+use crate::base::text::{cut, short};
+
+/// Characters that are quoted of a subscription's frame.
+const QUOTED: usize = 4_096;
 
 /// A client's frame, by its kind.
 #[derive(Debug)]
@@ -19,9 +22,9 @@ pub(super) enum Frame<'a> {
     Bare(&'a str),
     /// Are you there?
     Ping,
-    /// Market data, which is not had here: the subscription as sent.
+    /// A subscription as sent.
     Subscribe(&'a str),
-    /// The end of a subscription that never began: the subscription as sent.
+    /// The end of a subscription, which is as sent.
     Unsubscribe(&'a str),
     /// None of these.
     Unknown,
@@ -88,22 +91,18 @@ pub(super) fn pong() -> String {
     r#"{"channel":"pong"}"#.to_owned()
 }
 
-/// The refusal of a subscription; clients find theirs by the JSON in it.
-pub(super) fn no_subscriptions(subscription: &str) -> String {
-    let text =
-        format!("Invalid subscription {subscription}: the guard serves no market data; subscribe at the venue itself");
-    error(&text)
-}
-
-pub(super) fn not_subscribed(subscription: &str) -> String {
-    error(&format!("Already unsubscribed: {subscription}"))
+/// The refusal of a subscription that the venue does not have. Clients find what they asked for by the quotation.
+pub(super) fn not_served(text: &str) -> String {
+    error(&cut(text, QUOTED))
 }
 
 pub(super) fn unknown(text: &str) -> String {
-    error(&format!("Error parsing JSON into valid websocket request: {}", short(text)))
+    error(&short(text))
 }
 
-fn error(text: &str) -> String {
+/// The venue's refusal of what it cannot read.
+fn error(quoted: &str) -> String {
+    let text = format!("Error parsing JSON into valid websocket request: {quoted}");
     json!({"channel": "error", "data": text}).to_string()
 }
 

@@ -56,6 +56,11 @@ impl ReplySender {
         }
     }
 
+    /// What wakes the connection's thread.
+    pub(super) fn wakeup(&self) -> Arc<EventFd> {
+        Arc::clone(&self.wakeup)
+    }
+
     /// A responder that puts the reply in, as `shape` words it.
     pub(super) fn responder(
         self,

@@ -1,0 +1,107 @@
+//! The clients: what each has subscribed to, and what waits for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::limits::Limits;
+use super::messages::{ClientId, Counts, Frame};
+use super::queue::{FeedId, Put, Queue};
+use crate::feed::Rolling;
+
+/// Why a client is closed that does not read.
+const TOO_SLOW: &str = "too slow: what happened piled up; read faster, or subscribe to less";
+
+/// One client's connection.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) held: BTreeSet<FeedId>,
+    /// Messages that the venue was sent for it.
+    pub(super) asked: Rolling,
+    queue: Queue,
+    closed: Option<&'static str>,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Clients {
+    all: BTreeMap<ClientId, Client>,
+    woken: BTreeSet<ClientId>,
+    pub(super) counts: Counts,
+}
+
+impl Clients {
+    pub(super) fn enter(&mut self, client: ClientId, limits: &Limits) -> &mut Client {
+        self.all.entry(client).or_insert_with(|| Client {
+            held: BTreeSet::new(),
+            asked: Rolling::new(limits.messages),
+            queue: Queue::default(),
+            closed: None,
+        })
+    }
+
+    pub(super) fn get_mut(&mut self, client: ClientId) -> Option<&mut Client> {
+        self.all.get_mut(&client)
+    }
+
+    /// What it held.
+    pub(super) fn leave(&mut self, client: ClientId) -> BTreeSet<FeedId> {
+        self.woken.remove(&client);
+        self.all.remove(&client).map(|client| client.held).unwrap_or_default()
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// How many subscriptions they have.
+    pub(super) fn held(&self) -> usize {
+        self.all.values().map(|client| client.held.len()).sum()
+    }
+
+    /// Gives a client a frame: a feed's state, or what counts whatever comes after it.
+    pub(super) fn give(&mut self, id: ClientId, state_of: Option<FeedId>, frame: Frame) {
+        let Some(client) = self.all.get_mut(&id).filter(|client| client.closed.is_none()) else { return };
+        if client.queue.is_empty() {
+            self.woken.insert(id);
+        }
+        let put = match state_of {
+            Some(feed) => client.queue.state(feed, frame),
+            None => client.queue.event(frame),
+        };
+        self.counts.passed = self.counts.passed.saturating_add(1);
+        match put {
+            Put::Waits => {}
+            Put::Replaced => self.counts.replaced = self.counts.replaced.saturating_add(1),
+            Put::Full => {
+                self.counts.slow = self.counts.slow.saturating_add(1);
+                client.queue = Queue::default();
+                client.closed = Some(TOO_SLOW);
+                self.woken.insert(id);
+            }
+        }
+    }
+
+    /// A feed is no longer the client's; what waits of it stays.
+    pub(super) fn settle(&mut self, id: ClientId, feed: FeedId) {
+        if let Some(client) = self.all.get_mut(&id) {
+            client.held.remove(&feed);
+            client.queue.settle(feed);
+        }
+    }
+
+    /// Frames for a client, of about so many bytes.
+    ///
+    /// # Errors
+    /// Why it is to be closed.
+    pub(super) fn take(&mut self, id: ClientId, most_bytes: usize) -> Result<Vec<Frame>, &'static str> {
+        match self.all.get_mut(&id) {
+            Some(client) => client.closed.map_or_else(|| Ok(client.queue.take(most_bytes)), Err),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Those for whom something is there since the last time.
+    pub(super) fn woken(&mut self) -> BTreeSet<ClientId> {
+        std::mem::take(&mut self.woken)
+    }
+}

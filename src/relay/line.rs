@@ -1,0 +1,98 @@
+//! One line to the venue: a socket while somebody wants one, and pauses between sockets.
+
+use crate::feed::{Backoff, Heartbeat, Rolling};
+
+/// A socket that nobody needs is kept for so long: who comes back finds it.
+const IDLE_MS: u64 = 5_000;
+/// A socket that was open for so long served well.
+const SERVED_MS: u64 = 30_000;
+
+/// A line.
+#[derive(Debug)]
+pub(super) struct Line {
+    state: State,
+    backoff: Backoff,
+}
+
+#[derive(Debug)]
+enum State {
+    /// No socket until this moment.
+    Waiting {
+        until_ms: u64,
+    },
+    Connecting,
+    Open {
+        heartbeat: Heartbeat,
+        since_ms: u64,
+        wanted_ms: u64,
+    },
+}
+
+/// What the line needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    Nothing,
+    Connect,
+    Ping,
+    /// It is of no more use.
+    Close,
+}
+
+impl Line {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { state: State::Waiting { until_ms: 0 }, backoff: Backoff::new(seed) }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.state, State::Open { .. })
+    }
+
+    pub(super) fn is_connecting(&self) -> bool {
+        matches!(self.state, State::Connecting)
+    }
+
+    pub(super) fn opened(&mut self, now_ms: u64) {
+        self.state = State::Open { heartbeat: Heartbeat::new(now_ms), since_ms: now_ms, wanted_ms: now_ms };
+    }
+
+    pub(super) fn pong(&mut self) {
+        if let State::Open { heartbeat, .. } = &mut self.state {
+            heartbeat.pong();
+        }
+    }
+
+    /// There is no socket; another is tried for after a pause.
+    pub(super) fn lost(&mut self, now_ms: u64) {
+        if let State::Open { since_ms, .. } = self.state
+            && now_ms.saturating_sub(since_ms) >= SERVED_MS
+        {
+            self.backoff.reset();
+        }
+        self.state = State::Waiting { until_ms: now_ms.saturating_add(self.backoff.next_ms()) };
+    }
+
+    /// What is due, where somebody wants the line or nobody does.
+    pub(super) fn need(&mut self, is_wanted: bool, connections: &mut Rolling, now_ms: u64) -> Need {
+        match &mut self.state {
+            State::Waiting { until_ms } => {
+                if !is_wanted || now_ms < *until_ms || connections.room(now_ms) == 0 {
+                    return Need::Nothing;
+                }
+                connections.take(now_ms);
+                self.state = State::Connecting;
+                Need::Connect
+            }
+            State::Connecting => Need::Nothing,
+            State::Open { heartbeat, wanted_ms, .. } => {
+                if is_wanted {
+                    *wanted_ms = now_ms;
+                }
+                let is_idle = now_ms.saturating_sub(*wanted_ms) >= IDLE_MS;
+                if heartbeat.is_dead(now_ms) || is_idle {
+                    return Need::Close;
+                }
+                if heartbeat.is_due(now_ms) { Need::Ping } else { Need::Nothing }
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Seeded clients that subscribe, end it, leave, come back and read as it pleases them, before a venue that cuts sockets:
+//! what each of them hears is held against what the venue told.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::venue::{Socket, Venue};
+use super::{ACCOUNT, CLIENT, STRANGER, relay};
+use crate::relay::limits::Limits;
+use crate::relay::messages::{ClientId, Input, Output, Told};
+use crate::relay::room::Relay;
+use crate::relay::subscription::Subscription;
+
+const STEP_MS: u64 = 50;
+const COINS: [&str; 2] = ["BTC", "ETH"];
+
+fn topics() -> Vec<Value> {
+    let mut topics = vec![json!({"type": "allMids"})];
+    topics.extend(["BTC", "ETH", "NOPE"].map(|coin| json!({"type": "bbo", "coin": coin})));
+    for user in [ACCOUNT, CLIENT, STRANGER] {
+        topics.extend(["userFills", "orderUpdates", "spotState"].map(|kind| json!({"type": kind, "user": user})));
+    }
+    topics
+}
+
+/// What one client knows of one subscription: it is told by the acknowledgements alone that it has it.
+#[derive(Default)]
+struct Heard {
+    newest: Option<u64>,
+}
+
+#[derive(Default)]
+struct Player {
+    id: ClientId,
+    has: BTreeMap<String, Heard>,
+}
+
+struct Game {
+    relay: Relay,
+    venue: Venue,
+    sockets: Vec<Option<Socket>>,
+    players: Vec<Player>,
+    last_id: ClientId,
+    now_ms: u64,
+    sent_ms: VecDeque<u64>,
+    opened_ms: VecDeque<u64>,
+    is_cut: bool,
+    limits: Limits,
+}
+
+/// The subscription as the account's.
+fn canonical(topic: &Value) -> Subscription {
+    let mut topic = topic.clone();
+    if topic["user"] == CLIENT {
+        topic["user"] = json!(ACCOUNT);
+    }
+    Subscription::read(&topic).unwrap()
+}
+
+impl Game {
+    fn new(players: usize) -> Self {
+        let players = (0..players).map(|_| Player::default()).collect();
+        let limits = Limits::for_budget(1_200);
+        Self {
+            relay: relay(1_200),
+            venue: Venue::default(),
+            sockets: (0..limits.sockets).map(|_| None).collect(),
+            players,
+            last_id: 0,
+            now_ms: 1_000,
+            sent_ms: VecDeque::new(),
+            opened_ms: VecDeque::new(),
+            is_cut: false,
+            limits,
+        }
+    }
+
+    fn play(&mut self, (act, player, topic): (u8, usize, usize)) {
+        let topics = topics();
+        let topic = &topics[topic % topics.len()];
+        let of = canonical(topic);
+        let number = player % self.players.len();
+        match act {
+            0..=3 => {
+                if self.players[number].id == 0 {
+                    self.last_id += 1;
+                    self.players[number] = Player { id: self.last_id, has: BTreeMap::new() };
+                }
+                self.relay.subscribe(self.players[number].id, &topic.to_string(), self.now_ms).unwrap();
+            }
+            4 if self.players[number].id > 0 => {
+                self.relay.unsubscribe(self.players[number].id, &topic.to_string(), self.now_ms).unwrap();
+            }
+            5 => {
+                self.relay.leave(self.players[number].id);
+                self.players[number] = Player::default();
+            }
+            6..=9 => self.tell_of(&of),
+            10 => {
+                let line = player % self.sockets.len();
+                if self.sockets[line].take().is_some() {
+                    self.is_cut = true;
+                    let outputs = self.relay.step(line, Input::Closed, self.now_ms);
+                    self.act(line, outputs);
+                }
+            }
+            _ => {
+                self.read(number);
+            }
+        }
+        self.tick();
+    }
+
+    /// Something happens, and each socket that holds it is told at once.
+    fn tell_of(&mut self, of: &Subscription) {
+        self.venue.happen(of);
+        let text = self.venue.tell(of, false);
+        for socket in self.sockets.iter_mut().flatten().filter(|socket| socket.held.contains_key(&of.normal())) {
+            socket.says.push_back(text.clone());
+        }
+    }
+
+    fn tick(&mut self) {
+        self.now_ms += STEP_MS;
+        for line in 0..self.sockets.len() {
+            while let Some(text) = self.sockets[line].as_mut().and_then(|socket| socket.says.pop_front()) {
+                let outputs = self.relay.step(line, Input::Frame(&Told::read(&text)), self.now_ms);
+                self.act(line, outputs);
+            }
+            let outputs = self.relay.step(line, Input::Tick, self.now_ms);
+            self.act(line, outputs);
+        }
+        self.hold_limits();
+    }
+
+    fn act(&mut self, line: usize, outputs: Vec<Output>) {
+        for output in outputs {
+            match output {
+                Output::Connect => {
+                    self.opened_ms.push_back(self.now_ms);
+                    self.sockets[line] = Some(Socket::default());
+                    let more = self.relay.step(line, Input::Connected, self.now_ms);
+                    self.act(line, more);
+                }
+                Output::Send(text) => {
+                    self.sent_ms.push_back(self.now_ms);
+                    let socket = self.sockets[line].as_mut().expect("nothing is sent without a socket");
+                    assert!(!text.contains("NOPE") && !text.contains(CLIENT), "{text}");
+                    self.venue.hear(socket, &text, &COINS);
+                }
+                Output::Close => self.sockets[line] = None,
+            }
+        }
+    }
+
+    fn hold_limits(&mut self) {
+        for (times, most) in [(&mut self.sent_ms, self.limits.messages), (&mut self.opened_ms, self.limits.connections)]
+        {
+            times.retain(|ms| ms + 60_000 > self.now_ms);
+            assert!(times.len() <= most, "{} in a minute", times.len());
+        }
+        let held: Vec<&String> = self.sockets.iter().flatten().flat_map(|socket| socket.held.keys()).collect();
+        assert_eq!(held.len(), held.iter().collect::<BTreeSet<_>>().len(), "held once");
+        let routes = |socket: &Socket| socket.held.values().map(Subscription::route).collect::<BTreeSet<_>>().len();
+        assert!(self.sockets.iter().flatten().all(|socket| routes(socket) == socket.held.len()));
+    }
+
+    /// Has a client read a part of what waits; whether there was something.
+    fn read(&mut self, number: usize) -> bool {
+        let player = &mut self.players[number];
+        let frames = self.relay.take(player.id, 400).unwrap();
+        for frame in &frames {
+            let frame: Value = serde_json::from_str(&frame.replace(CLIENT, ACCOUNT)).unwrap();
+            let data = &frame["data"];
+            match frame["channel"].as_str().unwrap() {
+                "error" => {}
+                "subscriptionResponse" => {
+                    let said = data["subscription"].to_string();
+                    let has = match data["method"].as_str().unwrap() {
+                        "subscribe" => player.has.insert(said, Heard::default()).is_none(),
+                        _ => player.has.remove(&said).is_some(),
+                    };
+                    assert!(has, "acknowledged twice: {frame}");
+                }
+                channel => player.hear(channel, data, self.is_cut),
+            }
+        }
+        !frames.is_empty()
+    }
+}
+
+impl Player {
+    fn hear(&mut self, channel: &str, data: &Value, is_cut: bool) {
+        let user = data.get("user").and_then(Value::as_str);
+        let asked = match (channel, user) {
+            ("allMids", _) => json!({"type": "allMids"}),
+            ("bbo", _) => json!({"type": "bbo", "coin": data["coin"]}),
+            // These say of nobody whose they are; who has several cannot tell, as at the venue.
+            ("orderUpdates", _) => {
+                assert!(self.has.keys().any(|said| said.contains("orderUpdates")));
+                return;
+            }
+            (channel, user) => json!({"type": channel, "user": user}),
+        };
+        let said = Subscription::read(&asked).unwrap().normal();
+        let heard = self.has.get_mut(&said).unwrap_or_else(|| panic!("{said} is not the client's"));
+        if channel != "userFills" {
+            let n = data["n"].as_u64();
+            assert!(n >= heard.newest, "{said} goes back");
+            heard.newest = n;
+            return;
+        }
+        let rows: Vec<u64> = data["fills"].as_array().unwrap().iter().map(|row| row["n"].as_u64().unwrap()).collect();
+        assert!(rows.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{rows:?}");
+        let (first, last) = (rows[0], *rows.last().unwrap());
+        let is_snapshot = data["isSnapshot"] == true;
+        match heard.newest {
+            None => assert!(is_snapshot, "a fill before the first frame"),
+            Some(newest) if is_snapshot => assert!(is_cut && last >= newest, "a snapshot without a new socket"),
+            Some(newest) => assert_eq!(first, newest + 1, "a fill is missing"),
+        }
+        heard.newest = Some(last);
+    }
+}
+
+proptest! {
+    #[test]
+    fn each_client_hears_what_the_venue_tells(
+        acts in prop::collection::vec((0_u8..14, 0_usize..9, 0_usize..99), 1..400),
+        players in 1_usize..6,
+    ) {
+        let mut game = Game::new(players);
+        for act in acts {
+            game.play(act);
+        }
+        // In the end everybody has what the venue says now.
+        for _ in 0..1_400 {
+            game.tick();
+        }
+        for number in 0..game.players.len() {
+            while game.read(number) {}
+            for (said, heard) in game.players[number].has.iter().filter(|(said, _)| !said.contains("orderUpdates")) {
+                let newest = game.venue.newest.get(said).copied().unwrap_or_default();
+                prop_assert_eq!(heard.newest, Some(newest), "{}", said);
+            }
+        }
+        let counts = game.relay.counts();
+        let held: usize = game.sockets.iter().flatten().map(|socket| socket.held.len()).sum();
+        prop_assert_eq!(held, counts.subscriptions, "the venue holds what is wanted and nothing else");
+        for number in 0..game.players.len() {
+            game.relay.leave(game.players[number].id);
+        }
+        for _ in 0..200 {
+            game.tick();
+        }
+        prop_assert!(game.sockets.iter().all(Option::is_none), "no socket without somebody who wants one");
+        prop_assert_eq!(game.relay.counts().subscriptions, 0);
+    }
+}

@@ -1,0 +1,79 @@
+//! The relay between clients and a venue that are played.
+
+mod games;
+mod recorded;
+mod venue;
+mod wishes;
+
+use serde_json::Value;
+
+use super::limits::Limits;
+use super::messages::{ClientId, Config, Input, Output, Told};
+use super::room::Relay;
+use crate::base::address::Address;
+
+const ACCOUNT: &str = "0xa1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1";
+const CLIENT: &str = "0xc3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3";
+const STRANGER: &str = "0xb2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2";
+
+fn address(text: &str) -> Address {
+    text.parse().unwrap()
+}
+
+fn relay(budget: u32) -> Relay {
+    let limits = Limits::for_budget(budget);
+    Relay::new(Config { account: address(ACCOUNT), clients: vec![address(CLIENT)], limits, seed: 1 })
+}
+
+/// All that waits for a client.
+fn taken(relay: &mut Relay, client: ClientId) -> Vec<String> {
+    relay.take(client, usize::MAX).unwrap().iter().map(|frame| frame.to_string()).collect()
+}
+
+/// What was sent of these.
+fn sent(outputs: Vec<Output>) -> Vec<String> {
+    let text = |output| match output {
+        Output::Send(text) => Some(text),
+        Output::Connect | Output::Close => None,
+    };
+    outputs.into_iter().filter_map(text).collect()
+}
+
+fn tell(relay: &mut Relay, text: &str, now_ms: u64) -> Vec<String> {
+    sent(relay.step(0, Input::Frame(&Told::read(text)), now_ms))
+}
+
+/// A relay whose first line is open, and on which the venue holds this for client 1, who has heard so.
+fn holding(subscription: &str) -> Relay {
+    let mut relay = relay(1_200);
+    relay.subscribe(1, subscription, 0).unwrap();
+    assert_eq!(relay.step(0, Input::Tick, 0), [Output::Connect]);
+    let mut frames = sent(relay.step(0, Input::Connected, 0));
+    if frames[0].contains("allMids") && frames[0].contains("post") {
+        assert!(tell(&mut relay, &coins(1), 0).iter().all(|text| text.contains("subscribe")));
+        frames = sent(relay.step(0, Input::Tick, 20));
+    }
+    let _sent = frames;
+    let asked: Value = serde_json::from_str(subscription).unwrap();
+    tell(&mut relay, &acknowledged(&asked), 0);
+    relay
+}
+
+/// The venue's acknowledgement.
+fn acknowledged(asked: &Value) -> String {
+    let mut asked = asked.clone();
+    if let Some(user) = asked.get_mut("user")
+        && user.as_str().is_some_and(|user| user.eq_ignore_ascii_case(CLIENT))
+    {
+        *user = Value::from(ACCOUNT);
+    }
+    let normal = super::subscription::Subscription::read(&asked).unwrap().normal();
+    format!(r#"{{"channel":"subscriptionResponse","data":{{"method":"subscribe","subscription":{normal}}}}}"#)
+}
+
+/// The venue's list of coins.
+fn coins(id: u64) -> String {
+    let mids = r#"{"BTC":"1","ETH":"1","SOL":"1","@107":"1","PURR/USDC":"1"}"#;
+    let payload = format!(r#"{{"type":"allMids","data":{mids}}}"#);
+    format!(r#"{{"channel":"post","data":{{"id":{id},"response":{{"type":"info","payload":{payload}}}}}}}"#)
+}

@@ -1,0 +1,87 @@
+//! Many clients at once, and one that does not read.
+
+use super::*;
+
+const CLIENTS: usize = 50;
+
+/// Twenty feeds, all of them on one line.
+fn feeds() -> Vec<Value> {
+    let mut feeds = vec![json!({"type": "allMids"})];
+    for coin in ["BTC", "ETH", "SOL"] {
+        feeds.extend(["l2Book", "bbo", "trades", "activeAssetCtx"].map(|kind| of_coin(kind, coin)));
+    }
+    let of_user = [
+        "orderUpdates",
+        "userEvents",
+        "userFills",
+        "userFundings",
+        "userNonFundingLedgerUpdates",
+        "clearinghouseState",
+    ];
+    feeds.extend(of_user.map(of_account));
+    feeds.push(json!({"type": "candle", "coin": "BTC", "interval": "1m"}));
+    feeds
+}
+
+#[test]
+fn the_venue_sees_one_of_fifty_clients() {
+    let stand = stand();
+    let feeds = feeds();
+    let mut clients: Vec<Subscriber> = (0..CLIENTS).map(|_| Subscriber::at_guard(&stand)).collect();
+    for client in &mut clients {
+        feeds.iter().for_each(|feed| client.subscribe(feed));
+    }
+    for client in &mut clients {
+        for _ in 0..feeds.len() {
+            client.hear_on("subscriptionResponse");
+        }
+    }
+    assert_eq!(count(&stand, "clients"), CLIENTS as u64);
+    assert_eq!(count(&stand, "held"), (CLIENTS * feeds.len()) as u64);
+    assert_eq!(count(&stand, "at_venue"), feeds.len() as u64);
+    assert_eq!(held_at_venue(&stand, "l2Book"), 3);
+    fill(&stand, "0.25");
+    let frames: Vec<String> = clients
+        .iter_mut()
+        .map(|client| {
+            loop {
+                let frame = client.hear_on("userFills");
+                if frame.contains("\"0.25\"") {
+                    return frame;
+                }
+            }
+        })
+        .collect();
+    assert!(frames.iter().all(|frame| *frame == frames[0]));
+    drop(clients);
+    until("nobody to subscribe", || (count(&stand, "clients") == 0).then_some(()));
+    until("an end at the venue", || (held_at_venue(&stand, "l2Book") == 0).then_some(()));
+    until("no socket", || (count(&stand, "sockets") == 0).then_some(()));
+}
+
+/// A frame of trades, as long as a venue's may be.
+fn long_trades(number: usize) -> String {
+    let row = json!({"coin": "BTC", "n": number, "padding": "x".repeat(100_000)});
+    json!({"channel": "trades", "data": [row]}).to_string()
+}
+
+#[test]
+fn a_client_that_reads_nothing_harms_nobody() {
+    let stand = stand();
+    let (mut deaf, mut other) = (Subscriber::at_guard(&stand), Subscriber::at_guard(&stand));
+    for client in [&mut deaf, &mut other] {
+        client.subscribed(&of_coin("trades", "BTC"));
+    }
+    assert_eq!(count(&stand, "clients"), 2);
+    // More than its socket, and all that waits for it, can hold.
+    for number in 0..400 {
+        trouble(&stand, json!({"kind": "garbage", "text": long_trades(number), "on": "trades"}));
+        while !other.hear_on("trades").contains(&format!("\"n\":{number},")) {}
+    }
+    until("the deaf one to be gone", || (count(&stand, "clients") == 1).then_some(()));
+    assert_eq!(stand.get("/healthz").status, 200);
+    price(&stand, "60200");
+    other.subscribed(&of_coin("bbo", "BTC"));
+    other.hear_on("bbo");
+    drop(deaf);
+}
