@@ -89,7 +89,10 @@ fn positions_are_covered_and_closed_although_the_equity_cannot_be_read() {
             alerts.contains(text).then_some(())
         };
         until("the alert", || told("the account's equity: not read"));
-        let entry = stand.send(&resting());
+        let entry = until("the reads of a start", || {
+            let entry = stand.send(&resting());
+            (entry["guard"]["code"] != "starting").then_some(entry)
+        });
         assert_eq!(entry["guard"]["code"], "account_stale", "{entry}");
         run_with(&stand.home(), &["kill", "--reason", "enough"], "");
         until_flat(&stand);
