@@ -84,6 +84,8 @@ pub struct Ledger {
     total: [u64; PRIORITIES],
     /// What a read that waits for room will need, and until when it is kept for it.
     claimed: (u32, u64),
+    /// A request waits for that read: those that come at their own pace keep off its room too.
+    is_called: bool,
     /// The latest time seen: a clock that steps back must not bring spent weight back.
     latest_ms: u64,
 }
@@ -108,6 +110,7 @@ impl Ledger {
             clients,
             total: [0; PRIORITIES],
             claimed: (0, 0),
+            is_called: false,
             latest_ms: 0,
         }
     }
@@ -168,15 +171,25 @@ impl Ledger {
     }
 
     /// The same for a read of the guard's own that must not wait for ever, although nothing is kept for it: what it needs is
-    /// kept from clients until it has come, as long as it asks again within [`CLAIM_MS`].
+    /// kept from clients until it has come, as long as it asks again within [`CLAIM_MS`]. One that a request waits for goes
+    /// before those that nobody does.
     ///
     /// # Errors
     /// As [`Self::try_spend`].
-    pub fn try_claim(&mut self, weight: u32, now_ms: u64) -> Result<(), Denied> {
+    pub fn try_claim(&mut self, weight: u32, is_called: bool, now_ms: u64) -> Result<(), Denied> {
+        let now_ms = self.latest_ms.max(now_ms);
+        if !is_called && self.is_called && now_ms < self.claimed.1 {
+            return self.try_spend(Priority::EarlyRead, None, weight, now_ms);
+        }
         self.claimed = (0, 0);
-        let spent = self.try_spend(Priority::EarlyRead, None, weight, now_ms);
+        let mut spent = self.try_spend(Priority::EarlyRead, None, weight, now_ms);
+        // Who is the only client calls for it for its own entries.
+        let only = self.clients.keys().next().copied().filter(|_| is_called && self.clients.len() == 1);
+        if let (Some(client), Err(_)) = (only, &spent) {
+            spent = self.try_spend(Priority::ClientEntry, Some(&client), weight, now_ms);
+        }
         if matches!(spent, Err(Denied::Wait { .. })) {
-            self.claimed = (weight, self.latest_ms.max(now_ms).saturating_add(CLAIM_MS));
+            (self.claimed, self.is_called) = ((weight, now_ms.saturating_add(CLAIM_MS)), is_called);
         }
         spent
     }

@@ -105,7 +105,11 @@ impl Guard {
             if let Some((_, rest)) = self.log().split_once("listening on ") {
                 rest.split_whitespace().next().unwrap_or_default().clone_into(&mut self.url);
             }
-            let is_ready = |status: &Value| status.get("equity").is_some_and(Value::is_string);
+            // The account was read, and once more after the open orders: entries wait for both.
+            let is_unread = |alert: &Value| alert["code"] == "account_stale" || alert["code"] == "orders_stale";
+            let is_ready = |status: &Value| {
+                status["equity"].is_string() && !status["alerts"].as_array().is_none_or(|all| all.iter().any(is_unread))
+            };
             if !self.url.is_empty() && get(&format!("{}/guard/status", self.url)).is_ok_and(|status| is_ready(&status))
             {
                 return Ok(());

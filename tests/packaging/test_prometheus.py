@@ -78,6 +78,8 @@ def test_every_query_of_the_dashboard_is_answered_by_a_guard(guard, tmp_path):
     try:
         address = until("Prometheus", lambda: re.search(r"Listening on\W+address=(\S+)", (tmp_path / "prometheus.log").read_text()))
         url = f"http://{address.group(1)}/api/v1"
+        # It listens before it answers queries.
+        until("Prometheus to be ready", lambda: requests.get(f"http://{address.group(1)}/-/ready", timeout=PATIENCE_S).ok)
 
         def ask(query):
             answer = requests.get(f"{url}/query", params={"query": query}, timeout=PATIENCE_S)

@@ -112,6 +112,6 @@ def test_a_service_for_mainnet(owner):
     owner.type(confirm)
     owner.type(again)
     owner.runs()
-    assert owner.machine.get(PORT, "/healthz") is not None
+    until("a healthy service", lambda: owner.machine.get(PORT, "/healthz"))
     no_key_lies_open(owner.machine)
     assert WALLET_KEY[2:] not in said + owner.machine.journal(UNIT)

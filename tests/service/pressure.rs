@@ -9,8 +9,9 @@ use crate::stand::{ACCOUNT, Mode, Stand, run_with, until};
 use crate::watched::{Ends, WIDE, covered, hold, hold_covered, until_flat};
 
 /// So many orders are placed and cancelled without a pause: with a read of the account after each of these requests what
-/// the minute has for clients, beside the floor of the guard's reads, would be spent.
-const ROUNDS: u64 = 120;
+/// the minute has for clients, beside the floor of the guard's reads, would be spent. On a slow machine the guard reads more
+/// often meanwhile: there it has room for 118.
+const ROUNDS: u64 = 100;
 
 #[test]
 fn a_quick_bot_keeps_trading() {

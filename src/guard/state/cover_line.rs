@@ -176,12 +176,21 @@ impl CoverLine {
         self.is_just_what_was_told(now) || self.is_priced_anew(now) && !self.may_have_grown(now)
     }
 
-    /// Whether it is as large as what the venue told to have filled, at the price of that.
+    /// Whether it is as large as what the venue told to have filled, at the price of that. Where that is too near to the price
+    /// of before to tell, it is so once all the stops of what was held were hit.
     fn is_just_what_was_told(&self, now: HeldNow) -> bool {
         let most_left = self.held.min(now.held).saturating_mul(Decimal::ONE.saturating_sub(ANEW));
-        let told = now.by.told.filter(|told| told.size == now.held);
-        let left = told.and_then(|told| self.left_of_it(now, told.px, TOLD_AWAY_PCT));
-        left.is_some_and(|left| left.abs() <= most_left)
+        let Some(told) = now.by.told.filter(|told| told.size == now.held) else { return false };
+        match self.left_of_it(now, told.px, TOLD_AWAY_PCT) {
+            Some(left) => left.abs() <= most_left,
+            None => self.is_hit(now.mark),
+        }
+    }
+
+    /// Whether the price has come to all the triggers that what was held was covered at.
+    fn is_hit(&self, mark: Option<Decimal>) -> bool {
+        let is_all = self.uncovered().is_zero() && !self.parts.is_empty();
+        is_all && mark.is_some_and(|mark| self.parts.iter().all(|part| !self.side.losing(part.px, mark)))
     }
 
     /// Whether its entry price has gone nearly all the way to the market's.

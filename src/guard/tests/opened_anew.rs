@@ -94,6 +94,17 @@ fn one_that_is_just_what_was_told_to_have_filled_is_another() {
     for (px, left) in [(dec!(2000.4), dec!(0)), (dec!(2000.39), dec!(2))] {
         assert_eq!(kept(covered(dec!(2)), told(near(dec!(2), px), dec!(2), px)), left, "{px}");
     }
+    // But for stops that the price has come to: they sold what was held.
+    for (mark, size, left) in
+        [(dec!(2000.2), dec!(1.9), dec!(0)), (dec!(2000.2), dec!(2), dec!(0)), (dec!(2000.21), dec!(1.9), dec!(1.9))]
+    {
+        let mut line = covered(dec!(2));
+        line.tighten(&[(dec!(2000.2), CoverSize::Part(dec!(2)))], Decimal::ZERO);
+        let px = dec!(2000.25);
+        assert_eq!(kept(line.clone(), told(now(size, px, mark), size, px)), left, "{mark}");
+        let another = told(now(size, px, mark), size - dec!(0.1), px);
+        assert_eq!(kept(line, another), size, "another size was told of");
+    }
 }
 
 /// A guard that holds two at 2500 with their stop at 2451, and has a bid with a stop that waits for it.

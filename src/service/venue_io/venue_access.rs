@@ -96,8 +96,8 @@ impl VenueAccess {
     }
 
     /// Spends weight for what must come some time although nothing is kept for it.
-    pub(in crate::service) fn try_claim(&self, weight: u32) -> Result<(), Denied> {
-        lock(&self.budget).try_claim(weight, steady_ms())
+    pub(in crate::service) fn try_claim(&self, weight: u32, is_called: bool) -> Result<(), Denied> {
+        lock(&self.budget).try_claim(weight, is_called, steady_ms())
     }
 
     /// Books weight that was spent already, or must be.

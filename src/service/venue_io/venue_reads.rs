@@ -195,7 +195,7 @@ impl VenueReader {
     /// A market's leverage setting, and its mark.
     pub(super) fn leverage(&self, coin: &str) -> Result<(info::Leverage, Input), String> {
         let begun_ms = now_ms();
-        let answer = self.ask_in_time(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}))?;
+        let answer = self.ask_in_time(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}), true)?;
         let marks = info::active_mark(&answer).map(|mark| (coin.to_owned(), mark)).into_iter().collect();
         Ok((info::active_leverage(&answer)?, Input::Marks { marks, begun_ms }))
     }
@@ -223,15 +223,16 @@ impl VenueReader {
         if purpose.keeps_sight || purpose.is_urgent {
             self.ask_for(purpose, question)
         } else {
-            self.ask_in_time(question)
+            self.ask_in_time(question, false)
         }
     }
 
-    /// Asks what is no part of the steady reads' floor and must come all the same, a minute late at most.
-    fn ask_in_time(&self, question: &Value) -> Result<Value, String> {
+    /// Asks what is no part of the steady reads' floor and must come all the same, a minute late at most; before others where
+    /// a request waits for it.
+    fn ask_in_time(&self, question: &Value, is_called: bool) -> Result<Value, String> {
         let kind = kind_of(question);
         self.venue.faults.about(kind);
-        self.venue.try_claim(info_weight(kind)).map_err(|denied| denied.to_string())?;
+        self.venue.try_claim(info_weight(kind), is_called).map_err(|denied| denied.to_string())?;
         self.call(question)
     }
 

@@ -98,8 +98,10 @@ fn a_kill_and_its_flat_account_are_told_over_deaths_of_the_guard() {
     let happened = flat["happened"].as_str().unwrap();
     assert!(happened.starts_with("0 positions, 0 orders, checked at 20"), "{happened}");
     assert!(is_flat(&stand), "{}", stand.venue.truth());
-    let order: Vec<String> =
+    let mut order: Vec<String> =
         hook.codes().into_iter().filter(|code| ["kill", "flatten", "flat"].contains(&code.as_str())).collect();
+    // At least once, where a notifier died.
+    order.dedup();
     assert_eq!(order, ["kill", "flatten", "flat"]);
     let account: &Value = &flat["account"];
     assert_eq!(account, crate::stand::ACCOUNT);
