@@ -107,6 +107,11 @@ fn trade(stand: &Stand, second: &SecretKey) {
     send_as(stand, &stand.client, &at_once(ETH, true, "2505", "0.8"));
     send_as(stand, second, &at_once(BTC, false, "59900", "0.02"));
     hold_covered(stand, "SOL", "12");
+    // A fill is covered before the account is read, which tells the market's leverage.
+    until("the account to be read", || {
+        let positions = stand.status()["positions"].as_array().unwrap().clone();
+        positions.into_iter().find(|held| held["coin"] == "SOL" && held["leverage"] == 20)
+    });
     send_as(stand, second, &place(&limit(ETH, true, "2480", "0.4")));
     send_as(stand, second, &place(&limit(BTC, false, "60600", "0.01")));
     // Against what is held there: by the time it fills that may be gone.

@@ -48,6 +48,8 @@ struct SideExposure {
     reduce_only: Decimal,
     /// What the venue told to have filled of both: none of it is still to close anything.
     told: Decimal,
+    /// What entries with stops of their own may have opened without the position showing it: those stops may be shown already.
+    arriving: Decimal,
     /// Market stops that cover it; the nearest, which is hit first, in front.
     stops: Vec<Stop>,
 }
@@ -152,13 +154,14 @@ impl Exposure {
         self.refresh(asset);
     }
 
-    /// Takes in what the venue told to have filled of an order that was added, of which the position does not show
-    /// `unmoved`, signed.
-    pub(crate) fn add_told(&mut self, asset: u32, is_buy: bool, told: Decimal, unmoved: Decimal) {
+    /// Takes in what filled of an order that was added: what the venue told, and of that what the position does not show yet,
+    /// signed; and what may be `arriving` with its own stop.
+    pub(crate) fn add_fills(&mut self, asset: u32, is_buy: bool, [told, unshown, arriving]: [Decimal; 3]) {
         if let Some(market) = self.markets.get_mut(&asset) {
-            market.told = market.told.saturating_add(unmoved);
+            market.told = market.told.saturating_add(unshown);
             let side = market.side_mut(PositionSide::opened_by(Side::of(is_buy)));
             side.told = side.told.saturating_add(told);
+            side.arriving = side.arriving.saturating_add(arriving);
         }
     }
 
@@ -328,7 +331,8 @@ impl MarketExposure {
         }
         let cover = cover::total(stops.iter().map(|stop| stop.size), Decimal::ZERO);
         let bare = self.side(side).entries.iter().filter(|leg| !leg.stop.is_some_and(|stop| stop.is_own));
-        let needed = bare.fold(self.held(side), |sum, leg| sum.saturating_add(leg.size));
+        let needed = self.held(side).saturating_add(self.side(side).arriving);
+        let needed = bare.fold(needed, |sum, leg| sum.saturating_add(leg.size));
         Some(cover.saturating_sub(needed).max(Decimal::ZERO))
     }
 

@@ -229,7 +229,8 @@ impl Guard {
         }
         for order in &self.sent.orders {
             exposure.add(&self.view, order.asset, order.is_buy, order.reduce_only, order.leg());
-            exposure.add_told(order.asset, order.is_buy, order.told(), order.unshown());
+            let fills = [order.told(), order.unshown(), order.arriving()];
+            exposure.add_fills(order.asset, order.is_buy, fills);
         }
         for order in self.paper.resting() {
             let leg = EntryLeg { size: order.size, px: order.px, stop: order.stop, may_rest: true };

@@ -258,6 +258,12 @@ impl SentOrder {
         if self.is_told() { self.unmoved() } else { Decimal::ZERO }
     }
 
+    /// What it may have opened with its own stop, as far as no move of the position has shown it.
+    pub(crate) fn arriving(&self) -> Decimal {
+        let comes_covered = !self.reduce_only && self.stop.is_some_and(|stop| stop.is_own);
+        if comes_covered { self.unmoved().abs() } else { Decimal::ZERO }
+    }
+
     fn most(&self) -> Decimal {
         if self.is_told() { self.told } else { self.size }
     }
