@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::heard::Data;
 use super::kind::{Manner, NEWEST_FIRST};
+use super::line::OWN_LINE;
 use super::messages::{ClientId, Frame};
 use super::subscription::Subscription;
 
@@ -71,6 +72,11 @@ impl Feed {
             most_rows: 0,
             has_first: false,
         }
+    }
+
+    /// Whether the guard listens to it for itself: then it lasts, whoever has it.
+    pub(super) fn is_own(&self) -> bool {
+        self.line == OWN_LINE
     }
 
     pub(super) fn manner(&self) -> Manner {

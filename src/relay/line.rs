@@ -7,6 +7,10 @@ const IDLE_MS: u64 = 5_000;
 /// A socket that was open for so long served well.
 const SERVED_MS: u64 = 30_000;
 
+/// The number of the line that is the guard's own socket. What the guard listens to comes on it, whoever asks for it, and nothing
+/// is sent: it needs none of what follows here.
+pub const OWN_LINE: usize = usize::MAX;
+
 /// A line.
 #[derive(Debug)]
 pub(super) struct Line {

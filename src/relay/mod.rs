@@ -20,6 +20,7 @@ mod subscription;
 mod venue_side;
 
 pub use limits::Limits;
+pub use line::OWN_LINE;
 pub use messages::{ClientId, Config, Counts, Frame, Input, NotServed, Output, Told};
 pub use room::Relay;
 

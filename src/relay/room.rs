@@ -9,14 +9,15 @@ use super::coins::Coins;
 use super::feed::{Feed, Holder, Phase};
 use super::kind::Manner;
 use super::limits::may_take;
-use super::line::Line;
+use super::line::{Line, OWN_LINE};
 use super::messages::{ClientId, Config, Counts, Frame, NotServed};
 use super::queue::FeedId;
 use super::subscription::{Route, Subscription};
 use crate::base::address::Address;
 use crate::feed::Rolling;
+use crate::venue::stream::topic::{AccountFeed, Topic};
 
-/// Why nothing is subscribed to where the share is small.
+/// Why little is subscribed to where the share is small.
 const NO_SOCKET: &str =
     "this guard's share of the address leaves no socket but its own feed's; subscribe at the venue itself";
 
@@ -45,7 +46,7 @@ impl Relay {
     pub fn new(config: Config) -> Self {
         let limits = config.limits;
         let seeds = (config.seed..).take(limits.sockets);
-        Self {
+        let mut relay = Self {
             lines: seeds.map(Line::new).collect(),
             messages: Rolling::new(limits.messages),
             connections: Rolling::new(limits.connections),
@@ -57,7 +58,14 @@ impl Relay {
             todo: BTreeSet::new(),
             coins: Coins::default(),
             last_id: 0,
+        };
+        for feed in AccountFeed::ALL {
+            let subscription = Topic::Account(feed).subscription(&relay.config.account);
+            if let Some(subscription) = Subscription::read(&subscription) {
+                relay.begin(subscription, OWN_LINE);
+            }
         }
+        relay
     }
 
     /// A client subscribes; what it is told waits for it.
@@ -66,13 +74,13 @@ impl Relay {
     /// [`NotServed`].
     pub fn subscribe(&mut self, client: ClientId, subscription: &str, now_ms: u64) -> Result<(), NotServed> {
         let (subscription, spelled) = self.read(subscription)?;
-        if self.lines.is_empty() {
+        let known = self.ids.get(&subscription.normal()).copied();
+        if self.lines.is_empty() && known.is_none() {
             let said = Feed::new(subscription, 0).said_to(spelled.as_deref());
             self.clients.enter(client, &self.config.limits);
             self.refuse(client, &format!("Invalid subscription {said}: {NO_SOCKET}"));
             return Ok(());
         }
-        let known = self.ids.get(&subscription.normal()).copied();
         let held = &self.clients.enter(client, &self.config.limits).held;
         let has_it = known.is_some_and(|id| held.contains(&id));
         let own = held.len();
@@ -150,7 +158,7 @@ impl Relay {
         Counts {
             clients: self.clients.len(),
             held: self.clients.held(),
-            subscriptions: self.feeds.len(),
+            subscriptions: self.at_venue(),
             open: self.lines.iter().filter(|line| line.is_open()).count(),
             ..self.clients.counts
         }
@@ -177,7 +185,7 @@ impl Relay {
         now_ms: u64,
     ) -> Result<usize, String> {
         let (limits, clients) = (self.config.limits, self.clients.len());
-        if !may_take(limits.subscriptions, self.feeds.len(), own, clients) {
+        if !may_take(limits.subscriptions, self.at_venue(), own, clients) {
             let part = limits.subscriptions.checked_div(clients).unwrap_or_default();
             return Err(too_many("subscriptions", part));
         }
@@ -201,9 +209,12 @@ impl Relay {
         })
     }
 
+    /// How many subscriptions the venue holds for clients, or shall.
+    fn at_venue(&self) -> usize {
+        self.feeds.values().filter(|feed| !feed.is_own()).count()
+    }
+
     /// The line on which the frames of a subscription can be told from all others.
-    ///
-    /// The account feeds come this way too: who takes them from the guard's own socket instead begins here.
     fn line_for(&self, subscription: &Subscription) -> Option<usize> {
         let route = subscription.route();
         (0..self.lines.len()).find(|line| !self.routes.contains_key(&(*line, route.clone())))
@@ -214,8 +225,11 @@ impl Relay {
         let id = self.last_id;
         self.ids.insert(subscription.normal(), id);
         self.routes.insert((line, subscription.route()), id);
-        self.feeds.insert(id, Feed::new(subscription, line));
-        self.todo.insert(id);
+        let feed = Feed::new(subscription, line);
+        if !feed.is_own() {
+            self.todo.insert(id);
+        }
+        self.feeds.insert(id, feed);
         id
     }
 
@@ -249,7 +263,7 @@ impl Relay {
     fn let_go(&mut self, id: FeedId, client: ClientId) {
         let Some(feed) = self.feeds.get_mut(&id) else { return };
         feed.holders.remove(&client);
-        if feed.holders.is_empty() {
+        if feed.holders.is_empty() && !feed.is_own() {
             match feed.phase {
                 Phase::Unasked => self.end(id),
                 _ => drop(self.todo.insert(id)),

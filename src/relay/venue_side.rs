@@ -7,7 +7,7 @@ use super::coins::Known;
 use super::feed::{Feed, Passed, Phase};
 use super::heard::{Data, Heard, quoted};
 use super::kind::Manner;
-use super::line::Need;
+use super::line::{Need, OWN_LINE};
 use super::messages::{Frame, Input, Output, Told};
 use super::queue::FeedId;
 use super::room::{Relay, acknowledgement};
@@ -45,6 +45,9 @@ impl Relay {
     }
 
     fn connected(&mut self, number: usize, now_ms: u64, outputs: &mut Vec<Output>) {
+        if number == OWN_LINE {
+            return self.own_connected(now_ms);
+        }
         match self.lines.get_mut(number) {
             Some(line) if line.is_connecting() => {
                 line.opened(now_ms);
@@ -54,15 +57,26 @@ impl Relay {
         }
     }
 
+    /// The guard has subscribed for itself: the acknowledgements and first frames of that follow.
+    fn own_connected(&mut self, now_ms: u64) {
+        for feed in self.feeds.values_mut().filter(|feed| feed.is_own()) {
+            feed.forget();
+            feed.phase = Phase::Asked { since_ms: now_ms };
+        }
+    }
+
     /// Clients keep their subscriptions, which are asked for anew on the next socket.
     fn lost(&mut self, number: usize, now_ms: u64) {
         if let Some(line) = self.lines.get_mut(number) {
             line.lost(now_ms);
         }
-        self.coins.lost();
+        if number != OWN_LINE {
+            self.coins.lost();
+        }
         let here = |(id, feed): (&FeedId, &Feed)| (feed.line == number).then_some(*id);
         for id in self.feeds.iter().filter_map(here).collect::<Vec<_>>() {
             match self.feeds.get_mut(&id) {
+                Some(feed) if feed.is_own() => feed.forget(),
                 Some(feed) if !feed.holders.is_empty() => {
                     feed.forget();
                     self.todo.insert(id);
@@ -207,7 +221,7 @@ impl Relay {
         feed.phase = Phase::Held;
         said.clone_into(&mut feed.said);
         // Where all have left meanwhile it still has to be ended.
-        if !feed.holders.is_empty() {
+        if !feed.holders.is_empty() || feed.is_own() {
             self.todo.remove(&id);
         }
         let waiting: Vec<_> = feed.holders.iter().filter(|(_, holder)| !holder.is_told).map(|(id, _)| *id).collect();

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use self::backlog::Backlog;
 use super::inbox_places::INBOX;
-use super::message::{Message, Reply, Responder};
+use super::message::{Message, OwnSocket, Reply, Responder};
 use super::metrics::Now;
 use super::on_commit::{AfterCommit, CommitHandler, Event, Output, not_sent};
 use super::reporting::health_report::HealthReport;
@@ -55,6 +55,8 @@ pub(super) struct Surroundings {
     pub(super) reads: Arc<ReadBoard>,
     /// What the live feed is to do.
     pub(super) feed: Arc<FeedLink>,
+    /// What clients hear of the guard's own socket.
+    pub(super) passed: Sender<OwnSocket>,
     /// The request budget, for the status.
     pub(super) budget: Arc<Mutex<Ledger>>,
     /// What clients subscribe to, for the status.
@@ -156,6 +158,12 @@ impl DecisionLoop {
                     self.shutdown_by_ms.get_or_insert(now_ms().saturating_add(SHUTDOWN_GRACE_MS));
                 }
                 self.step(input);
+            }
+            Message::Passed(told) => {
+                // One that is lost may have been a fill: another socket begins with all that counts.
+                if self.around.passed.try_send(told).is_err() {
+                    self.around.feed.leave(FeedCommand::Distrust("what clients hear of it is not taken"));
+                }
             }
             // The batches that wait must get to the disk before more is taken in.
             Message::Exchange { reply, .. } if self.backlog.is_full() => {

@@ -16,6 +16,8 @@ use crate::service::metrics::Now;
 pub(super) enum Message {
     /// An input of the core.
     Input(Input),
+    /// Something of the guard's own socket that clients may hear once the core has taken in what came before.
+    Passed(OwnSocket),
     /// A request for a decision.
     Exchange {
         /// Transport.
@@ -42,6 +44,17 @@ pub(super) enum Message {
     Health(Sender<Health<'static>>),
     /// Somebody asks for the figures of the moment.
     Now(Sender<Box<Now>>),
+}
+
+/// What clients hear of the guard's own socket.
+#[derive(Debug)]
+pub(super) enum OwnSocket {
+    /// What it tells can be believed from here on.
+    Live,
+    /// A frame of the account, or an acknowledgement, as it came.
+    Frame(Box<str>),
+    /// It is no more.
+    Lost,
 }
 
 /// Where one answer goes. Never waits: whoever answers may be the journal's thread.

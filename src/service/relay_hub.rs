@@ -10,7 +10,8 @@ use nix::sys::eventfd::EventFd;
 use crate::base::clock::steady_ms;
 use crate::base::sync::lock;
 use crate::record::status::SubscriptionStatus;
-use crate::relay::{ClientId, Config, Counts, Frame, Input, NotServed, Output, Relay};
+use crate::relay::{ClientId, Config, Counts, Frame, Input, NotServed, OWN_LINE, Output, Relay, Told};
+use crate::service::message::OwnSocket;
 
 /// The relay and whom it wakes.
 pub(in crate::service) struct RelayHub {
@@ -69,6 +70,17 @@ impl RelayHub {
     pub(super) fn step(&self, line: usize, input: Input<'_>) -> Vec<Output> {
         let is_frame = matches!(input, Input::Frame(_));
         self.with(is_frame, |room| room.relay.step(line, input, steady_ms()))
+    }
+
+    /// Passes on what is heard on the guard's own socket, until the decision loop ends.
+    pub(super) fn pass_on(&self, passed: &Receiver<OwnSocket>) {
+        for told in passed {
+            match &told {
+                OwnSocket::Live => self.step(OWN_LINE, Input::Connected),
+                OwnSocket::Frame(text) => self.step(OWN_LINE, Input::Frame(&Told::read(text))),
+                OwnSocket::Lost => self.step(OWN_LINE, Input::Closed),
+            };
+        }
     }
 
     /// Whether a line has or should have a socket.

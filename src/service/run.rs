@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, select};
+use crossbeam_channel::{Receiver, bounded, select};
 use signal_hook::iterator::Signals;
 
 use super::bootstrap::{intervals, restored_guard};
@@ -18,7 +18,7 @@ use super::reporting::log;
 use super::reporting::notify::{Asked, Notify};
 use super::server::gate::Limits;
 use super::server::{Server, ServerSetup};
-use super::service_context::{Ends, ServiceContext, WorkEnds};
+use super::service_context::{Ends, PASSED, ServiceContext, WorkEnds};
 use super::thread::{Death, spawn};
 use super::triggers;
 use super::venue_io::intervals::Intervals;
@@ -187,7 +187,8 @@ impl ServiceContext {
     fn open(&self, start: Start<'_>, journal: &Journal<AfterCommit>) -> Result<Server, RunError> {
         let Start { home, config, api_wallet, intervals, steady, guard, history, listener, .. } = start;
         let WorkEnds { messages, queued_sends } = start.work_ends;
-        let surroundings = self.surroundings(messages, start.notify);
+        let (pass, passed) = bounded(PASSED);
+        let surroundings = self.surroundings(messages, pass, start.notify);
         let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
         self.start_poller(config.account, api_wallet.as_ref(), intervals, steady).map_err(failed)?;
@@ -198,7 +199,7 @@ impl ServiceContext {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;
         }
         self.start_history(history).map_err(failed)?;
-        self.relay(config).map_err(failed)?;
+        self.relay(config, passed).map_err(failed)?;
         let limits = Limits::default();
         let setup = ServerSetup {
             listener,

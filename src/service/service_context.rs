@@ -12,7 +12,7 @@ use super::bootstrap::source;
 use super::decision_loop::Surroundings;
 use super::inbox_places::{INBOX, InboxPlaces};
 use super::kill_to_write::KillToWrite;
-use super::message::Message;
+use super::message::{Message, OwnSocket};
 use super::metrics::Metrics;
 use super::on_commit::{AfterCommit, CommitHandler};
 use super::preflight::ApiWallet;
@@ -59,6 +59,8 @@ use crate::venue::client::Client;
 use crate::venue::weight::Priority;
 use crate::venue::weight_ledger::Ledger;
 
+/// Frames of the guard's own socket that wait for their way to clients at most.
+pub(super) const PASSED: usize = 4_096;
 /// Batches that wait for the journal's thread at most.
 const JOURNAL_QUEUE: usize = 1024;
 
@@ -180,12 +182,18 @@ impl ServiceContext {
         Ok((journal, thread))
     }
 
-    pub(super) fn surroundings(&self, inbox: Receiver<Message>, notify: &Notify) -> Surroundings {
+    pub(super) fn surroundings(
+        &self,
+        inbox: Receiver<Message>,
+        passed: Sender<OwnSocket>,
+        notify: &Notify,
+    ) -> Surroundings {
         Surroundings {
             inbox,
             commit_handler: self.commit_handler(),
             reads: Arc::clone(&self.reads),
             feed: Arc::clone(&self.feed),
+            passed,
             budget: Arc::clone(&self.venue.budget),
             subscriptions: self.relay.counts(),
             health_report: HealthReport::new(notify.clone()),
@@ -246,8 +254,13 @@ impl ServiceContext {
         spawn("feed", &self.deaths, move || thread.run()).map(drop)
     }
 
-    /// Starts the lines to the venue for what clients subscribe to.
-    pub(super) fn relay(&self, config: &Config) -> io::Result<()> {
+    /// Starts what clients subscribe to: the lines to the venue, and what they hear of the guard's own.
+    pub(super) fn relay(&self, config: &Config, passed: Receiver<OwnSocket>) -> io::Result<()> {
+        let hub = Arc::clone(&self.relay);
+        spawn("relay-own", &self.deaths, move || {
+            hub.pass_on(&passed);
+            Ok(())
+        })?;
         let origin = Origin::parse(config.venue_url()).map_err(io::Error::other)?;
         for (number, nudged) in self.nudged.iter().enumerate() {
             let line = RelayLine::new(number, Arc::clone(&self.relay), origin.clone(), nudged.clone());

@@ -9,18 +9,20 @@ use serde_json::{Value, json};
 use super::venue::{Socket, Venue};
 use super::{ACCOUNT, CLIENT, STRANGER, relay};
 use crate::relay::limits::Limits;
+use crate::relay::line::OWN_LINE;
 use crate::relay::messages::{ClientId, Input, Output, Told};
 use crate::relay::room::Relay;
 use crate::relay::subscription::Subscription;
 
 const STEP_MS: u64 = 50;
 const COINS: [&str; 2] = ["BTC", "ETH"];
+const OF_ACCOUNT: [&str; 3] = ["userFills", "orderUpdates", "spotState"];
 
 fn topics() -> Vec<Value> {
     let mut topics = vec![json!({"type": "allMids"})];
     topics.extend(["BTC", "ETH", "NOPE"].map(|coin| json!({"type": "bbo", "coin": coin})));
     for user in [ACCOUNT, CLIENT, STRANGER] {
-        topics.extend(["userFills", "orderUpdates", "spotState"].map(|kind| json!({"type": kind, "user": user})));
+        topics.extend(OF_ACCOUNT.map(|kind| json!({"type": kind, "user": user})));
     }
     topics
 }
@@ -41,6 +43,10 @@ struct Game {
     relay: Relay,
     venue: Venue,
     sockets: Vec<Option<Socket>>,
+    /// The guard's own, on which the account's feeds come.
+    own: Socket,
+    /// When it is there again.
+    own_ms: u64,
     players: Vec<Player>,
     last_id: ClientId,
     now_ms: u64,
@@ -67,6 +73,8 @@ impl Game {
             relay: relay(1_200),
             venue: Venue::default(),
             sockets: (0..limits.sockets).map(|_| None).collect(),
+            own: Socket::default(),
+            own_ms: 1_000,
             players,
             last_id: 0,
             now_ms: 1_000,
@@ -99,8 +107,12 @@ impl Game {
             }
             6..=9 => self.tell_of(&of),
             10 => {
-                let line = player % self.sockets.len();
-                if self.sockets[line].take().is_some() {
+                let line = player % (self.sockets.len() + 1);
+                if line == self.sockets.len() {
+                    self.is_cut = true;
+                    (self.own, self.own_ms) = (Socket::default(), self.now_ms + 10 * STEP_MS);
+                    assert_eq!(self.relay.step(OWN_LINE, Input::Closed, self.now_ms), []);
+                } else if self.sockets[line].take().is_some() {
                     self.is_cut = true;
                     let outputs = self.relay.step(line, Input::Closed, self.now_ms);
                     self.act(line, outputs);
@@ -117,13 +129,15 @@ impl Game {
     fn tell_of(&mut self, of: &Subscription) {
         self.venue.happen(of);
         let text = self.venue.tell(of, false);
-        for socket in self.sockets.iter_mut().flatten().filter(|socket| socket.held.contains_key(&of.normal())) {
+        let sockets = self.sockets.iter_mut().flatten().chain([&mut self.own]);
+        for socket in sockets.filter(|socket| socket.held.contains_key(&of.normal())) {
             socket.says.push_back(text.clone());
         }
     }
 
     fn tick(&mut self) {
         self.now_ms += STEP_MS;
+        self.own_tick();
         for line in 0..self.sockets.len() {
             while let Some(text) = self.sockets[line].as_mut().and_then(|socket| socket.says.pop_front()) {
                 let outputs = self.relay.step(line, Input::Frame(&Told::read(&text)), self.now_ms);
@@ -133,6 +147,20 @@ impl Game {
             self.act(line, outputs);
         }
         self.hold_limits();
+    }
+
+    fn own_tick(&mut self) {
+        if self.own.held.is_empty() && self.now_ms >= self.own_ms {
+            assert_eq!(self.relay.step(OWN_LINE, Input::Connected, self.now_ms), []);
+            for kind in OF_ACCOUNT {
+                let subscription = json!({"type": kind, "user": ACCOUNT});
+                let asked = json!({"method": "subscribe", "subscription": subscription}).to_string();
+                self.venue.hear(&mut self.own, &asked, &COINS);
+            }
+        }
+        while let Some(text) = self.own.says.pop_front() {
+            assert_eq!(self.relay.step(OWN_LINE, Input::Frame(&Told::read(&text)), self.now_ms), []);
+        }
     }
 
     fn act(&mut self, line: usize, outputs: Vec<Output>) {

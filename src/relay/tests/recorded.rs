@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ACCOUNT, holding, taken, tell};
+use super::{ACCOUNT, holding, line_of, taken, tell, tell_on};
 use crate::relay::subscription::Subscription;
 
 const FRAMES: &str = include_str!("../../../tests/data/venue_frames.jsonl");
@@ -62,7 +62,7 @@ fn each_frame_reaches_who_subscribed_to_it() {
         seen += 1;
         let mut relay = holding(&subscription.to_string());
         assert_eq!(taken(&mut relay, 1).len(), 1, "the acknowledgement of {subscription}");
-        tell(&mut relay, frame, 30);
+        tell_on(&mut relay, line_of(&subscription), frame, 30);
         assert_eq!(taken(&mut relay, 1), [frame], "{subscription}");
         assert_eq!(relay.counts().unusable, 0);
     }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{ACCOUNT, CLIENT, STRANGER, acknowledged, coins, holding, relay, sent, taken, tell};
+use super::{ACCOUNT, CLIENT, STRANGER, acknowledged, coins, holding, relay, sent, taken, tell, tell_on};
+use crate::relay::line::OWN_LINE;
 use crate::relay::messages::{Input, NotServed, Output};
 
 const MIDS: &str = r#"{"type":"allMids"}"#;
@@ -54,13 +55,13 @@ fn a_clients_address_is_the_accounts_both_ways() {
     let heard = taken(&mut relay, 1);
     assert!(heard[0].contains(&format!(r#""user":"{spelled}""#)) && !heard[0].contains(ACCOUNT), "{heard:?}");
     relay.subscribe(2, &of("userFills", ACCOUNT), 0).unwrap();
-    assert_eq!(relay.counts().subscriptions, 1);
+    assert_eq!((relay.counts().held, relay.counts().subscriptions), (2, 0), "the guard has it for itself");
     // An address in a row is no address of the frame.
     let frame = |user: &str| {
         let row = format!(r#"{{"coin":"BTC", "px":"1.0","liquidation":{{"liquidatedUser":"{ACCOUNT}"}}}}"#);
         format!(r#"{{"channel":"userFills","data":{{"fills":[{row}],"isSnapshot":true,"user":"{user}"}}}}"#)
     };
-    tell(&mut relay, &frame(ACCOUNT), 0);
+    tell_on(&mut relay, OWN_LINE, &frame(ACCOUNT), 0);
     assert_eq!(taken(&mut relay, 1), [frame(&spelled)]);
     assert_eq!(taken(&mut relay, 2)[1..], [frame(ACCOUNT)]);
     relay.subscribe(3, &of("userFills", CLIENT), 0).unwrap();
@@ -118,11 +119,12 @@ fn what_the_venue_refuses_is_refused_in_its_words() {
         assert_eq!(relay.subscribe(1, text, 0), Err(NotServed), "{text}");
         assert_eq!(relay.unsubscribe(1, text, 0), Err(NotServed), "{text}");
     }
-    relay.subscribe(1, &of("userFills", CLIENT), 0).unwrap();
+    relay.subscribe(1, &of("userTwapHistory", CLIENT), 0).unwrap();
     relay.subscribe(1, &of("spotState", STRANGER), 0).unwrap();
     relay.step(0, Input::Tick, 0);
     relay.step(0, Input::Connected, 0);
-    let quoted = json!({"method": "subscribe", "subscription": {"type": "userFills", "user": ACCOUNT}}).to_string();
+    let quoted =
+        json!({"method": "subscribe", "subscription": {"type": "userTwapHistory", "user": ACCOUNT}}).to_string();
     let text = format!("Error parsing JSON into valid websocket request: {quoted}");
     tell(&mut relay, &json!({"channel": "error", "data": text}).to_string(), 0);
     tell(&mut relay, r#"{"channel":"error","data":"Cannot track more than 15 total users."}"#, 0);
@@ -157,13 +159,14 @@ fn what_cannot_be_told_apart_comes_on_another_line() {
     relay.subscribe(1, r#"{"type":"l2Book","coin":"BTC"}"#, 0).unwrap();
     assert_eq!(errors(&taken(&mut relay, 1)), ["Cannot track more than 700 total subscriptions."]);
     // Frames that name no account are one account's on a line.
-    relay.subscribe(1, &of("orderUpdates", ACCOUNT), 0).unwrap();
+    let other = format!("0x{}", "d4".repeat(20));
+    relay.subscribe(1, &of("orderUpdates", &other), 0).unwrap();
     relay.subscribe(2, &of("orderUpdates", STRANGER), 0).unwrap();
     for line in [0, 1] {
         relay.step(line, Input::Tick, 0);
         relay.step(line, Input::Connected, 0);
     }
-    for user in [ACCOUNT, STRANGER] {
+    for user in [other.as_str(), STRANGER] {
         let line = usize::from(user == STRANGER);
         let ack = acknowledged(&json!({"type": "orderUpdates", "user": user}));
         relay.step(line, Input::Frame(&crate::relay::messages::Told::read(&ack)), 0);
@@ -189,12 +192,14 @@ fn parts_are_fair_and_small_shares_have_none() {
         relay.subscribe(1, &coin(n), 0).unwrap();
     }
     let counts = relay.counts();
-    assert_eq!((counts.subscriptions, counts.held), (525, 525), "three quarters of 700");
+    assert_eq!((counts.subscriptions, counts.held), (525, 526), "three quarters of 700, and one of the guard's own");
     assert!(errors(&taken(&mut relay, 1)).iter().all(|text| text == "Cannot track more than 350 total subscriptions."));
     relay.subscribe(2, &coin(999), 0).unwrap();
     assert_eq!(taken(&mut relay, 2), [""; 0], "there is room for who has not had its part");
 
     let mut relay = super::relay(150);
+    relay.subscribe(1, &of("userFills", CLIENT), 0).unwrap();
+    assert_eq!(taken(&mut relay, 1), [""; 0], "that comes on the guard's own socket");
     relay.subscribe(1, MIDS, 0).unwrap();
     assert!(
         errors(&taken(&mut relay, 1))[0].starts_with(r#"Invalid subscription {"type":"allMids"}: this guard's share"#)
@@ -207,6 +212,7 @@ fn a_client_that_lets_events_pile_up_is_closed() {
     relay.subscribe(1, MIDS, 0).unwrap();
     relay.subscribe(2, &of("userFills", ACCOUNT), 0).unwrap();
     relay.step(0, Input::Tick, 20);
+    relay.step(0, Input::Connected, 20);
     tell(&mut relay, &acknowledged(&json!({"type": "allMids"})), 20);
     for _ in 0..10_000 {
         tell(&mut relay, r#"{"channel":"allMids","data":{"mids":{}}}"#, 20);
@@ -214,30 +220,68 @@ fn a_client_that_lets_events_pile_up_is_closed() {
     assert_eq!((relay.counts().slow, relay.counts().replaced), (0, 9_999), "states take each other's place");
     let fill = format!(r#"{{"channel":"userFills","data":{{"user":"{ACCOUNT}","fills":[{{}}]}}}}"#);
     for _ in 0..3_000 {
-        tell(&mut relay, &fill, 20);
+        tell_on(&mut relay, OWN_LINE, &fill, 20);
         assert!(relay.take(2, usize::MAX).is_ok());
     }
     assert_eq!(relay.counts().slow, 1);
     assert!(relay.take(1, usize::MAX).unwrap_err().contains("too slow"));
     relay.leave(1);
-    tell(&mut relay, &fill, 20);
+    tell_on(&mut relay, OWN_LINE, &fill, 20);
     assert_eq!(taken(&mut relay, 2).len(), 1);
 }
 
 #[test]
 fn a_lost_socket_costs_clients_nothing_but_the_time() {
-    let mut relay = holding(&of("userFills", ACCOUNT));
+    let mut relay = holding(&of("userFills", STRANGER));
     taken(&mut relay, 1);
-    let snapshot = format!(r#"{{"channel":"userFills","data":{{"isSnapshot":true,"user":"{ACCOUNT}","fills":[]}}}}"#);
+    let snapshot = format!(r#"{{"channel":"userFills","data":{{"isSnapshot":true,"user":"{STRANGER}","fills":[]}}}}"#);
     tell(&mut relay, &snapshot, 0);
     assert_eq!(relay.step(0, Input::Closed, 100), []);
-    relay.subscribe(2, &of("userFills", ACCOUNT), 100).unwrap();
+    relay.subscribe(2, &of("userFills", STRANGER), 100).unwrap();
     assert_eq!(taken(&mut relay, 2), [""; 0], "nobody knows whether the venue still has it");
     assert_eq!(relay.step(0, Input::Tick, 100), []);
     assert_eq!(relay.step(0, Input::Tick, 400), [Output::Connect]);
     assert_eq!(sent(relay.step(0, Input::Connected, 400)).len(), 1);
-    tell(&mut relay, &acknowledged(&json!({"type": "userFills", "user": ACCOUNT})), 400);
+    tell(&mut relay, &acknowledged(&json!({"type": "userFills", "user": STRANGER})), 400);
     tell(&mut relay, &snapshot, 400);
     assert_eq!(taken(&mut relay, 1), [snapshot.clone(), snapshot.clone()]);
     assert_eq!(taken(&mut relay, 2).len(), 2);
+}
+
+/// The guard subscribes for itself, whoever has it.
+#[test]
+fn the_accounts_feeds_come_on_the_guards_own_socket() {
+    let mut relay = relay(1_200);
+    let fills = of("userFills", CLIENT);
+    relay.subscribe(1, &fills, 0).unwrap();
+    assert!(!relay.is_wanted(0) && relay.step(0, Input::Tick, 0).is_empty(), "nothing is asked of the venue");
+    assert_eq!(taken(&mut relay, 1), [""; 0]);
+    relay.step(OWN_LINE, Input::Connected, 0);
+    let ack = acknowledged(&json!({"type": "userFills", "user": ACCOUNT}));
+    tell_on(&mut relay, OWN_LINE, &ack, 0);
+    let frame = |snapshot: &str, row: usize| {
+        format!(r#"{{"channel":"userFills","data":{{{snapshot}"user":"{ACCOUNT}","fills":[{{"tid":{row}}}]}}}}"#)
+    };
+    let snapshot = frame(r#""isSnapshot":true,"#, 1);
+    tell_on(&mut relay, OWN_LINE, &snapshot, 0);
+    assert_eq!(taken(&mut relay, 1), [ack.replace(ACCOUNT, CLIENT), snapshot.replace(ACCOUNT, CLIENT)]);
+    // Who comes later, when the others have left, hears all of it.
+    relay.leave(1);
+    tell_on(&mut relay, OWN_LINE, &frame("", 2), 10);
+    relay.subscribe(2, &fills, 20).unwrap();
+    let heard = taken(&mut relay, 2);
+    assert!(heard.len() == 2 && heard[1].contains(r#""fills":[{"tid":1},{"tid":2}]"#), "{heard:?}");
+    // Another socket begins anew, and nobody is told twice that it begins.
+    assert_eq!(relay.step(OWN_LINE, Input::Closed, 30), []);
+    relay.subscribe(3, &fills, 30).unwrap();
+    assert_eq!(taken(&mut relay, 3), [""; 0]);
+    relay.step(OWN_LINE, Input::Connected, 40);
+    tell_on(&mut relay, OWN_LINE, &ack, 40);
+    tell_on(&mut relay, OWN_LINE, &snapshot, 40);
+    assert_eq!((taken(&mut relay, 2).len(), taken(&mut relay, 3).len()), (1, 2));
+    // Other forms of it are asked for as ever.
+    relay
+        .subscribe(3, &json!({"type": "userFills", "user": ACCOUNT, "aggregateByTime": true}).to_string(), 50)
+        .unwrap();
+    assert!(relay.is_wanted(0) && relay.counts().subscriptions == 1);
 }

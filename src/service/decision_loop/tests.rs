@@ -62,6 +62,7 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         inbox: messages,
         commit_handler,
         feed: Arc::default(),
+        passed: bounded(1).0,
         reads: first_reads(None, intervals, 1_200),
         budget: Arc::new(Mutex::new(Ledger::new(1_200, []))),
         subscriptions: Arc::default(),

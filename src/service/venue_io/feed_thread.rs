@@ -9,9 +9,10 @@ use crossbeam_channel::Sender;
 use rust_decimal::Decimal;
 
 use super::feed_link::FeedLink;
+use super::passed_on::PassedOn;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::origin::Origin;
-use crate::feed::{Feed, Input, Now, Output};
+use crate::feed::{Feed, Input, Now, Output, Stage};
 use crate::guard::{self, FeedFigures, FeedNews};
 use crate::service::message::Message;
 use crate::service::reporting::level::Level;
@@ -36,6 +37,8 @@ pub(in crate::service) struct FeedThread {
     inbox: Sender<Message>,
     feed: Feed,
     socket: Option<Socket>,
+    /// What clients hear of the socket.
+    passed: PassedOn,
     /// Marks and mids that were told and not passed on.
     marks: BTreeMap<String, Decimal>,
     mids: BTreeMap<String, Decimal>,
@@ -58,6 +61,7 @@ impl FeedThread {
             inbox,
             feed,
             socket: None,
+            passed: PassedOn::default(),
             marks: BTreeMap::new(),
             mids: BTreeMap::new(),
             ticked_ms: 0,
@@ -89,6 +93,7 @@ impl FeedThread {
             }
         }
         self.tell_prices()?;
+        self.pass_on()?;
         let steady_ms = steady_ms();
         if steady_ms >= due_ms {
             self.ticked_ms = steady_ms;
@@ -107,8 +112,14 @@ impl FeedThread {
         };
         match socket.receive(if is_waiting { TOGETHER.min(wait) } else { wait }) {
             Ok(Some(text)) => {
-                let frame = Frame::read(&text);
-                self.step(Input::Frame { frame, bytes: text.len() })?;
+                let (frame, bytes) = (Frame::read(&text), text.len());
+                let is_kept = self.passed.keep(&frame, text);
+                self.step(Input::Frame { frame, bytes })?;
+                if !is_kept {
+                    self.lose("clients have too much of it to hear".to_owned());
+                    self.step(Input::Closed)?;
+                }
+                self.pass_on()?;
                 Ok(true)
             }
             Ok(None) => Ok(false),
@@ -143,6 +154,7 @@ impl FeedThread {
             Output::Connect => match Socket::open(&self.origin, OPEN) {
                 Ok(socket) => {
                     self.socket = Some(socket);
+                    self.passed.begin();
                     return Ok(Some(Input::Connected));
                 }
                 Err(error) => {
@@ -220,6 +232,13 @@ impl FeedThread {
                 }
             }
         }
+    }
+
+    /// Clients hear what the core was told before.
+    fn pass_on(&mut self) -> Result<(), Gone> {
+        let is_live = self.feed.stage() == Stage::Live;
+        let mut passed = self.passed.take(is_live);
+        passed.try_for_each(|told| self.inbox.send(Message::Passed(told)).map_err(|_| Gone))
     }
 
     fn tell(&self, news: FeedNews) -> Result<(), Gone> {

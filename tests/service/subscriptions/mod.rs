@@ -2,6 +2,7 @@
 //! whoever else listens.
 
 mod crowd;
+mod own_socket;
 mod same_bytes;
 mod troubles;
 

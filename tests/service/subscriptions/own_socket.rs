@@ -1,0 +1,67 @@
+//! The account's feeds come from the guard's own socket: what a client hears, the guard knows.
+
+use super::*;
+use crate::signing::{ETH, limit, place};
+use crate::watched::{held, hold, hold_covered, until_flat};
+
+const OF_ACCOUNT: [&str; 9] = [
+    "userFills",
+    "orderUpdates",
+    "userEvents",
+    "userNonFundingLedgerUpdates",
+    "userFundings",
+    "clearinghouseState",
+    "openOrders",
+    "spotState",
+    "webData3",
+];
+
+#[test]
+fn the_venue_tells_them_once() {
+    let stand = stand();
+    let mut clients = [Subscriber::at_guard(&stand), Subscriber::at_guard(&stand)];
+    for client in &mut clients {
+        for kind in OF_ACCOUNT {
+            client.subscribed(&of_account(kind));
+        }
+    }
+    for kind in OF_ACCOUNT {
+        assert_eq!(held_at_venue(&stand, kind), 1, "{kind}");
+    }
+    assert_eq!((count(&stand, "held"), count(&stand, "at_venue"), count(&stand, "sockets")), (18, 0, 0));
+    drop(clients);
+    until("the clients to be gone", || (count(&stand, "held") == 0).then_some(()));
+    assert!(OF_ACCOUNT.iter().all(|kind| held_at_venue(&stand, kind) == 1), "the guard listens on");
+    // In another form it is another feed, and comes as any.
+    let mut client = Subscriber::at_guard(&stand);
+    client.subscribed(&json!({"type": "userFills", "user": ACCOUNT, "aggregateByTime": true}));
+    assert_eq!((held_at_venue(&stand, "userFills"), count(&stand, "at_venue")), (2, 1));
+}
+
+/// A bot that closes what it hears to have filled, with an order that is not marked: the fill is known to the guard by then, though no
+/// read can show it.
+#[test]
+fn what_a_client_hears_of_is_closed_at_once() {
+    let stand = stand();
+    let mut bot = Subscriber::at_guard(&stand);
+    bot.subscribed(&json!({"type": "userFills", "user": stand.client.address()}));
+    bot.hear_on("userFills");
+    // The first position in a market has its leverage read.
+    hold_covered(&stand, "ETH", "0.1");
+    bot.hear_on("userFills");
+    let fault = |on: &str| json!({"op": "fault", "on": on, "kind": "stall", "times": 100_000, "ms": 60_000});
+    stand.venue.control(&json!([fault("clearinghouseState"), fault("frontendOpenOrders")])).unwrap();
+    for size in ["0.4", "0.7"] {
+        hold(&stand, "ETH", size);
+        let fill = bot.hear_on("userFills");
+        assert!(fill.contains(r#""coin":"ETH""#) && !fill.contains("isSnapshot"), "{fill}");
+        let mut close = limit(ETH, false, "2400", size);
+        close["t"] = json!({"limit": {"tif": "Ioc"}});
+        let reply = stand.send(&place(&close));
+        assert_eq!(reply["guard"]["text"], format!("sell of {size} only closes and goes as reduce-only"), "{reply}");
+        bot.hear_on("userFills");
+        assert_eq!(held(&stand, "ETH"), None, "{reply}");
+    }
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    until_flat(&stand);
+}
