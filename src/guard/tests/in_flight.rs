@@ -377,30 +377,3 @@ fn what_was_cancelled_is_open_no_more_and_counts_until_the_account_shows_it() {
     desk.read_account(desk.now);
     assert_eq!(exposure(&desk), dec!(1990));
 }
-
-/// Open orders and account are read apart: what a stop that has come alive is for may not be shown yet. It covers nothing else.
-#[test]
-fn the_stop_of_what_has_just_filled_is_not_the_next_entrys() {
-    for is_answered in [true, false] {
-        let (mut desk, seq) = sent("Ioc");
-        if is_answered {
-            desk.answer(seq, 0, filled("1"));
-        }
-        desk.now += 100;
-        desk.show(vec![open_stop("ETH", "A", "1960", "1", 2)]);
-        let next = desk.order(with(buy(ETH, "1990", "0.5"), "/t/limit/tif", json!("Gtc")));
-        next.resized().says(&["ETH market stop attached"]);
-    }
-    // Nor is it while what it is for is gone from the open orders, and the account does not show it.
-    let mut desk = Desk::new(Mode::Testnet, wide());
-    let mut entry = open("ETH", "B", "1995", "1", 7);
-    entry.children = vec![open_stop("ETH", "A", "1960", "1", 8)];
-    desk.show(vec![entry]);
-    desk.now += 100;
-    desk.show(vec![open_stop("ETH", "A", "1960", "1", 8)]);
-    desk.order(buy(ETH, "1990", "0.5")).resized().says(&["ETH market stop attached"]);
-    // Cover that nobody needs serves the next entry as ever.
-    let mut desk = Desk::new(Mode::Testnet, wide());
-    desk.show(vec![open_stop("ETH", "A", "1960", "1", 8)]);
-    desk.order(buy(ETH, "1990", "0.5")).allowed();
-}

@@ -8,11 +8,17 @@ use crate::guard::{Input, Mode};
 use crate::venue::info::OpenOrder;
 use crate::venue::side::PositionSide;
 
-/// A guard whose buy of 1 ETH was answered with this fill, which no read shows.
-fn told(size: &str) -> Desk {
+/// A guard whose buy of 1 ETH is on its way, and the decision's number.
+fn sent() -> (Desk, u64) {
     let mut desk = Desk::new(Mode::Testnet, wide());
     let seq = desk.order(at_once(true, "2000", "1")).seq();
     desk.now += 100;
+    (desk, seq)
+}
+
+/// A guard whose buy of 1 ETH was answered with this fill, which no read shows.
+fn told(size: &str) -> Desk {
+    let (mut desk, seq) = sent();
     let filled = json!([{"filled": {"totalSz": size, "avgPx": "2000.0", "oid": 1}}, "waitingForTrigger"]);
     desk.answer(seq, 0, statuses(filled));
     desk
@@ -147,4 +153,28 @@ fn a_close_explains_the_entry_before_it() {
     desk.now += 900;
     desk.read_account(desk.now);
     assert!(closes(&mut desk, "0.6"));
+}
+
+/// Open orders and account are read apart: what a stop that has come alive is for may not be shown yet. It covers nothing else.
+#[test]
+fn the_stop_of_what_has_just_filled_is_not_the_next_entrys() {
+    for is_answered in [true, false] {
+        let mut desk = if is_answered { told("1") } else { sent().0 };
+        desk.now += 100;
+        desk.show(vec![open_stop("ETH", "A", "1960", "1", 2)]);
+        let next = desk.order(with(buy(ETH, "1990", "0.5"), "/t/limit/tif", json!("Gtc")));
+        next.resized().says(&["ETH market stop attached"]);
+    }
+    // Nor is it while what it is for is gone from the open orders, and the account does not show it.
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    let mut entry = open("ETH", "B", "1995", "1", 7);
+    entry.children = vec![open_stop("ETH", "A", "1960", "1", 8)];
+    desk.show(vec![entry]);
+    desk.now += 100;
+    desk.show(vec![open_stop("ETH", "A", "1960", "1", 8)]);
+    desk.order(buy(ETH, "1990", "0.5")).resized().says(&["ETH market stop attached"]);
+    // Cover that nobody needs serves the next entry as ever.
+    let mut desk = Desk::new(Mode::Testnet, wide());
+    desk.show(vec![open_stop("ETH", "A", "1960", "1", 8)]);
+    desk.order(buy(ETH, "1990", "0.5")).allowed();
 }

@@ -1,5 +1,5 @@
-//! What clients hear of the guard's own socket: the account's frames as they came, from the first on once it is live. Until then
-//! they wait, as the core waits for them.
+//! Frames of the guard's own socket that clients hear: the account's, as they came, from the first on once it is live. Until then they
+//! wait, as the core waits for them.
 
 use std::collections::VecDeque;
 
