@@ -178,17 +178,31 @@ struct Timed {
     until: Instant,
 }
 
+/// Does it again where the process was stopped, or got a signal, meanwhile: the system does not of itself where a wait has an end.
+fn again<T>(mut act: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match act() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
 impl Read for Timed {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.tcp.set_read_timeout(Some(left(self.until)?))?;
-        self.tcp.read(buffer)
+        again(|| {
+            self.tcp.set_read_timeout(Some(left(self.until)?))?;
+            self.tcp.read(buffer)
+        })
     }
 }
 
 impl Write for Timed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.tcp.set_write_timeout(Some(left(self.until)?))?;
-        self.tcp.write(bytes)
+        again(|| {
+            self.tcp.set_write_timeout(Some(left(self.until)?))?;
+            self.tcp.write(bytes)
+        })
     }
 
     fn flush(&mut self) -> io::Result<()> {

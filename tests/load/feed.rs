@@ -16,8 +16,9 @@ use crate::samples::{Nanos, Samples};
 use crate::watch::{hold, is_covered, is_flat, spread, until};
 
 const TRIALS: u32 = 20;
-/// A minute of the request budget, and its last second.
-const MINUTE: Duration = Duration::from_secs(61);
+/// Minutes of a healthy feed, after a first one that is not counted.
+const MINUTES: u32 = 5;
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Measures, and prints a line each.
 pub(crate) fn print(program: &Path, folder: &Path) -> Result<(), String> {
@@ -82,13 +83,36 @@ fn trial(program: &Path, folder: &Path, [cover, kill, halt, cut]: &mut [Samples;
     Ok(())
 }
 
-/// What a minute of reads weighs, with a position held.
-fn weight(program: &Path, folder: &Path, share: &str) -> Result<u64, String> {
+/// What the reads of each minute weigh, with a position held: least, median and most.
+fn weight(program: &Path, folder: &Path, share: &str) -> Result<String, String> {
     let pair = pair(program, folder, share)?;
     hold(&pair, "ETH", "1", "2500")?;
     until("cover", || is_covered(&pair, "ETH"))?;
-    until("reads that are audits", || feed(&pair, "audited") == json!(true))?;
+    until("reads that are audits", || feed(&pair, "audited") == json!(true))
+        .map_err(|error| format!("{error}: {:?}", get(&format!("{}/guard/status", pair.guard.url))))?;
+    let weighed = || {
+        let truth = pair.venue.truth_since(u64::MAX);
+        let reads = truth.get("reads").and_then(Value::as_object).cloned().unwrap_or_default();
+        reads.iter().map(|(kind, count)| info_weight(kind) * count.as_u64().unwrap_or_default()).sum::<u64>()
+    };
     std::thread::sleep(MINUTE);
-    let status = get(&format!("{}/guard/status", pair.guard.url))?;
-    status.pointer("/venue/weight_used").and_then(Value::as_u64).ok_or_else(|| "no weight".to_owned())
+    let mut minutes: Vec<u64> = Vec::new();
+    for _ in 0..MINUTES {
+        let before = weighed();
+        std::thread::sleep(MINUTE);
+        minutes.push(weighed() - before);
+    }
+    minutes.sort_unstable();
+    let middle = minutes.len() / 2;
+    let [least, median, most] = [0, middle, minutes.len() - 1].map(|at| minutes.get(at).copied().unwrap_or_default());
+    Ok(format!("{least} / {median} / {most}, {} in {MINUTES} minutes", minutes.iter().sum::<u64>()))
+}
+
+/// What the venue takes of the minute's budget for an answer.
+fn info_weight(kind: &str) -> u64 {
+    match kind {
+        "l2Book" | "allMids" | "clearinghouseState" | "orderStatus" | "spotClearinghouseState" | "exchangeStatus" => 2,
+        "userRole" => 60,
+        _ => 20,
+    }
 }

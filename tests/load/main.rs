@@ -17,6 +17,7 @@ mod reference;
 mod samples;
 #[path = "../venue_sim/sim/mod.rs"]
 mod sim;
+mod soak;
 mod starts;
 mod strangers;
 mod table;
@@ -62,6 +63,12 @@ struct Arguments {
     /// What the live feed brings instead: some minutes
     #[arg(long)]
     feed: bool,
+    /// So many minutes beside a feed with troubles at random instead
+    #[arg(long, value_name = "MINUTES")]
+    soak: Option<u64>,
+    /// What the troubles of `--soak` are drawn from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// Starts behind a million events instead: takes a gigabyte
     #[arg(long)]
     starts: bool,
@@ -96,6 +103,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             watch::print(&program, folder.path(), share, Duration::from_secs(*after))
         }
         Arguments { feed: true, .. } => feed::print(&program, folder.path()),
+        Arguments { soak: Some(minutes), seed, .. } => soak::print(&program, folder.path(), *minutes, *seed),
         Arguments { starts: true, .. } => starts::print(&program, folder.path()),
         Arguments { strangers: true, .. } => strangers::print(&Pair::start(&program, folder.path(), false, 1)?),
         Arguments { beside: 0, .. } => measure(&program, folder.path()).map(|table| println!("{table}")),

@@ -76,9 +76,10 @@ pub(crate) struct FeedState {
     pub(crate) unexplained: BTreeMap<u32, (Decimal, u64)>,
     /// Prices that a read has to confirm, by market.
     pub(crate) doubted: BTreeMap<u32, DoubtedPrice>,
-    /// When the feed's account, and its open orders, last differed from what was read.
+    /// When the feed's account last differed from what was read.
     pub(crate) account_differs_ms: Option<u64>,
-    pub(crate) orders_differ_ms: Option<u64>,
+    /// Since when its open orders differ from these, which were read.
+    pub(crate) orders_differ: Option<(u64, BTreeMap<u64, Decimal>)>,
     /// Fills that were missed, by the position that others began at.
     pub(crate) missed: u64,
     pub(crate) missed_told_ms: Option<u64>,
@@ -140,7 +141,7 @@ impl FeedState {
     pub(crate) fn distrust(&mut self, reason: &'static str) -> FeedCommand {
         self.proved.clear();
         self.doubted.clear();
-        (self.account_differs_ms, self.orders_differ_ms) = (None, None);
+        (self.account_differs_ms, self.orders_differ) = (None, None);
         FeedCommand::Distrust(reason)
     }
 }

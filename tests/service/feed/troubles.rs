@@ -1,9 +1,12 @@
 //! The feed's troubles: what it does not prove is read, what it loses is found, and it comes back.
 
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use super::{
-    audited, covered_in_all, covered_once, feed, listening, proved, reads, same_picture, set, trouble, unproved,
+    audited, covered_in_all, covered_once, feed, frames, listening, proved, reads, same_picture, set, trouble, unproved,
 };
 use crate::stand::{Stand, until};
 use crate::watched::{closes, hold, is_flat};
@@ -52,6 +55,20 @@ fn a_socket_that_is_half_open() {
 #[test]
 fn a_frame_that_may_tell_of_a_trade_and_cannot_be_read() {
     comes_back_from(json!({"kind": "garbage"}));
+}
+
+/// A process that is stopped and goes on has its waits cut short: nothing is wrong with its socket.
+#[test]
+fn a_stop_of_the_process_costs_no_socket() {
+    let stand = listening();
+    for _ in 0..5 {
+        stand.signal(Signal::SIGSTOP);
+        std::thread::sleep(Duration::from_millis(50));
+        stand.signal(Signal::SIGCONT);
+        frames(&stand, 2);
+    }
+    let feed = feed(&stand);
+    assert_eq!((&feed["sockets"], &feed["ended"]), (&json!(1), &Value::Null), "{feed}");
 }
 
 #[test]

@@ -12,6 +12,10 @@ use crate::venue::stream::events::OrderUpdate;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
+/// Frames have no time of their own, and one that is later than this would be believed by nobody: what they show in the meantime
+/// may be from before a change that was read.
+const LATE_MS: u64 = 5_000;
+
 /// What the venue calls an order that it holds.
 const RESTS: [&str; 2] = ["open", "triggered"];
 
@@ -48,7 +52,7 @@ pub(super) fn on_open_orders(step: &mut Step<'_>, orders: &[OpenOrder]) {
     let told: BTreeMap<u64, Decimal> = orders.iter().filter(|order| is_core(step.guard, order)).map(of).collect();
     let read: BTreeMap<u64, Decimal> = step.guard.view.orders.values().map(|order| (order.oid, order.size)).collect();
     if told == read {
-        step.guard.feed.orders_differ_ms = None;
+        step.guard.feed.orders_differ = None;
         // They have no time of their own: they are as late as what has one.
         step.guard.view.orders_agreed_ms = Some(step.guard.feed.as_of_ms);
         return;
@@ -57,16 +61,18 @@ pub(super) fn on_open_orders(step: &mut Step<'_>, orders: &[OpenOrder]) {
     let is_bare = missing.into_iter().any(|order| covers(step.guard, order));
     let (is_idle, is_settled) = (step.guard.is_idle(), is_quiet(step.guard));
     let feed = &mut step.guard.feed;
-    let before_ms = feed.orders_differ_ms.replace(step.now_ms);
+    let since_ms = feed.orders_differ.as_ref().filter(|(_, before)| *before == read).map(|(since_ms, _)| *since_ms);
+    feed.orders_differ = Some((since_ms.unwrap_or(step.now_ms), read));
     // While they differ they are read on their interval, and answers that lag get no better by being asked for sooner.
     let wanted =
-        if is_bare { Some(Read::OrdersNow) } else { Some(Read::Orders).filter(|_| before_ms.is_none() && is_settled) };
+        if is_bare { Some(Read::OrdersNow) } else { Some(Read::Orders).filter(|_| since_ms.is_none() && is_settled) };
     step.effects.immediate.extend(wanted.map(Command::Read));
-    // Nothing was told to have happened since the read, and they were read since they differed.
+    // Nothing was told to have happened since the read, and they were read since they differed, for longer than a frame is late.
     let is_quiet = is_idle && feed.updated_ms.max(feed.filled_ms) < read_ms;
-    if is_quiet && before_ms.is_some_and(|before_ms| read_ms > before_ms) {
-        feed.orders_differ_ms = None;
-        differ(step, "its open orders are not those that are read", "twice in a row");
+    let is_late = |since_ms: u64| step.now_ms.saturating_sub(since_ms) < LATE_MS;
+    if is_quiet && since_ms.is_some_and(|since_ms| read_ms > since_ms && !is_late(since_ms)) {
+        feed.orders_differ = None;
+        differ(step, "its open orders are not those that are read", "for seconds on end");
     }
 }
 

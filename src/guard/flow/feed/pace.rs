@@ -62,7 +62,7 @@ fn is_calm(guard: &Guard) -> bool {
     let is_told = feed.unexplained.is_empty()
         && feed.doubted.is_empty()
         && feed.account_differs_ms.is_none()
-        && feed.orders_differ_ms.is_none()
+        && feed.orders_differ.is_none()
         && view.account.as_ref().is_some_and(|account| account.by_fill.is_empty() && account.is_valued());
     let is_today = risk.day_start.is_some() && risk.day() == Some(day_of(guard.clock.best_ms()));
     is_settled && is_safe && is_told && is_today

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use super::halting::{explain, state};
+use super::wire::open;
 use crate::guard::feed_news::{FeedCommand, FeedNews};
 use crate::guard::{Command, Config, Effects, Input, Mode, Read};
 use crate::rules::Rules;
@@ -186,6 +187,32 @@ fn a_feed_that_goes_on_to_differ_is_not_believed() {
             assert_eq!(told(&desk), !is_told && !is_over, "{passed_ms}");
         }
         assert_eq!(differences(&desk), u64::from(!is_told));
+    }
+}
+
+/// Open orders have no time of their own: frames that are late show those from before a change that was read.
+#[test]
+fn open_orders_differ_once_no_late_frame_can_explain_it() {
+    for (is_changed, after_ms, is_over) in [(false, 4_999, false), (false, 5_000, true), (true, 5_000, false)] {
+        let mut desk = desk();
+        let differ = |desk: &mut Desk| {
+            let order = json!({"coin": "ETH", "side": "B", "limitPx": "1000", "sz": "1", "oid": 9, "isTrigger": false,
+                "triggerPx": "0.0", "isPositionTpsl": false, "reduceOnly": false, "orderType": "Limit", "cloid": null});
+            push(desk, "openOrders", json!({"dex": "", "user": ACCOUNT, "orders": [order]}))
+        };
+        let effects = differ(&mut desk);
+        assert!(!is_distrusted(&effects) && reads(&effects).contains(&&Read::Orders));
+        let since_ms = desk.now;
+        for passed_ms in [1_000, 2_000, 3_000] {
+            desk.now = since_ms + passed_ms;
+            if is_changed && passed_ms == 2_000 {
+                desk.orders.push(open("BTC", "B", "50000", "0.01", 10));
+            }
+            desk.read_orders(desk.now);
+            assert!(!is_distrusted(&differ(&mut desk)), "{passed_ms}");
+        }
+        desk.now = since_ms + after_ms;
+        assert_eq!(is_distrusted(&differ(&mut desk)), is_over, "{is_changed} {after_ms}");
     }
 }
 
