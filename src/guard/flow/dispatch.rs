@@ -2,7 +2,7 @@
 //! where none waits for another, is released by the event that names them.
 
 use crate::guard::flow::step_context::Step;
-use crate::guard::state::exposure::StopAt;
+use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::intent::Intent;
 use crate::guard::state::own_cloid::{OrderOwner, derived_cloid};
 use crate::venue::action::Action;

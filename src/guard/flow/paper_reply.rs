@@ -6,7 +6,7 @@ use crate::guard::flow::leverage_setting;
 use crate::guard::judge::cancel::guards_own;
 use crate::guard::judge::guard_order::GUARDS_OWN;
 use crate::guard::reply;
-use crate::guard::state::exposure::StopAt;
+use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::{Planned, Role};
 use crate::guard::state::own_cloid::is_derived;

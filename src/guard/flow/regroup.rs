@@ -5,7 +5,7 @@
 use crate::guard::effects::Urgency;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{dispatch, replies};
-use crate::guard::state::exposure::StopAt;
+use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::intent::{FORWARD_LIFE_MS, Intent, Planned, Role};
 use crate::record::events;
 use crate::venue::action::{Action, Grouping, OrderAction};

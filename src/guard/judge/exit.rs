@@ -2,7 +2,8 @@
 
 use super::context::JudgeContext;
 use crate::base::amount::to_wire;
-use crate::guard::state::exposure::{EntryLeg, Exposure};
+use crate::guard::state::entry_leg::EntryLeg;
+use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::stop_geometry::make_fillable;
 use crate::venue::market::{FIRST_BUILDER_PERP, FIRST_NON_CORE_ASSET, FIRST_OUTCOME};

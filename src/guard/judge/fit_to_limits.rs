@@ -11,7 +11,7 @@ use super::size_limit::{LimitBreach, SizedEntry};
 use super::stop::Entry;
 use super::veto::Veto;
 use crate::base::amount::to_wire;
-use crate::guard::state::exposure::{EntryLeg, StopAt};
+use crate::guard::state::entry_leg::{EntryLeg, StopAt};
 use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
 

@@ -2,7 +2,7 @@
 
 use crate::guard::code::Code;
 use crate::guard::effects::Urgency;
-use crate::guard::state::exposure::StopAt;
+use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::throttle::EntryNote;
 use crate::venue::action::Action;
 

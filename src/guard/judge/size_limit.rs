@@ -8,7 +8,8 @@ use super::stop::Entry;
 use super::veto::{LimitAndActual, Veto};
 use crate::base::amount::percent_of;
 use crate::guard::code::Code;
-use crate::guard::state::exposure::{Figures, StopAt};
+use crate::guard::state::entry_leg::StopAt;
+use crate::guard::state::exposure::Figures;
 use crate::guard::state::guard::Guard;
 
 /// An entry at one size, with the exposure that the account would have with it.

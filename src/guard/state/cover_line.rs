@@ -247,6 +247,12 @@ impl CoverLine {
         self.held.saturating_sub(self.remembered()).max(Decimal::ZERO)
     }
 
+    /// The farthest trigger that it was covered at, or that what was never covered was judged with.
+    pub(crate) fn farthest_px(&self) -> Option<Decimal> {
+        let judged_px = self.judged_px.filter(|_| self.uncovered() > Decimal::ZERO);
+        self.side.furthest(self.parts.iter().map(|part| part.px).chain(judged_px))
+    }
+
     /// The widest trigger at which what was never covered has cover.
     pub(crate) fn widest_px(&self) -> Decimal {
         let unbounded = if self.side.is_long() { Decimal::ZERO } else { Decimal::MAX };

@@ -7,6 +7,7 @@
 use crate::base::amount::percent_of;
 use crate::guard::state::cover::{self, CoverSize, side_covered};
 use crate::guard::state::cover_lines::CoverLines;
+use crate::guard::state::entry_leg::EntryLeg;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::Order;
 use crate::venue::side::{PositionSide, Side};
@@ -33,6 +34,9 @@ pub(crate) struct MarketExposure {
     pub(crate) mid: Option<Decimal>,
     /// Where it stands apart from the mid.
     mark: Option<Decimal>,
+    /// The farthest trigger that the position is known to be covered at, or was judged with: what has no stop that counts here
+    /// has one there, or gets it there.
+    line_px: Option<Decimal>,
     long: SideExposure,
     short: SideExposure,
     /// Kept while orders are added.
@@ -52,25 +56,6 @@ struct SideExposure {
     arriving: Decimal,
     /// Market stops that cover it; the nearest, which is hit first, in front.
     stops: Vec<Stop>,
-}
-
-/// An order that may open or enlarge a position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct EntryLeg {
-    pub(crate) size: Decimal,
-    pub(crate) px: Decimal,
-    /// Where it is stopped out, as far as is known.
-    pub(crate) stop: Option<StopAt>,
-    /// Whether it can wait for its price, and so outlive the opposite position.
-    pub(crate) may_rest: bool,
-}
-
-/// Where an entry is stopped out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct StopAt {
-    pub(crate) px: Decimal,
-    /// Whether that stop comes with the entry, rather than from cover that already rests.
-    pub(crate) is_own: bool,
 }
 
 /// A market stop.
@@ -96,14 +81,6 @@ impl Stop {
     }
 }
 
-impl EntryLeg {
-    /// The leg of an open order.
-    pub(crate) fn of(order: &Resting) -> Self {
-        let stop = order.child_stop_px.map(|px| StopAt { px, is_own: true });
-        Self { size: order.size, px: order.px, stop, may_rest: true }
-    }
-}
-
 impl Figures {
     fn worst(self, other: Self) -> Self {
         Self { notional: self.notional.max(other.notional), loss: self.loss.max(other.loss) }
@@ -118,6 +95,9 @@ impl Exposure {
             for (asset, position) in &account.positions {
                 exposure.market_mut(view, *asset).position = position.szi;
             }
+        }
+        for (asset, line) in lines.iter() {
+            exposure.market_mut(view, asset).line_px = line.farthest_px();
         }
         for order in view.orders.values() {
             let market = exposure.market_mut(view, order.asset);
@@ -381,7 +361,9 @@ impl MarketExposure {
             loss = loss.saturating_add(unit.saturating_mul(part));
             left = left.saturating_sub(part);
         }
-        loss = loss.saturating_add(percent_of(from_px, stop_pct).saturating_mul(left));
+        let bare = unit_loss(side, from_px, None, stop_pct);
+        let bare = self.line_px.map_or(bare, |line_px| bare.max(side.loss(from_px, line_px)));
+        loss = loss.saturating_add(bare.saturating_mul(left));
         Figures { notional: held.saturating_mul(most), loss }
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod cover;
 pub(crate) mod cover_line;
 pub(crate) mod cover_lines;
 pub(crate) mod ended_lines;
+pub(crate) mod entry_leg;
 pub(crate) mod exposure;
 pub(crate) mod feed;
 pub(crate) mod filled;

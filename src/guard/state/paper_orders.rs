@@ -1,7 +1,7 @@
 //! Paper orders: what paper mode pretends to have placed.
 
 use crate::base::address::Cloid;
-use crate::guard::state::exposure::StopAt;
+use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::view::View;
 use crate::venue::order::{Order, OrderKind, Tif};
 use crate::venue::side::Side;

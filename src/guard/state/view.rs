@@ -114,6 +114,8 @@ pub(crate) struct Resting {
     pub(crate) reduce_only: bool,
     /// The stop that comes alive when this order fills.
     pub(crate) child_stop_px: Option<Decimal>,
+    /// The stop that it was judged with as an entry, where it brings none: one that stands by itself, or comes when it fills.
+    pub(crate) judged_px: Option<Decimal>,
     /// When a read first showed it.
     pub(crate) seen_ms: u64,
     /// The trigger and size of the stop that the read before showed it as, or the venue's answer told.
@@ -135,6 +137,7 @@ impl Resting {
             is_position_tpsl: order.is_position_tpsl,
             reduce_only: order.reduce_only,
             child_stop_px: order.children.iter().find_map(OpenOrder::market_stop_px),
+            judged_px: None,
             seen_ms,
             before: None,
             order,
@@ -337,7 +340,8 @@ impl View {
                     let known = self.orders.get(&order.oid);
                     let before = known.and_then(|known| Some((known.stop_px?, known.size)));
                     let seen_ms = known.map_or(now_ms, |known| known.seen_ms);
-                    core.insert(order.oid, Resting { before, ..Resting::of(order, asset, seen_ms) });
+                    let judged_px = known.and_then(|known| known.judged_px);
+                    core.insert(order.oid, Resting { before, judged_px, ..Resting::of(order, asset, seen_ms) });
                 }
                 None => self.foreign_orders.push(order),
             }

@@ -7,6 +7,7 @@ mod fixture;
 
 mod adversary;
 mod alerts;
+mod behind_stops;
 mod builder;
 mod cancels;
 mod cheap;

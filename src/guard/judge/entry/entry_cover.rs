@@ -6,7 +6,7 @@ use super::requested_stop::RequestedStop;
 use crate::guard::judge::context::JudgeContext;
 use crate::guard::judge::stop::{self, Entry};
 use crate::guard::judge::veto::Veto;
-use crate::guard::state::exposure::StopAt;
+use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::stop_geometry::stop_order;
 use crate::venue::order::Order;
 

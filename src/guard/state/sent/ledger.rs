@@ -7,7 +7,7 @@ use super::trigger::SentTrigger;
 use super::unshown::Unshown;
 use crate::base::address::Cloid;
 use crate::guard::state::cover;
-use crate::guard::state::exposure::StopAt;
+use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::guard::state::send_result::SendResult;
 use crate::guard::state::view::{Resting, View};

@@ -4,6 +4,7 @@ use super::key::Moment;
 use super::ledger::SentOrders;
 use super::order::SentOrder;
 use crate::guard::state::cover_line::Told;
+use crate::guard::state::entry_leg::StopAt;
 use crate::guard::state::view::{Resting, View};
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
@@ -36,7 +37,14 @@ impl SentOrders {
         let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
         let resting = view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
         let stops = sent.filter_map(|order| order.stop).map(|stop| stop.px);
-        stops.chain(resting.filter_map(|order| order.child_stop_px)).filter(|px| *px > Decimal::ZERO).collect()
+        stops.chain(resting.filter_map(|order| Some(StopAt::of(order)?.px))).filter(|px| *px > Decimal::ZERO).collect()
+    }
+
+    /// The open orders by id that entries which were sent have come to be, each with the stop that it was judged with.
+    pub(crate) fn judged_resting(&self, view: &View) -> Vec<(u64, Decimal)> {
+        let entries = self.orders.iter().filter(|order| !order.reduce_only);
+        let judged = entries.filter_map(|order| Some((order, order.stop?.px)));
+        judged.flat_map(|(order, px)| order.candidates(view).map(move |shown| (shown.oid, px))).collect()
     }
 
     /// What the venue told to have filled of one side's entries, as far as no read has shown it, and its mean price; `None`

@@ -3,7 +3,7 @@
 use super::key::{Moment, Phase, SentKey};
 use super::pause::Pause;
 use crate::base::address::Cloid;
-use crate::guard::state::exposure::{EntryLeg, StopAt};
+use crate::guard::state::entry_leg::{EntryLeg, StopAt};
 use crate::guard::state::view::{Resting, View};
 use crate::venue::order::{Order, Tif};
 use crate::venue::reply::Status;
@@ -107,7 +107,7 @@ impl SentOrder {
             is_buy: order.is_buy,
             size: order.size,
             px: order.px,
-            stop: order.child_stop_px.map(|px| StopAt { px, is_own: true }),
+            stop: StopAt::of(order),
             reduce_only: order.reduce_only,
             is_immediate: false,
             cloid: order.cloid,
