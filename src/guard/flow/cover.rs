@@ -10,7 +10,7 @@ use crate::guard::state::stop_geometry::StopGeometry;
 use crate::record::risk_record::{LineMoved, RiskRecord};
 use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A stop counts although the loss at it is over the rule's by this share of it: a fee or a tick after an entry that
 /// was cut to the limit makes no other stop of its own.
@@ -95,6 +95,22 @@ pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>)
         let told = guard.sent.told_entries(*asset, side);
         guard.watch.enlarged.insert(*asset, (side, Enlarged { judged_px, told }));
     }
+}
+
+/// Takes note of the sides on which a position has ended since the read before, or may have: the changes, signed, show it, or what
+/// was sent has opened and closed one between both, or closed all and opened some anew.
+pub(crate) fn note_ended(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>, begun_ms: u64) {
+    let assets: BTreeSet<u32> =
+        changes.keys().copied().chain(guard.sent.orders.iter().map(|order| order.asset)).collect();
+    let sides = assets.into_iter().flat_map(|asset| PositionSide::BOTH.map(|side| (asset, side)));
+    let ended = sides.filter(|(asset, side)| {
+        let now = guard.view.position(*asset);
+        let before = side.held(now.saturating_sub(changes.get(asset).copied().unwrap_or_default()));
+        let was_held = !before.is_zero() || !guard.sent.may_have_filled(*asset, *side).is_zero();
+        side.held(now).is_zero() && was_held || guard.sent.may_have_turned(*asset, *side, before)
+    });
+    let ended: Vec<(u32, PositionSide)> = ended.collect();
+    guard.watch.ended_ms.extend(ended.into_iter().map(|key| (key, begun_ms)));
 }
 
 /// Takes note of the positions that the stops which reads have shown leave bare.

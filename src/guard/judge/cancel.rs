@@ -18,7 +18,7 @@ use crate::guard::state::cover::{self, CoverSize, LinePart, side_covered, total_
 use crate::guard::state::cover_line::CoverLine;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::sent::cancel::targets;
-use crate::guard::state::standing_stops::live_for;
+use crate::guard::state::standing_stops::lasting_for;
 use crate::guard::state::view::Resting;
 use crate::venue::action::Action;
 use crate::venue::side::PositionSide;
@@ -263,7 +263,7 @@ impl LostCover {
             return None;
         }
         let mut line = held.cloned().unwrap_or_else(|| CoverLine::new(side, Decimal::ZERO, None));
-        let mut kept = live_for(guard, asset, side);
+        let mut kept = lasting_for(guard, asset, side);
         let of_side = going.iter().filter(|order| side_covered(order.is_buy) == side);
         let named = of_side.filter_map(|order| Some((order.stop_px?, cover::of_resting(order)?)));
         let named: Vec<(Decimal, CoverSize)> = named.collect();

@@ -213,6 +213,10 @@ impl CoverLine {
     /// Whether it is what was held before and more, by the price at which that was added: prices may have been there.
     fn may_have_grown(&self, now: HeldNow) -> bool {
         let (Some(before), Some(mark)) = (self.entry_px, now.mark) else { return true };
+        // The venue told of just that, wherever it trades.
+        if now.by.told.is_some_and(|told| told.size == now.held.saturating_sub(self.held)) {
+            return true;
+        }
         let added_px = added_at((self.held, self.entry_px), (now.held, now.entry_px));
         let prices = [mark, before].into_iter().chain(now.mid);
         let (least, most) = prices.fold((mark, mark), |(least, most), px| (least.min(px), most.max(px)));

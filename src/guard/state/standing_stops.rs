@@ -19,6 +19,8 @@ pub(crate) struct StandingStop {
     pub(crate) shown: Option<(u64, u64)>,
     /// The venue has it: a read showed it, or the venue said that it rests.
     pub(crate) is_live: bool,
+    /// Since when that is known; a read tells it anew.
+    known_ms: Option<u64>,
 }
 
 impl StandingStop {
@@ -35,13 +37,15 @@ pub(crate) fn stops_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<St
     let shown = shown.filter(|order| !guard.sent.is_being_cancelled(order.oid, order.cloid)).filter_map(|order| {
         let shown = Some((order.oid, order.seen_ms));
         let (px, size) = (order.stop_px?, of_resting(order)?);
-        Some(StandingStop { px, size, is_own: order.is_guards(), shown, is_live: true })
+        let (is_own, known_ms) = (order.is_guards(), guard.view.orders_ms);
+        Some(StandingStop { px, size, is_own, shown, is_live: true, known_ms })
     });
     let sent = guard.sent.standing_triggers().filter(|sent| is_here(sent.asset, sent.is_buy));
     let sent = sent.filter(|sent| !sent.cloid.is_some_and(|cloid| guard.view.shows(&cloid))).filter_map(|sent| {
         let (px, size) = sent.stop?;
         let is_own = sent.cloid.is_some_and(|cloid| is_guard_stop(&cloid));
-        Some(StandingStop { px, size, is_own, shown: None, is_live: sent.resting.is_some() })
+        let known_ms = sent.live_ms();
+        Some(StandingStop { px, size, is_own, shown: None, is_live: known_ms.is_some(), known_ms })
     });
     shown.chain(sent).collect()
 }
@@ -49,6 +53,13 @@ pub(crate) fn stops_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<St
 /// Trigger and size of those of them that the venue has.
 pub(crate) fn live_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(Decimal, CoverSize)> {
     stops_for(guard, asset, side).iter().filter(|stop| stop.is_live).map(StandingStop::cover).collect()
+}
+
+/// The same without those that may be gone with a position which has ended since they were last heard of.
+pub(crate) fn lasting_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(Decimal, CoverSize)> {
+    let ended_ms = guard.watch.ended_ms.get(&(asset, side)).copied();
+    let lasts = |stop: &StandingStop| stop.is_live && (ended_ms.is_none() || stop.known_ms > ended_ms);
+    stops_for(guard, asset, side).iter().filter(|stop| lasts(stop)).map(StandingStop::cover).collect()
 }
 
 /// Those of them that more than one read tells of, each as far as both do: the farther trigger, and the smaller size. One whose

@@ -35,6 +35,9 @@ pub(crate) struct Watch {
     /// When a market's position was last seen to change, and when one of its stops was last seen gone.
     pub(crate) changed_ms: BTreeMap<u32, u64>,
     pub(crate) gone_ms: BTreeMap<u32, u64>,
+    /// When the last read of the account began before which all that was held on one side of a market ended, or may have: the
+    /// venue takes the stops of a side that ends away.
+    pub(crate) ended_ms: BTreeMap<(u32, PositionSide), u64>,
 }
 
 impl Watch {

@@ -218,6 +218,22 @@ fn the_guards_stop_is_not_released_for_one_that_is_being_cancelled() {
     assert_eq!(desk.ask(tighter()).reduces().event["post"], json!([]));
 }
 
+/// An answer that comes late tells of what was: by a read that began meanwhile the client's stop has fired.
+#[test]
+fn a_release_does_not_follow_where_a_read_has_missed_the_clients_stop() {
+    for (begun_later, goes) in [(None, true), (Some(false), true), (Some(true), false)] {
+        let mut desk = held(dec!(1), vec![guards(open_stop("ETH", "A", "1960", "1", 2))]);
+        desk.now += 10;
+        let (asked_ms, seq) = (desk.now, desk.ask(tighter()).seq());
+        desk.now += 1_000;
+        begun_later
+            .into_iter()
+            .for_each(|is_later| _ = desk.read_orders(if is_later { asked_ms } else { asked_ms - 1 }));
+        let effects = desk.answer(seq, 0, statuses(json!([{"resting": {"oid": 9}}])));
+        assert_eq!(sends(&effects).len(), usize::from(goes), "{begun_later:?}");
+    }
+}
+
 #[test]
 fn a_release_does_not_follow_once_the_clients_stop_is_being_cancelled() {
     for cancels in [false, true] {

@@ -74,6 +74,15 @@ fn one_that_grew_where_the_market_trades_is_no_other() {
     }
 }
 
+/// What the venue told to have filled explains it at any price, and no more than that.
+#[test]
+fn one_that_grew_by_what_was_told_to_have_filled_is_no_other() {
+    let far = || now(dec!(3), dec!(1910), dec!(1900));
+    for (size, left) in [(dec!(1), dec!(2)), (dec!(0.99), dec!(0)), (dec!(1.01), dec!(0))] {
+        assert_eq!(kept(covered(dec!(2)), told(far(), size, dec!(1730))), left, "{size}");
+    }
+}
+
 /// A bot that enters again as soon as its stop has fired.
 #[test]
 fn one_that_is_just_what_was_told_to_have_filled_is_another() {

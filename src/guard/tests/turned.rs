@@ -43,6 +43,50 @@ fn a_stop_from_before_a_side_may_have_ended_is_no_cover_to_go_by() {
     }
 }
 
+/// The venue takes the stops of a side away that has ended: those that were read, or answered, before that cover nothing of the
+/// position that comes next, until the open orders are read again.
+#[test]
+fn a_stop_from_before_a_position_ended_is_no_cover_of_the_next() {
+    for (between, is_read_again, counts) in
+        [(dec!(0.0001), false, true), (dec!(0), false, false), (dec!(0), true, true), (dec!(-1), false, false)]
+    {
+        let (mut desk, _) =
+            desk(wide(), dec!(1), vec![client_stop("1980", "4"), open_stop("ETH", "A", "1970", "4", 8)]);
+        for szi in [between, dec!(1)] {
+            desk.now += 10;
+            desk.hold("ETH", szi);
+        }
+        if is_read_again {
+            desk.now += 10;
+            desk.read_orders(desk.now);
+        }
+        let sizes = in_front(&desk.ask(cancel(8)));
+        assert_eq!(sizes.is_empty(), counts, "{between} {is_read_again}: {sizes:?}");
+    }
+}
+
+/// The same where no read has shown the one that ended: it was opened and closed between two of them, or turned within one.
+#[test]
+fn a_stop_of_a_position_that_no_read_has_shown_is_no_cover_of_the_next() {
+    for (opened, closed, counts) in [("1", "1", false), ("1", "", true)] {
+        let (mut desk, _) =
+            desk(wide(), dec!(0), vec![client_stop("1980", "4"), open_stop("ETH", "A", "1970", "4", 8)]);
+        let sell = ioc(with(sell(ETH, "2000", closed), "/r", json!(true)));
+        let orders = [(ioc(buy(ETH, "2000", opened)), opened), (sell, closed)];
+        for (oid, (order, size)) in (9..).zip(orders.into_iter().filter(|(_, size)| !size.is_empty())) {
+            let decided = desk.order(order);
+            desk.now += 10;
+            desk.answer(decided.seq(), 0, filled(size, oid));
+        }
+        for szi in [dec!(0), dec!(1)].into_iter().filter(|szi| !counts || !szi.is_zero()) {
+            desk.now += 10;
+            desk.hold("ETH", szi);
+        }
+        let sizes = in_front(&desk.ask(cancel(8)));
+        assert_eq!(sizes.is_empty(), counts, "{closed}: {sizes:?}");
+    }
+}
+
 /// A cancel that was decided on with a stop of the guard's in front of it, which the venue takes now.
 fn cancel_under_way(szi: Decimal, size: &str) -> (Desk, u64) {
     let (mut desk, _) = desk(wide(), szi, vec![client_stop("1980", size)]);

@@ -48,7 +48,7 @@ impl SentOrders {
             let key = SentKey { intent, index, slot };
             if order.is_trigger() {
                 let stop = cover::of_order(order, grouping).and_then(|size| Some((order.market_stop_px()?, size)));
-                self.triggers.push(SentTrigger::new(key, order, stop));
+                self.triggers.push(SentTrigger::new(key, order, stop, now_ms));
             } else {
                 let others = self.orders.iter().filter(|other| other.cloid == order.cloid);
                 let matched_by = MatchedBy::CloidSince(now_ms, others.filter_map(|other| other.oid).collect());
@@ -203,6 +203,7 @@ impl SentOrders {
         let vanished: Vec<SentOrder> = vanished.into_iter().filter(|order| !self.has_moved(order)).collect();
         self.unexplained.clear();
         self.triggers.retain(|trigger| !trigger.phase.is_answered_by(begun_ms));
+        self.triggers.iter_mut().for_each(|trigger| trigger.on_orders_read(view, begun_ms));
         let Self { triggers, cancels, .. } = self;
         cancels.retain(|cancel| {
             let may_take = match cancel.target {

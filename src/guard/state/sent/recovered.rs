@@ -17,7 +17,7 @@ impl SentOrders {
             let key = SentKey { intent, index, slot };
             if order.is_trigger() {
                 let is_own = order.cloid.as_ref().is_some_and(is_guard_stop);
-                self.triggers.extend((!is_own).then(|| SentTrigger::new(key, order, None)));
+                self.triggers.extend((!is_own).then(|| SentTrigger::new(key, order, None, 0)));
                 continue;
             }
             let others = self.orders.iter().filter(|other| other.cloid == order.cloid);

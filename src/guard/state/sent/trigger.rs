@@ -4,7 +4,7 @@
 use super::key::{Phase, SentKey};
 use crate::base::address::Cloid;
 use crate::guard::state::cover::CoverSize;
-use crate::guard::state::view::Resting;
+use crate::guard::state::view::{Resting, View};
 use crate::venue::order::{Order, OrderKind, Tpsl};
 use rust_decimal::Decimal;
 
@@ -24,10 +24,15 @@ pub(crate) struct SentTrigger {
     pub(crate) phase: Phase,
     /// As it rests, once the venue has said so.
     pub(crate) resting: Option<Resting>,
+    sent_ms: u64,
+    /// A read of the open orders that began after it was sent does not show it: whatever an answer says that comes later, it may
+    /// have rested and fired before.
+    is_missed: bool,
 }
 
 impl SentTrigger {
-    pub(crate) fn new(key: SentKey, order: &Order, stop: Option<(Decimal, CoverSize)>) -> Self {
+    /// One that is sent now.
+    pub(crate) fn new(key: SentKey, order: &Order, stop: Option<(Decimal, CoverSize)>, now_ms: u64) -> Self {
         let (asset, is_buy, cloid) = (order.asset, order.is_buy, order.cloid);
         Self {
             key,
@@ -39,6 +44,22 @@ impl SentTrigger {
             cloid,
             phase: Phase::Unanswered,
             resting: None,
+            sent_ms: now_ms,
+            is_missed: false,
+        }
+    }
+
+    /// Takes in a read of the open orders that began at `begun_ms`.
+    pub(super) fn on_orders_read(&mut self, view: &View, begun_ms: u64) {
+        let is_shown = self.cloid.is_some_and(|cloid| view.shows(&cloid));
+        self.is_missed = !is_shown && (self.is_missed || self.phase == Phase::Unanswered && begun_ms >= self.sent_ms);
+    }
+
+    /// Since when the venue is known to have it; `None` where it may not.
+    pub(crate) fn live_ms(&self) -> Option<u64> {
+        match self.phase {
+            Phase::Accepted(at_ms) if self.resting.is_some() && !self.is_missed => Some(at_ms),
+            _ => None,
         }
     }
 }
