@@ -53,7 +53,9 @@ pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced, Veto> {
     let is_shared = |cloid: Cloid| guard.sent.open().any(|order| order.cloid == Some(cloid) && order.reduce_only);
     let may_be_exit = matches!(target, Target::Cloid(cloid) if is_shared(cloid));
     if let Some(old) = resting {
-        let is_entry = old.is_entry() && !may_be_exit;
+        // What is on its way out already makes no more room by this.
+        let is_leaving = guard.sent.is_being_cancelled(old.oid, old.cloid);
+        let is_entry = old.is_entry() && !may_be_exit && !is_leaving;
         return Ok(Replaced { cloid: old.cloid, is_entry, oid: Some(old.oid) });
     }
     if let Some((oid, old)) = paper.and_then(|oid| Some((oid, guard.paper.get(oid)?))) {

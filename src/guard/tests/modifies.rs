@@ -24,6 +24,18 @@ fn the_new_order_is_judged_on_top_of_the_old() {
     assert_eq!(decided.forward()["oid"], 1);
 }
 
+/// The venue may take the second of them first, and the first then finds nothing to replace.
+#[test]
+fn an_entry_that_is_being_replaced_makes_no_room_again() {
+    for (limit, passes) in [(3, true), (2, false)] {
+        let mut desk = Desk::new(Mode::Testnet, Rules { open_orders: limit, ..wide() });
+        desk.show(vec![open("ETH", "B", "1900", "1", 1)]);
+        desk.ask(modify(1, buy(ETH, "1901", "1"))).is("resize", "resized");
+        let decided = desk.ask(modify(1, buy(ETH, "1902", "1")));
+        assert_eq!(decided.code() != "open_orders_limit", passes, "{limit}: {}", decided.event);
+    }
+}
+
 #[test]
 fn every_rule_for_entries_holds() {
     let mut desk = held(dec!(0), vec![open("ETH", "B", "1900", "1", 1), open("ETH", "B", "1900", "1", 2)]);

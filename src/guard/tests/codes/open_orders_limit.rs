@@ -49,7 +49,9 @@ fn a_modify_adds_to_the_open_entries_unless_it_replaces_one() {
         let modifies: Vec<_> = oids.iter().map(|oid| modify(*oid)).collect();
         serde_json::json!({"type": "batchModify", "modifies": modifies})
     };
-    desk.ask(batch(&[1, 2])).resized();
     desk.ask(batch(&[1, 1])).vetoed("duplicate_order").says(&["the same order twice"]);
     desk.ask(batch(&[3])).vetoed("open_orders_limit");
+    desk.ask(batch(&[1, 2])).resized();
+    // What is being replaced makes no room again.
+    desk.ask(batch(&[1, 2])).vetoed("open_orders_limit");
 }
