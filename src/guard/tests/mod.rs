@@ -47,6 +47,7 @@ mod mode_unread;
 mod modes;
 mod modifies;
 mod moves;
+mod moves_again;
 mod once;
 mod opened_anew;
 mod over_limit;

@@ -1,7 +1,9 @@
 //! The ledger: one entry point for each event of a send, so that orders, triggers and cancels never drift apart.
 
 use super::cancel::{SentCancel, targets};
+use super::gone::GoneTrigger;
 use super::key::{Moment, Phase, SentKey};
+use super::lost::NOT_THERE;
 use super::order::{MatchedBy, SentOrder};
 use super::trigger::SentTrigger;
 use super::unshown::Unshown;
@@ -30,6 +32,8 @@ pub(crate) struct SentOrders {
     pub(crate) unshown: Unshown,
     /// Moves of positions since the last read of the open orders, signed, that nothing which was sent explains.
     pub(super) unexplained: Vec<(u32, Decimal)>,
+    /// Triggers that may have fired, and are open no more.
+    pub(super) gone: Vec<GoneTrigger>,
     /// Actions that nobody told of, and of which an order was found.
     pub(super) found: BTreeSet<(u64, usize)>,
 }
@@ -76,6 +80,7 @@ impl SentOrders {
     ) {
         match result {
             SendResult::Answered(reply, _) => {
+                self.resolve_replaced(key, reply, view);
                 self.on_reply(key, reply, at);
                 self.learn_resting(key, action, reply, view, at.now_ms);
             }
@@ -88,12 +93,14 @@ impl SentOrders {
     }
 
     fn on_reply(&mut self, key: (u64, usize), reply: &Reply, at: Moment) {
-        let mut named = Vec::new();
+        let (mut named, mut wrong) = (Vec::new(), Vec::new());
         self.orders.retain_mut(|order| {
             if !order.key.is_of(key) {
                 return true;
             }
             let is_kept = order.on_status(&reply.status(order.key.slot), at);
+            let did = if is_kept && !order.is_told() { order.moved() } else { order.told() };
+            wrong.extend(order.give_back(did).map(|back| ((order.asset, order.is_buy), back)));
             named.extend(order.oid.map(|oid| (oid, order.cloid)));
             is_kept
         });
@@ -101,10 +108,11 @@ impl SentOrders {
             let others = self.orders.iter_mut().filter(|order| order.oid.is_none() && order.cloid == cloid);
             others.for_each(|order| order.is_not(oid));
         }
+        wrong.into_iter().for_each(|(side, (size, read_ms))| self.move_on(side, size, read_ms));
         let is_refused = |key: SentKey| matches!(reply.status(key.slot), Status::Error(_));
         self.triggers.retain(|trigger| !trigger.key.is_of(key) || !is_refused(trigger.key));
         self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(at.now_ms));
-        let mut cancelled = Vec::new();
+        let (mut cancelled, mut not_there) = (Vec::new(), Vec::new());
         self.cancels.retain_mut(|cancel| {
             if !cancel.key.is_of(key) {
                 return true;
@@ -120,8 +128,10 @@ impl SentOrders {
                 _ => false,
             };
             cancel.done = is_done.then_some(at);
-            if let (true, Target::Oid(oid)) = (is_done, cancel.target) {
-                cancelled.push(oid);
+            match (&status, cancel.target) {
+                (_, Target::Oid(oid)) if is_done => cancelled.push(oid),
+                (Status::Error(text), Target::Oid(oid)) if text.contains(NOT_THERE) => not_there.push(oid),
+                _ => {}
             }
             !matches!(status, Status::Error(_))
         });
@@ -129,6 +139,9 @@ impl SentOrders {
         // What the venue says is cancelled is open no more; what it filled before that the next account read tells.
         let gone = self.orders.iter_mut().filter(|order| order.oid.is_some_and(|oid| cancelled.contains(&oid)));
         gone.filter(|order| order.phase.is_open()).for_each(|order| order.phase = Phase::Closed(at));
+        // An exit that it said to rest, and that it does not hold any more, is over as well.
+        let over = self.orders.iter_mut().filter(|order| order.reduce_only && order.phase.is_open());
+        over.filter(|order| order.oid.is_some_and(|oid| not_there.contains(&oid))).for_each(|order| order.close(at));
         let is_cancelled = |resting: &Resting| cancelled.contains(&resting.oid);
         self.triggers.retain(|trigger| !trigger.resting.as_ref().is_some_and(is_cancelled));
     }
@@ -202,7 +215,11 @@ impl SentOrders {
         let vanished: Vec<SentOrder> = orders.map(|order| self.vanished(order, view, at)).collect();
         let vanished: Vec<SentOrder> = vanished.into_iter().filter(|order| !self.has_moved(order)).collect();
         self.unexplained.clear();
-        self.triggers.retain(|trigger| !trigger.phase.is_answered_by(begun_ms));
+        let is_told = |trigger: &SentTrigger| trigger.phase.is_answered_by(begun_ms);
+        let (told, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.triggers).into_iter().partition(is_told);
+        self.triggers = kept;
+        let fired = left.iter().filter(|order| !self.is_being_cancelled(order.oid, order.cloid)).collect::<Vec<_>>();
+        GoneTrigger::on_orders_read(&mut self.gone, view, &fired, &told, at.now_ms);
         self.triggers.iter_mut().for_each(|trigger| trigger.on_orders_read(view, begun_ms));
         let Self { triggers, cancels, .. } = self;
         cancels.retain(|cancel| {

@@ -16,7 +16,7 @@ use serde_json::Value;
 const MOST_AT_ONCE: usize = 4;
 
 /// What the venue says of a cancel for which nothing rests.
-const NOT_THERE: &str = "never placed, already canceled, or filled";
+pub(super) const NOT_THERE: &str = "never placed, already canceled, or filled";
 
 impl SentOrder {
     /// Takes in that nothing more can come of its action, and that no answer has told of it. What can only reduce opens nothing.

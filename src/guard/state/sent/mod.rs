@@ -6,6 +6,7 @@
 
 pub(crate) mod cancel;
 mod fills;
+mod gone;
 pub(crate) mod key;
 pub(crate) mod ledger;
 mod lost;
@@ -13,5 +14,6 @@ mod moves;
 pub(crate) mod order;
 mod pause;
 mod recovered;
+mod replaced;
 pub(crate) mod trigger;
 pub(crate) mod unshown;

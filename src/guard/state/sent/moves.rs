@@ -13,15 +13,34 @@ use std::collections::{BTreeMap, BTreeSet};
 /// As many causes are looked at for one move: every sum of them is tried.
 const MOST_CAUSES: usize = 10;
 
+/// Where a cause is known from, with its place there.
+#[derive(Debug, Clone, Copy)]
+enum Source {
+    /// Open by the last reads, or a trigger that no read has shown.
+    Open,
+    /// An order that was sent.
+    Sent(usize),
+    /// A fill that the venue told of, which no read has shown for long.
+    Unshown(usize),
+    /// A trigger that is open no more.
+    Gone(usize),
+}
+
 /// What may have moved a position between two reads.
 #[derive(Debug, Clone, Copy)]
 struct Cause {
     /// Signed.
     size: Decimal,
-    /// Its place among the orders that were sent, if it is one of them.
-    place: Option<usize>,
+    source: Source,
     /// The venue said that it filled.
     is_told: bool,
+}
+
+impl Cause {
+    /// Something that may have filled, and of which nobody told.
+    fn untold(size: Decimal, source: Source) -> Self {
+        Self { size, source, is_told: false }
+    }
 }
 
 impl SentOrders {
@@ -71,7 +90,7 @@ impl SentOrders {
                     (order.asset, order.is_buy, order.is_told()) == (*asset, *change > Decimal::ZERO, is_told)
                 };
                 let orders = self.unshown.fills.iter_mut().chain(&mut self.orders);
-                left = orders.filter(is_its).fold(left, |left, order| order.on_move(left));
+                left = orders.filter(is_its).fold(left, |left, order| order.on_move(left, read.now_ms));
             }
             if !left.is_zero() {
                 let signed = if *change > Decimal::ZERO { left } else { -left };
@@ -95,6 +114,19 @@ impl SentOrders {
         over.into_iter().filter(SentOrder::is_told).for_each(|order| self.unshown.follow(order));
     }
 
+    /// Puts a move that was wrongly put down to an order down to the others of its side that were on their way when a read begun at
+    /// `read_ms` showed it.
+    pub(super) fn move_on(&mut self, (asset, is_buy): (u32, bool), size: Decimal, read_ms: u64) {
+        let mut left = size;
+        for is_told in [true, false] {
+            let is_its = |order: &&mut SentOrder| {
+                (order.asset, order.is_buy, order.is_told()) == (asset, is_buy, is_told) && order.was_sent_by(read_ms)
+            };
+            let orders = self.unshown.fills.iter_mut().chain(&mut self.orders);
+            left = orders.filter(is_its).fold(left, |left, order| order.on_move(left, read_ms));
+        }
+    }
+
     /// Puts the moves down to all that was told by then, where they come to just that together with some of what else may
     /// have filled: fills in both directions between two reads show only what is left of all. Returns the moves that nothing
     /// explains so.
@@ -109,19 +141,37 @@ impl SentOrders {
             let rest = left.get(&asset).copied().unwrap_or_default().saturating_sub(sum);
             let Some(causes) = fewest(rest, &self.causes(read, view, asset)) else { continue };
             let explained = self.orders.iter_mut().filter(|order| order.asset == asset);
-            explained.filter(|order| order.is_told_before(read)).for_each(SentOrder::take_all);
-            for place in causes.iter().filter_map(|cause| cause.place) {
-                self.orders.get_mut(place).into_iter().for_each(SentOrder::take_all);
-            }
-            let rested = causes.iter().filter(|cause| cause.place.is_none());
-            self.unexplained.extend(rested.map(|cause| (asset, cause.size)));
+            explained.filter(|order| order.is_told_before(read)).for_each(|order| order.take_all(read.now_ms));
+            self.take_causes(asset, &causes, read.now_ms);
             left.remove(&asset);
         }
         left
     }
 
-    /// What else may be in a read of a position: fills that were told of after it began, orders without an answer, and what
-    /// rested by the last reads, where the price has come to it.
+    /// Takes these for shown by a read begun at `read_ms`.
+    fn take_causes(&mut self, asset: u32, causes: &[Cause], read_ms: u64) {
+        let mut gone = Vec::new();
+        for cause in causes {
+            let order = match cause.source {
+                Source::Sent(place) => self.orders.get_mut(place),
+                Source::Unshown(place) => self.unshown.fills.get_mut(place),
+                Source::Gone(place) => {
+                    gone.push(place);
+                    None
+                }
+                Source::Open => {
+                    self.unexplained.push((asset, cause.size));
+                    None
+                }
+            };
+            order.into_iter().for_each(|order| order.take_all(read_ms));
+        }
+        gone.sort_unstable();
+        gone.into_iter().rev().for_each(|place| _ = self.gone.remove(place));
+    }
+
+    /// What else may be in a read of a position: fills that were told of after it began, or long before, orders without an answer, and
+    /// what rested by the last reads, or a moment ago, where the price has come to it.
     fn causes(&self, read: Moment, view: &View, asset: u32) -> Vec<Cause> {
         let is_of = |order: &&Resting| order.asset == asset;
         // The account's own price may be newer than the mids, and older.
@@ -137,21 +187,26 @@ impl SentOrders {
         };
         let signed = |size: Decimal, is_buy: bool| if is_buy { size } else { -size };
         let rested = view.orders.values().filter(is_of).filter(is_filled);
-        let rested = rested.map(|order| Cause { size: signed(order.size, order.is_buy), place: None, is_told: false });
+        let rested = rested.map(|order| Cause::untold(signed(order.size, order.is_buy), Source::Open));
         let fired = self
             .triggers
             .iter()
             .filter(|trigger| trigger.asset == asset && trigger.fires.is_some_and(|(px, is_low)| is_met(px, is_low)));
-        let fired =
-            fired.map(|trigger| Cause { size: signed(trigger.size, trigger.is_buy), place: None, is_told: false });
+        let fired = fired.map(|trigger| Cause::untold(signed(trigger.size, trigger.is_buy), Source::Open));
+        let gone = self.gone.iter().enumerate().filter(|(_, gone)| gone.asset == asset);
+        let gone = gone.filter(|(_, gone)| is_met(gone.fires.0, gone.fires.1));
+        let gone = gone.map(|(place, gone)| Cause::untold(gone.size, Source::Gone(place)));
+        let unshown = self.unshown.fills.iter().enumerate().filter(|(_, order)| order.asset == asset);
+        let unshown = unshown.map(|(place, order)| (order, Source::Unshown(place)));
         let sent = self.orders.iter().enumerate().filter(|(_, order)| {
             order.asset == asset
                 && !order.is_told_before(read)
                 && (order.is_told() || order.is_immediate || is_met(order.px, order.is_buy))
         });
-        let sent =
-            sent.map(|(place, order)| Cause { size: order.unmoved(), place: Some(place), is_told: order.is_told() });
-        let mut causes: Vec<Cause> = sent.chain(fired).chain(rested).filter(|cause| !cause.size.is_zero()).collect();
+        let sent = sent.map(|(place, order)| (order, Source::Sent(place))).chain(unshown);
+        let sent = sent.map(|(order, source)| Cause { size: order.unmoved(), source, is_told: order.is_told() });
+        let mut causes: Vec<Cause> =
+            sent.chain(fired).chain(rested).chain(gone).filter(|cause| !cause.size.is_zero()).collect();
         causes.sort_by_key(|cause| !cause.is_told);
         causes.truncate(MOST_CAUSES);
         causes

@@ -50,6 +50,8 @@ pub(crate) struct SentOrder {
     told_px: Option<Decimal>,
     /// How much of the position's moves since it was sent is put down to it.
     moved: Decimal,
+    /// When the last read that was put down to it began.
+    moved_ms: u64,
     /// When its own status was asked for last, and how often in a row the venue did not know it.
     asked_ms: Option<u64>,
     unknown: u32,
@@ -91,6 +93,7 @@ impl SentOrder {
             told: Decimal::ZERO,
             told_px: None,
             moved: Decimal::ZERO,
+            moved_ms: 0,
             asked_ms: None,
             unknown: 0,
             resting: None,
@@ -117,6 +120,7 @@ impl SentOrder {
             told: Decimal::ZERO,
             told_px: None,
             moved: Decimal::ZERO,
+            moved_ms: 0,
             asked_ms: None,
             unknown: 0,
             resting: None,
@@ -220,9 +224,13 @@ impl SentOrder {
         self.moved >= self.size
     }
 
-    /// Takes its share of a move of the position by `left` towards its side; returns what is left for others.
-    pub(crate) fn on_move(&mut self, left: Decimal) -> Decimal {
+    /// Takes its share of a move of the position by `left` towards its side, which a read begun at `read_ms` shows; returns what is
+    /// left for others.
+    pub(crate) fn on_move(&mut self, left: Decimal, read_ms: u64) -> Decimal {
         let part = self.most().saturating_sub(self.moved).max(Decimal::ZERO).min(left);
+        if !part.is_zero() {
+            self.moved_ms = read_ms;
+        }
         self.moved = self.moved.saturating_add(part);
         left.saturating_sub(part)
     }
@@ -273,9 +281,23 @@ impl SentOrder {
         self.told_px
     }
 
-    /// Takes all of it for shown.
-    pub(crate) fn take_all(&mut self) {
-        self.moved = self.most();
+    /// Takes all of it for shown by a read begun at `read_ms`.
+    pub(crate) fn take_all(&mut self, read_ms: u64) {
+        (self.moved, self.moved_ms) = (self.most(), read_ms);
+    }
+
+    /// Gives back what was put down to it beyond what the venue says it did, with when that read began: something else did that.
+    pub(super) fn give_back(&mut self, did: Decimal) -> Option<(Decimal, u64)> {
+        let more = self.moved.saturating_sub(did);
+        (more > Decimal::ZERO).then(|| {
+            self.moved = did;
+            (more, self.moved_ms)
+        })
+    }
+
+    /// Whether it had been sent by then.
+    pub(super) fn was_sent_by(&self, at_ms: u64) -> bool {
+        matches!(self.matched_by, MatchedBy::CloidSince(since_ms, _) if since_ms <= at_ms)
     }
 
     fn is_over_by(&self, read: Moment) -> bool {
