@@ -1,4 +1,5 @@
-//! What is held, and what rests, loses what its stop lets it lose: also where that is not among the open orders that were read.
+//! Positions and resting entries lose as much as their stops let them lose: also where those are not among the open orders that
+//! were read.
 
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};

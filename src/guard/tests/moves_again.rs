@@ -1,4 +1,4 @@
-//! What moved a position is found out late: by an answer that says who did not, by a price that is read after the orders, or by
+//! Moves of a position whose cause is found out late: by an answer that says who did not, by a price that is read after the orders, or by
 //! what an answer says is over. Until then an order that closes what is held would be taken for an entry, or the other way round.
 
 use rust_decimal::dec;

@@ -4,6 +4,9 @@ use super::key::{Moment, SentKey};
 use crate::base::address::Cloid;
 use crate::venue::action::{Action, Target};
 
+/// What the venue says of a cancel for which nothing rests.
+pub(super) const NOT_THERE: &str = "never placed, already canceled, or filled";
+
 /// A cancel, or the part of a modify that takes the old order away.
 #[derive(Debug, Clone)]
 pub(crate) struct SentCancel {

@@ -1,9 +1,8 @@
 //! The ledger: one entry point for each event of a send, so that orders, triggers and cancels never drift apart.
 
-use super::cancel::{SentCancel, targets};
+use super::cancel::{NOT_THERE, SentCancel, targets};
 use super::gone::GoneTrigger;
 use super::key::{Moment, Phase, SentKey};
-use super::lost::NOT_THERE;
 use super::order::{MatchedBy, SentOrder};
 use super::trigger::SentTrigger;
 use super::unshown::Unshown;

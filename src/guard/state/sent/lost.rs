@@ -3,6 +3,7 @@
 //! A read is as old as the venue likes to have it, so neither a read that misses an order nor the time that has passed says that
 //! the order is gone. What the venue answers to a cancel says so: that comes from its books and not from a picture of them.
 
+use super::cancel::NOT_THERE;
 use super::key::Moment;
 use super::ledger::SentOrders;
 use super::order::SentOrder;
@@ -14,9 +15,6 @@ use serde_json::Value;
 
 /// Orders whose status is asked for after one read of the open orders, or that are taken back at once, at most.
 const MOST_AT_ONCE: usize = 4;
-
-/// What the venue says of a cancel for which nothing rests.
-pub(super) const NOT_THERE: &str = "never placed, already canceled, or filled";
 
 impl SentOrder {
     /// Takes in that nothing more can come of its action, and that no answer has told of it. What can only reduce opens nothing.
