@@ -6,6 +6,9 @@
 /// Most characters of [`short`].
 const SHORT: usize = 64;
 
+/// Most hex digits in a row that are shown: those of an address.
+const MOST_DIGITS: usize = 40;
+
 /// `text` with each control character as a space, cut to `most` characters.
 #[must_use]
 pub fn one_line(text: &str, most: usize) -> String {
@@ -24,10 +27,39 @@ pub fn visible(text: &str, most: usize) -> String {
     ellipsis(text.chars().filter_map(seen), most)
 }
 
-/// The start of a text that came from outside, short enough for an error line: at most 64 characters, then `…`.
+/// The start of a text that came from outside, short enough for an error line: at most 64 characters, then `…`. What may
+/// be a key in it is left out.
 #[must_use]
 pub fn short(text: &str) -> String {
-    ellipsis(text.chars(), SHORT)
+    start(text, SHORT)
+}
+
+/// The same with another length.
+#[must_use]
+pub fn start(text: &str, most: usize) -> String {
+    ellipsis(without_keys(text).chars(), most)
+}
+
+/// `text` without what may be a key or most of one: whoever gave it where it does not belong must not find it in a log
+/// too. To be asked before a text is cut, for of a key that is cut too much is left.
+#[must_use]
+pub fn without_keys(text: &str) -> String {
+    let (mut told, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(|letter: char| letter.is_ascii_hexdigit()) {
+        let (before, found) = rest.split_at(at);
+        let end = found.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(found.len());
+        let (digits, after) = found.split_at(end);
+        told.push_str(before);
+        if digits.len() <= MOST_DIGITS {
+            told.push_str(digits);
+        } else {
+            told.truncate(told.strip_suffix("0x").map_or(told.len(), str::len));
+            told.push_str(&format!("({} hex digits, as of a key)", digits.len()));
+        }
+        rest = after;
+    }
+    told.push_str(rest);
+    told
 }
 
 /// The first `most` characters of `text`.
@@ -82,5 +114,18 @@ mod tests {
         assert_eq!(visible(&text, 64), format!("{}…", "é".repeat(64)));
         assert_eq!(short(&text), format!("{}…", "é".repeat(64)));
         assert_eq!(short("all of it"), "all of it");
+    }
+
+    #[test]
+    fn what_may_be_a_key_is_left_out_before_a_text_is_cut() {
+        let address = format!("0x{}", "a1".repeat(20));
+        assert_eq!(without_keys(&format!("x = \"{address}\"")), format!("x = \"{address}\""));
+        for (digits, prefix) in [(41, ""), (63, "0x"), (64, "0x"), (64, ""), (130, "0x")] {
+            let key = format!("{prefix}{}", "F".repeat(digits));
+            let left = format!("({digits} hex digits, as of a key)");
+            assert_eq!(without_keys(&key), left);
+            assert_eq!(short(&format!("\"{key}\"")), format!("\"{left}\""));
+            assert_eq!(without_keys(&format!("é{key}, 0x12 and {key}é")), format!("é{left}, 0x12 and {left}é"));
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::output::print;
 use super::refusal::Refusal;
 use super::{equity, explain, waiting};
 use crate::base::amount::to_wire;
-use crate::home::Home;
+use crate::home::{Home, HomeError, local_url};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -18,12 +18,21 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let config = configured(home)?;
+    // Anyone may look at it, and `run` would refuse this home.
+    if let Err(error @ HomeError::Exposed(..)) = home.require_own() {
+        return Err(Refusal::Home(error));
+    }
+    let base_url = match config.listen.port() {
+        0 => "a free port at each start; the service's log says which".to_owned(),
+        _ => format!("{}, without https: the bot reaches the guard on its own machine", local_url(config.listen)),
+    };
     let mut out = format!(
-        "{} is valid\nmode     {}\naccount  {} on {}\nlisten   {}\nip share {} ({} weight a minute)\nclients  {}\nrules    {}\n",
+        "{} is valid\nmode     {}\naccount  {} on {}\nvenue    {}\nlisten   {}\nbase URL {base_url}\nip share {} ({} weight a minute)\nclients  {}\nrules    {}\n",
         home.config_file().display(),
         config.mode,
         config.account,
         config.account_network,
+        config.venue_url(),
         config.listen,
         config.ip_share,
         config.ip_share.budget_per_minute(),

@@ -24,9 +24,13 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         _ = fs::remove_file(&args.out);
         return Err(refusal);
     }
-    print(&format!(
+    let told = print(&format!(
         "client key      in {}\nclient address  {}\nA running service accepts it after a restart.\n",
         args.out.display(),
         key.address(),
-    ))
+    ));
+    told.map_err(|refusal| {
+        _ = fs::remove_file(&args.out);
+        locked.undone(refusal)
+    })
 }

@@ -1,5 +1,7 @@
 //! `config set`: changes one value of the config, and says in words what it was and what it is. All else stays as it is.
 
+use std::net::SocketAddr;
+
 use clap::ValueEnum;
 use rust_decimal::Decimal;
 
@@ -52,12 +54,13 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     let Change { key, value, config, words } = change;
     set_value(&locked.path, &locked.text, key, value.as_deref(), config).map_err(Refusal::Config)?;
-    print(&format!(
+    let told = print(&format!(
         "{}\nWritten to {}. A running service takes it at its next start; `svc-guard check-config --explain` shows what the \
          rules come to in USDC.\n",
         words.join("\n"),
         locked.path.display(),
-    ))
+    ));
+    told.map_err(|refusal| locked.undone(refusal))
 }
 
 fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
@@ -77,7 +80,7 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
             let listen = parse_listen(typed).map_err(bad)?;
             let mut words = line("listen", config.listen.to_string(), listen.to_string());
             if !words.is_empty() {
-                words.push(format!("The bot's base URL is {} from then on.", local_url(listen)));
+                words.extend(at(listen));
             }
             Change { key: "listen", value: Some(listen.to_string()), config: Config { listen, ..new }, words }
         }
@@ -98,6 +101,16 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
             Change { key: "equity_cap", value, config: Config { equity_cap: cap, ..new }, words }
         }
     })
+}
+
+/// What a new listen address means for the bot and for others.
+fn at(listen: SocketAddr) -> Vec<String> {
+    let url = match listen.port() {
+        0 => "The system chooses a free port at each start; the service's log says which.".to_owned(),
+        _ => format!("The bot's base URL is {} from then on.", local_url(listen)),
+    };
+    let warning = format!("Warning: {listen} is not this machine's alone; other machines may reach it.");
+    [url].into_iter().chain((!listen.ip().is_loopback()).then_some(warning)).collect()
 }
 
 const UNCHANGED: &str = "the config is left as it is";

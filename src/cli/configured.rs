@@ -1,11 +1,17 @@
 //! The config of a home that is set up: read, or held under a lock while it is changed.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::refusal::Refusal;
 use crate::base::address::Address;
-use crate::home::{Config, Home, HomeLock, LoadedConfig, add_client, load};
+use crate::base::files::read_trusted;
+use crate::base::kill_watch::KillWatch;
+use crate::home::{Config, Home, HomeLock, LoadedConfig, add_client, load, put_back};
+
+/// Longest file with an address.
+const MAX_ADDRESS: u64 = 100;
 
 /// The config of a home that is set up.
 pub(super) fn configured(home: &Home) -> Result<Config, Refusal> {
@@ -13,6 +19,18 @@ pub(super) fn configured(home: &Home) -> Result<Config, Refusal> {
         LoadedConfig::SetUp(config) => Ok(*config),
         LoadedConfig::NotSetUp(_) => Err(Refusal::NotSetUp(home.config_file())),
     }
+}
+
+/// Where the service that runs on this home listens, as it left word; none where none runs, or that cannot be seen. The
+/// config may have changed since its start, and a flag may have named another address.
+pub(super) fn running(home: &Home) -> Option<SocketAddr> {
+    KillWatch::is_watched(&home.kill_file()).filter(|is_watched| *is_watched)?;
+    left(home)
+}
+
+/// Where the last service of this home said that it listens.
+pub(super) fn left(home: &Home) -> Option<SocketAddr> {
+    read_trusted(&home.address_file(), &home.trusted(), MAX_ADDRESS).ok()?.trim().parse().ok()
 }
 
 /// A config that no other command changes while this lives.
@@ -33,6 +51,17 @@ impl LockedConfig {
         // The same file was read and judged just now, under the lock.
         let text = fs::read_to_string(&path).map_err(|error| Refusal::Io("read the config", error))?;
         Ok(Self { config, path, text, _lock: lock })
+    }
+
+    /// Takes a change back whose result could not be told, for this reason; where that fails, the refusal says so.
+    pub(super) fn undone(&self, refusal: Refusal) -> Refusal {
+        match put_back(&self.path, &self.text) {
+            Ok(()) => refusal,
+            Err(error) => {
+                let done = format!("{} is changed, and could not be put back ({error})", self.path.display());
+                Refusal::Untold(done, refusal.to_string())
+            }
+        }
     }
 
     /// Lists a client in the config.

@@ -69,13 +69,12 @@ pub(super) fn key_file(flag: Option<PathBuf>) -> Option<PathBuf> {
 }
 
 /// `--container` or `SVC_GUARD_CONTAINER`.
-pub(super) fn container(flag: bool) -> Result<bool, Refusal> {
-    let said = parsed(flag.then_some(true), "SVC_GUARD_CONTAINER", |text| match text {
+pub(super) fn container(flag: bool) -> Result<Option<bool>, Refusal> {
+    parsed(flag.then_some(true), "SVC_GUARD_CONTAINER", |text| match text {
         "1" | "true" | "yes" => Ok(true),
         "0" | "false" | "no" => Ok(false),
         _ => Err("must be 1, true, yes, 0, false or no".to_owned()),
-    })?;
-    Ok(said.unwrap_or(false))
+    })
 }
 
 /// `SVC_MAINNET_CONFIRM`: the account's address, said by a person at every mainnet start.

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::configured::configured;
+use super::configured::{configured, running};
 use super::refusal::Refusal;
 use super::{environment, local_http};
 use crate::base::origin::Origin;
@@ -42,9 +42,8 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 
 fn check(args: Args, home: &Home) -> Result<(), String> {
     let is_to_trade = args.trading;
-    let base = base_url(args, home)?;
-    let (status, body) = local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY)
-        .map_err(|error| format!("no answer from {base}: {error}"))?;
+    let urls = base_urls(args, home)?;
+    let (base, (status, body)) = answer(&urls)?;
     match status {
         200 if !is_to_trade => Ok(()),
         200 => match serde_json::from_slice::<Health<'_>>(&body) {
@@ -60,15 +59,40 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
     }
 }
 
-fn base_url(args: Args, home: &Home) -> Result<String, String> {
+/// The first answer, and who gave it.
+fn answer(urls: &[String]) -> Result<(&str, (u16, Vec<u8>)), String> {
+    let mut silent = Vec::new();
+    for base in urls {
+        match local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY) {
+            Ok(answer) => return Ok((base, answer)),
+            Err(error) => silent.push(format!("no answer from {base}: {error}")),
+        }
+    }
+    Err(format!(
+        "{}; `svc-guard run` starts the service where it is down, --listen L or --url URL names another address",
+        silent.join("; ")
+    ))
+}
+
+/// Where the service may be: where it was said to be, or where the one that runs on this home left word that it listens,
+/// and where its config says.
+fn base_urls(args: Args, home: &Home) -> Result<Vec<String>, String> {
     if let Some(url) = args.url {
         let url = Origin::parse(&url).map_err(|_| "--url must be http://host:port".to_owned())?;
-        return Ok(url.as_str().to_owned());
+        return Ok(vec![url.as_str().to_owned()]);
     }
-    match environment::listen(args.listen).map_err(|refusal| refusal.to_string())? {
-        Some(listen) => Ok(local_url(listen)),
-        None => configured(home).map(|config| local_url(config.listen)).map_err(|refusal| refusal.to_string()),
+    if let Some(listen) = environment::listen(args.listen).map_err(|refusal| refusal.to_string())? {
+        return Ok(vec![local_url(listen)]);
     }
+    let config = configured(home).map(|config| config.listen).map_err(|refusal| refusal.to_string());
+    let mut places: Vec<SocketAddr> = running(home).into_iter().collect();
+    match config {
+        Ok(listen) => places.push(listen),
+        Err(why) if places.is_empty() => return Err(why),
+        Err(_) => {}
+    }
+    places.dedup();
+    Ok(places.into_iter().map(local_url).collect())
 }
 
 /// What keeps the service from something, in one line; `None` where nothing does.

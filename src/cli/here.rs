@@ -34,6 +34,19 @@ fn with(text: &str, flags: &str) -> String {
     commands.collect::<Vec<_>>().join("`")
 }
 
+/// Whether the command line, as it was typed, is one that pulls the kill switch.
+pub(super) fn is_kill(words: impl Iterator<Item = OsString>) -> bool {
+    let mut words = words.skip(1);
+    while let Some(word) = words.next() {
+        match word.to_string_lossy().as_ref() {
+            "--home" | "--config" => _ = words.next(),
+            flag if flag.starts_with('-') => {}
+            command => return command == "kill",
+        }
+    }
+    false
+}
+
 /// The flags that name the home and the config, as absolute paths: a suggestion may be typed elsewhere.
 fn flags(words: impl Iterator<Item = OsString>, variable: Option<OsString>) -> String {
     let mut words = words.skip(1);
@@ -82,5 +95,19 @@ mod tests {
         assert_eq!(said, "run `svc-guard --home /x init`, not svc-guard run; `A=1 svc-guard --home /x run`");
         assert_eq!(with("`svc-guard init`", ""), "`svc-guard init`");
         assert_eq!(word(Path::new("/it's")), r"'/it'\''s'");
+    }
+
+    #[test]
+    fn a_kill_is_known_by_its_place() {
+        for (line, expected) in [
+            ("svc-guard kill", true),
+            ("svc-guard --home kill kill --reason", true),
+            ("svc-guard --home=/x --what kill --reason", true),
+            ("svc-guard journal-init --note kill", false),
+            ("svc-guard --home kill", false),
+            ("svc-guard", false),
+        ] {
+            assert_eq!(is_kill(line.split(' ').map(OsString::from)), expected, "{line}");
+        }
     }
 }

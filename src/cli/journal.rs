@@ -4,7 +4,7 @@ use rust_decimal::Decimal;
 
 use super::configured::configured;
 use super::equity::{self, Measured};
-use super::output::print;
+use super::output::{print, report};
 use super::refusal::Refusal;
 use super::{mainnet, values};
 use crate::base::amount::{percent_of, to_wire};
@@ -54,13 +54,10 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     });
     let _lock = home.lock().map_err(Refusal::Home)?;
     home.create().map_err(Refusal::Home)?;
-    journal::create_risk(&dir, &record.to_line()).map_err(Refusal::Journal)?;
-    print(&format!(
-        "The risk journal for {} of {} starts at an equity of {} USDC.\n",
-        args.mode,
-        config.account,
-        to_wire(equity)
-    ))
+    journal::create_risk(&dir, &record.to_line()).map_err(|error| Refusal::Journal(error, args.mode))?;
+    let (mode, account) = (args.mode, config.account);
+    let done = format!("The risk journal for {mode} of {account} starts at an equity of {} USDC.", to_wire(equity));
+    report(&format!("{done}\n"), &done)
 }
 
 /// Clears a drawdown halt: the peak starts anew at the account's equity now.
@@ -70,11 +67,11 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let options = Options { fallback: config.journal_fallback.clone(), owner, ..Options::default() };
     let dir = home.journal_dir(args.mode, config.account);
     // Looked at before it is opened, so that a refusal leaves nothing behind.
-    let lines: Result<Vec<String>, _> = read_risk(&dir).map_err(Refusal::Journal)?.collect();
-    let lines = lines.map_err(Refusal::Journal)?;
+    let lines: Result<Vec<String>, _> = read_risk(&dir).map_err(|error| Refusal::Journal(error, args.mode))?.collect();
+    let lines = lines.map_err(|error| Refusal::Journal(error, args.mode))?;
     refuse_unless_stopped(&lines)?;
     // Locked from here on: a service that runs, or starts meanwhile, is noticed.
-    let (mut store, opened) = journal::open(&dir, &options).map_err(Refusal::Journal)?;
+    let (mut store, opened) = journal::open(&dir, &options).map_err(|error| Refusal::Journal(error, args.mode))?;
     refuse_unless_stopped(&opened.risk)?;
     let Measured { equity, venue_ms } = equity::now(&config)?;
     let (at_ms, note) = (now_ms(), args.note.clone());
@@ -82,7 +79,8 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let line = RiskLine { text: record.to_line() };
     store.append(now_ms(), Vec::new(), vec![line]).map_err(Refusal::NotWritten)?;
     let still = days_loss(&config, &opened.risk, equity, day_of(venue_ms)).unwrap_or_default();
-    print(&format!("The drawdown halt is cleared; the peak starts anew at {} USDC.\n{still}", to_wire(equity)))
+    let done = format!("The drawdown halt is cleared; the peak starts anew at {} USDC.", to_wire(equity));
+    report(&format!("{done}\n{still}"), &done)
 }
 
 /// What to say where the day's own loss is at its limit: the next start halts for the rest of the day.
@@ -146,8 +144,10 @@ fn is_stopped(records: &[String]) -> bool {
 
 pub(super) fn show(args: &ShowArgs, home: &Home) -> Result<(), Refusal> {
     let config = configured(home)?;
-    for line in read_risk(&home.journal_dir(args.mode, config.account)).map_err(Refusal::Journal)? {
-        print(&format!("{}\n", line.map_err(Refusal::Journal)?))?;
+    for line in
+        read_risk(&home.journal_dir(args.mode, config.account)).map_err(|error| Refusal::Journal(error, args.mode))?
+    {
+        print(&format!("{}\n", line.map_err(|error| Refusal::Journal(error, args.mode))?))?;
     }
     Ok(())
 }

@@ -35,5 +35,6 @@ pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
             "; recorded as api_wallet in the config"
         }
     };
-    print(&format!("{} is an API wallet of {}{recorded}\n", key.address(), config.account))
+    let told = print(&format!("{} is an API wallet of {}{recorded}\n", key.address(), config.account));
+    told.map_err(|refusal| if recorded.is_empty() { refusal } else { locked.undone(refusal) })
 }

@@ -1,7 +1,7 @@
 //! `key replace`: another API wallet's key in the place of the one that ended or was lost. Clients, rules and journals stay.
 
 use super::configured::LockedConfig;
-use super::output::{print, say};
+use super::output::{report, say};
 use super::refusal::Refusal;
 use super::set_up::{Stored, replace_key};
 use super::{key_stdin, wallet};
@@ -46,7 +46,6 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let earlier = before.map_or_else(String::new, |before| {
         format!("The earlier one, {before}, is used no more: take its approval back at the venue.\n")
     });
-    print(&format!(
-        "The API wallet is {address} from now on, {place}\n{earlier}A running service takes it at its next start.\n"
-    ))
+    let done = format!("The API wallet is {address} from now on, {place}");
+    report(&format!("{done}\n{earlier}A running service takes it at its next start.\n"), &done)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::kill_told::{Watcher, elsewhere, left};
-use super::output::print;
+use super::output::report;
 use super::refusal::Refusal;
 use super::waiting;
 use crate::base::kill_file::Pulled;
@@ -38,7 +38,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     if KillWatch::is_watched(&kill) == Some(false) {
         return Err(Refusal::Unheard(kill.path().to_owned(), kill.reason(), elsewhere(home)));
     }
-    print(&format!("{found}: {}\n", kill.reason()))?;
+    let done = format!("the kill switch is pulled ({})", kill.reason());
+    report(&format!("{found}: {}\n", kill.reason()), &done)?;
     let heard = watcher.until(HEARD_WITHIN, |status| status.killed.is_some());
     let told = match &heard {
         Ok(status) if status.killed.is_none() => "the guard answers, and has not taken it in yet".to_owned(),
@@ -47,21 +48,21 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         Ok(status) => format!("killed; closing {}", left(status)),
         Err(why) => format!("a guard runs on this home, and did not say within 2 s what it does ({why})"),
     };
-    print(&format!("{told}\nOnly a person releases it: remove {path} and restart the service.\n"))?;
+    report(&format!("{told}\nOnly a person releases it: remove {path} and restart the service.\n"), &done)?;
     match (args.wait, heard) {
         (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
-        (Some(seconds), _) => wait(&watcher, seconds),
+        (Some(seconds), _) => wait(&watcher, seconds, &done),
         (None, _) => Ok(()),
     }
 }
 
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
-fn wait(watcher: &Watcher, seconds: u16) -> Result<(), Refusal> {
+fn wait(watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
     let patience = Duration::from_secs(seconds.into());
     let answer =
         waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
     match answer {
-        Ok(status) if watcher.is_flat(&status) => print(&format!("flat: {}\n", left(&status))),
+        Ok(status) if watcher.is_flat(&status) => report(&format!("flat: {}\n", left(&status)), done),
         Ok(status) => {
             let why =
                 status.alerts.iter().take(MOST_ALERTS).map(|alert| format!("; {}", alert.text)).collect::<String>();

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::configured::configured;
+use super::configured::{configured, left as left_address};
 use super::{environment, local_http};
-use crate::base::files::read_trusted;
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::home::{Home, SERVICE_HOME, local_url};
@@ -19,8 +18,6 @@ const EVERY: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Most bytes of a status: thousands of orders fit.
 const MAX_STATUS: u64 = 8 * 1024 * 1024;
-/// Longest file with an address.
-const MAX_ADDRESS: u64 = 100;
 
 /// The guard that watches a home's kill file.
 pub(super) struct Watcher {
@@ -32,8 +29,7 @@ pub(super) struct Watcher {
 impl Watcher {
     /// The guard of this home, by the address that it left there, and by its config's.
     pub(super) fn of(home: &Home) -> Self {
-        let left = read_trusted(&home.address_file(), &home.trusted(), MAX_ADDRESS).ok();
-        let left = left.and_then(|text| text.trim().parse().ok());
+        let left = left_address(home);
         let named = environment::listen(None).ok().flatten();
         let config = configured(home).ok().map(|config| config.listen);
         let mut urls: Vec<String> = [left, named, config].into_iter().flatten().map(local_url).collect();

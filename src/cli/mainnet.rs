@@ -64,9 +64,9 @@ pub(super) fn check(config: &Config, home: &Home, key_stdin: bool) -> Result<(),
 fn journal_gap(config: &Config, home: &Home) -> Result<Option<MainnetGap>, Refusal> {
     let mut lines = match read_risk(&home.journal_dir(Mode::Mainnet, config.account)) {
         Err(OpenError::NoRiskJournal(_)) => return Ok(Some(MainnetGap::NoJournal(config.account))),
-        lines => lines.map_err(Refusal::Journal)?,
+        lines => lines.map_err(|error| Refusal::Journal(error, Mode::Mainnet))?,
     };
-    let first = lines.next().transpose().map_err(Refusal::Journal)?.unwrap_or_default();
+    let first = lines.next().transpose().map_err(|error| Refusal::Journal(error, Mode::Mainnet))?.unwrap_or_default();
     // Damage is reported with its file, line and byte when the journal is verified.
     let Ok(record) = serde_json::from_str::<Value>(&first) else { return Ok(None) };
     let says = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("nothing").to_owned();

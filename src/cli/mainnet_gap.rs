@@ -36,7 +36,9 @@ pub(super) enum MainnetGap {
     #[error("SVC_MAINNET_CONFIRM must be the account {0}, not {1}")]
     ConfirmedOther(Address, Address),
     /// There is no risk journal for mainnet and this account.
-    #[error("a risk journal for mainnet and {0} (`svc-guard journal-init --mode mainnet`)")]
+    #[error(
+        "a risk journal for mainnet and {0} (`SVC_MAINNET_CONFIRM={0} svc-guard journal-init --mode mainnet --note TEXT`)"
+    )]
     NoJournal(Address),
     /// The risk journal that stands there was started for something else (the account, what it says).
     #[error("a risk journal for mainnet and {0}: the one there was started for {1}")]

@@ -70,7 +70,7 @@ fn key(args: &Args) -> Result<Key, Refusal> {
     match &args.key_file {
         _ if args.read_only => Ok(Key::None),
         Some(file) => {
-            let reading = read_key_file(file, in_container(false, Path::new("/"))).map_err(Refusal::Key)?;
+            let reading = read_key_file(file, in_container(None, Path::new("/"))).map_err(Refusal::Key)?;
             reading.warning.iter().for_each(|warning| say(&format!("warning: {warning}")));
             Ok(Key::Given(reading.key))
         }

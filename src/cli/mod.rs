@@ -135,7 +135,7 @@ pub fn main() -> ExitCode {
             _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
-        Err(error) => Err(renamed_commands::replacement(&error).unwrap_or_else(|| usage::refusal(&error))),
+        Err(error) => Err(not_read(&error)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -147,6 +147,13 @@ pub fn main() -> ExitCode {
             ExitCode::from(refusal.exit_code())
         }
     }
+}
+
+/// The refusal of a command line that cannot be read.
+fn not_read(error: &clap::Error) -> Refusal {
+    let refusal = renamed_commands::replacement(error).unwrap_or_else(|| usage::refusal(error));
+    // Who pulls the switch must not think that it was pulled.
+    if here::is_kill(std::env::args_os()) { Refusal::KillNotRead(refusal.to_string()) } else { refusal }
 }
 
 impl Cli {

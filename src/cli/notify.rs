@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::configured::running;
 use super::environment;
-use super::output::print;
+use super::output::{print, say};
 use super::refusal::Refusal;
-use crate::base::files::read_trusted;
+use crate::base::files::{FileError, Why, read_trusted};
 use crate::base::log_line::Reader;
 use crate::home::{Home, LoadedConfig, in_container, load, local_url};
 use crate::journal::read_events;
@@ -70,7 +71,16 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         _ => None,
     };
     let set_up = guard.as_ref().map(|guard| local_url(guard.listen));
-    let url = own.guard_url.or_else(|| config.guard.clone()).or(set_up);
+    let url_named = own.guard_url.or_else(|| config.guard.clone());
+    if let (None, Some(later), Some(now)) = (&url_named, &set_up, running(home).map(local_url))
+        && now != *later
+    {
+        say(&format!(
+            "the guard that runs on this home listens on {now}, and its config says {later}, where it is told of from its \
+             next start on; `svc-guard notify --guard-url {now}` tells of it now"
+        ));
+    }
+    let url = url_named.or(set_up);
     let named = own.journal.is_some();
     let journal = own.journal.or_else(|| guard.map(|guard| home.journal_dir(guard.mode, guard.account)));
     let options = Options {
@@ -92,7 +102,10 @@ pub(super) fn file(named: Option<PathBuf>, home: &Home) -> PathBuf {
 
 /// Reads and checks it.
 pub(super) fn read(file: &Path, home: &Home) -> Result<Config, Refusal> {
-    let text = read_trusted(file, &home.trusted(), MAX_CONFIG).map_err(Refusal::File)?;
+    let text = read_trusted(file, &home.trusted(), MAX_CONFIG).map_err(|error| match error {
+        FileError { path, why: Why::Missing } => Refusal::NoNotifyConfig(path),
+        error => Refusal::File(error),
+    })?;
     Config::parse(&text).map_err(|problems| Refusal::NotifyConfig(file.to_owned(), problems.join("; ")))
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rules::{Described, Rules};
+use crate::rules::{Described, Rules, RulesError};
 
 /// A rule's value as a person types it.
 pub(super) fn shown(rule: &Described) -> String {
@@ -37,7 +37,9 @@ pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Ru
         };
         table.insert(key.to_owned(), value);
     }
-    Rules::from_toml(&table.to_string()).map_err(|error| error.to_string().replace("a decimal in quotes", "a decimal"))
+    let form = if key == "markets" { "; several stand with commas between them, as in markets=ETH,BTC" } else { "" };
+    let plain = |error: RulesError| error.to_string().replace("a decimal in quotes", "a decimal");
+    Rules::from_toml(&table.to_string()).map_err(|error| format!("{}{form}", plain(error)))
 }
 
 /// A value without the quotes and the unit that a person may put around it.

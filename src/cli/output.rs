@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::here;
 use super::refusal::Refusal;
+use crate::base::text::without_keys;
 
 /// Prints a command's result.
 pub(super) fn print(text: &str) -> Result<(), Refusal> {
@@ -12,7 +13,12 @@ pub(super) fn print(text: &str) -> Result<(), Refusal> {
     printed.map_err(|error| Refusal::Io("write to standard output", error))
 }
 
+/// Prints what became of a change that stays; where that cannot be printed, the refusal says what was done.
+pub(super) fn report(text: &str, done: &str) -> Result<(), Refusal> {
+    print(text).map_err(|refusal| Refusal::Untold(done.to_owned(), refusal.to_string()))
+}
+
 /// Says something to the person on standard error. A closed one is ignored: there is nobody left to tell.
 pub(super) fn say(text: &str) {
-    _ = writeln!(std::io::stderr(), "svc-guard: {}", here::exact(text));
+    _ = writeln!(std::io::stderr(), "svc-guard: {}", without_keys(&here::exact(text)));
 }

@@ -11,10 +11,12 @@ pub(super) fn run(home: &Home) -> Result<(), Refusal> {
     locked.add_client(key.address())?;
     let config = &locked.config;
     let code = Pairing::new(config.listen, config.mode, config.account, key.address()).to_code();
-    print(&format!(
+    let told = print(&format!(
         "client key (shown once)  {}\nclient address           {}\npairing code             {code}\n\
          A running service accepts it after a restart.\n",
         key.reveal().as_str(),
         key.address(),
-    ))
+    ));
+    // A client whose key nobody has seen is none.
+    told.map_err(|refusal| locked.undone(refusal))
 }

@@ -36,9 +36,18 @@ pub(super) enum Refusal {
     /// A file cannot be used.
     #[error("{0}")]
     File(FileError),
-    /// A journal cannot be started or read.
-    #[error("{0}")]
-    Journal(OpenError),
+    /// There is no file with rules where one was named.
+    #[error(
+        "there is no file {0}; --rules @FILE and `svc-guard config set rules @FILE` take a table of rules as guard.toml(5) \
+         lists them, and @/dev/null is every default"
+    )]
+    NoRulesFile(PathBuf),
+    /// A journal cannot be started or read (why, its mode).
+    #[error("{}", .0.told(.1.name()))]
+    Journal(OpenError, Mode),
+    /// Something was done, and the report of it could not be written (what, why).
+    #[error("{0}; only the report of it is missing: {1}")]
+    Untold(String, String),
     /// A journal cannot be written.
     #[error("nothing was written: {0}")]
     NotWritten(Arc<JournalError>),
@@ -157,6 +166,12 @@ pub(super) enum Refusal {
         "the kill switch is NOT pulled: cannot write {0}: {1}; name the home of the guard that runs, `svc-guard --home DIR kill --reason TEXT`, or write that file yourself"
     )]
     NotPulled(PathBuf, io::Error),
+    /// A command line that was to pull the kill switch cannot be read (why).
+    #[error(
+        "the kill switch is NOT pulled: {0}. `svc-guard kill --reason TEXT` pulls it; with --wait SECONDS at its end it waits \
+         until all is closed"
+    )]
+    KillNotRead(String),
     /// The kill switch is pulled, and no running guard looks at it (the file, the reason in it, where one does run).
     #[error(
         "the kill switch is pulled ({1}), but no guard runs on this home: no running guard reads {0}, and nothing is closed \
@@ -172,6 +187,9 @@ pub(super) enum Refusal {
     /// The MCP server does not serve.
     #[error("{0}")]
     Mcp(crate::mcp::RunError),
+    /// There is no file that says whom to tell.
+    #[error("{0} does not exist; write it as notify.toml(5) shows, or name another one with --file FILE")]
+    NoNotifyConfig(PathBuf),
     /// Whom to tell cannot be read (the file, all that is wrong).
     #[error("{0}: {1}")]
     NotifyConfig(PathBuf, String),
@@ -189,10 +207,11 @@ impl Refusal {
         matches!(self, Self::Run(RunError::Failed(_)))
     }
 
-    /// The exit status: 2, but for ill health, a kill that nobody heard, a test message that was not taken and a service that failed while running, which are 1.
+    /// The exit status: 2, but for ill health, a kill that nobody heard, a change that could not be reported, a test message
+    /// that was not taken and a service that failed while running, which are 1.
     pub(super) fn exit_code(&self) -> u8 {
         match self {
-            Self::Unhealthy(_) | Self::Unheard(..) | Self::Run(RunError::Failed(_)) => 1,
+            Self::Unhealthy(_) | Self::Unheard(..) | Self::Untold(..) | Self::Run(RunError::Failed(_)) => 1,
             Self::Notify(crate::notify::RunError::NotTaken(_)) => 1,
             _ => 2,
         }

@@ -8,7 +8,9 @@ use crate::base::clock::now_ms;
 use crate::base::files::FileError;
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
-use crate::home::{Config, Home, KeyStore, LoadedConfig, generate_key, load, write_key_file, write_sealed_key_file};
+use crate::home::{
+    Config, Home, KeyStore, LoadedConfig, generate_key, load, read_key_file, write_key_file, write_sealed_key_file,
+};
 use crate::journal::{self, OpenError};
 use crate::record::risk_record::{Init, RiskRecord};
 use crate::service::note_key_check;
@@ -50,6 +52,13 @@ impl Stored {
             Self::File(_) => home.key_file(),
             Self::HostCreds(_) => home.sealed_key_file(),
         }
+    }
+
+    /// Whether the key stands in its file already, and in no other form beside it. A sealed one cannot be told.
+    fn stands(&self, home: &Home) -> bool {
+        let Self::File(key) = self else { return false };
+        let there = read_key_file(&home.key_file(), false).is_ok_and(|there| there.key.address() == key.address());
+        there && fs::symlink_metadata(home.sealed_key_file()).is_err()
     }
 
     fn write(&self, path: &Path) -> Result<(), FileError> {
@@ -130,7 +139,7 @@ fn start_journal(home: &Home, config: &Config, rollback: &mut Rollback) -> Resul
     match journal::create_risk(&dir, &first_record(config)) {
         Ok(()) => Ok(None),
         Err(OpenError::Exists(_)) => Ok(Some(format!("the risk journal in {} goes on as it is", dir.display()))),
-        Err(error) => Err(Refusal::Journal(error)),
+        Err(error) => Err(Refusal::Journal(error, config.mode)),
     }
 }
 
@@ -157,7 +166,7 @@ pub(super) fn replace_key(
 ) -> Result<(PathBuf, Vec<String>), Refusal> {
     let _whole = SignalsBlocked::new();
     let mut rollback = Rollback::default();
-    let notes = store_key(home, stored, true, &mut rollback)?;
+    let notes = if stored.stands(home) { Vec::new() } else { store_key(home, stored, true, &mut rollback)? };
     record()?;
     rollback.keep();
     note_key_check(home);

@@ -6,12 +6,16 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use super::here;
 use super::refusal::Refusal;
+use crate::base::text::without_keys;
 
 /// Longest answer in bytes, the most a terminal takes for one line.
 const MAX_ANSWER: usize = 4096;
@@ -49,10 +53,10 @@ impl Terminal {
         Ok(Some(Self { input: File::from(input) }))
     }
 
-    /// Says something.
+    /// Says something, without a key that was typed where it is shown.
     pub(super) fn say(&self, text: &str) -> Result<(), Refusal> {
         let mut out = io::stderr().lock();
-        out.write_all(here::exact(text).as_bytes()).and_then(|()| out.flush()).map_err(failed)
+        out.write_all(without_keys(&here::exact(text)).as_bytes()).and_then(|()| out.flush()).map_err(failed)
     }
 
     /// Asks for a line; an empty one is the default, where there is one.
@@ -115,11 +119,14 @@ impl Terminal {
 
     /// Asks for a line that is not shown as it is typed.
     pub(super) fn ask_hidden(&self, question: &str) -> Result<Zeroizing<Vec<u8>>, Refusal> {
-        let _quiet = NoEcho::new(&self.input).map_err(failed)?;
+        let quiet = NoEcho::new(&self.input).map_err(failed)?;
         self.say(&format!("{question}: "))?;
         // Of full size from the start: a buffer that grows leaves copies behind.
         let mut line = Zeroizing::new(Vec::with_capacity(MAX_ANSWER));
         loop {
+            if !quiet.is_typed().map_err(failed)? {
+                return Err(left());
+            }
             match self.byte()? {
                 Some(b'\n' | b'\r') => break,
                 None | Some(INTERRUPT | END_OF_TRANSMISSION) => {
@@ -151,11 +158,12 @@ impl Terminal {
 }
 
 /// A terminal that neither echoes nor interrupts. It is put back as it was when this is dropped; signals that would end
-/// the program before that wait.
+/// the program before that wait, and end it then.
 struct NoEcho<'a> {
     terminal: &'a File,
     before: Termios,
     signals: SigSet,
+    waiting: SignalFd,
 }
 
 impl<'a> NoEcho<'a> {
@@ -170,9 +178,24 @@ impl<'a> NoEcho<'a> {
         }
         let mut held = SigSet::empty();
         [Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT].into_iter().for_each(|signal| held.add(signal));
+        let waiting = SignalFd::with_flags(&held, SfdFlags::SFD_CLOEXEC)?;
         let signals = held.thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_BLOCK)?;
+        let hushed = Self { terminal, before, signals, waiting };
         tcsetattr(terminal, SetArg::TCSAFLUSH, &quiet)?;
-        Ok(Self { terminal, before, signals })
+        Ok(hushed)
+    }
+
+    /// Waits for a key to be typed; not, where a signal wants the program to end. The signal is left to do so.
+    fn is_typed(&self) -> nix::Result<bool> {
+        let mut waited =
+            [self.waiting.as_fd(), self.terminal.as_fd()].map(|either| PollFd::new(either, PollFlags::POLLIN));
+        loop {
+            match poll(&mut waited, PollTimeout::NONE) {
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error),
+                Ok(_) => return Ok(!waited.first().and_then(PollFd::any).unwrap_or(false)),
+            }
+        }
     }
 }
 

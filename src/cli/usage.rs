@@ -3,7 +3,7 @@
 use clap::error::ErrorKind;
 
 use super::refusal::Refusal;
-use crate::base::text::visible;
+use crate::base::text::{visible, without_keys};
 
 /// Longest word of a refusal: a path is shorter, and what is behind a longer one must still be seen.
 const MAX_WORD: usize = 300;
@@ -25,16 +25,8 @@ pub(super) fn refusal(error: &clap::Error) -> Refusal {
 
 /// A refusal as a terminal may show it: what was typed may stand in it, so it is bounded and has no control characters.
 pub(super) fn shown(text: &str) -> String {
-    let words: Vec<String> = text.split(' ').map(|word| visible(&without_key(word), MAX_WORD)).collect();
+    let words: Vec<String> = without_keys(text).split(' ').map(|word| visible(word, MAX_WORD)).collect();
     visible(&words.join(" "), MAX_TEXT)
-}
-
-/// A word without what may be a key: whoever typed one where it does not belong must not find it in a log too.
-fn without_key(word: &str) -> String {
-    let digits = word.chars().filter(char::is_ascii_hexdigit).count();
-    let is_key = digits >= 64
-        && word.split(|letter: char| !letter.is_ascii_hexdigit() && letter != 'x').any(|part| part.len() >= 64);
-    if is_key { "(64 hex digits, as of a key)".to_owned() } else { word.to_owned() }
 }
 
 /// The parser's message in one line: its reason and its tips, without the usage that the help text shows better.

@@ -6,11 +6,11 @@ use std::path::Path;
 /// Files that container engines put at the filesystem root.
 const MARKERS: [&str; 2] = [".dockerenv", "run/.containerenv"];
 
-/// Whether the caller says so, or a container engine's marker file stands under `root` (the filesystem's, outside
-/// tests).
+/// What the caller says; where it says nothing, whether a container engine's marker file stands under `root` (the
+/// filesystem's, outside tests).
 #[must_use]
-pub fn in_container(said: bool, root: &Path) -> bool {
-    said || MARKERS.iter().any(|marker| fs::symlink_metadata(root.join(marker)).is_ok())
+pub fn in_container(said: Option<bool>, root: &Path) -> bool {
+    said.unwrap_or_else(|| MARKERS.iter().any(|marker| fs::symlink_metadata(root.join(marker)).is_ok()))
 }
 
 #[cfg(test)]
@@ -18,11 +18,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_marker_or_a_word_is_enough() {
+    fn a_word_counts_and_without_one_a_marker() {
         let root = tempfile::tempdir().unwrap();
-        assert!(!in_container(false, root.path()));
-        assert!(in_container(true, root.path()));
+        assert!(!in_container(None, root.path()));
+        assert!(in_container(Some(true), root.path()));
         fs::write(root.path().join(".dockerenv"), "").unwrap();
-        assert!(in_container(false, root.path()));
+        assert!(in_container(None, root.path()));
+        assert!(!in_container(Some(false), root.path()));
     }
 }

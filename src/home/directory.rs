@@ -46,6 +46,9 @@ pub enum HomeError {
     /// The directory belongs to another user (the uid).
     #[error("{0} belongs to {user}; run the command as that user: `sudo -u {user} svc-guard --home {0} ...`", user = user_name(*.1))]
     Owner(PathBuf, u32),
+    /// A folder in the home belongs to another user (the uid).
+    #[error("{0} belongs to {user}, and must be this user's as the home is; root gives it back: `chown -R {me} {0}`", user = user_name(*.1), me = user_name(Uid::effective().as_raw()))]
+    Part(PathBuf, u32),
     /// Others can replace the files in it (the mode).
     #[error("{0} has mode {1:04o}, so others can replace the files in it; run `chmod 1733 {0}`")]
     Exposed(PathBuf, u32),
@@ -159,6 +162,14 @@ impl Home {
         Ok(made)
     }
 
+    /// Makes the folder of the service's own sockets and locks where it is not there: a copy of a home needs none.
+    ///
+    /// # Errors
+    /// When it is no folder, belongs to another user, or the system refuses.
+    pub fn make_run_dir(&self) -> Result<(), HomeError> {
+        make_dir(&self.run_dir(), RUN_MODE, false).map(drop)
+    }
+
     /// Checks that the home is this user's own and that nobody else can replace its files.
     ///
     /// # Errors
@@ -237,7 +248,8 @@ fn make_dir(dir: &Path, mode: u32, follow: bool) -> Result<bool, HomeError> {
         return Err(HomeError::NotADirectory(dir.to_owned()));
     }
     if metadata.uid() != Uid::effective().as_raw() {
-        return Err(HomeError::Owner(dir.to_owned(), metadata.uid()));
+        let (dir, uid) = (dir.to_owned(), metadata.uid());
+        return Err(if follow { HomeError::Owner(dir, uid) } else { HomeError::Part(dir, uid) });
     }
     if metadata.permissions().mode() & 0o7777 != mode {
         fs::set_permissions(dir, fs::Permissions::from_mode(mode)).map_err(|error| failed("set the mode of", error))?;

@@ -145,6 +145,14 @@ fn edit<T>(
     store(path, &if kept { changed } else { render(&config) }).map_err(ConfigError::File)
 }
 
+/// Writes the text that stood at `path` before a change.
+///
+/// # Errors
+/// When it cannot be written; the changed one stays then.
+pub fn put_back(path: &Path, text: &str) -> Result<(), ConfigError> {
+    store(path, text).map_err(ConfigError::File)
+}
+
 fn store(path: &Path, text: &str) -> Result<(), FileError> {
     write_whole(path, text.as_bytes(), CONFIG_MODE, Replace::Yes)
 }

@@ -19,7 +19,7 @@ pub use address::parse_address;
 pub use config::{Auth, Config, ConfigError, Deployment, KeyStore, LoadedConfig, Watch};
 pub use container::in_container;
 pub use directory::{Home, HomeError, HomeLock, SERVICE_HOME};
-pub use edit::{add_client, replace_api_wallet, set_api_wallet, set_value};
+pub use edit::{add_client, put_back, replace_api_wallet, set_api_wallet, set_value};
 pub use host_creds::{CREDENTIAL, open_sealed, seal_for_host};
 pub use keys::{
     KeyFileError, KeyReading, generate_key, read_key, read_key_file, write_key_file, write_sealed_key_file,

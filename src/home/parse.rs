@@ -12,6 +12,7 @@ use crate::base::amount::parse_setting;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::{Mode, Network};
 use crate::base::origin::{Origin, OriginError};
+use crate::base::text::start;
 use crate::rules::{Problem, Problems, Rules, toml_fault};
 
 /// Most entries of a list.
@@ -228,7 +229,7 @@ impl Section<'_> {
     }
 
     fn refuse(&mut self, key: &str, value: Option<&Value>, allowed: String) {
-        let value = value.map(|value| value.to_string().chars().take(MAX_SHOWN).collect()).unwrap_or_default();
+        let value = value.map(|value| start(&value.to_string(), MAX_SHOWN)).unwrap_or_default();
         self.problems.push(Problem { key: self.key(key), value, allowed });
     }
 
@@ -318,8 +319,11 @@ impl Section<'_> {
 
     fn finish(mut self) {
         for key in std::mem::take(&mut self.table).keys() {
-            let shown: String = key.chars().take(MAX_SHOWN).collect();
-            self.refuse(&shown, None, "is not a key of guard.toml(5); remove it or correct its spelling".to_owned());
+            self.refuse(
+                &start(key, MAX_SHOWN),
+                None,
+                "is not a key of guard.toml(5); remove it or correct its spelling".to_owned(),
+            );
         }
     }
 }

@@ -6,6 +6,9 @@ use std::{fmt, io};
 use super::chain::LineFault;
 use super::space::no_space;
 
+/// In a command, a journal's mode: the journal itself does not know it.
+const ANY: &str = "MODE";
+
 /// A place in a journal that is not as it was written. Nothing is changed when one is found.
 #[derive(Debug)]
 pub struct Damage {
@@ -92,7 +95,7 @@ impl fmt::Display for Damage {
         }
         f.write_str(
             ". Nothing was changed. Look at that place; bring the file back from a copy, or set the whole journal folder \
-             aside and start a new journal with journal-init",
+             aside and start a new journal: `svc-guard journal-init --mode MODE --note TEXT`",
         )
     }
 }
@@ -159,6 +162,12 @@ impl OpenError {
         |error| OpenError::Io { path: path.to_owned(), error }
     }
 
+    /// The text, with the mode of the journal in the command that it names.
+    #[must_use]
+    pub fn told(&self, mode: &str) -> String {
+        self.to_string().replace(&format!("--mode {ANY}"), &format!("--mode {mode}"))
+    }
+
     /// Whether nothing but room on a disk is missing: once there is some, the journal can be opened.
     #[must_use]
     pub fn is_for_want_of_room(&self) -> bool {
@@ -176,7 +185,11 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OpenError::NoRiskJournal(folder) => {
-                write!(f, "there is no risk journal in {}: start one with journal-init", folder.display())
+                let folder = folder.display();
+                write!(
+                    f,
+                    "there is no risk journal in {folder}: `svc-guard journal-init --mode {ANY} --note TEXT` starts one"
+                )
             }
             OpenError::Exists(file) => {
                 write!(

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::base::amount::parse_wire;
 use crate::base::kill_file::MAX_REASON_LEN;
-use crate::base::text::visible;
+use crate::base::text::{visible, without_keys};
 
 /// Most characters of a wrong value that are repeated.
 const MAX_SHOWN: usize = 60;
@@ -68,7 +68,7 @@ impl Args {
 
     /// The refusal of an argument.
     pub(super) fn fault(&self, name: &str, expected: impl Into<String>) -> ArgumentError {
-        let found = self.raw(name).map_or_else(|| "nothing".to_owned(), |raw| visible(raw, MAX_SHOWN));
+        let found = self.raw(name).map_or_else(|| "nothing".to_owned(), |raw| visible(&without_keys(raw), MAX_SHOWN));
         ArgumentError { name: name.to_owned(), expected: expected.into(), found }
     }
 

@@ -8,6 +8,7 @@ use super::owner_rules::Rules;
 use super::raw::Raw;
 use super::table::{ROWS, Row};
 use crate::base::sealed::{self, CodeError};
+use crate::base::text::start;
 
 /// What every rules code starts with.
 pub const CODE_PREFIX: &str = "sr1_";
@@ -101,7 +102,7 @@ fn read<'a>(entries: impl Iterator<Item = (&'a str, Raw)>, every_key: bool) -> R
 }
 
 fn unknown(key: &str) -> Problem {
-    let shown: String = key.chars().take(40).collect();
+    let shown = start(key, 40);
     let keys: Vec<&str> = ROWS.iter().map(|row| row.key).collect();
     Problem { key: shown, value: String::new(), allowed: format!("is not a rule; the rules are {}", keys.join(", ")) }
 }

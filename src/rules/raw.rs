@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::base::text::start;
+
 /// Longest value repeated in an error.
 const MAX_SHOWN: usize = 60;
 
@@ -54,9 +56,6 @@ impl fmt::Display for Raw {
             Self::List(items) => format!("a list of {}", items.len()),
             Self::Other(text) => text.clone(),
         };
-        match text.char_indices().nth(MAX_SHOWN) {
-            Some((end, _)) => write!(f, "{}…", text.get(..end).unwrap_or_default()),
-            None => f.write_str(&text),
-        }
+        f.write_str(&start(&text, MAX_SHOWN))
     }
 }

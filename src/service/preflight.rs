@@ -60,6 +60,7 @@ impl PreflightedService {
     /// few open files allowed. [`RunError::Failed`]: a disk without room for the journal's files, so that it is tried again.
     pub fn new(home: Home, config: Config) -> Result<Self, RunError> {
         allow_descriptors().map_err(RunError::Refused)?;
+        home.make_run_dir().map_err(|error| RunError::Refused(error.to_string()))?;
         let dir = home.journal_dir(config.mode, config.account);
         let faults = Faults::of_home(home.dir());
         let owner = journal_owner(&config);
@@ -68,7 +69,7 @@ impl PreflightedService {
         let options = Options { fallback, witness, clients, faults: faults.clone(), owner };
         let (store, opened) = journal::open(&dir, &options).map_err(|error| match error.is_for_want_of_room() {
             true => RunError::Failed(error.to_string()),
-            false => RunError::Refused(error.to_string()),
+            false => RunError::Refused(error.told(config.mode.name())),
         })?;
         match home.kill_file().make_ready() {
             Ok(()) => {}

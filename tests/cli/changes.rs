@@ -120,6 +120,10 @@ fn another_key_takes_the_place_of_the_one_there() {
     assert_eq!(mode(&file), 0o600);
     let aside = place.home().join("api-wallet-key.old-1");
     assert!(fs::read_to_string(aside).unwrap().contains(&FAKE_KEY[2..]), "the earlier key is kept");
+    // The same once more is no other: no further copy of a secret is made.
+    let said = succeeded(&place.run_with(&["key", "replace", "--key-stdin"], OTHER_KEY));
+    assert!(!said.contains("The earlier one") && said.contains("its key in"), "{said}");
+    assert!(!place.home().join("api-wallet-key.old-2").exists() && mode(&file) == 0o600);
     // One that was in another store is recorded alone.
     let said = succeeded(&place.run_with(&["key", "replace", "--key-stdin", "--no-store"], FAKE_KEY));
     assert!(said.contains("stored nowhere"), "{said}");

@@ -1,7 +1,9 @@
 //! `init` by questions, through a pseudo-terminal.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 
+use nix::sys::signal::Signal;
 use svc_guard::base::key::SecretKey;
 use svc_guard::base::mode::Mode;
 use svc_guard::home::Pairing;
@@ -83,6 +85,15 @@ fn rules_are_changed_one_by_one_or_as_a_whole() {
     screen.expect("leverage setting is at most 7  (default 5; this is looser)");
     screen.answer("Enter to keep these [keep]", "speed");
     screen.expect("speed is not a rule");
+    // The form of `config set` is understood too.
+    screen.answer("Enter to keep these [keep]", "collar = 0.3");
+    screen.expect("pulled to within 0.3% of the mid");
+    screen.answer("Enter to keep these [keep]", "collar=0.2%");
+    screen.expect("pulled to within 0.2% of the mid");
+    screen.answer("Enter to keep these [keep]", "collar=much");
+    screen.expect("must be a decimal from 0.01 to 50");
+    screen.answer("Enter to keep these [keep]", "speed = 1");
+    screen.expect("speed is not a rule");
     screen.answer("Enter to keep these [keep]", "markets");
     screen.answer("new value [all]", "BTC, ETH");
     screen.expect("entries are allowed in BTC, ETH");
@@ -122,6 +133,23 @@ fn the_key_is_never_on_the_screen() {
         assert!(!shown.contains(part) && !out.contains(part), "{part} is shown: {shown}");
     }
     assert_eq!(fs::read_to_string(place.home().join("api-wallet-key")).unwrap(), format!("{FAKE_KEY}\n"));
+}
+
+#[test]
+fn a_signal_at_the_hidden_question_ends_it_and_the_terminal_echoes_again() {
+    for signal in [Signal::SIGTERM, Signal::SIGHUP] {
+        let place = Place::empty();
+        let before = place.listing();
+        let mut screen = up_to_the_key(&place);
+        screen.expect("API wallet key (Enter: none now): ");
+        assert!(!screen.echoes());
+        screen.type_in("0x0123");
+        screen.signal(signal);
+        let (output, echoes) = screen.end_and_echo();
+        assert_eq!(output.status.signal(), Some(signal as i32), "{output:?}");
+        assert!(echoes && !text(&output.stderr).contains("0x0123"));
+        assert!(place.listing() == before);
+    }
 }
 
 #[test]

@@ -47,6 +47,23 @@ fn run_sets_an_empty_home_up_for_paper() {
     assert!(!said.contains(&key.reveal()[2..]));
 }
 
+/// Without its venue a service waits, names it, and does not fill the log: one line of each kind, and then one a minute.
+#[test]
+fn paper_without_its_venue_says_little() {
+    let place = Place::paper();
+    let log = place.path("log");
+    let mut command = place.command(&["run", "--listen", "127.0.0.1:0"]);
+    let file = fs::File::create(&log).unwrap();
+    let _service = Service(command.stderr(file).stdout(Stdio::null()).spawn().unwrap());
+    let said = || fs::read_to_string(&log).unwrap();
+    let waits = (0..6_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        said().contains("waiting: ")
+    });
+    assert!(waits && said().contains("http://127.0.0.1:9 is not reached"), "{}", said());
+    assert!(said().lines().count() < 12, "{}", said());
+}
+
 #[test]
 fn run_refuses_an_empty_home_without_rules() {
     let place = Place::empty();
@@ -104,7 +121,7 @@ fn run_judges_the_key_file() {
     let with_mode = |bits: u32| fs::set_permissions(&key, fs::Permissions::from_mode(bits)).unwrap();
     let run = ["run", "--network", "testnet", "--key-file", key.to_str().unwrap()];
     let contained: Vec<&str> = run.into_iter().chain(["--container"]).collect();
-    if !svc_guard::home::in_container(false, Path::new("/")) {
+    if !svc_guard::home::in_container(None, Path::new("/")) {
         with_mode(0o644);
         place.refuses(&run, "others can read the key");
     }
@@ -117,6 +134,11 @@ fn run_judges_the_key_file() {
     let variable = |path: &Path| place.command(&run[..3]).env("SVC_GUARD_KEY_FILE", path).output().unwrap();
     refused(&variable(&link), "symbolic link");
     refused(&variable(&place.home()), "not a regular file");
+    with_mode(0o644);
+    let said = |word: &str| place.command(&run).env("SVC_GUARD_CONTAINER", word).output().unwrap();
+    refused(&said("0"), "others can read the key");
+    refused(&said("2"), "SVC_GUARD_CONTAINER must be 1, true, yes, 0, false or no");
+    with_mode(0o600);
     fs::write(&key, "0x0123").unwrap();
     place.refuses(&run, "holds no key");
 }
@@ -169,4 +191,13 @@ fn run_refuses_a_home_that_others_could_change() {
     fs::set_permissions(place.home(), fs::Permissions::from_mode(0o777)).unwrap();
     place.refuses(&["run"], "chmod 1733");
     place.refuses(&["pair"], "chmod 1733");
+    place.refuses(&["check-config"], "chmod 1733");
+}
+
+#[test]
+fn what_stands_where_the_services_own_folder_must_is_named() {
+    let place = Place::paper();
+    fs::remove_dir_all(place.home().join("run")).unwrap();
+    fs::write(place.home().join("run"), "").unwrap();
+    place.refuses(&["run"], "home/run is not a directory");
 }

@@ -8,6 +8,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::pty::openpty;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::termios::{LocalFlags, tcgetattr};
+use nix::unistd::Pid;
 
 use crate::place::text;
 
@@ -72,6 +75,17 @@ impl Screen {
         }
     }
 
+    /// Whether the terminal shows what is typed.
+    pub(crate) fn echoes(&self) -> bool {
+        tcgetattr(&self.keyboard).unwrap().local_flags.contains(LocalFlags::ECHO)
+    }
+
+    /// Sends the program a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let id = i32::try_from(self.child.as_ref().unwrap().id()).unwrap();
+        kill(Pid::from_raw(id), signal).unwrap();
+    }
+
     /// Types this as it is.
     pub(crate) fn type_in(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
@@ -82,6 +96,14 @@ impl Screen {
         self.expect(question);
         self.expect(": ");
         self.type_in(&format!("{answer}\n"));
+    }
+
+    /// As [`Screen::end`], and whether the terminal shows what is typed after it.
+    pub(crate) fn end_and_echo(self) -> (Output, bool) {
+        let terminal = self.keyboard.try_clone().unwrap();
+        let output = self.end();
+        let echoes = tcgetattr(&terminal).unwrap().local_flags.contains(LocalFlags::ECHO);
+        (output, echoes)
     }
 
     /// Waits for the end; what came out, and all that was shown as its errors.

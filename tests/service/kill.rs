@@ -5,6 +5,8 @@ use std::fs;
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use svc_guard::base::key::SecretKey;
+use svc_guard::base::kill_file::KillFile;
+use svc_guard::base::kill_watch::KillWatch;
 
 use crate::events::{is_clients_veto, is_error};
 use crate::signing::{BTC, ETH, closing, limit, place, resting, signed};
@@ -31,6 +33,20 @@ fn is_killed(stand: &Stand, reason: &str) {
     let exit = stand.send(&closing(ETH, "2000", "0.1"));
     assert!(["reduces", "nothing_to_reduce"].contains(&exit["guard"]["code"].as_str().unwrap()), "{exit}");
     trades(stand, Some(reason));
+}
+
+/// Whoever cannot be told what becomes of it is told in the refusal that it is pulled.
+#[test]
+fn a_kill_that_cannot_be_told_is_one() {
+    let stand = Stand::up(Mode::Paper, "");
+    let file = KillFile::new(stand.home().join("kill"));
+    until("the switch to be watched", || KillWatch::is_watched(&file).filter(|is_watched| *is_watched));
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let done = command(&stand.home(), &["kill", "--reason", "unheard"]).stdout(full).output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("the kill switch is pulled (unheard); only the report of it is missing"), "{said}");
+    until("the switch to be found", || stand.status()["killed"].as_str().map(str::to_owned));
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod overrides;
 mod page;
 mod pages;
 mod pressure;
+mod procedures;
 mod protect;
 mod reads;
 mod resume;

@@ -54,6 +54,55 @@ fn the_listen_address_of_a_start_is_the_flags_then_the_variables_then_the_config
     }
 }
 
+/// An address of the other family, where this machine has it.
+#[test]
+fn it_listens_on_the_other_family_too() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return;
+    }
+    let mut stand = Stand::set_up(Mode::Paper, "");
+    started(&mut stand, &["run", "--listen", "[::1]:0"], &[]);
+    assert!(stand.address().is_ipv6());
+    let health = run_with(&stand.home(), &["health", "--listen", &stand.address().to_string()], "");
+    assert_eq!(health.status.code(), Some(0), "{}", String::from_utf8_lossy(&health.stderr));
+}
+
+/// A service listens where it listened at its start, whatever its config says since.
+#[test]
+fn who_asks_after_a_running_service_finds_it() {
+    let mut stand = Stand::up(Mode::Paper, "");
+    let set = run_with(&stand.home(), &["config", "set", "listen", "127.0.0.1:9"], "");
+    assert_eq!(set.status.code(), Some(0));
+    // It leaves word of its address just after its start.
+    until("the service to be found", || {
+        (run_with(&stand.home(), &["health"], "").status.code() == Some(0)).then_some(())
+    });
+    fs::write(
+        stand.home().join("notify.toml"),
+        "[[target]]\nname = \"a\"\nform = \"command\"\nrun = [\"/bin/true\"]\n",
+    )
+    .unwrap();
+    let said = stand.home().join("said");
+    let mut notifier = crate::stand::command(&stand.home(), &["notify"]);
+    let mut notifier = notifier.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
+    let url = format!("http://{}", stand.address());
+    until("the notifier to begin", || {
+        let said = fs::read_to_string(&said).unwrap();
+        (said.contains(&format!("notify --guard-url {url}` tells of it now")) || said.contains("telling a"))
+            .then_some(())
+    });
+    notifier.kill().unwrap();
+    notifier.wait().unwrap();
+    let said = fs::read_to_string(&said).unwrap();
+    assert!(said.contains(&format!("listens on {url}, and its config says http://127.0.0.1:9")), "{said}");
+    // One that does not run is looked for where the config says.
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let gone = run_with(&stand.home(), &["health"], "");
+    assert_eq!(gone.status.code(), Some(1));
+    let told = String::from_utf8(gone.stderr).unwrap();
+    assert!(told.contains("no answer from http://127.0.0.1:9") && !told.contains(&url), "{told}");
+}
+
 #[test]
 fn listening_for_other_machines_is_warned_of() {
     let mut stand = Stand::set_up(Mode::Paper, "");

@@ -5,15 +5,20 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use super::super::output::{print, say};
+use super::super::output::{report as report_of, say};
 use super::super::refusal::Refusal;
 use super::super::set_up::Done;
 use crate::base::mode::Mode;
 use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing, SERVICE_HOME};
 
+/// What a person must hear who was not shown the key that is shown once.
+const LOST: &str = ", and nobody was shown its client's key: `svc-guard client add --out FILE` makes another";
+
 pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>) -> Result<(), Refusal> {
     let Done { config, client, notes } = done;
     notes.iter().for_each(|note| say(note));
+    let lost = if client_key_file.is_none() { LOST } else { "" };
+    let done = format!("{} is set up{lost}", home.dir().display());
     let code = Pairing::new(config.listen, config.mode, config.account, client.address()).to_code();
     let client_key = match client_key_file {
         Some(path) => format!("client key               in {}\n", path.display()).into(),
@@ -23,7 +28,7 @@ pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>)
         Some(address) => format!("API wallet               {address}, its key in {}\n", key_place(home, config)),
         None => String::new(),
     };
-    print(&format!(
+    let text = Zeroizing::new(format!(
         "Set up for {mode} in {home}\n\
          account                  {account} on {account_network}\n\
          {api_wallet}{client_key}\
@@ -37,7 +42,8 @@ pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>)
         client_key = client_key.as_str(),
         client = client.address(),
         next = next(home, config),
-    ))
+    ));
+    report_of(&text, &done)
 }
 
 fn key_place(home: &Home, config: &Config) -> String {

@@ -13,7 +13,7 @@ pub(super) fn choose(terminal: &Terminal, mode: Mode, rules: &mut Rules) -> Resu
     terminal.say("\nThe rules that every request is held to, each with its default:\n")?;
     show(terminal, rules)?;
     loop {
-        let question = "Rule to change, sr1_... code or @FILE to take instead, or Enter to keep these";
+        let question = "Rule to change (or RULE=VALUE), sr1_... code or @FILE to take instead, or Enter to keep these";
         let answer = terminal.ask(question, Some("keep"))?;
         let changed = match answer.as_str() {
             "keep" => match refused_by(mode, rules) {
@@ -25,6 +25,7 @@ pub(super) fn choose(terminal: &Terminal, mode: Mode, rules: &mut Rules) -> Resu
                 let path = new_file::expanded(file.trim_start_matches('@'));
                 rules_source::read(&format!("@{}", path.display())).map_err(|refusal| refusal.to_string())
             }
+            set if set.contains('=') => one(rules, set),
             key => match change(terminal, rules, key) {
                 // From a rule's value back to the list of rules.
                 Err(Refusal::Back) => continue,
@@ -61,11 +62,22 @@ fn show(terminal: &Terminal, rules: &Rules) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// The rules with one changed as `config set` takes it, `RULE=VALUE`.
+fn one(rules: &Rules, set: &str) -> Result<Rules, String> {
+    let (key, value) = set.split_once('=').unwrap_or((set, ""));
+    let (key, described) = (key.trim(), rules.describe());
+    if described.iter().any(|rule| rule.key == key) { with(&described, key, value) } else { Err(no_rule(key)) }
+}
+
+fn no_rule(key: &str) -> String {
+    format!("{key} is not a rule; name one of those listed")
+}
+
 /// Asks for a new value of one rule until there is one that can be; or says why it is no rule.
 fn change(terminal: &Terminal, rules: &Rules, key: &str) -> Result<Result<Rules, String>, Refusal> {
     let described = rules.describe();
     let Some(rule) = described.iter().find(|rule| rule.key == key) else {
-        return Ok(Err(format!("{key} is not a rule; name one of those listed")));
+        return Ok(Err(no_rule(key)));
     };
     let (now, question) = (shown(rule), format!("{key}: {}; new value", rule.words));
     terminal.ask_for(&question, Some(&now), |typed| with(&described, key, typed)).map(Ok)

@@ -67,7 +67,8 @@ impl Server {
     /// The system's, when it grants no thread or socket.
     pub(super) fn open(setup: ServerSetup<'_>, deaths: &Sender<Death>) -> io::Result<Self> {
         let ServerSetup { listener, allowed_hosts, run_dir, limits, handlers, info, relay } = setup;
-        let (socket, folder) = workers::socket_path(run_dir, "http.sock")?;
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", run_dir.display()));
+        let (socket, folder) = workers::socket_path(run_dir, "http.sock").map_err(named)?;
         let (http, websockets) = info_threads::start(&Arc::new(info), deaths)?;
         let (slots, handlers) = (Arc::clone(&handlers.slots), Arc::new(handlers));
         let workers = workers::serve(&socket, WORKERS, &worker_handler(&handlers, http), deaths)?;

@@ -112,7 +112,8 @@ fn loss_on_positions(guard: &Guard, equity: Decimal) -> Option<Breach> {
     guard.risk.unconfirmed.as_ref().filter(|doubt| doubt.reads >= 2)?;
     let gone = match &guard.risk.cash {
         Some(cash) => guard.risk.cash_history.gone(cash)?,
-        // No read of this life has told it: only what positions win and lose is counted.
+        // No read has told it, in this life or since the account's mode changed: only what positions win and lose is
+        // counted.
         None => Decimal::ZERO,
     };
     loss_without(guard, gone, equity)

@@ -34,7 +34,7 @@ pub(crate) fn check(guard: &Guard, client: Address, plan: &Plan) -> Result<(), V
         return Err(refusal(guard, (own, more, OF_CLIENT), "of this client", 0));
     }
     if guard.config.clients.len() > 1 && count <= fair_part::part(guard, OF_ACCOUNT) {
-        // Its own part, whoevers the others are.
+        // Its own part, whoever's the others are.
         return Ok(());
     }
     let kept = exits.kept_for_others(guard, client, OF_ACCOUNT);

@@ -1,0 +1,84 @@
+//! The procedures of svc-guard-procedures(7), typed as they stand there: what a person does to a home by hand, and a service
+//! that comes up on it again.
+
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+use svc_guard::base::key::SecretKey;
+
+use crate::signing::signed;
+use crate::stand::{Mode, Stand, WALLET_KEY, run_with};
+
+/// A shell's line, typed in a folder.
+fn shell(folder: &Path, line: &str) {
+    let done = Command::new("sh").args(["-c", line]).current_dir(folder).output().unwrap();
+    assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// Whether a client's request is taken.
+fn is_taken(stand: &Stand, client: &SecretKey) -> bool {
+    let response = stand.post("/exchange", &signed(client, &json!({"type": "noop"})));
+    assert!(response.status == 200 || response.body.contains("names no client"), "{response:?}");
+    response.status == 200 && response.json()["guard"]["verdict"] == "allow"
+}
+
+/// The folder of a stand whose home has served, and is at rest.
+fn served() -> (Stand, std::path::PathBuf) {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let folder = stand.home().parent().unwrap().to_owned();
+    (stand, folder)
+}
+
+#[test]
+fn a_restored_home_starts() {
+    let (mut stand, folder) = served();
+    shell(&folder, "mkdir backup && cp -a home/guard.toml home/journals backup/");
+    // A new machine: nothing but the copy, in a home that is made by hand.
+    for made in ["mkdir -m 1733 home", "mkdir -m 755 home"] {
+        shell(&folder, &format!("rm -rf home && {made} && cp -a backup/guard.toml backup/journals home/"));
+        let done = run_with(&stand.home(), &["key", "replace", "--key-stdin"], WALLET_KEY);
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        stand.start();
+        assert!(is_taken(&stand, &stand.client));
+        assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+        shell(&folder, "test $(stat -c %a home/run) = 700");
+    }
+    // An older copy beside what this guard knows: it names the file that says so.
+    shell(&folder, "rm -rf home/journals && cp -a backup/journals home/");
+    assert_eq!(stand.try_launch().unwrap_err().code(), Some(2), "{}", stand.log());
+    let log = stand.log();
+    let (_, told) = log.rsplit_once(" remove ").unwrap_or_else(|| panic!("{log}"));
+    let file = told.split(' ').next().unwrap();
+    assert!(file.contains("/run/journal-end-testnet-"), "{log}");
+    shell(&folder, &format!("rm {file}"));
+    stand.start();
+}
+
+#[test]
+fn a_moved_home_starts() {
+    let (mut stand, folder) = served();
+    shell(
+        &folder,
+        "tar --numeric-owner -cpf home.tar home && mv home old && tar --numeric-owner -xpf home.tar && rm -r old",
+    );
+    stand.start();
+    assert!(is_taken(&stand, &stand.client));
+}
+
+#[test]
+fn a_lost_client_is_taken_out_and_another_put_in() {
+    let (mut stand, folder) = served();
+    // The last one: a guard without clients still covers what is held.
+    shell(&folder, &format!("sed -i '/\"{}\"/d; s/\"{0}\"//' home/guard.toml", stand.client.address()));
+    let check = run_with(&stand.home(), &["check-config"], "");
+    assert!(String::from_utf8_lossy(&check.stdout).contains("clients  0\n"), "{check:?}");
+    stand.start();
+    assert!(!is_taken(&stand, &stand.client));
+    assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+    let another = crate::clients::another(&stand);
+    stand.start();
+    assert!(is_taken(&stand, &another) && !is_taken(&stand, &stand.client));
+}
