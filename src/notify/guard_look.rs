@@ -67,6 +67,12 @@ impl GuardLook {
         Look { seen, status: status.ok(), page: page.ok() }
     }
 
+    /// The number and the time of the first event behind this one; `None` where it is not said.
+    pub(super) fn first_behind(&self, since: u64) -> Option<(u64, u64)> {
+        let page = self.get::<EventPage<Event<'static>>>(&format!("/guard/events?since={since}&limit=1")).ok()?;
+        page.events.first().map(|event| (event.seq, event.at_ms))
+    }
+
     fn health(&self) -> Seen {
         let (status, body) = match self.ask("/healthz") {
             Ok(answer) => answer,

@@ -57,6 +57,11 @@ impl Pulse {
         }
     }
 
+    /// Nothing waits for a target now: it is not known to take nothing.
+    pub(super) fn rests(&self, name: &str) {
+        lock(&self.deaf).remove(name);
+    }
+
     fn is_well(&self) -> bool {
         let now = steady_ms();
         let guard_ms = self.guard_ms.load(Ordering::Relaxed);
@@ -90,4 +95,27 @@ pub(super) fn start(url: String, every: Duration, pulse: Arc<Pulse>, log: Log) -
         }
     };
     std::thread::Builder::new().name("heartbeat".to_owned()).spawn(beat).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_deaf_only_while_something_waits_for_it() {
+        let pulse = Pulse::default();
+        pulse.guard(true);
+        assert!(pulse.is_well());
+        let long_ago = |pulse: &Pulse| {
+            pulse.heard("phone", false);
+            lock(&pulse.deaf).values_mut().for_each(|since| *since = since.saturating_sub(DEAF_MS));
+        };
+        long_ago(&pulse);
+        assert_eq!(pulse.is_well(), steady_ms() < DEAF_MS, "ten minutes without a yes");
+        pulse.rests("phone");
+        assert!(pulse.is_well(), "quiet hours have begun, and nothing is tried");
+        long_ago(&pulse);
+        pulse.heard("phone", true);
+        assert!(pulse.is_well());
+    }
 }
