@@ -138,8 +138,8 @@ fn what_is_told_can_be_named() {
             .filter(|word| word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_'))
     });
     let unknown: Vec<&str> =
-        named.filter(|code| code.len() > 2 && *code != "notify" && !CODES.contains(code)).collect();
-    assert_eq!(unknown, ["test"], "a test is for everybody");
+        named.filter(|code| code.len() > 2 && !["notify", "test"].contains(code) && !CODES.contains(code)).collect();
+    assert_eq!(unknown, [""; 0], "a test is for everybody");
 }
 
 /// Faults of shape: each in our own words, with its line, all at once, and none with the value that stands there.
