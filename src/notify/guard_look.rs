@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// The most of an answer that is read: one event may be as long as a request.
 const MAX_ANSWER: u64 = 24 * 1024 * 1024;
 /// Events asked for at once.
-pub(super) const PAGE: usize = 500;
+const PAGE: usize = 500;
 
 /// The guard's address.
 #[derive(Debug)]

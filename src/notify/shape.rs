@@ -69,7 +69,7 @@ pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<String>) -> Option<Span
     let all = std::mem::replace(root.get_mut(), DeTable::new());
     for (key, mut value) in all {
         let at = line_of(text, key.span().start);
-        let is_kept = match key.get_ref().as_ref() {
+        let is_kept = match &**key.get_ref() {
             "target" => targets(text, at, value.get_mut(), problems),
             name => keep(TOP, (name, at), value.get_ref(), problems),
         };
@@ -113,7 +113,7 @@ fn one(text: &str, target: &mut Spanned<DeValue<'_>>, problems: &mut Vec<String>
     }
     for (key, value) in std::mem::replace(target, DeTable::new()) {
         let at = line_of(text, key.span().start);
-        if keep(TARGET, (key.get_ref(), at), value.get_ref(), &mut own) {
+        if keep(TARGET, (&**key.get_ref(), at), value.get_ref(), &mut own) {
             target.insert(key, value);
         }
     }
@@ -145,7 +145,7 @@ fn wrong(takes: Takes, value: &DeValue<'_>) -> Option<String> {
             (is_table, "must be times by code, such as { kill = \"10m\" }".to_owned())
         }
         (Takes::Place, DeValue::Table(place)) => {
-            let mut parts = place.iter().map(|(key, value)| (key.get_ref().as_ref(), is_text(value.get_ref())));
+            let mut parts = place.iter().map(|(key, value)| (&**key.get_ref(), is_text(value.get_ref())));
             let first = parts.next();
             let is_one = matches!(first, Some(("file" | "credential", true))) && parts.next().is_none();
             (is_one, "must name one place: { file = \"/whole/path\" } or { credential = \"name\" }".to_owned())
@@ -155,7 +155,7 @@ fn wrong(takes: Takes, value: &DeValue<'_>) -> Option<String> {
             (is_text(value), must.to_owned())
         }
         (Takes::OneOf(words), value) => {
-            let is_one = matches!(value, DeValue::String(text) if words.contains(&text.as_ref()));
+            let is_one = matches!(value, DeValue::String(text) if words.iter().any(|word| *word == &**text));
             let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
             (is_one, format!("must be one of {}", words.join(", ")))
         }

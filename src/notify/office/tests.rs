@@ -16,7 +16,7 @@ fn office(keys: &str) -> Office {
 }
 
 fn restarted(kept: Option<&Office>, text: &str) -> Office {
-    let config = Config::parse(text, &[]).unwrap();
+    let config = Config::parse(text, &["boring", "loud"]).unwrap();
     let kept = kept.map(|kept| serde_json::from_str(&serde_json::to_string(kept).unwrap()).unwrap());
     let wishes = config.target.iter().map(|target| (target.name.clone(), Wishes::of(target))).collect();
     Office::of(kept, wishes, config.clock())
