@@ -1,4 +1,4 @@
-//! What a target refused for what it is, and not for the state that the target is in: pure.
+//! Messages that a target refused for what they are, and not for the state that the target is in: pure.
 //!
 //! A refusal may be about the message, or about a wrong chat, or come from a proxy on the way; nobody can tell which. So none
 //! is thrown away and none holds up the others: it is put aside and tried on beside them, with growing pauses, for a day. Every

@@ -93,7 +93,7 @@ mod tests {
         let state = folder.path().join(STATE);
         let spoils: [(&str, &dyn Fn()); 5] = [
             ("is not text", &|| fs::write(&state, b"\xff\xfe{}").unwrap()),
-            ("expected", &|| fs::write(&state, "{\"schema\":1,").unwrap()),
+            ("EOF", &|| fs::write(&state, "{\"schema\":1,").unwrap()),
             ("another version", &|| fs::write(&state, "{\"schema\":2}").unwrap()),
             ("more than", &|| File::create(&state).unwrap().set_len(MAX_STATE + 1).unwrap()),
             ("no file", &|| fs::create_dir(&state).unwrap()),

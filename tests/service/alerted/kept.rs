@@ -1,4 +1,4 @@
-//! What a target refuses, and a state that cannot be read: nothing is lost without a word.
+//! Refused messages, a state that cannot be read and a program that hangs: nothing is lost without a word, nothing is left behind.
 
 use std::fs;
 
