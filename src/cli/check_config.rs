@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     let file = notify::file(None, home);
     if file.exists() {
-        let told = notify::read(&file, home)?;
+        let told = notify::check(&file, home)?;
         let targets: Vec<String> =
             told.target.iter().map(|target| format!("{} ({})", target.name, target.form.name())).collect();
         out.push_str(&format!("{} is valid\ntells    {}\n", file.display(), targets.join(", ")));

@@ -8,6 +8,7 @@ use super::output::{print, say};
 use super::refusal::Refusal;
 use crate::base::files::{FileError, Why, read_trusted};
 use crate::base::log_line::Reader;
+use crate::guard::Code;
 use crate::home::{Home, LoadedConfig, in_container, load, local_url};
 use crate::journal::read_events;
 use crate::notify::{Config, Options, Past, run as tell, trial};
@@ -106,7 +107,16 @@ pub(super) fn read(file: &Path, home: &Home) -> Result<Config, Refusal> {
         FileError { path, why: Why::Missing } => Refusal::NoNotifyConfig(path),
         error => Refusal::File(error),
     })?;
-    Config::parse(&text).map_err(|problems| Refusal::NotifyConfig(file.to_owned(), problems.join("; ")))
+    let refusals: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    Config::parse(&text, &refusals).map_err(|problems| Refusal::NotifyConfig(file.to_owned(), problems.join("; ")))
+}
+
+/// Reads and checks it with what it names on this machine, for who only asks whether it can stand.
+pub(super) fn check(file: &Path, home: &Home) -> Result<Config, Refusal> {
+    let config = read(file, home)?;
+    let in_container = in_container(environment::container(false)?, Path::new("/"));
+    let problems = config.out_of_reach(in_container);
+    if problems.is_empty() { Ok(config) } else { Err(Refusal::NotifyConfig(file.to_owned(), problems.join("; "))) }
 }
 
 /// Reads a journal's events behind one of them: the one that was named, or the home's where it is that of the guard that answers.

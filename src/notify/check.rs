@@ -1,31 +1,76 @@
 //! Reads `notify.toml` and checks it whole before anything starts; all that is wrong with it is said at once.
 
+use serde::Deserialize;
+
 use super::config::{Config, Form, Place, Target};
 use super::forms::smtp;
+use super::guard_look::guard_url;
 use super::hours::{Hours, parse_offset, span_ms};
+use super::shape;
 use super::url::private_url;
+use super::watch::alert_codes;
+use crate::base::origin::Origin;
+use crate::base::text::visible;
 
 /// Targets at most: each has a thread of its own.
 const MAX_TARGETS: usize = 16;
 /// Longest name of a target: it stands in file and log.
 const MAX_NAME: usize = 40;
+/// Longest topic of an ntfy server.
+const MAX_TOPIC: usize = 64;
+/// The kinds of what is told.
+const KINDS: &[&str] = &[
+    "decision", "error", "flatten", "health", "kill", "notifier", "protect", "risk", "sent", "started", "status",
+    "stopped", "summary",
+];
+/// The codes of what is told, beside those of alerts and of refused requests.
+const CODES: &[&str] = &[
+    "close_refused",
+    "error",
+    "flat",
+    "flatten",
+    "flatten_again",
+    "guard_changed",
+    "halted_for_day",
+    "journal_changed",
+    "kill",
+    "left_out",
+    "limit_near",
+    "missed",
+    "restarted",
+    "service_stopped",
+    "started",
+    "state_not_kept",
+    "state_unread",
+    "stop_not_possible",
+    "stop_placed",
+    "stop_refused",
+    "stopped",
+    "summary",
+    "unreachable",
+    "unwell",
+    "wallet_ending",
+    "weight_spent",
+];
 
 impl Config {
-    /// Reads and checks a `notify.toml`.
+    /// Reads and checks a `notify.toml`. `refusals` are the codes of refused requests.
     ///
     /// # Errors
     /// All that is wrong with it, a line each.
-    pub fn parse(text: &str) -> Result<Self, Vec<String>> {
-        let config: Self = toml::from_str(text).map_err(|error| {
-            // The message may repeat a line of the file, and somebody may have put a token there.
-            vec![error.message().to_owned() + &line_of(text, error.span().map(|span| span.start))]
-        })?;
+    pub fn parse(text: &str, refusals: &[&str]) -> Result<Self, Vec<String>> {
         let mut problems = Vec::new();
-        config.check(&mut problems);
+        let Some(root) = shape::read(text, &mut problems) else { return Err(problems) };
+        let Ok(config) = Self::deserialize(toml::Deserializer::from(root)) else {
+            problems.push("it cannot be read".to_owned());
+            return Err(problems);
+        };
+        config.check(refusals, &mut problems);
         if problems.is_empty() { Ok(config) } else { Err(problems) }
     }
 
-    fn check(&self, problems: &mut Vec<String>) {
+    fn check(&self, refusals: &[&str], problems: &mut Vec<String>) {
+        let has_shape = problems.is_empty();
         let mut not = |wrong: bool, what: &str| {
             if wrong {
                 problems.push(what.to_owned());
@@ -37,7 +82,11 @@ impl Config {
         );
         not(self.summary.is_some() && self.summary_minute().is_none(), "summary must be a time such as \"07:00\"");
         not(self.beat_ms() < 1_000, "heartbeat_every must be such as \"1m\", a second at least");
-        not(self.target.is_empty(), "there is no [[target]], so nobody would be told");
+        not(
+            self.guard.as_deref().is_some_and(|url| guard_url(url).is_none()),
+            "guard must be http://HOST:PORT on loopback, such as \"http://127.0.0.1:8547\"",
+        );
+        not(has_shape && self.target.is_empty(), "there is no [[target]], so nobody would be told");
         not(self.target.len() > MAX_TARGETS, "there are more than 16 targets");
         if let Some(Err(why)) = self.heartbeat.as_ref().map(check_url) {
             problems.push(format!("heartbeat {why}"));
@@ -48,15 +97,10 @@ impl Config {
             problems.push("two targets have one name".to_owned());
         }
         for target in &self.target {
-            problems.extend(target.problems().into_iter().map(|why| format!("target {:?}: {why}", target.name)));
+            problems
+                .extend(target.problems(refusals).into_iter().map(|why| format!("target {:?}: {why}", target.name)));
         }
     }
-}
-
-/// Where in the file a fault is.
-fn line_of(text: &str, at: Option<usize>) -> String {
-    let line = at.and_then(|at| text.get(..at)).map(|before| before.matches('\n').count() + 1);
-    line.map_or_else(String::new, |line| format!(" (line {line})"))
 }
 
 /// Whether a URL that stands in the open may be called; one that stands elsewhere is checked when it is read.
@@ -72,7 +116,7 @@ fn check_url(place: &Place) -> Result<(), String> {
 }
 
 impl Target {
-    fn problems(&self) -> Vec<String> {
+    fn problems(&self, refusals: &[&str]) -> Vec<String> {
         let mut problems = Vec::new();
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
         if self.name.is_empty() || self.name.len() > MAX_NAME || !self.name.chars().all(fits) {
@@ -82,15 +126,56 @@ impl Target {
         for (what, place) in [("url", &self.url), ("token", &self.token), ("password", &self.password)] {
             problems.extend(self.place(what, place.as_ref()).map(|why| format!("{what} {why}")));
         }
-        if self.quiet.as_deref().is_some_and(|text| Hours::parse(text).is_none()) {
-            problems.push("quiet must be such as \"22:00-07:00\"".to_owned());
+        let is_span = |text: &str| Hours::parse(text).is_some_and(|hours| hours.from != hours.to);
+        if self.quiet.as_deref().is_some_and(|text| !is_span(text)) {
+            problems.push("quiet must be two times of the day, such as \"22:00-07:00\"".to_owned());
         }
+        problems.extend(self.unknown(refusals));
         for (what, table) in [("cooldown", &self.cooldown), ("repeat", &self.repeat)] {
             let wrong = table.iter().filter(|(_, text)| span_ms(text).is_none());
             problems.extend(wrong.map(|(code, _)| format!("{what}.{code} must be such as \"90s\", \"10m\" or \"1h\"")));
         }
         if self.form == Form::Smtp {
             problems.extend(smtp::check(self));
+        }
+        if self.form == Form::Ntfy {
+            problems.extend(self.ntfy());
+        }
+        if self.run.first().is_some_and(|program| program.trim().is_empty()) {
+            problems.push("run must begin with a program".to_owned());
+        }
+        problems
+    }
+
+    /// Kinds and codes that nothing is ever told under.
+    fn unknown(&self, refusals: &[&str]) -> Vec<String> {
+        let mut problems = Vec::new();
+        let mut say = |key: &str, word: &str, of: &str| {
+            problems.push(format!("{key}: {:?} is no {of}, see notify.toml(5)", visible(word, MAX_NAME)));
+        };
+        let kinds = self.kinds.iter().filter(|kind| !KINDS.contains(&kind.as_str()));
+        kinds.for_each(|kind| say("kinds", kind, "kind of what is told"));
+        let is_code =
+            |code: &str| CODES.contains(&code) || refusals.contains(&code) || alert_codes().any(|known| known == code);
+        let lists = [("codes", &self.codes), ("without", &self.without)];
+        let listed = lists.into_iter().flat_map(|(key, codes)| codes.iter().map(move |code| (key, code)));
+        let tables = [("cooldown", &self.cooldown), ("repeat", &self.repeat)];
+        let timed = tables.into_iter().flat_map(|(key, table)| table.keys().map(move |code| (key, code)));
+        let timed = timed.filter(|(key, code)| (*key, code.as_str()) != ("cooldown", "default"));
+        listed.chain(timed).filter(|(_, code)| !is_code(code)).for_each(|(key, code)| say(key, code, "code"));
+        problems
+    }
+
+    /// What an ntfy server does not take.
+    fn ntfy(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        let is_topic = |topic: &String| (1..=MAX_TOPIC).contains(&topic.len()) && topic.chars().all(fits);
+        if self.topic.as_ref().is_some_and(|topic| !is_topic(topic)) {
+            problems.push("topic must be 1 to 64 letters, digits, - or _".to_owned());
+        }
+        if matches!(&self.url, Some(Place::Here(url)) if private_url(url).is_ok() && Origin::parse(url).is_err()) {
+            problems.push("url must be the server's alone, without a path: the topic stands in topic".to_owned());
         }
         problems
     }
@@ -120,13 +205,14 @@ impl Target {
             ("user", self.user.is_some()),
             ("password", self.password.is_some()),
             ("run", !self.run.is_empty()),
+            ("encryption", self.encryption.is_some()),
         ];
         let (needed, allowed): (&[&str], &[&str]) = match self.form {
             Form::Json => (&["url"], &["token"]),
             Form::Ntfy => (&["url", "topic"], &["token"]),
             Form::Telegram => (&["token", "chat"], &["url"]),
             Form::Slack | Form::Discord => (&["url"], &[]),
-            Form::Smtp => (&["server", "from", "to"], &["user", "password"]),
+            Form::Smtp => (&["server", "from", "to"], &["user", "password", "encryption"]),
             Form::Command => (&["run"], &[]),
         };
         let form = self.form.name();

@@ -114,8 +114,7 @@ pub struct Target {
     /// The mail server, `HOST` or `HOST:PORT`.
     pub server: Option<String>,
     /// How it is spoken to.
-    #[serde(default)]
-    pub encryption: Encryption,
+    pub encryption: Option<Encryption>,
     /// Who mails.
     pub from: Option<String>,
     /// Who is mailed.

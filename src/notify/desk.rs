@@ -3,10 +3,11 @@
 //! Its place moves only when the target said yes. What is critical goes by a place of its own, so that quiet hours hold
 //! back everything else and nothing more; out of them both go in one order.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
+use super::aside::{Again, Aside};
 use super::config::Target;
 use super::hours::{Clock, Hours, span_ms};
 use super::notice::{Notice, Severity, Turn};
@@ -14,6 +15,10 @@ use super::words::{count, time};
 
 /// Topics whose last message is remembered.
 const MAX_TOLD: usize = 256;
+/// Notices that wait for one target at most.
+pub(super) const MAX_WAITING: usize = 400;
+/// How long that something was left out waits where the target refuses that too.
+const LOST_AGAIN_MS: u64 = 900_000;
 /// How long what is not critical is not told again, where the target does not say.
 const COOLDOWN_MS: u64 = 300_000;
 /// How often what lasts is told again, where the target does not say.
@@ -96,6 +101,8 @@ pub(super) enum Pick {
     Held(String),
     /// A topic that lasts.
     Repeat(String),
+    /// What was refused before, by its number, and whether it is the title alone.
+    Again(u64, bool),
     /// That so many were left out.
     Lost(u64),
 }
@@ -107,13 +114,18 @@ pub(super) struct Draft {
     pub(super) pick: Pick,
 }
 
-/// When a topic was told last, and what came since.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// When a topic was told last, and what came since. A topic has one of these for its beginnings and its ends, so that the
+/// last that is told of it is how it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 struct Told {
+    /// When it was told to be, and not when it was told to be over.
     at_ms: u64,
-    #[serde(default)]
+    /// Whether it was told to be over since.
+    is_over: bool,
+    /// How often it was again since.
     held: usize,
-    #[serde(default)]
+    /// The newest that was held back.
     last: Option<Notice>,
 }
 
@@ -125,8 +137,14 @@ pub(super) struct Desk {
     urgent: u64,
     /// The last other one.
     calm: u64,
+    /// Those behind these places that it is not told, for want of room.
+    skipped: BTreeSet<u64>,
     /// Notices left out because it took none for too long.
     lost: u64,
+    /// When that may be said.
+    lost_after_ms: u64,
+    /// What it refused.
+    aside: Aside,
     told: BTreeMap<String, Told>,
 }
 
@@ -148,7 +166,7 @@ impl Desk {
 
     /// Whether the target has had this notice, or waits for another one before it.
     pub(super) fn has_passed(&self, notice: &Notice) -> bool {
-        notice.id <= if is_urgent(notice) { self.urgent } else { self.calm }
+        notice.id <= if is_urgent(notice) { self.urgent } else { self.calm } || self.skipped.contains(&notice.id)
     }
 
     /// Whether the target is to be told this notice now.
@@ -156,18 +174,42 @@ impl Desk {
         !self.has_passed(notice) && wishes.want(notice) && (is_urgent(notice) || !is_quiet)
     }
 
+    /// Leaves the oldest of the least important out while more waits for the target than there is room for.
+    pub(super) fn make_room(&mut self, filed: &VecDeque<Notice>, wishes: &Wishes) {
+        let mut waiting: Vec<&Notice> = filed.iter().filter(|notice| self.waits_for(notice, wishes, false)).collect();
+        while waiting.len() > MAX_WAITING {
+            let least = waiting.iter().map(|notice| notice.severity).min();
+            let Some(place) = waiting.iter().position(|notice| Some(notice.severity) == least) else { return };
+            self.skipped.insert(waiting.remove(place).id);
+            self.lose();
+        }
+        if let Some(oldest) = filed.front() {
+            self.skipped = self.skipped.split_off(&oldest.id);
+        }
+    }
+
     /// A notice is gone before the target took it.
-    pub(super) fn lose(&mut self) {
+    fn lose(&mut self) {
         self.lost = self.lost.saturating_add(1);
+    }
+
+    /// Whether the target refuses everything, and something waits for it now.
+    pub(super) fn is_deaf(&self, wishes: &Wishes, clock: Clock, now_ms: u64) -> bool {
+        self.aside.is_deaf(wishes.is_quiet(clock, now_ms))
     }
 
     /// The next message, if one is due.
     pub(super) fn next(&mut self, view: View<'_>) -> Option<Draft> {
         // A machine whose clock was set back must not keep what is due from being told.
         self.told.values_mut().for_each(|told| told.at_ms = told.at_ms.min(view.now_ms));
+        self.lost_after_ms = self.lost_after_ms.min(view.now_ms.saturating_add(LOST_AGAIN_MS));
         let is_quiet = view.wishes.is_quiet(view.clock, view.now_ms);
-        if self.lost > 0 && !is_quiet {
+        if self.lost > 0 && !is_quiet && view.now_ms >= self.lost_after_ms {
             return Some(self.left_out(view.now_ms));
+        }
+        if let Some(Again { notice, in_short }) = self.aside.due(is_quiet, view.now_ms) {
+            let pick = Pick::Again(notice.id, in_short);
+            return Some(Draft { notice, pick });
         }
         for notice in view.filed {
             let is_calm = !is_urgent(notice);
@@ -182,27 +224,30 @@ impl Desk {
         self.held(view, is_quiet).or_else(|| self.repeat(view, is_quiet))
     }
 
-    /// Whether the topic was told just now; then it is counted, and told with the others when its pause ends.
+    /// Whether the topic was told just now; then it is counted, and told with the others when its pause ends. That it is over is
+    /// told at once where it was told to be, and with the others where they are held back.
     fn is_held_back(&mut self, notice: &Notice, view: View<'_>) -> bool {
         let pause_ms = view.wishes.cooldown_ms(notice);
-        let Some(told) = self.told.get_mut(&key(notice)) else { return false };
-        if view.now_ms.saturating_sub(told.at_ms) >= pause_ms {
+        let Some(told) = self.told.get_mut(&notice.topic()) else { return false };
+        let ends = notice.turn == Turn::Over;
+        if view.now_ms.saturating_sub(told.at_ms) >= pause_ms || (ends && !told.is_over) {
             return false;
         }
-        told.held = told.held.saturating_add(1);
+        told.held = told.held.saturating_add(usize::from(!ends));
         told.last = Some(notice.clone());
         true
     }
 
     /// What was held back, now that its pause is over.
     fn held(&self, view: View<'_>, is_quiet: bool) -> Option<Draft> {
-        self.told.iter().find_map(|(key, told)| {
-            let last = told.last.as_ref().filter(|last| told.held > 0 && (is_urgent(last) || !is_quiet))?;
+        self.told.iter().find_map(|(topic, told)| {
+            let last = told.last.as_ref().filter(|last| is_urgent(last) || !is_quiet)?;
             if view.now_ms.saturating_sub(told.at_ms) < view.wishes.cooldown_ms(last) {
                 return None;
             }
-            let title = format!("{} ({} more since {})", last.title, count(told.held, "time"), time(told.at_ms));
-            Some(Draft { notice: Notice { title, ..last.clone() }, pick: Pick::Held(key.clone()) })
+            let more = format!("{} more since {}", count(told.held, "time"), time(told.at_ms));
+            let title = format!("{} ({more})", last.title);
+            Some(Draft { notice: Notice { title, ..last.clone() }, pick: Pick::Held(topic.clone()) })
         })
     }
 
@@ -213,20 +258,20 @@ impl Desk {
             if !view.wishes.want(notice) || (is_quiet && !is_urgent(notice)) {
                 return None;
             }
-            let key = key(notice);
-            let last_ms = self.told.get(&key).map_or(notice.at_ms, |told| told.at_ms);
+            let topic = notice.topic();
+            let last_ms = self.told.get(&topic).map_or(notice.at_ms, |told| told.at_ms);
             if view.now_ms.saturating_sub(last_ms) < span_ms {
                 return None;
             }
             let title = format!("Still: {} (since {})", notice.title, time(notice.at_ms));
-            Some(Draft { notice: Notice { title, at_ms: view.now_ms, ..notice.clone() }, pick: Pick::Repeat(key) })
+            Some(Draft { notice: Notice { title, at_ms: view.now_ms, ..notice.clone() }, pick: Pick::Repeat(topic) })
         })
     }
 
     fn left_out(&self, now_ms: u64) -> Draft {
         let title = format!("{} left out", count(usize::try_from(self.lost).unwrap_or(usize::MAX), "message"));
         let notice = Notice::once("notifier", "left_out", Severity::Warning, title).words(
-            "They were not taken here for too long, or were refused, and there was no room to keep them.",
+            "They were not taken here for too long, or were refused for a day, and there was no room to keep them.",
             "",
             "Look at the guard's page, its journal and the notifier's log.",
         );
@@ -235,22 +280,44 @@ impl Desk {
 
     /// The target said yes.
     pub(super) fn done(&mut self, draft: &Draft, now_ms: u64) {
+        self.aside.heard(now_ms);
         match &draft.pick {
-            Pick::Filed(_) => {
-                self.pass(&draft.notice);
-                self.told_now(key(&draft.notice), now_ms);
-            }
-            Pick::Held(key) | Pick::Repeat(key) => self.told_now(key.clone(), now_ms),
+            Pick::Again(id, in_short) => self.aside.taken(*id, *in_short, now_ms),
             Pick::Lost(told) => self.lost = self.lost.saturating_sub(*told),
+            Pick::Filed(_) | Pick::Held(_) | Pick::Repeat(_) => self.had(draft, now_ms),
         }
     }
 
-    /// The target refuses this one for good.
-    pub(super) fn give_up(&mut self, draft: &Draft, now_ms: u64) {
-        self.done(draft, now_ms);
-        if !matches!(draft.pick, Pick::Lost(_)) {
+    /// The target refuses this one, which goes on beside the others. Says whether it is given up for good.
+    pub(super) fn refused(&mut self, draft: &Draft, now_ms: u64) -> bool {
+        let is_lost = match &draft.pick {
+            Pick::Again(id, _) => self.aside.again(*id, now_ms),
+            Pick::Lost(_) => {
+                self.lost_after_ms = now_ms.saturating_add(LOST_AGAIN_MS);
+                false
+            }
+            Pick::Filed(_) | Pick::Held(_) => {
+                self.had(draft, now_ms);
+                self.aside.put(draft.notice.clone(), now_ms)
+            }
+            // It comes again by itself.
+            Pick::Repeat(_) => {
+                self.had(draft, now_ms);
+                false
+            }
+        };
+        if is_lost {
             self.lose();
         }
+        is_lost
+    }
+
+    /// The place moves behind this one.
+    fn had(&mut self, draft: &Draft, now_ms: u64) {
+        if matches!(draft.pick, Pick::Filed(_)) {
+            self.pass(&draft.notice);
+        }
+        self.told_now(&draft.notice, now_ms);
     }
 
     fn pass(&mut self, notice: &Notice) {
@@ -258,18 +325,20 @@ impl Desk {
         *place = (*place).max(notice.id);
     }
 
-    fn told_now(&mut self, key: String, at_ms: u64) {
-        if self.told.len() >= MAX_TOLD && !self.told.contains_key(&key) {
-            let oldest = self.told.iter().filter(|(_, told)| told.held == 0).min_by_key(|(_, told)| told.at_ms);
-            let oldest = oldest.map(|(key, _)| key.clone()).or_else(|| self.told.keys().next().cloned());
-            oldest.map(|key| self.told.remove(&key));
+    /// A topic was told: whatever of it was held back is older, and is not told behind it.
+    fn told_now(&mut self, notice: &Notice, now_ms: u64) {
+        let topic = notice.topic();
+        if notice.turn == Turn::Over {
+            if let Some(told) = self.told.get_mut(&topic) {
+                *told = Told { at_ms: told.at_ms, is_over: true, ..Told::default() };
+            }
+            return;
         }
-        self.told.insert(key, Told { at_ms, held: 0, last: None });
+        if self.told.len() >= MAX_TOLD && !self.told.contains_key(&topic) {
+            let oldest = self.told.iter().filter(|(_, told)| told.last.is_none()).min_by_key(|(_, told)| told.at_ms);
+            let oldest = oldest.map(|(topic, _)| topic.clone()).or_else(|| self.told.keys().next().cloned());
+            oldest.map(|topic| self.told.remove(&topic));
+        }
+        self.told.insert(topic, Told { at_ms: now_ms, ..Told::default() });
     }
-}
-
-/// What pauses are kept by: that something is over is not held back because it was told to begin.
-fn key(notice: &Notice) -> String {
-    let turn = if notice.turn == Turn::Over { "over" } else { "" };
-    format!("{}|{turn}", notice.topic())
 }

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 /// The most of an answer that is read: one event may be as long as a request.
 const MAX_ANSWER: u64 = 24 * 1024 * 1024;
 /// Events asked for at once.
-pub(super) const PAGE: usize = 500;
+const PAGE: usize = 500;
 
 /// The guard's address.
 #[derive(Debug)]
@@ -65,6 +65,12 @@ impl GuardLook {
             _ => health,
         };
         Look { seen, status: status.ok(), page: page.ok() }
+    }
+
+    /// The number and the time of the first event behind this one; `None` where it is not said.
+    pub(super) fn first_behind(&self, since: u64) -> Option<(u64, u64)> {
+        let page = self.get::<EventPage<Event<'static>>>(&format!("/guard/events?since={since}&limit=1")).ok()?;
+        page.events.first().map(|event| (event.seq, event.at_ms))
     }
 
     fn health(&self) -> Seen {

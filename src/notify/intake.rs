@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use super::guard_look::{GuardLook, Look, PAGE};
+use super::guard_look::{GuardLook, Look};
 use super::shared::Shared;
-use super::watch::{Seen, Watch};
+use super::watch::Seen;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;
 use crate::record::event::Event;
@@ -32,15 +32,20 @@ pub(super) struct Intake {
 /// Looks at the guard once and files what is worth telling. Says whether the next look may wait.
 pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> bool {
     let asked_ms = steady_ms();
-    let (cursor, journal) = {
+    let (before, mark, journal) = {
         let office = lock(&shared.office);
-        (office.watch.cursor, office.watch.guard.journal())
+        (office.watch.cursor, office.watch.mark, office.watch.guard.journal())
     };
-    let Look { seen, status, page } = guard.look(cursor);
+    let Look { seen, status, page } = guard.look(before);
     intake.away = if matches!(seen, Seen::Away(_)) { intake.away.saturating_add(1) } else { 0 };
+    let is_another = status.as_ref().is_some_and(|status| lock(&shared.office).watch.is_another(status));
+    let cursor = before.filter(|_| !is_another);
+    let is_changed = page.as_ref().zip(cursor).is_some_and(|(page, cursor)| is_changed(guard, page, cursor, mark));
     let past = |after: u64| (intake.past)(&journal, after, MAX_PAST);
-    let (mut events, mut is_whole) =
-        page.as_ref().zip(cursor).map_or((Vec::new(), true), |(page, cursor)| gap(page, cursor, &past));
+    let (mut events, mut is_whole) = match page.as_ref().zip(cursor) {
+        Some((page, cursor)) if !is_changed => gap(page, cursor, &past),
+        _ => (Vec::new(), !is_changed),
+    };
     if let Some(cursor) = cursor.filter(|_| (1..=LAST_WORDS).contains(&intake.away)) {
         events = past(cursor).iter().flatten().filter_map(|line| Event::parse(line)).collect();
     }
@@ -48,10 +53,15 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
     let now = now_ms();
     let mut office = lock(&shared.office);
     if let Some(page) = &page {
-        place(&mut office.watch, page, now);
+        match office.watch.cursor {
+            None => office.watch.cursor = Some(page.last.unwrap_or(0)),
+            // What it holds from there on is asked for at once.
+            Some(_) if is_changed => office.watch.begin_anew(page.oldest.unwrap_or(1), now),
+            Some(_) => {}
+        }
         // What comes behind a gap that is not closed yet waits for it.
         events.extend(page.events.iter().filter(|_| is_whole).cloned());
-        is_whole &= page.events.len() < PAGE;
+        is_whole &= cursor.is_none_or(|cursor| is_last(page, cursor));
     }
     let (mut is_news, mut has_room) = (office.file(), true);
     for event in &events {
@@ -73,7 +83,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         office.watch.summarise(status.as_ref(), clock, minute, now);
     }
     is_news |= office.file();
-    if is_news || office.watch.cursor != cursor {
+    if is_news || office.watch.cursor != before {
         shared.is_dirty.store(true, Ordering::Relaxed);
     }
     drop(office);
@@ -81,13 +91,20 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
     is_whole || !has_room
 }
 
-/// The place among the guard's events: behind all of them for who was never here, and anew where they begin anew.
-fn place(watch: &mut Watch, page: &EventPage<Event<'static>>, now_ms: u64) {
-    match (watch.cursor, page.last) {
-        (None, last) => watch.cursor = Some(last.unwrap_or(0)),
-        (Some(cursor), Some(last)) if last < cursor => watch.begin_anew(page.oldest.unwrap_or(1), now_ms),
-        _ => {}
+/// Whether the place is in another journal than the page: that one ends before it, or has another event there.
+fn is_changed(guard: &GuardLook, page: &EventPage<Event<'static>>, cursor: u64, mark: Option<(u64, u64)>) -> bool {
+    if page.last.is_some_and(|last| last < cursor) {
+        return true;
     }
+    let is_kept = !page.events.is_empty() && page.oldest.is_some_and(|oldest| oldest <= cursor);
+    let Some(mark) = mark.filter(|(seq, _)| is_kept && *seq == cursor) else { return false };
+    guard.first_behind(cursor.saturating_sub(1)).is_some_and(|found| found != mark)
+}
+
+/// Whether a page holds all that there is: the guard cuts one at a number of events and at a size.
+fn is_last(page: &EventPage<Event<'static>>, cursor: u64) -> bool {
+    let Some(end) = page.events.last().map(|event| event.seq).filter(|end| *end > cursor) else { return true };
+    page.last.is_none_or(|last| last <= end)
 }
 
 /// The events between the place and the page, from the journal; and whether those are all of them that can be had.

@@ -12,7 +12,9 @@ use super::office::Office;
 use crate::base::files::{FileError, Replace, Why, read_trusted, write_whole};
 
 /// Largest state: what is kept for targets is bounded.
-const MAX_STATE: u64 = 16 * 1024 * 1024;
+const MAX_STATE: u64 = 64 * 1024 * 1024;
+/// States that cannot be read and are kept for a person at most; the last one gives way.
+const MAX_ASIDE: u32 = 20;
 const STATE: &str = "state.json";
 const LOCK: &str = "lock";
 
@@ -38,7 +40,7 @@ pub(super) struct Keep {
 }
 
 impl Keep {
-    /// Takes the folder, made where it is missing, and reads the state. One that cannot be read is put aside, and said.
+    /// Takes the folder, made where it is missing, and reads the state. One that cannot be read is put aside, and why is said.
     pub(super) fn open(folder: &Path) -> Result<(Self, Option<Office>, Option<String>), KeepError> {
         let refused = |what| move |error| KeepError::Io(what, folder.to_owned(), error);
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refused("make"))?;
@@ -46,30 +48,70 @@ impl Keep {
         let lock = lock.map_err(refused("write in"))?;
         let lock =
             Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|_| KeepError::Busy(folder.to_owned()))?;
-        let path = folder.join(STATE);
-        let text = match read_trusted(&path, &[Uid::effective().as_raw()], MAX_STATE) {
-            Ok(text) => Some(text),
-            Err(FileError { why: Why::Missing, .. }) => None,
+        let keep = Self { path: folder.join(STATE), _lock: lock };
+        let why = match read_trusted(&keep.path, &[Uid::effective().as_raw()], MAX_STATE) {
+            Ok(text) => match serde_json::from_str::<Office>(&text) {
+                Ok(office) if office.is_known() => return Ok((keep, Some(office), None)),
+                Ok(_) => "it is of another version".to_owned(),
+                Err(error) => error.to_string(),
+            },
+            Err(FileError { why: Why::Missing, .. }) => return Ok((keep, None, None)),
+            Err(FileError { why: Why::NotText, .. }) => "it is not text".to_owned(),
+            Err(FileError { why: Why::NotAFile, .. }) => "it is no file".to_owned(),
+            Err(FileError { why: Why::TooLarge(most), .. }) => format!("it has more than {most} bytes"),
             Err(error) => return Err(KeepError::File(error)),
         };
-        let keep = Self { path, _lock: lock };
-        match text.as_deref().map(serde_json::from_str::<Office>) {
-            None => Ok((keep, None, None)),
-            Some(Ok(office)) => Ok((keep, Some(office), None)),
-            Some(Err(error)) => {
-                let aside = folder.join("state.unread.json");
-                fs::rename(&keep.path, &aside).map_err(refused("rename a file in"))?;
-                let said = format!(
-                    "the state cannot be read ({error}) and is put aside as {}; what was told is not known",
-                    aside.display()
-                );
-                Ok((keep, None, Some(said)))
-            }
-        }
+        let aside = aside(folder);
+        fs::rename(&keep.path, &aside).map_err(refused("rename a file in"))?;
+        let said = format!("the notifier's state cannot be read ({why}) and is put aside as {}", aside.display());
+        Ok((keep, None, Some(said)))
     }
 
     /// Writes the state.
     pub(super) fn write(&self, state: &[u8]) -> Result<(), String> {
         write_whole(&self.path, state, 0o600, Replace::Yes).map_err(|error| error.to_string())
+    }
+}
+
+/// The name that a state which cannot be read is kept under.
+fn aside(folder: &Path) -> PathBuf {
+    let name = |number: u32| match number {
+        1 => folder.join("state.unread.json"),
+        _ => folder.join(format!("state.unread-{number}.json")),
+    };
+    let free = (1..MAX_ASIDE).map(name).find(|path| path.symlink_metadata().is_err());
+    free.unwrap_or_else(|| name(MAX_ASIDE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_that_cannot_be_read_is_put_aside_and_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join(STATE);
+        let spoils: [(&str, &dyn Fn()); 5] = [
+            ("is not text", &|| fs::write(&state, b"\xff\xfe{}").unwrap()),
+            ("EOF", &|| fs::write(&state, "{\"schema\":1,").unwrap()),
+            ("another version", &|| fs::write(&state, "{\"schema\":2}").unwrap()),
+            ("more than", &|| File::create(&state).unwrap().set_len(MAX_STATE + 1).unwrap()),
+            ("no file", &|| fs::create_dir(&state).unwrap()),
+        ];
+        for (number, (why, spoil)) in (1_u32..).zip(spoils) {
+            spoil();
+            let (keep, office, said) = Keep::open(folder.path()).unwrap();
+            let said = said.unwrap();
+            assert!(office.is_none() && said.contains(why), "{why}: {said}");
+            let name = if number == 1 { "state.unread.json".to_owned() } else { format!("state.unread-{number}.json") };
+            assert!(said.contains(&name) && folder.path().join(&name).exists(), "{said}");
+            drop(keep);
+        }
+        let (keep, _, _) = Keep::open(folder.path()).unwrap();
+        let office = Office::of(None, std::collections::BTreeMap::new(), super::super::hours::Clock::default());
+        keep.write(&serde_json::to_vec(&office).unwrap()).unwrap();
+        drop(keep);
+        let (_, office, said) = Keep::open(folder.path()).unwrap();
+        assert!(office.is_some() && said.is_none());
     }
 }

@@ -26,9 +26,15 @@ impl Message {
         self.notice.severity
     }
 
+    /// Whether it is good news.
+    pub(super) fn is_good(&self) -> bool {
+        self.notice.is_good()
+    }
+
     /// The title with the guard's name, for a list of messages.
     pub(super) fn subject(&self) -> String {
         let mark = match self.notice.severity {
+            _ if self.is_good() => "",
             Severity::Critical => "CRITICAL: ",
             Severity::Warning => "Warning: ",
             Severity::Info => "",
@@ -74,7 +80,7 @@ impl Message {
             "kind": notice.kind,
             "code": notice.code,
             "about": notice.about,
-            "severity": notice.severity.name(),
+            "severity": notice.weight(),
             "turn": notice.turn.name(),
             "account": self.guard.account,
             "mode": self.guard.mode,

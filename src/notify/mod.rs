@@ -5,6 +5,7 @@
 //! `office` is their state, kept on disk as one. The others are edges: `guard_look` reads the guard, `forms` send, `keep`
 //! writes, `secrets` reads what no config may hold. A message counts as told when the target said yes, and not before.
 
+mod aside;
 mod check;
 mod config;
 mod desk;
@@ -18,8 +19,10 @@ mod message;
 mod notice;
 mod office;
 mod pulse;
+mod reach;
 mod run;
 mod secrets;
+mod shape;
 mod shared;
 mod teller;
 mod trial;

@@ -126,6 +126,16 @@ impl Notice {
         self
     }
 
+    /// Whether it is good news: what was so is over, or the account is flat. It goes where what it is the end of went.
+    pub(super) fn is_good(&self) -> bool {
+        self.turn == Turn::Over || self.code == "flat"
+    }
+
+    /// How much it matters, in a word.
+    pub(super) fn weight(&self) -> &'static str {
+        if self.is_good() { "good" } else { self.severity.name() }
+    }
+
     /// The name of what it is about: notices of one topic are the same thing again.
     pub(super) fn topic(&self) -> String {
         if self.about.is_empty() { self.code.clone() } else { format!("{}/{}", self.code, self.about) }

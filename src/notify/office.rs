@@ -7,13 +7,10 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::desk::{Desk, Draft, View, Wishes};
+use super::desk::{Desk, Draft, MAX_WAITING, View, Wishes};
 use super::hours::Clock;
-use super::notice::{Notice, Severity};
+use super::notice::Notice;
 use super::watch::Watch;
-
-/// Notices kept for targets that do not take them.
-const MAX_FILED: usize = 400;
 
 /// A target with more than these before it is behind: what comes can wait in the guard's journal, where nothing is lost.
 const BEHIND: usize = 200;
@@ -40,7 +37,7 @@ const SCHEMA: u32 = 1;
 impl Office {
     /// The state that was kept, for these targets. A target that is new hears what comes from now on.
     pub(super) fn of(kept: Option<Self>, wishes: BTreeMap<String, Wishes>, clock: Clock) -> Self {
-        let mut office = kept.filter(|kept| kept.schema == SCHEMA).unwrap_or_default();
+        let mut office = kept.unwrap_or_default();
         (office.schema, office.clock) = (SCHEMA, clock);
         let last_id = office.last_id;
         let mut before = std::mem::take(&mut office.desks);
@@ -51,6 +48,11 @@ impl Office {
         office.wishes = wishes;
         office.trim();
         office
+    }
+
+    /// Whether this is of a version that is known here.
+    pub(super) fn is_known(&self) -> bool {
+        self.schema == SCHEMA
     }
 
     /// The local time.
@@ -69,8 +71,11 @@ impl Office {
             self.last_id = self.last_id.saturating_add(1);
             self.filed.push_back(Notice { id: self.last_id, ..notice });
         }
-        while self.filed.len() > MAX_FILED {
-            self.lose_one();
+        if self.filed.len() > MAX_WAITING {
+            for (name, desk) in &mut self.desks {
+                self.wishes.get(name).into_iter().for_each(|wishes| desk.make_room(&self.filed, wishes));
+            }
+            self.trim();
         }
         is_news
     }
@@ -105,12 +110,17 @@ impl Office {
         self.trim();
     }
 
-    /// A target refuses a message for good.
-    pub(super) fn give_up(&mut self, name: &str, draft: &Draft, now_ms: u64) {
-        if let Some(desk) = self.desks.get_mut(name) {
-            desk.give_up(draft, now_ms);
-        }
+    /// A target refuses a message, which is kept aside for it. Says whether it is given up for good.
+    pub(super) fn refused(&mut self, name: &str, draft: &Draft, now_ms: u64) -> bool {
+        let is_lost = self.desks.get_mut(name).is_some_and(|desk| desk.refused(draft, now_ms));
         self.trim();
+        is_lost
+    }
+
+    /// Whether a target refuses everything, and something waits for it now.
+    pub(super) fn is_deaf(&self, name: &str, now_ms: u64) -> bool {
+        let desk = self.desks.get(name).zip(self.wishes.get(name));
+        desk.is_some_and(|(desk, wishes)| desk.is_deaf(wishes, self.clock, now_ms))
     }
 
     /// Leaves out what everybody has had.
@@ -122,18 +132,6 @@ impl Office {
             })
         };
         self.filed.retain(|notice| !is_done(notice));
-    }
-
-    /// Leaves the oldest of the least important out, and tells those who wanted it that something is missing.
-    fn lose_one(&mut self) {
-        let least = self.filed.iter().map(|notice| notice.severity).min().unwrap_or(Severity::Info);
-        let Some(place) = self.filed.iter().position(|notice| notice.severity == least) else { return };
-        let Some(gone) = self.filed.remove(place) else { return };
-        for (name, desk) in &mut self.desks {
-            if !desk.has_passed(&gone) && self.wishes.get(name).is_some_and(|wishes| wishes.want(&gone)) {
-                desk.lose();
-            }
-        }
     }
 }
 

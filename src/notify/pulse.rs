@@ -57,10 +57,20 @@ impl Pulse {
         }
     }
 
+    /// Nothing waits for a target now: it is not known to take nothing.
+    pub(super) fn rests(&self, name: &str) {
+        lock(&self.deaf).remove(name);
+    }
+
+    /// Whether no target to which something is due has taken nothing for too long.
+    fn hears(&self, now_ms: u64) -> bool {
+        lock(&self.deaf).values().all(|since| now_ms.saturating_sub(*since) < DEAF_MS)
+    }
+
     fn is_well(&self) -> bool {
         let now = steady_ms();
         let guard_ms = self.guard_ms.load(Ordering::Relaxed);
-        let heard = lock(&self.deaf).values().all(|since| now.saturating_sub(*since) < DEAF_MS);
+        let heard = self.hears(now);
         guard_ms > 0 && now.saturating_sub(guard_ms) < FRESH_MS && self.unkept_ms.load(Ordering::Relaxed) == 0 && heard
     }
 }
@@ -90,4 +100,23 @@ pub(super) fn start(url: String, every: Duration, pulse: Arc<Pulse>, log: Log) -
         }
     };
     std::thread::Builder::new().name("heartbeat".to_owned()).spawn(beat).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_deaf_only_while_something_waits_for_it() {
+        let pulse = Pulse::default();
+        let later = steady_ms() + 2 * DEAF_MS;
+        pulse.heard("phone", false);
+        assert!(pulse.hears(steady_ms()), "it may take the next");
+        assert!(!pulse.hears(later), "ten minutes without a yes");
+        pulse.rests("phone");
+        assert!(pulse.hears(later), "quiet hours have begun, and nothing is tried");
+        pulse.heard("phone", false);
+        pulse.heard("phone", true);
+        assert!(pulse.hears(later));
+    }
 }

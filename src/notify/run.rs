@@ -35,6 +35,8 @@ const TICK: Duration = Duration::from_millis(100);
 const KEEP_AGAIN: Duration = Duration::from_secs(5);
 /// How long a message that is on its way has at the end.
 const GRACE_MS: u64 = 3_000;
+/// How long the end of the programs that still run may take.
+const LAST_MS: u64 = 2_000;
 /// Between two writes of it.
 const KEEP_PAUSE: Duration = Duration::from_millis(50);
 
@@ -93,12 +95,17 @@ pub fn run(options: Options) -> Result<(), RunError> {
         tellers.insert(target.name.clone(), Teller::of(target, &mut secrets).map_err(RunError::Secret)?);
     }
     let heartbeat = secrets.url(config.heartbeat.as_ref()).map_err(RunError::Secret)?;
-    let (keep, kept, said) = Keep::open(&options.state).map_err(RunError::Keep)?;
+    let (keep, kept, unread) = Keep::open(&options.state).map_err(RunError::Keep)?;
     let log = Log::start(options.reader, secrets.texts()).map_err(RunError::System)?;
-    said.iter().for_each(|said| log.line(Level::Warning, said));
     let wishes = config.target.iter().map(|target| (target.name.clone(), Wishes::of(target))).collect();
+    let mut office = Office::of(kept, wishes, config.clock());
+    if let Some(why) = &unread {
+        log.line(Level::Warning, &format!("{why}; what was told is not known"));
+        office.watch.state_unread(why, now_ms());
+        office.file();
+    }
     let shared = Arc::new(Shared {
-        office: Mutex::new(Office::of(kept, wishes, config.clock())),
+        office: Mutex::new(office),
         news: Condvar::new(),
         is_dirty: AtomicBool::new(true),
         is_ending: AtomicBool::new(false),
@@ -110,7 +117,9 @@ pub fn run(options: Options) -> Result<(), RunError> {
     log.line(Level::Info, &format!("telling {} of the guard at {url}", names(&tellers)));
     let mut telling = Vec::new();
     for (name, teller) in tellers {
-        telling.push(teller::start(name, teller, Arc::clone(&shared)).map_err(RunError::System)?);
+        let is_program = matches!(teller, Teller::Command(_));
+        let thread = teller::start(name, teller, Arc::clone(&shared)).map_err(RunError::System)?;
+        telling.push((is_program, thread));
     }
     if !heartbeat.is_empty() {
         let every = Duration::from_millis(config.beat_ms());
@@ -130,16 +139,26 @@ pub fn run(options: Options) -> Result<(), RunError> {
         }
     }
     log.line(Level::Info, "stopping");
+    end(&shared, &telling);
+    _ = keeper.join();
+    Ok(())
+}
+
+/// Ends the targets' threads, each with whether it runs a program.
+fn end(shared: &Shared, telling: &[(bool, JoinHandle<()>)]) {
     shared.is_ending.store(true, Ordering::Relaxed);
     shared.news.notify_all();
     // A target that is just being told may say yes in time, and is then not told again.
-    let until = steady_ms().saturating_add(GRACE_MS);
-    while steady_ms() < until && !telling.iter().all(JoinHandle::is_finished) {
-        std::thread::sleep(KEEP_PAUSE);
-    }
+    let wait = |span_ms: u64, is_done: &dyn Fn() -> bool| {
+        let until = steady_ms().saturating_add(span_ms);
+        while steady_ms() < until && !is_done() {
+            std::thread::sleep(KEEP_PAUSE);
+        }
+    };
+    wait(GRACE_MS, &|| telling.iter().all(|(_, thread)| thread.is_finished()));
     shared.is_closing.store(true, Ordering::Relaxed);
-    _ = keeper.join();
-    Ok(())
+    // A program that still runs is ended, with all that it started.
+    wait(LAST_MS, &|| telling.iter().all(|(is_program, thread)| !is_program || thread.is_finished()));
 }
 
 fn names(tellers: &BTreeMap<String, Teller>) -> String {

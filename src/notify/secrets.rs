@@ -14,6 +14,9 @@ use crate::base::files::{FileError, Why, open_regular};
 /// Longest secret.
 const MAX_SECRET: u64 = 4096;
 
+/// Shortest last part of a URL's path that is taken for a secret.
+const LEAST_PART: usize = 16;
+
 /// Why a secret cannot be had. No part of it is repeated.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
@@ -65,6 +68,9 @@ impl Secrets {
         if !matches!(place, Place::Here(_)) {
             // A library's message may hold its path alone.
             self.read.extend(url.splitn(4, '/').nth(3).map(str::to_owned));
+            // And a server's, or somebody's who copied it, the last part, which is the secret of a webhook. A short one is a word.
+            let last = url.split(['?', '#']).next().and_then(|path| path.rsplit('/').next());
+            self.read.extend(last.filter(|last| last.len() >= LEAST_PART).map(str::to_owned));
         }
         Ok(url)
     }
@@ -153,6 +159,26 @@ mod tests {
         fs::write(&file, "http://x.example/hunter22").unwrap();
         let said = strict.url(Some(&place)).unwrap_err().to_string();
         assert!(said.contains("https") && !said.contains("hunter22"), "{said}");
+    }
+
+    #[test]
+    fn the_last_part_of_a_hooks_url_is_a_secret_by_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str, url: &str| {
+            let file = folder.path().join(name);
+            fs::write(&file, url).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+            Place::File { file }
+        };
+        let mut secrets = Secrets::new(None, false);
+        secrets
+            .url(Some(&place("hook", "https://hooks.example/services/T000/B000/abcdefghijklmnopqrstuvwx?y=1")))
+            .unwrap();
+        secrets.url(Some(&place("plain", "https://x.example/notify"))).unwrap();
+        let said = crate::notify::words::redacted("no_service: abcdefghijklmnopqrstuvwx", &secrets.texts());
+        assert_eq!(said, "no_service: [left out]");
+        let said = crate::notify::words::redacted("svc-guard notify", &secrets.texts());
+        assert_eq!(said, "svc-guard [left out]", "its path as a whole is left out as before");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::desk::{Draft, Pick};
 use super::forms::Teller;
 use super::forms::answer::Answer;
 use super::message::Message;
@@ -19,7 +20,7 @@ const IDLE: Duration = Duration::from_secs(1);
 /// The first pause after a failure, and the longest.
 const FIRST_MS: u64 = 1_000;
 const LONGEST_MS: u64 = 60_000;
-/// Times that a message is refused for what it is, before the ones behind it may go on.
+/// Times that a message is refused for what it is, before it is put aside and the ones behind it go on.
 const MAX_REFUSED: u32 = 5;
 /// Failures of one target are logged this often.
 const LOG_EVERY_MS: u64 = 600_000;
@@ -43,13 +44,18 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
     let mut trouble = Trouble::default();
     while !shared.is_ending.load(Ordering::Relaxed) {
         let mut office = lock(&shared.office);
-        let Some(draft) = office.next(name, now_ms()) else {
+        let now = now_ms();
+        let Some(draft) = office.next(name, now) else {
+            // Nothing waits, so nothing is kept from being told, whatever was refused before.
+            if !office.is_deaf(name, now) {
+                shared.pulse.rests(name);
+            }
             drop(shared.news.wait_timeout(office, IDLE));
             continue;
         };
         let message = Message::of(&draft.notice, &office.watch.guard, &shared.secrets);
         drop(office);
-        match teller.tell(&message) {
+        match teller.tell(&message, &shared.is_closing) {
             Answer::Taken => {
                 lock(&shared.office).done(name, &draft, now_ms());
                 shared.log.line(Level::Info, &format!("told {name}: {}", message.subject()));
@@ -63,17 +69,24 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
             Answer::Refused(why) => {
                 trouble.failed(name, &why, shared);
                 trouble.refused += 1;
-                if trouble.refused < MAX_REFUSED {
+                if !is_enough(&draft, trouble.refused, lock(&shared.office).is_deaf(name, now)) {
                     wait(pause_ms(trouble.tries), shared);
                     continue;
                 }
-                lock(&shared.office).give_up(name, &draft, now_ms());
-                shared.log.line(Level::Error, &format!("left out for {name}, which refuses it: {}", message.subject()));
-                trouble = Trouble::default();
+                let is_lost = lock(&shared.office).refused(name, &draft, now_ms());
+                let what = if is_lost { "left out" } else { "kept aside, and tried again" };
+                let text = format!("{what} for {name}, which refuses it: {}", message.subject());
+                shared.log.line(if is_lost { Level::Error } else { Level::Warning }, &text);
+                (trouble.tries, trouble.refused) = (0, 0);
             }
         }
         shared.is_dirty.store(true, Ordering::Relaxed);
     }
+}
+
+/// Whether so many refusals in a row are enough to go on with the next message. One is, where the target refuses everything.
+fn is_enough(draft: &Draft, refused: u32, is_deaf: bool) -> bool {
+    is_deaf || matches!(draft.pick, Pick::Again(..)) || refused >= MAX_REFUSED
 }
 
 impl Trouble {

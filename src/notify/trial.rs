@@ -1,6 +1,7 @@
 //! `notify test`: one message to each target, and what each answered.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -47,7 +48,7 @@ pub fn trial(
     for (name, form, teller) in tellers {
         waiting.push((name.clone(), form));
         let (answers, message) = (answers.clone(), message.clone());
-        let tell = move || drop(answers.send((name, teller.tell(&message))));
+        let tell = move || drop(answers.send((name, teller.tell(&message, &AtomicBool::new(false)))));
         std::thread::Builder::new().spawn(tell).map_err(RunError::System)?;
     }
     let (all, mut taken, until) = (waiting.len(), 0, Instant::now() + PATIENCE);

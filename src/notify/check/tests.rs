@@ -3,7 +3,7 @@
 use super::*;
 
 fn problems(text: &str) -> String {
-    Config::parse(text).unwrap_err().join("\n")
+    Config::parse(text, &[]).unwrap_err().join("\n")
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn every_form_has_its_keys_and_no_other() {
         user = 'guard'
         password = { credential = 'mail' }
     ";
-    assert_eq!(Config::parse(good).unwrap().target.len(), 3);
+    assert_eq!(Config::parse(good, &[]).unwrap().target.len(), 3);
     let said = problems("[[target]]\nname = 'a'\nform = 'ntfy'\nchat = '7'\n[[target]]\nname = 'a'\nform = 'command'");
     for why in ["ntfy needs url", "ntfy needs topic", "chat is no key of ntfy", "command needs run", "two targets"] {
         assert!(said.contains(why), "{why}: {said}");
@@ -83,4 +83,93 @@ fn what_cannot_be_read_is_said_all_at_once() {
         "utc_offset = '2'\nsummary = '7'\n[[target]]\nname = 'a b'\nform = 'command'\nrun = ['x']\nquiet = 'night'\ncooldown = { kill = 'long' }",
     );
     assert_eq!(said.lines().count(), 5, "{said}");
+}
+
+/// A config that could never tell what it says is refused, with all that is wrong with it.
+#[test]
+fn what_could_never_be_told_is_said() {
+    let said = problems(
+        "guard = 'nonsense'
+        [[target]]\nname = 'a'\nform = 'ntfy'\nurl = 'https://ntfy.example/guard'\ntopic = 'my guard'\nkinds = ['kil']\ncodes = ['kil']
+        without = ['flatt']\ncooldown = { default = '1m', kil = '1m' }\nrepeat = { default = '1h' }\nquiet = '22:00-22:00'
+        [[target]]\nname = 'b'\nform = 'ntfy'\nurl = 'https://ntfy.example/'\ntopic = ''
+        [[target]]\nname = 'c'\nform = 'command'\nrun = ['']
+        [[target]]\nname = 'd'\nform = 'json'\nurl = 'https://x.example'\nencryption = 'tls'",
+    );
+    for why in [
+        "guard must be http://HOST:PORT on loopback",
+        "\"a\": url must be the server's alone",
+        "\"a\": topic must be",
+        "\"a\": kinds: \"kil\" is no kind",
+        "\"a\": codes: \"kil\" is no code",
+        "\"a\": without: \"flatt\" is no code",
+        "\"a\": cooldown: \"kil\" is no code",
+        "\"a\": repeat: \"default\" is no code",
+        "\"a\": quiet must be",
+        "\"b\": topic must be",
+        "\"c\": run must begin with a program",
+        "\"d\": encryption is no key of json",
+    ] {
+        assert!(said.contains(why), "{why} in {said}");
+    }
+    assert_eq!(said.lines().count(), 12, "{said}");
+    for url in ["https://example.com", "http://192.0.2.1:8547"] {
+        assert!(problems(&format!("guard = '{url}'")).contains("guard must be"), "{url}");
+    }
+}
+
+/// Every kind and code that stands in the manual is one, and those of refused requests and alerts are.
+#[test]
+fn what_is_told_can_be_named() {
+    let named = |kinds: &str, codes: &str| {
+        let text = format!(
+            "[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\nkinds = [{kinds}]\ncodes = [{codes}]\ncooldown = {{ default = '1m' }}"
+        );
+        Config::parse(&text, &["price_invalid"])
+    };
+    assert!(named("'decision', 'health', 'status'", "'price_invalid', 'feed_down', 'kill', 'uncovered'").is_ok());
+    let manual = include_str!("../../../man/notify.toml.5");
+    let missing: Vec<&&str> = CODES.iter().filter(|code| !manual.contains(**code)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let (_, codes) = manual.split_once(".SH CODES").unwrap();
+    let (codes, _) = codes.split_once(".SH EXAMPLE").unwrap();
+    let named = codes.lines().filter(|line| line.starts_with(".B ") || line.starts_with(".BR ")).flat_map(|line| {
+        line.split([' ', ',', '"'])
+            .filter(|word| word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_'))
+    });
+    let unknown: Vec<&str> =
+        named.filter(|code| code.len() > 2 && !["notify", "test"].contains(code) && !CODES.contains(code)).collect();
+    assert_eq!(unknown, [""; 0], "a test is for everybody");
+}
+
+/// Faults of shape: each in our own words, with its line, all at once, and none with the value that stands there.
+#[test]
+fn what_has_the_wrong_shape_is_said_all_at_once_and_never_repeated() {
+    let said = problems(
+        "summary = 7\nhunter = 'hunter22'\nheartbeat = ['hunter22']\n[[target]]\nname = 'a'\nform = 'carrier pigeon hunter22'
+        [[target]]\nname = 'b'\nform = 'json'\nurl = { file = '/hunter22', credential = 'b' }\nleast = 'hunter22'\nto = 'me'\nquiet = 'x'
+        [[target]]\nform = 'json'\ncooldown = 'hunter22'\nrun = [1]\nencryption = 'hunter22'",
+    );
+    for why in [
+        "summary must be a text in quotes (line 1)",
+        "hunter is no key that can stand there (line 2)",
+        "heartbeat must be a text in quotes, { file = \"/whole/path\" } or { credential = \"name\" } (line 3)",
+        "target \"a\": form must be one of \"json\", \"ntfy\"",
+        "target \"b\": url must name one place",
+        "target \"b\": least must be one of \"info\"",
+        "target \"b\": to must be a list of texts",
+        "target \"b\": quiet must be two times of the day",
+        "name is missing (line 1",
+        "cooldown must be times by code",
+        "run must be a list of texts",
+        "encryption must be one of \"tls\"",
+    ] {
+        assert!(said.contains(why), "{why} in {said}");
+    }
+    assert!(!said.contains("hunter22") && !said.contains("untagged") && !said.contains("expected"), "{said}");
+    for text in ["[target]\nname = 'a'", "target = 'a'", "target = ['a']"] {
+        assert!(problems(text).contains("must stand as [[target]]"), "{text}: {}", problems(text));
+    }
+    let broken = problems("summary = \nheartbeat = \"hunter22\nname = 'a'\nname = 'a'");
+    assert!(broken.contains(" cannot be read: a line is") && !broken.contains("hunter22"), "{broken}");
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
@@ -15,13 +16,13 @@ use crate::notify::message::Message;
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(20);
 /// The search path that it is given; nothing else of this process's environment is passed on.
-const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub(in crate::notify) const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-pub(super) fn run(words: &[String], message: &Message) -> Answer {
-    run_within(words, message, PATIENCE)
+pub(super) fn run(words: &[String], message: &Message, is_closing: &AtomicBool) -> Answer {
+    run_within(words, message, PATIENCE, is_closing)
 }
 
-fn run_within(words: &[String], message: &Message, patience: Duration) -> Answer {
+fn run_within(words: &[String], message: &Message, patience: Duration, is_closing: &AtomicBool) -> Answer {
     let Some((program, arguments)) = words.split_first() else {
         return Answer::Later("there is no program".to_owned(), None);
     };
@@ -36,17 +37,20 @@ fn run_within(words: &[String], message: &Message, patience: Duration) -> Answer
         // A few KiB at most, which a pipe holds. A program that reads nothing has its reasons.
         _ = input.write_all(format!("{}\n", message.json()).as_bytes());
     }
-    match ended(&mut child, patience) {
+    match ended(&mut child, patience, is_closing) {
         Some(status) if status.success() => Answer::Taken,
         Some(status) => Answer::Later(format!("{program} ended with {status}"), None),
+        None if is_closing.load(Ordering::Relaxed) => {
+            Answer::Later(format!("{program} was ended with the notifier"), None)
+        }
         None => Answer::Later(format!("{program} was ended: it took over {} s", patience.as_secs()), None),
     }
 }
 
 /// How it ended; `None` where it had to be ended, with all that it started.
-fn ended(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+fn ended(child: &mut Child, patience: Duration, is_closing: &AtomicBool) -> Option<ExitStatus> {
     let begun = Instant::now();
-    while begun.elapsed() < patience {
+    while begun.elapsed() < patience && !is_closing.load(Ordering::Relaxed) {
         if let Ok(Some(status)) = child.try_wait() {
             return Some(status);
         }
@@ -69,7 +73,7 @@ mod tests {
     fn said(words: &[&str], patience: Duration) -> Answer {
         let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled");
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        run_within(&words, &Message::of(&notice, &Guard::default(), &[]), patience)
+        run_within(&words, &Message::of(&notice, &Guard::default(), &[]), patience, &AtomicBool::new(false))
     }
 
     #[test]
@@ -81,6 +85,16 @@ mod tests {
         assert!(
             matches!(said(&["/nowhere/at/all"], patience), Answer::Later(why, None) if why.contains("cannot be started"))
         );
+    }
+
+    #[test]
+    fn one_that_runs_at_the_end_is_ended_with_the_notifier() {
+        let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled");
+        let message = Message::of(&notice, &Guard::default(), &[]);
+        let words = ["/bin/sh", "-c", "sleep 1000 & wait"].map(str::to_owned);
+        let closing = AtomicBool::new(true);
+        let answer = run_within(&words, &message, Duration::from_secs(1_000), &closing);
+        assert!(matches!(answer, Answer::Later(why, None) if why.contains("with the notifier")));
     }
 
     #[test]

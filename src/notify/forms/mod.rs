@@ -2,6 +2,7 @@
 //! out, and how an answer is taken, are the same for all.
 
 pub(super) mod answer;
+mod bounded;
 pub(super) mod command;
 pub(super) mod discord;
 pub(super) mod http;
@@ -10,6 +11,8 @@ pub(super) mod ntfy;
 pub(super) mod slack;
 pub(super) mod smtp;
 pub(super) mod telegram;
+
+use std::sync::atomic::AtomicBool;
 
 use super::config::{Form, Target};
 use super::message::Message;
@@ -51,12 +54,12 @@ impl Teller {
         })
     }
 
-    /// Tries once.
-    pub(super) fn tell(&self, message: &Message) -> Answer {
+    /// Tries once. A program that runs when the end comes is ended with it.
+    pub(super) fn tell(&self, message: &Message, is_closing: &AtomicBool) -> Answer {
         match self {
             Self::Http(way, post) => way.send(&post(message)),
             Self::Smtp(mail) => mail.send(message),
-            Self::Command(words) => command::run(words, message),
+            Self::Command(words) => command::run(words, message, is_closing),
         }
     }
 }

@@ -14,6 +14,7 @@ const MAX_TITLE: usize = 240;
 
 pub(super) fn post(message: &Message, url: &str, topic: &str, token: Option<&str>) -> Post {
     let (priority, tag) = match message.severity() {
+        _ if message.is_good() => (3, "white_check_mark"),
         Severity::Critical => (5, "rotating_light"),
         Severity::Warning => (4, "warning"),
         Severity::Info => (3, "information_source"),

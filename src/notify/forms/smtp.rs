@@ -1,6 +1,6 @@
 //! Mail: a plain text over SMTP, with TLS from the first byte or after the greeting, never without it but on loopback.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use base64::Engine;
@@ -12,6 +12,7 @@ use lettre::transport::smtp::extension::ClientId;
 use lettre::{Address, SmtpTransport, Transport};
 
 use super::answer::Answer;
+use super::bounded::{Bounded, Bounds};
 use crate::base::files::fill_random;
 use crate::base::origin::split_port;
 use crate::base::text::visible;
@@ -20,8 +21,12 @@ use crate::notify::message::Message;
 use crate::notify::secrets::SecretError;
 use crate::notify::words::within;
 
-/// For each step of the conversation.
-const STEP: Duration = Duration::from_secs(20);
+/// For the connection, and for the whole of one try.
+const CONNECT: Duration = Duration::from_secs(10);
+const WHOLE: Duration = Duration::from_secs(20);
+/// The most that a server may say; its certificates are among it.
+const MAX_PLAIN: usize = 4096;
+const MAX_TLS: usize = 64 * 1024;
 /// Characters of base64 on a line, and bytes of a title in one encoded word.
 const LINE: usize = 76;
 const WORD: usize = 42;
@@ -30,7 +35,10 @@ const MAX_WORDS: usize = 200;
 
 /// The way to a mail server.
 pub(in crate::notify) struct Mail {
-    transport: SmtpTransport,
+    host: String,
+    port: u16,
+    tls: Tls,
+    account: Option<Credentials>,
     envelope: Envelope,
     from: String,
     to: String,
@@ -46,7 +54,7 @@ pub(in crate::notify) fn check(target: &Target) -> Vec<String> {
     let server = target.server.as_deref().unwrap_or_default();
     match split_port(server) {
         None => problems.push("server must be HOST or HOST:PORT".to_owned()),
-        Some((host, _)) if target.encryption == Encryption::None && !is_loopback(host) => {
+        Some((host, _)) if target.encryption == Some(Encryption::None) && !is_loopback(host) => {
             problems.push("encryption = \"none\" is for a server on loopback only".to_owned());
         }
         Some(_) => {}
@@ -72,25 +80,18 @@ impl Mail {
             let builder = TlsParameters::builder(host.to_owned()).certificate_store(CertificateStore::WebpkiRoots);
             builder.build_rustls().map_err(|error| wrong(error.to_string()))
         };
-        let (tls, usual) = match target.encryption {
+        let (tls, usual) = match target.encryption.unwrap_or_default() {
             Encryption::Tls => (Tls::Wrapper(parameters()?), 465),
             Encryption::Starttls => (Tls::Required(parameters()?), 587),
             Encryption::None => (Tls::None, 25),
         };
-        let mut builder = SmtpTransport::builder_dangerous(host)
-            .port(port.unwrap_or(usual))
-            .tls(tls)
-            .timeout(Some(STEP))
-            // The machine's name is nobody's business.
-            .hello_name(ClientId::Ipv4(Ipv4Addr::LOCALHOST));
-        if let (Some(user), Some(password)) = (&target.user, password) {
-            builder = builder.credentials(Credentials::new(user.clone(), password));
-        }
+        let account = target.user.clone().zip(password).map(|(user, password)| Credentials::new(user, password));
         let address = |text: &str| text.parse::<Address>().map_err(|error| wrong(error.to_string()));
         let from = target.from.clone().unwrap_or_default();
         let to = target.to.iter().map(|to| address(to)).collect::<Result<Vec<_>, _>>()?;
         let envelope = Envelope::new(Some(address(&from)?), to).map_err(|error| wrong(error.to_string()))?;
-        Ok(Self { transport: builder.build(), envelope, from, to: target.to.join(", ") })
+        let (host, port, to) = (host.to_owned(), port.unwrap_or(usual), target.to.join(", "));
+        Ok(Self { host, port, tls, account, envelope, from, to })
     }
 
     pub(super) fn send(&self, message: &Message) -> Answer {
@@ -101,13 +102,31 @@ impl Mail {
             return Answer::Later(error.to_string(), None);
         }
         let mail = text(message, (&self.from, &self.to), &date, &hex(&id));
-        match self.transport.send_raw(&self.envelope, mail.as_bytes()) {
+        let bytes = if matches!(self.tls, Tls::None) { MAX_PLAIN } else { MAX_TLS };
+        let bounded = match Bounded::to(&self.host, self.port, Bounds { connect: CONNECT, whole: WHOLE, bytes }) {
+            Ok(bounded) => bounded,
+            Err(error) => return Answer::Later(error.to_string(), None),
+        };
+        match self.transport(bounded.address).send_raw(&self.envelope, mail.as_bytes()) {
             Ok(_) => Answer::Taken,
             Err(error) => {
-                let why = format!("the mail server: {}", visible(&error.to_string(), MAX_WORDS));
-                Answer::Later(why, None)
+                let why = bounded.why().unwrap_or_else(|| visible(&error.to_string(), MAX_WORDS));
+                Answer::Later(format!("the mail server: {why}"), None)
             }
         }
+    }
+
+    fn transport(&self, address: SocketAddr) -> SmtpTransport {
+        let mut builder = SmtpTransport::builder_dangerous(address.ip().to_string())
+            .port(address.port())
+            .tls(self.tls.clone())
+            .timeout(Some(WHOLE + CONNECT))
+            // The machine's name is nobody's business.
+            .hello_name(ClientId::Ipv4(Ipv4Addr::LOCALHOST));
+        if let Some(account) = &self.account {
+            builder = builder.credentials(account.clone());
+        }
+        builder.build()
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::notify::notice::{Notice, Severity};
+use crate::notify::notice::{Notice, Severity, Turn};
 use crate::notify::watch::Guard;
 
 const NASTY: &str = "<b>&amp;</b> <!channel> @everyone *bold* `code` [x](http://y) \"q\" \\";
@@ -35,6 +35,21 @@ fn ntfy_is_published_to_as_json() {
     assert_eq!(post.body, wanted);
     let long = ntfy::post(&message(&"é".repeat(3_000)), "https://ntfy.example", "guard", None);
     assert!(long.body["message"].as_str().unwrap().len() <= 4_000);
+}
+
+/// What is over goes where what it is the end of went, and is called good.
+#[test]
+fn good_news_is_not_called_critical() {
+    let flat = Notice::once("status", "flat", Severity::Critical, "Flat");
+    let over =
+        Notice { turn: Turn::Over, ..Notice::once("kill", "kill", Severity::Critical, "Over: Kill switch pulled") };
+    for (notice, title) in [(flat, "Flat"), (over, "Over: Kill switch pulled")] {
+        let message = Message::of(&notice, &Guard::default(), &[]);
+        assert_eq!((message.subject().as_str(), &message.json()["severity"]), (title, &json!("good")));
+        let post = ntfy::post(&message, "https://ntfy.example", "guard", None);
+        assert_eq!((&post.body["priority"], &post.body["tags"]), (&json!(3), &json!(["white_check_mark"])));
+        assert_eq!(message.severity(), Severity::Critical, "quiet hours do not hold it back");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::*;
 use crate::notify::config::Config;
 use crate::notify::desk::Pick;
-use crate::notify::notice::Turn;
+use crate::notify::notice::{Severity, Turn};
 
 const NOW: u64 = 1_800_000_000_000;
 const MINUTE: u64 = 60_000;
@@ -16,7 +16,7 @@ fn office(keys: &str) -> Office {
 }
 
 fn restarted(kept: Option<&Office>, text: &str) -> Office {
-    let config = Config::parse(text).unwrap();
+    let config = Config::parse(text, &["boring", "loud"]).unwrap();
     let kept = kept.map(|kept| serde_json::from_str(&serde_json::to_string(kept).unwrap()).unwrap());
     let wishes = config.target.iter().map(|target| (target.name.clone(), Wishes::of(target))).collect();
     Office::of(kept, wishes, config.clock())
@@ -143,13 +143,13 @@ fn a_clock_set_back_keeps_nothing_from_being_told() {
 fn what_finds_no_room_is_left_out_and_said() {
     let mut office = office("cooldown = { default = '0s' }");
     file(&mut office, notice("first", Severity::Critical));
-    for _ in 0..MAX_FILED + 20 {
+    for _ in 0..MAX_WAITING + 20 {
         file(&mut office, notice("flood", Severity::Info));
     }
-    assert_eq!(office.filed.len(), MAX_FILED);
+    assert_eq!(office.filed.len(), MAX_WAITING);
     let told = told(&mut office, NOW);
     assert_eq!(told[..3], ["21 messages left out", "first", "flood"]);
-    assert_eq!(told.len(), MAX_FILED + 1);
+    assert_eq!(told.len(), MAX_WAITING + 1);
 }
 
 #[test]
@@ -169,15 +169,76 @@ fn what_comes_waits_while_every_target_is_behind() {
     assert!(!office.is_behind(NOW) && office.is_behind(NOW + 5 * HOUR));
 }
 
+/// What a target refuses stays, and holds up nothing: its title is tried on beside the others, and then the whole of it.
 #[test]
-fn what_a_target_refuses_for_good_does_not_hold_up_the_rest() {
+fn what_a_target_refuses_is_kept_and_holds_up_nothing() {
     let mut office = office("");
-    file(&mut office, notice("poison", Severity::Critical));
+    file(&mut office, Notice { happened: "poison".to_owned(), ..notice("poison", Severity::Critical) });
     file(&mut office, notice("kill", Severity::Critical));
     let draft = office.next("a", NOW).unwrap();
-    office.give_up("a", &draft, NOW);
-    assert_eq!(told(&mut office, NOW), ["1 message left out", "kill"]);
-    assert_eq!(told(&mut office, NOW + HOUR), [""; 0]);
+    assert!(!office.refused("a", &draft, NOW));
+    assert!(office.is_deaf("a", NOW), "it took nothing since");
+    let draft = office.next("a", NOW).unwrap();
+    assert_eq!(draft.notice.title, "kill");
+    office.done("a", &draft, NOW);
+    assert!(!office.is_deaf("a", NOW));
+    // It takes something, so what it refused is tried at once: its title first.
+    let draft = office.next("a", NOW).unwrap();
+    assert_eq!((draft.notice.title.as_str(), &draft.pick), ("Late: poison", &Pick::Again(1, true)));
+    assert!(!draft.notice.happened.contains("poison"));
+    assert!(!office.refused("a", &draft, NOW));
+    assert_eq!(office.next("a", NOW), None, "after a pause");
+    // Over a restart; the whole of it, then its title again, which is taken, and the whole is not.
+    let mut office = restarted(Some(&office), "[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']");
+    let draft = office.next("a", NOW + MINUTE).unwrap();
+    assert_eq!((draft.notice.happened.as_str(), &draft.pick), ("poison", &Pick::Again(1, false)));
+    office.refused("a", &draft, NOW + MINUTE);
+    let draft = office.next("a", NOW + HOUR).unwrap();
+    assert_eq!(draft.pick, Pick::Again(1, true));
+    office.done("a", &draft, NOW + HOUR);
+    let draft = office.next("a", NOW + HOUR).unwrap();
+    assert_eq!(draft.pick, Pick::Again(1, false));
+    assert!(!office.refused("a", &draft, NOW + HOUR), "its title was told");
+    assert_eq!(told(&mut office, NOW + 48 * HOUR), [""; 0]);
+}
+
+/// A target that refuses everything for a while, as for a wrong chat, hears all of it once that is mended.
+#[test]
+fn a_target_that_refused_everything_hears_all_of_it_once_it_takes_something() {
+    let mut office = office("");
+    let refuse = |office: &mut Office, now: u64| {
+        while let Some(draft) = office.next("a", now) {
+            assert!(!office.refused("a", &draft, now), "{draft:?}");
+        }
+    };
+    for number in 0..5 {
+        file(&mut office, notice(&format!("n{number}"), Severity::Critical));
+        refuse(&mut office, NOW + number * MINUTE);
+    }
+    for minute in 5..23 * 60 {
+        refuse(&mut office, NOW + minute * MINUTE);
+    }
+    let heard = told(&mut office, NOW + 23 * HOUR + 30 * MINUTE);
+    let mut whole: Vec<String> = heard.clone();
+    whole.dedup();
+    assert_eq!(whole, ["Late: n0", "Late: n1", "Late: n2", "Late: n3", "Late: n4"], "{heard:?}");
+    assert!(office.filed.is_empty() && !office.is_deaf("a", NOW));
+}
+
+/// After a day it is given up, and that is told, however often that is refused too.
+#[test]
+fn what_was_refused_for_a_day_is_counted_and_the_count_is_never_lost() {
+    let mut office = office("");
+    for number in 0..3 {
+        file(&mut office, notice(&format!("n{number}"), Severity::Critical));
+    }
+    for minute in 0..30 * 60 {
+        while let Some(draft) = office.next("a", NOW + minute * MINUTE) {
+            office.refused("a", &draft, NOW + minute * MINUTE);
+        }
+    }
+    assert_eq!(told(&mut office, NOW + 31 * HOUR), ["3 messages left out"]);
+    assert_eq!(told(&mut office, NOW + 48 * HOUR), [""; 0]);
 }
 
 #[test]
@@ -255,4 +316,52 @@ fn nothing_is_lost_and_order_is_kept_over_deaths() {
             assert_eq!(first, wanted, "seed {seed}, critical: {lane}");
         }
     }
+}
+
+/// Something begins and ends over and over within its pause: what is told last is how it is.
+#[test]
+fn the_last_word_of_what_flaps_is_how_it_is() {
+    let begins = || notice("feed_down", Severity::Warning).begins();
+    let over = || {
+        let over = notice("feed_down", Severity::Warning);
+        Notice { turn: Turn::Over, title: "Over: feed_down".to_owned(), ..over }
+    };
+    for turns in 1..=9_u64 {
+        let mut office = office("");
+        let mut heard = Vec::new();
+        for turn in 0..turns {
+            file(&mut office, if turn % 2 == 0 { begins() } else { over() });
+            heard.extend(told(&mut office, NOW + turn * 20_000));
+        }
+        for later in 0..1_200 {
+            heard.extend(told(&mut office, NOW + turns * 20_000 + later * 1_000));
+        }
+        let last = heard.last().unwrap();
+        assert_eq!(last.starts_with("Over: "), turns % 2 == 0, "{turns}: {heard:?}");
+        assert!(heard.len() <= 4, "{turns}: {heard:?}");
+        if turns >= 3 {
+            assert!(last.contains(if turns < 5 { "1 time more" } else { "times more" }), "{turns}: {heard:?}");
+        }
+    }
+}
+
+/// A target that takes nothing has a place of its own: it costs no other target anything.
+#[test]
+fn a_dead_targets_backlog_costs_no_other_target_a_message() {
+    let two = "[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\ncooldown = { default = '0s' }\n\
+               [[target]]\nname = 'dead'\nform = 'command'\nrun = ['x']\ncooldown = { default = '0s' }";
+    let mut office = restarted(None, two);
+    let mut heard = Vec::new();
+    for turn in 0..MAX_WAITING + 50 {
+        let severity = if turn < MAX_WAITING { Severity::Warning } else { Severity::Info };
+        file(&mut office, notice(&format!("n{turn}"), severity));
+        heard.extend(told(&mut office, NOW));
+    }
+    let wanted: Vec<String> = (0..MAX_WAITING + 50).map(|turn| format!("n{turn}")).collect();
+    assert_eq!(heard, wanted);
+    let dead = office.next("dead", NOW).unwrap();
+    assert_eq!(dead.notice.title, "50 messages left out");
+    assert_eq!(office.filed.len(), MAX_WAITING);
+    let office = restarted(Some(&office), two);
+    assert_eq!(office.filed.len(), MAX_WAITING, "what is left out for it is left out after a restart too");
 }

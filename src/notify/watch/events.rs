@@ -19,6 +19,13 @@ impl Watch {
         }
         self.cursor = Some(event.seq);
         let at_ms = event.at_ms;
+        if at_ms < self.news_ms {
+            return;
+        }
+        self.mark = Some((event.seq, at_ms));
+        if matches!(event.kind, Kind::Kill(_) | Kind::Risk(_)) {
+            self.ruled = self.mark;
+        }
         let was_stopped = std::mem::take(&mut self.stopped);
         match &event.kind {
             Kind::Started(started) => self.started(started, was_stopped, at_ms),
@@ -34,11 +41,14 @@ impl Watch {
         }
     }
 
-    /// The guard's events do not go on where they ended: it is another journal.
+    /// The guard's events do not go on where they ended: it is another journal. What stands in it from before the last event
+    /// that was heard of is no news.
     pub(in crate::notify) fn begin_anew(&mut self, oldest: u64, now_ms: u64) {
         let before = self.cursor.replace(oldest.saturating_sub(1)).unwrap_or(0);
+        self.news_ms = self.mark.take().map_or(0, |(_, at_ms)| at_ms.min(now_ms));
+        self.ruled = None;
         let happened = format!(
-            "The last event heard of was {before}, and the guard's newest one is before that: its journal is another one."
+            "The last event heard of was {before}, and the guard's events do not go on from it: its journal is another one."
         );
         let notice =
             Notice::once("notifier", "journal_changed", Severity::Warning, "The guard's journal is another one");

@@ -37,6 +37,12 @@ const MAX_OWN: usize = 256;
 pub(super) struct Watch {
     /// The last event taken in; none before the guard was first heard.
     pub(super) cursor: Option<u64>,
+    /// The number and the time of the last event that was taken in: whose journal the place is in.
+    pub(super) mark: Option<(u64, u64)>,
+    /// Events of before are no news: they were in another journal while this one was read.
+    news_ms: u64,
+    /// The number and the time of the last event that pulled the switch or changed the risk state.
+    ruled: Option<(u64, u64)>,
     /// Which guard it is.
     pub(super) guard: Guard,
     /// What lasts, by topic, as it was told when it began.
@@ -71,7 +77,9 @@ impl Watch {
     }
 
     fn tell(&mut self, notice: Notice) {
-        self.counts.told(notice.severity);
+        if !notice.is_good() {
+            self.counts.told(notice.severity);
+        }
         self.made.push(notice);
     }
 

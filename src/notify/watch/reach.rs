@@ -42,6 +42,15 @@ impl Watch {
         self.begin(notice.words(shown(why), did, todo).at(now_ms));
     }
 
+    /// What was told and how far the guard's events were read is not known any more.
+    pub(in crate::notify) fn state_unread(&mut self, why: &str, now_ms: u64) {
+        let notice = Notice::once("notifier", "state_unread", Severity::Warning, "The notifier lost its place");
+        let happened = format!("{}.", shown(why));
+        let did = "It goes on with what comes from now on, and tells what stands. What happened while it was away may not have been told.";
+        let todo = "Look at the guard's page or its journal for what happened since you last heard of it.";
+        self.tell(notice.words(happened, did, todo).at(now_ms));
+    }
+
     fn away(&self, why: &str) -> Notice {
         let happened = format!("The guard has not answered for half a minute: {}.", shown(why));
         let did = match self.guard.sends() {

@@ -18,11 +18,23 @@ const NEAR: (Decimal, Decimal) = (dec!(0.9), dec!(0.8));
 /// The alert that tells of the wallet's end in the last week: it is told from the status, a month before.
 const WALLET_ALERT: &str = "api_wallet_expiring";
 
+/// Whether it is of the notifier's own seeing, and no word of one guard's.
+fn is_own(notice: &Notice) -> bool {
+    ["notifier", "health"].contains(&notice.kind.as_str())
+}
+
 impl Watch {
-    /// Takes a status in, after the events that came with it.
+    /// Takes a status in, after the events that came with it. One that was made before the last of them that changed the kill
+    /// switch or the risk state would end what that has just begun; the next one comes in a moment.
     pub(in crate::notify) fn status(&mut self, status: &Status) {
         let now_ms = status.at_ms;
-        self.same_guard(status);
+        self.is_another(status);
+        if self.is_of_before(status) {
+            return;
+        }
+        let last = status.last_event.as_ref();
+        let last = last.and_then(|event| Some((event.get("seq")?.as_u64()?, event.get("at_ms")?.as_u64()?)));
+        self.mark = self.mark.or_else(|| last.filter(|(seq, _)| self.cursor == Some(*seq)));
         match &status.killed {
             Some(reason) if !self.lasts("kill") => self.killed(reason, now_ms),
             Some(_) => {}
@@ -36,7 +48,15 @@ impl Watch {
         self.weight(&status.venue, now_ms);
     }
 
-    fn same_guard(&mut self, status: &Status) {
+    fn is_of_before(&self, status: &Status) -> bool {
+        let Some((seq, at_ms)) = self.ruled else { return false };
+        let last = status.last_event.as_ref().and_then(|event| event.get("seq")?.as_u64());
+        last.map_or(status.at_ms < at_ms, |last| last < seq)
+    }
+
+    /// Whether another guard answers now than before. Then its events are read on from its newest one, and what lasted at the
+    /// one before is not known to last here, or to be over.
+    pub(in crate::notify) fn is_another(&mut self, status: &Status) -> bool {
         let guard = Guard {
             account: status.account.to_string(),
             mode: status.mode.to_string(),
@@ -45,12 +65,25 @@ impl Watch {
         let is_other =
             !self.guard.account.is_empty() && (&self.guard.account, &self.guard.mode) != (&guard.account, &guard.mode);
         if is_other {
-            let happened = format!("It was {}, and now {} answers there.", self.guard.name(), guard.name());
+            let (own, others) = std::mem::take(&mut self.open).into_iter().partition(|(_, notice)| is_own(notice));
+            let lasted: BTreeMap<String, Notice> = others;
+            let lasted: Vec<&str> = lasted.values().map(|notice| notice.title.as_str()).collect();
+            let lasted = if lasted.is_empty() {
+                String::new()
+            } else {
+                format!(" Last heard of the one before: {}.", shown(&lasted.join("; ")))
+            };
+            let happened = format!("It was {}, and now {} answers there.{lasted}", self.guard.name(), guard.name());
             let notice = Notice::once("status", "guard_changed", Severity::Warning, "Another guard answers");
             let todo = "Nothing, if you set it up anew. Otherwise look at what listens there.";
-            self.tell(notice.words(happened, "The notifier goes on with this one.", todo).at(status.at_ms));
+            let before = std::mem::take(self);
+            *self = Self { open: own, counts: before.counts, summary_round: before.summary_round, ..Self::default() };
+            (self.reach, self.made) = (before.reach, before.made);
+            let did = "The notifier goes on with what this one does from now on.";
+            self.tell(notice.words(happened, did, todo).at(status.at_ms));
         }
         self.guard = guard;
+        is_other
     }
 
     fn alerts(&mut self, status: &Status) {

@@ -11,8 +11,9 @@ impl Watch {
     pub(in crate::notify) fn summarise(&mut self, status: Option<&Status>, clock: Clock, minute: u64, now_ms: u64) {
         let round = clock.rounds(now_ms, minute);
         let last = *self.summary_round.get_or_insert(round);
-        // A clock that was set back says the same day twice.
+        // A clock that was set back says the same day twice; one that was far ahead must not keep the days until then quiet.
         if round <= last {
+            self.summary_round = Some(last.min(round.saturating_add(1)));
             return;
         }
         self.summary_round = Some(round);

@@ -198,9 +198,15 @@ fn each_event_is_taken_in_once_and_a_gap_is_counted() {
     let notices = watch.take();
     assert_eq!(notices[0].code, "missed");
     assert!(notices[0].happened.starts_with("6 events after event 1 were"), "{}", notices[0].happened);
-    watch.begin_anew(3, NOW);
-    event(&mut watch, 3, trouble);
-    assert_eq!(told(&mut watch), ["journal_changed once", "error once"]);
+    watch.begin_anew(3, NOW + 1_000);
+    assert_eq!(told(&mut watch), ["journal_changed once"]);
+    // What stands in the new journal from before the last word of the old one is no news.
+    event(&mut watch, 3, trouble.clone());
+    assert_eq!(told(&mut watch), [""; 0]);
+    let mut later = trouble;
+    later.as_object_mut().unwrap().insert("at_ms".to_owned(), json!(NOW + 8));
+    event(&mut watch, 4, later);
+    assert_eq!(told(&mut watch), ["error once"]);
 }
 
 #[test]
@@ -284,10 +290,55 @@ fn a_summary_comes_once_a_day_whatever_the_clock_does() {
 }
 
 #[test]
+fn a_summary_comes_again_after_a_clock_that_was_far_ahead() {
+    let mut watch = watch();
+    let (clock, day) = (Clock::default(), 86_400_000);
+    watch.summarise(None, clock, 0, NOW);
+    watch.summarise(None, clock, 0, NOW + 3_000 * day);
+    assert_eq!(told(&mut watch), ["summary once"], "the clock was ahead");
+    for later in 0..4 {
+        watch.summarise(None, clock, 0, NOW + later * day);
+    }
+    assert_eq!(told(&mut watch), ["summary once", "summary once"]);
+}
+
+/// A status that was made before an event says nothing about what that began.
+#[test]
+fn a_status_of_before_ends_nothing_that_an_event_has_just_begun() {
+    let mut watch = watch();
+    event(&mut watch, 7, json!({"kind": "kill", "reason": "enough"}));
+    event(&mut watch, 8, json!({"kind": "risk", "state": "stopped"}));
+    assert_eq!(told(&mut watch), ["missed once", "kill begins", "stopped begins"]);
+    watch.status(&status(json!({"last_event": {"seq": 6, "at_ms": NOW + 6}, "at_ms": NOW + 20})));
+    watch.status(&status(json!({"last_event": {"seq": 7, "at_ms": NOW + 7}, "at_ms": NOW + 20, "killed": "enough"})));
+    // One that does not say which event was its last is as old as it says.
+    watch.status(&status(json!({"at_ms": NOW + 5})));
+    assert_eq!(told(&mut watch), [""; 0]);
+    let killed = json!({"last_event": {"seq": 8}, "at_ms": NOW + 20, "killed": "enough", "risk": {"state": "stopped"}});
+    watch.status(&status(killed));
+    assert_eq!(told(&mut watch), [""; 0]);
+    // What is decided meanwhile makes no status old.
+    event(&mut watch, 9, json!({"kind": "decision", "verdict": "allow", "code": "allowed"}));
+    watch.status(&status(json!({"last_event": {"seq": 8}, "at_ms": NOW + 30})));
+    assert_eq!(told(&mut watch), ["kill over", "stopped over"]);
+}
+
+#[test]
 fn another_guard_at_the_same_address_is_told() {
     let mut watch = watch();
     watch.status(&status(json!({"mode": "paper"})));
     assert_eq!(told(&mut watch), ["guard_changed once"]);
+    // What lasted at the one before is not told to be over: nobody knows.
+    event(&mut watch, 1, json!({"kind": "kill", "reason": "enough"}));
+    event(&mut watch, 2, json!({"kind": "risk", "state": "stopped"}));
+    assert_eq!(told(&mut watch), ["kill begins", "stopped begins"]);
+    watch.status(&status(json!({"killed": "its own"})));
+    let notices = watch.take();
+    let codes: Vec<&str> = notices.iter().map(|notice| notice.code.as_str()).collect();
+    assert_eq!(codes, ["guard_changed", "kill"]);
+    assert!(notices[0].happened.contains("Last heard of the one before: Kill switch pulled"), "{notices:?}");
+    assert!(notices[1].happened.contains("its own"), "{notices:?}");
+    assert_eq!(watch.cursor, None, "its events are read on from its newest one");
 }
 
 #[test]

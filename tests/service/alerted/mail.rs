@@ -107,3 +107,20 @@ fn nothing_is_said_to_a_server_that_cannot_be_trusted() {
     assert_eq!(done.status.code(), Some(2));
     assert!(String::from_utf8(done.stderr).unwrap().contains("on loopback only"));
 }
+
+/// A server that never ends its line is cut off: neither the memory nor the time of the notifier is its own.
+#[test]
+fn a_server_that_never_ends_its_answer_is_cut_off() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            // Not without an end, so that a test that fails has one too.
+            _ = (0..2_048).try_for_each(|_| stream.write_all(&[b'2'; 65_536]));
+        }
+    });
+    let done = mailing(address, "none").test();
+    let said = String::from_utf8(done.stdout).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("mail (smtp): did not: the mail server: said more than 4096 bytes"), "{said}");
+}

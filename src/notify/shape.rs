@@ -1,0 +1,169 @@
+//! Whether each key of a `notify.toml` is one, and holds the kind of value that it takes. All that is wrong is said at once, in
+//! words of our own: a parser's stop at the first fault, and may repeat a line that somebody put a token in.
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use crate::base::text::visible;
+
+/// Faults of writing that are said at most.
+const MOST: usize = 8;
+
+/// What a key takes.
+#[derive(Debug, Clone, Copy)]
+enum Takes {
+    Text,
+    Texts,
+    /// A table of texts.
+    Spans,
+    /// A text, or the name of a file or a credential.
+    Place,
+    OneOf(&'static [&'static str]),
+}
+
+const FORMS: &[&str] = &["json", "ntfy", "telegram", "slack", "discord", "smtp", "command"];
+
+const TOP: &[(&str, Takes)] = &[
+    ("guard", Takes::Text),
+    ("utc_offset", Takes::Text),
+    ("summary", Takes::Text),
+    ("heartbeat", Takes::Place),
+    ("heartbeat_every", Takes::Text),
+];
+
+const TARGET: &[(&str, Takes)] = &[
+    ("name", Takes::Text),
+    ("form", Takes::OneOf(FORMS)),
+    ("url", Takes::Place),
+    ("token", Takes::Place),
+    ("topic", Takes::Text),
+    ("chat", Takes::Text),
+    ("server", Takes::Text),
+    ("encryption", Takes::OneOf(&["tls", "starttls", "none"])),
+    ("from", Takes::Text),
+    ("to", Takes::Texts),
+    ("user", Takes::Text),
+    ("password", Takes::Place),
+    ("run", Takes::Texts),
+    ("least", Takes::OneOf(&["info", "warning", "critical"])),
+    ("kinds", Takes::Texts),
+    ("codes", Takes::Texts),
+    ("without", Takes::Texts),
+    ("quiet", Takes::Text),
+    ("cooldown", Takes::Spans),
+    ("repeat", Takes::Spans),
+];
+
+/// What can be read of a file; what cannot is said and left out.
+pub(super) fn read<'a>(text: &'a str, problems: &mut Vec<String>) -> Option<Spanned<DeTable<'a>>> {
+    let (mut root, faults) = DeTable::parse_recoverable(text);
+    for fault in faults.iter().take(MOST) {
+        let line = fault.span().map_or_else(String::new, |span| format!("line {}", line_of(text, span.start)));
+        problems.push(format!(
+            "{line} cannot be read: a line is a key with its value (name = \"value\"), each key once, [[target]], or # and a comment"
+        ));
+    }
+    if !faults.is_empty() {
+        return None;
+    }
+    let all = std::mem::replace(root.get_mut(), DeTable::new());
+    for (key, mut value) in all {
+        let at = line_of(text, key.span().start);
+        let is_kept = match &**key.get_ref() {
+            "target" => targets(text, at, value.get_mut(), problems),
+            name => keep(TOP, (name, at), value.get_ref(), problems),
+        };
+        if is_kept {
+            root.get_mut().insert(key, value);
+        }
+    }
+    Some(root)
+}
+
+/// Takes what is wrong out of each target. Says whether there are targets at all.
+fn targets(text: &str, at: usize, value: &mut DeValue<'_>, problems: &mut Vec<String>) -> bool {
+    let DeValue::Array(list) = value else {
+        problems.push(format!("target must stand as [[target]], with two brackets (line {at})"));
+        return false;
+    };
+    let mut whole = DeArray::new();
+    for mut target in std::mem::replace(list, DeArray::new()) {
+        if one(text, &mut target, problems) {
+            whole.push(target);
+        }
+    }
+    *list = whole;
+    true
+}
+
+/// Takes what is wrong out of one target. Says whether the rest of it can be read.
+fn one(text: &str, target: &mut Spanned<DeValue<'_>>, problems: &mut Vec<String>) -> bool {
+    let at = line_of(text, target.span().start);
+    let DeValue::Table(target) = target.get_mut() else {
+        problems.push(format!("target must stand as [[target]], with two brackets (line {at})"));
+        return false;
+    };
+    let name = match target.get("name").map(Spanned::get_ref) {
+        Some(DeValue::String(name)) => format!("target {:?}: ", visible(name, 40)),
+        _ => String::new(),
+    };
+    let mut own = Vec::new();
+    for needed in ["name", "form"].into_iter().filter(|needed| !target.contains_key(*needed)) {
+        own.push(format!("{needed} is missing (line {at})"));
+    }
+    for (key, value) in std::mem::replace(target, DeTable::new()) {
+        let at = line_of(text, key.span().start);
+        if keep(TARGET, (&**key.get_ref(), at), value.get_ref(), &mut own) {
+            target.insert(key, value);
+        }
+    }
+    problems.extend(own.into_iter().map(|why| format!("{name}{why}")));
+    target.contains_key("name") && target.contains_key("form")
+}
+
+/// Whether a key may stand there with this value; why not is said.
+fn keep(keys: &[(&str, Takes)], (key, line): (&str, usize), value: &DeValue<'_>, problems: &mut Vec<String>) -> bool {
+    let why = match keys.iter().find(|(known, _)| *known == key) {
+        None => Some("is no key that can stand there".to_owned()),
+        Some((_, takes)) => wrong(*takes, value),
+    };
+    problems.extend(why.iter().map(|why| format!("{} {why} (line {line})", visible(key, 40))));
+    why.is_none()
+}
+
+/// What is wrong with a value. It is not repeated: somebody may have put a token there.
+fn wrong(takes: Takes, value: &DeValue<'_>) -> Option<String> {
+    let is_text = |value: &DeValue<'_>| matches!(value, DeValue::String(_));
+    let (is_right, must) = match (takes, value) {
+        (Takes::Text, value) => (is_text(value), "must be a text in quotes".to_owned()),
+        (Takes::Texts, value) => {
+            let is_list = matches!(value, DeValue::Array(list) if list.iter().all(|text| is_text(text.get_ref())));
+            (is_list, "must be a list of texts, such as [\"one\", \"two\"]".to_owned())
+        }
+        (Takes::Spans, value) => {
+            let is_table = matches!(value, DeValue::Table(table) if table.values().all(|text| is_text(text.get_ref())));
+            (is_table, "must be times by code, such as { kill = \"10m\" }".to_owned())
+        }
+        (Takes::Place, DeValue::Table(place)) => {
+            let mut parts = place.iter().map(|(key, value)| (&**key.get_ref(), is_text(value.get_ref())));
+            let first = parts.next();
+            let is_one = matches!(first, Some(("file" | "credential", true))) && parts.next().is_none();
+            (is_one, "must name one place: { file = \"/whole/path\" } or { credential = \"name\" }".to_owned())
+        }
+        (Takes::Place, value) => {
+            let must = "must be a text in quotes, { file = \"/whole/path\" } or { credential = \"name\" }";
+            (is_text(value), must.to_owned())
+        }
+        (Takes::OneOf(words), value) => {
+            let is_one = matches!(value, DeValue::String(text) if words.iter().any(|word| *word == &**text));
+            let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+            (is_one, format!("must be one of {}", words.join(", ")))
+        }
+    };
+    (!is_right).then_some(must)
+}
+
+/// The line that a place of the text is on.
+fn line_of(text: &str, at: usize) -> usize {
+    text.get(..at).unwrap_or_default().matches('\n').count().saturating_add(1)
+}
