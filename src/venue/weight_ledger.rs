@@ -84,10 +84,21 @@ pub struct Ledger {
     total: [u64; PRIORITIES],
     /// What a read that waits for room will need, and until when it is kept for it.
     claimed: (u32, u64),
-    /// A request waits for that read: those that come at their own pace keep off its room too.
-    is_called: bool,
+    /// How much waits for that read: those for which less does keep off its room too.
+    claim: Claim,
     /// The latest time seen: a clock that steps back must not bring spent weight back.
     latest_ms: u64,
+}
+
+/// What waits for a read of the guard's own that has no part of its own; more is later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Claim {
+    /// Nothing: it comes at its own pace.
+    Seldom,
+    /// The live feed, which saves the others.
+    Feed,
+    /// A client's request.
+    Called,
 }
 
 /// What counts at one moment.
@@ -110,7 +121,7 @@ impl Ledger {
             clients,
             total: [0; PRIORITIES],
             claimed: (0, 0),
-            is_called: false,
+            claim: Claim::Seldom,
             latest_ms: 0,
         }
     }
@@ -171,25 +182,25 @@ impl Ledger {
     }
 
     /// The same for a read of the guard's own that must not wait for ever, although nothing is kept for it: what it needs is
-    /// kept from clients until it has come, as long as it asks again within [`CLAIM_MS`]. One that a request waits for goes
-    /// before those that nobody does.
+    /// kept from clients until it has come, as long as it asks again within [`CLAIM_MS`]. One that more waits for goes first.
     ///
     /// # Errors
     /// As [`Self::try_spend`].
-    pub fn try_claim(&mut self, weight: u32, is_called: bool, now_ms: u64) -> Result<(), Denied> {
+    pub fn try_claim(&mut self, weight: u32, claim: Claim, now_ms: u64) -> Result<(), Denied> {
         let now_ms = self.latest_ms.max(now_ms);
-        if !is_called && self.is_called && now_ms < self.claimed.1 {
+        if claim < self.claim && now_ms < self.claimed.1 {
             return self.try_spend(Priority::EarlyRead, None, weight, now_ms);
         }
         self.claimed = (0, 0);
         let mut spent = self.try_spend(Priority::EarlyRead, None, weight, now_ms);
         // Who is the only client calls for it for its own entries.
+        let is_called = claim == Claim::Called;
         let only = self.clients.keys().next().copied().filter(|_| is_called && self.clients.len() == 1);
         if let (Some(client), Err(_)) = (only, &spent) {
             spent = self.try_spend(Priority::ClientEntry, Some(&client), weight, now_ms);
         }
         if matches!(spent, Err(Denied::Wait { .. })) {
-            (self.claimed, self.is_called) = ((weight, now_ms.saturating_add(CLAIM_MS)), is_called);
+            (self.claimed, self.claim) = ((weight, now_ms.saturating_add(CLAIM_MS)), claim);
         }
         spent
     }

@@ -11,7 +11,7 @@ use crate::faults::Faults;
 use crate::service::metrics::Metrics;
 use crate::venue::client::Client;
 use crate::venue::weight::{Denied, Priority};
-use crate::venue::weight_ledger::Ledger;
+use crate::venue::weight_ledger::{Claim, Ledger};
 
 /// What is left of the address's whole budget by whoever spends beyond the share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +96,8 @@ impl VenueAccess {
     }
 
     /// Spends weight for what must come some time although nothing is kept for it.
-    pub(in crate::service) fn try_claim(&self, weight: u32, is_called: bool) -> Result<(), Denied> {
-        lock(&self.budget).try_claim(weight, is_called, steady_ms())
+    pub(in crate::service) fn try_claim(&self, weight: u32, claim: Claim) -> Result<(), Denied> {
+        lock(&self.budget).try_claim(weight, claim, steady_ms())
     }
 
     /// Books weight that was spent already, or must be.

@@ -21,6 +21,7 @@ use crate::venue::fill::Fill;
 use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
 use crate::venue::market::Universe;
 use crate::venue::weight::{Priority, info_extra, info_weight};
+use crate::venue::weight_ledger::Claim;
 
 /// Reads for one account.
 pub(in crate::service) struct VenueReader {
@@ -156,9 +157,10 @@ impl VenueReader {
     }
 
     /// The fills from `since_ms` on: the oldest ones where they are too many for one answer.
-    pub(super) fn fills(&self, since_ms: u64, read_for: ReadFor) -> Answer {
+    pub(super) fn fills(&self, since_ms: u64) -> Answer {
         let (begun_ms, kind) = (now_ms(), "userFillsByTime");
-        let answer = self.ask_for(read_for, &json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
+        let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
+        let answer = self.ask_in_time(&question, Claim::Feed)?;
         let fills = Vec::<Fill>::deserialize(&answer).map_err(|error| format!("{kind}: {error}"))?;
         self.venue.charge(Priority::EarlyRead, info_extra(kind, fills.len()));
         Ok(Some(Input::Fills { fills, begun_ms }))
@@ -195,7 +197,8 @@ impl VenueReader {
     /// A market's leverage setting, and its mark.
     pub(super) fn leverage(&self, coin: &str) -> Result<(info::Leverage, Input), String> {
         let begun_ms = now_ms();
-        let answer = self.ask_in_time(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}), true)?;
+        let answer =
+            self.ask_in_time(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}), Claim::Called)?;
         let marks = info::active_mark(&answer).map(|mark| (coin.to_owned(), mark)).into_iter().collect();
         Ok((info::active_leverage(&answer)?, Input::Marks { marks, begun_ms }))
     }
@@ -223,16 +226,16 @@ impl VenueReader {
         if purpose.keeps_sight || purpose.is_urgent {
             self.ask_for(purpose, question)
         } else {
-            self.ask_in_time(question, false)
+            self.ask_in_time(question, Claim::Seldom)
         }
     }
 
-    /// Asks what is no part of the steady reads' floor and must come all the same, a minute late at most; before others where
-    /// a request waits for it.
-    fn ask_in_time(&self, question: &Value, is_called: bool) -> Result<Value, String> {
+    /// Asks what is no part of the steady reads' floor and must come all the same, a minute late at most; before others that less
+    /// waits for.
+    fn ask_in_time(&self, question: &Value, claim: Claim) -> Result<Value, String> {
         let kind = kind_of(question);
         self.venue.faults.about(kind);
-        self.venue.try_claim(info_weight(kind), is_called).map_err(|denied| denied.to_string())?;
+        self.venue.try_claim(info_weight(kind), claim).map_err(|denied| denied.to_string())?;
         self.call(question)
     }
 

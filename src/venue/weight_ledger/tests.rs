@@ -57,7 +57,7 @@ fn a_read_that_waits_is_not_crowded_out() {
         drain(&mut ledger, client, Some(&ONE));
         let mut now_ms = T0;
         let mut waited = 0;
-        while ledger.try_claim(20, false, now_ms).is_err() {
+        while ledger.try_claim(20, Claim::Seldom, now_ms).is_err() {
             waited += 1;
             now_ms += 1_000;
             assert!(waited <= 61, "{client:?}");
@@ -69,7 +69,7 @@ fn a_read_that_waits_is_not_crowded_out() {
     }
     let mut ledger = ledger(SMALLEST_BUDGET);
     drain(&mut ledger, EarlyRead, None);
-    assert!(ledger.try_claim(20, false, T0 + 60_000).is_err());
+    assert!(ledger.try_claim(20, Claim::Seldom, T0 + 60_000).is_err());
     let room = |ledger: &Ledger, at_ms: u64| ledger.wait_ms(PassThrough, 20, at_ms) == 0;
     assert!(!room(&ledger, T0 + 62_000));
     assert!(room(&ledger, T0 + 64_000), "it did not ask again");
@@ -79,20 +79,20 @@ fn a_read_that_waits_is_not_crowded_out() {
 #[test]
 fn a_read_that_a_request_waits_for_goes_before_those_that_nobody_does() {
     for budget in [SMALLEST_BUDGET, IP_BUDGET / 4] {
-        for is_called in [true, false] {
+        for claim in [Claim::Called, Claim::Feed, Claim::Seldom] {
             let mut ledger = ledger(budget);
             let (mut due, mut came) = ([0; 2], None);
             for second in 0..180 {
                 let now_ms = T0 + second * 1_000;
                 for due in due.iter_mut().filter(|due| second >= **due) {
-                    if ledger.try_claim(20, false, now_ms).is_ok() {
+                    if ledger.try_claim(20, Claim::Seldom, now_ms).is_ok() {
                         *due = second + 60;
                     }
                 }
-                let is_ok = second > 5 && ledger.try_claim(20, is_called, now_ms).is_ok();
+                let is_ok = second > 5 && ledger.try_claim(20, claim, now_ms).is_ok();
                 came = came.or(is_ok.then_some(second));
             }
-            if is_called {
+            if claim > Claim::Seldom {
                 assert!(came.is_some_and(|second| second <= 61), "{budget}: {came:?}");
             } else if budget == SMALLEST_BUDGET {
                 assert_eq!(came, None, "else this shows nothing");
@@ -157,7 +157,7 @@ fn reads_out_of_turn_leave_each_client_its_part_of_what_is_kept_for_entries() {
         let [.., entry, _] = ledger.reserves;
         let beyond = budget - ledger.reserves.iter().sum::<u32>();
         assert_eq!(drain(&mut ledger, EarlyRead, None), beyond);
-        assert!(ledger.try_claim(1, false, T0).is_err());
+        assert!(ledger.try_claim(1, Claim::Seldom, T0).is_err());
         let mut unclaimed = ledger.clone();
         unclaimed.claimed = (0, 0);
         // What cannot be halved goes to who comes first.
@@ -165,7 +165,7 @@ fn reads_out_of_turn_leave_each_client_its_part_of_what_is_kept_for_entries() {
         assert_eq!(parts, [entry - entry / 2, entry / 2], "{budget}");
     }
     // A documented question's weight is still left to them at the smallest share.
-    assert!(ledger(SMALLEST_BUDGET).try_claim(20, false, T0).is_ok());
+    assert!(ledger(SMALLEST_BUDGET).try_claim(20, Claim::Seldom, T0).is_ok());
 }
 
 /// Such as by lives before this one, of which nobody knows what was spent for whom.

@@ -26,6 +26,8 @@ fn a_stop_that_went_during_a_crash_comes_back_where_it_stood() {
     open_by_hand(&stand);
     stop_at(&stand, "2490");
     until("the cover to be known", || (stand.status()["positions"][0]["stop_px"] == "2490").then_some(()));
+    // A fill that the feed tells of has the guard's own stop until a read shows this one.
+    until("no other stop", || (triggers(&stand) == ["2490.0"]).then_some(()));
     // The status is ahead of the disk.
     let risk = stand.journal().join("risk.jsonl");
     until("its line", || std::fs::read_to_string(&risk).ok()?.contains("2490").then_some(()));
