@@ -250,7 +250,8 @@ impl ServiceContext {
             ruled_markets: config.rules.markets.names(),
             seed: now_ms(),
         });
-        let thread = FeedThread::new(origin, feed, Arc::clone(&self.feed), self.inbox.clone());
+        let (link, cache) = (Arc::clone(&self.feed), Arc::clone(&self.venue.cache));
+        let thread = FeedThread::new(origin, feed, link, self.inbox.clone(), cache);
         spawn("feed", &self.deaths, move || thread.run()).map(drop)
     }
 

@@ -60,12 +60,13 @@ class Stand:
         self.guard = Guard(home, self.folder / "guard.log", *arguments, listen=listen)
 
     def hold(self, coin, szi, entry_px, covered=True):
-        """A person opens a position by hand; the guard gets to see it and covers it."""
+        """A person opens a position by hand; the guard covers it, and reads the account: a fill does not tell the leverage."""
         self.venue.do("position", coin=coin, szi=szi, entry_px=entry_px)
 
         def seen():
             held = [position for position in self.guard.status()["positions"] if position["coin"] == coin]
-            return held and (not covered or held[0]["covered_size"] == held[0]["size"])
+            is_read = held and held[0]["leverage"] != 1
+            return is_read and (not covered or held[0]["covered_size"] == held[0]["size"])
 
         until("the position to be seen and covered", seen)
 

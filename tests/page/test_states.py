@@ -82,7 +82,10 @@ def test_a_stale_account(stand_of, monitor_of):
     monitor = monitor_of(stand)
     tag = monitor.page.locator("#h-positions .staletag")
     expect(tag).to_be_hidden()
+    # Neither read nor told of.
     stand.venue.do("fault", on="clearinghouseState", kind="http_502", times=1_000_000)
+    stand.venue.do("feed", kind="refuse")
+    stand.venue.do("feed", kind="drop")
     expect(monitor.tile("health")).to_have_text("▲ Unwell")
     expect(monitor.note("health")).to_contain_text("the account: last read over 5000 ms ago")
     expect(monitor.page.locator("#alerts")).to_contain_text("▲ account stale")

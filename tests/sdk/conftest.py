@@ -31,9 +31,9 @@ class Stand:
         return self.bot.info.name_to_asset(coin)
 
     def hold(self, coin, szi, entry_px):
-        """A person opens a position by hand, and the guard gets to see it."""
+        """A person opens a position by hand, and the guard reads it: a fill does not tell the leverage."""
         self.venue.do("position", coin=coin, szi=szi, entry_px=entry_px)
-        until("the position to be seen", lambda: self.position(coin))
+        until("the position to be read", lambda: (self.position(coin) or {"leverage": 1})["leverage"] != 1)
 
     def position(self, coin):
         held = [position for position in self.guard.status()["positions"] if position["coin"] == coin]

@@ -9,6 +9,7 @@ use crossbeam_channel::Sender;
 use rust_decimal::Decimal;
 
 use super::feed_link::FeedLink;
+use super::info_cache::InfoCache;
 use super::passed_on::PassedOn;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::origin::Origin;
@@ -35,6 +36,8 @@ pub(in crate::service) struct FeedThread {
     origin: Origin,
     link: Arc<FeedLink>,
     inbox: Sender<Message>,
+    /// Answers to clients' questions, which what is told may make out of date.
+    cache: Arc<InfoCache>,
     feed: Feed,
     socket: Option<Socket>,
     /// What clients hear of the socket.
@@ -54,11 +57,18 @@ pub(in crate::service) struct FeedThread {
 struct Gone;
 
 impl FeedThread {
-    pub(in crate::service) fn new(origin: Origin, feed: Feed, link: Arc<FeedLink>, inbox: Sender<Message>) -> Self {
+    pub(in crate::service) fn new(
+        origin: Origin,
+        feed: Feed,
+        link: Arc<FeedLink>,
+        inbox: Sender<Message>,
+        cache: Arc<InfoCache>,
+    ) -> Self {
         Self {
             origin,
             link,
             inbox,
+            cache,
             feed,
             socket: None,
             passed: PassedOn::default(),
@@ -182,7 +192,12 @@ impl FeedThread {
                 self.marks.insert(ctx.coin, ctx.prices.mark_px);
             }
             Output::Tell(Data::Bbo(_)) => {}
-            Output::Tell(data) => self.tell(FeedNews::Told(Box::new(data)))?,
+            Output::Tell(data) => {
+                if matches!(data, Data::Fills(_) | Data::Event(_) | Data::OrderUpdates(_)) {
+                    self.cache.account_changed();
+                }
+                self.tell(FeedNews::Told(Box::new(data)))?;
+            }
             Output::Proved(topics) => self.tell(FeedNews::Proved(topics))?,
         }
         Ok(None)

@@ -40,7 +40,10 @@ fn exits_that_fill_nothing_spend_no_more_than_their_clients_part() {
     }
     let spent = requests_used(&stand) - before;
     assert!(spent <= 1_100, "{spent} of a part of 1000");
-    let reply = send_as(&stand, &second, &place(&limit(ETH, true, "2400", "0.01")));
+    let reply = until("the reads of a start", || {
+        let reply = send_as(&stand, &second, &place(&limit(ETH, true, "2400", "0.01")));
+        (reply["guard"]["code"] != "starting").then_some(reply)
+    });
     assert!(reply["response"]["data"]["statuses"][0].get("resting").is_some(), "{reply}");
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::signing::{ETH, limit, place};
-use crate::watched::{held, hold, hold_covered, until_flat};
+use crate::watched::{held, hold, until_flat};
 
 const OF_ACCOUNT: [&str; 9] = [
     "userFills",
@@ -46,12 +46,10 @@ fn what_a_client_hears_of_is_closed_at_once() {
     let mut bot = Subscriber::at_guard(&stand);
     bot.subscribed(&json!({"type": "userFills", "user": stand.client.address()}));
     bot.hear_on("userFills");
-    // The first position in a market has its leverage read.
-    hold_covered(&stand, "ETH", "0.1");
-    bot.hear_on("userFills");
-    let fault = |on: &str| json!({"op": "fault", "on": on, "kind": "stall", "times": 100_000, "ms": 60_000});
-    stand.venue.control(&json!([fault("clearinghouseState"), fault("frontendOpenOrders")])).unwrap();
+    let fault = |on: &str| json!({"op": "fault", "on": on, "kind": "http_502", "times": 100_000});
     for size in ["0.4", "0.7"] {
+        until("nothing to be held", || stand.status()["positions"].as_array()?.is_empty().then_some(()));
+        stand.venue.control(&json!([fault("clearinghouseState"), fault("frontendOpenOrders")])).unwrap();
         hold(&stand, "ETH", size);
         let fill = bot.hear_on("userFills");
         assert!(fill.contains(r#""coin":"ETH""#) && !fill.contains("isSnapshot"), "{fill}");
@@ -61,7 +59,24 @@ fn what_a_client_hears_of_is_closed_at_once() {
         assert_eq!(reply["guard"]["text"], format!("sell of {size} only closes and goes as reduce-only"), "{reply}");
         bot.hear_on("userFills");
         assert_eq!(held(&stand, "ETH"), None, "{reply}");
+        stand.venue.control(&json!({"op": "clear"})).unwrap();
+        until_flat(&stand);
     }
-    stand.venue.control(&json!({"op": "clear"})).unwrap();
-    until_flat(&stand);
+}
+
+/// Answers are given again for a moment, but none of before what the client has heard.
+#[test]
+fn what_a_client_asks_for_is_no_older_than_what_it_heard() {
+    let stand = stand();
+    let mut bot = Subscriber::at_guard(&stand);
+    bot.subscribed(&of_account("userFills"));
+    bot.hear_on("userFills");
+    let asked = || stand.post("/info", &json!({"type": "clearinghouseState", "user": ACCOUNT})).json();
+    for size in ["0.1", "0.2", "0.3", "0.4"] {
+        asked();
+        fill(&stand, size);
+        bot.hear_on("userFills");
+        let positions = asked()["assetPositions"].clone();
+        assert_eq!(positions[0]["position"]["szi"], size, "{positions}");
+    }
 }
