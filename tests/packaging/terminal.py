@@ -1,5 +1,7 @@
 """A person's terminal: a shell that commands are typed into, and that they ask questions on."""
 
+import time
+
 import pexpect
 
 from harness import PATIENCE_S
@@ -44,6 +46,8 @@ class Terminal:
             answer = left.pop(list(left)[which - 1])
             if isinstance(answer, Secret):
                 assert self.child.waitnoecho(2 * PATIENCE_S), f"{command} would show a secret"
+                # Behind sudo is another terminal, whose echo goes off a moment after the question and cannot be seen from here.
+                time.sleep(1)
             self.child.sendline(answer)
         assert (int(self.child.match.group(1)), left) == (status, {}), self.said
         return self.said

@@ -110,6 +110,12 @@ def test_the_example_of_targets_is_one_with_every_target_uncommented(tmp_path):
     (tmp_path / "guard.toml").write_bytes((EXAMPLES / "guard-paper.toml").read_bytes())
     text = (EXAMPLES / "notify.toml").read_text()
     keys = re.sub(r"(?m)^#(?=\[\[|\w+ = )", "", text)
+    # A program that is not there could never tell anything.
+    bell = tmp_path / "ring"
+    bell.write_text("#!/bin/sh\n")
+    bell.chmod(0o755)
+    assert "/usr/local/bin/ring" in keys
+    keys = keys.replace("/usr/local/bin/ring", str(bell))
     for wanted, told in ((text, "phone (ntfy)"), (keys, "phone (ntfy), telegram (telegram), team (slack), mail (smtp), bell (command)")):
         (tmp_path / "notify.toml").write_text(wanted)
         assert f"tells    {told}\n" in run([GUARD, "--home", tmp_path, "check-config"]).stdout
