@@ -62,8 +62,11 @@ fn hoarded_connections_give_way_and_a_clients_stays() {
         assert!(read_one(stream).0.starts_with("HTTP/1.1 200 "));
     }
     assert!(server.serves());
-    for stream in &mut hoard[..17] {
-        assert_eq!(read_all(stream), "", "idle, and nobody's");
+    // Idle, and nobody's: told nothing. Which of the last ones stay is open, since a thread may be slow to say that it is idle.
+    hoard.iter().for_each(|stream| stream.set_nonblocking(true).unwrap());
+    let is_over = |stream: &&TcpStream| matches!(stream.peek(&mut [0]), Ok(0));
+    while hoard.iter().filter(is_over).count() < 17 {
+        std::thread::sleep(Duration::from_millis(1));
     }
     client.write_all(SIGN).unwrap();
     assert!(read_one(&mut client).0.starts_with("HTTP/1.1 200 "));
