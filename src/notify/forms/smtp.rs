@@ -111,7 +111,12 @@ impl Mail {
             Ok(_) => Answer::Taken,
             Err(error) => {
                 let why = bounded.why().unwrap_or_else(|| visible(&error.to_string(), MAX_WORDS));
-                Answer::Later(format!("the mail server: {why}"), None)
+                let why = format!("the mail server: {why}");
+                // The message itself, and no state of the server's: what is wrong with the account can be mended.
+                match error.status().map(u16::from) {
+                    Some(552 | 554) => Answer::Refused(why),
+                    _ => Answer::Later(why, None),
+                }
             }
         }
     }
@@ -168,6 +173,49 @@ mod tests {
     use super::*;
     use crate::notify::notice::{Notice, Severity};
     use crate::notify::watch::Guard;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    /// What becomes of a mail at a server that answers it with this line.
+    fn answered(line: &'static str) -> Answer {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let config = format!(
+            "name = 'm'\nform = 'smtp'\nserver = '{}'\nencryption = 'none'\nfrom = 'a@m.example'\nto = ['b@m.example']\n",
+            server.local_addr().unwrap()
+        );
+        let served = std::thread::spawn(move || {
+            let (stream, _) = server.accept().unwrap();
+            let mut writer = stream.try_clone().unwrap();
+            writer.write_all(b"220 mail.example\r\n").unwrap();
+            let mut in_mail = false;
+            for said in BufReader::new(stream).lines().map_while(Result::ok) {
+                let answer = match said.as_str() {
+                    "." => line,
+                    _ if in_mail => continue,
+                    "DATA" => "354 go on",
+                    _ => "250 fine",
+                };
+                in_mail = said == "DATA";
+                _ = writer.write_all(format!("{answer}\r\n").as_bytes());
+            }
+        });
+        let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled");
+        let target: Target = toml::from_str(&config).unwrap();
+        let answer = Mail::of(&target, None).unwrap().send(&Message::of(&notice, &Guard::default(), &[]));
+        served.join().unwrap();
+        answer
+    }
+
+    #[test]
+    fn a_mail_that_is_refused_for_itself_is_told_from_a_server_that_takes_none() {
+        assert_eq!(answered("250 taken"), Answer::Taken);
+        for line in ["552 too large", "554 looks like spam"] {
+            assert!(matches!(answered(line), Answer::Refused(why) if why.contains(&line[4..])), "{line}");
+        }
+        for line in ["451 later", "452 full", "550 no such box", "553 no such name"] {
+            assert!(matches!(answered(line), Answer::Later(..)), "{line}");
+        }
+    }
 
     #[test]
     fn nothing_in_a_mail_can_be_a_header_or_its_end() {
