@@ -36,8 +36,8 @@ use table::Table;
 
 /// Requests one after the other in paper mode.
 const ONE_BY_ONE: u64 = 2_000;
-/// Requests through a live guard: with its own reads they stay within the venue's 1200 weight a minute.
-const LIVE: u64 = 200;
+/// Requests through a live guard: with its start and its own reads they stay within a client's part of 1200 weight a minute.
+const LIVE: u64 = 120;
 /// Connections, requests of each and time of the flood.
 const CONNECTIONS: usize = 16;
 const FLOOD: u64 = 2_000;
