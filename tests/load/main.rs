@@ -14,6 +14,7 @@ mod phases;
 #[path = "../demo/program.rs"]
 mod program;
 mod reference;
+mod relay;
 mod samples;
 #[path = "../venue_sim/sim/mod.rs"]
 mod sim;
@@ -63,6 +64,9 @@ struct Arguments {
     /// What the live feed brings instead: some minutes
     #[arg(long)]
     feed: bool,
+    /// What the relay adds instead, and what clients of it cost
+    #[arg(long)]
+    relay: bool,
     /// So many minutes beside a feed with troubles at random instead
     #[arg(long, value_name = "MINUTES")]
     soak: Option<u64>,
@@ -103,6 +107,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             watch::print(&program, folder.path(), share, Duration::from_secs(*after))
         }
         Arguments { feed: true, .. } => feed::print(&program, folder.path()),
+        Arguments { relay: true, .. } => relay::print(&program, folder.path()),
         Arguments { soak: Some(minutes), seed, .. } => soak::print(&program, folder.path(), *minutes, *seed),
         Arguments { starts: true, .. } => starts::print(&program, folder.path()),
         Arguments { strangers: true, .. } => strangers::print(&Pair::start(&program, folder.path(), false, 1)?),
