@@ -148,6 +148,16 @@ pub enum Read {
         /// From when on.
         since_ms: u64,
     },
+    /// The account's fills since this time of the venue's, UTC ms, for the record: after everything else.
+    BookFills {
+        /// From when on.
+        since_ms: u64,
+    },
+    /// The payments of funding since this time of the venue's, UTC ms, for the record.
+    Fundings {
+        /// From when on.
+        since_ms: u64,
+    },
     /// The account's mode: where its equity is kept.
     Mode,
     /// The TWAP orders that run.

@@ -4,6 +4,7 @@
 //! core, no journal and no thread may enter.
 
 pub mod amounts;
+pub mod book_record;
 pub mod decision_view;
 pub mod error_body;
 pub mod event;
