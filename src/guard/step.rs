@@ -69,6 +69,7 @@ impl Guard {
         if !is_request {
             supervise::after_step(&mut step);
             feed::after_step(&mut step, is_tick);
+            book::after_step(&mut step);
         }
         risk_event::record_risk_change(&mut step);
         step.effects

@@ -30,6 +30,9 @@ pub struct BookRecord {
     /// The last orders that were sent.
     #[serde(deserialize_with = "lenient::readable")]
     pub orders: Vec<OrderRecord>,
+    /// The sum, where there is one.
+    #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub sum: Option<SumRecord>,
     /// Each market's position after its newest fill, and when that was.
     #[serde(deserialize_with = "lenient::readable")]
     pub positions: Vec<(String, Decimal, u64)>,
@@ -52,6 +55,23 @@ pub struct TransferRecord {
     pub nth: u64,
 }
 
+/// The sum of the book. Amounts of rows are gross, fees, funding and transfers, USDC.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SumRecord {
+    /// When it was opened, by the venue's time, UTC ms.
+    pub opened_ms: u64,
+    /// The equity then.
+    pub equity: Decimal,
+    /// What was held had won or lost then.
+    pub unrealised: Decimal,
+    /// What has come since.
+    pub sums: [Decimal; 4],
+    /// All of this moment and before is in it.
+    pub up_to_ms: u64,
+    /// Rows of later.
+    pub later: Vec<(u64, [Decimal; 4])>,
+}
+
 /// Who sent an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OrderRecord {
@@ -59,7 +79,7 @@ pub struct OrderRecord {
     pub cloid: Cloid,
     /// The event that sent it.
     pub seq: u64,
-    /// Whose decision it was.
+    /// The client that decided on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Address>,
 }

@@ -1,4 +1,4 @@
-//! What the venue shows of the past, a page at a time: the oldest rows since a time, and no more than it still has.
+//! The past as the venue shows it, a page at a time: the oldest rows since a time, and no more than it still has.
 //!
 //! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint>: the next page begins at the time of the
 //! last row.

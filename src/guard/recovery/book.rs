@@ -24,13 +24,19 @@ pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
     match &event.kind {
         Kind::Started(_) => book.begin(event.at_ms),
         Kind::Fill(fill) => {
+            book.sum_fill(fill);
             book.fills.insert(FillId { time: fill.time, tid: fill.tid, oid: fill.oid });
             if let Some(after) = fill.position_after.filter(|_| is_perp(&fill.coin)) {
                 book.chains.restore_newest(&fill.coin, after, fill.time);
             }
         }
-        Kind::Funding(row) => book.fundings.insert(FundingId { time: row.time, coin: row.coin.clone() }),
+        Kind::Funding(row) => {
+            book.sum_funding(row);
+            book.fundings.insert(FundingId { time: row.time, coin: row.coin.clone() });
+        }
+        Kind::Balance(balance) => book.restore_balance(balance),
         Kind::Transfer(row) => {
+            book.sum_transfer(row);
             let usd = row.usdc;
             let mut id = TransferRecord { time: row.time, hash: row.hash.clone(), kind: row.what.clone(), usd, nth: 0 };
             while book.transfers.is_known(&id) && id.time >= book.transfers.before_ms() {

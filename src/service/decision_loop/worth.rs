@@ -1,4 +1,4 @@
-//! What the events of a step are worth where the disk is full.
+//! The worth of a step's events where the disk is full.
 
 use crate::guard::Record;
 use crate::journal::Worth;

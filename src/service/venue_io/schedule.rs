@@ -340,6 +340,7 @@ impl Schedule {
             Read::OrdersSoon => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), false, steady_ms),
             Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), true, steady_ms),
             Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
+            Read::LedgerSoon { .. } => self.hurry(Task::Ledger, steady_ms),
             Read::Fills { .. } => self.hurry(Task::Fills, steady_ms),
             Read::BookFills { .. } => self.hurry(Task::BookFills, steady_ms),
             Read::Fundings { .. } => self.hurry(Task::Fundings, steady_ms),

@@ -67,6 +67,10 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             venue.engine.deposit(signed, whole(op, "ledger_delay_ms")?.unwrap_or(0));
             Ok(Value::Null)
         }
+        "funding" => {
+            venue.engine.pay_funding(positive(op, "rate")?);
+            Ok(Value::Null)
+        }
         "ledger" => {
             let usd = op.get("usd").and_then(Value::as_str).unwrap_or("0");
             let usd: Decimal = usd.parse().map_err(|_| "`usd`: a decimal")?;

@@ -1,4 +1,4 @@
-//! What is read for the book: seldom, after everything else, and a page at a time.
+//! The book's reads: seldom, after everything else, and a page at a time.
 
 use crate::base::amount::to_wire;
 use crate::base::ip_share::IP_BUDGET;
@@ -71,16 +71,16 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, fills: Vec<Fill>, since_ms: u64
     let (count, first_ms) = (fills.len(), fills.iter().map(|fill| fill.time).min());
     let newest_ms = fills.iter().map(|fill| fill.time).max().unwrap_or(since_ms);
     let is_more = count >= FILLS_A_PAGE;
-    let is_first = step.guard.book.fill_reads.shown == 0;
-    let is_known = fills.iter().any(|fill| step.guard.book.fills.is_known(&fill.id()));
-    step.guard.book.fill_reads.on_answer(begun_ms, count, is_more);
+    let is_first = !step.guard.book.fill_reads.is_paging;
+    let new = fills.iter().filter(|fill| !step.guard.book.fills.is_known(&fill.id())).count();
+    step.guard.book.fill_reads.on_answer(begun_ms, new, is_more);
     rows::on_fills_read(step, fills);
     if step.guard.book.is_behind {
         return;
     }
     if is_first && is_more {
         step.guard.book.oldest_shown =
-            first_ms.filter(|first_ms| !is_known && *first_ms > since_ms).map(|ms| (since_ms, ms));
+            first_ms.filter(|first_ms| new == count && *first_ms > since_ms).map(|ms| (since_ms, ms));
     }
     tell_depth(step);
     let read_ms = if is_more { newest_ms } else { shown_ms(step, begun_ms) };

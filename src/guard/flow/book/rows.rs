@@ -64,6 +64,7 @@ fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
         }
         let is_late = is_late(step.guard, fill.time, told);
         let event = fill_event(step.guard, &fill, is_late);
+        step.guard.book.sum_fill(&event);
         step.record(event);
         let now_ms = step.now_ms;
         let book = &mut step.guard.book;
@@ -137,7 +138,9 @@ pub(crate) fn on_fundings_told(step: &mut Step<'_>, rows: &[Funding], told: Told
         }
         let late = is_late(step.guard, row.time, told);
         let (coin, usdc, size, rate) = (row.coin.clone(), row.usdc, row.szi, row.funding_rate);
-        step.record(money::Funding { coin, usdc, size, rate, time: row.time, late });
+        let event = money::Funding { coin, usdc, size, rate, time: row.time, late };
+        step.guard.book.sum_funding(&event);
+        step.record(event);
         step.guard.book.fundings.insert(id);
     }
 }
@@ -163,8 +166,11 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
             return;
         }
         let late = step.guard.started_ms.is_some_and(|started_ms| time < started_ms);
-        step.record(money::Transfer { what: id.kind.clone(), usdc, hash: id.hash.clone(), time, late });
+        let event = money::Transfer { what: id.kind.clone(), usdc, hash: id.hash.clone(), time, late };
+        step.guard.book.sum_transfer(&event);
+        step.record(event);
         step.guard.book.transfers.insert(id);
     }
+    step.guard.book.audit.ledger_ms = step.guard.book.audit.ledger_ms.max(begun_ms);
     step.guard.book.transfers.forget_before(begun_ms.saturating_sub(TRANSFERS_KEPT_MS));
 }

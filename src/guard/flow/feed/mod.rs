@@ -14,6 +14,7 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::feed_news::{FeedCommand, FeedNews};
 use crate::guard::flow::book::{self, Told};
 use crate::guard::flow::step_context::Step;
+use crate::venue::fill::Fill;
 use crate::venue::stream::data::{Data, WebData};
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ fn on_told(step: &mut Step<'_>, data: Data) {
     let mut read = |wanted: &[Read]| step.effects.immediate.extend(wanted.iter().cloned().map(Command::Read));
     match data {
         Data::Fills(rows) => {
-            book::on_fills_told(step, &rows.rows, Told::of(rows.is_snapshot));
+            record(step, &rows.rows, Told::of(rows.is_snapshot));
             fills::on_fills(step, &rows.rows);
         }
         Data::Event(event) => {
@@ -43,7 +44,7 @@ fn on_told(step: &mut Step<'_>, data: Data) {
             } else if !event.cancels.is_empty() {
                 read(&[Read::OrdersNow]);
             }
-            book::on_fills_told(step, &event.fills, Told::Live);
+            record(step, &event.fills, Told::Live);
             book::on_fundings_told(step, event.funding.as_slice(), Told::Live);
             fills::on_fills(step, &event.fills);
         }
@@ -77,6 +78,17 @@ fn on_told(step: &mut Step<'_>, data: Data) {
         }
         // Prices of single markets come together, and a market's best bid and ask say no more than its mid.
         Data::Ledger(_) | Data::Bbo(_) | Data::AssetCtx(_) => {}
+    }
+}
+
+/// Has fills recorded; where one is at a price that cannot be, what the venue's own history shows instead.
+fn record(step: &mut Step<'_>, fills: &[Fill], told: Told) {
+    let asset = |fill: &Fill| step.guard.view.universe.by_coin(&fill.coin).map(|market| market.asset);
+    let is_odd = |fill: &Fill| asset(fill).is_some_and(|asset| doubt::is_off(step.guard, asset, fill.px));
+    if fills.iter().any(is_odd) {
+        book::read_fills(step);
+    } else {
+        book::on_fills_told(step, fills, told);
     }
 }
 

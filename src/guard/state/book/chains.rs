@@ -58,6 +58,10 @@ impl Chains {
         if self.fill_gap(fill, last.map(|(_, last_ms)| last_ms)) {
             return false;
         }
+        // Of one moment, and told in another order: neither a break nor the newest.
+        if last.is_some_and(|(held, last_ms)| held != fill.start_position && last_ms == fill.time) {
+            return false;
+        }
         let gap = last.filter(|(held, _)| *held != fill.start_position).map(|(from, from_ms)| Gap {
             coin: fill.coin.clone(),
             from_ms,
@@ -149,22 +153,31 @@ fn is_of_time(fills: &[Fill], time_ms: u64) -> bool {
     fills.first().is_some_and(|first| first.time == time_ms)
 }
 
-/// The fills of one market and moment, each from where the one before it ended; the first one begins where `held` is, or where no
-/// other one ends.
+/// The fills of one market and moment, each from where the one before it ended; the first one begins where `held` is, or where
+/// more of them begin than end.
 fn linked(fills: Vec<Fill>, held: Option<Decimal>) -> Vec<Fill> {
     if fills.len() < 2 {
         return fills;
     }
-    let starts: Vec<Decimal> = fills.iter().map(|fill| fill.start_position).collect();
-    let ends: Vec<Option<Decimal>> = fills.iter().map(Fill::position_after).collect();
-    let first = starts.iter().copied().find(|start| !ends.contains(&Some(*start)));
-    let mut at = held.filter(|held| starts.contains(held)).or(first);
+    let mut begin: BTreeMap<Decimal, i64> = BTreeMap::new();
+    for fill in &fills {
+        let more = begin.entry(fill.start_position).or_default();
+        *more = more.saturating_add(1);
+        if let Some(after) = fill.position_after() {
+            let more = begin.entry(after).or_default();
+            *more = more.saturating_sub(1);
+        }
+    }
+    let mut starts = fills.iter().map(|fill| fill.start_position);
+    let first = starts.clone().find(|start| begin.get(start).is_some_and(|more| *more > 0));
+    let mut at = held.filter(|held| starts.any(|start| start == *held)).or(first);
+    let count = fills.len();
     // Oldest last in each, so that what was told first comes first.
     let mut by_start: BTreeMap<Decimal, Vec<(usize, Fill)>> = BTreeMap::new();
     fills.into_iter().enumerate().rev().for_each(|(place, fill)| {
         by_start.entry(fill.start_position).or_default().push((place, fill));
     });
-    let mut chain = Vec::with_capacity(starts.len());
+    let mut chain = Vec::with_capacity(count);
     while !by_start.is_empty() {
         let told_first = || by_start.iter().min_by_key(|(_, of)| of.last().map(|(place, _)| *place));
         let start = at.filter(|at| by_start.contains_key(at)).or_else(|| told_first().map(|(start, _)| *start));

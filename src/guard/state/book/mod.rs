@@ -1,17 +1,23 @@
 //! The book of money: which fills, payments of funding and transfers are on record, who caused them, and what is still to be
 //! read. What it records is told by the flow of the same name.
 
+pub(crate) mod audit;
 pub(crate) mod chains;
 pub(crate) mod orders;
 pub(crate) mod reading;
 pub(crate) mod seen;
+pub(crate) mod sums;
 
-use crate::guard::state::book::chains::Chains;
+use crate::guard::state::book::audit::Audit;
+use crate::guard::state::book::chains::{Chains, is_perp};
 use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
 use crate::guard::state::book::seen::{RowId, Seen};
-use crate::record::book_record::{BookRecord, TransferRecord};
+use crate::guard::state::book::sums::{Account, Standing, Sums, differs};
+use crate::record::book_record::{BookRecord, SumRecord, TransferRecord};
+use crate::record::money;
 use crate::venue::fill::FillId;
+use rust_decimal::Decimal;
 
 /// What of the book went wrong is told for so long: a day is enough to see it.
 const TOLD_FOR_MS: u64 = 86_400_000;
@@ -54,6 +60,8 @@ pub(crate) struct Book {
     pub(crate) transfers: Seen<TransferRecord>,
     pub(crate) sent: SentBy,
     pub(crate) chains: Chains,
+    pub(crate) account: Account,
+    pub(crate) audit: Audit,
     /// What went wrong, with the time.
     told: Vec<(String, u64)>,
     /// From when on fills were asked for and the first ones that the venue has of them, where these may not be all.
@@ -97,10 +105,63 @@ impl Book {
             transfers_ms: self.transfers.before_ms(),
             transfers: self.transfers.ids().cloned().collect(),
             orders: self.sent.records(),
+            sum: self.sum_record(),
             positions: self.chains.positions().map(|(coin, after, at_ms)| (coin.clone(), after, at_ms)).collect(),
         };
         let is_read = self.fill_reads.read_ms.is_some() || begin_ms < now_ms;
         is_read.then_some(record)
+    }
+
+    fn sum_record(&self) -> Option<SumRecord> {
+        let (opening, sums, up_to_ms, later) = self.account.parts();
+        let opening = opening?;
+        Some(SumRecord {
+            opened_ms: opening.at_ms,
+            equity: opening.equity,
+            unrealised: opening.unrealised,
+            sums: amounts_of(sums),
+            up_to_ms,
+            later: later.iter().map(|(time_ms, sums)| (*time_ms, amounts_of(*sums))).collect(),
+        })
+    }
+
+    /// Sums up a fill that is on record. Those of other purses move nothing here; where all is one purse they move something that
+    /// is not known.
+    pub(crate) fn sum_fill(&mut self, fill: &money::Fill) {
+        if !is_core(&fill.coin) {
+            self.audit.has_foreign = true;
+            return;
+        }
+        let fees = if fill.fee_token == "USDC" { fill.fee } else { Decimal::ZERO };
+        self.account.add(fill.time, Sums { gross: fill.closed_pnl, fees, ..Sums::default() });
+    }
+
+    /// Sums up a payment of funding that is on record.
+    pub(crate) fn sum_funding(&mut self, row: &money::Funding) {
+        if is_core(&row.coin) {
+            self.account.add(row.time, Sums { funding: row.usdc, ..Sums::default() });
+        }
+    }
+
+    /// Sums up a transfer that is on record; one of an amount that cannot be told shows in the difference.
+    pub(crate) fn sum_transfer(&mut self, row: &money::Transfer) {
+        let transfers = row.usdc.unwrap_or_default();
+        self.account.add(row.time, Sums { transfers, ..Sums::default() });
+    }
+
+    /// Takes in the sum that an earlier life wrote down. What did not add up began anew there.
+    pub(crate) fn restore_balance(&mut self, balance: &money::Balance) {
+        let (Some(equity), Some(unrealised)) = (balance.equity, balance.unrealised) else {
+            return self.account.close();
+        };
+        let now = Standing { at_ms: balance.venue_ms, equity, unrealised };
+        if balance.difference.is_some_and(differs) {
+            return self.account.restore(Some(now), Sums::default(), now.at_ms);
+        }
+        let (Some(equity), Some(unrealised)) = (balance.opening_equity, balance.opening_unrealised) else { return };
+        let opening = Standing { at_ms: balance.opened_ms, equity, unrealised };
+        let (gross, fees, funding, transfers) = (balance.gross, balance.fees, balance.funding, balance.transfers);
+        self.account.restore(Some(opening), Sums { gross, fees, funding, transfers }, now.at_ms);
     }
 
     /// Takes in what an earlier life knew.
@@ -113,6 +174,24 @@ impl Book {
         self.fundings.forget_before(record.fundings_ms);
         self.transfers.forget_before(record.transfers_ms);
         record.orders.iter().for_each(|order| self.sent.restore(order));
+        if let Some(sum) = record.sum {
+            let opening = Standing { at_ms: sum.opened_ms, equity: sum.equity, unrealised: sum.unrealised };
+            self.account.restore(Some(opening), sums_of(sum.sums), sum.up_to_ms);
+            sum.later.into_iter().for_each(|(time_ms, sums)| self.account.add(time_ms, sums_of(sums)));
+        }
         record.positions.into_iter().for_each(|(coin, after, at_ms)| self.chains.restore(coin, after, at_ms));
     }
+}
+
+/// Whether a market's money is the core perps' purse.
+fn is_core(coin: &str) -> bool {
+    is_perp(coin) && !coin.contains(':')
+}
+
+fn sums_of([gross, fees, funding, transfers]: [Decimal; 4]) -> Sums {
+    Sums { gross, fees, funding, transfers }
+}
+
+fn amounts_of(sums: Sums) -> [Decimal; 4] {
+    [sums.gross, sums.fees, sums.funding, sums.transfers]
 }

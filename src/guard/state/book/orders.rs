@@ -30,7 +30,7 @@ struct Sender {
 pub(crate) struct Cause {
     /// The event that sent the order.
     pub(crate) intent: Option<u64>,
-    /// Whose decision it was.
+    /// The client that decided on it.
     pub(crate) client: Option<String>,
 }
 

@@ -12,14 +12,23 @@ pub(crate) struct Reading {
     asked_ms: Option<u64>,
     /// When the last one began that showed all there is.
     pub(crate) read_ms: Option<u64>,
-    /// Rows that the answers of one catching up have shown.
+    /// Rows that were new in the answers of one catching up.
     pub(crate) shown: usize,
+    /// An answer had more to come.
+    pub(crate) is_paging: bool,
 }
 
 impl Reading {
     /// Wants one, not before this time.
     pub(crate) fn want(&mut self, from_ms: u64) {
         self.wanted_ms = Some(self.wanted_ms.map_or(from_ms, |wanted_ms| wanted_ms.min(from_ms)));
+    }
+
+    /// Wants one, where none is wanted or under way.
+    pub(crate) fn want_once(&mut self, from_ms: u64) {
+        if !self.is_open() {
+            self.want(from_ms);
+        }
     }
 
     /// Whether one is wanted or under way.
@@ -32,20 +41,18 @@ impl Reading {
         let is_under_way = self.asked_ms.is_some_and(|asked_ms| now_ms.saturating_sub(asked_ms) < LOST_MS);
         let is_soon = self.read_ms.is_some_and(|read_ms| now_ms.saturating_sub(read_ms) < apart_ms);
         // One that catches up goes on at once.
-        let is_time = self.wanted_ms.is_some_and(|wanted_ms| now_ms >= wanted_ms) && (!is_soon || self.shown > 0);
+        let is_time = self.wanted_ms.is_some_and(|wanted_ms| now_ms >= wanted_ms) && (!is_soon || self.is_paging);
         if is_time && !is_under_way {
             (self.wanted_ms, self.asked_ms) = (None, Some(now_ms));
         }
         is_time && !is_under_way
     }
 
-    /// Takes in an answer: of `rows`, of which there may be more.
-    pub(crate) fn on_answer(&mut self, begun_ms: u64, rows: usize, is_more: bool) {
-        self.asked_ms = None;
-        if is_more {
-            self.shown = self.shown.saturating_add(rows);
-        } else {
-            self.shown = 0;
+    /// Takes in an answer with so many new rows, of which there may be more.
+    pub(crate) fn on_answer(&mut self, begun_ms: u64, new: usize, is_more: bool) {
+        self.shown = if self.is_paging { self.shown.saturating_add(new) } else { new };
+        (self.asked_ms, self.is_paging) = (None, is_more);
+        if !is_more {
             self.read_ms = self.read_ms.max(Some(begun_ms));
         }
     }
