@@ -15,6 +15,7 @@ use crate::venue::info::{AccountMode, ClearinghouseState, LedgerUpdate, Leverage
 use crate::venue::json::Node;
 use crate::venue::market::Universe;
 use crate::venue::signing::Source;
+use crate::venue::stream::events::Funding;
 
 /// One input of the core.
 #[derive(Debug, Clone)]
@@ -71,6 +72,24 @@ pub enum Input {
     Fills {
         /// All since the time asked for.
         fills: Vec<Fill>,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// Fills were read for the record.
+    BookFills {
+        /// Those since the time asked for: the oldest, where they are too many for one answer.
+        fills: Vec<Fill>,
+        /// The time asked for, UTC ms.
+        since_ms: u64,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// Payments of funding were read for the record.
+    Fundings {
+        /// Those since the time asked for: the oldest, where they are too many for one answer.
+        rows: Vec<Funding>,
+        /// The time asked for, UTC ms.
+        since_ms: u64,
         /// When the read began, UTC ms.
         begun_ms: u64,
     },

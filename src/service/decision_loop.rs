@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use serde_json::json;
 
 use self::backlog::Backlog;
+use self::worth::worth;
 use super::inbox_places::INBOX;
 use super::message::{Message, OwnSocket, Reply, Responder};
 use super::metrics::Now;
@@ -22,13 +23,14 @@ use crate::base::day::{Day, day_of};
 use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::guard::{self, AlertCode, Command, Effects, FeedCommand, Guard, Input, Request, RequestBody, SendAction};
-use crate::journal::{Batch, Condition, Health, Line, RiskLine, Worth};
+use crate::journal::{Batch, Condition, Health, Line, RiskLine};
 use crate::record::status::Status;
 use crate::relay;
 use crate::venue::weight::Priority;
 use crate::venue::weight_ledger::Ledger;
 
 mod backlog;
+mod worth;
 
 /// How often the core is given the time while nothing else happens.
 const TICK: Duration = Duration::from_millis(100);
@@ -375,19 +377,6 @@ impl Uncovered {
         let is_much = self.events >= CHECKPOINT_EVENTS || self.bytes >= CHECKPOINT_BYTES;
         is_much || is_new_day || records.iter().any(is_end)
     }
-}
-
-/// What a batch is worth on a full disk: as much as the best of its events. What only says how things stand waits for room,
-/// where it `is_alone`, without a risk record or anything that is released by it but the end of the service.
-fn worth(records: &[guard::Record], is_alone: bool) -> Worth {
-    let of = |record: &guard::Record| match record.decided {
-        Some(decided) if decided.is_exit => Worth::Exit(decided.client),
-        Some(_) => Worth::Told,
-        None if record.kind == "error" => Worth::Told,
-        None if is_alone && matches!(record.kind, "started" | "risk" | "stopped") => Worth::Later,
-        None => Worth::Own,
-    };
-    records.iter().map(of).max().unwrap_or_default()
 }
 
 fn line(record: guard::Record) -> Line {

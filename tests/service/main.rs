@@ -6,6 +6,7 @@ mod alerted;
 mod attacks;
 mod away;
 mod bad_input;
+mod book;
 mod clients;
 mod codes;
 mod crash;

@@ -35,6 +35,11 @@ pub(crate) fn hold(stand: &Stand, coin: &str, szi: &str) {
     stand.venue.control(&json!({"op": "position", "coin": coin, "szi": szi, "entry_px": px})).unwrap();
 }
 
+/// Money goes, and no row that the venue shows tells of it.
+pub(crate) fn lose_unseen(stand: &Stand, usd: &str) {
+    stand.venue.control(&json!({"op": "ledger", "usd": format!("-{usd}"), "delta": {"type": "spotGenesis"}})).unwrap();
+}
+
 /// Holds a position and waits until the guard's stop covers it.
 pub(crate) fn hold_covered(stand: &Stand, coin: &str, szi: &str) -> Value {
     hold(stand, coin, szi);

@@ -49,6 +49,9 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     for (text, at_ms) in &guard.risk.oddities {
         alert(AlertCode::LedgerOdd, text.clone(), Some(*at_ms));
     }
+    for (text, at_ms) in guard.book.told(guard.clock.latest_ms()) {
+        alert(AlertCode::BookDiffers, text.clone(), Some(*at_ms));
+    }
     for coin in guard.view.account.iter().flat_map(|account| account.unknown.keys()) {
         alert(AlertCode::PositionUnknown, format!("the position in {coin} is in no market that is known here"), None);
     }

@@ -39,6 +39,13 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "Nothing, if it passes. If it lasts, look at the way to the venue, and at the account on its own page.",
     ),
     (
+        "book_differs",
+        Warning,
+        "The book of money is not whole",
+        "The guard goes on: nothing that it judges or covers goes by the book.",
+        "Compare it with the venue's own history of trades and transfers.",
+    ),
+    (
         "clock_off",
         Warning,
         "This machine's clock is off",

@@ -27,6 +27,7 @@ impl EventFormatter {
             Kind::Kill(kill) => (Level::Warning, format!("the kill switch is pulled: {}", kill.reason)),
             Kind::Error(trouble) => (Level::Error, trouble.text.into_owned()),
             Kind::Stopped(stopped) => (Level::Info, format!("stopped: {}", stopped.reason)),
+            Kind::Fill(_) | Kind::Funding(_) | Kind::Transfer(_) | Kind::Balance(_) => return None,
             Kind::Started(_) | Kind::Other(_) => return None,
         };
         Some(line)

@@ -206,7 +206,8 @@ impl Schedule {
             Task::Orders => self.afforded.orders_ms,
             _ => FIRST_AGAIN_MS,
         };
-        let is_early = steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders);
+        let is_early =
+            steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders) || task.is_for_the_book();
         let is_steady = lane != Lane::Beside;
         let is_first = !is_known && (is_steady || matches!(task, Task::Mode | Task::Universe | Task::Limits));
         let weight = self.weight_of(task);
@@ -219,6 +220,10 @@ impl Schedule {
         let keeps_sight = is_first || is_steady && steady_ms >= sight_from_ms;
         let has_room = room_ms == 0 || is_urgent && wait_ms(Priority::Flatten, weight) == 0;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
+        if task.is_for_the_book() && !has_room {
+            due.put_off(steady_ms.saturating_add(room_ms.max(RETRY_MS)));
+            return None;
+        }
         if (is_steady || is_urgent) && !has_room && !may_overdraw {
             let again_ms = if room_ms > SHORT_WAIT_MS { again_from_ms } else { u64::MAX };
             let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
@@ -311,7 +316,11 @@ impl Schedule {
         }
         due.is_busy = false;
         due.failures = if is_ok { 0 } else { due.failures.saturating_add(1) };
-        let doublings = if task == Task::Mode { due.failures.saturating_sub(1).min(MODE_DOUBLINGS) } else { 0 };
+        let doublings = if task == Task::Mode || task.is_for_the_book() {
+            due.failures.saturating_sub(1).min(MODE_DOUBLINGS)
+        } else {
+            0
+        };
         let retry_ms = RETRY_MS.saturating_mul(2_u64.saturating_pow(doublings)).min(MODE_RETRY_MOST_MS);
         let (pause_ms, apart_ms) = if is_ok { (paced_ms, APART_MS) } else { (every_ms.min(retry_ms), retry_ms) };
         let next_steady_ms = begun_steady_ms.saturating_add(pause_ms);
@@ -331,7 +340,10 @@ impl Schedule {
             Read::OrdersSoon => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), false, steady_ms),
             Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), true, steady_ms),
             Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
+            Read::LedgerSoon { .. } => self.hurry(Task::Ledger, steady_ms),
             Read::Fills { .. } => self.hurry(Task::Fills, steady_ms),
+            Read::BookFills { .. } => self.hurry(Task::BookFills, steady_ms),
+            Read::Fundings { .. } => self.hurry(Task::Fundings, steady_ms),
             Read::Mode => self.at_once(Task::Mode, steady_ms),
             Read::Twaps => self.at_once(Task::Twaps, steady_ms),
             Read::Universe => self.hurry(Task::Universe, steady_ms),

@@ -18,6 +18,7 @@ use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
 use crate::venue::client::Client;
 use crate::venue::fill::Fill;
+use crate::venue::history;
 use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
 use crate::venue::market::Universe;
 use crate::venue::weight::{Priority, info_extra, info_weight};
@@ -164,6 +165,26 @@ impl VenueReader {
         let fills = Vec::<Fill>::deserialize(&answer).map_err(|error| format!("{kind}: {error}"))?;
         self.venue.charge(Priority::EarlyRead, info_extra(kind, fills.len()));
         Ok(Some(Input::Fills { fills, begun_ms }))
+    }
+
+    /// The same for the record, which waits until nobody needs the room.
+    pub(super) fn book_fills(&self, since_ms: u64) -> Answer {
+        let (begun_ms, kind) = (now_ms(), "userFillsByTime");
+        let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
+        let answer = self.ask_as(Priority::EarlyRead, &question)?;
+        let fills = Vec::<Fill>::deserialize(&answer).map_err(|error| format!("{kind}: {error}"))?;
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, fills.len()));
+        Ok(Some(Input::BookFills { fills, since_ms, begun_ms }))
+    }
+
+    /// The payments of funding from `since_ms` on.
+    pub(super) fn fundings(&self, since_ms: u64) -> Answer {
+        let (begun_ms, kind) = (now_ms(), "userFunding");
+        let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
+        let answer = self.ask_as(Priority::EarlyRead, &question)?;
+        let rows = history::fundings(&answer)?;
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, rows.len()));
+        Ok(Some(Input::Fundings { rows, since_ms, begun_ms }))
     }
 
     /// A failure goes to the core too: a TWAP order that cannot be read cannot be ended either.

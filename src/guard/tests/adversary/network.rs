@@ -66,7 +66,7 @@ impl World {
                 let input = Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.now };
                 self.hears_of(Traffic::Ledger, input);
             }
-            Read::Fills { .. } => {}
+            Read::Fills { .. } | Read::LedgerSoon { .. } | Read::BookFills { .. } | Read::Fundings { .. } => {}
             Read::Leverage { asset, .. } => self.leverage_read(asset, 300),
             Read::OrderStatus { intent, index, cloid } => {
                 let late = self.answer_after(Traffic::Statuses);

@@ -1,0 +1,87 @@
+//! When rows of one kind are read: what for, since when, and how far.
+
+/// A question that was asked so long ago is asked again: whoever had it may have lost it.
+const LOST_MS: u64 = 300_000;
+
+/// The reads of one kind of rows.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    /// From when on one is wanted.
+    wanted_ms: Option<u64>,
+    /// Since when one is under way.
+    asked_ms: Option<u64>,
+    /// When the last one began that showed all there is.
+    pub(crate) read_ms: Option<u64>,
+    /// Rows that were new in the answers of one catching up.
+    pub(crate) shown: usize,
+    /// An answer had more to come.
+    pub(crate) is_paging: bool,
+}
+
+impl Reading {
+    /// Wants one, not before this time.
+    pub(crate) fn want(&mut self, from_ms: u64) {
+        self.wanted_ms = Some(self.wanted_ms.map_or(from_ms, |wanted_ms| wanted_ms.min(from_ms)));
+    }
+
+    /// Wants one, where none is wanted or under way.
+    pub(crate) fn want_once(&mut self, from_ms: u64) {
+        if !self.is_open() {
+            self.want(from_ms);
+        }
+    }
+
+    /// Whether one is wanted or under way.
+    pub(crate) fn is_open(&self) -> bool {
+        self.wanted_ms.is_some() || self.asked_ms.is_some()
+    }
+
+    /// Begins the one that is wanted: whether it is time for it. They are `apart_ms` apart, from one to the next.
+    pub(crate) fn begin(&mut self, now_ms: u64, apart_ms: u64) -> bool {
+        let is_under_way = self.asked_ms.is_some_and(|asked_ms| now_ms.saturating_sub(asked_ms) < LOST_MS);
+        let is_soon = self.read_ms.is_some_and(|read_ms| now_ms.saturating_sub(read_ms) < apart_ms);
+        // One that catches up goes on at once.
+        let is_time = self.wanted_ms.is_some_and(|wanted_ms| now_ms >= wanted_ms) && (!is_soon || self.is_paging);
+        if is_time && !is_under_way {
+            (self.wanted_ms, self.asked_ms) = (None, Some(now_ms));
+        }
+        is_time && !is_under_way
+    }
+
+    /// Takes in an answer with so many new rows, of which there may be more.
+    pub(crate) fn on_answer(&mut self, begun_ms: u64, new: usize, is_more: bool) {
+        self.shown = if self.is_paging { self.shown.saturating_add(new) } else { new };
+        (self.asked_ms, self.is_paging) = (None, is_more);
+        if !is_more {
+            self.read_ms = self.read_ms.max(Some(begun_ms));
+        }
+    }
+
+    /// Whether all there is was read at a time from then on.
+    pub(crate) fn is_read_since(&self, since_ms: u64) -> bool {
+        self.read_ms.is_some_and(|read_ms| read_ms >= since_ms)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_are_apart_but_pages() {
+        let mut reading = Reading::default();
+        assert!(!reading.begin(5, 10));
+        reading.want(7);
+        assert!(!reading.begin(6, 10) && reading.begin(7, 10));
+        reading.want(7);
+        assert!(!reading.begin(8, 10), "one at a time");
+        reading.on_answer(7, 3, true);
+        assert!(reading.begin(9, 10) && !reading.is_read_since(7), "the next page");
+        reading.on_answer(9, 1, false);
+        assert!(reading.is_read_since(9) && !reading.is_open());
+        reading.want(10);
+        assert!(!reading.begin(18, 10) && reading.begin(19, 10));
+        reading.want(20);
+        assert!(!reading.begin(19 + LOST_MS - 1, 10) && reading.begin(19 + LOST_MS, 10));
+    }
+}
