@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::kill_told::{Watcher, elsewhere, left};
+use super::kill_told::{Watcher, elsewhere, left, unknown};
 use super::output::report;
 use super::refusal::Refusal;
 use super::waiting;
@@ -15,7 +15,7 @@ pub(super) struct Args {
     /// Why: one line, at most 200 characters (the rest is cut)
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Wait until nothing is held and nothing rests, for so long at most
+    /// Wait until the guard says that no position, no order and no TWAP order is left, for so long at most
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
     wait: Option<u16>,
 }
@@ -64,8 +64,8 @@ fn wait(watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
     match answer {
         Ok(status) if watcher.is_flat(&status) => report(&format!("flat: {}\n", left(&status)), done),
         Ok(status) => {
-            let why =
-                status.alerts.iter().take(MOST_ALERTS).map(|alert| format!("; {}", alert.text)).collect::<String>();
+            let alerts = status.alerts.iter().take(MOST_ALERTS).map(|alert| alert.text.clone());
+            let why: String = unknown(&status).into_iter().chain(alerts).map(|text| format!("; {text}")).collect();
             Err(Refusal::Unhealthy(format!("not flat after {seconds} s: {} left{why}", left(&status))))
         }
         Err(why) => Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}"))),

@@ -50,12 +50,11 @@ impl Watcher {
         }
     }
 
-    /// Whether this was read after the kill, and shows nothing held and nothing resting.
+    /// Whether the guard says that everything is closed, by reads after the kill.
     pub(super) fn is_flat(&self, status: &Status) -> bool {
         let since_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let is_fresh = status.venue.account_age_ms.is_some_and(|age| age < since_ms);
-        let is_blind = status.alerts.iter().any(|alert| ["orders_stale", "not_flat"].contains(&&*alert.code));
-        is_fresh && !is_blind && status.positions.is_empty() && status.open_orders.is_empty()
+        let is_fresh = |checked_ms: u64| status.at_ms.saturating_sub(checked_ms) < since_ms;
+        status.closing.is_some_and(|closing| closing.flat && closing.checked_ms.is_some_and(is_fresh))
     }
 
     fn ask(&self) -> Result<Status, String> {
@@ -84,10 +83,21 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one == other || (folder(one).is_some() && folder(one) == folder(other) && one.file_name() == other.file_name())
 }
 
-/// What is held and what rests, as many as there are.
+/// What is held and what rests, as many as there are, and the TWAP orders that are known to run.
 pub(super) fn left(status: &Status) -> String {
     let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    format!("{}, {}", many(status.positions.len(), "position"), many(status.open_orders.len(), "order"))
+    let twaps = status.closing.and_then(|closing| closing.twaps).filter(|count| *count > 0);
+    let twaps = twaps.map_or_else(String::new, |count| format!(", {}", many(count, "TWAP order")));
+    format!("{}, {}{twaps}", many(status.positions.len(), "position"), many(status.open_orders.len(), "order"))
+}
+
+/// What keeps a guard that shows nothing held and nothing resting from calling it flat.
+pub(super) fn unknown(status: &Status) -> Option<String> {
+    match status.closing {
+        None => Some(format!("the running guard is of version {}, which does not say when it is flat", status.version)),
+        Some(closing) if closing.twaps.is_none() => Some("whether a TWAP order runs is not known".to_owned()),
+        Some(_) => None,
+    }
 }
 
 /// Homes of running guards that a person may have meant: the installed services', and this user's own.

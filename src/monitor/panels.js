@@ -62,14 +62,15 @@ export function tiles(status, problems) {
 export const unknown = () => tile("t-health", "bad", "■ Not known", "the guard does not answer");
 
 /** Whether everything is closed, as it was read last. */
-function closed({ mode, positions: held, open_orders: resting, venue, alerts: told }) {
+function closed({ mode, positions: held, open_orders: resting, venue, closing }) {
   const left = `${many(held.length, "position")}, ${many(resting.length, "order")}`;
   if (venue.account_age_ms === null) return ["What is held is not known: the account was never read.", ""];
   const age = `read ${span(venue.account_age_ms)} ago`;
   if (mode === "paper") return [`On paper nothing is closed: ${left}.`, age];
   if (held.length + resting.length > 0) return [`Closing: ${left} left.`, age];
-  const isBlind = told.some(({ code }) => code === "orders_stale" || code === "account_stale");
-  return isBlind ? [`Perhaps flat: ${left} when last read.`, age] : [`Flat: ${left}.`, age];
+  const { flat, twaps } = closing ?? {};
+  if (twaps > 0) return [`Closing: ${left}, ${many(twaps, "TWAP order")} left.`, age];
+  return flat ? [`Flat: ${left}.`, age] : [`Perhaps flat: ${left} when last read${twaps === null ? ", TWAP orders not read" : ""}.`, age];
 }
 
 const DAY_MS = 86_400_000;

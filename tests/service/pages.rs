@@ -129,14 +129,21 @@ fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 #[test]
 fn the_status_is_as_the_page_says() {
     let stand = Stand::up(Mode::Testnet, "");
-    // A position, an order, one by hand that no stop comes with, and an alert.
-    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
+    // A position that gets no stop, an order, one by hand that no stop comes with, alerts, and a close that does not end.
     stand.send(&resting());
+    stand.venue.control(&json!({"op": "fault", "on": "exchange", "kind": "http_502", "times": 1_000_000})).unwrap();
+    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
     stand.venue.control(&json!({"op": "order", "order": limit(BTC, true, "59000", "0.01")})).unwrap();
     // Prices that are read no more are an alert in time.
     stand.without_prices();
+    let has_about = |status: &Value| status["alerts"].as_array().unwrap().iter().any(|alert| alert["about"] == "ETH");
+    until("the bare position", || has_about(&stand.status()).then_some(()));
+    run_with(&stand.home(), &["kill", "--reason", "end"], "");
     let status = until("a status with something of everything", || {
         let status = stand.status();
+        if status["closing"].is_null() || !has_about(&status) {
+            return None;
+        }
         let some = |key: &str| status[key].as_array().is_some_and(|list| !list.is_empty());
         (some("positions") && some("open_orders") && some("alerts") && status["unattended"] == 1).then_some(status)
     });

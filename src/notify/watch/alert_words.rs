@@ -169,14 +169,14 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         Critical,
         "Nothing can be sent: the wallet's owner is not known",
         "No stop, no close and no exit goes out.",
-        "Close at the venue's own page if you must, and run `svc-guard key check`.",
+        "Close at the venue's own page if you must, and run `svc-guard key check --key-stdin < FILE`.",
     ),
     (
         "signer_unknown",
         Critical,
         "Venue refuses the API wallet",
         "Nothing can be sent: no stop, no close, no exit. Stops that rest at the venue stay.",
-        "Approve the API wallet at the venue, or install the right key. Close at the venue's own page if you must.",
+        "Approve the API wallet at the venue, or give its key with `svc-guard key replace --key-stdin < FILE`. Close at the venue's own page if you must.",
     ),
     (
         "twaps_unread",

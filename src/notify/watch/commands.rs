@@ -46,6 +46,12 @@ impl Guard {
         format!("{sudo}svc-guard{home} {words}")
     }
 
+    /// A text with each of its commands as a person types it for this home.
+    pub(super) fn typed(&self, text: &str) -> String {
+        let (program, here) = ("`svc-guard ", format!("`{} ", self.command("").trim_end()));
+        text.replace(program, &here)
+    }
+
     /// How it is started, stopped or restarted (the verb).
     pub(super) fn service(&self, verb: &str) -> String {
         match self.unit() {

@@ -10,3 +10,6 @@ mod notifier;
 mod other_guards;
 mod silence;
 mod troubles;
+
+pub(crate) use hook::Hook;
+pub(crate) use notifier::Notifier;
