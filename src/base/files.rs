@@ -62,6 +62,15 @@ impl fmt::Display for FileError {
             }
             Why::TooLarge(limit) => write!(f, "{path} is larger than {limit} bytes"),
             Why::NotText => write!(f, "{path} is not UTF-8 text"),
+            // What is missing, or is none, is the folder: a missing file has a reason of its own.
+            Why::Io(what, error) if error.kind() == io::ErrorKind::NotFound => {
+                let folder = self.path.parent().map_or("/".into(), Path::to_string_lossy);
+                write!(f, "cannot {what} {path}: there is no folder {folder}")
+            }
+            Why::Io(what, error) if error.kind() == io::ErrorKind::NotADirectory => {
+                let folder = self.path.parent().map_or("/".into(), Path::to_string_lossy);
+                write!(f, "cannot {what} {path}: {folder} is no folder")
+            }
             Why::Io(what, error) => write!(f, "cannot {what} {path}: {error}"),
         }
     }

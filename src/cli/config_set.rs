@@ -10,7 +10,7 @@ use super::mainnet_gap::MainnetGap;
 use super::one_rule;
 use super::output::print;
 use super::refusal::Refusal;
-use super::rules_source;
+use super::rules_source::{self, Place};
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
 use crate::home::{Config, Home, local_url, parse_listen, parse_usdc, set_value};
@@ -119,7 +119,7 @@ const UNCHANGED: &str = "the config is left as it is";
 fn rules(typed: &str, now: &Rules) -> Result<Rules, Refusal> {
     let (key, value) = match typed.split_once('=') {
         Some((key, value)) if !typed.starts_with(['@', '"']) && !typed.starts_with("sr1_") => (key.trim(), value),
-        _ => return rules_source::read(typed),
+        _ => return rules_source::read(typed, Place::Set),
     };
     let described = now.describe();
     if !described.iter().any(|rule| rule.key == key) {

@@ -10,7 +10,7 @@ use super::configured::{configured, running};
 use super::refusal::Refusal;
 use super::{environment, local_http};
 use crate::base::origin::Origin;
-use crate::base::text::printable;
+use crate::base::text::{printable, short};
 use crate::home::{Home, local_url, parse_listen};
 use crate::record::error_body::Health;
 
@@ -78,7 +78,7 @@ fn answer(urls: &[String]) -> Result<(&str, (u16, Vec<u8>)), String> {
 /// and where its config says.
 fn base_urls(args: Args, home: &Home) -> Result<Vec<String>, String> {
     if let Some(url) = args.url {
-        let url = Origin::parse(&url).map_err(|_| "--url must be http://host:port".to_owned())?;
+        let url = Origin::parse(&url).map_err(|_| format!("--url {:?} must be http://host:port", short(&url)))?;
         return Ok(vec![url.as_str().to_owned()]);
     }
     if let Some(listen) = environment::listen(args.listen).map_err(|refusal| refusal.to_string())? {

@@ -38,9 +38,10 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let dir = home.journal_dir(args.mode, config.account);
     // Said before the venue is asked; the file itself is made so that it never replaces one.
     if read_risk(&dir).is_ok() {
-        return Err(Refusal::Flags(
-            "there is a risk journal already, and it is never replaced; journal-show prints it",
-        ));
+        return Err(Refusal::Given(format!(
+            "there is a risk journal already, and it is never replaced; `svc-guard journal-show --mode {}` prints it",
+            args.mode
+        )));
     }
     let Measured { equity, venue_ms } = equity::now(&config)?;
     let record = RiskRecord::Init(Init {
@@ -114,7 +115,7 @@ fn config_of(args: &ChangeArgs, home: &Home) -> Result<Config, Refusal> {
         return Err(Refusal::Flags("--note must say why; it is written into the journal"));
     }
     if args.mode != config.mode {
-        return Err(Refusal::Flags("--mode is not the config's mode; `svc-guard config get mode` prints that"));
+        return Err(Refusal::Given(format!("--mode {} is not the config's mode, {}", args.mode, config.mode)));
     }
     if args.mode == Mode::Mainnet {
         mainnet::check_confirmed(&config)?;

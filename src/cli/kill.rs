@@ -16,8 +16,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "TEXT")]
     reason: String,
     /// Wait until the guard says that no position, no order and no TWAP order is left, for so long at most
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60", value_parser = seconds)]
     wait: Option<u16>,
+}
+
+/// Reads the value of `--wait`.
+fn seconds(typed: &str) -> Result<u16, String> {
+    typed.parse().map_err(|_| "must be whole seconds, 65535 at most, such as 60".to_owned())
 }
 
 /// A running guard says within this that it has heard.
@@ -58,7 +63,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
 
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
 fn wait(watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
-    let patience = Duration::from_secs(seconds.into());
+    let patience = watcher.rest(Duration::from_secs(seconds.into()));
     let answer =
         waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
     match answer {

@@ -37,6 +37,11 @@ impl Watcher {
         Self { urls, file: home.kill_file().path().to_owned(), begun: Instant::now() }
     }
 
+    /// What is left of so much time since the kill.
+    pub(super) fn rest(&self, patience: Duration) -> Duration {
+        patience.saturating_sub(self.begun.elapsed())
+    }
+
     /// Asks until `is_enough`, for so long; the last answer, or why there is none.
     pub(super) fn until(&self, patience: Duration, is_enough: impl Fn(&Status) -> bool) -> Result<Status, String> {
         let begun = Instant::now();
@@ -58,14 +63,15 @@ impl Watcher {
     }
 
     fn ask(&self) -> Result<Status, String> {
-        let mut why = "neither its address nor its config can be read".to_owned();
+        let mut why = Vec::new();
         for url in &self.urls {
             match self.ask_at(url) {
                 Ok(status) => return Ok(status),
-                Err(error) => why = format!("{url}: {error}"),
+                Err(error) => why.push(format!("{url}: {error}")),
             }
         }
-        Err(why)
+        let unknown = || "neither its address nor its config can be read".to_owned();
+        Err(if why.is_empty() { unknown() } else { why.join("; ") })
     }
 
     fn ask_at(&self, url: &str) -> Result<Status, String> {

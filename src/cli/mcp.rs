@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::output::say;
 use super::refusal::Refusal;
-use super::values;
+use super::{here, key_stdin, values};
 use crate::base::address::Address;
+use crate::base::files::{FileError, Why};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
-use crate::home::{Home, LoadedConfig, in_container, load, local_url, parse_address, read_key_file};
+use crate::home::{Home, KeyFileError, LoadedConfig, in_container, load, local_url, parse_address, read_key_file};
 use crate::mcp::{GuardUrl, Key, Options, OwnerRules, RuleInWords, run as serve};
 use crate::rules::{Described, Markets, Rules};
 
@@ -70,17 +71,27 @@ fn key(args: &Args) -> Result<Key, Refusal> {
     match &args.key_file {
         _ if args.read_only => Ok(Key::None),
         Some(file) => {
-            let reading = read_key_file(file, in_container(None, Path::new("/"))).map_err(Refusal::Key)?;
+            let reading = read_key_file(file, in_container(None, Path::new("/"))).map_err(refused)?;
             reading.warning.iter().for_each(|warning| say(&format!("warning: {warning}")));
             Ok(Key::Given(reading.key))
         }
         None if !args.key_stdin => Err(Refusal::Flags(
-            "give the client key with --key-file or --key-stdin (`svc-guard client add` makes one), or serve with --read-only",
+            "give the client key with --key-file or --key-stdin (`svc-guard client add --out FILE` makes one), or serve with --read-only",
         )),
-        None if std::io::stdin().is_terminal() => {
-            Err(Refusal::Flags("--key-stdin reads from a pipe or a file, so that the key is never on a screen"))
-        }
+        None if std::io::stdin().is_terminal() => Err(Refusal::Flags(key_stdin::TYPED)),
         None => Ok(Key::FirstLine),
+    }
+}
+
+/// A key that is not there can be made.
+fn refused(error: KeyFileError) -> Refusal {
+    match error {
+        KeyFileError::File(FileError { path, why: Why::Missing }) => Refusal::Given(format!(
+            "{} does not exist; `svc-guard client add --out {}` writes a new client key there",
+            path.display(),
+            here::word(&path)
+        )),
+        error => Refusal::Key(error),
     }
 }
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::configured::running;
-use super::environment;
 use super::output::{print, say};
 use super::refusal::Refusal;
+use super::{environment, here};
 use crate::base::files::{FileError, Why, read_trusted};
 use crate::base::log_line::Reader;
 use crate::guard::Code;
@@ -57,6 +57,15 @@ struct RunArgs {
     journal: Option<PathBuf>,
 }
 
+impl RunArgs {
+    /// The paths as they were typed, for a command that is to do the same.
+    fn typed(&self) -> String {
+        let named = [("--file", &self.file), ("--state", &self.state), ("--journal", &self.journal)].into_iter();
+        let named = named.filter_map(|(flag, path)| Some((flag, std::path::absolute(path.as_ref()?).ok()?)));
+        named.map(|(flag, path)| format!(" {flag} {}", here::word(&path))).collect()
+    }
+}
+
 pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let in_container = || environment::container(false).map(|said| in_container(said, Path::new("/")));
     if let Some(Test::Test(test)) = args.test {
@@ -65,6 +74,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         return trial(&config, environment::credentials(), in_container()?, say).map_err(Refusal::Notify);
     }
     let own = args.own;
+    let typed = own.typed();
     let config = read(&file(own.file, home), home)?;
     // A home that this user may not read, or that holds no set-up, has defaults.
     let guard = match load(&home.config_file(), &home.trusted()) {
@@ -78,7 +88,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     {
         say(&format!(
             "the guard that runs on this home listens on {now}, and its config says {later}, where it is told of from its \
-             next start on; `svc-guard notify --guard-url {now}` tells of it now"
+             next start on; `svc-guard notify{typed} --guard-url {now}` tells of it now"
         ));
     }
     let url = url_named.or(set_up);

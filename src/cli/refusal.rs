@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::here;
 use super::mainnet_gap::MainnetGap;
+use super::rules_source::Place;
 use crate::base::address::Address;
 use crate::base::files::FileError;
 use crate::base::mode::Mode;
@@ -26,13 +27,15 @@ pub(super) enum Refusal {
     #[error("{0}")]
     Config(ConfigError),
     /// The rules cannot be used.
-    #[error("--rules: {0}")]
-    Rules(RulesError),
-    /// What is given for rules is no code (what it is).
+    #[error("{0}: {1}")]
+    Rules(&'static str, RulesError),
+    /// What is given for rules is no code (what it is, where).
     #[error(
-        "--rules: {0:?} is no code, which starts with sr1_; a file with a table of rules is given with an @ before it: --rules @{0}"
+        "{name}: {0:?} is no code, which starts with sr1_; a file with a table of rules is given with an @ before it: {file}",
+        name = .1.name(),
+        file = .1.with(&format!("@{}", .0))
     )]
-    NoCode(String),
+    NoCode(String, Place),
     /// A file cannot be used.
     #[error("{0}")]
     File(FileError),
@@ -63,15 +66,15 @@ pub(super) enum Refusal {
     /// Neither the venue nor the config knows the key (its address, what happened).
     #[error(
         "nobody says that {0} is the account's API wallet: the config names none, and the venue could not be asked: {1}; \
-         try again, or record it with `svc-guard key check` when the venue answers"
+         try again, or record it with `svc-guard key check --key-stdin < FILE` when the venue answers"
     )]
     NotVouched(Address, String),
     /// The system refused (what was tried).
     #[error("cannot {0}: {1}")]
     Io(&'static str, io::Error),
-    /// An environment variable's value cannot stand (its name, what is expected).
-    #[error("the environment variable {0} {1}")]
-    Variable(&'static str, String),
+    /// An environment variable's value cannot stand (its name, what it is, what is expected).
+    #[error("the environment variable {0}: {1:?} {2}")]
+    Variable(&'static str, String, String),
     /// There is no set-up yet, and what would make one was not given (the home).
     #[error(
         "{0} is empty: set it up with `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
@@ -85,12 +88,12 @@ pub(super) enum Refusal {
     )]
     NoKeyFile(PathBuf, Mode),
     /// There is no set-up yet.
-    #[error("{0} holds no set-up; `svc-guard init` makes one, --home DIR names another home")]
+    #[error("{0} {why}; `svc-guard init` makes one, --home DIR names another home", why = no_set_up(.0))]
     NotSetUp(PathBuf),
     /// There is a set-up already.
     #[error(
-        "{0} holds a set-up already; `svc-guard config set` changes one value of it, `svc-guard key replace` the key, and \
-         --force sets up anew over it, with a new client key"
+        "{0} holds a set-up already; `svc-guard config set` changes one value of it, `svc-guard key replace --key-stdin < FILE` \
+         the key, and --force sets up anew over it, with a new client key"
     )]
     SetUpAlready(PathBuf),
     /// A file that the set-up would write stands there already.
@@ -99,6 +102,9 @@ pub(super) enum Refusal {
     /// Flags are missing or do not fit each other; the text says which and what to do.
     #[error("{0}")]
     Flags(&'static str),
+    /// The same where the text names what was given.
+    #[error("{0}")]
+    Given(String),
     /// A value cannot stand (the value, why).
     #[error("{0:?} {1}")]
     Value(String, String),
@@ -139,13 +145,13 @@ pub(super) enum Refusal {
     OtherAccount(Address, Address),
     /// The key's address is not the configured API wallet's (found, configured).
     #[error(
-        "the key is that of {0}, but the config's api_wallet is {1}; give that one's key, or `svc-guard key replace --key-stdin` takes this one from now on"
+        "the key is that of {0}, but the config's api_wallet is {1}; give that one's key, or `svc-guard key replace --key-stdin < FILE` takes this one from now on"
     )]
     OtherKey(Address, Address),
     /// The key is the account's own.
     #[error(
         "the key is that of {0}, which the config names as the account itself; the guard takes an API wallet's key only, \
-         which cannot withdraw: approve one at the venue, and store its key by `svc-guard key replace --key-stdin`"
+         which cannot withdraw: approve one at the venue, and store its key by `svc-guard key replace --key-stdin < FILE`"
     )]
     OwnKey(Address),
     /// Mainnet is not to be had (what does not happen, everything that is missing).
@@ -216,6 +222,11 @@ impl Refusal {
             _ => 2,
         }
     }
+}
+
+/// What is wrong with a config that sets nothing up.
+fn no_set_up(config: &Path) -> &'static str {
+    if config.exists() { "holds no set-up" } else { "does not exist" }
 }
 
 /// How to pull the switch of a guard that runs.

@@ -11,12 +11,41 @@ use crate::rules::{CODE_PREFIX, Rules};
 /// Largest file of rules: a full list of the longest coins fits many times.
 const MAX_FILE_LEN: u64 = 64 * 1024;
 
-/// Reads the value of `--rules`.
-pub(super) fn read(given: &str) -> Result<Rules, Refusal> {
+/// Where rules are given, as a person types it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Flag,
+    Variable,
+    Set,
+}
+
+impl Place {
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Flag => "--rules",
+            Self::Variable => "SVC_GUARD_RULES",
+            Self::Set => "config set rules",
+        }
+    }
+
+    /// The same with this value.
+    pub(super) fn with(self, value: &str) -> String {
+        match self {
+            Self::Flag => format!("--rules {value}"),
+            Self::Variable => format!("SVC_GUARD_RULES={value}"),
+            Self::Set => format!("`svc-guard config set rules {value}`"),
+        }
+    }
+}
+
+/// Reads rules that were given there.
+pub(super) fn read(given: &str, place: Place) -> Result<Rules, Refusal> {
+    let refused = |error| Refusal::Rules(place.name(), error);
     match given.strip_prefix('@') {
-        Some(path) => Rules::from_toml(&read_text(path.into())?).map_err(Refusal::Rules),
-        None if !given.starts_with(CODE_PREFIX) => Err(Refusal::NoCode(given.to_owned())),
-        None => Rules::from_code(given).map_err(Refusal::Rules),
+        Some(path) => Rules::from_toml(&read_text(path.into())?).map_err(refused),
+        None if !given.starts_with(CODE_PREFIX) => Err(Refusal::NoCode(given.to_owned(), place)),
+        None => Rules::from_code(given).map_err(refused),
     }
 }
 

@@ -8,7 +8,7 @@ use nix::unistd::Uid;
 use super::output::say;
 use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{environment, key_stdin, mainnet, rules_source, values, waiting};
+use super::{environment, key_stdin, mainnet, values, waiting};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why};
 use crate::base::ip_share::IpShare;
@@ -61,14 +61,13 @@ pub(super) struct Args {
 impl Args {
     /// With what the variables add, and the rules read.
     fn completed(mut self) -> Result<Self, Refusal> {
-        let rules = environment::rules(self.rules_text.take())?;
+        self.rules = environment::rules(self.rules_text.take())?;
         self.network = environment::network(self.network)?;
         self.listen = environment::listen(self.listen)?;
         self.ip_share = environment::ip_share(self.ip_share)?;
         // A key named by flag is meant; the variable is for where none is.
         self.key_file = if self.key_stdin { None } else { environment::key_file(self.key_file) };
         self.container = in_container(environment::container(self.container)?, Path::new("/"));
-        self.rules = rules.as_deref().map(rules_source::read).transpose()?;
         self.account = environment::account(self.account)?;
         Ok(self)
     }

@@ -23,6 +23,9 @@ pub enum SecretError {
     /// Its file is refused.
     #[error("{0}")]
     File(FileError),
+    /// Others can read its file (which, its mode).
+    #[error("{0} has mode {1:04o}, so others can read the secret in it; run `chmod 600 {0}`")]
+    Readable(PathBuf, u32),
     /// There are no credentials (the one that is wanted).
     #[error("there is no credential {0:?}: the unit names it with LoadCredential= or LoadCredentialEncrypted=")]
     NoCredential(String),
@@ -53,6 +56,11 @@ impl Secrets {
     /// All that was read, and the parts of it that could be shown by themselves.
     pub(super) fn texts(&self) -> Vec<String> {
         self.read.clone()
+    }
+
+    /// Remembers what is sent of a secret in another form, which an answer may repeat.
+    pub(super) fn remember(&mut self, text: String) {
+        self.read.push(text);
     }
 
     /// A secret, where one is named.
@@ -120,7 +128,7 @@ fn read(path: &Path, strict: bool) -> Result<String, SecretError> {
         return Err(refused(Why::Writable(mode)));
     }
     if strict && mode & 0o077 != 0 {
-        return Err(refused(Why::Readable(mode)));
+        return Err(SecretError::Readable(path.to_owned(), mode));
     }
     let mut text = Vec::new();
     file.take(MAX_SECRET + 1).read_to_end(&mut text).map_err(|error| refused(Why::Io("read", error)))?;

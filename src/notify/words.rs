@@ -1,5 +1,7 @@
 //! Texts from outside made fit for a message: bounded, on one line, without keys and tokens.
 
+mod encoded;
+
 use crate::base::text::visible;
 
 /// Most characters of what one notice says in one of its parts.
@@ -8,6 +10,8 @@ const MOST: usize = 700;
 const KEY_DIGITS: usize = 64;
 /// Shortest secret that is looked for: a shorter one stands in every text by chance.
 const LEAST_SECRET: usize = 6;
+/// What stands in its place.
+const LEFT_OUT: &str = "[left out]";
 
 /// A text of the guard, a client or the venue, as it may stand in a message.
 pub(super) fn shown(text: &str) -> String {
@@ -24,7 +28,7 @@ pub(super) fn without_keys(text: &str) -> String {
             continue;
         }
         if run.len() >= KEY_DIGITS {
-            out.push_str("[left out]");
+            out.push_str(LEFT_OUT);
         } else {
             out.push_str(&run);
         }
@@ -36,15 +40,15 @@ pub(super) fn without_keys(text: &str) -> String {
     out
 }
 
-/// The text without these secrets, and without what could be a key.
+/// The text without these secrets, in whatever form, and without what could be a key.
 pub(super) fn redacted(text: &str, secrets: &[String]) -> String {
     let mut text = without_keys(text);
     for secret in secrets.iter().filter(|secret| secret.len() >= LEAST_SECRET) {
         if text.contains(secret.as_str()) {
-            text = text.replace(secret.as_str(), "[left out]");
+            text = text.replace(secret.as_str(), LEFT_OUT);
         }
     }
-    text
+    encoded::left_out(&text, secrets)
 }
 
 /// The first `most` bytes of a text, cut between two letters and ended with `…` where something is missing.

@@ -11,6 +11,7 @@ mod interactive;
 mod leaks;
 mod mainnet;
 mod mistakes;
+mod named;
 mod odd;
 mod others;
 mod place;

@@ -9,7 +9,7 @@ use super::super::output::{report as report_of, say};
 use super::super::refusal::Refusal;
 use super::super::set_up::Done;
 use crate::base::mode::Mode;
-use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing, SERVICE_HOME};
+use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing, SERVICE_HOME, local_url};
 
 /// What a person must hear who was not shown the key that is shown once.
 const LOST: &str = ", and nobody was shown its client's key: `svc-guard client add --out FILE` makes another";
@@ -17,6 +17,9 @@ const LOST: &str = ", and nobody was shown its client's key: `svc-guard client a
 pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>) -> Result<(), Refusal> {
     let Done { config, client, notes } = done;
     notes.iter().for_each(|note| say(note));
+    if !config.listen.ip().is_loopback() {
+        say(&format!("warning: {} is not this machine's alone; other machines may reach it", config.listen));
+    }
     let lost = if client_key_file.is_none() { LOST } else { "" };
     let done = format!("{} is set up{lost}", home.dir().display());
     let code = Pairing::new(config.listen, config.mode, config.account, client.address()).to_code();
@@ -70,7 +73,7 @@ fn next(home: &Home, config: &Config) -> String {
         ));
     }
     steps.push(format!("`{}` starts the service", start(home, config)));
-    steps.push(format!("give the bot http://{} as its base URL and the client key as its key", config.listen));
+    steps.push(format!("give the bot {} as its base URL and the client key as its key", local_url(config.listen)));
     let mut text = String::new();
     for (number, step) in (1..).zip(steps) {
         // Writing to a String cannot fail.

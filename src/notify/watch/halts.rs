@@ -90,8 +90,9 @@ impl Watch {
         };
         let mut did = match flatten.sent {
             true => format!(
-                "{} go to the venue. You are told when the account is flat.",
-                count(flatten.actions.len(), "action")
+                "{} {} to the venue. You are told when the account is flat.",
+                count(flatten.actions.len(), "action"),
+                if flatten.actions.len() == 1 { "goes" } else { "go" }
             ),
             false => "Paper mode: nothing is sent.".to_owned(),
         };

@@ -71,14 +71,14 @@ fn recovered_line(recovered: &Recovered<'_>) -> (Level, String) {
 }
 
 fn flattened(flatten: &Flatten<'_>) -> (Level, String) {
-    let closes = format!("closing everything, {} actions: {}", flatten.actions.len(), flatten.reason);
+    let closes = format!("closing everything, {}: {}", actions(flatten.actions.len()), flatten.reason);
     (Level::Warning, with_problems(closes, &flatten.problems))
 }
 
 fn protected(protect: &Protect<'_>) -> (Level, String) {
     let level = if protect.problems.is_empty() { Level::Info } else { Level::Warning };
-    let (coins, actions) = (protect.coins.join(", "), protect.actions.len());
-    let stops = format!("covering {coins} with the guard's own stop, {actions} actions");
+    let (coins, actions) = (protect.coins.join(", "), actions(protect.actions.len()));
+    let stops = format!("covering {coins} with the guard's own stop, {actions}");
     (level, with_problems(stops, &protect.problems))
 }
 
@@ -88,6 +88,10 @@ fn with_problems(mut line: String, problems: &[Problem]) -> String {
         line.push_str(&format!("; {coin}: {text}"));
     }
     line
+}
+
+fn actions(count: usize) -> String {
+    format!("{count} action{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
