@@ -84,6 +84,9 @@ pub(super) enum Refusal {
          or give it at this start with --key-stdin or --key-file FILE"
     )]
     NoKeyFile(PathBuf, Mode),
+    /// A report that cannot be made (why).
+    #[error("{0}")]
+    Question(String),
     /// There is no set-up yet.
     #[error("{0} holds no set-up; `svc-guard init` makes one, --home DIR names another home")]
     NotSetUp(PathBuf),
