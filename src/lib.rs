@@ -15,6 +15,7 @@ pub mod monitor;
 pub mod notify;
 pub mod record;
 pub mod relay;
+pub mod report;
 pub mod rules;
 pub mod service;
 pub mod venue;

@@ -33,6 +33,7 @@ mod output;
 mod pair;
 mod refusal;
 mod renamed_commands;
+mod report;
 mod rules_source;
 mod run;
 mod set_up;
@@ -90,6 +91,8 @@ enum Command {
     JournalResume(journal::ChangeArgs),
     /// Print the risk journal's records, one JSON line each
     JournalShow(journal::ShowArgs),
+    /// Sum up what the bot did with the money, and the guard with the bot
+    Report(report::Args),
     /// Pull the kill switch
     Kill(kill::Args),
     /// Check the config and print its rules
@@ -175,6 +178,7 @@ impl Cli {
             Command::JournalInit(args) => journal::init(&args, &home),
             Command::JournalResume(args) => journal::resume(&args, &home),
             Command::JournalShow(args) => journal::show(&args, &home),
+            Command::Report(args) => report::run(&args, &home),
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig(args) => check_config::run(&args, &home),
             Command::Mcp(args) => mcp::run(&args, &home),

@@ -87,6 +87,9 @@ pub(super) enum Refusal {
          or give it at this start with --key-stdin or --key-file FILE"
     )]
     NoKeyFile(PathBuf, Mode),
+    /// A report that cannot be made (why).
+    #[error("{0}")]
+    Question(String),
     /// There is no set-up yet.
     #[error("{0} {why}; `svc-guard init` makes one, --home DIR names another home", why = no_set_up(.0))]
     NotSetUp(PathBuf),

@@ -10,6 +10,7 @@ use super::chain::MAX_LINE;
 use super::error::OpenError;
 use super::folder::Folders;
 use super::segment::{SegmentRef, SegmentsNewestFirst, Stream, is_header};
+use crate::base::day::Day;
 use crate::record::event::Event;
 
 /// The risk records of the journal in `dir`, oldest first, each as stored (one JSON object with its chain value, without the
@@ -43,7 +44,24 @@ pub fn read_events(dir: &Path, after: u64) -> Result<StoredLines, OpenError> {
     Ok(StoredLines { folders, files, open: None })
 }
 
-/// See [`read_risk`] and [`read_events`]. Memory: one line.
+/// The events of the journal in `dir` from a day on, oldest first, each as stored; all of them without a day. The last file
+/// of that day or of one before comes whole, so that those asked for follow on what was before them. A last line that is
+/// being written now is left out.
+pub fn read_days(dir: &Path, from: Option<Day>) -> Result<StoredLines, OpenError> {
+    let folders = Folders::of(dir)?;
+    let mut newest_first = SegmentsNewestFirst::of(&folders, Stream::Events)?;
+    let mut files = VecDeque::new();
+    while let Some(file) = newest_first.older()? {
+        let is_before = file.segment.day < from || (file.segment.day == from && file.segment.n == 0);
+        files.push_front(file);
+        if from.is_some() && is_before {
+            break;
+        }
+    }
+    Ok(StoredLines { folders, files, open: None })
+}
+
+/// See [`read_risk`], [`read_events`] and [`read_days`]. Memory: one line.
 pub struct StoredLines {
     folders: Folders,
     files: VecDeque<SegmentRef>,

@@ -17,6 +17,7 @@ use super::reporting::level::Level;
 use super::reporting::log;
 use super::reporting::notify::{Asked, Notify};
 use super::server::gate::Limits;
+use super::server::reports::ReportSource;
 use super::server::{Server, ServerSetup};
 use super::service_context::{Ends, PASSED, ServiceContext, WorkEnds};
 use super::thread::{Death, spawn};
@@ -209,6 +210,11 @@ impl ServiceContext {
             handlers: self.handlers(config, journal.lookup(), limits),
             info: self.info_proxy(config),
             relay: Arc::clone(&self.relay),
+            reports: ReportSource {
+                dir: home.journal_dir(config.mode, config.account),
+                mode: config.mode.name().to_owned(),
+                account: config.account.to_string(),
+            },
         };
         Server::open(setup, &self.deaths).map_err(failed)
     }

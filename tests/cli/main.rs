@@ -16,6 +16,7 @@ mod odd;
 mod others;
 mod place;
 mod read;
+mod report;
 mod run;
 mod screen;
 mod table;

@@ -10,6 +10,8 @@ NAMES = [
     "get_rules",
     "list_decisions",
     "list_events",
+    "get_report",
+    "get_fills",
     "get_positions",
     "get_open_orders",
     "get_markets",
@@ -22,8 +24,8 @@ NAMES = [
 ]
 # Read-only, destructive, idempotent, open world.
 HINTS = {
-    **{name: (True, False, True, False) for name in NAMES[:4]},
-    **{name: (True, False, True, True) for name in NAMES[4:7]},
+    **{name: (True, False, True, False) for name in NAMES[:6]},
+    **{name: (True, False, True, True) for name in NAMES[6:9]},
     **{name: (False, True, False, True) for name in ("place_order", "modify_order", "close_position")},
     **{name: (False, True, True, True) for name in ("cancel_order", "set_leverage", "pull_kill_switch")},
 }

@@ -248,11 +248,11 @@ fn page(asset: &monitor::Asset) -> Response {
 }
 
 /// How often a parameter stands in a query.
-fn times(query: &str, name: &str) -> usize {
+pub(super) fn times(query: &str, name: &str) -> usize {
     query.split('&').filter(|pair| pair.split_once('=').is_some_and(|(key, _)| key == name)).count()
 }
 
 /// The value of a query's parameter; none of those here needs decoding.
-fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
     query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
 }

@@ -38,6 +38,7 @@ const ROUTES: &[Route] = &[
     Route { path: "/guard/events", ..GET },
     Route { path: "/guard/decision", ..GET },
     Route { path: "/guard/status", ..GET },
+    Route { path: "/guard/report", ..GET },
     Route { path: "/healthz", answered_by: AnsweredBy::Connection, ..GET },
     Route { path: "/metrics", ..GET },
     Route { path: "/", ..GET },

@@ -1,0 +1,282 @@
+//! Takes the journal's lines and sums them up.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::cuts::Cuts;
+use super::equity::{At, Ends};
+use super::figures::{Figures, OTHERS};
+use super::fills::FillLine;
+use super::finished::{Finished, Noted};
+use super::line::{Head, Outcome, RiskState, Verdict, may_name_own};
+use super::question::{By, Question};
+use super::stops::Stops;
+use crate::base::day::{Day, day_of, start_ms};
+use crate::record::event::{Event, Kind};
+use crate::record::money::{Balance, Fill, Funding, Transfer};
+
+/// Rows told apart: days of 27 years. What comes on top is one row.
+const MOST_ROWS: usize = 10_000;
+/// A sum of the book that is written in the first minute of a day tells of the day before: it closes that one.
+const CLOSES_WITHIN_MS: u64 = 60_000;
+/// How far from the time asked about an equity may be measured that stands for one of its ends.
+const DAY_MS: u64 = 86_400_000;
+/// The client of what the guard did by itself.
+const GUARD: &str = "guard";
+
+/// A report that is being made.
+#[derive(Debug)]
+pub struct Report {
+    question: Question,
+    rows: BTreeMap<Option<String>, Figures>,
+    total: Figures,
+    /// The equity at both ends of each day that has a row, or is next to one.
+    ends: BTreeMap<Day, Ends>,
+    noted: Noted,
+    /// Numbers of the first and the last line.
+    seen: Option<(u64, u64)>,
+    risk_state: Option<String>,
+    was_started: bool,
+    stops: Stops,
+    cuts: Cuts,
+}
+
+/// The row that something counts in; in all of them it counts in the total.
+struct Place<'a> {
+    at_ms: u64,
+    market: Option<&'a str>,
+    /// The client, where it is known whose it is: nobody's is a row of its own.
+    client: Option<Option<&'a str>>,
+}
+
+impl Report {
+    /// A report that no line has been taken into.
+    #[must_use]
+    pub fn new(question: Question) -> Report {
+        let (from_ms, to_ms) = question.span();
+        let mut total = Figures::default();
+        total.measured.ends = Ends::of(from_ms, to_ms);
+        Report {
+            question,
+            rows: BTreeMap::new(),
+            total,
+            ends: BTreeMap::new(),
+            noted: Noted::default(),
+            seen: None,
+            risk_state: None,
+            was_started: false,
+            stops: Stops::default(),
+            cuts: Cuts::default(),
+        }
+    }
+
+    /// Takes the next line of the journal; the fill that it tells of, where that is asked about.
+    pub fn take(&mut self, line: &str) -> Option<FillLine> {
+        let Some(head) = Head::of(line) else {
+            self.noted.unreadable = self.noted.unreadable.saturating_add(1);
+            return None;
+        };
+        self.count_missing(&head);
+        let (seq, at_ms) = (head.seq, head.at_ms);
+        match head.kind.as_ref() {
+            "fill" => return self.body(line).and_then(|fill: Fill| self.fill(seq, fill)),
+            "funding" => self.body(line).into_iter().for_each(|paid: Funding| self.funding(&paid)),
+            "transfer" => self.body(line).into_iter().for_each(|moved: Transfer| self.transfer(&moved)),
+            "balance" => self.body(line).into_iter().for_each(|balance: Balance| self.balance(&balance)),
+            "decision" => self.decision(seq, at_ms, line),
+            "protect" | "intent" | "flatten" | "sent" | "recovered" => self.deed(&head, line),
+            "risk" => self.body(line).into_iter().for_each(|risk: RiskState<'_>| self.risk(at_ms, &risk.state)),
+            "kill" => self.guards(at_ms, |figures| &mut figures.deeds.kills, 1),
+            "started" => self.was_started = true,
+            _ => {}
+        }
+        None
+    }
+
+    /// Ends it.
+    #[must_use]
+    pub fn finish(mut self) -> Finished {
+        if self.question.by == By::Day {
+            for (day, ends) in self.ends {
+                if let Some(row) = self.rows.get_mut(&Some(day.to_string())) {
+                    row.measured.ends = ends;
+                }
+            }
+        }
+        Finished::new(self.question, self.rows, self.total, self.noted)
+    }
+
+    fn body<'a, T: Deserialize<'a>>(&mut self, line: &'a str) -> Option<T> {
+        let body = serde_json::from_str(line).ok();
+        self.noted.unreadable = self.noted.unreadable.saturating_add(u64::from(body.is_none()));
+        body
+    }
+
+    /// Numbers run without a gap, from 1 on. A reading that begins later began with a file of a day before those asked for.
+    fn count_missing(&mut self, head: &Head<'_>) {
+        let seq = head.seq;
+        let is_before = self.question.read_from().is_some_and(|day| day_of(head.at_ms) <= day);
+        let last = match self.seen {
+            Some((_, last)) => last,
+            None if is_before => seq.saturating_sub(1),
+            None => 0,
+        };
+        let missing = seq.saturating_sub(last).saturating_sub(1);
+        self.noted.missing = self.noted.missing.saturating_add(missing);
+        self.seen = Some((self.seen.map_or(seq, |(first, _)| first), seq.max(last)));
+    }
+
+    fn add(&mut self, place: &Place<'_>, mut to: impl FnMut(&mut Figures)) {
+        if !self.question.is_about(place.at_ms) {
+            return;
+        }
+        to(&mut self.total);
+        let key = match self.question.by {
+            By::Day => Some(Some(day_of(place.at_ms).to_string())),
+            By::Market => place.market.map(|market| Some(market.to_owned())),
+            By::Client => place.client.map(|client| client.map(str::to_owned)),
+        };
+        let Some(key) = key else { return };
+        let has_room = self.rows.len() < MOST_ROWS || self.rows.contains_key(&key);
+        let key = if has_room { key } else { Some(OTHERS.to_owned()) };
+        to(self.rows.entry(key).or_default());
+    }
+
+    /// Counts something that the guard did by itself.
+    fn guards(&mut self, at_ms: u64, counter: impl Fn(&mut Figures) -> &mut u64, count: u64) {
+        if count > 0 {
+            let place = Place { at_ms, market: None, client: Some(Some(GUARD)) };
+            self.add(&place, |figures| *counter(figures) = counter(figures).saturating_add(count));
+        }
+    }
+
+    fn fill(&mut self, seq: u64, fill: Fill) -> Option<FillLine> {
+        self.noted.recorded_from(fill.time);
+        let is_own_stop = self.stops.is_stop(&fill, self.seen.map_or(0, |(first, _)| first));
+        let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
+        let place = Place { at_ms: fill.time, market: Some(&fill.coin), client: Some(client.as_deref()) };
+        let account = self.question.account.clone();
+        self.add(&place, |figures| {
+            figures.money.fill(&fill, &account);
+            figures.deeds.stops_fired = figures.deeds.stops_fired.saturating_add(u64::from(is_own_stop));
+        });
+        for followed in self.cuts.filled(&fill, is_own_stop) {
+            let client = followed.client.as_deref();
+            let place = Place { at_ms: fill.time, market: Some(&followed.coin), client: Some(client) };
+            self.add(&place, |figures| {
+                figures.deeds.cuts_followed = figures.deeds.cuts_followed.saturating_add(1);
+                figures.deeds.cut_result += followed.result;
+            });
+        }
+        let is_asked_for = self.question.is_about(fill.time);
+        is_asked_for.then_some(FillLine { seq, fill })
+    }
+
+    fn funding(&mut self, paid: &Funding) {
+        self.noted.recorded_from(paid.time);
+        // Funding is a position's, and no client's.
+        let place = Place { at_ms: paid.time, market: Some(&paid.coin), client: Some(None) };
+        self.add(&place, |figures| figures.money.paid(paid));
+    }
+
+    fn transfer(&mut self, moved: &Transfer) {
+        self.noted.recorded_from(moved.time);
+        let place = Place { at_ms: moved.time, market: None, client: None };
+        self.add(&place, |figures| figures.money.transferred(moved));
+    }
+
+    fn balance(&mut self, balance: &Balance) {
+        self.noted.recorded_from(if balance.opened_ms > 0 { balance.opened_ms } else { balance.venue_ms });
+        let closes_ms = balance.venue_ms.saturating_sub(CLOSES_WITHIN_MS);
+        let place = Place { at_ms: closes_ms, market: None, client: None };
+        self.add(&place, |figures| {
+            figures.money.is_recorded = true;
+            figures.measured.see(balance);
+        });
+        let Some(usdc) = balance.equity else { return };
+        let at = At { ms: balance.venue_ms, usdc };
+        let (from_ms, to_ms) = self.question.span();
+        if (from_ms.saturating_sub(DAY_MS)..=to_ms.saturating_add(DAY_MS)).contains(&at.ms) {
+            self.total.measured.ends.see(at);
+        }
+        if self.question.by == By::Day {
+            let today = day_of(at.ms);
+            for day in [today.preceding(), today, today.following()] {
+                let has_room = self.ends.len() < MOST_ROWS || self.ends.contains_key(&day);
+                let (from_ms, to_ms) = (start_ms(day), start_ms(day.following()));
+                if has_room {
+                    self.ends.entry(day).or_insert_with(|| Ends::of(from_ms, to_ms)).see(at);
+                }
+            }
+        }
+    }
+
+    fn decision(&mut self, seq: u64, at_ms: u64, line: &str) {
+        let Some(told) = self.body::<Verdict<'_>>(line) else { return };
+        let client = told.client.as_ref().map(|client| client.to_ascii_lowercase());
+        let place = Place { at_ms, market: None, client: Some(client.as_deref()) };
+        let count = told.count.unwrap_or(1);
+        self.add(&place, |figures| figures.deeds.decided(&told.verdict, &told.code, count));
+        let is_resize = told.verdict == "resize";
+        if !is_resize && !may_name_own(line) {
+            return;
+        }
+        let Some(Event { kind: Kind::Decision(decision), .. }) = Event::parse(line) else { return };
+        let actions = decision.pre.iter().chain(&decision.forward).chain(&decision.post).map(AsRef::as_ref);
+        let placed = self.stops.named(seq, actions, !decision.nonces.is_empty());
+        self.guards(at_ms, |figures| &mut figures.deeds.stops_placed, placed);
+        if is_resize && self.cuts.decided(seq, &decision) {
+            self.add(&place, |figures| figures.deeds.cuts = figures.deeds.cuts.saturating_add(1));
+        }
+    }
+
+    /// What the guard sent, or what became of it.
+    fn deed(&mut self, head: &Head<'_>, line: &str) {
+        let (seq, at_ms) = (head.seq, head.at_ms);
+        let placed = match head.kind.as_ref() {
+            "sent" | "recovered" => self.outcome(&head.kind, line),
+            _ if head.kind == "flatten" => {
+                self.guards(at_ms, |figures| &mut figures.deeds.flattens, 1);
+                0
+            }
+            _ if may_name_own(line) => match Event::parse(line).map(|event| event.kind) {
+                Some(Kind::Protect(protect)) => {
+                    self.stops.named(seq, protect.actions.iter().map(AsRef::as_ref), protect.sent)
+                }
+                Some(Kind::Intent(intent)) => {
+                    self.stops.named(seq, std::iter::once(intent.action.as_ref()), !intent.nonces.is_empty())
+                }
+                _ => 0,
+            },
+            _ => 0,
+        };
+        self.guards(at_ms, |figures| &mut figures.deeds.stops_placed, placed);
+    }
+
+    fn outcome(&mut self, kind: &str, line: &str) -> u64 {
+        if !self.stops.is_waiting() {
+            return 0;
+        }
+        let Some(told) = self.body::<Outcome<'_>>(line) else { return 0 };
+        if kind == "sent" {
+            // Without the venue's answer it is found out later what happened.
+            let happened = told.is_answered().then_some(told.ok);
+            return self.stops.ended(told.decision, told.index, happened);
+        }
+        let happened = match told.outcome.as_ref() {
+            "happened" => Some(true),
+            "did_not_happen" => Some(false),
+            _ => None,
+        };
+        self.stops.ended(told.intent, told.index, happened)
+    }
+
+    /// A halt is the change into one. Where the state before is not known, a start in between may only have told of an old one.
+    fn risk(&mut self, at_ms: u64, state: &str) {
+        let halted = matches!(state, "halted_for_day" | "stopped");
+        let is_news = self.risk_state.as_ref().map_or(!self.was_started, |before| before != state);
+        self.risk_state = Some(state.to_owned());
+        self.guards(at_ms, |figures| &mut figures.deeds.halts, u64::from(halted && is_news));
+    }
+}
