@@ -5,6 +5,7 @@
 
 pub mod amounts;
 pub mod decision_view;
+pub mod equity_page;
 pub mod error_body;
 pub mod event;
 pub mod event_page;

@@ -9,6 +9,7 @@ mod bad_input;
 mod clients;
 mod codes;
 mod crash;
+mod equity;
 mod events;
 mod faults;
 mod feed;

@@ -15,6 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "venue",
         ],
     ),
+    ("equity", &["base"]),
     ("faults", &[]),
     ("feed", &["base", "venue"]),
     ("guard", &["base", "venue", "rules", "record"]),
@@ -28,7 +29,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("rules", &["base"]),
     (
         "service",
-        &["base", "faults", "feed", "guard", "home", "journal", "monitor", "record", "relay", "rules", "venue"],
+        &[
+            "base", "equity", "faults", "feed", "guard", "home", "journal", "monitor", "record", "relay", "rules",
+            "venue",
+        ],
     ),
     ("venue", &["base", "faults"]),
 ];

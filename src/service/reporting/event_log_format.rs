@@ -28,6 +28,7 @@ impl EventFormatter {
             Kind::Error(trouble) => (Level::Error, trouble.text.into_owned()),
             Kind::Stopped(stopped) => (Level::Info, format!("stopped: {}", stopped.reason)),
             Kind::Started(_) | Kind::Other(_) => return None,
+            Kind::Fill(_) | Kind::Funding(_) | Kind::Transfer(_) | Kind::Balance(_) => return None,
         };
         Some(line)
     }
