@@ -1,4 +1,4 @@
-//! What is kept comes back as it was, or not at all.
+//! Points come back from the file as they were, or not at all.
 
 use std::fs;
 use std::os::unix::fs::FileExt;

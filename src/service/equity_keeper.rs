@@ -128,7 +128,7 @@ impl EquityKeeper {
             let kept = self.keep();
             match &kept {
                 Err(error) if !is_failing => {
-                    log::line(Level::Warning, format_args!("the equity of this time is not kept: {error}"))
+                    log::line(Level::Warning, format_args!("the equity of this time is not kept: {error}"));
                 }
                 Ok(()) if is_failing => log::line(Level::Info, "the equity is kept again"),
                 _ => {}

@@ -1,4 +1,4 @@
-//! What is taken in is told at once, goes to the file, and waits where that cannot be.
+//! Each measurement is told at once, goes to the file, and waits where that cannot be.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What counts as a measurement of the equity: something new that tells it, and nothing that is only shown on.
+//! Measurements of the equity: something new tells each of them, and none is only shown on.
 
 use rust_decimal::dec;
 
