@@ -131,6 +131,12 @@ impl Home {
         self.journals_dir().join(format!("{mode}-{account}"))
     }
 
+    /// The equity by the minute of one mode and account.
+    #[must_use]
+    pub fn equity_file(&self, mode: Mode, account: Address) -> PathBuf {
+        self.journals_dir().join(format!("equity-{mode}-{account}"))
+    }
+
     /// Says where the running service listens, for anyone on the machine: the config's address may be overridden.
     #[must_use]
     pub fn address_file(&self) -> PathBuf {

@@ -6,6 +6,7 @@
 pub mod amounts;
 pub mod book_record;
 pub mod decision_view;
+pub mod equity_page;
 pub mod error_body;
 pub mod event;
 pub mod event_page;

@@ -73,7 +73,7 @@ impl PreflightedService {
         if spent.is_over_half() && (recorded_owner.is_some() || is_role_known(&opened)) {
             reads.ask_about_the_wallet_later();
         }
-        let (context, ends, work_ends) = ServiceContext::new(&config, client, home.kill_file(), faults, reads);
+        let (context, ends, work_ends) = ServiceContext::new(&config, client, &home, faults, reads);
         context.recall_spent_weight(&spent);
         context.metrics.begin_at(opened.last_seq);
         log::start(most, &context.deaths, context.faults.clone()).map_err(failed)?;
@@ -196,6 +196,7 @@ impl ServiceContext {
         self.listen(config).map_err(failed)?;
         self.watch_kill_file(home, listener.local_addr().ok()).map_err(failed)?;
         self.keep_spent_weight(SpentWeight::of(home)).map_err(failed)?;
+        self.keep_equity().map_err(failed)?;
         if let Some(wallet) = api_wallet {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;
         }

@@ -73,6 +73,7 @@ fn a_dead_thread_beside_the_work_ends_the_program_too() {
     let threads = [
         (Step::Ask, "pass_through", "thread info-"),
         (Step::Aside, "log", "thread log died"),
+        (Step::Aside, "equity", "thread equity died"),
         (Step::Aside, "history", "thread history died"),
         (Step::Aside, "signals", "thread signals died"),
     ];

@@ -10,6 +10,7 @@ mod book;
 mod clients;
 mod codes;
 mod crash;
+mod equity;
 mod events;
 mod faults;
 mod feed;

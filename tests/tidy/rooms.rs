@@ -15,6 +15,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "service", "venue",
         ],
     ),
+    ("equity", &["base"]),
     ("faults", &[]),
     ("feed", &["base", "venue"]),
     ("guard", &["base", "venue", "rules", "record"]),
@@ -30,7 +31,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "service",
         &[
-            "base", "faults", "feed", "guard", "home", "journal", "monitor", "record", "relay", "report", "rules",
+            "base", "equity", "faults", "feed", "guard", "home", "journal", "monitor", "record", "relay", "report", "rules",
             "venue",
         ],
     ),

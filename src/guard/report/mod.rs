@@ -6,6 +6,7 @@ pub(crate) mod feed;
 pub(crate) mod gauges;
 pub(crate) mod headroom;
 pub(crate) mod if_away;
+pub(crate) mod measured;
 pub(crate) mod open_entries;
 pub(crate) mod open_orders;
 pub(crate) mod problems;

@@ -38,6 +38,7 @@ impl Watch {
             Kind::Sent(sent) => self.sent(sent, at_ms),
             Kind::Error(trouble) => self.trouble(&trouble.text, at_ms),
             Kind::Intent(_) | Kind::Done(_) | Kind::Recovered(_) | Kind::Other(_) => {}
+            // The book is told of by the daily word, not fill by fill.
             Kind::Fill(_) | Kind::Funding(_) | Kind::Transfer(_) | Kind::Balance(_) => {}
         }
     }

@@ -37,6 +37,7 @@ const ROUTES: &[Route] = &[
     Route { path: "/guard/kill", answered_by: AnsweredBy::Connection, ..POST },
     Route { path: "/guard/events", ..GET },
     Route { path: "/guard/decision", ..GET },
+    Route { path: "/guard/equity", ..GET },
     Route { path: "/guard/status", ..GET },
     Route { path: "/guard/report", ..GET },
     Route { path: "/healthz", answered_by: AnsweredBy::Connection, ..GET },
