@@ -39,7 +39,7 @@ pub enum RiskRecord {
     /// A position's line moved.
     Line(LineMoved),
     /// What a restart must know of all events so far.
-    Checkpoint(Checkpoint),
+    Checkpoint(Box<Checkpoint>),
     /// A kind that this version does not know.
     #[serde(other)]
     Other,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use svc_guard::journal::{Chain, seal};
@@ -75,7 +75,7 @@ fn journal(place: &Place) -> PathBuf {
     place.home().join(format!("journals/paper-{ACCOUNT}"))
 }
 
-fn write(dir: &PathBuf, events: &[String]) {
+fn write(dir: &Path, events: &[String]) {
     let (mut chain, mut files) = (Chain::START, std::collections::BTreeMap::<String, Vec<u8>>::new());
     for (seq, event) in (1..).zip(events) {
         let body = format!(r#"{{"seq":{seq},{event}"#);

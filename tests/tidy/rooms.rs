@@ -31,8 +31,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "service",
         &[
-            "base", "equity", "faults", "feed", "guard", "home", "journal", "monitor", "record", "relay", "report", "rules",
-            "venue",
+            "base", "equity", "faults", "feed", "guard", "home", "journal", "monitor", "record", "relay", "report",
+            "rules", "venue",
         ],
     ),
     ("venue", &["base", "faults"]),

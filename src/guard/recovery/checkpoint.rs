@@ -41,7 +41,7 @@ impl Guard {
             book: self.book.record(now_ms),
             ..Checkpoint::default()
         };
-        RiskRecord::Checkpoint(checkpoint).to_line()
+        RiskRecord::Checkpoint(Box::new(checkpoint)).to_line()
     }
 
     /// Takes in the last checkpoint, before the events that follow it.

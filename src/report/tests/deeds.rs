@@ -31,7 +31,7 @@ fn cut() -> Value {
     })
 }
 
-fn sent(decision: u64, ok: bool, reply: Value) -> Value {
+fn sent(decision: u64, ok: bool, reply: &Value) -> Value {
     json!({"kind": "sent", "at_ms": 2, "decision": decision, "index": 0, "nonce": 1, "ok": ok, "reply": reply})
 }
 
@@ -65,17 +65,17 @@ fn cuts(events: &[Value]) -> [Value; 3] {
 fn a_stop_is_placed_when_the_venue_took_it() {
     let answered = json!({"status": "ok"});
     assert_eq!(total(&[cut()])["stops_placed"], 0);
-    assert_eq!(total(&[cut(), sent(1, true, answered.clone())])["stops_placed"], 1);
-    assert_eq!(total(&[cut(), sent(1, false, answered.clone())])["stops_placed"], 0);
-    let unanswered = sent(1, false, json!({"error": "cut"}));
+    assert_eq!(total(&[cut(), sent(1, true, &answered)])["stops_placed"], 1);
+    assert_eq!(total(&[cut(), sent(1, false, &answered)])["stops_placed"], 0);
+    let unanswered = sent(1, false, &json!({"error": "cut"}));
     let found = |outcome: &str| json!({"kind": "recovered", "at_ms": 4, "intent": 1, "index": 0, "outcome": outcome});
     assert_eq!(total(&[cut(), unanswered.clone(), found("happened")])["stops_placed"], 1);
     assert_eq!(total(&[cut(), unanswered, found("did_not_happen")])["stops_placed"], 0);
     let protect = |sent: bool| json!({"kind": "protect", "at_ms": 1, "coins": ["ETH"], "actions": [order(&[stop(OWN, "1")])], "sent": sent});
-    assert_eq!(total(&[protect(true), sent(1, true, answered.clone())])["stops_placed"], 1);
+    assert_eq!(total(&[protect(true), sent(1, true, &answered)])["stops_placed"], 1);
     assert_eq!(total(&[protect(false)])["stops_placed"], 1, "in paper mode nothing is sent");
     let intent = json!({"kind": "intent", "at_ms": 1, "of": 1, "action": order(&[stop(OWN, "1")]), "nonces": [1]});
-    assert_eq!(total(&[intent, sent(1, true, answered)])["stops_placed"], 1);
+    assert_eq!(total(&[intent, sent(1, true, &answered)])["stops_placed"], 1);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_cut_that_was_filled_and_stopped_whole_has_a_result() {
             *event = serde_json::from_str(&text.replace("\"x\"", "\"sell\"")).unwrap();
         }
     };
-    let mut turned = events.clone();
+    let mut turned = events;
     short(&mut turned);
     assert_eq!(cuts(&turned)[2], json!("21.2"), "a short that is stopped below its price won");
 }

@@ -65,7 +65,7 @@ fn flat(row: &Value) -> Vec<(String, String)> {
     for (name, value) in row.as_object().unwrap() {
         match value {
             Value::Object(group) => {
-                found.extend(group.iter().map(|(inner, value)| (format!("{name} {inner}"), shown(value))))
+                found.extend(group.iter().map(|(inner, value)| (format!("{name} {inner}"), shown(value))));
             }
             other => found.push((name.clone(), shown(other))),
         }

@@ -12,7 +12,8 @@ fn fill(time: u64, more: Value) -> Value {
         "kind": "fill", "at_ms": time, "time": time, "coin": "ETH", "side": "buy", "px": "100", "size": "1", "fee": "0.1",
         "fee_token": "USDC", "closed_pnl": "0", "position_before": "0", "position_after": "1", "oid": 1, "tid": time,
     });
-    fill.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let Value::Object(more) = more else { panic!("no members: {more}") };
+    fill.as_object_mut().unwrap().extend(more);
     fill
 }
 

@@ -29,7 +29,6 @@ impl EventFormatter {
             Kind::Stopped(stopped) => (Level::Info, format!("stopped: {}", stopped.reason)),
             Kind::Fill(_) | Kind::Funding(_) | Kind::Transfer(_) | Kind::Balance(_) => return None,
             Kind::Started(_) | Kind::Other(_) => return None,
-            Kind::Fill(_) | Kind::Funding(_) | Kind::Transfer(_) | Kind::Balance(_) => return None,
         };
         Some(line)
     }

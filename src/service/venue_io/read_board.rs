@@ -96,7 +96,7 @@ impl ReadBoard {
             read => {
                 match &read {
                     Read::Ledger { since_ms } | Read::LedgerSoon { since_ms } => {
-                        board.ledger_since_ms = Some(*since_ms)
+                        board.ledger_since_ms = Some(*since_ms);
                     }
                     Read::Fills { since_ms } => board.fills_since_ms = *since_ms,
                     Read::BookFills { since_ms } => board.book_fills_since_ms = *since_ms,

@@ -57,7 +57,7 @@ impl BookVenue {
         let id = self.next_id;
         let fill = json!({"coin": coin, "px": px, "sz": signed.abs(), "side": if signed > dec!(0) { "B" } else { "A" },
             "time": self.now, "startPosition": before, "dir": "", "closedPnl": usd(closed), "hash": "0x", "oid": id / 3,
-            "crossed": id % 2 == 0, "fee": usd(fee), "tid": 7_919 * id % 1_000_003, "cloid": cloid, "feeToken": "USDC",
+            "crossed": id.is_multiple_of(2), "fee": usd(fee), "tid": 7_919 * id % 1_000_003, "cloid": cloid, "feeToken": "USDC",
             "twapId": null});
         self.fills.push(fill.clone());
         fill
