@@ -64,8 +64,12 @@ fn every_file_comes_whole_and_confined() {
 fn it_is_asked_by_get_and_head_alone_and_by_this_guards_names() {
     let stand = listening();
     for asset in ASSETS {
-        let got = stand.get(asset.path);
-        let head = stand.connect().exchange(&bare("HEAD", asset.path), false).unwrap();
+        let mut got = stand.get(asset.path);
+        let mut head = stand.connect().exchange(&bare("HEAD", asset.path), false).unwrap();
+        // The one may be asked for in another second than the other.
+        for answer in [&mut got, &mut head] {
+            answer.headers.retain(|(name, _)| name != "date");
+        }
         assert_eq!((head.status, &head.headers), (200, &got.headers), "{}", asset.path);
         for method in ["PUT", "DELETE", "OPTIONS"] {
             let refused = stand.connect().exchange(&bare(method, asset.path), true).unwrap();
