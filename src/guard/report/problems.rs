@@ -31,28 +31,8 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         named(AlertCode::Discrepancy, about, text, Some(since_ms));
     }
     let mut alert = |code: AlertCode, text: String, since_ms: Option<u64>| named(code, None, text, since_ms);
-    for (code, what, at_ms, limit_ms) in [
-        (
-            AlertCode::AccountStale,
-            "the account",
-            guard.view.account.as_ref().filter(|_| !guard.is_account_older()).map(|account| account.shown_ms()),
-            guard.account_max_age_ms(),
-        ),
-        (AlertCode::OrdersStale, "the open orders", guard.view.orders_known_ms(), guard.orders_max_age_ms()),
-        (AlertCode::PriceStale, "prices", guard.view.mids_ms, guard.prices_max_age_ms()),
-    ] {
-        match at_ms {
-            Some(at_ms) if now_ms.saturating_sub(at_ms) <= limit_ms => {}
-            Some(at_ms) => {
-                let is_read = matches!(code, AlertCode::AccountStale) && guard.is_account_held(now_ms);
-                let text = match is_read {
-                    true => format!("{what}: the venue's answers stand still, as of over {limit_ms} ms ago"),
-                    false => format!("{what}: last read over {limit_ms} ms ago"),
-                };
-                alert(code, text, Some(at_ms.saturating_add(limit_ms)));
-            }
-            None => alert(code, format!("{what}: not read yet"), None),
-        }
+    for (code, text, since_ms) in stale(guard, now_ms) {
+        alert(code, text, since_ms);
     }
     if let Some((mode, since_ms)) = &guard.risk.unvalued {
         let text = if guard.risk.is_mode_unread {
@@ -89,6 +69,28 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
     alerts.extend(twaps_unread(guard, now_ms));
     alerts
+}
+
+/// What was read too long ago to open anything by, or never.
+fn stale(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (AlertCode, String, Option<u64>)> {
+    let account = guard.view.account.as_ref().filter(|_| !guard.is_account_older());
+    let reads = [
+        (AlertCode::AccountStale, "the account", account.map(|account| account.shown_ms()), guard.account_max_age_ms()),
+        (AlertCode::OrdersStale, "the open orders", guard.view.orders_known_ms(), guard.orders_max_age_ms()),
+        (AlertCode::PriceStale, "prices", guard.view.mids_ms, guard.prices_max_age_ms()),
+    ];
+    reads.into_iter().filter_map(move |(code, what, at_ms, limit_ms)| {
+        let Some(at_ms) = at_ms else { return Some((code, format!("{what}: not read yet"), None)) };
+        if now_ms.saturating_sub(at_ms) <= limit_ms {
+            return None;
+        }
+        let text = if code == AlertCode::AccountStale && guard.is_account_held(now_ms) {
+            format!("{what}: the venue's answers stand still, as of over {limit_ms} ms ago")
+        } else {
+            format!("{what}: last read over {limit_ms} ms ago")
+        };
+        Some((code, text, Some(at_ms.saturating_add(limit_ms))))
+    })
 }
 
 /// The account is read, but not what it is worth.
