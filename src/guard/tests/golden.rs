@@ -252,9 +252,12 @@ fn all() -> Lines {
 fn same(name: &str, lines: &[String], golden: &str) {
     let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
     let lines: Vec<String> = lines.iter().map(|line| line.replace(&version, "\"version\":\"0\"")).collect();
-    for (number, (line, golden)) in lines.iter().zip(golden.lines()).enumerate() {
-        assert_eq!(line, golden, "{name}, line {}", number + 1);
+    let pairs = lines.iter().zip(golden.lines()).enumerate();
+    let changed: Vec<_> = pairs.filter(|(_, (line, golden))| line != golden).collect();
+    for (number, (line, golden)) in &changed {
+        println!("{name}, line {}, was\n{golden}\nand is\n{line}", number + 1);
     }
+    assert!(changed.is_empty(), "{} of the {name} changed", changed.len());
     assert_eq!(lines.len(), golden.lines().count(), "{name}");
 }
 
