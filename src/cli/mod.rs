@@ -21,6 +21,7 @@ mod key_replace;
 mod key_stdin;
 mod kill;
 mod kill_told;
+mod listed;
 mod local_http;
 mod mainnet;
 mod mainnet_gap;
