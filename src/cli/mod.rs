@@ -35,6 +35,7 @@ mod pair;
 mod refusal;
 mod renamed_commands;
 mod report;
+mod rules_place;
 mod rules_source;
 mod run;
 mod set_up;

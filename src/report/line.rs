@@ -1,4 +1,4 @@
-//! What a report reads of a line: its number, time and kind at the head, and the body only where it counts.
+//! The parts of a line that a report reads: its number, time and kind at the head, and the body only where it counts.
 
 use std::borrow::Cow;
 
