@@ -5,13 +5,13 @@ use super::configured::configured;
 use super::notify;
 use super::output::print;
 use super::refusal::Refusal;
-use super::{equity, explain, waiting};
+use super::{equity, explain, listed, waiting};
 use crate::base::amount::to_wire;
 use crate::home::{Home, HomeError, local_url};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Ask the venue for the account's equity, and say what each rule comes to in USDC
+    /// Ask the venue for the account's equity and its markets, and say what each rule comes to in USDC
     #[arg(long)]
     explain: bool,
 }
@@ -61,6 +61,11 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             out.push_str(&format!("In USDC at the account's equity now, {} USDC{of}\n", to_wire(equity)));
         }
         _ => {}
+    }
+    if args.explain {
+        let warnings =
+            waiting::with_progress(&format!("the venue at {}", config.venue_url()), || listed::warnings(&config));
+        warnings.iter().for_each(|warning| out.push_str(&format!("{warning}\n")));
     }
     let file = notify::file(None, home);
     if file.exists() {

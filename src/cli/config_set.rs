@@ -10,7 +10,8 @@ use super::mainnet_gap::MainnetGap;
 use super::one_rule;
 use super::output::print;
 use super::refusal::Refusal;
-use super::rules_source::{self, Place};
+use super::rules_place::Place;
+use super::rules_source;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
 use crate::home::{Config, Home, local_url, parse_listen, parse_usdc, set_value};
@@ -55,8 +56,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let Change { key, value, config, words } = change;
     set_value(&locked.path, &locked.text, key, value.as_deref(), config).map_err(Refusal::Config)?;
     let told = print(&format!(
-        "{}\nWritten to {}. A running service takes it at its next start; `svc-guard check-config --explain` shows what the \
-         rules come to in USDC.\n",
+        "{}\nWritten to {}. A running service takes it at its next start; `svc-guard check-config --explain` asks the venue \
+         for what the rules come to in USDC, and for the markets that they name.\n",
         words.join("\n"),
         locked.path.display(),
     ));

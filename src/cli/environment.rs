@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::refusal::Refusal;
-use super::rules_source::{self, Place};
+use super::rules_place::Place;
+use super::rules_source;
 use crate::base::address::Address;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;

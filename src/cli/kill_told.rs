@@ -114,3 +114,27 @@ pub(super) fn elsewhere(home: &Home) -> Option<PathBuf> {
     let mut homes = [PathBuf::from(SERVICE_HOME)].into_iter().chain(instances).chain(own);
     homes.find(|dir| dir != home.dir() && KillWatch::is_watched(&KillFile::new(dir.join("kill"))) == Some(true))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn every_address_that_was_asked_is_named_and_the_whole_wait_is_counted() {
+        // One that hangs, and one where nobody listens any more.
+        let hangs = TcpListener::bind("127.0.0.1:0").unwrap();
+        let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let urls = [hangs.local_addr().unwrap(), gone].map(local_url);
+        let file = PathBuf::from("/nowhere/kill");
+        let begun = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
+        let watcher = Watcher { urls: urls.to_vec(), file: file.clone(), begun };
+        let why = watcher.until(Duration::ZERO, |_| true).unwrap_err();
+        assert!(urls.iter().all(|url| why.contains(url.as_str())), "{why}");
+        assert!(watcher.rest(Duration::from_secs(60)) <= Duration::from_secs(57));
+        assert_eq!(watcher.rest(Duration::from_secs(2)), Duration::ZERO);
+        let nowhere = Watcher { urls: Vec::new(), file, begun };
+        assert!(nowhere.until(Duration::ZERO, |_| true).unwrap_err().contains("neither its address"));
+    }
+}

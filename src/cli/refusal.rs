@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::here;
 use super::mainnet_gap::MainnetGap;
-use super::rules_source::Place;
+use super::rules_place::Place;
 use crate::base::address::Address;
 use crate::base::files::FileError;
 use crate::base::mode::Mode;

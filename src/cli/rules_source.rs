@@ -5,39 +5,12 @@ use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::refusal::Refusal;
+use super::rules_place::Place;
 use crate::base::files::{FileError, Why};
 use crate::rules::{CODE_PREFIX, Rules};
 
 /// Largest file of rules: a full list of the longest coins fits many times.
 const MAX_FILE_LEN: u64 = 64 * 1024;
-
-/// Where rules are given, as a person types it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Flag,
-    Variable,
-    Set,
-}
-
-impl Place {
-    /// Its name.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Flag => "--rules",
-            Self::Variable => "SVC_GUARD_RULES",
-            Self::Set => "config set rules",
-        }
-    }
-
-    /// The same with this value.
-    pub(super) fn with(self, value: &str) -> String {
-        match self {
-            Self::Flag => format!("--rules {value}"),
-            Self::Variable => format!("SVC_GUARD_RULES={value}"),
-            Self::Set => format!("`svc-guard config set rules {value}`"),
-        }
-    }
-}
 
 /// Reads rules that were given there.
 pub(super) fn read(given: &str, place: Place) -> Result<Rules, Refusal> {

@@ -91,7 +91,10 @@ impl Config {
         );
         not(
             self.guard.as_deref().is_some_and(|url| guard_url(url).is_none()),
-            "guard must be http://HOST:PORT on loopback, such as \"http://127.0.0.1:8547\"",
+            &format!(
+                "guard must be http://HOST:PORT on loopback, such as \"http://127.0.0.1:8547\", not {}",
+                given(&self.guard)
+            ),
         );
         not(has_shape && self.target.is_empty(), "there is no [[target]], so nobody would be told");
         not(self.target.len() > MAX_TARGETS, "there are more than 16 targets");

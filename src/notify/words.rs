@@ -3,15 +3,12 @@
 mod encoded;
 
 use crate::base::text::visible;
+use encoded::{LEAST_SECRET, LEFT_OUT};
 
 /// Most characters of what one notice says in one of its parts.
 const MOST: usize = 700;
 /// Hex digits in a row that could be a key: no address, order id or hash of a rule is that long.
 const KEY_DIGITS: usize = 64;
-/// Shortest secret that is looked for: a shorter one stands in every text by chance.
-const LEAST_SECRET: usize = 6;
-/// What stands in its place.
-const LEFT_OUT: &str = "[left out]";
 
 /// A text of the guard, a client or the venue, as it may stand in a message.
 pub(super) fn shown(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! What was given is named in its refusal, and so is the exact command that does what was meant.
+//! Refusals that name the value that was given, and the exact command that does what was meant.
 
 use crate::place::*;
 

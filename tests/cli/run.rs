@@ -102,7 +102,7 @@ fn run_refuses_to_be_set_up_twice_differently() {
 fn run_refuses_a_share_too_small_and_names_the_variable() {
     let place = Place::paper();
     let output = place.command(&["run"]).env("SVC_GUARD_IP_SHARE", "1/10").output().unwrap();
-    refused(&output, "SVC_GUARD_IP_SHARE leaves 120 of the venue's 1200 weight a minute");
+    refused(&output, "SVC_GUARD_IP_SHARE: \"1/10\" leaves 120 of the venue's 1200 weight a minute");
     assert_eq!(place.run(&["run", "--ip-share", "1/10"]).status.code(), Some(2));
 }
 
@@ -137,7 +137,7 @@ fn run_judges_the_key_file() {
     with_mode(0o644);
     let said = |word: &str| place.command(&run).env("SVC_GUARD_CONTAINER", word).output().unwrap();
     refused(&said("0"), "others can read the key");
-    refused(&said("2"), "SVC_GUARD_CONTAINER must be 1, true, yes, 0, false or no");
+    refused(&said("2"), "SVC_GUARD_CONTAINER: \"2\" must be 1, true, yes, 0, false or no");
     with_mode(0o600);
     fs::write(&key, "0x0123").unwrap();
     place.refuses(&run, "holds no key");

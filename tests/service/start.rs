@@ -210,8 +210,15 @@ fn the_rules_are_priced_at_the_accounts_equity() {
     assert_eq!(done.status.code(), Some(0));
     let said = explain(&stand);
     assert!(said.contains("= 50.00 USDC") && said.contains("taken of 1000 USDC, the equity cap"), "{said}");
+    let done = run_with(&stand.home(), &["config", "set", "rules", "markets=btc,ETH"], "");
+    assert_eq!(done.status.code(), Some(0));
+    let said = explain(&stand);
+    let warned: Vec<&str> = said.lines().filter(|line| line.starts_with("Warning: ")).collect();
+    assert!(warned.len() == 1 && warned[0].contains("markets names btc, which is no core perp"), "{said}");
+    assert!(warned[0].ends_with("it lists BTC"), "{said}");
     stand.venue_gone();
     let said = explain(&stand);
+    assert!(said.contains("Not compared with the venue's markets: "), "{said}");
     assert!(
         said.contains("Not priced in USDC: ") && said.contains("is not reached") && !said.contains("= 50"),
         "{said}"

@@ -2,7 +2,8 @@
 
 use super::super::one_rule::{shown, with};
 use super::super::refusal::Refusal;
-use super::super::rules_source::{self, Place};
+use super::super::rules_place::Place;
+use super::super::rules_source;
 use super::super::terminal::Terminal;
 use super::new_file;
 use crate::base::mode::Mode;

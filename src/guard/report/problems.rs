@@ -34,16 +34,8 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     for (code, text, since_ms) in stale(guard, now_ms) {
         alert(code, text, since_ms);
     }
-    if let Some((mode, since_ms)) = &guard.risk.unvalued {
-        let text = if guard.risk.is_mode_unread {
-            MODE_UNREAD.to_owned()
-        } else {
-            format!(
-                "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
-             the positions win and lose; set the mode back, or stop the service"
-            )
-        };
-        alert(AlertCode::AccountMode, text, Some(*since_ms));
+    if let Some((text, since_ms)) = unvalued(guard) {
+        alert(AlertCode::AccountMode, text, Some(since_ms));
     }
     if let Some((off_ms, since_ms)) = guard.clock.off_by() {
         let where_to = if off_ms > 0 { "ahead of" } else { "behind" };
@@ -116,6 +108,20 @@ fn equity_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
 /// What is held is covered and can be closed, but what the account is worth is not known.
 const MODE_UNREAD: &str = "the account's mode could not be read since the start, and so its equity is not known: entries are \
      vetoed and no loss is measured; positions are covered, exits and the kill switch work";
+
+/// The account's mode is one whose equity cannot be valued, or is not known.
+fn unvalued(guard: &Guard) -> Option<(String, u64)> {
+    let (mode, since_ms) = guard.risk.unvalued.as_ref()?;
+    let text = if guard.risk.is_mode_unread {
+        MODE_UNREAD.to_owned()
+    } else {
+        format!(
+            "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
+             the positions win and lose; set the mode back, or stop the service"
+        )
+    };
+    Some((text, *since_ms))
+}
 
 /// Positions that have been bare for a while.
 fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, String, u64)> {

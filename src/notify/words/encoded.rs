@@ -4,7 +4,10 @@ use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-use super::{LEAST_SECRET, LEFT_OUT};
+/// Shortest secret that is looked for: a shorter one stands in every text by chance.
+pub(super) const LEAST_SECRET: usize = 6;
+/// What stands in its place.
+pub(super) const LEFT_OUT: &str = "[left out]";
 
 /// What a text in base64 lacks or has at its end says nothing of what is in it.
 const LAX: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -44,7 +47,7 @@ fn without(text: &str, is_of_run: impl Fn(char) -> bool, holds: impl Fn(&str) ->
     out
 }
 
-/// What is told by a run's letters of base64 behind the first few: it may have begun with others.
+/// The bytes of a run's letters of base64 behind the first few: it may have begun with others.
 fn from_base64(word: &str, skipped: usize) -> Vec<u8> {
     let plain: String = word
         .chars()
@@ -89,7 +92,7 @@ fn unescaped(word: &str) -> Vec<u8> {
 mod tests {
     use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
 
-    use crate::notify::words::redacted;
+    use super::left_out;
 
     #[test]
     fn a_secret_is_left_out_in_every_form() {
@@ -110,7 +113,7 @@ mod tests {
                     for text in
                         [format!("535 bad {form} here"), format!("AUTH={form}"), format!("<{form}>"), form.clone()]
                     {
-                        let said = redacted(&text, &secrets);
+                        let said = left_out(&text, &secrets);
                         assert!(
                             said.contains("[left out]") && !said.contains(form.get(2..12).unwrap()),
                             "{text}: {said}"
@@ -120,7 +123,7 @@ mod tests {
             }
         }
         let plain = "535 5.7.8 Error: authentication failed: UGFzc3dvcmQ6 (see https://x.example/50%25)";
-        assert_eq!(redacted(plain, &secrets), plain, "nothing of it is secret");
+        assert_eq!(left_out(plain, &secrets), plain, "nothing of it is secret");
     }
 
     fn encode(engine: &impl base64::Engine, text: &str) -> String {

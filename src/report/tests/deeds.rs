@@ -1,4 +1,4 @@
-//! Deeds of the guard: its stops, and the entries that it cut.
+//! The guard's own deeds: its stops, and the entries that it cut.
 
 use serde_json::{Value, json};
 

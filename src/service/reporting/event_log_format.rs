@@ -120,6 +120,8 @@ mod tests {
         assert_eq!(line(failed), Some((Level::Warning, failure.to_owned())));
         let flatten = json!({"kind": "flatten", "reason": "kill", "actions": [{}, {}], "problems": [{"coin": "X", "text": "dust"}]});
         assert_eq!(line(flatten), Some((Level::Warning, "closing everything, 2 actions: kill; X: dust".to_owned())));
+        let flatten = json!({"kind": "flatten", "reason": "kill", "actions": [{}], "problems": []});
+        assert_eq!(line(flatten), Some((Level::Warning, "closing everything, 1 action: kill".to_owned())));
         assert_eq!(line(json!({"kind": "error", "text": "away"})), Some((Level::Error, "away".to_owned())));
         assert_eq!(line(json!({"kind": "started"})), None);
     }

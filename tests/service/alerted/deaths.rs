@@ -93,7 +93,7 @@ fn a_kill_and_its_flat_account_are_told_over_deaths_of_the_guard() {
     fs::write(stand.home().join("kill"), "enough\n").unwrap();
     hook.hears("kill");
     let closing = hook.hears("flatten");
-    assert!(closing["did"].as_str().unwrap().contains("go to the venue"), "{closing}");
+    assert!(closing["did"].as_str().unwrap().starts_with("1 action goes to the venue."), "{closing}");
     let flat = hook.hears("flat");
     let happened = flat["happened"].as_str().unwrap();
     assert!(happened.starts_with("0 positions, 0 orders, checked at 20"), "{happened}");

@@ -19,7 +19,7 @@ fn a_kill_is_told_with_the_way_back_and_its_flat_account() {
         "{:?}",
         notices[0]
     );
-    assert!(notices[1].did.contains("2 actions"));
+    assert!(notices[1].did.starts_with("2 actions go to the venue."), "{:?}", notices[1]);
 
     let killed = |at_ms: u64, closing: Value| {
         status(json!({"killed": "enough", "at_ms": at_ms, "closing": closing, "equity": "9990.5"}))
@@ -39,4 +39,6 @@ fn a_kill_is_told_with_the_way_back_and_its_flat_account() {
     assert_eq!(told(&mut watch), [""; 0], "once");
     watch.status(&status(json!({"at_ms": NOW + 90_000})));
     assert_eq!(told(&mut watch), ["kill over"]);
+    event(&mut watch, 3, json!({"kind": "flatten", "reason": "a halt", "actions": [{}], "sent": true}));
+    assert!(watch.take()[0].did.starts_with("1 action goes to the venue."));
 }
