@@ -270,7 +270,7 @@ fn only_loopback_is_called() {
 
 #[test]
 fn a_server_that_only_reads_has_no_tool_that_writes() {
-    assert!(tools::served(true).all(|tool| tool.hints.read_only) && tools::served(true).count() == 7);
+    assert!(tools::served(true).all(|tool| tool.hints.read_only) && tools::served(true).count() == 9);
     assert_eq!(tools::served(false).count(), 15);
     for tool in &tools::TOOLS {
         let listed = tool.listed();

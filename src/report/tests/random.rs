@@ -46,13 +46,29 @@ fn finished(question: Question, events: &[Value]) -> Finished {
     taken.finish()
 }
 
-/// The sums of all rows, by member; amounts as exact ones.
-fn sums(rows: &[Value]) -> BTreeMap<String, Decimal> {
-    let mut sums: BTreeMap<String, Decimal> = BTreeMap::new();
+/// Parts of a whole one in what is summed here.
+const UNIT: i128 = 10_i128.pow(24);
+
+/// An amount as whole ones and parts, of which a sum of prices times sizes needs every digit: more than a `Decimal` has. None
+/// where a text is no amount.
+fn exact(text: &str) -> Option<(i128, i128)> {
+    text.parse::<Decimal>().ok()?;
+    let (whole, parts) = text.split_once('.').unwrap_or((text, ""));
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    assert!(parts.len() <= 24, "{text}");
+    let parts = sign * format!("{parts:0<24}").parse::<i128>().unwrap();
+    Some((whole.parse::<i128>().unwrap() + parts.div_euclid(UNIT), parts.rem_euclid(UNIT)))
+}
+
+/// The sums of all rows, by member.
+fn sums(rows: &[Value]) -> BTreeMap<String, (i128, i128)> {
+    let mut sums: BTreeMap<String, (i128, i128)> = BTreeMap::new();
     for row in rows {
         for (name, value) in flat(row) {
-            if let Ok(amount) = value.parse::<Decimal>() {
-                *sums.entry(name).or_default() += amount;
+            if let Some((whole, parts)) = exact(&value) {
+                let sum = sums.entry(name).or_default();
+                let parts = sum.1 + parts;
+                *sum = (sum.0 + whole + parts / UNIT, parts % UNIT);
             }
         }
     }
@@ -98,7 +114,7 @@ proptest! {
                 let total: BTreeMap<String, String> = flat(&json["total"]).into_iter().collect();
                 for (name, sum) in &sums {
                     if !MEASURED.contains(&name.as_str()) {
-                        prop_assert_eq!(total[name].parse::<Decimal>().unwrap(), *sum, "{} by {:?} in {}", name, by, json);
+                        prop_assert_eq!(exact(&total[name]).unwrap(), *sum, "{} by {:?} in {}", name, by, json);
                     }
                 }
                 let has_rows = rows.iter().any(|row| row["fills"] != json!(0) && !row["fills"].is_null());
