@@ -61,6 +61,11 @@ pub fn read_days(dir: &Path, from: Option<Day>) -> Result<StoredLines, OpenError
     Ok(StoredLines { folders, files, open: None })
 }
 
+/// Most lines are shorter.
+const USUAL_LINE: usize = 1_024;
+/// Read at a time.
+const READ_AHEAD: usize = 65_536;
+
 /// See [`read_risk`], [`read_events`] and [`read_days`]. Memory: one line.
 pub struct StoredLines {
     folders: Folders,
@@ -74,10 +79,10 @@ impl StoredLines {
             let Some(reader) = &mut self.open else {
                 let Some(segment_ref) = self.files.pop_front() else { return Ok(None) };
                 let Some((_, file)) = self.folders.open(&segment_ref.segment.name())? else { continue };
-                self.open = Some(BufReader::new(file.take(segment_ref.end)));
+                self.open = Some(BufReader::with_capacity(READ_AHEAD, file.take(segment_ref.end)));
                 continue;
             };
-            let mut line = Vec::new();
+            let mut line = Vec::with_capacity(USUAL_LINE);
             let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
             let failed = OpenError::io(self.folders.main.path());
             reader.take(limit).read_until(b'\n', &mut line).map_err(&failed)?;

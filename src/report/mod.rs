@@ -11,6 +11,7 @@ mod figures;
 mod fills;
 mod finished;
 mod line;
+mod members;
 mod orders;
 mod question;
 mod stops;

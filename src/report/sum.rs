@@ -10,6 +10,7 @@ use rust_decimal::Decimal;
 const DECIMALS: u32 = 28;
 /// Parts in a whole.
 const UNIT: i128 = 10_i128.pow(DECIMALS);
+const NO_UNIT: i128 = -UNIT;
 
 /// A sum of amounts: a whole number, and parts of the same sign that do not make up one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,8 +34,13 @@ impl Sum {
     fn scaled(mantissa: i128, scale: u32) -> Sum {
         let unit = 10_i128.saturating_pow(scale);
         let fill = 10_i128.saturating_pow(DECIMALS.saturating_sub(scale));
+        // Nearly all amounts are short, and a machine divides those in a fraction of the time.
+        let (whole, rest) = match (i64::try_from(mantissa), i64::try_from(unit)) {
+            (Ok(mantissa), Ok(unit)) => (i128::from(mantissa / unit), i128::from(mantissa % unit)),
+            _ => (mantissa / unit, mantissa % unit),
+        };
         // The rest is below `unit`, so that it fits below `UNIT` when it is filled up.
-        Sum { whole: mantissa / unit, parts: (mantissa % unit).saturating_mul(fill) }
+        Sum { whole, parts: rest.saturating_mul(fill) }
     }
 
     /// Whether nothing is left.
@@ -49,9 +55,13 @@ impl Sum {
         Decimal::from_str_exact(&self.to_string()).ok()
     }
 
-    /// Carries whole ones over, and gives both parts one sign.
+    /// Carries a whole one over, and gives both parts one sign. The parts of two sums make up one at most.
     fn carried(whole: i128, parts: i128) -> Sum {
-        let (mut whole, mut parts) = (whole.saturating_add(parts / UNIT), parts % UNIT);
+        let (mut whole, mut parts) = match parts {
+            UNIT.. => (whole.saturating_add(1), parts.saturating_sub(UNIT)),
+            i128::MIN..=NO_UNIT => (whole.saturating_sub(1), parts.saturating_add(UNIT)),
+            _ => (whole, parts),
+        };
         if whole > 0 && parts < 0 {
             (whole, parts) = (whole.saturating_sub(1), parts.saturating_add(UNIT));
         } else if whole < 0 && parts > 0 {

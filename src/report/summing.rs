@@ -10,6 +10,7 @@ use super::figures::{Figures, OTHERS};
 use super::fills::FillLine;
 use super::finished::{Finished, Noted};
 use super::line::{Head, Outcome, RiskState, Verdict, may_name_own};
+use super::members::{fill_as_written, verdict_as_written};
 use super::question::{By, Question};
 use super::stops::Stops;
 use crate::base::day::{Day, day_of, start_ms};
@@ -34,6 +35,8 @@ pub struct Report {
     /// The equity at both ends of each day that has a row, or is next to one.
     ends: BTreeMap<Day, Ends>,
     noted: Noted,
+    /// The day of the last moment, with its name.
+    day: Option<(Day, String)>,
     /// Numbers of the first and the last line.
     seen: Option<(u64, u64)>,
     risk_state: Option<String>,
@@ -63,6 +66,7 @@ impl Report {
             total,
             ends: BTreeMap::new(),
             noted: Noted::default(),
+            day: None,
             seen: None,
             risk_state: None,
             was_started: false,
@@ -80,7 +84,10 @@ impl Report {
         self.count_missing(&head);
         let (seq, at_ms) = (head.seq, head.at_ms);
         match head.kind.as_ref() {
-            "fill" => return self.body(line).and_then(|fill: Fill| self.fill(seq, fill)),
+            "fill" => {
+                let fill: Option<Fill> = fill_as_written(line).or_else(|| self.body(line));
+                return fill.and_then(|fill| self.fill(seq, fill));
+            }
             "funding" => self.body(line).into_iter().for_each(|paid: Funding| self.funding(&paid)),
             "transfer" => self.body(line).into_iter().for_each(|moved: Transfer| self.transfer(&moved)),
             "balance" => self.body(line).into_iter().for_each(|balance: Balance| self.balance(&balance)),
@@ -133,14 +140,25 @@ impl Report {
         }
         to(&mut self.total);
         let key = match self.question.by {
-            By::Day => Some(Some(day_of(place.at_ms).to_string())),
+            By::Day => Some(Some(self.day_name(place.at_ms))),
             By::Market => place.market.map(|market| Some(market.to_owned())),
             By::Client => place.client.map(|client| client.map(str::to_owned)),
         };
         let Some(key) = key else { return };
-        let has_room = self.rows.len() < MOST_ROWS || self.rows.contains_key(&key);
-        let key = if has_room { key } else { Some(OTHERS.to_owned()) };
+        if let Some(row) = self.rows.get_mut(&key) {
+            return to(row);
+        }
+        let key = if self.rows.len() < MOST_ROWS { key } else { Some(OTHERS.to_owned()) };
         to(self.rows.entry(key).or_default());
+    }
+
+    /// The name of a moment's day: most moments are of the day of the one before.
+    fn day_name(&mut self, at_ms: u64) -> String {
+        let day = day_of(at_ms);
+        if self.day.as_ref().is_none_or(|(last, _)| *last != day) {
+            self.day = Some((day, day.to_string()));
+        }
+        self.day.as_ref().map(|(_, name)| name.clone()).unwrap_or_default()
     }
 
     /// Counts something that the guard did by itself.
@@ -213,12 +231,14 @@ impl Report {
     }
 
     fn decision(&mut self, seq: u64, at_ms: u64, line: &str) {
-        let Some(told) = self.body::<Verdict<'_>>(line) else { return };
+        let told = verdict_as_written(line).or_else(|| self.body::<Verdict<'_>>(line));
+        let Some(told) = told else { return };
         let client = told.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms, market: None, client: Some(client.as_deref()) };
         let count = told.count.unwrap_or(1);
         self.add(&place, |figures| figures.deeds.decided(&told.verdict, &told.code, count));
-        let is_resize = told.verdict == "resize";
+        // Where no order is named none was cut.
+        let is_resize = told.verdict == "resize" && line.contains("\"order");
         if !is_resize && !may_name_own(line) {
             return;
         }

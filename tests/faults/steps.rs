@@ -111,6 +111,7 @@ impl Case {
         assert_eq!(events[0]["seq"], 1, "{self:?}: the whole journal is in memory");
         let end = events.iter().rposition(|event| event["kind"] == "stopped").unwrap();
         events.truncate(end + 1);
+        truth::hold_fills(&events, &truth);
         truth::hold(&events, &truth)
     }
 
@@ -120,6 +121,10 @@ impl Case {
         let open = truth::open_ends(&events);
         if !open.is_empty() {
             return Some(format!("no end of {open:?}"));
+        }
+        let unrecorded = truth::unrecorded(&events, &truth);
+        if unrecorded > 0 {
+            return Some(format!("{unrecorded} fills are not on record"));
         }
         let is_done = self.was_lost(&events) || self.act.is_done(&truth);
         truth::bare(&truth).or_else(|| (!is_done).then(|| format!("not done: {}", truth["orders"])))

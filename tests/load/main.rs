@@ -15,6 +15,7 @@ mod phases;
 mod program;
 mod reference;
 mod relay;
+mod report;
 mod samples;
 #[path = "../venue_sim/sim/mod.rs"]
 mod sim;
@@ -76,6 +77,9 @@ struct Arguments {
     /// Starts behind a million events instead: takes a gigabyte
     #[arg(long)]
     starts: bool,
+    /// A report of a year with a million fills instead: takes two gigabytes
+    #[arg(long)]
+    report: bool,
     /// A bot beside strangers' connections instead
     #[arg(long)]
     strangers: bool,
@@ -110,6 +114,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         Arguments { relay: true, .. } => relay::print(&program, folder.path()),
         Arguments { soak: Some(minutes), seed, .. } => soak::print(&program, folder.path(), *minutes, *seed),
         Arguments { starts: true, .. } => starts::print(&program, folder.path()),
+        Arguments { report: true, .. } => report::print(&program, folder.path()),
         Arguments { strangers: true, .. } => strangers::print(&Pair::start(&program, folder.path(), false, 1)?),
         Arguments { beside: 0, .. } => measure(&program, folder.path()).map(|table| println!("{table}")),
         Arguments { beside, .. } => (0..*beside).try_for_each(|_| {

@@ -206,8 +206,10 @@ impl Schedule {
             Task::Orders => self.afforded.orders_ms,
             _ => FIRST_AGAIN_MS,
         };
-        let is_early =
-            steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders) || task.is_for_the_book();
+        let is_soon = steady_ms < steady_from_ms;
+        // Nothing else has the ledger read sooner without any hurry.
+        let is_for_the_book = task.is_for_the_book() || task == Task::Ledger && is_soon && !is_urgent;
+        let is_early = is_soon && matches!(task, Task::Account | Task::Orders) || is_for_the_book;
         let is_steady = lane != Lane::Beside;
         let is_first = !is_known && (is_steady || matches!(task, Task::Mode | Task::Universe | Task::Limits));
         let weight = self.weight_of(task);
@@ -220,8 +222,9 @@ impl Schedule {
         let keeps_sight = is_first || is_steady && steady_ms >= sight_from_ms;
         let has_room = room_ms == 0 || is_urgent && wait_ms(Priority::Flatten, weight) == 0;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
-        if task.is_for_the_book() && !has_room {
-            due.put_off(steady_ms.saturating_add(room_ms.max(RETRY_MS)));
+        if is_for_the_book && !has_room {
+            let latest_steady_ms = if task == Task::Ledger { steady_from_ms } else { u64::MAX };
+            due.put_off(steady_ms.saturating_add(room_ms.max(RETRY_MS)).min(latest_steady_ms));
             return None;
         }
         if (is_steady || is_urgent) && !has_room && !may_overdraw {

@@ -26,19 +26,20 @@ pub(super) fn run(step: &mut Step<'_>) {
     look(step);
     let Some(candidate) = step.guard.book.audit.candidate else { return };
     if candidate.mode != step.guard.book.audit.mode.unwrap_or(candidate.mode) {
-        let is_open = open(step, &candidate);
-        return if is_open { compared(step, &candidate, None, "the account's mode changed") } else { drop_it(step) };
+        open(step, &candidate);
+        return compared(step, &candidate, None, "the account's mode changed");
     }
     if step.guard.book.account.opening().is_none() {
         // What came while nobody watched is read first.
         let book = &step.guard.book;
         let is_caught_up = book.fill_reads.read_ms.is_some() && book.funding_reads.read_ms.is_some();
-        if is_caught_up && open(step, &candidate) {
+        if is_caught_up {
+            open(step, &candidate);
             return compared(step, &candidate, Some(Decimal::ZERO), "");
         }
         return drop_it(step);
     }
-    match step.guard.book.account.difference(candidate.standing) {
+    match step.guard.book.account.compare(candidate.standing) {
         None => drop_it(step),
         Some(difference) if !differs(difference) => {
             let is_caught_up = step.guard.book.fill_reads.read_ms.is_some();
@@ -76,13 +77,10 @@ fn drop_it(step: &mut Step<'_>) {
     step.guard.book.audit.candidate = None;
 }
 
-fn open(step: &mut Step<'_>, candidate: &Candidate) -> bool {
+fn open(step: &mut Step<'_>, candidate: &Candidate) {
     let book = &mut step.guard.book;
-    let is_open = book.account.open(candidate.standing);
-    if is_open {
-        (book.audit.mode, book.audit.extremes, book.audit.has_foreign) = (Some(candidate.mode), None, false);
-    }
-    is_open
+    book.account.open(candidate.standing);
+    (book.audit.mode, book.audit.extremes, book.audit.has_foreign) = (Some(candidate.mode), None, false);
 }
 
 /// It does not add up: the rows may be late. They are read, the likely ones first; what nothing explains is told.
@@ -136,11 +134,9 @@ fn not_explained(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal
         tell(step, candidate, difference);
         compared(step, candidate, Some(difference), "");
     }
-    // So that it is told once; where a row is of just this moment the next read does.
-    if !open(step, candidate) {
-        step.guard.book.account.close();
-        drop_it(step);
-    } else if !why.is_empty() {
+    // So that it is told once.
+    open(step, candidate);
+    if !why.is_empty() {
         compared(step, candidate, None, why);
     }
 }
@@ -217,8 +213,7 @@ pub(super) fn end(step: &mut Step<'_>) {
     look(step);
     let Some(Candidate { standing, .. }) = step.guard.book.audit.candidate.take() else { return };
     let book = &mut step.guard.book;
-    let (Some(difference), Some(sums)) = (book.account.difference(standing), book.account.sums_at(standing.at_ms))
-    else {
+    let (Some(difference), Some(sums)) = (book.account.compare(standing), book.account.sums_at(standing.at_ms)) else {
         return;
     };
     book.account.settle(standing.at_ms);

@@ -55,13 +55,13 @@ fn want_due(guard: &mut Guard, now_ms: u64) {
     let is_behind = is_well && std::mem::take(&mut book.is_behind);
     let is_old =
         |read_ms: Option<u64>, every_ms: u64| read_ms.is_none_or(|at_ms| now_ms.saturating_sub(at_ms) >= every_ms);
-    if is_behind || is_old(book.fill_reads.read_ms, fills_ms) && !book.fill_reads.is_open() {
+    if is_behind || is_old(book.fill_reads.read_ms, fills_ms) && !book.fill_reads.is_open(now_ms) {
         book.fill_reads.want(now_ms);
     }
     // An hour's payments are read once they surely show.
     let hour = |at_ms: u64| at_ms.saturating_sub(PAID_BY_MS).checked_div(FUNDINGS_MS);
     let is_new_hour = book.funding_reads.read_ms.is_none_or(|read_ms| hour(read_ms) < hour(now_ms));
-    if is_behind || is_new_hour && !book.funding_reads.is_open() {
+    if is_behind || is_new_hour && !book.funding_reads.is_open(now_ms) {
         book.funding_reads.want(now_ms);
     }
 }

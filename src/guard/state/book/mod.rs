@@ -121,7 +121,7 @@ impl Book {
             unrealised: opening.unrealised,
             sums: amounts_of(sums),
             up_to_ms,
-            later: later.iter().map(|(time_ms, sums)| (*time_ms, amounts_of(*sums))).collect(),
+            later: later.map(|(time_ms, sums)| (time_ms, amounts_of(sums))).collect(),
         })
     }
 

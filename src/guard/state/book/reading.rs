@@ -26,19 +26,23 @@ impl Reading {
 
     /// Wants one, where none is wanted or under way.
     pub(crate) fn want_once(&mut self, from_ms: u64) {
-        if !self.is_open() {
+        if !self.is_open(from_ms) {
             self.want(from_ms);
         }
     }
 
     /// Whether one is wanted or under way.
-    pub(crate) fn is_open(&self) -> bool {
-        self.wanted_ms.is_some() || self.asked_ms.is_some()
+    pub(crate) fn is_open(&self, now_ms: u64) -> bool {
+        self.wanted_ms.is_some() || self.is_under_way(now_ms)
+    }
+
+    fn is_under_way(&self, now_ms: u64) -> bool {
+        self.asked_ms.is_some_and(|asked_ms| now_ms.saturating_sub(asked_ms) < LOST_MS)
     }
 
     /// Begins the one that is wanted: whether it is time for it. They are `apart_ms` apart, from one to the next.
     pub(crate) fn begin(&mut self, now_ms: u64, apart_ms: u64) -> bool {
-        let is_under_way = self.asked_ms.is_some_and(|asked_ms| now_ms.saturating_sub(asked_ms) < LOST_MS);
+        let is_under_way = self.is_under_way(now_ms);
         let is_soon = self.read_ms.is_some_and(|read_ms| now_ms.saturating_sub(read_ms) < apart_ms);
         // One that catches up goes on at once.
         let is_time = self.wanted_ms.is_some_and(|wanted_ms| now_ms >= wanted_ms) && (!is_soon || self.is_paging);
@@ -78,10 +82,15 @@ mod tests {
         reading.on_answer(7, 3, true);
         assert!(reading.begin(9, 10) && !reading.is_read_since(7), "the next page");
         reading.on_answer(9, 1, false);
-        assert!(reading.is_read_since(9) && !reading.is_open());
+        assert!(reading.is_read_since(9) && !reading.is_open(9));
         reading.want(10);
         assert!(!reading.begin(18, 10) && reading.begin(19, 10));
         reading.want(20);
         assert!(!reading.begin(19 + LOST_MS - 1, 10) && reading.begin(19 + LOST_MS, 10));
+        // Of one that was lost nobody waits for the answer.
+        let lost_ms = 19 + 2 * LOST_MS;
+        assert!(reading.is_open(lost_ms - 1) && !reading.is_open(lost_ms));
+        reading.want_once(lost_ms);
+        assert!(reading.begin(lost_ms, 10));
     }
 }

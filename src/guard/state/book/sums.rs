@@ -1,7 +1,8 @@
 //! The equity as the book has it: an opening, the rows after it, and how far what is held has moved.
 //!
 //! Rows are summed up to the moment that was audited last; later ones are kept apart, since the account may be read at any
-//! moment between them.
+//! moment between them. Those of the opening's very moment are in it or not, all of them together, since a moment of the venue's
+//! is a block: the first account that adds up one way tells.
 
 use rust_decimal::{Decimal, dec};
 
@@ -53,6 +54,8 @@ pub(crate) struct Standing {
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     opening: Option<Standing>,
+    /// Rows of the opening's very moment, as long as nobody knows whether it holds them.
+    doubtful: Sums,
     sums: Sums,
     /// `sums` holds all of this moment and before.
     up_to_ms: u64,
@@ -73,13 +76,10 @@ impl Account {
     /// Takes in a row of this time.
     pub(crate) fn add(&mut self, time_ms: u64, sums: Sums) {
         match self.opening {
-            // Whether the opening holds it nobody can say.
-            Some(opening) if time_ms == opening.at_ms => self.opening = None,
             Some(opening) if time_ms < opening.at_ms => return,
+            Some(opening) if time_ms == opening.at_ms => return self.doubtful.add(sums),
+            Some(_) if time_ms <= self.up_to_ms => return self.sums.add(sums),
             _ => {}
-        }
-        if self.opening.is_some() && time_ms <= self.up_to_ms {
-            return self.sums.add(sums);
         }
         self.later.push((time_ms, sums));
         let over = self.later.len().saturating_sub(MOST_LATER);
@@ -102,11 +102,22 @@ impl Account {
         Some(sums)
     }
 
-    /// The equity less what the book says that it is.
-    pub(crate) fn difference(&self, now: Standing) -> Option<Decimal> {
+    /// The equity less what the book says that it is. Where that is nothing one of both ways, the rows of the opening's moment
+    /// are in it or not from here on.
+    pub(crate) fn compare(&mut self, now: Standing) -> Option<Decimal> {
         let (opening, sums) = (self.opening?, self.sums_at(now.at_ms)?);
         let moved = now.unrealised.saturating_sub(opening.unrealised);
-        Some(now.equity.saturating_sub(opening.equity.saturating_add(sums.net()).saturating_add(moved)))
+        let held = now.equity.saturating_sub(opening.equity.saturating_add(sums.net()).saturating_add(moved));
+        let not_held = held.saturating_sub(self.doubtful.net());
+        if differs(held) && differs(not_held) {
+            return Some(held);
+        }
+        let doubtful = std::mem::take(&mut self.doubtful);
+        if differs(held) {
+            self.sums.add(doubtful);
+            return Some(not_held);
+        }
+        Some(held)
     }
 
     /// This moment was audited: it is looked at no more.
@@ -116,14 +127,9 @@ impl Account {
         self.later.retain(|(time_ms, _)| *time_ms > at_ms);
     }
 
-    /// The sum begins here; `false` where a row is of just this moment.
-    pub(crate) fn open(&mut self, opening: Standing) -> bool {
-        let is_clear = self.later.iter().all(|(time_ms, _)| *time_ms != opening.at_ms);
-        if is_clear {
-            (self.opening, self.sums, self.up_to_ms) = (Some(opening), Sums::default(), opening.at_ms);
-            self.later.retain(|(time_ms, _)| *time_ms > opening.at_ms);
-        }
-        is_clear
+    /// The sum begins here.
+    pub(crate) fn open(&mut self, opening: Standing) {
+        self.restore(Some(opening), Sums::default(), opening.at_ms);
     }
 
     /// The sum ends: nobody knows what it begins with.
@@ -131,14 +137,20 @@ impl Account {
         self.opening = None;
     }
 
-    /// What it is made from: opening, sums, up to when, and the rows after that.
-    pub(crate) fn parts(&self) -> (Option<Standing>, Sums, u64, &[(u64, Sums)]) {
-        (self.opening, self.sums, self.up_to_ms, &self.later)
+    /// What it is made from: opening, sums, up to when, and the rows that are not in them.
+    pub(crate) fn parts(&self) -> (Option<Standing>, Sums, u64, impl Iterator<Item = (u64, Sums)>) {
+        let doubtful = self.opening.map(|opening| (opening.at_ms, self.doubtful));
+        let doubtful = doubtful.filter(|(_, sums)| *sums != Sums::default());
+        (self.opening, self.sums, self.up_to_ms, doubtful.into_iter().chain(self.later.iter().copied()))
     }
 
     /// Takes in what an earlier life summed up.
     pub(crate) fn restore(&mut self, opening: Option<Standing>, sums: Sums, up_to_ms: u64) {
-        (self.opening, self.sums, self.up_to_ms) = (opening, sums, up_to_ms);
+        (self.opening, self.sums, self.up_to_ms, self.doubtful) = (opening, sums, up_to_ms, Sums::default());
+        let is_doubtful = |time_ms: u64| opening.is_some_and(|opening| opening.at_ms == time_ms) && time_ms == up_to_ms;
+        for (_, row) in self.later.iter().filter(|(time_ms, _)| is_doubtful(*time_ms)) {
+            self.doubtful.add(*row);
+        }
         self.later.retain(|(time_ms, _)| *time_ms > up_to_ms);
     }
 }
@@ -160,29 +172,44 @@ mod tests {
         let mut book = Account::default();
         book.add(4, won(dec!(1000), dec!(0)));
         book.add(9, won(dec!(0), dec!(0.5)));
-        assert!(book.open(at(5, dec!(100), dec!(-3))));
-        assert_eq!(book.difference(at(8, dec!(101), dec!(-2))), Some(dec!(0)), "as the price moves");
-        assert_eq!(book.difference(at(9, dec!(100), dec!(-3))), None, "before or after the fee");
-        assert_eq!(book.difference(at(10, dec!(99.5), dec!(-3))), Some(dec!(0)));
+        book.open(at(5, dec!(100), dec!(-3)));
+        assert_eq!(book.compare(at(8, dec!(101), dec!(-2))), Some(dec!(0)), "as the price moves");
+        assert_eq!(book.compare(at(9, dec!(100), dec!(-3))), None, "before or after the fee");
+        assert_eq!(book.compare(at(10, dec!(99.5), dec!(-3))), Some(dec!(0)));
         book.add(12, Sums { funding: dec!(-1), transfers: dec!(20), ..won(dec!(-7), dec!(0.25)) });
-        assert_eq!(book.difference(at(11, dec!(99.5), dec!(-3))), Some(dec!(0)));
-        assert_eq!(book.difference(at(13, dec!(114.25), dec!(0))), Some(dec!(0)));
+        assert_eq!(book.compare(at(11, dec!(99.5), dec!(-3))), Some(dec!(0)));
+        assert_eq!(book.compare(at(13, dec!(114.25), dec!(0))), Some(dec!(0)));
         book.settle(13);
-        assert_eq!((book.sums_at(12), book.difference(at(14, dec!(114.25), dec!(0)))), (None, Some(dec!(0))));
+        assert_eq!((book.sums_at(12), book.compare(at(14, dec!(114.25), dec!(0)))), (None, Some(dec!(0))));
         // One that comes late counts, but where the opening holds it.
         book.add(6, won(dec!(2), dec!(0)));
         book.add(5 - 1, won(dec!(2), dec!(0)));
-        assert_eq!(book.difference(at(14, dec!(114.25), dec!(0))), Some(dec!(-2)));
+        assert_eq!(book.compare(at(14, dec!(114.25), dec!(0))), Some(dec!(-2)));
     }
 
     #[test]
-    fn an_opening_of_the_moment_of_a_row_is_none() {
-        let mut book = Account::default();
-        book.add(5, won(dec!(1), dec!(0)));
-        assert!(!book.open(at(5, dec!(100), dec!(0))) && book.opening().is_none());
-        assert!(book.open(at(6, dec!(100), dec!(0))));
-        book.add(6, won(dec!(1), dec!(0)));
-        assert!(book.opening().is_none());
+    fn rows_of_the_openings_moment_are_in_it_or_not() {
+        for (equity, gross) in [(dec!(101), dec!(0)), (dec!(104), dec!(3))] {
+            // Some are known before it is opened, and some come after.
+            let mut book = Account::default();
+            book.add(5, won(dec!(1), dec!(0)));
+            book.open(at(5, dec!(100), dec!(0)));
+            book.add(5, won(dec!(2), dec!(0)));
+            book.add(7, won(dec!(1), dec!(0)));
+            let mut next = Account::default();
+            let (opening, sums, up_to_ms, rest) = book.parts();
+            next.restore(opening, sums, up_to_ms);
+            rest.for_each(|(time_ms, row)| next.add(time_ms, row));
+            for mut book in [book, next] {
+                assert_eq!(book.compare(at(6, dec!(150), dec!(0))), Some(dec!(50)), "neither way");
+                assert_eq!(book.compare(at(8, equity, dec!(0))), Some(dec!(0)));
+                assert_eq!(book.sums_at(8).unwrap().gross, gross + dec!(1));
+                // It is known from then on.
+                book.settle(8);
+                assert_eq!(book.compare(at(9, equity - dec!(3), dec!(0))), Some(dec!(-3)));
+                assert_eq!(book.compare(at(9, equity + dec!(3), dec!(0))), Some(dec!(3)));
+            }
+        }
     }
 
     #[test]
@@ -193,9 +220,9 @@ mod tests {
     #[test]
     fn rows_over_the_bound_are_summed_up() {
         let mut book = Account::default();
-        assert!(book.open(at(5, dec!(100), dec!(0))));
+        book.open(at(5, dec!(100), dec!(0)));
         (0..20_001).for_each(|n| book.add(10 + n, won(dec!(1), dec!(0))));
-        assert_eq!((book.parts().3.len(), book.sums_at(9)), (20_000, None));
+        assert_eq!((book.parts().3.count(), book.sums_at(9)), (20_000, None));
         assert_eq!(book.sums_at(1_000_000).unwrap().gross, dec!(20001));
     }
 }

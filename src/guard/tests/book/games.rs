@@ -1,5 +1,5 @@
-//! Seeded histories with faults: whatever the feed loses, however long nobody watches and whenever the guard dies, the book is the
-//! venue's own record.
+//! Seeded histories with faults: whatever the feed loses and answers lack, however long nobody watches and whenever the guard dies,
+//! the book is the venue's own record.
 
 use super::world::BookWorld;
 use crate::base::amount::to_wire;
@@ -73,6 +73,8 @@ fn a_moment(world: &mut BookWorld) {
             }
             world.rise();
         }
+        // Nobody hears what became of a question.
+        10 if world.dice.one_in(2) => _ = world.reads.pop_front(),
         _ => _ = world.answer(),
     }
     world.step(crate::guard::Input::Tick);
@@ -85,6 +87,7 @@ fn a_moment(world: &mut BookWorld) {
 fn the_book_is_the_venues_own_record() {
     for seed in 0..games() {
         let mut world = BookWorld::new(seed, seed % 2 == 0);
+        world.lags = seed % 3 == 0;
         world.live(3);
         for _ in 0..120 {
             a_moment(&mut world);

@@ -1,6 +1,7 @@
 //! The book of money: each row once, with its cause.
 
 mod games;
+mod openings;
 mod venue;
 mod world;
 

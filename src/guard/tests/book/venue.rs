@@ -21,6 +21,8 @@ pub(super) struct BookVenue {
     pub(super) fundings: Vec<Value>,
     pub(super) ledger: Vec<Value>,
     pub(super) held: BTreeMap<&'static str, Held>,
+    /// What has happened so shortly before an answer is not in it.
+    pub(super) lag_ms: u64,
     cash: Decimal,
     next_id: u64,
 }
@@ -32,7 +34,8 @@ fn usd(amount: Decimal) -> String {
 impl BookVenue {
     pub(super) fn new() -> Self {
         let (fills, hidden, fundings, ledger) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { now: NOW, fills, hidden, fundings, ledger, held: BTreeMap::new(), cash: dec!(10000), next_id: 1 }
+        let (held, lag_ms, cash, next_id) = (BTreeMap::new(), 0, dec!(10000), 1);
+        Self { now: NOW, fills, hidden, fundings, ledger, held, lag_ms, cash, next_id }
     }
 
     /// Trades so much at a price; the fill as it is shown.
@@ -88,7 +91,8 @@ impl BookVenue {
 
     pub(super) fn fills_by_time(&self, since_ms: u64) -> Value {
         let shown = self.fills.iter().skip(self.fills.len().saturating_sub(FILLS_DEPTH));
-        let since = shown.filter(|fill| fill["time"].as_u64() >= Some(since_ms));
+        let span = since_ms..=self.now - self.lag_ms;
+        let since = shown.filter(|fill| span.contains(&fill["time"].as_u64().unwrap()));
         since.take(FILLS_A_PAGE).cloned().collect()
     }
 
@@ -99,7 +103,8 @@ impl BookVenue {
     /// `userFunding`.
     pub(super) fn funding_rows(&self, since_ms: u64) -> Value {
         let row = |row: &Value| json!({"time": row["time"], "hash": "0x", "delta": row});
-        self.fundings.iter().filter(|row| row["time"].as_u64() >= Some(since_ms)).map(row).collect()
+        let span = since_ms..=self.now - self.lag_ms;
+        self.fundings.iter().filter(|row| span.contains(&row["time"].as_u64().unwrap())).map(row).collect()
     }
 
     /// What is held at marks of two percent over the entry.

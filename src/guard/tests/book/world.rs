@@ -21,6 +21,8 @@ pub(super) struct BookWorld {
     risk: Vec<Value>,
     pub(super) reads: VecDeque<Read>,
     pub(super) has_feed: bool,
+    /// Whether answers lack what has just happened.
+    pub(super) lags: bool,
     /// From when on the ledger is read.
     ledger_ms: u64,
 }
@@ -42,6 +44,7 @@ impl BookWorld {
             risk: Vec::new(),
             reads: VecDeque::new(),
             has_feed,
+            lags: false,
             ledger_ms: 0,
         };
         world.begin();
@@ -132,6 +135,7 @@ impl BookWorld {
     pub(super) fn answer(&mut self) -> u64 {
         let Some(read) = self.reads.pop_front() else { return 0 };
         let begun_ms = self.venue.now;
+        self.venue.lag_ms = if self.lags { self.dice.roll(6_000) } else { 0 };
         let input = match read {
             Read::BookFills { since_ms } => {
                 let fills = serde_json::from_value(self.venue.fills_by_time(since_ms)).unwrap();
