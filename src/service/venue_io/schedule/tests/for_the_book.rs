@@ -23,3 +23,28 @@ fn a_ledger_for_the_book_waits_for_room() {
     schedule.want(&Read::Ledger { since_ms: 0 }, T0 + 5_000);
     assert!(schedule.begin(Lane::Beside, T0 + 5_000, |_, _| 30_000).is_some());
 }
+
+/// A start that has just seen the account is followed by others, and a minute of them has the weight of one.
+#[test]
+fn the_record_waits_for_what_a_start_has_written_down() {
+    let started = || {
+        let mut schedule = Schedule::new(
+            &[Task::Account, Task::Orders],
+            &[Task::BookFills, Task::Fundings],
+            Intervals::for_budget(1_200),
+            1_200,
+        );
+        [Task::Account, Task::Orders].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
+        schedule.want(&Read::BookFills { since_ms: 0 }, T0);
+        schedule
+    };
+    let begins = |at_ms: u64, left: u32| {
+        let mut schedule = started();
+        schedule.left = left;
+        schedule.begin(Lane::Beside, at_ms, |_, _| 0).is_some()
+    };
+    let half = IP_BUDGET / 2;
+    assert!(!begins(T0, IP_BUDGET) && !begins(T0 + BOOK_AFTER_MS - 1, IP_BUDGET));
+    assert!(begins(T0 + BOOK_AFTER_MS, half) && !begins(T0 + BOOK_AFTER_MS, half - 1));
+    assert!(begins(T0 + START_MS, half - 1) && !begins(T0 + START_MS - 1, half - 1));
+}
