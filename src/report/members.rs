@@ -38,7 +38,7 @@ impl<'a> Members<'a> {
                 (Plain::Word(word), rest)
             }
         };
-        self.0 = if rest == "}" { "" } else { rest.strip_prefix(',')? };
+        self.0 = if rest == "}" { "" } else { rest.strip_prefix(',').filter(|rest| !rest.is_empty())? };
         Some((key, value))
     }
 }

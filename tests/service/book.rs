@@ -40,8 +40,8 @@ fn all_on_record(stand: &Stand) -> Vec<Value> {
     let fills = kept(stand, "fill");
     let mut rows: Vec<Row> = fills.iter().map(on_record).collect();
     let mut expected = truth;
-    rows.sort_by_key(|row| row.0.clone());
-    expected.sort_by_key(|row| row.0.clone());
+    rows.sort_by_key(|row| row.0);
+    expected.sort_by_key(|row| row.0);
     assert_eq!(rows, expected);
     fills
 }

@@ -46,13 +46,35 @@ fn finished(question: Question, events: &[Value]) -> Finished {
     taken.finish()
 }
 
-/// The sums of all rows, by member; amounts as exact ones.
-fn sums(rows: &[Value]) -> BTreeMap<String, Decimal> {
-    let mut sums: BTreeMap<String, Decimal> = BTreeMap::new();
+/// An amount of any length: whole ones, and parts of one that are never negative. A `Decimal` rounds what has over 28 digits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Exact(i128, i128);
+
+impl Exact {
+    const UNIT: i128 = 10_i128.pow(28);
+
+    fn of(text: &str) -> Option<Exact> {
+        text.parse::<Decimal>().ok()?;
+        let (whole, parts) = text.trim_start_matches('-').split_once('.').unwrap_or((text.trim_start_matches('-'), ""));
+        let sign = if text.starts_with('-') { -1 } else { 1 };
+        let (whole, parts): (i128, i128) = (whole.parse().ok()?, format!("{parts:0<28}").parse().ok()?);
+        Some(Exact::default().plus(Exact(sign * whole, sign * parts)))
+    }
+
+    fn plus(self, other: Exact) -> Exact {
+        let parts = self.1 + other.1;
+        Exact(self.0 + other.0 + parts.div_euclid(Exact::UNIT), parts.rem_euclid(Exact::UNIT))
+    }
+}
+
+/// The sums of all rows, by member.
+fn sums(rows: &[Value]) -> BTreeMap<String, Exact> {
+    let mut sums: BTreeMap<String, Exact> = BTreeMap::new();
     for row in rows {
         for (name, value) in flat(row) {
-            if let Ok(amount) = value.parse::<Decimal>() {
-                *sums.entry(name).or_default() += amount;
+            if let Some(amount) = Exact::of(&value) {
+                let sum = sums.entry(name).or_default();
+                *sum = sum.plus(amount);
             }
         }
     }
@@ -98,7 +120,7 @@ proptest! {
                 let total: BTreeMap<String, String> = flat(&json["total"]).into_iter().collect();
                 for (name, sum) in &sums {
                     if !MEASURED.contains(&name.as_str()) {
-                        prop_assert_eq!(total[name].parse::<Decimal>().unwrap(), *sum, "{} by {:?} in {}", name, by, json);
+                        prop_assert_eq!(Exact::of(&total[name]).unwrap(), *sum, "{} by {:?} in {}", name, by, json);
                     }
                 }
                 let has_rows = rows.iter().any(|row| row["fills"] != json!(0) && !row["fills"].is_null());
