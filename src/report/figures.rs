@@ -42,14 +42,12 @@ pub(super) struct Money {
 }
 
 impl Money {
-    /// Adds a fill; `account` is who is guarded.
-    pub(super) fn fill(&mut self, fill: &Fill, account: &str) {
+    /// Adds a fill; `is_liquidated` says whether it liquidated the account guarded.
+    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: bool) {
         self.is_recorded = true;
         self.fills = self.fills.saturating_add(1);
         self.late_fills = self.late_fills.saturating_add(u64::from(fill.late));
-        let is_ours = |user: &String| user.eq_ignore_ascii_case(account);
-        let liquidated = fill.liquidation.as_ref().is_some_and(|told| told.user.as_ref().is_some_and(is_ours));
-        self.liquidations = self.liquidations.saturating_add(u64::from(liquidated));
+        self.liquidations = self.liquidations.saturating_add(u64::from(is_liquidated));
         self.volume += Sum::product(fill.px, fill.size);
         self.gross += fill.closed_pnl;
         if fill.fee_token == USDC {

@@ -28,22 +28,27 @@ impl<'a> Members<'a> {
 
     /// The next one; `None` where it is written otherwise.
     fn next(&mut self) -> Option<(&'a str, Plain<'a>)> {
-        let (key, rest) = self.0.strip_prefix('"')?.split_once('"')?;
+        let (key, rest) = text(self.0.strip_prefix('"')?)?;
         let rest = rest.strip_prefix(':')?;
         let (value, rest) = match rest.strip_prefix('"') {
-            Some(rest) => {
-                let (text, rest) = rest.split_once('"').filter(|(text, _)| !text.contains('\\'))?;
-                (Plain::Text(text), rest)
-            }
+            Some(rest) => text(rest).map(|(text, rest)| (Plain::Text(text), rest))?,
             None => {
-                let (word, _) = rest.split_once([',', '}'])?;
                 let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
-                (Some(Plain::Word(word)).filter(|_| word.bytes().all(is_plain))?, rest.get(word.len()..)?)
+                let (word, rest) = rest.split_at_checked(rest.bytes().position(|byte| !is_plain(byte))?)?;
+                (Plain::Word(word), rest)
             }
         };
-        self.0 = if rest == "}" { "" } else { rest.strip_prefix(',')? };
+        self.0 = if rest == "}" { "" } else { rest.strip_prefix(',').filter(|rest| !rest.is_empty())? };
         Some((key, value))
     }
+}
+
+/// A text up to its end, and what is behind that; `None` where something in it is escaped. A plain loop: lines are made of short
+/// texts, which a search for one byte is too much ado for.
+fn text(rest: &str) -> Option<(&str, &str)> {
+    let end = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\'))?;
+    let (text, rest) = rest.split_at_checked(end)?;
+    Some((text, rest.strip_prefix('"')?))
 }
 
 impl<'a> Plain<'a> {

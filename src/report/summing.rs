@@ -174,9 +174,11 @@ impl Report {
         let is_own_stop = self.stops.is_stop(&fill, self.seen.map_or(0, |(first, _)| first));
         let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms: fill.time, market: Some(&fill.coin), client: Some(client.as_deref()) };
-        let account = self.question.account.clone();
+        let is_liquidated = fill.liquidation.as_ref().is_some_and(|told| {
+            told.user.as_ref().is_some_and(|user| user.eq_ignore_ascii_case(&self.question.account))
+        });
         self.add(&place, |figures| {
-            figures.money.fill(&fill, &account);
+            figures.money.fill(&fill, is_liquidated);
             figures.deeds.stops_fired = figures.deeds.stops_fired.saturating_add(u64::from(is_own_stop));
         });
         for followed in self.cuts.filled(&fill, is_own_stop) {

@@ -46,29 +46,35 @@ fn finished(question: Question, events: &[Value]) -> Finished {
     taken.finish()
 }
 
-/// Parts of a whole one in what is summed here.
-const UNIT: i128 = 10_i128.pow(24);
+/// An amount of any length: whole ones, and parts of one that are never negative. A `Decimal` rounds what has over 28 digits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Exact(i128, i128);
 
-/// An amount as whole ones and parts, of which a sum of prices times sizes needs every digit: more than a `Decimal` has. None
-/// where a text is no amount.
-fn exact(text: &str) -> Option<(i128, i128)> {
-    text.parse::<Decimal>().ok()?;
-    let (whole, parts) = text.split_once('.').unwrap_or((text, ""));
-    let sign = if text.starts_with('-') { -1 } else { 1 };
-    assert!(parts.len() <= 24, "{text}");
-    let parts = sign * format!("{parts:0<24}").parse::<i128>().unwrap();
-    Some((whole.parse::<i128>().unwrap() + parts.div_euclid(UNIT), parts.rem_euclid(UNIT)))
+impl Exact {
+    const UNIT: i128 = 10_i128.pow(28);
+
+    fn of(text: &str) -> Option<Exact> {
+        text.parse::<Decimal>().ok()?;
+        let (whole, parts) = text.trim_start_matches('-').split_once('.').unwrap_or((text.trim_start_matches('-'), ""));
+        let sign = if text.starts_with('-') { -1 } else { 1 };
+        let (whole, parts): (i128, i128) = (whole.parse().ok()?, format!("{parts:0<28}").parse().ok()?);
+        Some(Exact::default().plus(Exact(sign * whole, sign * parts)))
+    }
+
+    fn plus(self, other: Exact) -> Exact {
+        let parts = self.1 + other.1;
+        Exact(self.0 + other.0 + parts.div_euclid(Exact::UNIT), parts.rem_euclid(Exact::UNIT))
+    }
 }
 
 /// The sums of all rows, by member.
-fn sums(rows: &[Value]) -> BTreeMap<String, (i128, i128)> {
-    let mut sums: BTreeMap<String, (i128, i128)> = BTreeMap::new();
+fn sums(rows: &[Value]) -> BTreeMap<String, Exact> {
+    let mut sums: BTreeMap<String, Exact> = BTreeMap::new();
     for row in rows {
         for (name, value) in flat(row) {
-            if let Some((whole, parts)) = exact(&value) {
+            if let Some(amount) = Exact::of(&value) {
                 let sum = sums.entry(name).or_default();
-                let parts = sum.1 + parts;
-                *sum = (sum.0 + whole + parts / UNIT, parts % UNIT);
+                *sum = sum.plus(amount);
             }
         }
     }
@@ -114,7 +120,7 @@ proptest! {
                 let total: BTreeMap<String, String> = flat(&json["total"]).into_iter().collect();
                 for (name, sum) in &sums {
                     if !MEASURED.contains(&name.as_str()) {
-                        prop_assert_eq!(exact(&total[name]).unwrap(), *sum, "{} by {:?} in {}", name, by, json);
+                        prop_assert_eq!(Exact::of(&total[name]).unwrap(), *sum, "{} by {:?} in {}", name, by, json);
                     }
                 }
                 let has_rows = rows.iter().any(|row| row["fills"] != json!(0) && !row["fills"].is_null());
