@@ -23,7 +23,7 @@ enum Plain<'a> {
 
 impl<'a> Members<'a> {
     fn of(line: &'a str) -> Option<Members<'a>> {
-        Some(Members(line.strip_prefix('{')?))
+        line.strip_prefix('{').filter(|rest| !rest.is_empty()).map(Members)
     }
 
     /// The next one; `None` where it is written otherwise.
