@@ -235,13 +235,6 @@ impl Stand {
         until("the service to end", || child.try_wait().unwrap()).code()
     }
 
-    /// Pulls the kill switch for this reason. The file comes with it: one that is still empty is a kill as well, without any.
-    pub(crate) fn pull(&self, reason: &str) {
-        let aside = self.folder.path().join("kill");
-        fs::write(&aside, format!("{reason}\n")).unwrap();
-        fs::rename(aside, self.home().join("kill")).unwrap();
-    }
-
     /// Ends it at once, wherever it is.
     pub(crate) fn kill(&mut self) {
         if let Some((mut child, _)) = self.service.take() {
