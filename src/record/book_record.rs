@@ -47,10 +47,7 @@ pub struct TransferRecord {
     pub hash: String,
     /// The venue's name of it.
     pub kind: String,
-    /// What it moved the equity by, where that is known.
-    #[serde(default)]
-    pub usd: Option<Decimal>,
-    /// How many like it in all this go before it.
+    /// How many of the same time, hash and name go before it.
     #[serde(default)]
     pub nth: u64,
 }

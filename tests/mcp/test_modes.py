@@ -62,10 +62,10 @@ def test_a_client_of_each_era_is_served(stand, mode):
 def test_a_server_that_only_reads_neither_lists_nor_runs_what_writes(stand):
     async def body():
         async with stand.sessions.open("--read-only") as agent:
-            assert list(agent.tools) == NAMES[:7]
+            assert list(agent.tools) == NAMES[:9]
             assert (await agent.call("get_status"))["read_only"] is True
             assert (await agent.call("get_rules"))["rules"]
-            for name in NAMES[7:]:
+            for name in NAMES[9:]:
                 with pytest.raises(mcp.MCPError) as unknown:
                     await agent.client.call_tool(name, {"reason": "x"})
                 assert unknown.value.error.code == -32602

@@ -1,14 +1,19 @@
 //! The book of money from outside: what stands in the journal is the venue's own record, each row once, and adds up to its equity.
 
 use std::collections::BTreeSet;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use crate::signing::{BTC, ETH, closing, limit, place};
-use crate::stand::{Mode, Stand, until};
+use crate::stand::{Mode, Stand};
 use crate::watched::{WIDE, hold, hold_covered, lose_unseen};
+
+/// A book that does not come to its sums fails its test.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 fn number(value: &Value) -> Decimal {
     value.as_str().unwrap().parse().unwrap()
@@ -29,6 +34,18 @@ fn at_venue(fill: &Value) -> Row {
     (ids, fill["coin"].as_str().unwrap().to_owned(), fill["side"] == "B", amounts, fill["cloid"].clone())
 }
 
+/// Waits for what the book has read: it reads when nothing else needs the weight of a start's minute, and compares after that.
+fn in_time<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = ask() {
+            return found;
+        }
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        sleep(Duration::from_millis(50));
+    }
+}
+
 fn kept(stand: &Stand, kind: &str) -> Vec<Value> {
     stand.on_disk().into_iter().filter(|event| event["kind"] == kind).collect()
 }
@@ -36,7 +53,7 @@ fn kept(stand: &Stand, kind: &str) -> Vec<Value> {
 /// Waits until the venue's fills are on record, each once and to the last digit.
 fn all_on_record(stand: &Stand) -> Vec<Value> {
     let truth: Vec<Row> = stand.venue.truth()["fills"].as_array().unwrap().iter().map(at_venue).collect();
-    until("the fills on record", || (kept(stand, "fill").len() >= truth.len()).then_some(()));
+    in_time("the fills on record", || (kept(stand, "fill").len() >= truth.len()).then_some(()));
     let fills = kept(stand, "fill");
     let mut rows: Vec<Row> = fills.iter().map(on_record).collect();
     let mut expected = truth;
@@ -94,7 +111,7 @@ fn the_journal_is_the_venues_record_over_every_death() {
     stand.venue.setting("weight_limit", Value::Null).unwrap();
     stand.start();
     let client = json!(stand.client.address());
-    until("the first sum", || stand.events_of("balance").pop());
+    in_time("the first sum", || stand.events_of("balance").pop());
     for round in 0..3 {
         let bought = seq(&stand.send(&buy(ETH, "2510", "0.1")));
         stand.send(&buy(BTC, "60200", "0.001"));
@@ -123,14 +140,14 @@ fn the_journal_is_the_venues_record_over_every_death() {
         }
     }
     let payments = stand.venue.truth()["funding"].as_array().unwrap().len();
-    until("all funding on record", || (kept(&stand, "funding").len() >= payments).then_some(()));
+    in_time("all funding on record", || (kept(&stand, "funding").len() >= payments).then_some(()));
     let ids: BTreeSet<_> =
         kept(&stand, "funding").iter().map(|row| (row["time"].as_u64(), row["coin"].to_string())).collect();
     assert_eq!((ids.len(), kept(&stand, "funding").len()), (payments, payments));
-    until("all transfers on record", || (kept(&stand, "transfer").len() == 4).then_some(()));
+    in_time("all transfers on record", || (kept(&stand, "transfer").len() == 4).then_some(()));
     // The last life has compared everything once more.
     let started = kept(&stand, "started").pop().unwrap()["seq"].as_u64();
-    until("the sum of this life", || Some(last_balance(&stand)).filter(|last| last["seq"].as_u64() > started));
+    in_time("the sum of this life", || Some(last_balance(&stand)).filter(|last| last["seq"].as_u64() > started));
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     adds_up(&stand);
 }
@@ -139,10 +156,10 @@ fn the_journal_is_the_venues_record_over_every_death() {
 #[test]
 fn a_stop_that_fires_is_the_guards() {
     let mut stand = Stand::up(Mode::Testnet, WIDE);
-    until("the first sum", || stand.events_of("balance").pop());
+    in_time("the first sum", || stand.events_of("balance").pop());
     hold_covered(&stand, "ETH", "0.4");
     stand.venue.price("ETH", "2000").unwrap();
-    let fired = until("the stop's fill", || kept(&stand, "fill").into_iter().find(|fill| fill["side"] == "sell"));
+    let fired = in_time("the stop's fill", || kept(&stand, "fill").into_iter().find(|fill| fill["side"] == "sell"));
     assert_eq!(fired["client"], "guard");
     let cause = stand.event(&fired["intent"]);
     assert!(cause["kind"] == "protect" || cause["kind"] == "flatten", "{cause}");
@@ -157,13 +174,13 @@ fn a_venue_without_a_feed() {
     let mut stand = Stand::set_up(Mode::Testnet, WIDE);
     stand.without_feed();
     stand.start();
-    until("the first sum", || stand.events_of("balance").pop());
+    in_time("the first sum", || stand.events_of("balance").pop());
     stand.send(&buy(ETH, "2510", "0.1"));
     stand.send(&place(&limit(BTC, true, "59800", "0.001")));
     stand.venue.price("BTC", "59700").unwrap();
     all_on_record(&stand);
     stand.venue.control(&json!({"op": "deposit", "usd": "7"})).unwrap();
-    until("the transfer", || kept(&stand, "transfer").pop());
+    in_time("the transfer", || kept(&stand, "transfer").pop());
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     adds_up(&stand);
 }
@@ -172,17 +189,17 @@ fn a_venue_without_a_feed() {
 #[test]
 fn what_the_venue_hides_is_a_discrepancy() {
     let stand = Stand::up(Mode::Testnet, WIDE);
-    until("the first sum", || stand.events_of("balance").pop());
+    in_time("the first sum", || stand.events_of("balance").pop());
     let reads = |what: &str| stand.venue.truth()["reads"][what].as_u64().unwrap_or_default();
     let [paid, moved] = ["userFunding", "userNonFundingLedgerUpdates"];
     let (paid_before, moved_before) = (reads(paid), reads(moved));
     lose_unseen(&stand, "5");
     // Three looks at everything, which wait for the room that a start leaves.
     for look in 1..=3 {
-        until("another look at what was paid", || (reads(paid) >= paid_before + look).then_some(()));
-        until("another look at what was moved", || (reads(moved) >= moved_before + look).then_some(()));
+        in_time("another look at what was paid", || (reads(paid) >= paid_before + look).then_some(()));
+        in_time("another look at what was moved", || (reads(moved) >= moved_before + look).then_some(()));
     }
-    let told = until("the discrepancy", || {
+    let told = in_time("the discrepancy", || {
         stand.events_of("error").into_iter().find(|error| error["text"].as_str().unwrap().contains("does not add up"))
     });
     assert!(told["text"].as_str().unwrap().contains(" is -5 USDC off"), "{told}");

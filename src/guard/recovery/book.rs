@@ -37,8 +37,7 @@ pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
         Kind::Balance(balance) => book.restore_balance(balance),
         Kind::Transfer(row) => {
             book.sum_transfer(row);
-            let usd = row.usdc;
-            let mut id = TransferRecord { time: row.time, hash: row.hash.clone(), kind: row.what.clone(), usd, nth: 0 };
+            let mut id = TransferRecord { time: row.time, hash: row.hash.clone(), kind: row.what.clone(), nth: 0 };
             while book.transfers.is_known(&id) && id.time >= book.transfers.before_ms() {
                 id.nth = id.nth.saturating_add(1);
             }

@@ -203,7 +203,10 @@ fn not_flat(guard: &Guard, now_ms: u64) -> Option<Alert> {
             let is_one = held.saturating_add(orders).saturating_add(twaps) == 1;
             let verb = if is_one { "is" } else { "are" };
             let (held, orders) = (many(held, "position"), many(orders, "order"));
-            format!("{held}, {orders} and {} {verb} left", many(twaps, "TWAP order"))
+            match guard.watch.flatten.twaps.known() {
+                Some(_) => format!("{held}, {orders} and {} {verb} left", many(twaps, "TWAP order")),
+                None => format!("{held} and {orders} {verb} left, and of TWAP orders nobody can say"),
+            }
         }
     };
     let text = format!("everything must be closed and is not: {left}; close it at the venue's own page if it lasts");

@@ -25,6 +25,10 @@ const HOUR_MS: u64 = 3_600_000;
 pub(super) fn run(step: &mut Step<'_>) {
     look(step);
     let Some(candidate) = step.guard.book.audit.candidate else { return };
+    // A read of before the mode changed is of another purse: nothing is compared with it.
+    if sure_mode(step.guard) != Some(candidate.mode) {
+        return drop_it(step);
+    }
     if candidate.mode != step.guard.book.audit.mode.unwrap_or(candidate.mode) {
         open(step, &candidate);
         return compared(step, &candidate, None, "the account's mode changed");
@@ -49,13 +53,17 @@ pub(super) fn run(step: &mut Step<'_>) {
     }
 }
 
+/// The account's mode, where it is known and says where the equity is.
+fn sure_mode(guard: &Guard) -> Option<AccountMode> {
+    let risk = &guard.risk;
+    risk.mode.filter(|_| risk.unvalued.is_none() && !risk.is_mode_unread && !risk.mode_changed)
+}
+
 /// Takes the newest read of the account, where none waits.
 fn look(step: &mut Step<'_>) {
-    let Guard { view, risk, book, .. } = &mut *step.guard;
+    let Some(mode) = sure_mode(step.guard) else { return };
+    let Guard { view, book, .. } = &mut *step.guard;
     let Some(account) = view.account.as_ref().filter(|account| account.is_valued()) else { return };
-    let Some(mode) = risk.mode.filter(|_| risk.unvalued.is_none() && !risk.is_mode_unread && !risk.mode_changed) else {
-        return;
-    };
     if book.audit.candidate.is_some() || account.venue_ms <= book.audit.looked_ms {
         return;
     }
@@ -170,7 +178,7 @@ fn compared(step: &mut Step<'_>, candidate: &Candidate, difference: Option<Decim
     book.audit.extremes.get_or_insert(Extremes::from(equity)).add(equity);
     let hour = standing.at_ms.checked_div(HOUR_MS);
     let is_off = difference.is_none_or(differs);
-    let is_due = book.audit.hour != hour || book.audit.is_off != is_off || !why.is_empty();
+    let is_due = book.audit.hour != hour || is_off || book.audit.is_off || !why.is_empty();
     (book.audit.last, book.audit.difference, book.audit.candidate) = (Some((standing, sums)), difference, None);
     if is_due {
         (book.audit.hour, book.audit.is_off) = (hour, is_off);

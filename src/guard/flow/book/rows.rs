@@ -3,7 +3,7 @@
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::book::FundingId;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::risk::transfers::{BalanceScope, Transfer, moved_by};
+use crate::guard::state::risk::transfers::{BalanceScope, Transfer, kind_of, moved_by};
 use crate::record::book_record::TransferRecord;
 use crate::record::money;
 use crate::venue::fill::Fill;
@@ -145,30 +145,33 @@ pub(crate) fn on_fundings_told(step: &mut Step<'_>, rows: &[Funding], told: Told
     }
 }
 
-/// Takes in what the ledger tells: what moved the equity without trading.
+/// Takes in what the ledger tells: what moved the equity without trading. A row is judged once, by the mode that it was first
+/// seen in: one that moved nothing then is known from there on as well.
 pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
     let Some(mode) = step.guard.risk.mode else { return };
     let scope = BalanceScope { account: step.guard.config.account, mode };
-    let mut moved: Vec<Transfer> = updates.iter().filter_map(|update| moved_by(update, scope)).collect();
-    moved.sort_by_key(|transfer| transfer.time_ms);
+    let mut updates: Vec<&LedgerUpdate> = updates.iter().collect();
+    updates.sort_by_key(|update| update.time);
     let mut alike: BTreeMap<TransferRecord, u64> = BTreeMap::new();
-    for transfer in moved {
-        let Transfer { time_ms: time, usd, kind, hash, is_known, is_sure, .. } = transfer;
-        let usdc = (is_known && is_sure).then_some(usd);
-        let first = TransferRecord { time, hash, kind, usd: usdc, nth: 0 };
+    for update in updates {
+        let (time, hash, kind) = (update.time, update.hash.clone(), kind_of(update));
+        let first = TransferRecord { time, hash, kind, nth: 0 };
         let nth = alike.entry(first.clone()).or_default();
         let id = TransferRecord { nth: *nth, ..first };
         *nth = nth.saturating_add(1);
         if step.guard.book.transfers.is_known(&id) {
             continue;
         }
-        if !can_record(step) {
-            return;
+        if let Some(Transfer { usd, is_known, is_sure, .. }) = moved_by(update, scope) {
+            if !can_record(step) {
+                return;
+            }
+            let usdc = (is_known && is_sure).then_some(usd);
+            let late = step.guard.started_ms.is_some_and(|started_ms| time < started_ms);
+            let event = money::Transfer { what: id.kind.clone(), usdc, hash: id.hash.clone(), time, late };
+            step.guard.book.sum_transfer(&event);
+            step.record(event);
         }
-        let late = step.guard.started_ms.is_some_and(|started_ms| time < started_ms);
-        let event = money::Transfer { what: id.kind.clone(), usdc, hash: id.hash.clone(), time, late };
-        step.guard.book.sum_transfer(&event);
-        step.record(event);
         step.guard.book.transfers.insert(id);
     }
     step.guard.book.audit.ledger_ms = step.guard.book.audit.ledger_ms.max(begun_ms);
