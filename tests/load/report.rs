@@ -148,7 +148,9 @@ impl Year {
 
     fn add(&mut self, mut event: Value) {
         self.seq += 1;
-        event["seq"] = json!(self.seq);
+        if let Some(members) = event.as_object_mut() {
+            members.insert("seq".to_owned(), json!(self.seq));
+        }
         self.lines.push(Line { text: event.to_string(), keys: Keys::default() });
     }
 
