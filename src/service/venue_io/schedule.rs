@@ -46,9 +46,10 @@ const LAST_PART: u32 = IP_BUDGET / 8;
 const LAST_APART_MS: u64 = 4_000;
 /// Prices, account and spot balance so far apart for a minute: what is left of that part by what a halt waits for.
 const SIGHT_LEAST: u32 = 16 * (2 + 2 + 2);
-/// A start has seen account and orders for so long, and written down what that took, before it reads for the record alone.
-const BOOK_AFTER_MS: u64 = 2_000;
-/// So long after it was seen such a read leaves half of the address to what starts after it.
+/// A start has seen account and orders for so long before it reads for the record alone: what that took is written down then,
+/// and its clients, who ask most as they start, went first.
+const BOOK_AFTER_MS: u64 = 15_000;
+/// So long after it was seen such a read leaves half of the address to the clients, and to what starts after it.
 const START_MS: u64 = 60_000;
 const _: () = assert!(61_000_u64.div_ceil(LAST_APART_MS) == 16 && SIGHT_LEAST + HEAVY_WEIGHT < LAST_PART);
 /// A steady read whose room comes so soon waits for it. The minute of the budget is a second longer than a minute, and so

@@ -25,17 +25,11 @@ const LAGS_MS: u64 = 60_000;
 const TRIES: u32 = 3;
 const TRY_AGAIN_MS: u64 = 10_000;
 
-/// A new book has missed nothing: its first reads leave the seconds after a first start to the clients, who ask most then.
-const FIRST_MS: u64 = 20_000;
-
 /// Asks for what is due.
 pub(super) fn ask(step: &mut Step<'_>) {
     let now_ms = step.now_ms;
     want_due(step.guard, now_ms);
     if step.guard.journal_error.is_some() || step.guard.is_disk_full || step.guard.shutdown_reason.is_some() {
-        return;
-    }
-    if is_new(step.guard, now_ms) {
         return;
     }
     let share = u64::from(IP_BUDGET).checked_div(u64::from(step.guard.config.weight_per_minute)).unwrap_or(1).max(1);
@@ -50,12 +44,6 @@ pub(super) fn ask(step: &mut Step<'_>) {
         let since_ms = book.fundings.before_ms();
         step.effects.immediate.push(Command::Read(Read::Fundings { since_ms }));
     }
-}
-
-/// Whether the book began with this life and so shortly before that there is nothing to fetch.
-fn is_new(guard: &Guard, now_ms: u64) -> bool {
-    let begun_ms = guard.book.begin_ms.filter(|begun_ms| guard.started_ms.is_some_and(|at_ms| *begun_ms >= at_ms));
-    begun_ms.is_some_and(|begun_ms| now_ms.saturating_sub(begun_ms) < FIRST_MS)
 }
 
 /// Wants what was not read for too long, and what could not be written before.

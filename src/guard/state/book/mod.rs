@@ -52,7 +52,7 @@ impl RowId for TransferRecord {
 #[derive(Debug, Default)]
 pub(crate) struct Book {
     /// From when on it is kept.
-    pub(crate) begin_ms: Option<u64>,
+    begin_ms: Option<u64>,
     pub(crate) fills: Seen<FillId>,
     pub(crate) fill_reads: Reading,
     pub(crate) fundings: Seen<FundingId>,

@@ -18,8 +18,6 @@ enum Then {
 /// before that or after it.
 fn opened_with_a_row(is_before: bool, is_told_before: bool) -> (BookWorld, u64, Value) {
     let mut world = BookWorld::new(1, true);
-    // Nothing is asked for in the first seconds.
-    world.venue.now += 20_000;
     world.step(Input::Tick);
     while !world.reads.is_empty() {
         world.answer();
