@@ -160,6 +160,10 @@ fn a_stop_that_fires_is_the_guards() {
     hold_covered(&stand, "ETH", "0.4");
     stand.venue.price("ETH", "2000").unwrap();
     let fired = in_time("the stop's fill", || kept(&stand, "fill").into_iter().find(|fill| fill["side"] == "sell"));
+    // The account has been read since: that is what the end of the service compares.
+    let reads = |stand: &Stand| stand.venue.truth()["reads"]["clearinghouseState"].as_u64().unwrap_or_default();
+    let before = reads(&stand);
+    in_time("another look at the account", || (reads(&stand) >= before + 2).then_some(()));
     assert_eq!(fired["client"], "guard");
     let cause = stand.event(&fired["intent"]);
     assert!(cause["kind"] == "protect" || cause["kind"] == "flatten", "{cause}");
