@@ -11,7 +11,10 @@ use crate::venue::fill::FillId;
 
 /// Takes in the book of the last checkpoint. One without a book is of before there was one, or of a life that had just begun: it
 /// is kept from there on.
-pub(super) fn restore_checkpoint(guard: &mut Guard, record: Option<BookRecord>, at_ms: u64) {
+pub(super) fn restore_checkpoint(guard: &mut Guard, record: Option<BookRecord>, seq: u64, at_ms: u64) {
+    if record.is_some() {
+        guard.book.covered_seq = seq;
+    }
     match record {
         Some(record) => guard.book.restore(record),
         None => guard.book.begin(at_ms),
@@ -21,6 +24,10 @@ pub(super) fn restore_checkpoint(guard: &mut Guard, record: Option<BookRecord>, 
 /// Takes in an event of an earlier life.
 pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
     let book = &mut guard.book;
+    // A row counts once: those of the checkpoint's own batch are in its sums.
+    if event.seq <= book.covered_seq {
+        return;
+    }
     match &event.kind {
         Kind::Started(_) => book.begin(event.at_ms),
         Kind::Fill(fill) => {

@@ -48,7 +48,7 @@ impl Guard {
     pub fn restore_checkpoint(&mut self, checkpoint: Checkpoint) {
         checkpoint.own_nonce.into_iter().for_each(|nonce| self.own_nonces.remember(nonce));
         self.open_intents.restore_checkpointed(checkpoint.open);
-        book::restore_checkpoint(self, checkpoint.book, checkpoint.at_ms);
+        book::restore_checkpoint(self, checkpoint.book, checkpoint.seq, checkpoint.at_ms);
         for (client, nonces) in checkpoint.client_nonces {
             let window = self.windows.entry(client).or_default();
             nonces.into_iter().for_each(|nonce| window.remember(nonce));

@@ -53,6 +53,8 @@ impl RowId for TransferRecord {
 pub(crate) struct Book {
     /// From when on it is kept.
     begin_ms: Option<u64>,
+    /// The checkpoint that it was restored from has all events up to this one.
+    pub(crate) covered_seq: u64,
     pub(crate) fills: Seen<FillId>,
     pub(crate) fill_reads: Reading,
     pub(crate) fundings: Seen<FundingId>,
