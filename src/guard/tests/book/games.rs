@@ -66,6 +66,7 @@ fn a_moment(world: &mut BookWorld) {
                 _ => 0,
             };
             let lost = world.dice.roll(written + 1);
+            world.overlap = usize::try_from(world.dice.roll(12)).unwrap();
             world.die(lost);
             if world.dice.one_in(3) {
                 world.venue.now += world.dice.roll(3 * 86_400_000);

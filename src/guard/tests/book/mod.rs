@@ -137,6 +137,26 @@ fn a_book_begins_with_its_journal() {
     assert_eq!((told.len(), &told[0]["oid"], &told[0]["late"]), (1, &json!(9), &json!(true)));
 }
 
+/// A start reads the events of the last checkpoint's own batch again, which that checkpoint has in its sums.
+#[test]
+fn a_row_counts_once_that_a_checkpoint_and_its_own_batch_tell() {
+    let mut world = BookWorld::new(1, false);
+    world.venue.trade("ETH", dec!(1), dec!(100), None);
+    world.live(60);
+    world.venue.pay_funding();
+    world.venue.deposit(dec!(100));
+    world.live(70);
+    world.take_checkpoint();
+    world.overlap = 40;
+    world.die(0);
+    world.rise();
+    world.live(200);
+    assert_eq!((world.of_kind("funding").len(), world.of_kind("transfer").len()), (1, 1));
+    let last = world.of_kind("balance").into_iter().next_back().unwrap();
+    assert_eq!((&last["difference"], &last["why"]), (&json!("0"), &Value::Null), "{last}");
+    assert!(world.of_kind("error").is_empty(), "{:?}", world.of_kind("error"));
+}
+
 /// Pages go on from the last time, and everything is asked for again only seldom.
 #[test]
 fn what_is_read_and_when() {

@@ -23,6 +23,8 @@ pub(super) struct BookWorld {
     pub(super) has_feed: bool,
     /// Whether answers lack what has just happened.
     pub(super) lags: bool,
+    /// How many events before a checkpoint a start reads again: those of its own batch.
+    pub(super) overlap: usize,
     /// From when on the ledger is read.
     ledger_ms: u64,
 }
@@ -45,6 +47,7 @@ impl BookWorld {
             reads: VecDeque::new(),
             has_feed,
             lags: false,
+            overlap: 0,
             ledger_ms: 0,
         };
         world.begin();
@@ -80,7 +83,8 @@ impl BookWorld {
             self.guard.restore_checkpoint_json(checkpoint);
         });
         let covered = last.map_or(0, |(_, covered)| *covered);
-        self.journal.iter().skip(covered).for_each(|event| self.guard.restore_json(event));
+        let first = covered.saturating_sub(self.overlap);
+        self.journal.iter().skip(first).for_each(|event| self.guard.restore_json(event));
     }
 
     pub(super) fn rise(&mut self) {
