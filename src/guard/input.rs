@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::base::address::{Address, Cloid};
 use crate::venue::envelope::Envelope;
 use crate::venue::fill::Fill;
+use crate::venue::history::Page;
 use crate::venue::info::{AccountMode, ClearinghouseState, LedgerUpdate, Leverage, OpenOrder};
 use crate::venue::json::Node;
 use crate::venue::market::Universe;
@@ -78,7 +79,7 @@ pub enum Input {
     /// Fills were read for the record.
     BookFills {
         /// Those since the time asked for: the oldest, where they are too many for one answer.
-        fills: Vec<Fill>,
+        page: Page<Fill>,
         /// The time asked for, UTC ms.
         since_ms: u64,
         /// When the read began, UTC ms.
@@ -87,7 +88,7 @@ pub enum Input {
     /// Payments of funding were read for the record.
     Fundings {
         /// Those since the time asked for: the oldest, where they are too many for one answer.
-        rows: Vec<Funding>,
+        page: Page<Funding>,
         /// The time asked for, UTC ms.
         since_ms: u64,
         /// When the read began, UTC ms.

@@ -14,6 +14,15 @@ const EXPIRY_NOTICE_MS: u64 = 7 * 86_400_000;
 /// what is kept for exits is left.
 const ALLOWANCE_NEAR: u64 = 2 * KEPT;
 
+/// What the book asks for and does not get, with since when. Where the disk takes nothing that is told, not this.
+fn book_behind(guard: &Guard) -> impl Iterator<Item = (&'static str, u64)> {
+    let (book, now_ms) = (&guard.book, guard.clock.earliest_ms());
+    let is_well = guard.journal_error.is_none() && !guard.is_disk_full;
+    let reads = [("fills", &book.fill_reads), ("payments of funding", &book.funding_reads)];
+    let behind = reads.map(|(what, reads)| reads.behind_since_ms(now_ms).filter(|_| is_well).map(|ms| (what, ms)));
+    behind.into_iter().flatten()
+}
+
 /// What a person should look at although the service is well.
 pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     let mut alerts = Vec::new();
@@ -33,6 +42,11 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     }
     for (text, at_ms) in guard.book.told(guard.clock.latest_ms()) {
         named(AlertCode::BookDiffers, None, text.clone(), Some(*at_ms));
+    }
+    for (what, since_ms) in book_behind(guard) {
+        let text =
+            format!("{what} could not all be read since {since_ms} (UTC ms): the book lacks some until they are");
+        named(AlertCode::BookDiffers, Some(what.to_owned()), text, Some(since_ms));
     }
     for coin in guard.view.account.iter().flat_map(|account| account.unknown.keys()) {
         let text = format!("the position in {coin} is in no market that is known here");

@@ -15,7 +15,10 @@ use crate::guard::state::risk::equity_peaks::EquitySample;
 use crate::guard::{Command, Effects, Guard, Input, Mode, RequestBody, SendOutcome};
 use crate::record::event::KINDS;
 use crate::rules::Rules;
+use crate::venue::fill::Fill;
+use crate::venue::history::Page;
 use crate::venue::info::{AccountMode, OpenOrder};
+use crate::venue::stream::events::Funding;
 
 const EVENTS: &str = include_str!("../../../tests/data/golden_events.jsonl");
 const RISK_RECORDS: &str = include_str!("../../../tests/data/golden_risk.jsonl");
@@ -231,10 +234,11 @@ fn book(lines: &mut Lines) {
         "liquidation": {"liquidatedUser": "0xab", "markPx": "1985.0", "method": "market"}}))
     ]);
     desk.now += 5;
-    let (fills, begun_ms) = (serde_json::from_value(rows).unwrap(), desk.now);
-    lines.step(&mut desk, Input::BookFills { fills, since_ms: NOW, begun_ms });
+    let (fills, begun_ms): (Vec<Fill>, _) = (serde_json::from_value(rows).unwrap(), desk.now);
+    lines.step(&mut desk, Input::BookFills { page: Page::from(fills), since_ms: NOW, begun_ms });
     let rows = json!([{"time": NOW + 7, "coin": "ETH", "usdc": "0.005", "szi": "-0.2", "fundingRate": "0.0000125"}]);
-    lines.step(&mut desk, Input::Fundings { rows: serde_json::from_value(rows).unwrap(), since_ms: NOW, begun_ms });
+    let rows: Vec<Funding> = serde_json::from_value(rows).unwrap();
+    lines.step(&mut desk, Input::Fundings { page: Page::from(rows), since_ms: NOW, begun_ms });
     let effects = desk.read_account(begun_ms);
     lines.take(&effects);
     lines.status.push(desk.guard.checkpoint(desk.now));

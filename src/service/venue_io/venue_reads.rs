@@ -172,9 +172,9 @@ impl VenueReader {
         let (begun_ms, kind) = (now_ms(), "userFillsByTime");
         let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
         let answer = self.ask_as(Priority::EarlyRead, &question)?;
-        let fills = Vec::<Fill>::deserialize(&answer).map_err(|error| format!("{kind}: {error}"))?;
-        self.venue.charge(Priority::EarlyRead, info_extra(kind, fills.len()));
-        Ok(Some(Input::BookFills { fills, since_ms, begun_ms }))
+        let page = history::fills(&answer)?;
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
+        Ok(Some(Input::BookFills { page, since_ms, begun_ms }))
     }
 
     /// The payments of funding from `since_ms` on.
@@ -182,9 +182,9 @@ impl VenueReader {
         let (begun_ms, kind) = (now_ms(), "userFunding");
         let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
         let answer = self.ask_as(Priority::EarlyRead, &question)?;
-        let rows = history::fundings(&answer)?;
-        self.venue.charge(Priority::EarlyRead, info_extra(kind, rows.len()));
-        Ok(Some(Input::Fundings { rows, since_ms, begun_ms }))
+        let page = history::fundings(&answer)?;
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
+        Ok(Some(Input::Fundings { page, since_ms, begun_ms }))
     }
 
     /// A failure goes to the core too: a TWAP order that cannot be read cannot be ended either.

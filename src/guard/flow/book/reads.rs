@@ -8,7 +8,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::record::events::Trouble;
 use crate::venue::fill::Fill;
-use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH, FUNDINGS_A_PAGE};
+use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH, FUNDINGS_A_PAGE, Page};
 use crate::venue::stream::events::Funding;
 
 /// Reads of the same are so far apart with the whole budget, and further with less.
@@ -66,16 +66,55 @@ fn want_due(guard: &mut Guard, now_ms: u64) {
     }
 }
 
+/// What an answer shows apart from its rows.
+struct Shown {
+    /// Of the newest row, UTC ms; where there is none, the time asked for.
+    newest_ms: u64,
+    /// What of it is not for the book; empty where all of it is.
+    lacks: String,
+    /// Whether it can be all that there is: no answer with a row of a time to come is.
+    is_believed: bool,
+}
+
+fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u64, kind: &str) -> Shown {
+    let latest_ms = rows::latest_ms(step.guard);
+    let times = page.rows.iter().map(time_of).chain(page.unread.iter().filter_map(|row| row.time));
+    let newest_ms = times.filter(|time_ms| *time_ms <= latest_ms).max().unwrap_or(since_ms);
+    let ahead_ms = page.rows.iter().map(time_of).filter(|time_ms| *time_ms > latest_ms).max();
+    let lacks = match (ahead_ms, page.unread.first()) {
+        (Some(ahead_ms), _) => format!(
+            "{kind} has a row of {ahead_ms} (UTC ms), which is a time to come: what is of such a time is not in the book"
+        ),
+        (None, Some(first)) => format!(
+            "{} of {kind} cannot be read and may be missing in the book; the first, of {} (UTC ms): {}",
+            if page.unread.len() == 1 { "a row".to_owned() } else { format!("{} rows", page.unread.len()) },
+            first.time.map_or_else(|| "an unknown time".to_owned(), |time_ms| time_ms.to_string()),
+            first.why
+        ),
+        (None, None) => String::new(),
+    };
+    Shown { newest_ms, lacks, is_believed: ahead_ms.is_none() }
+}
+
 /// Takes in fills from `since_ms` on, the oldest ones where they are too many for one answer.
-pub(crate) fn on_fills_page(step: &mut Step<'_>, fills: Vec<Fill>, since_ms: u64, begun_ms: u64) {
+pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64, begun_ms: u64) {
+    let Shown { newest_ms, lacks, is_believed } = shown(step, &page, since_ms, |fill| fill.time, "userFillsByTime");
+    let is_more = page.count() >= FILLS_A_PAGE;
+    let fills = page.rows;
     let (count, first_ms) = (fills.len(), fills.iter().map(|fill| fill.time).min());
-    let newest_ms = fills.iter().map(|fill| fill.time).max().unwrap_or(since_ms);
-    let is_more = count >= FILLS_A_PAGE;
     let is_first = !step.guard.book.fill_reads.is_paging;
     let new = fills.iter().filter(|fill| !step.guard.book.fills.is_known(&fill.id())).count();
-    step.guard.book.fill_reads.on_answer(begun_ms, new, is_more);
+    if step.guard.book.fill_reads.is_news(&lacks) {
+        tell(step, lacks);
+    }
+    if is_believed {
+        step.guard.book.fill_reads.on_answer(begun_ms, new, is_more);
+    } else {
+        let now_ms = step.now_ms;
+        step.guard.book.fill_reads.on_doubt(now_ms);
+    }
     rows::on_fills_read(step, fills);
-    if step.guard.book.is_behind {
+    if step.guard.book.is_behind || !is_believed {
         return;
     }
     if is_first && is_more {
@@ -142,12 +181,20 @@ fn tell(step: &mut Step<'_>, text: String) {
 }
 
 /// Takes in payments of funding from `since_ms` on.
-pub(crate) fn on_fundings_page(step: &mut Step<'_>, rows: &[Funding], since_ms: u64, begun_ms: u64) {
-    let newest_ms = rows.iter().map(|row| row.time).max().unwrap_or(since_ms);
-    let is_more = rows.len() >= FUNDINGS_A_PAGE && newest_ms > since_ms;
-    step.guard.book.funding_reads.on_answer(begun_ms, rows.len(), is_more);
-    rows::on_fundings_told(step, rows, Told::Later);
-    if step.guard.book.is_behind {
+pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: Page<Funding>, since_ms: u64, begun_ms: u64) {
+    let Shown { newest_ms, lacks, is_believed } = shown(step, &page, since_ms, |row| row.time, "userFunding");
+    let is_more = page.count() >= FUNDINGS_A_PAGE && newest_ms > since_ms;
+    if step.guard.book.funding_reads.is_news(&lacks) {
+        tell(step, lacks);
+    }
+    if is_believed {
+        step.guard.book.funding_reads.on_answer(begun_ms, page.rows.len(), is_more);
+    } else {
+        let now_ms = step.now_ms;
+        step.guard.book.funding_reads.on_doubt(now_ms);
+    }
+    rows::on_fundings_told(step, &page.rows, Told::Later);
+    if step.guard.book.is_behind || !is_believed {
         return;
     }
     let read_ms = if is_more { newest_ms } else { shown_ms(step, begun_ms) };

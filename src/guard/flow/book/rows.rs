@@ -15,6 +15,12 @@ use std::collections::BTreeMap;
 
 /// No row is of a time further ahead of the venue's than this.
 const AHEAD_MS: u64 = 5_000;
+
+/// The last time that a row can be of.
+pub(super) fn latest_ms(guard: &Guard) -> u64 {
+    guard.clock.latest_ms().saturating_add(AHEAD_MS)
+}
+
 /// A transfer may show up in the ledger so long after its time.
 const TRANSFERS_KEPT_MS: u64 = 4 * 3_600_000;
 
@@ -37,7 +43,7 @@ impl Told {
 /// Takes in fills of the live feed; `told` says whether they have just happened. One that cannot be is none, and neither is one
 /// of a feed that is not believed: the venue is asked for them.
 pub(crate) fn on_fills_told(step: &mut Step<'_>, fills: &[Fill], told: Told) {
-    let latest_ms = step.guard.clock.latest_ms().saturating_add(AHEAD_MS);
+    let latest_ms = latest_ms(step.guard);
     let can_be = |fill: &Fill| {
         fill.px > Decimal::ZERO && fill.sz > Decimal::ZERO && fill.time <= latest_ms && fill.position_after().is_some()
     };
@@ -47,8 +53,10 @@ pub(crate) fn on_fills_told(step: &mut Step<'_>, fills: &[Fill], told: Told) {
     record_fills(step, fills.to_vec(), told);
 }
 
-/// Takes in fills that were read.
-pub(crate) fn on_fills_read(step: &mut Step<'_>, fills: Vec<Fill>) {
+/// Takes in fills that were read. None is of a time to come.
+pub(crate) fn on_fills_read(step: &mut Step<'_>, mut fills: Vec<Fill>) {
+    let latest_ms = latest_ms(step.guard);
+    fills.retain(|fill| fill.time <= latest_ms);
     record_fills(step, fills, Told::Later);
 }
 
@@ -123,10 +131,12 @@ fn fill_event(guard: &Guard, fill: &Fill, late: bool) -> money::Fill {
 
 /// Takes in payments of funding.
 pub(crate) fn on_fundings_told(step: &mut Step<'_>, rows: &[Funding], told: Told) {
-    if told == Told::Live && !step.guard.feed.is_trusted(step.now_ms) {
+    let latest_ms = latest_ms(step.guard);
+    let is_believed = step.guard.feed.is_trusted(step.now_ms) && rows.iter().all(|row| row.time <= latest_ms);
+    if told == Told::Live && !is_believed {
         return step.guard.book.funding_reads.want(step.now_ms);
     }
-    let mut rows: Vec<&Funding> = rows.iter().collect();
+    let mut rows: Vec<&Funding> = rows.iter().filter(|row| row.time <= latest_ms).collect();
     rows.sort_by_key(|row| row.time);
     for row in rows {
         let id = FundingId { time: row.time, coin: row.coin.clone() };

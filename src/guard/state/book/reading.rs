@@ -2,6 +2,10 @@
 
 /// A question that was asked so long ago is asked again: whoever had it may have lost it.
 const LOST_MS: u64 = 300_000;
+/// An answer that is not believed is asked for again so long after.
+const DOUBTED_MS: u64 = 60_000;
+/// What is wanted for so long and not read is told of.
+const BEHIND_MS: u64 = 900_000;
 
 /// The reads of one kind of rows.
 #[derive(Debug, Default)]
@@ -16,12 +20,17 @@ pub(crate) struct Reading {
     pub(crate) shown: usize,
     /// An answer had more to come.
     pub(crate) is_paging: bool,
+    /// Since when something is wanted that was not read since.
+    open_since_ms: Option<u64>,
+    /// What was told last of rows that are not in the book.
+    told: String,
 }
 
 impl Reading {
     /// Wants one, not before this time.
     pub(crate) fn want(&mut self, from_ms: u64) {
         self.wanted_ms = Some(self.wanted_ms.map_or(from_ms, |wanted_ms| wanted_ms.min(from_ms)));
+        self.open_since_ms.get_or_insert(from_ms);
     }
 
     /// Wants one, where none is wanted or under way.
@@ -58,7 +67,26 @@ impl Reading {
         (self.asked_ms, self.is_paging) = (None, is_more);
         if !is_more {
             self.read_ms = self.read_ms.max(Some(begun_ms));
+            self.open_since_ms = None;
         }
+    }
+
+    /// Takes note of an answer that is not believed: nothing is known to be all there is.
+    pub(crate) fn on_doubt(&mut self, now_ms: u64) {
+        self.asked_ms = None;
+        self.want(now_ms.saturating_add(DOUBTED_MS));
+    }
+
+    /// Since when something is wanted, where that is too long.
+    pub(crate) fn behind_since_ms(&self, now_ms: u64) -> Option<u64> {
+        self.open_since_ms.filter(|since_ms| now_ms.saturating_sub(*since_ms) >= BEHIND_MS)
+    }
+
+    /// Whether this was not what was told last of an answer's rows; nothing is told of an answer that is whole.
+    pub(crate) fn is_news(&mut self, text: &str) -> bool {
+        let is_news = !text.is_empty() && self.told != text;
+        text.clone_into(&mut self.told);
+        is_news
     }
 
     /// Whether all there is was read at a time from then on.
@@ -92,5 +120,28 @@ mod tests {
         assert!(reading.is_open(lost_ms - 1) && !reading.is_open(lost_ms));
         reading.want_once(lost_ms);
         assert!(reading.begin(lost_ms, 10));
+    }
+
+    #[test]
+    fn what_is_not_read_for_long_is_behind() {
+        let mut reading = Reading::default();
+        assert_eq!(reading.behind_since_ms(u64::MAX), None);
+        reading.want(7);
+        assert!(reading.begin(7, 10));
+        reading.on_answer(8, 2_000, true);
+        reading.want(9);
+        reading.on_doubt(10);
+        assert!(!reading.begin(10 + DOUBTED_MS - 1, 10) && reading.is_open(10));
+        assert_eq!(reading.behind_since_ms(6 + BEHIND_MS), None);
+        assert_eq!(reading.behind_since_ms(7 + BEHIND_MS), Some(7));
+        reading.on_answer(11, 0, false);
+        assert_eq!(reading.behind_since_ms(u64::MAX), None);
+    }
+
+    #[test]
+    fn the_same_is_told_once_and_again_after_an_answer_that_was_whole() {
+        let mut reading = Reading::default();
+        let told = ["one", "one", "two", "", "two"].map(|text| reading.is_news(text));
+        assert_eq!(told, [true, false, true, false, true]);
     }
 }

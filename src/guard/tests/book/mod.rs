@@ -1,5 +1,6 @@
 //! The book of money: each row once, with its cause.
 
+mod answers;
 mod games;
 mod openings;
 mod purses;
@@ -12,6 +13,8 @@ use serde_json::{Value, json};
 use super::fixture::*;
 use crate::guard::{Command, Effects, Guard, Input, Mode, Read};
 use crate::venue::action::Action;
+use crate::venue::fill::Fill;
+use crate::venue::history::Page;
 use world::BookWorld;
 
 fn of(effects: &Effects, kind: &str) -> Vec<Value> {
@@ -29,8 +32,8 @@ fn told(desk: &mut Desk, oid: u64, cloid: Option<&str>) -> Value {
 }
 
 fn told_row(desk: &mut Desk, row: Value) -> Value {
-    let fills = serde_json::from_value(json!([row])).unwrap();
-    let effects = desk.step(Input::BookFills { fills, since_ms: 0, begun_ms: desk.now });
+    let fills: Vec<Fill> = serde_json::from_value(json!([row])).unwrap();
+    let effects = desk.step(Input::BookFills { page: Page::from(fills), since_ms: 0, begun_ms: desk.now });
     of(&effects, "fill").pop().unwrap()
 }
 
@@ -104,8 +107,8 @@ fn rows_wait_for_the_disk() {
     let mut desk = Desk::live();
     let row = fill(&desk, 9, None);
     let page = |desk: &mut Desk| {
-        let fills = serde_json::from_value(json!([row])).unwrap();
-        let effects = desk.step(Input::BookFills { fills, since_ms: 0, begun_ms: desk.now });
+        let fills: Vec<Fill> = serde_json::from_value(json!([row])).unwrap();
+        let effects = desk.step(Input::BookFills { page: Page::from(fills), since_ms: 0, begun_ms: desk.now });
         of(&effects, "fill").len()
     };
     desk.step(Input::Tick);
@@ -131,9 +134,9 @@ fn a_book_begins_with_its_journal() {
     let mut guard = Guard::new(desk.guard.config.clone(), 3);
     guard.restore_checkpoint_json(&checkpoint);
     let mut next = Desk::begin(guard, desk.now + 90_000);
-    let fills = serde_json::from_value(json!([before, while_away])).unwrap();
+    let fills: Vec<Fill> = serde_json::from_value(json!([before, while_away])).unwrap();
     let begun_ms = next.now;
-    let told = of(&next.step(Input::BookFills { fills, since_ms: 0, begun_ms }), "fill");
+    let told = of(&next.step(Input::BookFills { page: Page::from(fills), since_ms: 0, begun_ms }), "fill");
     assert_eq!((told.len(), &told[0]["oid"], &told[0]["late"]), (1, &json!(9), &json!(true)));
 }
 

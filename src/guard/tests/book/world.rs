@@ -6,7 +6,8 @@ use super::venue::{BookVenue, frame};
 use crate::guard::feed_news::FeedNews;
 use crate::guard::{Command, Config, Effects, Guard, Input, Mode, Read};
 use crate::rules::Rules;
-use crate::venue::history::fundings;
+use crate::venue::fill::Fill;
+use crate::venue::history::{Page, fundings};
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, ledger_updates};
 use crate::venue::stream::topic::{AccountFeed, Topic};
 use serde_json::{Value, json};
@@ -142,12 +143,12 @@ impl BookWorld {
         self.venue.lag_ms = if self.lags { self.dice.roll(6_000) } else { 0 };
         let input = match read {
             Read::BookFills { since_ms } => {
-                let fills = serde_json::from_value(self.venue.fills_by_time(since_ms)).unwrap();
-                Input::BookFills { fills, since_ms, begun_ms }
+                let fills: Vec<Fill> = serde_json::from_value(self.venue.fills_by_time(since_ms)).unwrap();
+                Input::BookFills { page: Page::from(fills), since_ms, begun_ms }
             }
             Read::Fundings { since_ms } => {
-                let rows = fundings(&self.venue.funding_rows(since_ms)).unwrap();
-                Input::Fundings { rows, since_ms, begun_ms }
+                let page = fundings(&self.venue.funding_rows(since_ms)).unwrap();
+                Input::Fundings { page, since_ms, begun_ms }
             }
             Read::LedgerSoon { since_ms } => return self.read_ledger(since_ms),
             read => panic!("{read:?}"),
