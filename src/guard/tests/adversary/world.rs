@@ -322,7 +322,7 @@ impl World {
     }
 }
 
-fn begun_ms(read: &Input) -> u64 {
+pub(super) fn begun_ms(read: &Input) -> u64 {
     match read {
         Input::Account { begun_ms, .. } | Input::Orders { begun_ms, .. } => *begun_ms,
         _ => 0,
