@@ -88,7 +88,8 @@ impl World {
         // One a little too large is the close that it is, where nothing else could close the position first.
         let beyond = (order.size - opposite) * self.venue.books.mid(coin);
         let read_ms = self.told.account_ms.min(self.told.orders_ms);
-        let is_plain = self.nature.trouble == Trouble::None && read_ms > self.told.heard_ms;
+        let is_told = read_ms > self.told.heard_ms && self.told.account_ms > self.told.missed_ms;
+        let is_plain = self.nature.trouble == Trouble::None && is_told;
         let is_alone =
             is_plain && self.told.is_all() && !self.venue.books.orders.values().any(|other| !other.is_trigger);
         let size = order.size.min(opposite);
