@@ -211,8 +211,9 @@ impl VenueReader {
         Ok(Some(Input::ApiWalletValidUntil(info::valid_until_ms(&answer, api_wallet))))
     }
 
+    /// What became of an order. Until that is known it counts against what its client may open.
     pub(super) fn order_status(&self, cloid: Cloid) -> Result<Value, String> {
-        self.ask_as(Priority::EarlyRead, &json!({"type": "orderStatus", "user": self.account, "oid": cloid}))
+        self.ask_in_time(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}), Claim::Called)
     }
 
     /// A market's leverage setting, and its mark.
