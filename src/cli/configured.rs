@@ -24,8 +24,12 @@ pub(super) fn configured(home: &Home) -> Result<Config, Refusal> {
 /// Where the service that runs on this home listens, as it left word; none where none runs, or that cannot be seen. The
 /// config may have changed since its start, and a flag may have named another address.
 pub(super) fn running(home: &Home) -> Option<SocketAddr> {
-    KillWatch::is_watched(&home.kill_file()).filter(|is_watched| *is_watched)?;
-    left(home)
+    is_running(home).then(|| left(home)).flatten()
+}
+
+/// Whether a service is seen to run on this home.
+pub(super) fn is_running(home: &Home) -> bool {
+    KillWatch::is_watched(&home.kill_file()) == Some(true)
 }
 
 /// Where the last service of this home said that it listens.
