@@ -56,7 +56,7 @@ mod tests {
 
     fn lines(count: usize, length: usize) -> impl Iterator<Item = Read> + Send {
         (0..count).map(move |number| {
-            let text = format!("{number:length$}");
+            let text = format!("{number}{}", "x".repeat(length));
             Ok(ChainedLine { text, is_chained: number % 2 == 0 })
         })
     }
