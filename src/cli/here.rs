@@ -44,7 +44,7 @@ const NAME: &str = "svc-guard ";
 
 /// Adds a command, with the flags behind the program's name wherever it is called, and nowhere else: not in a path.
 fn push_command(text: &mut String, command: &str, flags: &str) {
-    let (mut is_quoted, mut is_word, mut rest) = (false, true, command);
+    let (mut is_quoted, mut is_escaped, mut is_word, mut rest) = (false, false, true, command);
     while let Some(letter) = rest.chars().next() {
         let called = rest.strip_prefix(NAME).filter(|_| is_word && !is_quoted);
         if let Some(behind) =
@@ -54,7 +54,8 @@ fn push_command(text: &mut String, command: &str, flags: &str) {
             rest = behind;
             continue;
         }
-        is_quoted ^= letter == '\'';
+        is_quoted ^= letter == '\'' && !is_escaped;
+        is_escaped = letter == '\\' && !is_quoted && !is_escaped;
         is_word = letter == ' ';
         text.push(letter);
         rest = rest.get(letter.len_utf8()..).unwrap_or_default();
@@ -121,6 +122,7 @@ mod tests {
                 "/x`z.toml is not there; `svc-guard init` makes one",
                 "/x`z.toml is not there; `svc-guard --home /x init` makes one",
             ),
+            (r"`chmod go-w '/it'\''s svc-guard x'`", r"`chmod go-w '/it'\''s svc-guard x'`"),
             ("`systemctl stop svc-guard && true`", "`systemctl stop svc-guard && true`"),
             (
                 "`a '/svc-guard b' - | svc-guard run < '/svc-guard c'`",

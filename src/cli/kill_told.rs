@@ -10,7 +10,7 @@ use super::{environment, local_http};
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::guard::AlertCode;
-use crate::home::{Home, SERVICE_HOME, local_url};
+use crate::home::{Home, SERVICE_HOME, base_url};
 use crate::record::status::Status;
 
 /// Between two questions.
@@ -33,7 +33,7 @@ impl Watcher {
         let left = left_address(home);
         let named = environment::listen(None).ok().flatten();
         let config = configured(home).ok().map(|config| config.listen);
-        let mut urls: Vec<String> = [left, named, config].into_iter().flatten().map(local_url).collect();
+        let mut urls: Vec<String> = [left, named, config].into_iter().flatten().filter_map(base_url).collect();
         urls.dedup();
         Self { urls, file: home.kill_file().path().to_owned(), begun: Instant::now() }
     }
@@ -128,6 +128,7 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+    use crate::home::local_url;
 
     #[test]
     fn every_address_that_was_asked_is_named_and_the_whole_wait_is_counted() {

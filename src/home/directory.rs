@@ -217,6 +217,7 @@ impl Home {
     fn metadata(&self) -> Result<fs::Metadata, HomeError> {
         match fs::metadata(&self.dir) {
             Ok(metadata) if metadata.is_dir() => Ok(metadata),
+            Ok(metadata) if metadata.is_file() => Err(HomeError::AFile(self.dir.clone())),
             Ok(_) => Err(HomeError::NotADirectory(self.dir.clone())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(HomeError::Missing(self.dir.clone())),
             Err(error) => Err(HomeError::Io("look at", self.dir.clone(), error)),
