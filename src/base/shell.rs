@@ -1,4 +1,4 @@
-//! What stands in a command that a person is told to type.
+//! Words of a command that a person is told to type.
 
 use std::path::Path;
 

@@ -128,6 +128,7 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+    use crate::base::address::Address;
     use crate::home::local_url;
 
     #[test]
@@ -154,7 +155,10 @@ mod tests {
         let alerts =
             [(AlertCode::PositionUnknown, "FOO"), (AlertCode::Dust, "ETH"), (AlertCode::PositionUnknown, "BAR")];
         let alerts = alerts.map(|(code, coin)| alert(code, coin));
-        let status: Status = serde_json::from_value(serde_json::json!({"alerts": alerts})).unwrap();
+        let status: Status = serde_json::from_value(serde_json::json!({
+            "schema": 1, "mode": "testnet", "account": Address([1; 20]), "alerts": alerts,
+        }))
+        .unwrap();
         assert_eq!(left(&status), "2 positions, 0 orders");
     }
 }

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 
 use super::equity::At;
 use super::figures::{Figures, OTHERS};
-use super::noted::Recorded;
 use super::question::By;
 use super::sum::Sum;
 use crate::base::day::day_of;
@@ -72,6 +71,15 @@ impl Cell {
         let is_formula = matches!(self, Cell::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
         format!("\"{}{}\"", if is_formula { "'" } else { "" }, text.replace('"', "\"\""))
     }
+}
+
+/// What was recorded of some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Recorded {
+    /// Whether the journal was written in it.
+    pub(super) journal: bool,
+    /// Whether the book was kept in it.
+    pub(super) book: bool,
 }
 
 /// A cell and its name; cells of a group stand together in JSON.

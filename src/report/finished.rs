@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::cells::{Cell, Columns, Named, csv, object};
+use super::cells::{Cell, Columns, Named, Recorded, csv, object};
 use super::figures::Figures;
-use super::noted::{Noted, Recorded};
+use super::noted::Noted;
 use super::question::{By, Question};
 use super::table;
 use crate::base::day::{Day, start_ms};

@@ -1,8 +1,8 @@
-//! What the lines show beside the figures: from when to when they tell, and which of them are not as they were written.
+//! The lines themselves: from when to when they tell, and which of them are not as they were written.
 
 use serde_json::{Map, Value};
 
-use super::cells::utc;
+use super::cells::{Recorded, utc};
 use super::line::Head;
 use super::question::Question;
 use crate::base::day::day_of;
@@ -28,15 +28,6 @@ pub(super) struct Noted {
     changed: u64,
     /// Lines that stand twice, or behind a later one.
     doubled: u64,
-}
-
-/// What was recorded of some time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Recorded {
-    /// Whether the journal was written in it.
-    pub(super) journal: bool,
-    /// Whether the book was kept in it.
-    pub(super) book: bool,
 }
 
 impl Noted {

@@ -120,7 +120,7 @@ fn a_command_that_is_named_can_be_typed() {
     // Paper mode has no key to replace, and refuses to.
     assert!(!text(&place.run(&init(&[])).stderr).contains("key replace"));
     succeeded(&place.run(&["config", "set", "--help"]));
-    place.write_config(&place.config().replace("mode = \"paper\"", "mode = \"testnet\""));
+    place.write_config(&place.config().replace("\"paper\"", "\"testnet\"").replace("\"mainnet\"", "\"testnet\""));
     place.refuses(&init(&[]), "key replace --key-stdin < FILE`");
     place.refuses(&["mcp"], "client add --out FILE`");
     let file = place.path("nofile").display().to_string();
@@ -136,7 +136,7 @@ fn what_is_not_there_is_said_not_to_be() {
     place.refuses(&["client", "add", "--out", &out], &format!("there is no folder {}", place.path("nodir").display()));
     let file = home.join("guard.toml").display().to_string();
     let said = bare(&["--home", &file, "check-config"]).output().unwrap();
-    refused(&said, &format!("{file} is no folder"));
+    refused(&said, &format!("{file} is a file, and a home is the folder that one is in"));
 }
 
 #[test]

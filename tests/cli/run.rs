@@ -76,7 +76,8 @@ fn a_guard_whose_port_was_chosen_is_found() {
         left.exists()
     });
     assert!(is_there);
-    let output = place.run(&["mcp", "--read-only"]);
+    let home = place.home().display().to_string();
+    let output = place.run(&["--home", &home, "mcp", "--read-only"]);
     succeeded(&output);
     assert!(!text(&output.stderr).contains("was not reached"), "{}", text(&output.stderr));
 }

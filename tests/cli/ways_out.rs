@@ -121,8 +121,9 @@ fn a_listen_address_says_what_it_means() {
     let target = "[[target]]\nname = 'x'\nform = 'json'\nurl = 'http://127.0.0.1:9'\n";
     for words in [&["mcp", "--read-only"][..], &["notify"]] {
         fs::write(place.home().join("notify.toml"), target).unwrap();
-        place.refuses(words, "where the guard answers is not known: its config says 127.0.0.1:0");
-        place.refuses(words, &way);
+        let words = [&["--home", place.home().to_str().unwrap()], words].concat();
+        place.refuses(&words, "where the guard answers is not known: its config says 127.0.0.1:0");
+        place.refuses(&words, &way);
     }
     for open in ["0.0.0.0:25114", "[::]:25114", "192.0.2.1:25114"] {
         let said = set(open);

@@ -1,4 +1,4 @@
-//! What a report does not know, and lines that are not as they were written.
+//! Times of which a report knows nothing, and lines that are not as they were written.
 
 use serde_json::{Value, json};
 
