@@ -117,11 +117,12 @@ fn a_listen_address_says_what_it_means() {
             "{said}"
         );
     }
-    let way = format!("`svc-guard --home {} config set listen 127.0.0.1:8547`", place.home().display());
+    let home = place.home().display().to_string();
+    let way = format!("`svc-guard --home {home} config set listen 127.0.0.1:8547`");
     let target = "[[target]]\nname = 'x'\nform = 'json'\nurl = 'http://127.0.0.1:9'\n";
     for words in [&["mcp", "--read-only"][..], &["notify"]] {
         fs::write(place.home().join("notify.toml"), target).unwrap();
-        let words = [&["--home", place.home().to_str().unwrap()], words].concat();
+        let words = [&["--home", home.as_str()], words].concat();
         place.refuses(&words, "where the guard answers is not known: its config says 127.0.0.1:0");
         place.refuses(&words, &way);
     }
