@@ -34,7 +34,7 @@ pub(super) struct ShowArgs {
 
 /// Starts a risk journal at the account's equity now.
 pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
-    let config = config_of(args, home)?;
+    let config = config_of("journal-init", args, home)?;
     let dir = home.journal_dir(args.mode, config.account);
     // Said before the venue is asked; the file itself is made so that it never replaces one.
     if read_risk(&dir).is_ok() {
@@ -63,7 +63,7 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
 
 /// Clears a drawdown halt: the peak starts anew at the account's equity now.
 pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
-    let config = config_of(args, home)?;
+    let config = config_of("journal-resume", args, home)?;
     let owner = crate::service::journal_owner(&config);
     let options = Options { fallback: config.journal_fallback.clone(), owner, ..Options::default() };
     let dir = home.journal_dir(args.mode, config.account);
@@ -108,14 +108,18 @@ fn days_loss(config: &Config, records: &[String], equity: Decimal, today: Day) -
 }
 
 /// The config, if it is of this mode and its owner asks; on mainnet with a person's confirmation.
-fn config_of(args: &ChangeArgs, home: &Home) -> Result<Config, Refusal> {
+fn config_of(command: &str, args: &ChangeArgs, home: &Home) -> Result<Config, Refusal> {
     let config = configured(home)?;
     home.require_own().map_err(Refusal::Home)?;
     if args.note.trim().is_empty() {
         return Err(Refusal::Flags("--note must say why; it is written into the journal"));
     }
     if args.mode != config.mode {
-        return Err(Refusal::Given(format!("--mode {} is not the config's mode, {}", args.mode, config.mode)));
+        let (asked, own) = (args.mode, config.mode);
+        return Err(Refusal::Given(format!(
+            "--mode {asked} is not the config's mode, {own}; `svc-guard {command} --mode {own} --note TEXT` is for that one, and \
+             --home DIR names another home"
+        )));
     }
     if args.mode == Mode::Mainnet {
         mainnet::check_confirmed(&config)?;

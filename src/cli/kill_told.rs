@@ -9,7 +9,8 @@ use super::configured::{configured, left as left_address};
 use super::{environment, local_http};
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
-use crate::home::{Home, SERVICE_HOME, local_url};
+use crate::guard::AlertCode;
+use crate::home::{Home, SERVICE_HOME, base_url};
 use crate::record::status::Status;
 
 /// Between two questions.
@@ -32,7 +33,7 @@ impl Watcher {
         let left = left_address(home);
         let named = environment::listen(None).ok().flatten();
         let config = configured(home).ok().map(|config| config.listen);
-        let mut urls: Vec<String> = [left, named, config].into_iter().flatten().map(local_url).collect();
+        let mut urls: Vec<String> = [left, named, config].into_iter().flatten().filter_map(base_url).collect();
         urls.dedup();
         Self { urls, file: home.kill_file().path().to_owned(), begun: Instant::now() }
     }
@@ -89,12 +90,19 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one == other || (folder(one).is_some() && folder(one) == folder(other) && one.file_name() == other.file_name())
 }
 
+/// How many positions are held: those that the guard lists, and those in markets that it does not know, of each of which an
+/// alert tells.
+fn held(status: &Status) -> usize {
+    let unknown = status.alerts.iter().filter(|alert| alert.code == AlertCode::PositionUnknown.as_str());
+    status.positions.len().saturating_add(unknown.count())
+}
+
 /// What is held and what rests, as many as there are, and the TWAP orders that are known to run.
 pub(super) fn left(status: &Status) -> String {
     let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let twaps = status.closing.and_then(|closing| closing.twaps).filter(|count| *count > 0);
     let twaps = twaps.map_or_else(String::new, |count| format!(", {}", many(count, "TWAP order")));
-    format!("{}, {}{twaps}", many(status.positions.len(), "position"), many(status.open_orders.len(), "order"))
+    format!("{}, {}{twaps}", many(held(status), "position"), many(status.open_orders.len(), "order"))
 }
 
 /// What keeps a guard that shows nothing held and nothing resting from calling it flat.
@@ -120,6 +128,8 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+    use crate::base::address::Address;
+    use crate::home::local_url;
 
     #[test]
     fn every_address_that_was_asked_is_named_and_the_whole_wait_is_counted() {
@@ -136,5 +146,19 @@ mod tests {
         assert_eq!(watcher.rest(Duration::from_secs(2)), Duration::ZERO);
         let nowhere = Watcher { urls: Vec::new(), file, begun };
         assert!(nowhere.until(Duration::ZERO, |_| true).unwrap_err().contains("neither its address"));
+    }
+
+    #[test]
+    fn positions_in_markets_that_are_not_known_count_too() {
+        let alert =
+            |code: AlertCode, coin: &str| serde_json::json!({"code": code.as_str(), "about": coin, "text": coin});
+        let alerts =
+            [(AlertCode::PositionUnknown, "FOO"), (AlertCode::Dust, "ETH"), (AlertCode::PositionUnknown, "BAR")];
+        let alerts = alerts.map(|(code, coin)| alert(code, coin));
+        let status: Status = serde_json::from_value(serde_json::json!({
+            "schema": 1, "mode": "testnet", "account": Address([1; 20]), "alerts": alerts,
+        }))
+        .unwrap();
+        assert_eq!(left(&status), "2 positions, 0 orders");
     }
 }

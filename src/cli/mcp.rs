@@ -3,14 +3,16 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use super::configured::loaded;
 use super::output::say;
 use super::refusal::Refusal;
-use super::{here, key_stdin, values};
+use super::{key_stdin, reached, values};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
-use crate::home::{Home, KeyFileError, LoadedConfig, in_container, load, local_url, parse_address, read_key_file};
+use crate::base::shell::word;
+use crate::home::{Home, KeyFileError, LoadedConfig, in_container, parse_address, read_key_file};
 use crate::mcp::{GuardUrl, Key, Options, OwnerRules, RuleInWords, run as serve};
 use crate::rules::{Described, Markets, Rules};
 
@@ -59,8 +61,8 @@ fn guard_url(named: Option<&str>, home: &Home) -> Result<GuardUrl, Refusal> {
     let url = match named {
         Some(url) => url.to_owned(),
         None if !home.config_file().exists() => DEFAULT_URL.to_owned(),
-        None => match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
-            LoadedConfig::SetUp(config) => local_url(config.listen),
+        None => match loaded(home)? {
+            LoadedConfig::SetUp(config) => reached::guard_url(home, config.listen)?,
             LoadedConfig::NotSetUp(_) => DEFAULT_URL.to_owned(),
         },
     };
@@ -89,7 +91,7 @@ fn refused(error: KeyFileError) -> Refusal {
         KeyFileError::File(FileError { path, why: Why::Missing }) => Refusal::Given(format!(
             "{} does not exist; `svc-guard client add --out {}` writes a new client key there",
             path.display(),
-            here::word(&path)
+            word(&path)
         )),
         error => Refusal::Key(error),
     }

@@ -32,6 +32,8 @@ mod notify;
 mod one_rule;
 mod output;
 mod pair;
+mod reached;
+mod read_ahead;
 mod refusal;
 mod renamed_commands;
 mod report;

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use super::configured::running;
+use super::environment;
 use super::output::{print, say};
+use super::reached::{CHOSEN, guard_url, way_to_a_port};
 use super::refusal::Refusal;
-use super::{environment, here};
 use crate::base::files::{FileError, Why, read_trusted};
 use crate::base::log_line::Reader;
+use crate::base::shell::word;
 use crate::guard::Code;
-use crate::home::{Home, LoadedConfig, in_container, load, local_url};
+use crate::home::{Config as Guard, Home, LoadedConfig, base_url, in_container, load, local_url};
 use crate::journal::read_events;
 use crate::notify::{Config, Options, Past, run as tell, trial};
 use crate::record::event::Event;
@@ -62,7 +64,7 @@ impl RunArgs {
     fn typed(&self) -> String {
         let named = [("--file", &self.file), ("--state", &self.state), ("--journal", &self.journal)].into_iter();
         let named = named.filter_map(|(flag, path)| Some((flag, std::path::absolute(path.as_ref()?).ok()?)));
-        named.map(|(flag, path)| format!(" {flag} {}", here::word(&path))).collect()
+        named.map(|(flag, path)| format!(" {flag} {}", word(&path))).collect()
     }
 }
 
@@ -81,21 +83,14 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         Ok(LoadedConfig::SetUp(guard)) => Some(guard),
         _ => None,
     };
-    let set_up = guard.as_ref().map(|guard| local_url(guard.listen));
-    let url_named = own.guard_url.or_else(|| config.guard.clone());
-    if let (None, Some(later), Some(now)) = (&url_named, &set_up, running(home).map(local_url))
-        && now != *later
-    {
-        say(&format!(
-            "the guard that runs on this home listens on {now}, and its config says {later}, where it is told of from its \
-             next start on; `svc-guard notify{typed} --guard-url {now}` tells of it now"
-        ));
-    }
-    let url = url_named.or(set_up);
+    let url = match own.guard_url.clone().or_else(|| config.guard.clone()) {
+        Some(named) => named,
+        None => url(guard.as_deref(), home, &typed)?,
+    };
     let named = own.journal.is_some();
     let journal = own.journal.or_else(|| guard.map(|guard| home.journal_dir(guard.mode, guard.account)));
     let options = Options {
-        guard: url.unwrap_or_else(|| DEFAULT_URL.to_owned()),
+        guard: url,
         state: own.state.unwrap_or_else(|| home.dir().join("notify")),
         credentials: environment::credentials(),
         in_container: in_container()?,
@@ -104,6 +99,26 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         config,
     };
     tell(options).map_err(Refusal::Notify)
+}
+
+/// Where the guard of this home answers, and a word where that is not so for good.
+fn url(guard: Option<&Guard>, home: &Home, typed: &str) -> Result<String, Refusal> {
+    let Some(guard) = guard else { return Ok(DEFAULT_URL.to_owned()) };
+    let url = guard_url(home, guard.listen)?;
+    match (base_url(guard.listen), running(home).map(local_url)) {
+        (None, _) => say(&format!(
+            "the guard that runs on this home listens on {url} until it ends: its config says {}, so {CHOSEN}; after its next \
+             start `svc-guard notify{typed}` has to be started again, or {}",
+            guard.listen,
+            way_to_a_port(guard.listen)
+        )),
+        (Some(later), Some(now)) if now != later => say(&format!(
+            "the guard that runs on this home listens on {now}, and its config says {later}, where it is told of from its \
+             next start on; `svc-guard notify{typed} --guard-url {now}` tells of it now"
+        )),
+        _ => {}
+    }
+    Ok(url)
 }
 
 /// The file that says whom to tell.

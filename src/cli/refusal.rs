@@ -1,15 +1,17 @@
 //! Why a command refuses: one reason, with the way out.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::here;
 use super::mainnet_gap::MainnetGap;
+use super::reached;
 use super::rules_place::Place;
 use crate::base::address::Address;
 use crate::base::files::FileError;
 use crate::base::mode::Mode;
+use crate::base::shell::word;
 use crate::home::{CREDENTIAL, ConfigError, HomeError, KeyFileError};
 use crate::journal::{JournalError, OpenError};
 use crate::mcp::UrlError;
@@ -28,12 +30,12 @@ pub(super) enum Refusal {
     Config(ConfigError),
     /// The rules cannot be used.
     #[error("{0}: {1}")]
-    Rules(&'static str, RulesError),
+    Rules(String, RulesError),
     /// What is given for rules is no code (what it is, where).
     #[error(
         "{name}: {0:?} is no code, which starts with sr1_; a file with a table of rules is given with an @ before it: {file}",
         name = .1.name(),
-        file = .1.with(&format!("@{}", .0))
+        file = .1.with(&format!("@{}", word(Path::new(.0))))
     )]
     NoCode(String, Place),
     /// A file cannot be used.
@@ -93,12 +95,17 @@ pub(super) enum Refusal {
     /// There is no set-up yet.
     #[error("{0} {why}; `svc-guard init` makes one, --home DIR names another home", why = no_set_up(.0))]
     NotSetUp(PathBuf),
-    /// There is a set-up already.
+    /// There is a set-up already (where, its mode).
     #[error(
-        "{0} holds a set-up already; `svc-guard config set` changes one value of it, `svc-guard key replace --key-stdin < FILE` \
-         the key, and --force sets up anew over it, with a new client key"
+        "{0} holds a set-up already; `svc-guard config set --help` tells how one value of it is changed{key}, and --force sets \
+         up anew over it, with a new client key", key = of_key(*.1)
     )]
-    SetUpAlready(PathBuf),
+    SetUpAlready(PathBuf, Mode),
+    /// Another command changed the config meanwhile.
+    #[error(
+        "{0} was changed by another command meanwhile, and nothing was set up; look at it with `svc-guard check-config`"
+    )]
+    ChangedMeanwhile(PathBuf),
     /// A file that the set-up would write stands there already.
     #[error("{0} stands there already; move it away, or --force keeps it aside under another name")]
     KeyStands(PathBuf),
@@ -166,8 +173,8 @@ pub(super) enum Refusal {
     /// The key is sealed, and cannot be opened here (the file, the mode, why).
     #[error(
         "the API wallet's key is sealed for this host and cannot be opened: {2}; root opens it with `systemd-creds decrypt \
-         --name={credential} {0} - | svc-guard run --network {1} --key-stdin`",
-        credential = CREDENTIAL
+         --name={credential} {file} - | svc-guard run --network {1} --key-stdin`",
+        credential = CREDENTIAL, file = word(.0)
     )]
     Sealed(PathBuf, Mode, String),
     /// The kill switch could not be pulled.
@@ -190,6 +197,13 @@ pub(super) enum Refusal {
     /// The service is not healthy, or not there.
     #[error("{0}")]
     Unhealthy(String),
+    /// The system chooses the guard's port at its start, and none is seen to run (its listen address).
+    #[error(
+        "where the guard answers is not known: its config says {0}, so {chosen}, and none is seen to run on this home; start \
+         it, name it with --guard-url http://HOST:PORT, or {way}",
+        chosen = reached::CHOSEN, way = reached::way_to_a_port(*.0)
+    )]
+    PortUnknown(SocketAddr),
     /// A guard's URL that the MCP server does not call (the URL, why).
     #[error("--guard-url {0:?} {1}")]
     GuardUrl(String, UrlError),
@@ -232,11 +246,16 @@ fn no_set_up(config: &Path) -> &'static str {
     if config.exists() { "holds no set-up" } else { "does not exist" }
 }
 
+/// How the key of a set-up is changed, where its mode has one.
+fn of_key(mode: Mode) -> &'static str {
+    if mode == Mode::Paper { "" } else { ", `svc-guard key replace --key-stdin < FILE` changes the key" }
+}
+
 /// How to pull the switch of a guard that runs.
 fn running(home: Option<&Path>) -> String {
     match home {
         Some(home) => {
-            let home = here::word(home);
+            let home = word(home);
             format!("A guard runs on {home}: `svc-guard --home {home} kill --reason TEXT` kills that one")
         }
         None => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),

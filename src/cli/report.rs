@@ -6,13 +6,15 @@ use std::path::Path;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::configured::configured;
+use super::configured::{configured, is_running};
 use super::output::say;
+use super::read_ahead::{self, Read};
 use super::refusal::Refusal;
 use super::values;
+use crate::base::clock::now_ms;
 use crate::base::day::{Day, NotADay};
 use crate::base::mode::Mode;
-use crate::home::Home;
+use crate::home::{Config, Home};
 use crate::journal::{OpenError, read_days};
 use crate::report::{By, FillLine, Finished, Question, Report};
 
@@ -64,7 +66,7 @@ fn day(text: &str) -> Result<Day, String> {
 
 /// Prints the report.
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
-    let account = configured(home)?.account;
+    let Config { account, mode: own_mode, .. } = configured(home)?;
     let by = args.by.as_deref().and_then(By::named).unwrap_or_default();
     let (mode, account_name) = (args.mode.name().to_owned(), account.to_string());
     let question = Question { mode, account: account_name, from: args.from, to: args.to, by };
@@ -77,22 +79,19 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     let read_from = question.read_from();
     let mut report = Report::new(question);
-    for line in lines(&dir, read_from, args.mode)? {
+    read_ahead::each(lines(&dir, read_from, args.mode)?, |line| {
         let line = line.map_err(|error| Refusal::Journal(error, args.mode))?;
-        let fill = report.take(&line);
-        if let Some(fill) = fill.filter(|_| args.fills) {
-            out.fill(&fill)?;
-        }
+        let fill = report.take(&line.text, line.is_chained);
+        fill.filter(|_| args.fills).map_or(Ok(()), |fill| out.fill(&fill))
+    })?;
+    if args.mode == own_mode && is_running(home) {
+        report.runs_at(now_ms());
     }
     out.end(&report.finish(), args.fills)
 }
 
 /// The journal's lines; a folder that is not there is no journal.
-fn lines(
-    dir: &Path,
-    from: Option<Day>,
-    mode: Mode,
-) -> Result<impl Iterator<Item = Result<String, OpenError>>, Refusal> {
+fn lines(dir: &Path, from: Option<Day>, mode: Mode) -> Result<impl Iterator<Item = Read> + Send + use<>, Refusal> {
     if !dir.exists() {
         return Err(Refusal::Journal(OpenError::NoRiskJournal(dir.to_owned()), mode));
     }

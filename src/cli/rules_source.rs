@@ -14,9 +14,10 @@ const MAX_FILE_LEN: u64 = 64 * 1024;
 
 /// Reads rules that were given there.
 pub(super) fn read(given: &str, place: Place) -> Result<Rules, Refusal> {
-    let refused = |error| Refusal::Rules(place.name(), error);
+    let refused = |error| Refusal::Rules(place.name().to_owned(), error);
     match given.strip_prefix('@') {
-        Some(path) => Rules::from_toml(&read_text(path.into())?).map_err(refused),
+        Some(path) => Rules::from_toml(&read_text(path.into())?)
+            .map_err(|error| Refusal::Rules(format!("{} {given}", place.name()), error)),
         None if !given.starts_with(CODE_PREFIX) => Err(Refusal::NoCode(given.to_owned(), place)),
         None => Rules::from_code(given).map_err(refused),
     }

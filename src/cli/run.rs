@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
+use super::configured::loaded;
 use super::output::say;
 use super::refusal::Refusal;
 use super::set_up::SetUp;
@@ -15,7 +16,7 @@ use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{
-    Config, Deployment, Home, KeyFileError, KeyReading, KeyStore, LoadedConfig, in_container, load, open_sealed,
+    Config, Deployment, Home, KeyFileError, KeyReading, KeyStore, LoadedConfig, in_container, open_sealed,
     parse_address, parse_listen, read_key_file,
 };
 use crate::rules::Rules;
@@ -113,7 +114,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 
 /// The home's config; an empty home is set up for paper mode first where the rules and the account are given.
 fn config(args: &Args, home: &Home, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
-    match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
+    match loaded(home)? {
         LoadedConfig::SetUp(config) => {
             if args.rules.as_ref().is_some_and(|rules| *rules != config.rules) {
                 return Err(Refusal::OtherRules(home.config_file()));

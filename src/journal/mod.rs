@@ -54,7 +54,7 @@ pub use health::{Condition, Health};
 pub use history::History;
 pub use lookup::{Lookup, MAX_DECISIONS};
 pub use open::{LastEvents, Opened, Options, create_risk, open};
-pub use reader::{StoredLines, read_days, read_events, read_risk};
+pub use reader::{ChainedLine, ChainedLines, StoredLines, read_days, read_events, read_risk};
 pub use store::{Commit, Store};
 pub use stored::StoredEvent;
 pub use writer::{Journal, Writer};

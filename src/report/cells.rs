@@ -37,6 +37,11 @@ impl Cell {
         amount.map_or(Cell::NotRecorded, |amount| Cell::Amount(amount.into()))
     }
 
+    /// It, where it was recorded.
+    fn if_recorded(self, is_recorded: bool) -> Cell {
+        if is_recorded { self } else { Cell::NotRecorded }
+    }
+
     /// As JSON: amounts are texts.
     pub(super) fn json(&self) -> Value {
         match self {
@@ -66,6 +71,15 @@ impl Cell {
         let is_formula = matches!(self, Cell::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
         format!("\"{}{}\"", if is_formula { "'" } else { "" }, text.replace('"', "\"\""))
     }
+}
+
+/// What was recorded of some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Recorded {
+    /// Whether the journal was written in it.
+    pub(super) journal: bool,
+    /// Whether the book was kept in it.
+    pub(super) book: bool,
 }
 
 /// A cell and its name; cells of a group stand together in JSON.
@@ -117,24 +131,24 @@ pub(super) struct Columns<'a> {
 
 impl Columns<'_> {
     /// The cells of a row; `is_total` has those too that rows of this kind do not.
-    pub(super) fn cells(&self, key: Cell, row: &Figures, is_recorded: bool, is_total: bool) -> Vec<Named> {
+    pub(super) fn cells(&self, key: Cell, row: &Figures, recorded: Recorded, is_total: bool) -> Vec<Named> {
         let mut cells = vec![Named::new("key", key)];
-        self.money(row, is_recorded, &mut cells);
+        self.money(row, recorded.book, &mut cells);
         if is_total || self.by == By::Day {
-            measured(row, is_recorded, &mut cells);
+            measured(row, recorded, &mut cells);
         }
         if is_total || self.by != By::Market {
-            self.decisions(row, &mut cells);
+            self.decisions(row, recorded.journal, &mut cells);
         }
         let deeds = &row.deeds;
         let result = (deeds.cuts_followed > 0).then_some(deeds.cut_result);
-        let fired = if is_recorded { Cell::Count(deeds.stops_fired) } else { Cell::NotRecorded };
-        cells.push(Named::new("stops_fired", fired));
-        cells.push(Named::new("cuts_followed", Cell::Count(deeds.cuts_followed)));
+        let of_journal = |count: u64| Cell::Count(count).if_recorded(recorded.journal);
+        cells.push(Named::new("stops_fired", Cell::Count(deeds.stops_fired).if_recorded(recorded.book)));
+        cells.push(Named::new("cuts_followed", of_journal(deeds.cuts_followed)));
         cells.push(Named::new("cut_result", Cell::amount(result)));
         if is_total || self.by == By::Day {
             for (name, count) in [("halts", deeds.halts), ("kills", deeds.kills), ("flattens", deeds.flattens)] {
-                cells.push(Named::new(name, Cell::Count(count)));
+                cells.push(Named::new(name, of_journal(count)));
             }
         }
         cells
@@ -142,7 +156,7 @@ impl Columns<'_> {
 
     fn money(&self, row: &Figures, is_recorded: bool, cells: &mut Vec<Named>) {
         let money = &row.money;
-        let recorded = |cell: Cell| if is_recorded { cell } else { Cell::NotRecorded };
+        let recorded = |cell: Cell| cell.if_recorded(is_recorded);
         let counts = [("fills", money.fills), ("late_fills", money.late_fills), ("liquidations", money.liquidations)];
         cells.extend(counts.map(|(name, count)| Named::new(name, recorded(Cell::Count(count)))));
         let amounts = [
@@ -164,7 +178,7 @@ impl Columns<'_> {
         }
     }
 
-    fn decisions(&self, row: &Figures, cells: &mut Vec<Named>) {
+    fn decisions(&self, row: &Figures, is_recorded: bool, cells: &mut Vec<Named>) {
         let deeds = &row.deeds;
         let counts = [
             ("allowed", deeds.allowed),
@@ -173,7 +187,8 @@ impl Columns<'_> {
             ("cuts", deeds.cuts),
             ("stops_placed", deeds.stops_placed),
         ];
-        cells.extend(counts.map(|(name, count)| Named::new(name, Cell::Count(count))));
+        let recorded = |count: u64| Cell::Count(count).if_recorded(is_recorded);
+        cells.extend(counts.map(|(name, count)| Named::new(name, recorded(count))));
         let known = &self.total.deeds.codes;
         let others = deeds
             .codes
@@ -183,7 +198,7 @@ impl Columns<'_> {
         for code in known.keys() {
             let own = deeds.codes.get(code).copied().unwrap_or_default();
             let count = if code == OTHERS { others } else { own };
-            cells.push(Named { group: Some("codes"), name: code.clone(), cell: Cell::Count(count) });
+            cells.push(Named { group: Some("codes"), name: code.clone(), cell: recorded(count) });
         }
     }
 }
@@ -194,17 +209,20 @@ fn is_other<T>(known: &BTreeMap<String, T>, name: &str) -> bool {
 }
 
 /// The transfers, and the equity as it was measured.
-fn measured(row: &Figures, is_recorded: bool, cells: &mut Vec<Named>) {
+fn measured(row: &Figures, recorded: Recorded, cells: &mut Vec<Named>) {
     let (money, measured) = (&row.money, &row.measured);
-    let recorded = |cell: Cell| if is_recorded { cell } else { Cell::NotRecorded };
-    cells.push(Named::new("transfers", recorded(Cell::Amount(money.transfers))));
-    cells.push(Named::new("transfers_unknown", recorded(Cell::Count(money.transfers_unknown))));
+    let of_book = |cell: Cell| cell.if_recorded(recorded.book);
+    cells.push(Named::new("transfers", of_book(Cell::Amount(money.transfers))));
+    cells.push(Named::new("transfers_unknown", of_book(Cell::Count(money.transfers_unknown))));
     for (name, at) in [("equity_start", measured.ends.start), ("equity_end", measured.ends.end)] {
+        // A measurement of the day before stands for a time that the journal tells of, and for no other.
+        let at = at.filter(|_| recorded.journal);
         cells.push(Named::new(name, Cell::measured(at.map(|at| at.usdc))));
         cells.push(Named::new(&format!("{name}_at"), Cell::text(at.map(|At { ms, .. }| utc(ms)))));
     }
     cells.push(Named::new("worst_drawdown", Cell::measured(measured.fall.worst)));
-    cells.push(Named::new("difference", Cell::amount(measured.difference)));
+    cells.push(Named::new("difference", Cell::measured(measured.difference)));
+    cells.push(Named::new("difference_why", Cell::text(measured.why_not_compared.clone())));
 }
 
 /// A moment as text, UTC.

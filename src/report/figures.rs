@@ -121,14 +121,20 @@ impl Deeds {
 pub(super) struct Measured {
     pub(super) ends: Ends,
     pub(super) fall: Fall,
-    /// What the book and the account were apart by when that was last compared.
+    /// What the book and the account were apart by at the newest sum of the book; none where that could not be compared.
     pub(super) difference: Option<Sum>,
+    /// Why it could not be.
+    pub(super) why_not_compared: Option<String>,
 }
 
 impl Measured {
     pub(super) fn see(&mut self, balance: &Balance) {
         self.fall.see(balance);
-        self.difference = balance.difference.map(Sum::from).or(self.difference);
+        self.difference = balance.difference.map(Sum::from);
+        self.why_not_compared = self.difference.is_none().then(|| match balance.why.as_ref() {
+            "" => "the journal does not say why".to_owned(),
+            why => why.to_owned(),
+        });
     }
 }
 

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::cells::{Cell, Columns, Named, csv, object, utc};
+use super::cells::{Cell, Columns, Named, Recorded, csv, object};
 use super::figures::Figures;
+use super::noted::Noted;
 use super::question::{By, Question};
 use super::table;
-use crate::base::day::{Day, day_of};
+use crate::base::day::{Day, start_ms};
+use crate::base::text::visible;
 
 /// The version of the JSON's schema.
 const SCHEMA: u32 = 1;
@@ -16,23 +18,8 @@ const SCHEMA: u32 = 1;
 const NOBODY: &str = "(nobody)";
 /// The row of all rows together, in texts.
 const TOTAL: &str = "(total)";
-
-/// What the lines showed beside the figures.
-#[derive(Debug, Default)]
-pub(super) struct Noted {
-    /// The first moment that the book tells of.
-    recorded_from_ms: Option<u64>,
-    /// Events that are not in the journal's files.
-    pub(super) missing: u64,
-    /// Lines that could not be read.
-    pub(super) unreadable: u64,
-}
-
-impl Noted {
-    pub(super) fn recorded_from(&mut self, ms: u64) {
-        self.recorded_from_ms = Some(self.recorded_from_ms.map_or(ms, |from| from.min(ms)));
-    }
-}
+/// Most characters of a reason in a warning.
+const MOST_SHOWN: usize = 200;
 
 /// A report that is done.
 #[derive(Debug)]
@@ -53,11 +40,13 @@ impl Finished {
         Finished { question, rows, total, noted }
     }
 
-    /// Whether the book was kept at the time of a row.
-    fn is_recorded(&self, key: Option<&str>, row: &Figures) -> bool {
-        let Some(from_ms) = self.noted.recorded_from_ms else { return false };
+    /// What was recorded at the time of a row: a row by day is of its day, any other of the whole time.
+    fn recorded(&self, key: Option<&str>, row: &Figures) -> Recorded {
         let day = key.filter(|_| self.question.by == By::Day).and_then(|key| key.parse::<Day>().ok());
-        row.money.is_recorded || day.map_or(from_ms < self.question.span().1, |day| day >= day_of(from_ms))
+        let span = day.map_or_else(|| self.question.span(), |day| (start_ms(day), start_ms(day.following())));
+        let Recorded { journal, book } = self.noted.recorded(span);
+        // What happened at the edge of a day may have been written down by a clock that was beyond it.
+        Recorded { journal: journal || !self.rows.is_empty(), book: book || row.money.is_recorded }
     }
 
     /// The cells of each row.
@@ -65,14 +54,14 @@ impl Finished {
         let columns = Columns { by: self.question.by, total: &self.total };
         let cells = |(key, row): (&Option<String>, &Figures)| {
             let name = key.as_ref().map_or_else(|| nobody.clone(), |key| Cell::Text(key.clone()));
-            columns.cells(name, row, self.is_recorded(key.as_deref(), row), false)
+            columns.cells(name, row, self.recorded(key.as_deref(), row), false)
         };
         self.rows.iter().map(cells).collect()
     }
 
     fn total(&self) -> Vec<Named> {
         let columns = Columns { by: self.question.by, total: &self.total };
-        let cells = columns.cells(Cell::Text(TOTAL.to_owned()), &self.total, self.is_recorded(None, &self.total), true);
+        let cells = columns.cells(Cell::Text(TOTAL.to_owned()), &self.total, self.recorded(None, &self.total), true);
         cells.into_iter().filter(|named| named.name != "key").collect()
     }
 
@@ -82,20 +71,19 @@ impl Finished {
         let Question { mode, account, from, to, by } = &self.question;
         let day = |day: &Option<Day>| day.map(|day| day.to_string());
         let rows: Vec<Value> = self.rows(&Cell::None).iter().map(|row| Value::Object(object(row))).collect();
-        let whole = json!({
+        let mut whole = json!({
             "schema": SCHEMA,
             "mode": mode,
             "account": account,
             "from": day(from),
             "to": day(to),
             "by": by.name(),
-            "recorded_from": self.noted.recorded_from_ms.map(utc),
-            "missing_events": self.noted.missing,
-            "unreadable_lines": self.noted.unreadable,
             "rows": rows,
             "total": object(&self.total()),
         });
-        whole.as_object().cloned().unwrap_or_default()
+        let mut report = whole.as_object_mut().map(std::mem::take).unwrap_or_default();
+        report.append(&mut self.noted.members());
+        report
     }
 
     /// The report as csv: a line of names, a line for each row, and one for the total.
@@ -122,29 +110,10 @@ impl Finished {
     /// What is not in the report, in words.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
-        let Noted { recorded_from_ms, missing, unreadable } = &self.noted;
-        let mut warnings = Vec::new();
-        let (from_ms, to_ms) = self.question.span();
-        match recorded_from_ms {
-            Some(begun) if *begun < to_ms => {
-                let is_late = self.question.from.is_some() && day_of(*begun) > day_of(from_ms);
-                warnings.extend(is_late.then(|| {
-                    format!(
-                        "fills, fees and equity are recorded from {} on; what was before is not in the figures",
-                        utc(*begun)
-                    )
-                }));
-            }
-            _ => warnings.push("no fills, fees or equity are recorded for this time".to_owned()),
-        }
-        if *missing > 0 {
-            warnings.push(format!(
-                "{missing} events are not in the journal's folder, and not in the figures; bring the files of those days back"
-            ));
-        }
-        if *unreadable > 0 {
-            warnings.push(format!("{unreadable} lines of the journal could not be read, and are not in the figures"));
-        }
-        warnings
+        let not_compared = self.total.measured.why_not_compared.as_ref();
+        let not_compared = not_compared.map(|why| {
+            format!("how far account and book were apart at last is not known: {}", visible(why, MOST_SHOWN))
+        });
+        self.noted.warnings(&self.question).into_iter().chain(not_compared).collect()
     }
 }

@@ -12,6 +12,7 @@ mod fills;
 mod finished;
 mod line;
 mod members;
+mod noted;
 mod orders;
 mod question;
 mod stops;

@@ -8,9 +8,10 @@ use super::cuts::Cuts;
 use super::equity::{At, Ends};
 use super::figures::{Figures, OTHERS};
 use super::fills::FillLine;
-use super::finished::{Finished, Noted};
+use super::finished::Finished;
 use super::line::{Head, Outcome, RiskState, Verdict, may_name_own};
 use super::members::{fill_as_written, verdict_as_written};
+use super::noted::Noted;
 use super::question::{By, Question};
 use super::stops::Stops;
 use crate::base::day::{Day, day_of, start_ms};
@@ -37,8 +38,6 @@ pub struct Report {
     noted: Noted,
     /// The day of the last moment, with its name.
     day: Option<(Day, String)>,
-    /// Numbers of the first and the last line.
-    seen: Option<(u64, u64)>,
     risk_state: Option<String>,
     was_started: bool,
     stops: Stops,
@@ -67,7 +66,6 @@ impl Report {
             ends: BTreeMap::new(),
             noted: Noted::default(),
             day: None,
-            seen: None,
             risk_state: None,
             was_started: false,
             stops: Stops::default(),
@@ -75,13 +73,21 @@ impl Report {
         }
     }
 
-    /// Takes the next line of the journal; the fill that it tells of, where that is asked about.
-    pub fn take(&mut self, line: &str) -> Option<FillLine> {
-        let Some(head) = Head::of(line) else {
+    /// The guard whose journal it is runs at this moment: until then nothing happened but what the lines say.
+    pub fn runs_at(&mut self, ms: u64) {
+        self.noted.told_of(ms);
+    }
+
+    /// Takes the next line of the journal; the fill that it tells of, where that is asked about. `is_chained` says whether
+    /// the line's chain value is the one that follows from the line before.
+    pub fn take(&mut self, line: &str, is_chained: bool) -> Option<FillLine> {
+        let Some(head) = Head::of(line).filter(|head| head.seq > 0) else {
             self.noted.unreadable = self.noted.unreadable.saturating_add(1);
             return None;
         };
-        self.count_missing(&head);
+        if !self.noted.number(&head, is_chained, &self.question) {
+            return None;
+        }
         let (seq, at_ms) = (head.seq, head.at_ms);
         match head.kind.as_ref() {
             "fill" => {
@@ -120,20 +126,6 @@ impl Report {
         body
     }
 
-    /// Numbers run without a gap, from 1 on. A reading that begins later began with a file of a day before those asked for.
-    fn count_missing(&mut self, head: &Head<'_>) {
-        let seq = head.seq;
-        let is_before = self.question.read_from().is_some_and(|day| day_of(head.at_ms) <= day);
-        let last = match self.seen {
-            Some((_, last)) => last,
-            None if is_before => seq.saturating_sub(1),
-            None => 0,
-        };
-        let missing = seq.saturating_sub(last).saturating_sub(1);
-        self.noted.missing = self.noted.missing.saturating_add(missing);
-        self.seen = Some((self.seen.map_or(seq, |(first, _)| first), seq.max(last)));
-    }
-
     fn add(&mut self, place: &Place<'_>, mut to: impl FnMut(&mut Figures)) {
         if !self.question.is_about(place.at_ms) {
             return;
@@ -170,8 +162,8 @@ impl Report {
     }
 
     fn fill(&mut self, seq: u64, fill: Fill) -> Option<FillLine> {
-        self.noted.recorded_from(fill.time);
-        let is_own_stop = self.stops.is_stop(&fill, self.seen.map_or(0, |(first, _)| first));
+        self.noted.book_from(fill.time);
+        let is_own_stop = self.stops.is_stop(&fill, self.noted.first_seq());
         let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms: fill.time, market: Some(&fill.coin), client: Some(client.as_deref()) };
         let is_liquidated = fill.liquidation.as_ref().is_some_and(|told| {
@@ -194,20 +186,20 @@ impl Report {
     }
 
     fn funding(&mut self, paid: &Funding) {
-        self.noted.recorded_from(paid.time);
+        self.noted.book_from(paid.time);
         // Funding is a position's, and no client's.
         let place = Place { at_ms: paid.time, market: Some(&paid.coin), client: Some(None) };
         self.add(&place, |figures| figures.money.paid(paid));
     }
 
     fn transfer(&mut self, moved: &Transfer) {
-        self.noted.recorded_from(moved.time);
+        self.noted.book_from(moved.time);
         let place = Place { at_ms: moved.time, market: None, client: None };
         self.add(&place, |figures| figures.money.transferred(moved));
     }
 
     fn balance(&mut self, balance: &Balance) {
-        self.noted.recorded_from(if balance.opened_ms > 0 { balance.opened_ms } else { balance.venue_ms });
+        self.noted.book_from(if balance.opened_ms > 0 { balance.opened_ms } else { balance.venue_ms });
         let closes_ms = balance.venue_ms.saturating_sub(CLOSES_WITHIN_MS);
         let place = Place { at_ms: closes_ms, market: None, client: None };
         self.add(&place, |figures| {

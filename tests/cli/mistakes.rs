@@ -103,7 +103,7 @@ fn suggested_commands_name_the_home() {
     refused(&place.run(&["check-config"]), &exact("init`"));
     let out = succeeded(&by_flag(&init(&[])));
     assert!(out.contains(&exact("check-config`")) && out.contains(&exact("run`")), "{out}");
-    refused(&by_flag(&init(&[])), &exact("config set`"));
+    refused(&by_flag(&init(&[])), &exact("config set --help`"));
     refused(&by_flag(&["run", "--network", "testnet"]), "leave it as --network paper");
     // The default home needs no flag.
     let user = Place { folder: tempfile::tempdir().unwrap() };

@@ -233,7 +233,8 @@ fn a_cut_journal_is_told_of() {
     // A day's file was moved away without a trace.
     fs::remove_file(journal(&place).join("events-2026-03-02.jsonl")).unwrap();
     let out = place.run(&["report", "--mode", "paper"]);
-    assert!(text(&out.stderr).contains("2 events are not in the journal's folder"), "{}", text(&out.stderr));
+    let said = text(&out.stderr);
+    assert!(said.contains("2 events are not in the journal's folder") && !said.contains("do not follow"), "{said}");
     assert_eq!(json(&place, &[])["missing_events"], 2);
     // The next one says where it goes on from, and that is not there.
     let mut second = String::new();
@@ -242,6 +243,32 @@ fn a_cut_journal_is_told_of() {
     seal(Chain::START, &second, &mut line).unwrap();
     fs::write(journal(&place).join("events-2026-03-02.jsonl"), line).unwrap();
     place.refuses(&["report", "--mode", "paper"], "lines are missing");
+}
+
+#[test]
+fn lines_that_were_changed_or_doubled_are_told_of() {
+    let place = place_with(&events());
+    let path = journal(&place).join("events-2026-03-01.jsonl");
+    let stored = fs::read_to_string(&path).unwrap();
+    let told = |lines: &str| {
+        fs::write(&path, lines).unwrap();
+        let report = json(&place, &[]);
+        let figures =
+            ["changed_lines", "doubled_lines", "missing_events", "unreadable_lines"].map(|name| report[name].clone());
+        let out = place.run(&["report", "--mode", "paper"]);
+        (figures, report["total"]["fills"].clone(), text(&out.stderr))
+    };
+    let counts = |all: [u64; 4]| all.map(Value::from);
+    assert_eq!(told(&stored), (counts([0; 4]), 3.into(), String::new()));
+    let (figures, fills, said) = told(&stored.replace("2500.1", "9500.1"));
+    assert_eq!((figures, fills), (counts([1, 0, 0, 0]), 3.into()));
+    assert!(said.contains("1 lines of the journal do not follow from the one before"), "{said}");
+    // The very first line too.
+    assert_eq!(told(&stored.replace(r#""schema":1"#, r#""schema":2"#)).0, counts([1, 0, 0, 0]));
+    let twice: String = stored.lines().chain(stored.lines().skip(1).take(3)).map(|line| format!("{line}\n")).collect();
+    let (figures, fills, said) = told(&twice);
+    assert_eq!((figures, fills), (counts([0, 3, 0, 0]), 3.into()));
+    assert!(said.contains("3 lines of the journal stand in it twice"), "{said}");
 }
 
 #[test]

@@ -65,6 +65,24 @@ fn paper_without_its_venue_says_little() {
 }
 
 #[test]
+fn a_guard_whose_port_was_chosen_is_found() {
+    let place = Place::paper();
+    succeeded(&place.run(&["config", "set", "listen", "127.0.0.1:0"]));
+    let mut command = place.command(&["run"]);
+    let _service = Service(command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
+    let left = place.home().join("journals/listening");
+    let is_there = (0..6_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        left.exists()
+    });
+    assert!(is_there);
+    let home = place.home().display().to_string();
+    let output = place.run(&["--home", &home, "mcp", "--read-only"]);
+    succeeded(&output);
+    assert!(!text(&output.stderr).contains("was not reached"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn run_refuses_an_empty_home_without_rules() {
     let place = Place::empty();
     place.refuses(&["run"], "is empty: set it up");

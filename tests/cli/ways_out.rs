@@ -109,6 +109,23 @@ fn a_listen_address_says_what_it_means() {
     let set = |value: &str| succeeded(&place.run(&["config", "set", "listen", value]));
     let said = set("127.0.0.1:0");
     assert!(!said.contains("http://") && said.contains("chooses a free port at each start"), "{said}");
+    // No URL and no code is made of a port that is none, and where nothing runs nobody is called.
+    for words in [&["check-config"][..], &["pair"]] {
+        let said = succeeded(&place.run(words)).replace("http://127.0.0.1:9", "");
+        assert!(
+            !said.contains("http://") && !said.contains("sp1_") && said.contains("a free port at each start"),
+            "{said}"
+        );
+    }
+    let home = place.home().display().to_string();
+    let way = format!("`svc-guard --home {home} config set listen 127.0.0.1:8547`");
+    let target = "[[target]]\nname = 'x'\nform = 'json'\nurl = 'http://127.0.0.1:9'\n";
+    for words in [&["mcp", "--read-only"][..], &["notify"]] {
+        fs::write(place.home().join("notify.toml"), target).unwrap();
+        let words = [&["--home", home.as_str()], words].concat();
+        place.refuses(&words, "where the guard answers is not known: its config says 127.0.0.1:0");
+        place.refuses(&words, &way);
+    }
     for open in ["0.0.0.0:25114", "[::]:25114", "192.0.2.1:25114"] {
         let said = set(open);
         assert!(said.contains(&format!("Warning: {open} is not this machine's alone")), "{said}");

@@ -214,6 +214,7 @@ def test_what_is_not_recorded_is_no_zero(stand_of, monitor_of, wrong):
 
 def test_what_is_missing_in_the_book_is_said(stand_of, monitor_of):
     stand = stand_of("paper")
-    lacks = {**report(net="1", fees="1", funding="1", fills=1), "missing_events": 3}
+    lacks = {**report(net="1", fees="1", funding="1", fills=1), "missing_events": 3, "changed_lines": 1}
     monitor = monitor_of(stand, before=lambda page: page.route("**/guard/report*", lambda route: route.fulfill(json=lacks)))
     expect(monitor.page.locator("#no-book")).to_contain_text("A part of the journal is missing, and not in these figures.")
+    expect(monitor.page.locator("#no-book")).to_contain_text("do not rely on these figures")

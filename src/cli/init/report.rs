@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use super::super::output::{report as report_of, say};
+use super::super::reached::{CHOSEN, pairing_code, way_to_a_port};
 use super::super::refusal::Refusal;
 use super::super::set_up::Done;
 use crate::base::mode::Mode;
-use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing, SERVICE_HOME, local_url};
+use crate::base::shell::word;
+use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing, SERVICE_HOME, base_url};
 
 /// What a person must hear who was not shown the key that is shown once.
 const LOST: &str = ", and nobody was shown its client's key: `svc-guard client add --out FILE` makes another";
@@ -22,7 +24,7 @@ pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>)
     }
     let lost = if client_key_file.is_none() { LOST } else { "" };
     let done = format!("{} is set up{lost}", home.dir().display());
-    let code = Pairing::new(config.listen, config.mode, config.account, client.address()).to_code();
+    let code = Pairing::new(config.listen, config.mode, config.account, client.address());
     let client_key = match client_key_file {
         Some(path) => format!("client key               in {}\n", path.display()).into(),
         None => Zeroizing::new(format!("client key (shown once)  {}\n", client.reveal().as_str())),
@@ -44,6 +46,7 @@ pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>)
         account_network = config.account_network,
         client_key = client_key.as_str(),
         client = client.address(),
+        code = pairing_code(code.as_ref()),
         next = next(home, config),
     ));
     report_of(&text, &done)
@@ -73,7 +76,9 @@ fn next(home: &Home, config: &Config) -> String {
         ));
     }
     steps.push(format!("`{}` starts the service", start(home, config)));
-    steps.push(format!("give the bot {} as its base URL and the client key as its key", local_url(config.listen)));
+    let unknown = || format!("its base URL ({CHOSEN}; {})", way_to_a_port(config.listen));
+    let url = base_url(config.listen).map_or_else(unknown, |url| format!("{url} as its base URL"));
+    steps.push(format!("give the bot {url} and the client key as its key"));
     let mut text = String::new();
     for (number, step) in (1..).zip(steps) {
         // Writing to a String cannot fail.
@@ -85,19 +90,18 @@ fn next(home: &Home, config: &Config) -> String {
 /// The command that starts the service.
 fn start(home: &Home, config: &Config) -> String {
     let mode = config.mode;
-    let file = home.key_file();
+    let [file, sealed] = [home.key_file(), home.sealed_key_file()].map(|path| word(&path));
     let confirm = format!("SVC_MAINNET_CONFIRM={} ", config.account);
     let confirm = if mode == Mode::Mainnet { confirm.as_str() } else { "" };
     match (mode, config.key_store, config.api_wallet) {
         _ if home.dir() == Path::new(SERVICE_HOME) => "sudo systemctl enable --now svc-guard".to_owned(),
         (Mode::Paper, ..) => "svc-guard run".to_owned(),
         (_, KeyStore::HostCreds, _) => format!(
-            "systemd-creds decrypt --name={CREDENTIAL} {} - | {confirm}svc-guard run --network {mode} --key-stdin",
-            home.sealed_key_file().display()
+            "systemd-creds decrypt --name={CREDENTIAL} {sealed} - | {confirm}svc-guard run --network {mode} --key-stdin"
         ),
         (Mode::Testnet, KeyStore::File, Some(_)) => "svc-guard run --network testnet".to_owned(),
         (_, KeyStore::File, Some(_)) => {
-            format!("{confirm}svc-guard run --network {mode} --key-stdin < {}", file.display())
+            format!("{confirm}svc-guard run --network {mode} --key-stdin < {file}")
         }
         (_, KeyStore::File, None) => format!("{confirm}svc-guard run --network {mode} --key-stdin < FILE"),
     }

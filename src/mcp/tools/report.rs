@@ -87,7 +87,7 @@ fn fills(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
     };
     let fills = told.get("fills").and_then(Value::as_array).into_iter().flatten().rev().filter(is_wanted);
     let mut shown = records::list("fills", fills.take(limit).map(sanitize::value).collect());
-    for name in ["from", "to", "recorded_from", "missing_events"] {
+    for name in ["from", "to", "recorded_from", "recorded_to", "missing_events", "changed_lines", "doubled_lines"] {
         shown.insert(name.to_owned(), told.get(name).map_or(Value::Null, sanitize::value));
     }
     Ok(noted(shown))

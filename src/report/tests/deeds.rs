@@ -85,7 +85,7 @@ fn a_fill_of_the_guards_is_a_stop_where_its_order_was_one() {
     assert_eq!(total(&[fill("sell", "91", "1", ("1", "0"), ENTRY)])["stops_fired"], 0, "a client's");
     // An order of the guard's own that is older than what was read rested, and its closes never do.
     let mut taken = report(whole());
-    taken.take(&super::line(5, &fill("sell", "91", "1", ("1", "0"), OWN)));
+    taken.take(&super::line(5, &fill("sell", "91", "1", ("1", "0"), OWN)), true);
     assert_eq!(taken.finish().to_json()["total"]["stops_fired"], 1);
 }
 

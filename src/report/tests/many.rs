@@ -15,7 +15,7 @@ fn a_year_of_a_million_fills_is_summed_up() {
             "fee": "0.011252", "fee_token": "USDC", "closed_pnl": "-0.01", "position_before": "0", "position_after": "0.01",
             "oid": number, "tid": number, "cloid": null, "crossed": true, "intent": null, "client": "guard",
         });
-        taken.take(&line(number + 1, &fill));
+        taken.take(&line(number + 1, &fill), true);
     }
     let told = taken.finish().to_json();
     assert_eq!(told["rows"].as_array().map(Vec::len), Some(365));

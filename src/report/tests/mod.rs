@@ -2,6 +2,7 @@
 
 mod deeds;
 mod many;
+mod noted;
 mod random;
 mod written;
 
@@ -40,7 +41,7 @@ fn line(seq: u64, event: &Value) -> String {
 fn reported(question: Question, events: &[Value]) -> Value {
     let mut report = report(question);
     for (seq, event) in (1..).zip(events) {
-        report.take(&line(seq, event));
+        report.take(&line(seq, event), true);
     }
     Value::Object(report.finish().to_json())
 }

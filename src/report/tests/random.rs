@@ -41,7 +41,7 @@ fn event() -> impl Strategy<Value = Value> {
 fn finished(question: Question, events: &[Value]) -> Finished {
     let mut taken = report(question);
     for (seq, event) in (1..).zip(events) {
-        taken.take(&line(seq, event));
+        taken.take(&line(seq, event), true);
     }
     taken.finish()
 }

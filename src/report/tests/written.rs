@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::{DAY, day, line, report, reported, whole};
 use crate::report::{By, Question};
 
-const HOUR: u64 = 3_600_000;
+pub(super) const HOUR: u64 = 3_600_000;
 
-fn fill(time: u64, more: Value) -> Value {
+pub(super) fn fill(time: u64, more: Value) -> Value {
     let mut fill = json!({
         "kind": "fill", "at_ms": time, "time": time, "coin": "ETH", "side": "buy", "px": "100", "size": "1", "fee": "0.1",
         "fee_token": "USDC", "closed_pnl": "0", "position_before": "0", "position_after": "1", "oid": 1, "tid": time,
@@ -17,7 +17,7 @@ fn fill(time: u64, more: Value) -> Value {
     fill
 }
 
-fn balance(ms: u64, equity: &str) -> Value {
+pub(super) fn balance(ms: u64, equity: &str) -> Value {
     json!({
         "kind": "balance", "at_ms": ms, "venue_ms": ms, "opened_ms": 1, "equity": equity, "highest": equity,
         "lowest": equity, "worst_fall": "0", "difference": "0",
@@ -139,7 +139,7 @@ fn lines_that_are_missing_or_no_events_are_counted() {
     for text in
         ["{\"seq\":1,\"at_ms\":5,\"kind\":\"kill\"}", "nonsense", "{\"seq\":4,\"at_ms\":5,\"kind\":\"fill\",\"px\":7}"]
     {
-        assert_eq!(taken.take(text), None);
+        assert_eq!(taken.take(text, true), None);
     }
     let told = Value::Object(taken.finish().to_json());
     assert_eq!((&told["missing_events"], &told["unreadable_lines"]), (&json!(2), &json!(2)));
@@ -147,7 +147,7 @@ fn lines_that_are_missing_or_no_events_are_counted() {
     // A reading that begins with the day before misses nothing; one whose first file is later does.
     for (at, missing) in [(2 * DAY, 0), (3 * DAY + 1, 6)] {
         let mut taken = report(Question { from: Some(day(3)), ..whole() });
-        taken.take(&line(7, &json!({"kind": "kill", "at_ms": at})));
+        taken.take(&line(7, &json!({"kind": "kill", "at_ms": at})), true);
         assert_eq!(taken.finish().to_json()["missing_events"], missing, "{at}");
     }
 }

@@ -164,7 +164,7 @@ fn made(dir: &Path, asked: &Asked, begun: Instant) -> Response {
             Ok(line) => line,
             Err(error) => return unreadable(&error),
         };
-        if let Some(fill) = report.take(&line) {
+        if let Some(fill) = report.take(&line.text, line.is_chained) {
             fills.push_back(fill);
             if fills.len() > asked.fills {
                 fills.pop_front();
@@ -177,6 +177,7 @@ fn made(dir: &Path, asked: &Asked, begun: Instant) -> Response {
             return Response::error(503, "too_much", text);
         }
     }
+    report.runs_at(now_ms());
     let mut json = report.finish().to_json();
     if asked.fills > 0 {
         with_fills(&mut json, &fills, left_out);
