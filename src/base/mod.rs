@@ -20,6 +20,7 @@ pub mod mode;
 mod named_enum;
 pub mod origin;
 pub mod sealed;
+pub mod shell;
 pub mod signature;
 pub mod sync;
 pub mod text;

@@ -86,6 +86,22 @@ fn what_is_not_there_is_named_with_the_way_out() {
     assert_eq!(health.status.code(), Some(1));
     let said = text(&health.stderr);
     assert!(said.contains("no answer from http://127.0.0.1:9") && said.contains(" run` starts the service"), "{said}");
+    // A start says its mode, and on mainnet more.
+    for (mode, run) in [
+        ("testnet", "run --network testnet --key-stdin < FILE` starts the service".to_owned()),
+        (
+            "mainnet",
+            format!(
+                "`SVC_MAINNET_CONFIRM={ACCOUNT} svc-guard --home {} run --network mainnet --key-stdin < FILE`",
+                place.home().display()
+            ),
+        ),
+    ] {
+        place.write_config(&place.config().replace("mode = \"paper\"", &format!("mode = \"{mode}\"")));
+        let said = text(&place.run(&["health"]).stderr);
+        assert!(said.contains(&run), "{said}");
+        place.write_config(&place.config().replace(&format!("mode = \"{mode}\""), "mode = \"paper\""));
+    }
     assert!(said.contains("--listen L or --url URL"), "{said}");
     place.refuses(&["config", "set", "rules", "@/no/such.toml"], "there is no file /no/such.toml");
     place.refuses(

@@ -1,15 +1,16 @@
 //! The report after a set-up, with the next steps; the one place where a client key is shown.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
 use super::super::output::{report as report_of, say};
 use super::super::refusal::Refusal;
 use super::super::set_up::Done;
+use super::super::start;
 use crate::base::mode::Mode;
-use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing, SERVICE_HOME, local_url};
+use crate::home::{Config, Home, KeyStore, Pairing, local_url};
 
 /// What a person must hear who was not shown the key that is shown once.
 const LOST: &str = ", and nobody was shown its client's key: `svc-guard client add --out FILE` makes another";
@@ -72,7 +73,7 @@ fn next(home: &Home, config: &Config) -> String {
             config.account
         ));
     }
-    steps.push(format!("`{}` starts the service", start(home, config)));
+    steps.push(format!("`{}` starts the service", start::command(home, config)));
     steps.push(format!("give the bot {} as its base URL and the client key as its key", local_url(config.listen)));
     let mut text = String::new();
     for (number, step) in (1..).zip(steps) {
@@ -80,25 +81,4 @@ fn next(home: &Home, config: &Config) -> String {
         _ = writeln!(text, "  {number}. {step}");
     }
     text
-}
-
-/// The command that starts the service.
-fn start(home: &Home, config: &Config) -> String {
-    let mode = config.mode;
-    let file = home.key_file();
-    let confirm = format!("SVC_MAINNET_CONFIRM={} ", config.account);
-    let confirm = if mode == Mode::Mainnet { confirm.as_str() } else { "" };
-    match (mode, config.key_store, config.api_wallet) {
-        _ if home.dir() == Path::new(SERVICE_HOME) => "sudo systemctl enable --now svc-guard".to_owned(),
-        (Mode::Paper, ..) => "svc-guard run".to_owned(),
-        (_, KeyStore::HostCreds, _) => format!(
-            "systemd-creds decrypt --name={CREDENTIAL} {} - | {confirm}svc-guard run --network {mode} --key-stdin",
-            home.sealed_key_file().display()
-        ),
-        (Mode::Testnet, KeyStore::File, Some(_)) => "svc-guard run --network testnet".to_owned(),
-        (_, KeyStore::File, Some(_)) => {
-            format!("{confirm}svc-guard run --network {mode} --key-stdin < {}", file.display())
-        }
-        (_, KeyStore::File, None) => format!("{confirm}svc-guard run --network {mode} --key-stdin < FILE"),
-    }
 }
