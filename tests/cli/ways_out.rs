@@ -86,22 +86,6 @@ fn what_is_not_there_is_named_with_the_way_out() {
     assert_eq!(health.status.code(), Some(1));
     let said = text(&health.stderr);
     assert!(said.contains("no answer from http://127.0.0.1:9") && said.contains(" run` starts the service"), "{said}");
-    // A start says its mode, and on mainnet more.
-    for (mode, run) in [
-        ("testnet", "run --network testnet --key-stdin < FILE` starts the service".to_owned()),
-        (
-            "mainnet",
-            format!(
-                "`SVC_MAINNET_CONFIRM={ACCOUNT} svc-guard --home {} run --network mainnet --key-stdin < FILE`",
-                place.home().display()
-            ),
-        ),
-    ] {
-        place.write_config(&place.config().replace("mode = \"paper\"", &format!("mode = \"{mode}\"")));
-        let said = text(&place.run(&["health"]).stderr);
-        assert!(said.contains(&run), "{said}");
-        place.write_config(&place.config().replace(&format!("mode = \"{mode}\""), "mode = \"paper\""));
-    }
     assert!(said.contains("--listen L or --url URL"), "{said}");
     place.refuses(&["config", "set", "rules", "@/no/such.toml"], "there is no file /no/such.toml");
     place.refuses(
@@ -171,4 +155,24 @@ fn a_config_that_cannot_be_read_is_named_and_left_alone() {
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     place.refuses(&["config", "set", "rules", "stop=1.5"], "guard.toml is not a regular file");
+}
+
+/// A start says its mode, and on mainnet a person's word and the key come with it.
+#[test]
+fn health_names_a_command_that_starts_this_home() {
+    let modes = [
+        (&["--network", "testnet"][..], "`svc-guard --home ".to_owned()),
+        (
+            &["--network", "mainnet", "--equity-cap", "1000", "--confirm-mainnet", ACCOUNT],
+            format!("`SVC_MAINNET_CONFIRM={ACCOUNT} svc-guard --home "),
+        ),
+    ];
+    for (mode, begin) in modes {
+        let place = Place::empty();
+        succeeded(&place.run(&init(&[mode, &["--no-key", "--listen", "127.0.0.1:9"]].concat())));
+        let said = text(&place.run(&["health"]).stderr);
+        let run =
+            format!("{} run --network {} --key-stdin < FILE` starts the service", place.home().display(), mode[1]);
+        assert!(said.contains(&format!("{begin}{run}")), "{said}");
+    }
 }

@@ -1,4 +1,4 @@
-//! What escapes stand for: percent signs of URLs, backslashes of JSON and of programs, entities of HTML.
+//! Escapes and the letters that they stand for: percent signs of URLs, backslashes of JSON and of programs, entities of HTML.
 
 /// What the escape at the start of a text stands for, and how long it is; `None` where there is none.
 pub(super) type Escape = fn(&str) -> Option<(char, usize)>;

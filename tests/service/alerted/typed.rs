@@ -1,4 +1,4 @@
-//! What a message says to type, typed as it stands.
+//! Commands in messages, typed as they stand.
 
 use std::fs;
 use std::path::Path;
