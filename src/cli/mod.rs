@@ -41,6 +41,7 @@ mod rules_place;
 mod rules_source;
 mod run;
 mod set_up;
+mod start;
 mod terminal;
 mod usage;
 mod values;

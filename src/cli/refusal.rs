@@ -170,6 +170,14 @@ pub(super) enum Refusal {
     /// The key cannot be sealed for this host (why).
     #[error("--key-store host-creds: {0}; --key-store file keeps the key in a file that only its owner can read")]
     NotSealed(String),
+    /// The earlier key is sealed for this host, and the new one cannot be (why, the sealed key's file).
+    #[error(
+        "the key there is sealed for this host, and this one could not be: {0}; nothing is changed. As root `systemd-creds \
+         encrypt --name={credential} FILE {sealed}` seals it, and then `svc-guard key replace --key-stdin --no-store < FILE` \
+         records its address",
+        credential = CREDENTIAL, sealed = word(.1)
+    )]
+    NotSealedAnew(String, PathBuf),
     /// The key is sealed, and cannot be opened here (the file, the mode, why).
     #[error(
         "the API wallet's key is sealed for this host and cannot be opened: {2}; root opens it with `systemd-creds decrypt \

@@ -100,7 +100,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
             feed::on_fills_read(step, fills, begun_ms);
         }
         Input::BookFills { page, since_ms, begun_ms } => book::on_fills_page(step, page, since_ms, begun_ms),
-        Input::Fundings { page, since_ms, begun_ms } => book::on_fundings_page(step, page, since_ms, begun_ms),
+        Input::Fundings { page, since_ms, begun_ms } => book::on_fundings_page(step, &page, since_ms, begun_ms),
         Input::RequestsLeft(left) => supervise::on_requests_left(step.guard, left),
         Input::ActsFor(vault) => acts_for::on_acts_for(step, vault),
         Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = until_ms,

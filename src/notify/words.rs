@@ -1,6 +1,7 @@
 //! Texts from outside made fit for a message: bounded, on one line, without keys and tokens.
 
 mod encoded;
+mod escapes;
 
 use crate::base::text::visible;
 use encoded::{LEAST_SECRET, LEFT_OUT};

@@ -44,7 +44,7 @@ impl PreflightedService {
     /// [`RunError::Refused`] when it does not start, [`RunError::Failed`] when it ends otherwise than by a signal, which is
     /// logged.
     pub fn run(self, api_wallet: Option<ApiWallet>, most: Level, manager: &Asked) -> Result<(), RunError> {
-        log::read_by(Reader::of_stderr(manager.journal.as_deref()));
+        log::begin(Reader::of_stderr(manager.journal.as_deref()), &self.home);
         let notify = Notify::open(manager);
         let ended = self.run_logged(api_wallet, most, &notify);
         if let Err(error @ RunError::Failed(_)) = &ended {

@@ -6,9 +6,6 @@ use svc_guard::rules::Rules;
 
 use crate::place::*;
 
-/// Another key than [`FAKE_KEY`], as obviously no real one.
-const OTHER_KEY: &str = "0x4444444444444444444444444444444444444444444444444444444444444444";
-
 /// A set-up whose every other key has a value of its own, with a comment of its owner's.
 fn kept() -> Place {
     let place = Place::empty();

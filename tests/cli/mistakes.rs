@@ -131,9 +131,12 @@ fn a_venue_that_is_not_there_is_named() {
 #[test]
 fn names_people_try_have_an_answer() {
     let place = Place::empty();
-    for (name, instead) in
-        [("start", "svc-guard"), ("stop", "systemctl stop"), ("restart", "run`"), ("unkill", "remove the kill file")]
-    {
+    for (name, instead) in [
+        ("start", "run --network MODE`"),
+        ("stop", "systemctl stop"),
+        ("restart", "run --network MODE`"),
+        ("unkill", "remove the kill file"),
+    ] {
         place.refuses(&[name], instead);
     }
     for command in ["config", "key", "client"] {

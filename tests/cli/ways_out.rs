@@ -173,3 +173,23 @@ fn a_config_that_cannot_be_read_is_named_and_left_alone() {
     fs::create_dir(&file).unwrap();
     place.refuses(&["config", "set", "rules", "stop=1.5"], "guard.toml is not a regular file");
 }
+
+/// A start says its mode, and on mainnet a person's word and the key come with it.
+#[test]
+fn health_names_a_command_that_starts_this_home() {
+    let modes = [
+        (&["--network", "testnet"][..], "`svc-guard --home ".to_owned()),
+        (
+            &["--network", "mainnet", "--equity-cap", "1000", "--confirm-mainnet", ACCOUNT],
+            format!("`SVC_MAINNET_CONFIRM={ACCOUNT} svc-guard --home "),
+        ),
+    ];
+    for (mode, begin) in modes {
+        let place = Place::empty();
+        succeeded(&place.run(&init(&[mode, &["--no-key", "--listen", "127.0.0.1:9"]].concat())));
+        let said = text(&place.run(&["health"]).stderr);
+        let run =
+            format!("{} run --network {} --key-stdin < FILE` starts the service", place.home().display(), mode[1]);
+        assert!(said.contains(&format!("{begin}{run}")), "{said}");
+    }
+}

@@ -1,7 +1,7 @@
 //! The report after a set-up, with the next steps; the one place where a client key is shown.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
@@ -9,9 +9,9 @@ use super::super::output::{report as report_of, say};
 use super::super::reached::{CHOSEN, pairing_code, way_to_a_port};
 use super::super::refusal::Refusal;
 use super::super::set_up::Done;
+use super::super::start;
 use crate::base::mode::Mode;
-use crate::base::shell::word;
-use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing, SERVICE_HOME, base_url};
+use crate::home::{Config, Home, KeyStore, Pairing, base_url};
 
 /// What a person must hear who was not shown the key that is shown once.
 const LOST: &str = ", and nobody was shown its client's key: `svc-guard client add --out FILE` makes another";
@@ -75,7 +75,7 @@ fn next(home: &Home, config: &Config) -> String {
             config.account
         ));
     }
-    steps.push(format!("`{}` starts the service", start(home, config)));
+    steps.push(format!("`{}` starts the service", start::command(home, config)));
     let unknown = || format!("its base URL ({CHOSEN}; {})", way_to_a_port(config.listen));
     let url = base_url(config.listen).map_or_else(unknown, |url| format!("{url} as its base URL"));
     steps.push(format!("give the bot {url} and the client key as its key"));
@@ -85,24 +85,4 @@ fn next(home: &Home, config: &Config) -> String {
         _ = writeln!(text, "  {number}. {step}");
     }
     text
-}
-
-/// The command that starts the service.
-fn start(home: &Home, config: &Config) -> String {
-    let mode = config.mode;
-    let [file, sealed] = [home.key_file(), home.sealed_key_file()].map(|path| word(&path));
-    let confirm = format!("SVC_MAINNET_CONFIRM={} ", config.account);
-    let confirm = if mode == Mode::Mainnet { confirm.as_str() } else { "" };
-    match (mode, config.key_store, config.api_wallet) {
-        _ if home.dir() == Path::new(SERVICE_HOME) => "sudo systemctl enable --now svc-guard".to_owned(),
-        (Mode::Paper, ..) => "svc-guard run".to_owned(),
-        (_, KeyStore::HostCreds, _) => format!(
-            "systemd-creds decrypt --name={CREDENTIAL} {sealed} - | {confirm}svc-guard run --network {mode} --key-stdin"
-        ),
-        (Mode::Testnet, KeyStore::File, Some(_)) => "svc-guard run --network testnet".to_owned(),
-        (_, KeyStore::File, Some(_)) => {
-            format!("{confirm}svc-guard run --network {mode} --key-stdin < {file}")
-        }
-        (_, KeyStore::File, None) => format!("{confirm}svc-guard run --network {mode} --key-stdin < FILE"),
-    }
 }

@@ -3,6 +3,7 @@
 use crate::base::amount::to_wire;
 use crate::guard::alert_code::AlertCode;
 use crate::guard::flow::over_limit;
+use crate::guard::report::problems;
 use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
 use crate::guard::state::guard::Guard;
 use crate::record::status::Alert;
@@ -90,5 +91,5 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
         );
         alert(AlertCode::ApiWalletExpiring, text, Some(until_ms.saturating_sub(EXPIRY_NOTICE_MS)));
     }
-    alerts
+    problems::typed(guard, alerts)
 }

@@ -44,7 +44,9 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         alert(AlertCode::ClockOff, text, Some(since_ms));
     }
     if guard.unsettled.len() > 0 {
-        let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled.len());
+        let count = guard.unsettled.len();
+        let actions = if count == 1 { "action" } else { "actions" };
+        let text = format!("{count} {actions} whose outcome could not be settled; look at the account");
         alert(AlertCode::Unsettled, text, None);
     }
     if let Some((text, since_ms)) = signer::unknown_signer_text(guard) {
@@ -60,6 +62,12 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     alerts.extend(feed::feed_down(guard, now_ms).into_iter().chain(not_flat(guard, now_ms)));
     alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
     alerts.extend(twaps_unread(guard, now_ms));
+    typed(guard, alerts)
+}
+
+/// The same alerts with their commands for this home.
+pub(crate) fn typed(guard: &Guard, mut alerts: Vec<Alert>) -> Vec<Alert> {
+    alerts.iter_mut().for_each(|alert| alert.text = guard.config.typed(&alert.text));
     alerts
 }
 

@@ -56,7 +56,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "daily_loss_near",
         Warning,
         "Daily loss over 60% of its limit",
-        "Nothing yet. At the limit everything is closed and the day ends.",
+        "At the limit everything is closed, and entries are refused until the UTC day ends.",
         "Decide whether the bot should go on.",
     ),
     (
@@ -77,7 +77,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "drawdown_near",
         Warning,
         "Drawdown over 60% of its limit",
-        "Nothing yet. At the limit everything is closed until a person resumes.",
+        "At the limit everything is closed, and entries are refused until a person resumes.",
         "Decide whether the bot should go on.",
     ),
     (

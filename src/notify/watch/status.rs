@@ -1,11 +1,11 @@
-//! The status: alerts, limits nearly used, the wallet's end, and what no event has told yet.
+//! The status: limits nearly used, the wallet's end, and what no event has told yet.
 
 use std::collections::BTreeMap;
 
 use rust_decimal::{Decimal, dec};
 
+use super::Watch;
 use super::commands::Guard;
-use super::{Watch, alert_words};
 use crate::notify::notice::{Notice, Severity};
 use crate::notify::words::{count, shown, time};
 use crate::record::status::{Headroom, Status, VenueStatus};
@@ -15,12 +15,18 @@ const WALLET_DAYS: [u64; 4] = [1, 3, 7, 30];
 const DAY_MS: u64 = 86_400_000;
 /// A limit is nearly used from this part of it on, and no longer below that one.
 const NEAR: (Decimal, Decimal) = (dec!(0.9), dec!(0.8));
-/// The alert that tells of the wallet's end in the last week: it is told from the status, a month before.
-const WALLET_ALERT: &str = "api_wallet_expiring";
-
 /// Whether it is of the notifier's own seeing, and no word of one guard's.
 fn is_own(notice: &Notice) -> bool {
     ["notifier", "health"].contains(&notice.kind.as_str())
+}
+
+/// What a person has to do who loses.
+const DECIDE: &str = "Decide whether the bot should go on.";
+
+/// What the guard does beyond a limit of losses.
+fn beyond_loss(sends: bool, until: &str) -> String {
+    let closes = if sends { "Beyond it everything is closed" } else { "Beyond it nothing is closed (paper mode)" };
+    format!("{closes}, and entries are refused {until}.")
 }
 
 impl Watch {
@@ -86,29 +92,6 @@ impl Watch {
         is_other
     }
 
-    fn alerts(&mut self, status: &Status) {
-        let mut standing: BTreeMap<String, Notice> = BTreeMap::new();
-        for alert in status.alerts.iter().filter(|alert| alert.code != WALLET_ALERT) {
-            let words = alert_words(&alert.code);
-            let about = alert.about.as_deref().map(shown).unwrap_or_default();
-            let notice = Notice::once("status", &shown(&alert.code), words.severity, words.title).about(&about);
-            let (happened, todo) = (self.guard.typed(&shown(&alert.text)), self.guard.typed(words.todo));
-            let mut notice = notice.words(happened, words.did, todo).at(alert.since_ms.unwrap_or(status.at_ms));
-            // A guard may tell of two by one name; each of them is told.
-            let mut number = 1_usize;
-            while standing.contains_key(&notice.topic()) {
-                number = number.saturating_add(1);
-                notice.about = format!("{about} ({number})").trim().to_owned();
-            }
-            standing.insert(notice.topic(), notice);
-        }
-        let is_alert = |notice: &Notice| notice.kind == "status" && notice.code != "weight_spent";
-        let gone = self.open.iter().filter(|(topic, notice)| is_alert(notice) && !standing.contains_key(*topic));
-        let gone: Vec<String> = gone.map(|(topic, _)| topic.clone()).collect();
-        gone.iter().for_each(|topic| self.end(topic, status.at_ms));
-        standing.into_values().for_each(|notice| self.begin(notice));
-    }
-
     fn wallet(&mut self, status: &Status) {
         let Some(until_ms) = status.api_wallet_valid_until else { return };
         let left_ms = until_ms.saturating_sub(status.at_ms);
@@ -161,13 +144,12 @@ impl Watch {
         let unit = if row.unit == "usdc" { "USDC" } else { "orders" };
         let happened = format!("{}{coin}: {used} of {limit} {unit} are used.", shown(&row.rule));
         let notice = Notice::once("status", "limit_near", Severity::Info, "A limit is nearly used");
-        let did = "Beyond it entries are cut or refused; exits pass.";
-        self.tell(
-            notice
-                .words(happened, did, "Nothing, if the bot means it.")
-                .about(format!("{} {market}", row.rule).trim())
-                .at(now_ms),
-        );
+        let (did, todo) = match row.rule.as_ref() {
+            "daily_loss" => (beyond_loss(self.guard.sends(), "until the UTC day ends"), DECIDE),
+            "drawdown" => (beyond_loss(self.guard.sends(), "until a person resumes"), DECIDE),
+            _ => ("Beyond it entries are cut or refused; exits pass.".to_owned(), "Nothing, if the bot means it."),
+        };
+        self.tell(notice.words(happened, did, todo).about(format!("{} {market}", row.rule).trim()).at(now_ms));
     }
 
     fn weight(&mut self, venue: &VenueStatus, now_ms: u64) {

@@ -10,6 +10,7 @@ use crate::record::status::Status;
 
 mod alerts;
 mod flat;
+mod stops;
 
 const NOW: u64 = 1_800_000_000_000;
 
@@ -88,30 +89,6 @@ fn what_no_event_told_is_told_from_the_status() {
 }
 
 #[test]
-fn the_guards_own_refused_stops_are_told_and_a_bots_orders_are_not() {
-    let mut watch = watch();
-    event(&mut watch, 1, json!({"kind": "protect", "coins": ["ETH"], "actions": [{}], "sent": true}));
-    event(
-        &mut watch,
-        2,
-        json!({"kind": "sent", "decision": 1, "ok": false, "reply": {"status": "err", "response": "no"}}),
-    );
-    event(&mut watch, 3, json!({"kind": "sent", "decision": 77, "ok": false, "reply": {}}));
-    event(&mut watch, 4, json!({"kind": "flatten", "reason": "kill", "sent": true}));
-    event(&mut watch, 5, json!({"kind": "sent", "decision": 4, "ok": false, "reply": {}}));
-    event(&mut watch, 6, json!({"kind": "sent", "decision": 4, "ok": true, "reply": {}}));
-    event(
-        &mut watch,
-        7,
-        json!({"kind": "flatten", "reason": "kill", "sent": true, "problems": [{"coin": "X", "text": "dust"}]}),
-    );
-    assert_eq!(
-        told(&mut watch),
-        ["stop_placed once", "stop_refused once", "flatten once", "close_refused once", "flatten_again once"]
-    );
-}
-
-#[test]
 fn a_life_that_broke_off_is_told_from_one_that_stopped() {
     let mut watch = watch();
     event(&mut watch, 1, json!({"kind": "started", "version": "1"}));
@@ -142,6 +119,14 @@ fn each_event_is_taken_in_once_and_a_gap_is_counted() {
     later.as_object_mut().unwrap().insert("at_ms".to_owned(), json!(NOW + 8));
     event(&mut watch, 4, later);
     assert_eq!(told(&mut watch), ["error once"]);
+    // Where they were looked for is told too.
+    watch.not_in_journal = "the journal in /j could not be read".to_owned();
+    event(&mut watch, 6, json!({"kind": "done"}));
+    let missed = &watch.take()[0].happened;
+    assert!(
+        missed.starts_with("1 event after event 4 was gone")
+            && missed.ends_with("and the journal in /j could not be read.")
+    );
 }
 
 #[test]

@@ -181,8 +181,8 @@ fn tell(step: &mut Step<'_>, text: String) {
 }
 
 /// Takes in payments of funding from `since_ms` on.
-pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: Page<Funding>, since_ms: u64, begun_ms: u64) {
-    let Shown { newest_ms, lacks, is_believed } = shown(step, &page, since_ms, |row| row.time, "userFunding");
+pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_ms: u64, begun_ms: u64) {
+    let Shown { newest_ms, lacks, is_believed } = shown(step, page, since_ms, |row| row.time, "userFunding");
     let is_more = page.count() >= FUNDINGS_A_PAGE && newest_ms > since_ms;
     if step.guard.book.funding_reads.is_news(&lacks) {
         tell(step, lacks);

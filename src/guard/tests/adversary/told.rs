@@ -13,7 +13,7 @@ pub(super) struct Told {
     pub(super) orders_ms: u64,
     /// The orders that the last read of them showed to rest, without triggers, and when one last missed one of them: it may
     /// have filled, as far as reads of the account tell that began before.
-    resting: BTreeSet<u64>,
+    pub(super) resting: BTreeSet<u64>,
     pub(super) missed_ms: u64,
     /// When the venue last did something that nobody had asked it to do just then: a fill of what rested.
     pub(super) unasked_ms: u64,

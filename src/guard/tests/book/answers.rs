@@ -43,7 +43,7 @@ fn a_row_that_cannot_be_read_is_told_once_and_keeps_no_other_out() {
         "a row of userFillsByTime cannot be read and may be missing in the book; the first, of {time} (UTC ms): missing field \
          `feeToken`"
     );
-    assert_eq!(errors(&world), [expected.clone()]);
+    assert_eq!(errors(&world), std::slice::from_ref(&expected));
     assert_eq!(alerts(&world), [expected]);
     let page = Page::<Funding> { rows: Vec::new(), unread: vec![Unread { time: None, why: "no".to_owned() }; 2] };
     let begun_ms = world.venue.now;

@@ -93,3 +93,59 @@ fn a_command_in_an_alert_is_one_for_this_home() {
     assert!(notices[0].todo.contains(&command("key check")), "{notices:?}");
     assert!(notices[1].todo.contains(&command("key replace")), "{notices:?}");
 }
+
+/// A guard may tell of two by one name: the one that is over is told to be over, whatever place the other has now.
+#[test]
+fn of_two_alerts_by_one_name_the_one_that_ended_is_told_to_be_over() {
+    let alert = |text: &str, since_ms: u64| json!({"code": "position_unknown", "about": "XYZ", "text": text, "since_ms": NOW - since_ms});
+    let (first, second, third) = (alert("first", 9_000), alert("second", 5_000), alert("third", 1_000));
+    let grown = alert("second, larger", 5_000);
+    let named = |about: &str, turn: &str| (about.to_owned(), turn.to_owned());
+    let mut watch = watch();
+    let mut now_ms = NOW;
+    for (alerts, wanted) in [
+        (json!([first, second]), vec![named("XYZ", "begins"), named("XYZ (2)", "begins")]),
+        (json!([second, first]), vec![]),
+        (json!([second]), vec![named("XYZ", "over")]),
+        (json!([grown]), vec![]),
+        (json!([third, grown]), vec![named("XYZ", "begins")]),
+        (json!([third]), vec![named("XYZ (2)", "over")]),
+        (json!([]), vec![named("XYZ", "over")]),
+    ] {
+        now_ms += 1_000;
+        watch.status(&status(json!({"alerts": alerts, "at_ms": now_ms})));
+        let told: Vec<_> = watch.take().iter().map(|told| named(&told.about, told.turn.name())).collect();
+        assert_eq!(told, wanted, "{alerts}");
+    }
+}
+
+/// Beyond these two everything is closed: that is nothing to let be.
+#[test]
+fn a_limit_of_losses_that_is_near_is_told_with_what_comes_beyond_it() {
+    let near = |rule: &str| {
+        let row = json!({"rule": rule, "unit": "usdc", "used": "95", "limit": "100"});
+        let mut watch = watch();
+        watch.status(&status(json!({"headroom": [row]})));
+        watch.take().remove(0)
+    };
+    for (rule, until) in [("daily_loss", "until the UTC day ends"), ("drawdown", "until a person resumes")] {
+        let told = near(rule);
+        assert!(told.did.contains("everything is closed") && told.did.contains(until), "{told:?}");
+        assert!(!told.did.contains("exits pass") && !told.todo.starts_with("Nothing"), "{told:?}");
+    }
+    assert!(near("exposure").did.contains("exits pass"));
+    for code in ["daily_loss_near", "drawdown_near"] {
+        assert!(!alert_words(code).did.starts_with("Nothing yet"), "it may stand at its limit");
+    }
+}
+
+/// What the guard wrote down before it named its home, and what names it already.
+#[test]
+fn a_command_in_an_error_is_one_for_this_home() {
+    let mut watch = watch();
+    let wanted = "give its key with `svc-guard --home /home/me/g key replace --key-stdin < FILE`";
+    for (seq, text) in [(1, wanted.replace(" --home /home/me/g", "")), (2, wanted.to_owned())] {
+        event(&mut watch, seq, json!({"kind": "error", "text": text}));
+        assert_eq!(watch.take()[0].happened, wanted);
+    }
+}
