@@ -128,6 +128,17 @@ pub(super) struct Measured {
 }
 
 impl Measured {
+    /// Until a new life has compared anything, what came while nobody watched may be missing.
+    pub(super) fn begin(&mut self) {
+        if self.difference.take().is_none() && self.why_not_compared.is_none() {
+            return;
+        }
+        self.why_not_compared = Some(
+            "nothing was compared since the guard's last start; what was traded while it was away may not be read yet"
+                .to_owned(),
+        );
+    }
+
     pub(super) fn see(&mut self, balance: &Balance) {
         self.fall.see(balance);
         self.difference = balance.difference.map(Sum::from);

@@ -101,7 +101,7 @@ impl Report {
             "protect" | "intent" | "flatten" | "sent" | "recovered" => self.deed(&head, line),
             "risk" => self.body(line).into_iter().for_each(|risk: RiskState<'_>| self.risk(at_ms, &risk.state)),
             "kill" => self.guards(at_ms, |figures| &mut figures.deeds.kills, 1),
-            "started" => self.was_started = true,
+            "started" => self.started(at_ms),
             _ => {}
         }
         None
@@ -221,6 +221,19 @@ impl Report {
                     self.ends.entry(day).or_insert_with(|| Ends::of(from_ms, to_ms)).see(at);
                 }
             }
+        }
+    }
+
+    /// A life begins: what is compared from here on is compared by that one.
+    fn started(&mut self, at_ms: u64) {
+        self.was_started = true;
+        if !self.question.is_about(at_ms) {
+            return;
+        }
+        self.total.measured.begin();
+        if self.question.by == By::Day {
+            let day = Some(self.day_name(at_ms));
+            self.rows.get_mut(&day).into_iter().for_each(|row| row.measured.begin());
         }
     }
 

@@ -51,6 +51,14 @@ fn the_newest_sum_of_the_book_says_whether_it_adds_up() {
     let told = json_of(&report);
     assert_eq!([&told["total"]["difference"], &told["total"]["difference_why"]], [&json!("0"), &Value::Null]);
     assert_eq!(report.warnings(), [""; 0]);
+    // A life that begins has compared nothing yet.
+    let started = json!({"kind": "started", "at_ms": DAY + 7 * HOUR});
+    let begun: Vec<_> = later.iter().copied().chain([(7, &started, true)]).collect();
+    for by in [By::Day, By::Market] {
+        let told = json_of(&of(Question { by, ..whole() }, &begun));
+        let why = told["total"]["difference_why"].as_str().unwrap();
+        assert!(told["total"]["difference"].is_null() && why.starts_with("nothing was compared since"), "{told}");
+    }
 }
 
 #[test]
