@@ -10,6 +10,7 @@ use nix::unistd::Uid;
 use super::config::Place;
 use super::url::private_url;
 use crate::base::files::{FileError, Why, open_regular};
+use crate::base::shell::word;
 
 /// Longest secret.
 const MAX_SECRET: u64 = 4096;
@@ -24,7 +25,7 @@ pub enum SecretError {
     #[error("{0}")]
     File(FileError),
     /// Others can read its file (which, its mode).
-    #[error("{0} has mode {1:04o}, so others can read the secret in it; run `chmod 600 {0}`")]
+    #[error("{0} has mode {1:04o}, so others can read the secret in it; run `chmod 600 {word}`", word = word(.0))]
     Readable(PathBuf, u32),
     /// There are no credentials (the one that is wanted).
     #[error("there is no credential {0:?}: the unit names it with LoadCredential= or LoadCredentialEncrypted=")]
