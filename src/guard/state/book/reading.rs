@@ -14,6 +14,8 @@ pub(crate) struct Reading {
     wanted_ms: Option<u64>,
     /// Since when one is under way.
     asked_ms: Option<u64>,
+    /// When the last one was asked for.
+    begun_ms: Option<u64>,
     /// When the last one began that showed all there is.
     pub(crate) read_ms: Option<u64>,
     /// Rows that were new in the answers of one catching up.
@@ -52,11 +54,11 @@ impl Reading {
     /// Begins the one that is wanted: whether it is time for it. They are `apart_ms` apart, from one to the next.
     pub(crate) fn begin(&mut self, now_ms: u64, apart_ms: u64) -> bool {
         let is_under_way = self.is_under_way(now_ms);
-        let is_soon = self.read_ms.is_some_and(|read_ms| now_ms.saturating_sub(read_ms) < apart_ms);
+        let is_soon = self.begun_ms.is_some_and(|begun_ms| now_ms.saturating_sub(begun_ms) < apart_ms);
         // One that catches up goes on at once.
         let is_time = self.wanted_ms.is_some_and(|wanted_ms| now_ms >= wanted_ms) && (!is_soon || self.is_paging);
         if is_time && !is_under_way {
-            (self.wanted_ms, self.asked_ms) = (None, Some(now_ms));
+            (self.wanted_ms, self.asked_ms, self.begun_ms) = (None, Some(now_ms), Some(now_ms));
         }
         is_time && !is_under_way
     }
@@ -73,7 +75,7 @@ impl Reading {
 
     /// Takes note of an answer that is not believed: nothing is known to be all there is.
     pub(crate) fn on_doubt(&mut self, now_ms: u64) {
-        self.asked_ms = None;
+        (self.asked_ms, self.is_paging, self.wanted_ms) = (None, false, None);
         self.want(now_ms.saturating_add(DOUBTED_MS));
     }
 
