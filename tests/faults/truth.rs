@@ -95,13 +95,15 @@ pub(crate) fn hold(events: &[Value], truth: &Value) -> Ends {
 }
 
 /// What of a fill is told here and there: ids, amounts and the order's own id.
-fn told([ids, amounts]: [[&str; 3]; 2], fill: &Value) -> ([u64; 3], [Decimal; 3], String) {
+type Told = ([u64; 3], [Decimal; 3], String);
+
+fn told([ids, amounts]: [[&str; 3]; 2], fill: &Value) -> Told {
     let amount = |key: &str| fill[key].as_str().unwrap().parse().unwrap();
     (ids.map(|key| fill[key].as_u64().unwrap()), amounts.map(amount), fill["cloid"].to_string())
 }
 
 /// The venue's fills, and those on record.
-fn fills(events: &[Value], truth: &Value) -> [Vec<([u64; 3], [Decimal; 3], String)>; 2] {
+fn fills(events: &[Value], truth: &Value) -> [Vec<Told>; 2] {
     let ids = ["time", "tid", "oid"];
     let of = |fill: &Value| told([ids, ["sz", "px", "fee"]], fill);
     let mut venue: Vec<_> = truth["fills"].as_array().unwrap().iter().map(of).collect();
