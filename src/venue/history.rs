@@ -18,7 +18,7 @@ pub const FILLS_DEPTH: usize = 10_000;
 /// Payments of funding in one answer.
 pub const FUNDINGS_A_PAGE: usize = 500;
 
-/// What is told of a row that cannot be read is cut to so many characters.
+/// The reason why a row cannot be read is cut to so many characters.
 const WHY_LENGTH: usize = 160;
 
 /// One answer's rows. One that cannot be read takes none of the others with it.
