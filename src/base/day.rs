@@ -39,6 +39,20 @@ impl Day {
     }
 }
 
+impl Day {
+    /// The day after it; the last one has none, and is its own.
+    #[must_use]
+    pub fn following(self) -> Day {
+        Day(self.0.saturating_add(1).min(LAST))
+    }
+
+    /// The day before it; the first one has none, and is its own.
+    #[must_use]
+    pub fn preceding(self) -> Day {
+        Day(self.0.saturating_sub(1))
+    }
+}
+
 impl fmt::Display for Day {
     /// Years are counted from March, so that the leap day is a year's last day: 400 years are 146,097 days,
     /// and within such a year the months' first days lie on the line `(153 × month + 2) / 5`.
@@ -112,6 +126,16 @@ mod tests {
             assert_eq!(day_of(start_ms(day)), day);
             last = name;
         }
+    }
+
+    #[test]
+    fn days_have_neighbours_but_the_first_and_the_last() {
+        let (first, day, last) = (Day(0), "2024-02-29".parse::<Day>().unwrap(), Day(LAST));
+        assert_eq!(
+            (day.following().to_string(), day.preceding().to_string()),
+            ("2024-03-01".into(), "2024-02-28".into())
+        );
+        assert_eq!((first.preceding(), last.following()), (first, last));
     }
 
     #[test]

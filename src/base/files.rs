@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 
+use super::shell::word;
+
 /// A file that is refused, and why.
 #[derive(Debug)]
 pub struct FileError {
@@ -55,13 +57,26 @@ impl fmt::Display for FileError {
                 write!(f, "{path} belongs to the user with uid {uid}, who could change it; it must belong to this user")
             }
             Why::Writable(mode) => {
-                write!(f, "{path} has mode {mode:04o}, so others can write it; run `chmod go-w {path}`")
+                write!(f, "{path} has mode {mode:04o}, so others can write it; run `chmod go-w {}`", word(&self.path))
             }
             Why::Readable(mode) => {
-                write!(f, "{path} has mode {mode:04o}, so others can read the key; run `chmod 600 {path}`")
+                write!(
+                    f,
+                    "{path} has mode {mode:04o}, so others can read the key; run `chmod 600 {}`",
+                    word(&self.path)
+                )
             }
             Why::TooLarge(limit) => write!(f, "{path} is larger than {limit} bytes"),
             Why::NotText => write!(f, "{path} is not UTF-8 text"),
+            // What is missing, or is none, is the folder: a missing file has a reason of its own.
+            Why::Io(what, error) if error.kind() == io::ErrorKind::NotFound => {
+                let folder = self.path.parent().map_or("/".into(), Path::to_string_lossy);
+                write!(f, "cannot {what} {path}: there is no folder {folder}")
+            }
+            Why::Io(what, error) if error.kind() == io::ErrorKind::NotADirectory => {
+                let folder = self.path.parent().map_or("/".into(), Path::to_string_lossy);
+                write!(f, "cannot {what} {path}: {folder} is no folder")
+            }
             Why::Io(what, error) => write!(f, "cannot {what} {path}: {error}"),
         }
     }

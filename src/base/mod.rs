@@ -1,7 +1,8 @@
 //! The ground floor: primitives that every room may stand on and that know no room.
 //!
-//! Addresses, keys and signatures, hashes, hex, exact amounts, UTC days, origins of URLs, text made safe to show, files
-//! that nobody else can plant, clocks. No rule, no order, no verdict and no word of the venue's protocol may enter.
+//! Addresses, keys and signatures, hashes, hex, exact amounts, UTC days, origins of URLs, text made safe to show,
+//! commands as a person types them, files that nobody else can plant, clocks. No rule, no order, no verdict and no word of
+//! the venue's protocol may enter.
 
 pub mod address;
 pub mod amount;
@@ -20,6 +21,7 @@ pub mod mode;
 mod named_enum;
 pub mod origin;
 pub mod sealed;
+pub mod shell;
 pub mod signature;
 pub mod sync;
 pub mod text;

@@ -5,13 +5,13 @@ use super::configured::configured;
 use super::notify;
 use super::output::print;
 use super::refusal::Refusal;
-use super::{equity, explain, waiting};
+use super::{equity, explain, listed, reached, waiting};
 use crate::base::amount::to_wire;
-use crate::home::{Home, HomeError, local_url};
+use crate::home::{Home, HomeError, base_url};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Ask the venue for the account's equity, and say what each rule comes to in USDC
+    /// Ask the venue for the account's equity and its markets, and say what each rule comes to in USDC
     #[arg(long)]
     explain: bool,
 }
@@ -22,9 +22,9 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     if let Err(error @ HomeError::Exposed(..)) = home.require_own() {
         return Err(Refusal::Home(error));
     }
-    let base_url = match config.listen.port() {
-        0 => "a free port at each start; the service's log says which".to_owned(),
-        _ => format!("{}, without https: the bot reaches the guard on its own machine", local_url(config.listen)),
+    let base_url = match base_url(config.listen) {
+        None => format!("not known before: {}", reached::CHOSEN),
+        Some(url) => format!("{url}, without https: the bot reaches the guard on its own machine"),
     };
     let mut out = format!(
         "{} is valid\nmode     {}\naccount  {} on {}\nvenue    {}\nlisten   {}\nbase URL {base_url}\nip share {} ({} weight a minute)\nclients  {}\nrules    {}\n",
@@ -61,6 +61,11 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             out.push_str(&format!("In USDC at the account's equity now, {} USDC{of}\n", to_wire(equity)));
         }
         _ => {}
+    }
+    if args.explain {
+        let warnings =
+            waiting::with_progress(&format!("the venue at {}", config.venue_url()), || listed::warnings(&config));
+        warnings.iter().for_each(|warning| out.push_str(&format!("{warning}\n")));
     }
     let file = notify::file(None, home);
     if file.exists() {

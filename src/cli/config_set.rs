@@ -7,13 +7,13 @@ use rust_decimal::Decimal;
 
 use super::configured::LockedConfig;
 use super::mainnet_gap::MainnetGap;
-use super::one_rule;
 use super::output::print;
 use super::refusal::Refusal;
-use super::rules_source;
+use super::rules_place::Place;
+use super::{one_rule, reached, rules_source};
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
-use crate::home::{Config, Home, local_url, parse_listen, parse_usdc, set_value};
+use crate::home::{Config, Home, base_url, parse_listen, parse_usdc, set_value};
 use crate::rules::Rules;
 
 #[derive(Debug, clap::Args)]
@@ -55,8 +55,8 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let Change { key, value, config, words } = change;
     set_value(&locked.path, &locked.text, key, value.as_deref(), config).map_err(Refusal::Config)?;
     let told = print(&format!(
-        "{}\nWritten to {}. A running service takes it at its next start; `svc-guard check-config --explain` shows what the \
-         rules come to in USDC.\n",
+        "{}\nWritten to {}. A running service takes it at its next start; `svc-guard check-config --explain` asks the venue \
+         for what the rules come to in USDC, and for the markets that they name.\n",
         words.join("\n"),
         locked.path.display(),
     ));
@@ -105,9 +105,9 @@ fn change(args: &Args, config: &Config) -> Result<Change, Refusal> {
 
 /// What a new listen address means for the bot and for others.
 fn at(listen: SocketAddr) -> Vec<String> {
-    let url = match listen.port() {
-        0 => "The system chooses a free port at each start; the service's log says which.".to_owned(),
-        _ => format!("The bot's base URL is {} from then on.", local_url(listen)),
+    let url = match base_url(listen) {
+        None => format!("The bot's base URL is not known before: {}.", reached::CHOSEN),
+        Some(url) => format!("The bot's base URL is {url} from then on."),
     };
     let warning = format!("Warning: {listen} is not this machine's alone; other machines may reach it.");
     [url].into_iter().chain((!listen.ip().is_loopback()).then_some(warning)).collect()
@@ -119,7 +119,7 @@ const UNCHANGED: &str = "the config is left as it is";
 fn rules(typed: &str, now: &Rules) -> Result<Rules, Refusal> {
     let (key, value) = match typed.split_once('=') {
         Some((key, value)) if !typed.starts_with(['@', '"']) && !typed.starts_with("sr1_") => (key.trim(), value),
-        _ => return rules_source::read(typed),
+        _ => return rules_source::read(typed, Place::Set),
     };
     let described = now.describe();
     if !described.iter().any(|rule| rule.key == key) {

@@ -8,14 +8,23 @@ use super::refusal::Refusal;
 use crate::base::address::Address;
 use crate::base::files::read_trusted;
 use crate::base::kill_watch::KillWatch;
-use crate::home::{Config, Home, HomeLock, LoadedConfig, add_client, load, put_back};
+use crate::home::{Config, Home, HomeError, HomeLock, LoadedConfig, add_client, load, put_back};
 
 /// Longest file with an address.
 const MAX_ADDRESS: u64 = 100;
 
+/// What the config of a home holds.
+pub(super) fn loaded(home: &Home) -> Result<LoadedConfig, Refusal> {
+    let is_file = || home.dir().is_file();
+    load(&home.config_file(), &home.trusted()).map_err(|error| match is_file() {
+        true => Refusal::Home(HomeError::AFile(home.dir().to_owned())),
+        false => Refusal::Config(error),
+    })
+}
+
 /// The config of a home that is set up.
 pub(super) fn configured(home: &Home) -> Result<Config, Refusal> {
-    match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
+    match loaded(home)? {
         LoadedConfig::SetUp(config) => Ok(*config),
         LoadedConfig::NotSetUp(_) => Err(Refusal::NotSetUp(home.config_file())),
     }
@@ -24,8 +33,12 @@ pub(super) fn configured(home: &Home) -> Result<Config, Refusal> {
 /// Where the service that runs on this home listens, as it left word; none where none runs, or that cannot be seen. The
 /// config may have changed since its start, and a flag may have named another address.
 pub(super) fn running(home: &Home) -> Option<SocketAddr> {
-    KillWatch::is_watched(&home.kill_file()).filter(|is_watched| *is_watched)?;
-    left(home)
+    is_running(home).then(|| left(home)).flatten()
+}
+
+/// Whether a service is seen to run on this home.
+pub(super) fn is_running(home: &Home) -> bool {
+    KillWatch::is_watched(&home.kill_file()) == Some(true)
 }
 
 /// Where the last service of this home said that it listens.

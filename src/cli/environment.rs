@@ -8,10 +8,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::refusal::Refusal;
+use super::rules_place::Place;
+use super::rules_source;
 use crate::base::address::Address;
 use crate::base::ip_share::IpShare;
 use crate::base::mode::Mode;
+use crate::base::text::short;
 use crate::home::{parse_address, parse_listen};
+use crate::rules::Rules;
 use crate::service::Asked;
 
 fn variable(name: &'static str) -> Option<OsString> {
@@ -28,7 +32,8 @@ fn parsed<T>(
         (None, None) => Ok(None),
         (None, Some(value)) => {
             let text = value.to_str().ok_or_else(|| "must be UTF-8 text".to_owned());
-            text.and_then(parse).map(Some).map_err(|expected| Refusal::Variable(name, expected))
+            let given = || short(&value.to_string_lossy());
+            text.and_then(parse).map(Some).map_err(|expected| Refusal::Variable(name, given(), expected))
         }
     }
 }
@@ -38,9 +43,11 @@ pub(super) fn home(flag: Option<PathBuf>) -> Option<PathBuf> {
     flag.or_else(|| variable("SVC_GUARD_HOME").map(PathBuf::from))
 }
 
-/// `--rules` or `SVC_GUARD_RULES`.
-pub(super) fn rules(flag: Option<String>) -> Result<Option<String>, Refusal> {
-    parsed(flag, "SVC_GUARD_RULES", |text| Ok(text.to_owned()))
+/// `--rules` or `SVC_GUARD_RULES`, read.
+pub(super) fn rules(flag: Option<String>) -> Result<Option<Rules>, Refusal> {
+    let place = if flag.is_some() { Place::Flag } else { Place::Variable };
+    let given = parsed(flag, "SVC_GUARD_RULES", |text| Ok(text.to_owned()))?;
+    given.map(|given| rules_source::read(&given, place)).transpose()
 }
 
 /// `--account` or `SVC_GUARD_ACCOUNT`.

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use super::configured::{configured, running};
 use super::refusal::Refusal;
-use super::{environment, local_http};
+use super::{environment, local_http, start};
 use crate::base::origin::Origin;
-use crate::base::text::printable;
+use crate::base::text::{printable, short};
 use crate::home::{Home, local_url, parse_listen};
 use crate::record::error_body::Health;
 
@@ -43,7 +43,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 fn check(args: Args, home: &Home) -> Result<(), String> {
     let is_to_trade = args.trading;
     let urls = base_urls(args, home)?;
-    let (base, (status, body)) = answer(&urls)?;
+    let (base, (status, body)) = answer(&urls, home)?;
     match status {
         200 if !is_to_trade => Ok(()),
         200 => match serde_json::from_slice::<Health<'_>>(&body) {
@@ -60,7 +60,7 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
 }
 
 /// The first answer, and who gave it.
-fn answer(urls: &[String]) -> Result<(&str, (u16, Vec<u8>)), String> {
+fn answer<'u>(urls: &'u [String], home: &Home) -> Result<(&'u str, (u16, Vec<u8>)), String> {
     let mut silent = Vec::new();
     for base in urls {
         match local_http::get(&format!("{base}/healthz"), TIMEOUT, MAX_BODY) {
@@ -68,8 +68,10 @@ fn answer(urls: &[String]) -> Result<(&str, (u16, Vec<u8>)), String> {
             Err(error) => silent.push(format!("no answer from {base}: {error}")),
         }
     }
+    let start = configured(home)
+        .map_or_else(|_| "svc-guard run --network MODE".to_owned(), |config| start::command(home, &config));
     Err(format!(
-        "{}; `svc-guard run` starts the service where it is down, --listen L or --url URL names another address",
+        "{}; `{start}` starts the service where it is down, --listen L or --url URL names another address",
         silent.join("; ")
     ))
 }
@@ -78,7 +80,7 @@ fn answer(urls: &[String]) -> Result<(&str, (u16, Vec<u8>)), String> {
 /// and where its config says.
 fn base_urls(args: Args, home: &Home) -> Result<Vec<String>, String> {
     if let Some(url) = args.url {
-        let url = Origin::parse(&url).map_err(|_| "--url must be http://host:port".to_owned())?;
+        let url = Origin::parse(&url).map_err(|_| format!("--url {:?} must be http://host:port", short(&url)))?;
         return Ok(vec![url.as_str().to_owned()]);
     }
     if let Some(listen) = environment::listen(args.listen).map_err(|refusal| refusal.to_string())? {

@@ -2,8 +2,9 @@
 //! a text suggests names it too. Without it the suggestion would act on another home.
 
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::OnceLock;
+
+use crate::base::shell::word;
 
 /// What goes between the program's name and a command; empty for the default home.
 static FLAGS: OnceLock<String> = OnceLock::new();
@@ -22,16 +23,43 @@ fn with(text: &str, flags: &str) -> String {
     if flags.is_empty() {
         return text.to_owned();
     }
-    let parts = text.split('`').enumerate();
-    let commands = parts.map(|(place, part)| {
+    let mut parts = text.split('`').peekable();
+    let mut exact = parts.next().unwrap_or_default().to_owned();
+    while let Some(part) = parts.next() {
+        exact.push('`');
+        // A backtick may be a path's own: only what reads as a command, with another one behind it, is one.
+        let is_command = parts.peek().is_some() && part.starts_with(|first: char| first.is_ascii_alphanumeric());
         // Where another home is meant, the text says which.
-        if place % 2 == 1 && !part.contains("--home") {
-            part.replace("svc-guard ", &format!("svc-guard {flags} "))
+        if is_command && !part.contains("--home") {
+            push_command(&mut exact, part, flags);
         } else {
-            part.to_owned()
+            exact.push_str(part);
         }
-    });
-    commands.collect::<Vec<_>>().join("`")
+    }
+    exact
+}
+
+/// The program's name, where it is a word of a command that goes on.
+const NAME: &str = "svc-guard ";
+
+/// Adds a command, with the flags behind the program's name wherever it is called, and nowhere else: not in a path.
+fn push_command(text: &mut String, command: &str, flags: &str) {
+    let (mut is_quoted, mut is_escaped, mut is_word, mut rest) = (false, false, true, command);
+    while let Some(letter) = rest.chars().next() {
+        let called = rest.strip_prefix(NAME).filter(|_| is_word && !is_quoted);
+        if let Some(behind) =
+            called.filter(|behind| behind.starts_with(|next: char| next.is_ascii_alphabetic() || next == '-'))
+        {
+            text.push_str(&format!("{NAME}{flags} "));
+            rest = behind;
+            continue;
+        }
+        is_quoted ^= letter == '\'' && !is_escaped;
+        is_escaped = letter == '\\' && !is_quoted && !is_escaped;
+        is_word = letter == ' ';
+        text.push(letter);
+        rest = rest.get(letter.len_utf8()..).unwrap_or_default();
+    }
 }
 
 /// Whether the command line, as it was typed, is one that pulls the kill switch.
@@ -66,17 +94,6 @@ fn flags(words: impl Iterator<Item = OsString>, variable: Option<OsString>) -> S
     named.map(|(flag, path)| format!("{flag} {}", word(&path))).collect::<Vec<_>>().join(" ")
 }
 
-/// A path as one word of a shell.
-pub(super) fn word(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%,=".contains(letter);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.into_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,7 +111,26 @@ mod tests {
         let said = with("run `svc-guard init`, not svc-guard run; `A=1 svc-guard run`", "--home /x");
         assert_eq!(said, "run `svc-guard --home /x init`, not svc-guard run; `A=1 svc-guard --home /x run`");
         assert_eq!(with("`svc-guard init`", ""), "`svc-guard init`");
-        assert_eq!(word(Path::new("/it's")), r"'/it'\''s'");
+    }
+
+    #[test]
+    fn a_path_in_a_text_is_left_as_it_is() {
+        for (text, expected) in [
+            ("run `chmod go-w '/svc-guard copy/guard.toml'`", "run `chmod go-w '/svc-guard copy/guard.toml'`"),
+            ("/svc-guard copy/x is not there", "/svc-guard copy/x is not there"),
+            (
+                "/x`z.toml is not there; `svc-guard init` makes one",
+                "/x`z.toml is not there; `svc-guard --home /x init` makes one",
+            ),
+            (r"`chmod go-w '/it'\''s svc-guard x'`", r"`chmod go-w '/it'\''s svc-guard x'`"),
+            ("`systemctl stop svc-guard && true`", "`systemctl stop svc-guard && true`"),
+            (
+                "`a '/svc-guard b' - | svc-guard run < '/svc-guard c'`",
+                "`a '/svc-guard b' - | svc-guard --home /x run < '/svc-guard c'`",
+            ),
+        ] {
+            assert_eq!(with(text, "--home /x"), expected);
+        }
     }
 
     #[test]

@@ -34,13 +34,14 @@ pub(super) struct ShowArgs {
 
 /// Starts a risk journal at the account's equity now.
 pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
-    let config = config_of(args, home)?;
+    let config = config_of("journal-init", args, home)?;
     let dir = home.journal_dir(args.mode, config.account);
     // Said before the venue is asked; the file itself is made so that it never replaces one.
     if read_risk(&dir).is_ok() {
-        return Err(Refusal::Flags(
-            "there is a risk journal already, and it is never replaced; journal-show prints it",
-        ));
+        return Err(Refusal::Given(format!(
+            "there is a risk journal already, and it is never replaced; `svc-guard journal-show --mode {}` prints it",
+            args.mode
+        )));
     }
     let Measured { equity, venue_ms } = equity::now(&config)?;
     let record = RiskRecord::Init(Init {
@@ -62,7 +63,7 @@ pub(super) fn init(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
 
 /// Clears a drawdown halt: the peak starts anew at the account's equity now.
 pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
-    let config = config_of(args, home)?;
+    let config = config_of("journal-resume", args, home)?;
     let owner = crate::service::journal_owner(&config);
     let options = Options { fallback: config.journal_fallback.clone(), owner, ..Options::default() };
     let dir = home.journal_dir(args.mode, config.account);
@@ -107,14 +108,18 @@ fn days_loss(config: &Config, records: &[String], equity: Decimal, today: Day) -
 }
 
 /// The config, if it is of this mode and its owner asks; on mainnet with a person's confirmation.
-fn config_of(args: &ChangeArgs, home: &Home) -> Result<Config, Refusal> {
+fn config_of(command: &str, args: &ChangeArgs, home: &Home) -> Result<Config, Refusal> {
     let config = configured(home)?;
     home.require_own().map_err(Refusal::Home)?;
     if args.note.trim().is_empty() {
         return Err(Refusal::Flags("--note must say why; it is written into the journal"));
     }
     if args.mode != config.mode {
-        return Err(Refusal::Flags("--mode is not the config's mode; `svc-guard config get mode` prints that"));
+        let (asked, own) = (args.mode, config.mode);
+        return Err(Refusal::Given(format!(
+            "--mode {asked} is not the config's mode, {own}; `svc-guard {command} --mode {own} --note TEXT` is for that one, and \
+             --home DIR names another home"
+        )));
     }
     if args.mode == Mode::Mainnet {
         mainnet::check_confirmed(&config)?;

@@ -1,12 +1,15 @@
-//! `key replace`: another API wallet's key in the place of the one that ended or was lost. Clients, rules and journals stay.
+//! `key replace`: another API wallet's key in the place of the one that ended or was lost, kept as that one was kept. Clients,
+//! rules and journals stay.
 
 use super::configured::LockedConfig;
 use super::output::{report, say};
 use super::refusal::Refusal;
 use super::set_up::{Stored, replace_key};
+use super::start::{self, KeyPlace};
 use super::{key_stdin, wallet};
 use crate::base::mode::Mode;
-use crate::home::{Home, KeyStore, replace_api_wallet, seal_for_host};
+use crate::base::shell::word;
+use crate::home::{CREDENTIAL, Config, Home, replace_api_wallet, seal_for_host};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -31,21 +34,49 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let owner = wallet::check(config, address)?;
     let record = || replace_api_wallet(&locked.path, &locked.text, address, owner).map_err(Refusal::Config);
     let before = config.api_wallet.filter(|before| *before != address);
-    let place = if args.no_store {
-        record()?;
-        "its key is stored nowhere".to_owned()
-    } else {
-        let stored = match config.key_store {
-            KeyStore::File => Stored::File(key),
-            KeyStore::HostCreds => Stored::HostCreds(seal_for_host(&key).map_err(Refusal::NotSealed)?),
-        };
-        let (path, notes) = replace_key(home, &stored, record)?;
-        notes.iter().for_each(|note| say(note));
-        format!("its key in {}", path.display())
+    let kept = if args.no_store { KeyPlace::Nowhere } else { KeyPlace::of(home, config) };
+    let stored = match kept {
+        KeyPlace::Sealed => {
+            let sealed = seal_for_host(&key);
+            Some(Stored::HostCreds(sealed.map_err(|why| Refusal::NotSealedAnew(why, home.sealed_key_file()))?))
+        }
+        // No start on mainnet reads a file: where none stands already, none is left lying open.
+        KeyPlace::Nowhere if args.no_store || config.mode == Mode::Mainnet => None,
+        KeyPlace::Nowhere | KeyPlace::File => Some(Stored::File(key)),
+    };
+    let place = match &stored {
+        None => {
+            record()?;
+            "its key is stored nowhere".to_owned()
+        }
+        Some(stored) => {
+            let (path, notes) = replace_key(home, stored, record)?;
+            notes.iter().for_each(|note| say(note));
+            format!("its key in {}", path.display())
+        }
     };
     let earlier = before.map_or_else(String::new, |before| {
         format!("The earlier one, {before}, is used no more: take its approval back at the venue.\n")
     });
     let done = format!("The API wallet is {address} from now on, {place}");
-    report(&format!("{done}\n{earlier}A running service takes it at its next start.\n"), &done)
+    let next = next_start(home, config, stored.is_some());
+    report(&format!("{done}\n{earlier}{next}\n"), &done)
+}
+
+/// How the next start gets the key.
+fn next_start(home: &Home, config: &Config, is_stored: bool) -> String {
+    let sealed = home.sealed_key_file();
+    if is_stored && (config.mode == Mode::Testnet || start::is_packaged(home)) {
+        "A running service takes it at its next start.".to_owned()
+    } else if is_stored {
+        format!("A running service takes it at its next start: `{}`", start::command(home, config))
+    } else if sealed.symlink_metadata().is_ok() {
+        let path = word(&sealed);
+        format!(
+            "The next start takes the sealed key, which must be this one by then: as root \
+             `systemd-creds encrypt --name={CREDENTIAL} FILE {path}` seals it."
+        )
+    } else {
+        format!("The next start takes it on standard input: `{}`", start::with_key(config))
+    }
 }

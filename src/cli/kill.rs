@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::kill_told::{Watcher, elsewhere, left};
+use super::kill_told::{Watcher, elsewhere, left, unknown};
 use super::output::report;
 use super::refusal::Refusal;
 use super::waiting;
@@ -15,9 +15,14 @@ pub(super) struct Args {
     /// Why: one line, at most 200 characters (the rest is cut)
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// Wait until nothing is held and nothing rests, for so long at most
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60")]
+    /// Wait until the guard says that no position, no order and no TWAP order is left, for so long at most
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "60", value_parser = seconds)]
     wait: Option<u16>,
+}
+
+/// Reads the value of `--wait`.
+fn seconds(typed: &str) -> Result<u16, String> {
+    typed.parse().map_err(|_| "must be whole seconds, 65535 at most, such as 60".to_owned())
 }
 
 /// A running guard says within this that it has heard.
@@ -58,14 +63,14 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
 
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
 fn wait(watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
-    let patience = Duration::from_secs(seconds.into());
+    let patience = watcher.rest(Duration::from_secs(seconds.into()));
     let answer =
         waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
     match answer {
         Ok(status) if watcher.is_flat(&status) => report(&format!("flat: {}\n", left(&status)), done),
         Ok(status) => {
-            let why =
-                status.alerts.iter().take(MOST_ALERTS).map(|alert| format!("; {}", alert.text)).collect::<String>();
+            let alerts = status.alerts.iter().take(MOST_ALERTS).map(|alert| alert.text.clone());
+            let why: String = unknown(&status).into_iter().chain(alerts).map(|text| format!("; {text}")).collect();
             Err(Refusal::Unhealthy(format!("not flat after {seconds} s: {} left{why}", left(&status))))
         }
         Err(why) => Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}"))),

@@ -9,7 +9,8 @@ use super::configured::{configured, left as left_address};
 use super::{environment, local_http};
 use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
-use crate::home::{Home, SERVICE_HOME, local_url};
+use crate::guard::AlertCode;
+use crate::home::{Home, SERVICE_HOME, base_url};
 use crate::record::status::Status;
 
 /// Between two questions.
@@ -32,9 +33,14 @@ impl Watcher {
         let left = left_address(home);
         let named = environment::listen(None).ok().flatten();
         let config = configured(home).ok().map(|config| config.listen);
-        let mut urls: Vec<String> = [left, named, config].into_iter().flatten().map(local_url).collect();
+        let mut urls: Vec<String> = [left, named, config].into_iter().flatten().filter_map(base_url).collect();
         urls.dedup();
         Self { urls, file: home.kill_file().path().to_owned(), begun: Instant::now() }
+    }
+
+    /// What is left of so much time since the kill.
+    pub(super) fn rest(&self, patience: Duration) -> Duration {
+        patience.saturating_sub(self.begun.elapsed())
     }
 
     /// Asks until `is_enough`, for so long; the last answer, or why there is none.
@@ -50,23 +56,23 @@ impl Watcher {
         }
     }
 
-    /// Whether this was read after the kill, and shows nothing held and nothing resting.
+    /// Whether the guard says that everything is closed, by reads after the kill.
     pub(super) fn is_flat(&self, status: &Status) -> bool {
         let since_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let is_fresh = status.venue.account_age_ms.is_some_and(|age| age < since_ms);
-        let is_blind = status.alerts.iter().any(|alert| ["orders_stale", "not_flat"].contains(&&*alert.code));
-        is_fresh && !is_blind && status.positions.is_empty() && status.open_orders.is_empty()
+        let is_fresh = |checked_ms: u64| status.at_ms.saturating_sub(checked_ms) < since_ms;
+        status.closing.is_some_and(|closing| closing.flat && closing.checked_ms.is_some_and(is_fresh))
     }
 
     fn ask(&self) -> Result<Status, String> {
-        let mut why = "neither its address nor its config can be read".to_owned();
+        let mut why = Vec::new();
         for url in &self.urls {
             match self.ask_at(url) {
                 Ok(status) => return Ok(status),
-                Err(error) => why = format!("{url}: {error}"),
+                Err(error) => why.push(format!("{url}: {error}")),
             }
         }
-        Err(why)
+        let unknown = || "neither its address nor its config can be read".to_owned();
+        Err(if why.is_empty() { unknown() } else { why.join("; ") })
     }
 
     fn ask_at(&self, url: &str) -> Result<Status, String> {
@@ -84,10 +90,28 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one == other || (folder(one).is_some() && folder(one) == folder(other) && one.file_name() == other.file_name())
 }
 
-/// What is held and what rests, as many as there are.
+/// How many positions are held: those that the guard lists, and those in markets that it does not know, of each of which an
+/// alert tells.
+fn held(status: &Status) -> usize {
+    let unknown = status.alerts.iter().filter(|alert| alert.code == AlertCode::PositionUnknown.as_str());
+    status.positions.len().saturating_add(unknown.count())
+}
+
+/// What is held and what rests, as many as there are, and the TWAP orders that are known to run.
 pub(super) fn left(status: &Status) -> String {
     let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    format!("{}, {}", many(status.positions.len(), "position"), many(status.open_orders.len(), "order"))
+    let twaps = status.closing.and_then(|closing| closing.twaps).filter(|count| *count > 0);
+    let twaps = twaps.map_or_else(String::new, |count| format!(", {}", many(count, "TWAP order")));
+    format!("{}, {}{twaps}", many(held(status), "position"), many(status.open_orders.len(), "order"))
+}
+
+/// What keeps a guard that shows nothing held and nothing resting from calling it flat.
+pub(super) fn unknown(status: &Status) -> Option<String> {
+    match status.closing {
+        None => Some(format!("the running guard is of version {}, which does not say when it is flat", status.version)),
+        Some(closing) if closing.twaps.is_none() => Some("whether a TWAP order runs is not known".to_owned()),
+        Some(_) => None,
+    }
 }
 
 /// Homes of running guards that a person may have meant: the installed services', and this user's own.
@@ -97,4 +121,44 @@ pub(super) fn elsewhere(home: &Home) -> Option<PathBuf> {
     let own = Home::resolve(None, None, false).ok().map(|home| home.dir().to_owned());
     let mut homes = [PathBuf::from(SERVICE_HOME)].into_iter().chain(instances).chain(own);
     homes.find(|dir| dir != home.dir() && KillWatch::is_watched(&KillFile::new(dir.join("kill"))) == Some(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+    use crate::base::address::Address;
+    use crate::home::local_url;
+
+    #[test]
+    fn every_address_that_was_asked_is_named_and_the_whole_wait_is_counted() {
+        // One that hangs, and one where nobody listens any more.
+        let hangs = TcpListener::bind("127.0.0.1:0").unwrap();
+        let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let urls = [hangs.local_addr().unwrap(), gone].map(local_url);
+        let file = PathBuf::from("/nowhere/kill");
+        let begun = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
+        let watcher = Watcher { urls: urls.to_vec(), file: file.clone(), begun };
+        let why = watcher.until(Duration::ZERO, |_| true).unwrap_err();
+        assert!(urls.iter().all(|url| why.contains(url.as_str())), "{why}");
+        assert!(watcher.rest(Duration::from_secs(60)) <= Duration::from_secs(57));
+        assert_eq!(watcher.rest(Duration::from_secs(2)), Duration::ZERO);
+        let nowhere = Watcher { urls: Vec::new(), file, begun };
+        assert!(nowhere.until(Duration::ZERO, |_| true).unwrap_err().contains("neither its address"));
+    }
+
+    #[test]
+    fn positions_in_markets_that_are_not_known_count_too() {
+        let alert =
+            |code: AlertCode, coin: &str| serde_json::json!({"code": code.as_str(), "about": coin, "text": coin});
+        let alerts =
+            [(AlertCode::PositionUnknown, "FOO"), (AlertCode::Dust, "ETH"), (AlertCode::PositionUnknown, "BAR")];
+        let alerts = alerts.map(|(code, coin)| alert(code, coin));
+        let status: Status = serde_json::from_value(serde_json::json!({
+            "schema": 1, "mode": "testnet", "account": Address([1; 20]), "alerts": alerts,
+        }))
+        .unwrap();
+        assert_eq!(left(&status), "2 positions, 0 orders");
+    }
 }

@@ -3,13 +3,16 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use super::configured::loaded;
 use super::output::say;
 use super::refusal::Refusal;
-use super::values;
+use super::{key_stdin, reached, values};
 use crate::base::address::Address;
+use crate::base::files::{FileError, Why};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
-use crate::home::{Home, LoadedConfig, in_container, load, local_url, parse_address, read_key_file};
+use crate::base::shell::word;
+use crate::home::{Home, KeyFileError, LoadedConfig, in_container, parse_address, read_key_file};
 use crate::mcp::{GuardUrl, Key, Options, OwnerRules, RuleInWords, run as serve};
 use crate::rules::{Described, Markets, Rules};
 
@@ -58,8 +61,8 @@ fn guard_url(named: Option<&str>, home: &Home) -> Result<GuardUrl, Refusal> {
     let url = match named {
         Some(url) => url.to_owned(),
         None if !home.config_file().exists() => DEFAULT_URL.to_owned(),
-        None => match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
-            LoadedConfig::SetUp(config) => local_url(config.listen),
+        None => match loaded(home)? {
+            LoadedConfig::SetUp(config) => reached::guard_url(home, config.listen)?,
             LoadedConfig::NotSetUp(_) => DEFAULT_URL.to_owned(),
         },
     };
@@ -70,17 +73,27 @@ fn key(args: &Args) -> Result<Key, Refusal> {
     match &args.key_file {
         _ if args.read_only => Ok(Key::None),
         Some(file) => {
-            let reading = read_key_file(file, in_container(None, Path::new("/"))).map_err(Refusal::Key)?;
+            let reading = read_key_file(file, in_container(None, Path::new("/"))).map_err(refused)?;
             reading.warning.iter().for_each(|warning| say(&format!("warning: {warning}")));
             Ok(Key::Given(reading.key))
         }
         None if !args.key_stdin => Err(Refusal::Flags(
-            "give the client key with --key-file or --key-stdin (`svc-guard client add` makes one), or serve with --read-only",
+            "give the client key with --key-file or --key-stdin (`svc-guard client add --out FILE` makes one), or serve with --read-only",
         )),
-        None if std::io::stdin().is_terminal() => {
-            Err(Refusal::Flags("--key-stdin reads from a pipe or a file, so that the key is never on a screen"))
-        }
+        None if std::io::stdin().is_terminal() => Err(Refusal::Flags(key_stdin::TYPED)),
         None => Ok(Key::FirstLine),
+    }
+}
+
+/// A key that is not there can be made.
+fn refused(error: KeyFileError) -> Refusal {
+    match error {
+        KeyFileError::File(FileError { path, why: Why::Missing }) => Refusal::Given(format!(
+            "{} does not exist; `svc-guard client add --out {}` writes a new client key there",
+            path.display(),
+            word(&path)
+        )),
+        error => Refusal::Key(error),
     }
 }
 

@@ -21,6 +21,7 @@ mod key_replace;
 mod key_stdin;
 mod kill;
 mod kill_told;
+mod listed;
 mod local_http;
 mod mainnet;
 mod mainnet_gap;
@@ -31,11 +32,16 @@ mod notify;
 mod one_rule;
 mod output;
 mod pair;
+mod reached;
+mod read_ahead;
 mod refusal;
 mod renamed_commands;
+mod report;
+mod rules_place;
 mod rules_source;
 mod run;
 mod set_up;
+mod start;
 mod terminal;
 mod usage;
 mod values;
@@ -90,6 +96,8 @@ enum Command {
     JournalResume(journal::ChangeArgs),
     /// Print the risk journal's records, one JSON line each
     JournalShow(journal::ShowArgs),
+    /// Sum up what the bot did with the money, and the guard with the bot
+    Report(report::Args),
     /// Pull the kill switch
     Kill(kill::Args),
     /// Check the config and print its rules
@@ -175,6 +183,7 @@ impl Cli {
             Command::JournalInit(args) => journal::init(&args, &home),
             Command::JournalResume(args) => journal::resume(&args, &home),
             Command::JournalShow(args) => journal::show(&args, &home),
+            Command::Report(args) => report::run(&args, &home),
             Command::Kill(args) => kill::run(&args, &home),
             Command::CheckConfig(args) => check_config::run(&args, &home),
             Command::Mcp(args) => mcp::run(&args, &home),

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use super::configured::running;
 use super::environment;
 use super::output::{print, say};
+use super::reached::{CHOSEN, guard_url, way_to_a_port};
 use super::refusal::Refusal;
 use crate::base::files::{FileError, Why, read_trusted};
 use crate::base::log_line::Reader;
+use crate::base::shell::word;
 use crate::guard::Code;
-use crate::home::{Home, LoadedConfig, in_container, load, local_url};
-use crate::journal::read_events;
+use crate::home::{Config as Guard, Home, LoadedConfig, base_url, in_container, load, local_url};
+use crate::journal::{OpenError, read_events, read_risk};
 use crate::notify::{Config, Options, Past, run as tell, trial};
 use crate::record::event::Event;
 
@@ -57,6 +59,15 @@ struct RunArgs {
     journal: Option<PathBuf>,
 }
 
+impl RunArgs {
+    /// The paths as they were typed, for a command that is to do the same.
+    fn typed(&self) -> String {
+        let named = [("--file", &self.file), ("--state", &self.state), ("--journal", &self.journal)].into_iter();
+        let named = named.filter_map(|(flag, path)| Some((flag, std::path::absolute(path.as_ref()?).ok()?)));
+        named.map(|(flag, path)| format!(" {flag} {}", word(&path))).collect()
+    }
+}
+
 pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let in_container = || environment::container(false).map(|said| in_container(said, Path::new("/")));
     if let Some(Test::Test(test)) = args.test {
@@ -65,27 +76,22 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         return trial(&config, environment::credentials(), in_container()?, say).map_err(Refusal::Notify);
     }
     let own = args.own;
+    let typed = own.typed();
     let config = read(&file(own.file, home), home)?;
     // A home that this user may not read, or that holds no set-up, has defaults.
     let guard = match load(&home.config_file(), &home.trusted()) {
         Ok(LoadedConfig::SetUp(guard)) => Some(guard),
         _ => None,
     };
-    let set_up = guard.as_ref().map(|guard| local_url(guard.listen));
-    let url_named = own.guard_url.or_else(|| config.guard.clone());
-    if let (None, Some(later), Some(now)) = (&url_named, &set_up, running(home).map(local_url))
-        && now != *later
-    {
-        say(&format!(
-            "the guard that runs on this home listens on {now}, and its config says {later}, where it is told of from its \
-             next start on; `svc-guard notify --guard-url {now}` tells of it now"
-        ));
-    }
-    let url = url_named.or(set_up);
+    let url = match own.guard_url.clone().or_else(|| config.guard.clone()) {
+        Some(named) => named,
+        None => url(guard.as_deref(), home, &typed)?,
+    };
+    own.journal.as_deref().and_then(without_journal).iter().for_each(|warning| say(warning));
     let named = own.journal.is_some();
     let journal = own.journal.or_else(|| guard.map(|guard| home.journal_dir(guard.mode, guard.account)));
     let options = Options {
-        guard: url.unwrap_or_else(|| DEFAULT_URL.to_owned()),
+        guard: url,
         state: own.state.unwrap_or_else(|| home.dir().join("notify")),
         credentials: environment::credentials(),
         in_container: in_container()?,
@@ -94,6 +100,26 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         config,
     };
     tell(options).map_err(Refusal::Notify)
+}
+
+/// Where the guard of this home answers, and a word where that is not so for good.
+fn url(guard: Option<&Guard>, home: &Home, typed: &str) -> Result<String, Refusal> {
+    let Some(guard) = guard else { return Ok(DEFAULT_URL.to_owned()) };
+    let url = guard_url(home, guard.listen)?;
+    match (base_url(guard.listen), running(home).map(local_url)) {
+        (None, _) => say(&format!(
+            "the guard that runs on this home listens on {url} until it ends: its config says {}, so {CHOSEN}; after its next \
+             start `svc-guard notify{typed}` has to be started again, or {}",
+            guard.listen,
+            way_to_a_port(guard.listen)
+        )),
+        (Some(later), Some(now)) if now != later => say(&format!(
+            "the guard that runs on this home listens on {now}, and its config says {later}, where it is told of from its \
+             next start on; `svc-guard notify{typed} --guard-url {now}` tells of it now"
+        )),
+        _ => {}
+    }
+    Ok(url)
 }
 
 /// The file that says whom to tell.
@@ -119,14 +145,44 @@ pub(super) fn check(file: &Path, home: &Home) -> Result<Config, Refusal> {
     if problems.is_empty() { Ok(config) } else { Err(Refusal::NotifyConfig(file.to_owned(), problems.join("; "))) }
 }
 
-/// Reads a journal's events behind one of them: the one that was named, or the home's where it is that of the guard that answers.
+/// What a person must know who named a folder without a journal: it is found out now, and not when events are gone.
+fn without_journal(named: &Path) -> Option<String> {
+    let why = read_risk(named).err()?;
+    let is_one_there = |folders: std::fs::ReadDir| folders.flatten().any(|folder| read_risk(&folder.path()).is_ok());
+    if std::fs::read_dir(named).is_ok_and(is_one_there) {
+        return None;
+    }
+    let why = match why {
+        OpenError::NoRiskJournal(_) => "holds no journal".to_owned(),
+        why => format!("cannot be read as a journal ({why})"),
+    };
+    Some(format!(
+        "warning: --journal {} {why}; what is gone from the guard's memory will be told to be missing. A guard's journal is in \
+         its home, in journals/MODE-ACCOUNT",
+        named.display()
+    ))
+}
+
+/// Reads a journal's events behind one of them: the one that was named, or the one of the guard that answers in a folder that
+/// holds several, or the home's where it is that guard's.
 fn past(journal: Option<PathBuf>, is_named: bool) -> Past {
     Box::new(move |guard, after, most| {
-        let folder =
-            journal.as_ref().filter(|folder| is_named || folder.file_name().is_some_and(|name| name == guard))?;
-        let lines = read_events(folder, after).ok()?.map_while(Result::ok);
-        let behind = lines.filter(|line| seq(line).is_some_and(|seq| seq > after));
-        Some(behind.take(most).collect())
+        let Some(folder) = &journal else { return (Vec::new(), "no journal of it is known here".to_owned()) };
+        let is_it = folder.file_name().is_some_and(|name| name == guard);
+        let folder = match is_named {
+            true if read_risk(folder).is_err() => folder.join(guard),
+            true => folder.clone(),
+            false if is_it => folder.clone(),
+            false => return (Vec::new(), format!("the journal in {} is another guard's", folder.display())),
+        };
+        let at = folder.display();
+        match read_events(&folder, after) {
+            Err(_) => (Vec::new(), format!("the journal in {at} could not be read")),
+            Ok(lines) => {
+                let behind = lines.map_while(Result::ok).filter(|line| seq(line).is_some_and(|seq| seq > after));
+                (behind.take(most).collect(), format!("the journal in {at} does not hold what is missing"))
+            }
+        }
     })
 }
 
@@ -139,9 +195,39 @@ fn seq(line: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fs;
 
+    use super::*;
     use crate::guard::AlertCode;
+    use crate::journal::create_risk;
     use crate::notify::alert_codes;
+
+    /// A folder without a journal is found out at the start, and where events were looked for is told when they are missing.
+    #[test]
+    fn a_named_folder_is_a_journal_or_holds_the_guards() {
+        let folder = tempfile::tempdir().unwrap();
+        let journals = folder.path().join("journals");
+        let own = journals.join("testnet-0x1");
+        fs::create_dir_all(&own).unwrap();
+        for empty in [folder.path(), &journals, &own, &folder.path().join("none")] {
+            let said = without_journal(empty).unwrap();
+            let name = empty.display().to_string();
+            assert!(said.contains(&name) && said.contains("holds no journal"), "{said}");
+        }
+        create_risk(&own, "{\"kind\":\"init\"}").unwrap();
+        fs::write(own.join("events-2026-01-01.jsonl"), "").unwrap();
+        assert_eq!((without_journal(&own), without_journal(&journals)), (None, None));
+        assert!(without_journal(folder.path()).is_some());
+        let found = |named: &Path, is_named: bool| past(Some(named.to_owned()), is_named)("testnet-0x1", 0, 9).1;
+        let there = format!("the journal in {} does not hold what is missing", own.display());
+        assert_eq!(
+            (found(&own, true), found(&journals, true), found(&own, false)),
+            (there.clone(), there.clone(), there)
+        );
+        assert!(found(&journals, false).contains("another guard's"));
+        assert!(found(folder.path(), true).contains(&folder.path().join("testnet-0x1").display().to_string()));
+        assert!(past(None, false)("testnet-0x1", 0, 9).1.contains("no journal"));
+    }
 
     /// What each says a person should do is read at night: none may be left to the words for an unknown code.
     #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rules::{Described, Rules, RulesError};
+use crate::rules::{Described, Rules, RulesError, Unit};
 
 /// A rule's value as a person types it.
 pub(super) fn shown(rule: &Described) -> String {
@@ -14,8 +14,8 @@ pub(super) fn shown(rule: &Described) -> String {
     }
 }
 
-/// The rules with one value as typed: a number with or without its unit, `all` or coins with commas between them, `none`
-/// for no limit.
+/// The rules with one value as typed: a number with or without the rule's unit, `all` or coins with commas between them,
+/// `none` where the rule can be no limit.
 pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Rules, String> {
     let mut table = toml::Table::new();
     for rule in described.iter().filter(|rule| rule.key != key) {
@@ -26,8 +26,9 @@ pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Ru
             table.insert(rule.key.to_owned(), value);
         }
     }
-    let typed = plain(key, typed);
-    if typed != "none" {
+    let rule = described.iter().find(|rule| rule.key == key);
+    let typed = rule.map_or(Ok(typed), |rule| plain(rule, typed))?;
+    if typed != NONE {
         let whole = typed.parse::<i64>().map(toml::Value::Integer);
         let coins = || typed.split(',').map(|coin| toml::Value::String(coin.trim().to_owned())).collect();
         let value = if key == "markets" && typed != "all" {
@@ -42,14 +43,38 @@ pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Ru
     Rules::from_toml(&table.to_string()).map_err(|error| format!("{}{form}", plain(error)))
 }
 
-/// A value without the quotes and the unit that a person may put around it.
-fn plain<'a>(key: &str, typed: &'a str) -> &'a str {
-    let bare = typed.trim().trim_matches(['"', '\'']).trim();
-    if key == "markets" {
-        return bare;
+/// No limit.
+const NONE: &str = "none";
+
+/// A value without the quotes and the rule's unit that a person may put around it. Another unit means another rule, and
+/// `none` something that this one has not: both are refused.
+fn plain<'a>(rule: &Described, typed: &'a str) -> Result<&'a str, String> {
+    let (key, bare) = (rule.key, typed.trim().trim_matches(['"', '\'']).trim());
+    if bare == NONE && !rule.is_optional {
+        let default = default(key);
+        return Err(format!("{key} is never {NONE}; {key}={default} is the default"));
     }
-    let number = ["%", "USDC", "usdc", "x", "×", "s"].iter().find_map(|unit| bare.strip_suffix(unit)).unwrap_or(bare);
-    number.trim()
+    if rule.unit == Unit::Coins {
+        return Ok(bare);
+    }
+    let stripped = |unit: Unit| unit.forms().iter().find_map(|form| bare.strip_suffix(form)).map(str::trim);
+    if let Some(number) = stripped(rule.unit) {
+        return Ok(number);
+    }
+    let other = Unit::WRITTEN.into_iter().find(|unit| stripped(*unit).is_some_and(is_number));
+    other.map_or(Ok(bare), |other| {
+        let default = default(key);
+        Err(format!("{key} takes {}, not {}; {key}={default} is the default", rule.unit.name(), other.name()))
+    })
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || b".,+-".contains(&byte))
+}
+
+/// A rule's default as a person types it.
+fn default(key: &str) -> String {
+    Rules::default().describe().iter().find(|rule| rule.key == key).map(shown).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -94,6 +119,36 @@ mod tests {
         same("order_value", &["500", "500 USDC", "'500'"]);
         same("leverage", &["3", "3x"]);
         same("duplicate_window", &["2", "2s", "2 s"]);
+    }
+
+    #[test]
+    fn the_unit_of_another_rule_is_refused() {
+        for (key, value, said) in [
+            ("daily_loss", "50 USDC", "daily_loss takes percent, not USDC; daily_loss=5 is the default"),
+            ("loss_per_trade", "20usdc", "takes percent, not USDC"),
+            ("order_value", "50%", "order_value takes USDC, not percent; order_value=none is the default"),
+            ("stop", "3s", "takes percent, not seconds"),
+            ("leverage", "3 %", "leverage takes times, x, not percent"),
+            ("duplicate_window", "2x", "takes seconds, not times"),
+            ("open_orders", "5%", "open_orders takes a number without a unit, not percent; open_orders="),
+        ] {
+            let refused = typed(&Rules::default(), key, value).unwrap_err();
+            assert!(refused.contains(said), "{refused}");
+        }
+    }
+
+    #[test]
+    fn none_is_no_default() {
+        let mut rules = typed(&Rules::default(), "markets", "ETH").unwrap();
+        rules = typed(&rules, "daily_loss", "3").unwrap();
+        for rule in rules.describe().iter().filter(|rule| rule.key != "order_value") {
+            let refused = typed(&rules, rule.key, "none").unwrap_err();
+            assert!(refused.starts_with(&format!("{} is never none; {}=", rule.key, rule.key)), "{refused}");
+            let way = refused.split("; ").nth(1).unwrap().split(" is the default").next().unwrap();
+            let (key, value) = way.split_once('=').unwrap();
+            assert!(typed(&rules, key, value).is_ok(), "{way}");
+        }
+        assert!(typed(&rules, "markets", "none").unwrap_err().contains("markets=all is the default"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::configured::LockedConfig;
 use super::output::print;
+use super::reached::pairing_code;
 use super::refusal::Refusal;
 use crate::home::{Home, Pairing, generate_key};
 
@@ -10,7 +11,8 @@ pub(super) fn run(home: &Home) -> Result<(), Refusal> {
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
     locked.add_client(key.address())?;
     let config = &locked.config;
-    let code = Pairing::new(config.listen, config.mode, config.account, key.address()).to_code();
+    let code = Pairing::new(config.listen, config.mode, config.account, key.address());
+    let code = pairing_code(code.as_ref());
     let told = print(&format!(
         "client key (shown once)  {}\nclient address           {}\npairing code             {code}\n\
          A running service accepts it after a restart.\n",

@@ -1,14 +1,17 @@
 //! Why a command refuses: one reason, with the way out.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::here;
 use super::mainnet_gap::MainnetGap;
+use super::reached;
+use super::rules_place::Place;
 use crate::base::address::Address;
 use crate::base::files::FileError;
 use crate::base::mode::Mode;
+use crate::base::shell::word;
 use crate::home::{CREDENTIAL, ConfigError, HomeError, KeyFileError};
 use crate::journal::{JournalError, OpenError};
 use crate::mcp::UrlError;
@@ -26,13 +29,15 @@ pub(super) enum Refusal {
     #[error("{0}")]
     Config(ConfigError),
     /// The rules cannot be used.
-    #[error("--rules: {0}")]
-    Rules(RulesError),
-    /// What is given for rules is no code (what it is).
+    #[error("{0}: {1}")]
+    Rules(String, RulesError),
+    /// What is given for rules is no code (what it is, where).
     #[error(
-        "--rules: {0:?} is no code, which starts with sr1_; a file with a table of rules is given with an @ before it: --rules @{0}"
+        "{name}: {0:?} is no code, which starts with sr1_; a file with a table of rules is given with an @ before it: {file}",
+        name = .1.name(),
+        file = .1.with(&format!("@{}", word(Path::new(.0))))
     )]
-    NoCode(String),
+    NoCode(String, Place),
     /// A file cannot be used.
     #[error("{0}")]
     File(FileError),
@@ -63,15 +68,15 @@ pub(super) enum Refusal {
     /// Neither the venue nor the config knows the key (its address, what happened).
     #[error(
         "nobody says that {0} is the account's API wallet: the config names none, and the venue could not be asked: {1}; \
-         try again, or record it with `svc-guard key check` when the venue answers"
+         try again, or record it with `svc-guard key check --key-stdin < FILE` when the venue answers"
     )]
     NotVouched(Address, String),
     /// The system refused (what was tried).
     #[error("cannot {0}: {1}")]
     Io(&'static str, io::Error),
-    /// An environment variable's value cannot stand (its name, what is expected).
-    #[error("the environment variable {0} {1}")]
-    Variable(&'static str, String),
+    /// An environment variable's value cannot stand (its name, what it is, what is expected).
+    #[error("the environment variable {0}: {1:?} {2}")]
+    Variable(&'static str, String, String),
     /// There is no set-up yet, and what would make one was not given (the home).
     #[error(
         "{0} is empty: set it up with `svc-guard init`, or give --rules sr1_... (SVC_GUARD_RULES) and --account 0x... \
@@ -84,21 +89,32 @@ pub(super) enum Refusal {
          or give it at this start with --key-stdin or --key-file FILE"
     )]
     NoKeyFile(PathBuf, Mode),
+    /// A report that cannot be made (why).
+    #[error("{0}")]
+    Question(String),
     /// There is no set-up yet.
-    #[error("{0} holds no set-up; `svc-guard init` makes one, --home DIR names another home")]
+    #[error("{0} {why}; `svc-guard init` makes one, --home DIR names another home", why = no_set_up(.0))]
     NotSetUp(PathBuf),
-    /// There is a set-up already.
+    /// There is a set-up already (where, its mode).
     #[error(
-        "{0} holds a set-up already; `svc-guard config set` changes one value of it, `svc-guard key replace` the key, and \
-         --force sets up anew over it, with a new client key"
+        "{0} holds a set-up already; `svc-guard config set --help` tells how one value of it is changed{key}, and --force sets \
+         up anew over it, with a new client key", key = of_key(*.1)
     )]
-    SetUpAlready(PathBuf),
+    SetUpAlready(PathBuf, Mode),
+    /// Another command changed the config meanwhile.
+    #[error(
+        "{0} was changed by another command meanwhile, and nothing was set up; look at it with `svc-guard check-config`"
+    )]
+    ChangedMeanwhile(PathBuf),
     /// A file that the set-up would write stands there already.
     #[error("{0} stands there already; move it away, or --force keeps it aside under another name")]
     KeyStands(PathBuf),
     /// Flags are missing or do not fit each other; the text says which and what to do.
     #[error("{0}")]
     Flags(&'static str),
+    /// The same where the text names what was given.
+    #[error("{0}")]
+    Given(String),
     /// A value cannot stand (the value, why).
     #[error("{0:?} {1}")]
     Value(String, String),
@@ -139,13 +155,13 @@ pub(super) enum Refusal {
     OtherAccount(Address, Address),
     /// The key's address is not the configured API wallet's (found, configured).
     #[error(
-        "the key is that of {0}, but the config's api_wallet is {1}; give that one's key, or `svc-guard key replace --key-stdin` takes this one from now on"
+        "the key is that of {0}, but the config's api_wallet is {1}; give that one's key, or `svc-guard key replace --key-stdin < FILE` takes this one from now on"
     )]
     OtherKey(Address, Address),
     /// The key is the account's own.
     #[error(
         "the key is that of {0}, which the config names as the account itself; the guard takes an API wallet's key only, \
-         which cannot withdraw: approve one at the venue, and store its key by `svc-guard key replace --key-stdin`"
+         which cannot withdraw: approve one at the venue, and store its key by `svc-guard key replace --key-stdin < FILE`"
     )]
     OwnKey(Address),
     /// Mainnet is not to be had (what does not happen, everything that is missing).
@@ -154,11 +170,19 @@ pub(super) enum Refusal {
     /// The key cannot be sealed for this host (why).
     #[error("--key-store host-creds: {0}; --key-store file keeps the key in a file that only its owner can read")]
     NotSealed(String),
+    /// The earlier key is sealed for this host, and the new one cannot be (why, the sealed key's file).
+    #[error(
+        "the key there is sealed for this host, and this one could not be: {0}; nothing is changed. As root `systemd-creds \
+         encrypt --name={credential} FILE {sealed}` seals it, and then `svc-guard key replace --key-stdin --no-store < FILE` \
+         records its address",
+        credential = CREDENTIAL, sealed = word(.1)
+    )]
+    NotSealedAnew(String, PathBuf),
     /// The key is sealed, and cannot be opened here (the file, the mode, why).
     #[error(
         "the API wallet's key is sealed for this host and cannot be opened: {2}; root opens it with `systemd-creds decrypt \
-         --name={credential} {0} - | svc-guard run --network {1} --key-stdin`",
-        credential = CREDENTIAL
+         --name={credential} {file} - | svc-guard run --network {1} --key-stdin`",
+        credential = CREDENTIAL, file = word(.0)
     )]
     Sealed(PathBuf, Mode, String),
     /// The kill switch could not be pulled.
@@ -181,6 +205,13 @@ pub(super) enum Refusal {
     /// The service is not healthy, or not there.
     #[error("{0}")]
     Unhealthy(String),
+    /// The system chooses the guard's port at its start, and none is seen to run (its listen address).
+    #[error(
+        "where the guard answers is not known: its config says {0}, so {chosen}, and none is seen to run on this home; start \
+         it, name it with --guard-url http://HOST:PORT, or {way}",
+        chosen = reached::CHOSEN, way = reached::way_to_a_port(*.0)
+    )]
+    PortUnknown(SocketAddr),
     /// A guard's URL that the MCP server does not call (the URL, why).
     #[error("--guard-url {0:?} {1}")]
     GuardUrl(String, UrlError),
@@ -218,11 +249,21 @@ impl Refusal {
     }
 }
 
+/// What is wrong with a config that sets nothing up.
+fn no_set_up(config: &Path) -> &'static str {
+    if config.exists() { "holds no set-up" } else { "does not exist" }
+}
+
+/// How the key of a set-up is changed, where its mode has one.
+fn of_key(mode: Mode) -> &'static str {
+    if mode == Mode::Paper { "" } else { ", `svc-guard key replace --key-stdin < FILE` changes the key" }
+}
+
 /// How to pull the switch of a guard that runs.
 fn running(home: Option<&Path>) -> String {
     match home {
         Some(home) => {
-            let home = here::word(home);
+            let home = word(home);
             format!("A guard runs on {home}: `svc-guard --home {home} kill --reason TEXT` kills that one")
         }
         None => "`svc-guard --home DIR kill --reason TEXT` names the home of a guard that runs".to_owned(),

@@ -24,9 +24,17 @@ fn command(name: &str) -> Option<Refusal> {
         "journal" => ("journal show", "`svc-guard journal-show --mode MODE`"),
         "rules" => ("rules export", "`svc-guard config get rules`"),
         "guard-mcp" => ("guard-mcp", "`svc-guard mcp`"),
-        "start" => ("start", "`svc-guard run`, or `systemctl start svc-guard` for the installed service"),
+        "start" => (
+            "start",
+            "`svc-guard run --network MODE` with the mode that `svc-guard config get mode` says, or `systemctl start \
+             svc-guard` for the installed service",
+        ),
         "stop" => ("stop", "Ctrl-C or SIGTERM, or `systemctl stop svc-guard` for the installed service"),
-        "restart" => ("restart", "`svc-guard run` again, or `systemctl restart svc-guard` for the installed service"),
+        "restart" => (
+            "restart",
+            "`svc-guard run --network MODE` again with the mode that `svc-guard config get mode` says, or `systemctl restart \
+             svc-guard` for the installed service",
+        ),
         "release" | "unkill" => ("release of the kill switch", "a person's hand: remove the kill file, and restart"),
         "setup" | "set-up" => ("setup", "`svc-guard init`"),
         "list" => ("client list", "`clients` under [auth] in guard.toml"),

@@ -5,18 +5,21 @@ use std::io::{ErrorKind, Read};
 use std::path::PathBuf;
 
 use super::refusal::Refusal;
+use super::rules_place::Place;
 use crate::base::files::{FileError, Why};
 use crate::rules::{CODE_PREFIX, Rules};
 
 /// Largest file of rules: a full list of the longest coins fits many times.
 const MAX_FILE_LEN: u64 = 64 * 1024;
 
-/// Reads the value of `--rules`.
-pub(super) fn read(given: &str) -> Result<Rules, Refusal> {
+/// Reads rules that were given there.
+pub(super) fn read(given: &str, place: Place) -> Result<Rules, Refusal> {
+    let refused = |error| Refusal::Rules(place.name().to_owned(), error);
     match given.strip_prefix('@') {
-        Some(path) => Rules::from_toml(&read_text(path.into())?).map_err(Refusal::Rules),
-        None if !given.starts_with(CODE_PREFIX) => Err(Refusal::NoCode(given.to_owned())),
-        None => Rules::from_code(given).map_err(Refusal::Rules),
+        Some(path) => Rules::from_toml(&read_text(path.into())?)
+            .map_err(|error| Refusal::Rules(format!("{} {given}", place.name()), error)),
+        None if !given.starts_with(CODE_PREFIX) => Err(Refusal::NoCode(given.to_owned(), place)),
+        None => Rules::from_code(given).map_err(refused),
     }
 }
 

@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::Uid;
 
+use super::configured::loaded;
 use super::output::say;
 use super::refusal::Refusal;
 use super::set_up::SetUp;
-use super::{environment, key_stdin, mainnet, rules_source, values, waiting};
+use super::{environment, key_stdin, mainnet, values, waiting};
 use crate::base::address::Address;
 use crate::base::files::{FileError, Why};
 use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
 use crate::base::mode::Mode;
 use crate::home::{
-    Config, Deployment, Home, KeyFileError, KeyReading, KeyStore, LoadedConfig, in_container, load, open_sealed,
+    Config, Deployment, Home, KeyFileError, KeyReading, KeyStore, LoadedConfig, in_container, open_sealed,
     parse_address, parse_listen, read_key_file,
 };
 use crate::rules::Rules;
@@ -61,14 +62,13 @@ pub(super) struct Args {
 impl Args {
     /// With what the variables add, and the rules read.
     fn completed(mut self) -> Result<Self, Refusal> {
-        let rules = environment::rules(self.rules_text.take())?;
+        self.rules = environment::rules(self.rules_text.take())?;
         self.network = environment::network(self.network)?;
         self.listen = environment::listen(self.listen)?;
         self.ip_share = environment::ip_share(self.ip_share)?;
         // A key named by flag is meant; the variable is for where none is.
         self.key_file = if self.key_stdin { None } else { environment::key_file(self.key_file) };
         self.container = in_container(environment::container(self.container)?, Path::new("/"));
-        self.rules = rules.as_deref().map(rules_source::read).transpose()?;
         self.account = environment::account(self.account)?;
         Ok(self)
     }
@@ -114,7 +114,7 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 
 /// The home's config; an empty home is set up for paper mode first where the rules and the account are given.
 fn config(args: &Args, home: &Home, warnings: &mut Vec<String>) -> Result<Config, Refusal> {
-    match load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)? {
+    match loaded(home)? {
         LoadedConfig::SetUp(config) => {
             if args.rules.as_ref().is_some_and(|rules| *rules != config.rules) {
                 return Err(Refusal::OtherRules(home.config_file()));

@@ -93,7 +93,7 @@ impl SetUp<'_> {
         rollback.made.extend(self.home.create().map_err(Refusal::Home)?);
         let _lock = self.home.lock().map_err(Refusal::Home)?;
         if load(&path, &self.home.trusted()).map_err(Refusal::Config)? != self.found {
-            return Err(Refusal::SetUpAlready(path));
+            return Err(Refusal::ChangedMeanwhile(path));
         }
         let mut notes = self.earlier_clients();
         if let Some(stored) = &self.stored {

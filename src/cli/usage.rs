@@ -1,9 +1,10 @@
 //! A command line that cannot be read: one reason and the way out, in one line like every other refusal.
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::refusal::Refusal;
 use crate::base::text::{visible, without_keys};
+use crate::rules::Rules;
 
 /// Longest word of a refusal: a path is shorter, and what is behind a longer one must still be seen.
 const MAX_WORD: usize = 300;
@@ -20,7 +21,21 @@ pub(super) fn is_answer(error: &clap::Error) -> bool {
 
 /// The refusal that says what the parser says.
 pub(super) fn refusal(error: &clap::Error) -> Refusal {
-    Refusal::Usage(one_line(&error.render().to_string()))
+    rule_of_its_own(error).unwrap_or_else(|| Refusal::Usage(one_line(&error.render().to_string())))
+}
+
+/// A rule that was typed where the word `rules` belongs.
+fn rule_of_its_own(error: &clap::Error) -> Option<Refusal> {
+    let text = |kind: ContextKind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let typed = text(ContextKind::InvalidValue).filter(|_| text(ContextKind::InvalidArg) == Some("<WHAT>"))?;
+    let key = typed.split('=').next().unwrap_or_default();
+    let is_rule = Rules::default().describe().iter().any(|rule| rule.key == key);
+    is_rule.then(|| {
+        Refusal::Given(format!("{key:?} is one of the rules: `svc-guard config set rules {key}=VALUE` changes it"))
+    })
 }
 
 /// A refusal as a terminal may show it: what was typed may stand in it, so it is bounded and has no control characters.

@@ -14,6 +14,8 @@ codes! {
     AccountStale = "account_stale",
     /// The API wallet's approval ends within a week; approve a new one and install it.
     ApiWalletExpiring = "api_wallet_expiring",
+    /// Fills are missing in the book of money, or it does not add up; compare it with the venue's own history.
+    BookDiffers = "book_differs",
     /// This machine's clock is over a second from the venue's; have it set, by NTP.
     ClockOff = "clock_off",
     /// The day's loss is over 60% of its limit; decide whether the bot should go on.

@@ -6,6 +6,7 @@ use std::fmt;
 use rust_decimal::Decimal;
 
 use crate::base::address::Address;
+use crate::base::shell::for_home;
 use crate::rules::Rules;
 use crate::venue::signing::Source;
 
@@ -76,6 +77,12 @@ pub struct Config {
 }
 
 impl Config {
+    /// A text with each of its commands for this home: typed without it, it would act on another one.
+    pub(crate) fn typed(&self, text: &str) -> String {
+        let home = self.kill_file.rsplit_once('/').map_or("", |(home, _)| home);
+        for_home(text, home, "")
+    }
+
     /// The equity that percentages are taken of.
     #[must_use]
     pub fn base_equity(&self, equity: Decimal) -> Decimal {

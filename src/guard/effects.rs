@@ -143,8 +143,23 @@ pub enum Read {
         /// From when on.
         since_ms: u64,
     },
+    /// The same ledger when there is room: no halt waits for it.
+    LedgerSoon {
+        /// From when on.
+        since_ms: u64,
+    },
     /// The account's fills since this time of the venue's, UTC ms.
     Fills {
+        /// From when on.
+        since_ms: u64,
+    },
+    /// The account's fills since this time of the venue's, UTC ms, for the record: after everything else.
+    BookFills {
+        /// From when on.
+        since_ms: u64,
+    },
+    /// The payments of funding since this time of the venue's, UTC ms, for the record.
+    Fundings {
         /// From when on.
         since_ms: u64,
     },

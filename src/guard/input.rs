@@ -11,10 +11,12 @@ use serde_json::Value;
 use crate::base::address::{Address, Cloid};
 use crate::venue::envelope::Envelope;
 use crate::venue::fill::Fill;
+use crate::venue::history::Page;
 use crate::venue::info::{AccountMode, ClearinghouseState, LedgerUpdate, Leverage, OpenOrder};
 use crate::venue::json::Node;
 use crate::venue::market::Universe;
 use crate::venue::signing::Source;
+use crate::venue::stream::events::Funding;
 
 /// One input of the core.
 #[derive(Debug, Clone)]
@@ -71,6 +73,24 @@ pub enum Input {
     Fills {
         /// All since the time asked for.
         fills: Vec<Fill>,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// Fills were read for the record.
+    BookFills {
+        /// Those since the time asked for: the oldest, where they are too many for one answer.
+        page: Page<Fill>,
+        /// The time asked for, UTC ms.
+        since_ms: u64,
+        /// When the read began, UTC ms.
+        begun_ms: u64,
+    },
+    /// Payments of funding were read for the record.
+    Fundings {
+        /// Those since the time asked for: the oldest, where they are too many for one answer.
+        page: Page<Funding>,
+        /// The time asked for, UTC ms.
+        since_ms: u64,
         /// When the read began, UTC ms.
         begun_ms: u64,
     },

@@ -32,4 +32,5 @@ pub use feed_news::{FeedCommand, FeedFigures, FeedNews, Pace};
 pub use input::{Input, Request, RequestBody, SendOutcome, Via};
 pub use reply::{Verdict, unrecorded};
 pub use report::gauges::{Gauges, Money, OWNERS, RISK_STATES};
+pub use report::measured::Measured;
 pub use state::guard::Guard;

@@ -4,8 +4,8 @@ use super::effects::Effects;
 use super::flow::risk::{ledger, mode};
 use super::flow::step_context::Step;
 use super::flow::{
-    acts_for, cover, feed, flatten, fresh_marks, kill_switch, requests, risk_event, send_result, settlement, shutdown,
-    supervise, untold,
+    acts_for, book, cover, feed, flatten, fresh_marks, kill_switch, requests, risk_event, send_result, settlement,
+    shutdown, supervise, untold,
 };
 use super::input::Input;
 use super::recovery::open_intents;
@@ -18,6 +18,7 @@ impl Guard {
     pub fn start(&mut self, now_ms: u64) -> Effects {
         self.clock.advance(now_ms);
         self.started_ms = Some(now_ms);
+        self.book.begin(now_ms);
         if self.risk.since_ms == 0 {
             self.risk.since_ms = now_ms;
         }
@@ -68,6 +69,7 @@ impl Guard {
         if !is_request {
             supervise::after_step(&mut step);
             feed::after_step(&mut step, is_tick);
+            book::after_step(&mut step);
         }
         risk_event::record_risk_change(&mut step);
         step.effects
@@ -93,7 +95,12 @@ fn on_input(step: &mut Step<'_>, input: Input) {
             settlement::on_order_status(step, (intent, index), cloid, answer.as_ref());
         }
         Input::Feed(news) => feed::on_news(step, news),
-        Input::Fills { fills, begun_ms } => feed::on_fills_read(step, fills, begun_ms),
+        Input::Fills { fills, begun_ms } => {
+            book::on_fills_read(step, fills.clone());
+            feed::on_fills_read(step, fills, begun_ms);
+        }
+        Input::BookFills { page, since_ms, begun_ms } => book::on_fills_page(step, page, since_ms, begun_ms),
+        Input::Fundings { page, since_ms, begun_ms } => book::on_fundings_page(step, &page, since_ms, begun_ms),
         Input::RequestsLeft(left) => supervise::on_requests_left(step.guard, left),
         Input::ActsFor(vault) => acts_for::on_acts_for(step, vault),
         Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = until_ms,
@@ -118,6 +125,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
             fresh_marks::refresh(step);
             untold::tell_if_due(step);
             ledger::forget_oddities(step);
+            book::on_tick(step);
             if step.guard.shutdown_reason.is_none() {
                 settlement::settle_due(step);
             }

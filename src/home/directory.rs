@@ -13,6 +13,7 @@ use nix::unistd::{Uid, User};
 use crate::base::address::Address;
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
+use crate::base::shell::word;
 
 /// Anyone may add a file (the kill file), nobody may list, rename or remove another's.
 const HOME_MODE: u32 = 0o1733;
@@ -43,14 +44,17 @@ pub enum HomeError {
     /// The path is something else than a directory.
     #[error("{0} is not a directory")]
     NotADirectory(PathBuf),
+    /// The home that was named is a file.
+    #[error("{0} is a file, and a home is the folder that one is in: `svc-guard --home {folder} check-config` looks at that", folder = folder_of(.0))]
+    AFile(PathBuf),
     /// The directory belongs to another user (the uid).
-    #[error("{0} belongs to {user}; run the command as that user: `sudo -u {user} svc-guard --home {0} ...`", user = user_name(*.1))]
+    #[error("{0} belongs to {user}; run the command as that user: `sudo -u {user} svc-guard --home {word} ...`", user = user_name(*.1), word = word(.0))]
     Owner(PathBuf, u32),
     /// A folder in the home belongs to another user (the uid).
-    #[error("{0} belongs to {user}, and must be this user's as the home is; root gives it back: `chown -R {me} {0}`", user = user_name(*.1), me = user_name(Uid::effective().as_raw()))]
+    #[error("{0} belongs to {user}, and must be this user's as the home is; root gives it back: `chown -R {me} {word}`", word = word(.0), user = user_name(*.1), me = user_name(Uid::effective().as_raw()))]
     Part(PathBuf, u32),
     /// Others can replace the files in it (the mode).
-    #[error("{0} has mode {1:04o}, so others can replace the files in it; run `chmod 1733 {0}`")]
+    #[error("{0} has mode {1:04o}, so others can replace the files in it; run `chmod 1733 {word}`", word = word(.0))]
     Exposed(PathBuf, u32),
     /// Another command is changing it.
     #[error("another command is changing {0}; try again when it is done")]
@@ -131,6 +135,12 @@ impl Home {
         self.journals_dir().join(format!("{mode}-{account}"))
     }
 
+    /// The equity by the minute of one mode and account.
+    #[must_use]
+    pub fn equity_file(&self, mode: Mode, account: Address) -> PathBuf {
+        self.journals_dir().join(format!("equity-{mode}-{account}"))
+    }
+
     /// Says where the running service listens, for anyone on the machine: the config's address may be overridden.
     #[must_use]
     pub fn address_file(&self) -> PathBuf {
@@ -207,6 +217,7 @@ impl Home {
     fn metadata(&self) -> Result<fs::Metadata, HomeError> {
         match fs::metadata(&self.dir) {
             Ok(metadata) if metadata.is_dir() => Ok(metadata),
+            Ok(metadata) if metadata.is_file() => Err(HomeError::AFile(self.dir.clone())),
             Ok(_) => Err(HomeError::NotADirectory(self.dir.clone())),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(HomeError::Missing(self.dir.clone())),
             Err(error) => Err(HomeError::Io("look at", self.dir.clone(), error)),
@@ -218,6 +229,11 @@ impl Home {
 #[derive(Debug)]
 pub struct HomeLock {
     _lock: Flock<fs::File>,
+}
+
+/// The folder that a file is in, as a person types it.
+fn folder_of(file: &Path) -> String {
+    word(file.parent().unwrap_or(Path::new("/")))
 }
 
 /// A user by name, or by number as `sudo` takes it where there is no name.

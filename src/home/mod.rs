@@ -25,8 +25,8 @@ pub use keys::{
     KeyFileError, KeyReading, generate_key, read_key, read_key_file, write_key_file, write_sealed_key_file,
 };
 pub use load::load;
-pub(crate) use pairing::local_url;
 pub use pairing::{PAIRING_PREFIX, Pairing};
+pub(crate) use pairing::{base_url, local_url};
 pub use parse::{parse_listen, parse_usdc};
 
 #[cfg(test)]

@@ -27,10 +27,10 @@ pub struct Pairing {
 }
 
 impl Pairing {
-    /// The pairing of a client with the guard that listens on `listen`.
+    /// The pairing of a client with the guard that listens on `listen`; none where that is another port at each start.
     #[must_use]
-    pub fn new(listen: SocketAddr, mode: Mode, account: Address, client: Address) -> Self {
-        Self { account, client, mode, url: local_url(listen) }
+    pub fn new(listen: SocketAddr, mode: Mode, account: Address, client: Address) -> Option<Self> {
+        base_url(listen).map(|url| Self { account, client, mode, url })
     }
 
     /// The code.
@@ -51,6 +51,11 @@ impl Pairing {
     }
 }
 
+/// The base URL of the guard that is told to listen there; none where the system chooses the port, at each start another.
+pub(crate) fn base_url(listen: SocketAddr) -> Option<String> {
+    (listen.port() != 0).then(|| local_url(listen))
+}
+
 /// The URL under which this machine reaches a listener; an address that means "every interface" becomes loopback.
 pub(crate) fn local_url(listen: SocketAddr) -> String {
     let mut reached = listen;
@@ -68,7 +73,7 @@ mod tests {
     use super::*;
 
     fn pairing(listen: &str) -> Pairing {
-        Pairing::new(listen.parse().unwrap(), Mode::Paper, Address([0xab; 20]), Address([1; 20]))
+        Pairing::new(listen.parse().unwrap(), Mode::Paper, Address([0xab; 20]), Address([1; 20])).unwrap()
     }
 
     #[test]
@@ -90,5 +95,6 @@ mod tests {
         assert_eq!(pairing("0.0.0.0:1").url, "http://127.0.0.1:1");
         assert_eq!(pairing("[::]:1").url, "http://[::1]:1");
         assert_eq!(pairing("10.0.0.7:1").url, "http://10.0.0.7:1");
+        assert_eq!(base_url("127.0.0.1:0".parse().unwrap()), None, "nobody can call it");
     }
 }

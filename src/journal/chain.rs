@@ -45,6 +45,11 @@ impl Chain {
         Chain(first)
     }
 
+    /// Whether this is the value before a line that holds `inner`, a body without its closing brace, and claims that value.
+    pub(crate) fn leads_to(self, inner: &[u8], claimed: Chain) -> bool {
+        self.after(&[inner, b"}"]) == claimed
+    }
+
     fn digits(self) -> [u8; 16] {
         let mut digits = [0; 16];
         for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
@@ -183,15 +188,14 @@ impl<R: BufRead> Lines<R> {
         }
         let (inner, claimed) = split(&self.line)?;
         let takes_any = std::mem::take(&mut self.takes_any);
-        let chain = if takes_any { claimed } else { self.chain.after(&[inner, b"}"]) };
-        if chain != claimed {
+        if !takes_any && !self.chain.leads_to(inner, claimed) {
             return Err(LineFault::Broken);
         }
         let keep = inner.len();
         self.line.truncate(keep);
         self.line.push(b'}');
         self.end += u64::try_from(read).unwrap_or(u64::MAX);
-        self.chain = chain;
+        self.chain = claimed;
         Ok(true)
     }
 

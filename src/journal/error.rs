@@ -5,6 +5,7 @@ use std::{fmt, io};
 
 use super::chain::LineFault;
 use super::space::no_space;
+use crate::base::shell::word;
 
 /// In a command, a journal's mode: the journal itself does not know it.
 const ANY: &str = "MODE";
@@ -214,8 +215,8 @@ impl fmt::Display for OpenError {
                 )
             }
             OpenError::Writable { path, mode } => {
-                let path = path.display();
-                write!(f, "{path} has mode {mode:04o}, so others can write it; run `chmod go-w {path}`")
+                let (shown, word) = (path.display(), word(path));
+                write!(f, "{shown} has mode {mode:04o}, so others can write it; run `chmod go-w {word}`")
             }
             OpenError::OlderCopy { witness, file, reached } => {
                 let witness = witness.display();

@@ -1,15 +1,16 @@
-//! Reads a journal's lines as they stand, for whoever may read the folder. Takes no lock, checks no chain, and never
-//! holds up the writer.
+//! Reads a journal's lines as they stand, for whoever may read the folder. Takes no lock, refuses no line for its chain, and
+//! never holds up the writer.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Take};
 use std::path::Path;
 
-use super::chain::MAX_LINE;
+use super::chain::{Chain, MAX_LINE, split};
 use super::error::OpenError;
 use super::folder::Folders;
-use super::segment::{SegmentRef, SegmentsNewestFirst, Stream, is_header};
+use super::segment::{SegmentRef, SegmentsNewestFirst, Stream, has_older, is_header};
+use crate::base::day::Day;
 use crate::record::event::Event;
 
 /// The risk records of the journal in `dir`, oldest first, each as stored (one JSON object with its chain value, without the
@@ -43,6 +44,34 @@ pub fn read_events(dir: &Path, after: u64) -> Result<StoredLines, OpenError> {
     Ok(StoredLines { folders, files, open: None })
 }
 
+/// The events of the journal in `dir` from a day on, oldest first, each with whether its chain holds; all of them without a
+/// day. The last file of that day or of one before comes whole, so that those asked for follow on what was before them. A
+/// last line that is being written now is left out.
+pub fn read_days(dir: &Path, from: Option<Day>) -> Result<ChainedLines, OpenError> {
+    let folders = Folders::of(dir)?;
+    let mut newest_first = SegmentsNewestFirst::of(&folders, Stream::Events)?;
+    let mut files = VecDeque::new();
+    let mut is_whole = true;
+    while let Some(file) = newest_first.older()? {
+        let is_before = file.segment.day < from || (file.segment.day == from && file.segment.n == 0);
+        files.push_front(file);
+        if from.is_some() && is_before {
+            is_whole = false;
+            break;
+        }
+    }
+    let first = files.front().map(|file| file.segment);
+    // What the first line follows is known where it is the journal's first.
+    let is_whole = is_whole && !has_older(&folders, first)?;
+    let lines = StoredLines { folders, files, open: None };
+    Ok(ChainedLines { lines, last: is_whole.then_some(Chain::START) })
+}
+
+/// Most lines are shorter.
+const USUAL_LINE: usize = 1_024;
+/// Read at a time.
+const READ_AHEAD: usize = 65_536;
+
 /// See [`read_risk`] and [`read_events`]. Memory: one line.
 pub struct StoredLines {
     folders: Folders,
@@ -51,24 +80,34 @@ pub struct StoredLines {
 }
 
 impl StoredLines {
+    /// The next line, also one that only says where a file goes on from.
     fn next_line(&mut self) -> Result<Option<String>, OpenError> {
         loop {
             let Some(reader) = &mut self.open else {
                 let Some(segment_ref) = self.files.pop_front() else { return Ok(None) };
                 let Some((_, file)) = self.folders.open(&segment_ref.segment.name())? else { continue };
-                self.open = Some(BufReader::new(file.take(segment_ref.end)));
+                self.open = Some(BufReader::with_capacity(READ_AHEAD, file.take(segment_ref.end)));
                 continue;
             };
-            let mut line = Vec::new();
+            let mut line = Vec::with_capacity(USUAL_LINE);
             let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
             let failed = OpenError::io(self.folders.main.path());
             reader.take(limit).read_until(b'\n', &mut line).map_err(&failed)?;
             if line.pop_if(|last| *last == b'\n').is_none() {
                 self.open = None;
-            } else if !is_header(&line) {
+            } else {
                 return String::from_utf8(line).map(Some).map_err(|error| failed(io::Error::other(error)));
             }
         }
+    }
+
+    /// The same; nothing comes behind an error.
+    fn next_of_any(&mut self) -> Option<Result<String, OpenError>> {
+        let next = self.next_line();
+        if next.is_err() {
+            (self.files, self.open) = (VecDeque::new(), None);
+        }
+        next.transpose()
     }
 }
 
@@ -76,10 +115,53 @@ impl Iterator for StoredLines {
     type Item = Result<String, OpenError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let next = self.next_line();
-        if next.is_err() {
-            (self.files, self.open) = (VecDeque::new(), None);
+        loop {
+            let next = self.next_of_any()?;
+            if !next.as_ref().is_ok_and(|line| is_header(line.as_bytes())) {
+                return Some(next);
+            }
         }
-        next.transpose()
+    }
+}
+
+/// A line as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainedLine {
+    /// One JSON object with its chain value, without the line feed.
+    pub text: String,
+    /// Whether the chain value is the one that follows from the line before. That of a line after one without a value, and of
+    /// the first one read of a journal's later part, is taken as it stands.
+    pub is_chained: bool,
+}
+
+/// See [`read_days`]. Memory: one line.
+pub struct ChainedLines {
+    lines: StoredLines,
+    /// The value of the line before, as it states it; none where any may be.
+    last: Option<Chain>,
+}
+
+impl ChainedLines {
+    fn chained(&mut self, text: String) -> ChainedLine {
+        let stated = split(text.as_bytes());
+        let is_chained = match (&stated, self.last) {
+            (Ok((inner, claimed)), Some(last)) => last.leads_to(inner, *claimed),
+            (stated, _) => stated.is_ok(),
+        };
+        self.last = stated.ok().map(|(_, claimed)| claimed);
+        ChainedLine { text, is_chained }
+    }
+}
+
+impl Iterator for ChainedLines {
+    type Item = Result<ChainedLine, OpenError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let next = self.lines.next_of_any()?.map(|text| self.chained(text));
+            if !next.as_ref().is_ok_and(|line| is_header(line.text.as_bytes())) {
+                return Some(next);
+            }
+        }
     }
 }

@@ -270,8 +270,8 @@ fn only_loopback_is_called() {
 
 #[test]
 fn a_server_that_only_reads_has_no_tool_that_writes() {
-    assert!(tools::served(true).all(|tool| tool.hints.read_only) && tools::served(true).count() == 7);
-    assert_eq!(tools::served(false).count(), 13);
+    assert!(tools::served(true).all(|tool| tool.hints.read_only) && tools::served(true).count() == 9);
+    assert_eq!(tools::served(false).count(), 15);
     for tool in &tools::TOOLS {
         let listed = tool.listed();
         assert!(tool.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && tool.name.len() <= 64);

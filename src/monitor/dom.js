@@ -2,14 +2,18 @@
 
 export const byId = (id) => document.getElementById(id);
 
-/** Sets an element's text, and touches it only when it changed, so that selections and screen readers keep their place. */
+const of = (element) => (element.nodeType ? element : byId(element));
+
+/** Sets the text of an element, or of that with this id. One that stays is not touched: selections and screen readers keep their place. */
 export function put(element, text) {
   const wanted = text ?? "";
-  if (element.textContent !== wanted) element.textContent = wanted;
+  const place = of(element);
+  if (place.textContent !== wanted) place.textContent = wanted;
 }
 
 /** Sets attributes; null takes one away. */
-export function set(element, attributes) {
+export function set(where, attributes) {
+  const element = of(where);
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined) element.removeAttribute(name);
     else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);

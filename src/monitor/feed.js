@@ -2,21 +2,32 @@
 
 const EVERY_MS = 1000;
 const PATIENCE_MS = 3000;
+/** For what takes a while, and holds up nothing. */
+const BESIDE_MS = 30_000;
 const MOST_EVENTS = 200;
 
 class Lost extends Error {}
 
-async function ask(path) {
+async function ask(path, patienceMs = PATIENCE_MS) {
   let answer;
   let text;
   try {
-    answer = await fetch(path, { cache: "no-store", credentials: "omit", redirect: "error", signal: AbortSignal.timeout(PATIENCE_MS) });
+    answer = await fetch(path, { cache: "no-store", credentials: "omit", redirect: "error", signal: AbortSignal.timeout(patienceMs) });
     text = await answer.text();
   } catch (error) {
-    if (error.name === "TimeoutError") throw new Lost(`no answer within ${PATIENCE_MS / 1000} s`);
+    if (error.name === "TimeoutError") throw new Lost(`no answer within ${patienceMs / 1000} s`);
     throw new Lost(answer ? "its answer broke off" : "nobody answers at its address");
   }
   return { ok: answer.ok, status: answer.status, body: parsed(text) };
+}
+
+/** The answer to what is asked for now and then, beside the rounds; null where there is none. */
+export async function beside(path) {
+  try {
+    return answered(await ask(path, BESIDE_MS));
+  } catch {
+    return null;
+  }
 }
 
 /** What is not JSON is nothing. */
@@ -34,15 +45,13 @@ function answered({ ok, status, body }) {
   return body;
 }
 
-/**
- * Follows the guard. `told` is called with what was read:
- *   events(list)        new events, oldest first
- *   begin(oldest)       the first event that can be had, before the first of them
- *   gap(from, to)       events that were missed
- *   changed()           another journal or account: what was seen before belongs to it no more
- *   state(status, problems)   after each whole round
- *   lost(reason)        after each round that failed
- */
+// Follows the guard. `told` is called with what was read:
+//   events(list)        new events, oldest first
+//   begin(oldest)       the first event that can be had, before the first of them
+//   gap(from, to)       events that were missed
+//   changed()           another journal or account: what was seen before belongs to it no more
+//   state(status, problems)   after each whole round
+//   lost(reason)        after each round that failed
 export class Feed {
   constructor(told) {
     this.told = told;

@@ -1,7 +1,8 @@
 //! The monitor page: its files, and the headers that confine it.
 //!
-//! The page reads `/guard/status`, `/guard/events` and `/healthz` as any program may, and has nothing that acts. Its
-//! files are part of the program; it asks no other host for anything. How it is served, the service knows.
+//! The page reads `/guard/status`, `/guard/events`, `/guard/equity`, `/guard/report` and `/healthz` as any program may, and has
+//! nothing that acts. Its files are part of the program, without their comments and indentation; it asks no other host for
+//! anything. How it is served, the service knows.
 
 /// A file of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,23 +15,60 @@ pub struct Asset {
     pub body: &'static str,
 }
 
+/// A text without what only its authors read, in so many bytes, and how many it needs: indentation, empty lines, and lines
+/// that are a comment.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "of two that could be had while the program is built, the one that can be read"
+)]
+const fn lean<const N: usize>(text: &str) -> ([u8; N], usize) {
+    let (mut lean, mut count) = ([0; N], 0);
+    let (mut rest, mut is_start, mut is_comment) = (text.as_bytes(), true, false);
+    while let [byte, after @ ..] = rest {
+        if !is_start || !matches!(byte, b' ' | b'\n') {
+            is_comment = if is_start { matches!(rest, [b'/', b'/' | b'*', ..]) } else { is_comment };
+            is_start = *byte == b'\n';
+            if !is_comment {
+                if count < N {
+                    lean[count] = *byte;
+                }
+                count += 1;
+            }
+        }
+        rest = after;
+    }
+    (lean, count)
+}
+
+/// A file of the page as it is served.
+macro_rules! lean {
+    ($file:literal) => {{
+        const TEXT: &str = include_str!($file);
+        const LEAN: &[u8] = &lean::<{ lean::<0>(TEXT).1 }>(TEXT).0;
+        match str::from_utf8(LEAN) {
+            Ok(text) => text,
+            Err(_) => TEXT,
+        }
+    }};
+}
+
 const SVG: &str = "image/svg+xml; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Every file of the page, the page itself first.
 pub const ASSETS: &[Asset] = &[
-    Asset { path: "/", content_type: "text/html; charset=utf-8", body: include_str!("page.html") },
-    Asset { path: "/monitor/style.css", content_type: "text/css; charset=utf-8", body: include_str!("style.css") },
+    Asset { path: "/", content_type: "text/html; charset=utf-8", body: lean!("page.html") },
+    Asset { path: "/monitor/style.css", content_type: "text/css; charset=utf-8", body: lean!("style.css") },
     Asset { path: "/monitor/icon.svg", content_type: SVG, body: include_str!("icon.svg") },
     Asset { path: "/monitor/icon-warn.svg", content_type: SVG, body: include_str!("icon-warn.svg") },
     Asset { path: "/monitor/icon-bad.svg", content_type: SVG, body: include_str!("icon-bad.svg") },
-    Asset { path: "/monitor/script.js", content_type: SCRIPT, body: include_str!("script.js") },
-    Asset { path: "/monitor/dom.js", content_type: SCRIPT, body: include_str!("dom.js") },
-    Asset { path: "/monitor/feed.js", content_type: SCRIPT, body: include_str!("feed.js") },
-    Asset { path: "/monitor/panels.js", content_type: SCRIPT, body: include_str!("panels.js") },
-    Asset { path: "/monitor/plot.js", content_type: SCRIPT, body: include_str!("plot.js") },
-    Asset { path: "/monitor/stream.js", content_type: SCRIPT, body: include_str!("stream.js") },
-    Asset { path: "/monitor/text.js", content_type: SCRIPT, body: include_str!("text.js") },
+    Asset { path: "/monitor/script.js", content_type: SCRIPT, body: lean!("script.js") },
+    Asset { path: "/monitor/dom.js", content_type: SCRIPT, body: lean!("dom.js") },
+    Asset { path: "/monitor/feed.js", content_type: SCRIPT, body: lean!("feed.js") },
+    Asset { path: "/monitor/panels.js", content_type: SCRIPT, body: lean!("panels.js") },
+    Asset { path: "/monitor/plot.js", content_type: SCRIPT, body: lean!("plot.js") },
+    Asset { path: "/monitor/stream.js", content_type: SCRIPT, body: lean!("stream.js") },
+    Asset { path: "/monitor/text.js", content_type: SCRIPT, body: lean!("text.js") },
 ];
 
 /// What a browser lets the page do: run its own scripts, read from its own guard, and nothing else. No text can
@@ -53,4 +91,29 @@ pub const HEADERS: &[(&str, &str)] = &[
 #[must_use]
 pub fn asset(path: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_authors_read_is_left_out_and_nothing_else() {
+        const TEXT: &str =
+            "// Said.\n\n  /** And `more`. */\n  let a = `b  // c`;  // d\n\n* { e: f }\n    /g/.test(a);\n";
+        const WANTED: &str = "let a = `b  // c`;  // d\n* { e: f }\n/g/.test(a);\n";
+        assert_eq!(lean::<0>(TEXT).1, WANTED.len());
+        assert_eq!(lean::<{ WANTED.len() }>(TEXT).0, WANTED.as_bytes());
+    }
+
+    /// A text that went on over lines would lose what each begins with.
+    #[test]
+    fn no_text_of_a_script_goes_on_over_lines() {
+        for asset in ASSETS.iter().filter(|asset| asset.content_type == SCRIPT) {
+            for line in asset.body.lines() {
+                assert!(line.matches('`').count() % 2 == 0, "{}: {line}", asset.path);
+            }
+            assert!(!asset.body.contains("/*"), "{}: a comment of more than a line", asset.path);
+        }
+    }
 }

@@ -14,10 +14,10 @@ function tile(id, tone, value, note, title = null) {
 const MODES = { paper: "nothing is sent", testnet: "test network", mainnet: "real money" };
 
 export function head({ mode, account }) {
-  put(byId("mode"), clip(mode, 20).toUpperCase());
-  set(byId("mode"), { class: `mode ${MODES[mode] ? mode : ""}`, title: MODES[mode] });
-  put(byId("account"), short(account));
-  set(byId("account"), { title: `Account ${clip(account)}` });
+  put("mode", clip(mode, 20).toUpperCase());
+  set("mode", { class: `mode ${MODES[mode] ? mode : ""}`, title: MODES[mode] });
+  put("account", short(account));
+  set("account", { title: `Account ${clip(account)}` });
 }
 
 const STATES = { active: ["● Active", "ok"], halted_for_day: ["■ Halted for the day", "bad"], stopped: ["■ Stopped", "bad"] };
@@ -62,14 +62,15 @@ export function tiles(status, problems) {
 export const unknown = () => tile("t-health", "bad", "■ Not known", "the guard does not answer");
 
 /** Whether everything is closed, as it was read last. */
-function closed({ mode, positions: held, open_orders: resting, venue, alerts: told }) {
+function closed({ mode, positions: held, open_orders: resting, venue, closing }) {
   const left = `${many(held.length, "position")}, ${many(resting.length, "order")}`;
   if (venue.account_age_ms === null) return ["What is held is not known: the account was never read.", ""];
   const age = `read ${span(venue.account_age_ms)} ago`;
   if (mode === "paper") return [`On paper nothing is closed: ${left}.`, age];
   if (held.length + resting.length > 0) return [`Closing: ${left} left.`, age];
-  const isBlind = told.some(({ code }) => code === "orders_stale" || code === "account_stale");
-  return isBlind ? [`Perhaps flat: ${left} when last read.`, age] : [`Flat: ${left}.`, age];
+  const { flat, twaps } = closing ?? {};
+  if (twaps > 0) return [`Closing: ${left}, ${many(twaps, "TWAP order")} left.`, age];
+  return flat ? [`Flat: ${left}.`, age] : [`Perhaps flat: ${left} when last read${twaps === null ? ", TWAP orders not read" : ""}.`, age];
 }
 
 const DAY_MS = 86_400_000;
@@ -113,8 +114,8 @@ export function alerts({ alerts: list, at_ms: nowMs }) {
       put(text, clip(alert.text));
       put(since, alert.since_ms === null ? "" : `since ${time(alert.since_ms, nowMs)}`);
     });
-  set(byId("no-alerts"), { hidden: list.length > 0 ? "" : null });
-  put(byId("n-alerts"), list.length > 0 ? String(list.length) : "");
+  byId("no-alerts").hidden = list.length > 0;
+  put("n-alerts", list.length > 0 ? String(list.length) : "");
 }
 
 const RULES = {
@@ -183,40 +184,38 @@ function table(id, columns, groups, key, total = null) {
   }
   const width = columns.length;
   const body = () => make("tbody", { role: "rowgroup" });
-  const line = () => make("tr", { role: "row" }, ...columns.map(([name, kind], place) => make(place ? "td" : "th",
-    place ? { role: "cell", class: kind, "data-name": name } : { role: "rowheader", scope: "row" })));
   keep(whole, groups, ({ name }) => name, body, (part, { name, rows }) => {
     const head = name === "" ? [] : [{ head: `${name} (${rows.length})` }];
     keep(part, [...head, ...rows], (row) => row.head ? " head" : key(row),
-      (row) => row.head ? make("tr", { role: "row", class: "group" }, make("th", { scope: "rowgroup", colspan: width, role: "rowheader" })) : line(),
-      (tr, row) => {
-        if (row.head) return put(tr.firstElementChild, row.head);
-        for (const [place, [, , cell]] of columns.entries()) {
-          const [text, title, tone] = [cell(row)].flat();
-          put(tr.children[place], text);
-          set(tr.children[place], { title, "data-tone": tone });
-        }
-      });
+      (row) => row.head ? make("tr", { role: "row", class: "group" }, make("th", { scope: "rowgroup", colspan: width, role: "rowheader" })) : line(columns),
+      (tr, row) => row.head ? put(tr.firstElementChild, row.head) : fill(tr, columns.map(([, , cell]) => cell(row))));
   });
   const count = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   foot(whole, columns, total);
-  put(byId(`n-${id}`), count > 0 ? String(count) : "");
-  set(byId(`no-${id}`), { hidden: count > 0 ? "" : null });
-  set(whole.parentElement, { hidden: count > 0 ? null : "" });
+  put(`n-${id}`, count > 0 ? String(count) : "");
+  byId(`no-${id}`).hidden = count > 0;
+  whole.parentElement.hidden = count === 0;
+}
+
+const line = (columns) => make("tr", { role: "row" }, ...columns.map(([name, kind], place) => place
+  ? make("td", { role: "cell", class: kind, "data-name": name }) : make("th", { role: "rowheader", scope: "row" })));
+
+/** Fills a row's cells, each a text, or that with a title and a tone. */
+function fill({ children }, cells) {
+  for (const [place, cell] of cells.entries()) {
+    const [text, title, tone] = [cell].flat();
+    put(children[place], text);
+    set(children[place], { title, "data-tone": tone });
+  }
 }
 
 /** A row of totals below everything, where there is one. */
 function foot(whole, columns, total) {
   if (total === null) return whole.deleteTFoot();
-  if (!whole.tFoot) {
-    const cells = columns.map(([name, kind], place) => make(place ? "td" : "th", place ? { role: "cell", class: kind, "data-name": name } : { role: "rowheader", scope: "row" }));
-    set(whole.createTFoot(), { role: "rowgroup" }).append(make("tr", { role: "row" }, ...cells));
-  }
-  for (const [place, [name]] of columns.entries()) {
-    const [text, title, tone] = [total[name] ?? ""].flat();
-    put(whole.tFoot.rows[0].children[place], text);
-    set(whole.tFoot.rows[0].children[place], { title, "data-tone": tone, hidden: text === "" && place > 0 && innerWidth < 640 ? "" : null });
-  }
+  if (!whole.tFoot) set(whole.createTFoot(), { role: "rowgroup" }).append(line(columns));
+  const [row] = whole.tFoot.rows;
+  fill(row, columns.map(([name]) => total[name] ?? ""));
+  for (const cell of row.cells) cell.hidden = cell.textContent === "" && innerWidth < 640;
 }
 
 function cover({ size, covered_size: covered }) {
@@ -266,7 +265,28 @@ const nothing = (status, code, none) =>
 export function positions(status) {
   const rows = status.positions;
   table("positions", POSITIONS, [{ name: "", rows }], ({ coin }) => coin, total(rows));
-  put(byId("no-positions"), nothing(status, "account_stale", "No positions"));
+  put("no-positions", nothing(status, "account_stale", "No positions"));
+}
+
+const recorded = (value, show) => (value === undefined || value === null ? "not recorded" : show(value));
+const BOOK = [
+  ["Time", "", ({ name }) => name],
+  ["Result", "num", ({ net }) => recorded(net, () => [usd(net, true), `${clip(net, 60)}: what closing won or lost, less fees, and funding`, isNegative(net) ? "bad" : "ok"])],
+  ["Fees", "num", ({ fees }) => recorded(fees, money)],
+  ["Funding", "num", ({ funding }) => recorded(funding, (text) => money(text, true))],
+  ["Fills", "num", ({ fills }) => recorded(fills, (count) => clip(count, 20))],
+];
+
+/** The book’s figures of some days, null where there are none. */
+export function book(parts) {
+  table("book", BOOK, [{ name: "", rows: parts.map(([name, report]) => ({ name, ...report?.total })) }], ({ name }) => name);
+  const [, all] = parts.at(-1);
+  const lacks = all?.missing_events > 0 || all?.unreadable_lines > 0 ? "A part of the journal is missing, and not in these figures. " : "";
+  const altered = all?.changed_lines > 0 || all?.doubled_lines > 0 ? "Lines of the journal were changed or stand twice: do not rely on these figures. " : "";
+  const from = clip(String(all?.recorded_from ?? "").slice(0, 16), 20).replace("T", " ");
+  put("n-book", "UTC days");
+  put("no-book", `${lacks}${altered}${from ? `Recorded from ${from} UTC on` : ""}`);
+  byId("no-book").hidden = false;
 }
 
 const ORDERS = [
@@ -284,14 +304,14 @@ export function orders(status) {
   const all = status.open_orders;
   const groups = OWNERS.map(([owner, name]) => ({ name, rows: all.filter((order) => order.owner === owner) }));
   table("orders", ORDERS, groups.filter(({ rows }) => rows.length > 0), ({ oid }) => oid);
-  put(byId("no-orders"), nothing(status, "orders_stale", "No open orders"));
+  put("no-orders", nothing(status, "orders_stale", "No open orders"));
 }
 
 /** What a bot needs, for whoever has just set the guard up. */
 export function first({ clients }, isNew) {
-  set(byId("first"), { hidden: isNew ? null : "" });
+  byId("first").hidden = !isNew;
   const keys = clients.map((client) => clip(client, 60)).join(", ");
-  put(byId("first"), `No request yet. The bot’s base URL is ${location.origin}, and it signs with a client key: ${keys === "" ? "there is none, svc-guard pair makes one" : `that of ${keys}`}.`);
+  put("first", `No request yet. The bot’s base URL is ${location.origin}, and it signs with a client key: ${keys === "" ? "there is none, svc-guard pair makes one" : `that of ${keys}`}.`);
 }
 
 /** What the venue’s stops leave to lose. */

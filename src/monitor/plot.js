@@ -1,12 +1,15 @@
-// Equity and drawdown over time with their limits, drawn from what the page has seen.
+// Equity and drawdown over time with their limits: what the page has seen, and before that what the guard has kept.
 
 import { draw, put, set, terms } from "./dom.js";
-import { local, minus, ratio, stamp, usd } from "./text.js";
+import { local, many, minus, ratio, stamp, time, usd } from "./text.js";
 
 /** Samples kept: when there are more, every second one older than the newest `FINE` goes. */
 const MOST = 1500;
 const FINE = 600;
-const LEAST_SPAN_MS = 60_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** After an answer that failed. */
+const AGAIN_MS = 30_000;
 /** Two samples further apart than this are not connected: nobody saw what was between them. */
 const MOST_APART_MS = 10_000;
 const STEPS_S = [10, 30, 60, 300, 900, 1800, 3600, 7200, 21600, 43200, 86400, 604800];
@@ -35,7 +38,7 @@ export class Plot {
   }
 
   clear() {
-    this.samples = [];
+    [this.samples, this.past, this.askAt] = [[], [], 0];
     this.isCut = false;
     this.latest = null;
     this.place = null;
@@ -48,18 +51,65 @@ export class Plot {
     this.isCut = true;
   }
 
-  /** A risk event tells the equity of its moment. */
-  addEvent(event) {
-    const equity = ratio(event.equity);
-    if (equity !== null) this.add({ t: event.at_ms, equity });
+  show(span) {
+    [this.span, this.askAt] = [span, 0];
+    this.render();
   }
 
-  addStatus({ at_ms: t, equity, risk }) {
+  /** What is to be asked of what the guard has kept, null where nothing is. */
+  wish() {
+    if (!(this.nowMs >= this.askAt)) return null;
+    this.askAt = Infinity;
+    const until = this.nowMs - MINUTE_MS;
+    return { since: Math.max(0, until - this.span), until, step: Math.ceil(this.span / MINUTE_MS / 1440) };
+  }
+
+  /** Takes in the points of that, null where they could not be had. */
+  remember(points) {
+    if (points === null) this.askAt = this.nowMs + AGAIN_MS;
+    this.past = [];
+    for (const { at_ms: from, minutes, equity, low, high } of (points ?? []).filter(Boolean)) {
+      const t = from + minutes * MINUTE_MS;
+      const known = [equity, low, high].map(ratio);
+      // What is not in its order stands for no time.
+      if (!(t > from && from >= (this.past.at(-1)?.t ?? 0)) || known.includes(null)) continue;
+      this.past.push({ from, t, equity: known[0], low: known[1], high: known[2] });
+    }
+    this.render();
+  }
+
+  /** The samples, and where the page has none what the guard kept. Nothing is connected over a minute that nobody measured. */
+  joined() {
+    const [all, { past }] = [[], this];
+    // Where a point is many minutes, it has its place before a second of the page.
+    const own = this.span > DAY_MS && past.length > 0 ? this.samples.filter(({ t }) => t > past.at(-1).t) : this.samples;
+    let place = 0;
+    const fill = (until) => {
+      while (past[place]?.t <= (all.at(-1)?.t ?? 0)) place += 1;
+      for (; past[place]?.t <= until; place += 1) {
+        const last = all.at(-1);
+        // The rest of a minute that the page saw a part of is measured too.
+        all.push({ ...past[place], isCut: last === undefined || past[place].from - last.t >= (last.from ? 1 : MINUTE_MS) });
+      }
+    };
+    for (const sample of own) {
+      if (sample.isCut || sample === own[0]) fill(sample.t);
+      const last = all.at(-1);
+      all.push(last?.from ? { ...sample, isCut: sample.t - last.t >= MINUTE_MS } : sample);
+    }
+    fill(this.nowMs);
+    return all;
+  }
+
+  addStatus({ at_ms: t, equity, risk, alerts }) {
+    this.nowMs = t;
     const stop = minus(risk.day_start_equity, risk.daily_loss_limit);
     const halt = minus(risk.peak_equity, risk.drawdown_limit);
     this.dayStartMs = Date.parse(`${risk.day ?? ""}T00:00:00Z`);
     this.latest = { equity, start: risk.day_start_equity, stop, peak: risk.peak_equity, halt };
-    if (ratio(equity) !== null) {
+    // What is shown on, or carried on, was not measured now.
+    if (ratio(equity) === null || alerts.some(({ code }) => code === "account_stale" || code === "account_mode")) this.cut();
+    else {
       const numbers = Object.fromEntries(Object.entries(this.latest).map(([name, text]) => [name, ratio(text)]));
       this.add({ t, ...numbers, down: ratio(risk.drawdown), limit: ratio(risk.drawdown_limit) });
     }
@@ -73,6 +123,7 @@ export class Plot {
     if (!Number.isFinite(sample.t) || (last && sample.t <= last.t)) return;
     const isApart = last !== undefined && sample.t - last.t > MOST_APART_MS;
     this.samples.push({ ...sample, isCut: this.isCut || isApart });
+    if (this.isCut || isApart) this.askAt = Math.min(this.askAt, sample.t);
     this.isCut = false;
     if (this.samples.length <= MOST) return;
     const old = this.samples.length - FINE;
@@ -89,22 +140,21 @@ export class Plot {
     const { clientWidth: width, clientHeight: height } = this.frame;
     if (width === 0 || height === 0) return;
     set(this.svg, { viewBox: `0 0 ${width} ${height}`, width, height });
-    const last = this.samples.at(-1);
-    if (!last) {
+    const end = this.nowMs;
+    const shown = this.joined().filter(({ t }) => t >= end - this.span);
+    if (shown.length === 0) {
       const waiting = draw("text", { x: width / 2, y: height / 2, "text-anchor": "middle" }, "Waiting for the account’s equity");
       this.svg.replaceChildren(waiting);
       set(this.svg, { "aria-label": "No equity is known yet" });
       return;
     }
-    const from = this.span > 0 ? last.t - this.span : -Infinity;
-    const shown = this.samples.filter((sample) => sample.t >= from);
-    const start = Math.min(shown[0].t, last.t - LEAST_SPAN_MS);
+    const start = Math.min(shown[0].t, end - MINUTE_MS);
     const [left, right] = [width < 480 ? 50 : 60, width < 480 ? 64 : 78];
-    const x = (t) => left + ((t - start) / (last.t - start)) * (width - left - right);
+    const x = (t) => left + ((t - start) / (end - start)) * (width - left - right);
     const lower = Math.round(height * 0.26);
     const upper = height - lower - 46;
     this.svg.replaceChildren(
-      ...this.times(start, last.t, x, height),
+      ...this.times(start, end, x, height),
       ...this.equity(shown, x, { top: 8, bottom: 8 + upper, left, right: width - right, width }),
       ...this.drawdown(shown, x, { top: height - 20 - lower, bottom: height - 20, left, right: width - right, width }),
     );
@@ -136,7 +186,8 @@ export class Plot {
     this.mark();
     const sample = this.shown.find((one) => one.t === t);
     const own = sample && local(sample.t);
-    put(this.readout, sample ? [`${stamp(sample.t).slice(11, 19)} UTC${own ? ` (${own} here)` : ""}`, `equity ${usd(written(sample.equity))}`,
+    put(this.readout, sample ? [`${time(sample.t, this.nowMs)} UTC${own ? ` (${own} here)` : ""}`, `equity ${usd(written(sample.equity))}`,
+      ...(sample.low < sample.high ? [`from ${usd(written(sample.low))} to ${usd(written(sample.high))}`] : []),
       ...(Number.isFinite(sample.down) ? [`drawdown ${usd(written(sample.down))}`] : [])].join(" · ") : "");
   }
 
@@ -150,9 +201,9 @@ export class Plot {
 
   inWords(shown) {
     const now = this.latest;
-    if (!now) return "Equity from earlier events";
     const lines = LINES.filter(([field]) => now[field] !== null).map(([field, , name]) => `${name} ${usd(now[field])}`);
-    return `Since ${stamp(shown[0].t).slice(11, 16)} UTC. ${lines.join(", ")} USDC.`;
+    const gaps = shown.slice(1).filter(({ isCut }) => isCut).length;
+    return `Since ${time(shown[0].t, this.nowMs)} UTC${gaps > 0 ? `, ${many(gaps, "gap")}` : ""}. ${lines.join(", ")} USDC.`;
   }
 
   times(start, end, x, height) {
@@ -170,7 +221,7 @@ export class Plot {
 
   equity(shown, x, box) {
     const named = this.scale === "fit" ? ["equity"] : LINES.map(([field]) => field);
-    const values = shown.flatMap((sample) => named.map((field) => sample[field])).filter(Number.isFinite);
+    const values = shown.flatMap((sample) => [...named, "low", "high"].map((field) => sample[field])).filter(Number.isFinite);
     let [low, high] = [Math.min(...values), Math.max(...values)];
     const margin = Math.max((high - low) * 0.07, Math.abs(high) * 0.0002, 0.01);
     [low, high] = [low - margin, high + margin];
@@ -189,6 +240,8 @@ export class Plot {
       const last = shown.findLast((sample) => Number.isFinite(sample[field]))?.[field];
       if (isIn(last)) labels.push({ name, field, y: y(last) + 4 });
     }
+    const wide = shown.filter(({ low, high }) => low < high).map((one) => [Math.max(box.left, x(one.from)), one]);
+    parts.push(draw("path", { d: wide.map(([from, { t, low, high }]) => `M${from} ${y(low)}H${x(t)}V${y(high)}H${from}Z`).join(""), class: "area" }));
     const dot = shown.at(-1);
     parts.push(draw("circle", { cx: x(dot.t), cy: y(dot.equity), r: 3, class: "dot" }));
     spread(labels, box.top + 8, box.bottom);
@@ -211,7 +264,7 @@ export class Plot {
       title,
       ...scale(0, depth, y, box, 2),
       draw("line", { x1: box.left, x2: box.right, y1: box.top, y2: box.top, class: "axis" }),
-      draw("path", { d: runs(known).map((run) => under(run, x, y, box.top)).join(""), class: "down area" }),
+      draw("path", { d: runs(known).map((run) => under(run, x, y, box.top)).join(""), class: "area" }),
       draw("path", { d: line(known, "down", x, y), class: "down line" }),
     ];
     if (isLimitIn) {

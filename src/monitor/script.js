@@ -1,7 +1,7 @@
 // The page: puts what the feed reads where it belongs, and says at once when nothing can be read any more.
 
 import { byId, put, set } from "./dom.js";
-import { Feed } from "./feed.js";
+import { Feed, beside } from "./feed.js";
 import * as panels from "./panels.js";
 import { Plot } from "./plot.js";
 import { Stream, Teller } from "./stream.js";
@@ -9,6 +9,10 @@ import { clip, local, span, stamp } from "./text.js";
 
 /** An answer older than this is told of although none has failed yet. */
 const LATE_MS = 2500;
+/** How often the book is read, and how often where something was booked since. */
+const BOOK_MS = 300_000;
+const BOOKED_MS = 60_000;
+const DAY_MS = 86_400_000;
 
 const plot = new Plot(byId("plot"), byId("lines"), byId("readout"));
 const stream = new Stream(byId("stream"), byId("no-stream"));
@@ -20,6 +24,9 @@ let goodbye = null;
 let nowMs = NaN;
 let hasNews = false;
 let isNew = true;
+let bookAt = -Infinity;
+let isBooked = false;
+let era = 0;
 
 new Feed({
   begin(oldest) {
@@ -30,8 +37,8 @@ new Feed({
     for (const event of list) {
       // What happened while the guard was down, nobody saw.
       if (event.kind === "started" || event.kind === "stopped") plot.cut();
-      if (event.kind === "risk") plot.addEvent(event);
       if (event.kind === "decision") isNew = false;
+      if (event.kind === "fill" || event.kind === "funding") isBooked = true;
       if (event.kind === "stopped") goodbye = `It stopped: ${clip(event.reason, 200)}.`;
       if (event.kind === "started") goodbye = null;
     }
@@ -48,7 +55,7 @@ new Feed({
     stream.clear();
     plot.clear();
     goodbye = null;
-    isNew = true;
+    [isNew, bookAt, era] = [true, -Infinity, era + 1];
     stream.note("gap", "≀", "This is another journal than before: what the page showed until now is gone.");
   },
   state(status, problems) {
@@ -67,6 +74,8 @@ new Feed({
     name(status, problems);
     [read, problem, nowMs, hasNews] = [performance.now(), null, status.at_ms, true];
     tick();
+    readPast();
+    readBook();
   },
   lost(reason) {
     if (problem === null) plot.cut();
@@ -75,6 +84,54 @@ new Feed({
     tick();
   },
 }).start();
+
+/** Work that is begun only when it is not at work. */
+function single(work) {
+  let isBusy = false;
+  return async () => {
+    if (isBusy) return;
+    isBusy = true;
+    try {
+      await work();
+    } finally {
+      isBusy = false;
+    }
+  };
+}
+
+/** Reads the equity of before, where the drawing lacks it. */
+const readPast = single(async () => {
+  const [of, wish] = [era, plot.wish()];
+  if (wish === null) return;
+  const past = await kept(wish);
+  if (of !== era) return;
+  plot.remember(past);
+  byId("no-past").hidden = past !== null;
+});
+
+/** Reads the book of today and of thirty days, where that is due. */
+const readBook = single(async () => {
+  if (nowMs - bookAt < (isBooked ? BOOKED_MS : BOOK_MS)) return;
+  [bookAt, isBooked] = [nowMs, false];
+  const of = era;
+  const day = (before) => stamp(nowMs - before * DAY_MS).slice(0, 10);
+  const days = (before) => beside(`/guard/report?from=${day(before)}&to=${day(0)}&by=day`);
+  const parts = [["Today", await days(0)], ["Last 30 days", await days(29)]];
+  if (of === era) panels.book(parts);
+});
+
+/** All points of an answer in parts; null where one cannot be had. */
+async function kept({ since, until, step }) {
+  const all = [];
+  for (let next = since, parts = 0; next >= since && parts < 100; parts += 1) {
+    const part = await beside(`/guard/equity?since=${next}&until=${until}&step=${step}`);
+    if (!Array.isArray(part?.points)) return null;
+    all.push(...part.points);
+    if (part.next === null) return all;
+    next = part.next > next ? part.next : NaN;
+  }
+  return null;
+}
 
 /** The tab's name tells the state too. */
 function name({ killed, risk, mode }, problems) {
@@ -85,7 +142,7 @@ function name({ killed, risk, mode }, problems) {
 
 /** The tab's sign, for who sees no more of it. */
 function icon(kind) {
-  set(byId("icon"), { href: `/monitor/icon${kind}.svg` });
+  set("icon", { href: `/monitor/icon${kind}.svg` });
 }
 
 /** Shows how old everything is, and whether the guard is there. */
@@ -95,16 +152,17 @@ function tick() {
   const isLate = !isLost && ageMs > LATE_MS;
   set(document.body, { "data-lost": isLost ? "" : null });
   const isStale = document.body.hasAttribute("data-stale");
-  put(byId("live"), isLost ? "■ Lost" : read === null ? "Connecting" : isLate ? "▲ Late" : isStale ? "▲ Live, data stale" : "● Live");
-  set(byId("link"), { class: isLost ? "bad" : isLate || isStale ? "warn" : read === null ? "idle" : "ok" });
+  put("live", isLost ? "■ Lost" : read === null ? "Connecting" : isLate ? "▲ Late" : isStale ? "▲ Live, data stale" : "● Live");
+  set("link", { class: isLost ? "bad" : isLate || isStale ? "warn" : read === null ? "idle" : "ok" });
   const guardMs = read === null ? NaN : nowMs + ageMs;
   const own = local(guardMs);
-  put(byId("clock"), read === null ? "" : `${stamp(guardMs).slice(11, 19)} UTC${own === null ? "" : ` · ${own} here`}`);
-  put(byId("age"), read === null ? "" : `${span(ageMs)} ago`);
-  set(byId("lost"), { class: "banner bad", hidden: isLost ? null : "" });
+  put("clock", read === null ? "" : `${stamp(guardMs).slice(11, 19)} UTC${own === null ? "" : ` · ${own} here`}`);
+  put("age", read === null ? "" : `${span(ageMs)} ago`);
+  set("lost", { class: "banner bad" });
+  byId("lost").hidden = !isLost;
   if (isLost) {
     const since = read === null ? "Nothing was read yet." : "What stands below is old.";
-    put(byId("lost"), `■ The guard is lost: ${clip(problem, 300)}. ${goodbye ? `${goodbye} ` : ""}${since}`);
+    put("lost", `■ The guard is lost: ${clip(problem, 300)}. ${goodbye ? `${goodbye} ` : ""}${since}`);
     document.title = "■ LOST · svc-guard";
     icon("-bad");
   }
@@ -113,12 +171,13 @@ function tick() {
 setInterval(tick, 500);
 for (const input of document.querySelectorAll("input[name=span], input[name=scale]")) {
   input.addEventListener("change", () => {
-    if (input.name === "span") plot.span = Number(input.value);
+    if (input.name === "span") plot.show(Number(input.value));
     else plot.scale = input.value;
     plot.render();
+    if (read !== null) readPast();
   });
 }
 for (const input of document.querySelectorAll("input[name=show]")) {
-  input.addEventListener("change", () => set(byId("stream"), { "data-show": input.value }));
+  input.addEventListener("change", () => set("stream", { "data-show": input.value }));
 }
 byId("filter").addEventListener("input", (event) => stream.filter(event.target.value));

@@ -66,7 +66,7 @@ export class Stream {
   clear() {
     this.list.replaceChildren();
     this.risk = null;
-    set(this.empty, { hidden: null });
+    this.empty.hidden = false;
   }
 
   add(events, nowMs) {
@@ -81,7 +81,7 @@ export class Stream {
 
   insert(rows) {
     if (rows.length === 0) return;
-    set(this.empty, { hidden: "" });
+    this.empty.hidden = true;
     for (const row of rows) this.judge(row);
     this.list.prepend(...rows.reverse());
     while (this.list.children.length > MOST_ROWS) this.list.lastElementChild.remove();

@@ -36,19 +36,17 @@ export function figure(text) {
   return amount ? show(amount.units, amount.places, false) : MISSING;
 }
 
-/** One amount less another, as a decimal string; null where one is not known. */
+/** Amounts together, as a decimal string; null where one is not known. */
+export const plus = (list) => sum(list.map(parse));
+
+/** One amount less another, alike. */
 export function minus(one, other) {
-  const [left, right] = [parse(one), parse(other)];
-  if (!left || !right) return null;
-  const places = Math.max(left.places, right.places);
-  const scaled = (amount) => amount.units * 10n ** BigInt(places - amount.places);
-  return show(scaled(left) - scaled(right), places, false).replaceAll(",", "").replace("−", "-");
+  const less = parse(other);
+  return sum([parse(one), less && { ...less, units: -less.units }]);
 }
 
-/** Amounts together, as a decimal string; null where one is not known. */
-export function plus(list) {
-  const amounts = list.map(parse);
-  if (amounts.some((amount) => amount === null)) return null;
+function sum(amounts) {
+  if (amounts.includes(null)) return null;
   const places = Math.max(0, ...amounts.map((amount) => amount.places));
   const units = amounts.reduce((sum, amount) => sum + amount.units * 10n ** BigInt(places - amount.places), 0n);
   return show(units, places, false).replaceAll(",", "").replace("−", "-");

@@ -10,7 +10,7 @@ use super::shape;
 use super::url::private_url;
 use super::watch::alert_codes;
 use crate::base::origin::Origin;
-use crate::base::text::visible;
+use crate::base::text::{short, visible};
 
 /// Targets at most: each has a thread of its own.
 const MAX_TARGETS: usize = 16;
@@ -76,15 +76,25 @@ impl Config {
                 problems.push(what.to_owned());
             }
         };
+        let given = |text: &Option<String>| shown(text.as_deref().unwrap_or_default());
         not(
             self.utc_offset.as_deref().is_some_and(|text| parse_offset(text).is_none()),
-            "utc_offset must be such as \"+02:00\"",
+            &format!("utc_offset must be such as \"+02:00\", not {}", given(&self.utc_offset)),
         );
-        not(self.summary.is_some() && self.summary_minute().is_none(), "summary must be a time such as \"07:00\"");
-        not(self.beat_ms() < 1_000, "heartbeat_every must be such as \"1m\", a second at least");
+        not(
+            self.summary.is_some() && self.summary_minute().is_none(),
+            &format!("summary must be a time such as \"07:00\", not {}", given(&self.summary)),
+        );
+        not(
+            self.beat_ms() < 1_000,
+            &format!("heartbeat_every must be such as \"1m\", a second at least, not {}", given(&self.heartbeat_every)),
+        );
         not(
             self.guard.as_deref().is_some_and(|url| guard_url(url).is_none()),
-            "guard must be http://HOST:PORT on loopback, such as \"http://127.0.0.1:8547\"",
+            &format!(
+                "guard must be http://HOST:PORT on loopback, such as \"http://127.0.0.1:8547\", not {}",
+                given(&self.guard)
+            ),
         );
         not(has_shape && self.target.is_empty(), "there is no [[target]], so nobody would be told");
         not(self.target.len() > MAX_TARGETS, "there are more than 16 targets");
@@ -101,6 +111,11 @@ impl Config {
                 .extend(target.problems(refusals).into_iter().map(|why| format!("target {:?}: {why}", target.name)));
         }
     }
+}
+
+/// What was given, in quotes.
+fn shown(text: &str) -> String {
+    format!("{:?}", short(text))
 }
 
 /// Whether a URL that stands in the open may be called; one that stands elsewhere is checked when it is read.
@@ -127,13 +142,15 @@ impl Target {
             problems.extend(self.place(what, place.as_ref()).map(|why| format!("{what} {why}")));
         }
         let is_span = |text: &str| Hours::parse(text).is_some_and(|hours| hours.from != hours.to);
-        if self.quiet.as_deref().is_some_and(|text| !is_span(text)) {
-            problems.push("quiet must be two times of the day, such as \"22:00-07:00\"".to_owned());
+        if let Some(text) = self.quiet.as_deref().filter(|text| !is_span(text)) {
+            problems.push(format!("quiet must be two times of the day, such as \"22:00-07:00\", not {}", shown(text)));
         }
         problems.extend(self.unknown(refusals));
         for (what, table) in [("cooldown", &self.cooldown), ("repeat", &self.repeat)] {
             let wrong = table.iter().filter(|(_, text)| span_ms(text).is_none());
-            problems.extend(wrong.map(|(code, _)| format!("{what}.{code} must be such as \"90s\", \"10m\" or \"1h\"")));
+            problems.extend(wrong.map(|(code, text)| {
+                format!("{what}.{code} must be such as \"90s\", \"10m\" or \"1h\", not {}", shown(text))
+            }));
         }
         if self.form == Form::Smtp {
             problems.extend(smtp::check(self));

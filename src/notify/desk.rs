@@ -143,6 +143,8 @@ pub(super) struct Desk {
     lost: u64,
     /// When that may be said.
     lost_after_ms: u64,
+    /// What it is being told beside the notices, and the number that this message has until it is told.
+    own: Option<(String, u64)>,
     /// What it refused.
     aside: Aside,
     told: BTreeMap<String, Told>,
@@ -198,8 +200,26 @@ impl Desk {
         self.aside.is_deaf(wishes.is_quiet(clock, now_ms))
     }
 
-    /// The next message, if one is due.
-    pub(super) fn next(&mut self, view: View<'_>) -> Option<Draft> {
+    /// The next message, if one is due; one that is no notice of its own takes the number behind the last.
+    pub(super) fn next(&mut self, view: View<'_>, last_id: &mut u64) -> Option<Draft> {
+        let mut draft = self.due(view)?;
+        let own = match &draft.pick {
+            Pick::Repeat(topic) => format!("repeat {topic}"),
+            Pick::Lost(lost) => format!("lost {lost}"),
+            // Whoever knows a message by its number must not take its title for the whole of it.
+            Pick::Again(id, true) => format!("short {id}"),
+            Pick::Filed(_) | Pick::Held(_) | Pick::Again(_, false) => return Some(draft),
+        };
+        let before = self.own.take().filter(|(known, _)| *known == own);
+        let (_, id) = self.own.insert(before.unwrap_or_else(|| {
+            *last_id = last_id.saturating_add(1);
+            (own, *last_id)
+        }));
+        draft.notice.id = *id;
+        Some(draft)
+    }
+
+    fn due(&mut self, view: View<'_>) -> Option<Draft> {
         // A machine whose clock was set back must not keep what is due from being told.
         self.told.values_mut().for_each(|told| told.at_ms = told.at_ms.min(view.now_ms));
         self.lost_after_ms = self.lost_after_ms.min(view.now_ms.saturating_add(LOST_AGAIN_MS));
@@ -281,6 +301,7 @@ impl Desk {
     /// The target said yes.
     pub(super) fn done(&mut self, draft: &Draft, now_ms: u64) {
         self.aside.heard(now_ms);
+        self.own.take_if(|(_, id)| *id == draft.notice.id);
         match &draft.pick {
             Pick::Again(id, in_short) => self.aside.taken(*id, *in_short, now_ms),
             Pick::Lost(told) => self.lost = self.lost.saturating_sub(*told),
@@ -290,6 +311,7 @@ impl Desk {
 
     /// The target refuses this one, which goes on beside the others. Says whether it is given up for good.
     pub(super) fn refused(&mut self, draft: &Draft, now_ms: u64) -> bool {
+        self.own.take_if(|(_, id)| *id == draft.notice.id);
         let is_lost = match &draft.pick {
             Pick::Again(id, _) => self.aside.again(*id, now_ms),
             Pick::Lost(_) => {

@@ -13,9 +13,9 @@ use crate::record::event_page::EventPage;
 /// Events read from the journal for one gap; more are read at the next look.
 const MAX_PAST: usize = 20_000;
 
-/// The lines of a guard's journal (its mode and account) behind an event, oldest first, as many as are asked for at most. `None`
-/// where it cannot be read, or is another guard's.
-pub type Past = Box<dyn Fn(&str, u64, usize) -> Option<Vec<String>>>;
+/// The lines of a guard's journal (its mode and account) behind an event, oldest first, as many as are asked for at most; and why
+/// those that are not among them are not, for people: which folder was read, or what keeps it from being read.
+pub type Past = Box<dyn Fn(&str, u64, usize) -> (Vec<String>, String)>;
 
 /// Looks at a guard that is gone at which its journal is read: its last words stand there, and are written as it goes.
 const LAST_WORDS: u32 = 6;
@@ -42,16 +42,17 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
     let cursor = before.filter(|_| !is_another);
     let is_changed = page.as_ref().zip(cursor).is_some_and(|(page, cursor)| is_changed(guard, page, cursor, mark));
     let past = |after: u64| (intake.past)(&journal, after, MAX_PAST);
-    let (mut events, mut is_whole) = match page.as_ref().zip(cursor) {
+    let (mut events, mut is_whole, not_there) = match page.as_ref().zip(cursor) {
         Some((page, cursor)) if !is_changed => gap(page, cursor, &past),
-        _ => (Vec::new(), !is_changed),
+        _ => (Vec::new(), !is_changed, String::new()),
     };
     if let Some(cursor) = cursor.filter(|_| (1..=LAST_WORDS).contains(&intake.away)) {
-        events = past(cursor).iter().flatten().filter_map(|line| Event::parse(line)).collect();
+        events = past(cursor).0.iter().filter_map(|line| Event::parse(line)).collect();
     }
     shared.pulse.guard(seen == Seen::Well);
     let now = now_ms();
     let mut office = lock(&shared.office);
+    office.watch.not_in_journal = not_there;
     if let Some(page) = &page {
         match office.watch.cursor {
             None => office.watch.cursor = Some(page.last.unwrap_or(0)),
@@ -107,21 +108,22 @@ fn is_last(page: &EventPage<Event<'static>>, cursor: u64) -> bool {
     page.last.is_none_or(|last| last <= end)
 }
 
-/// The events between the place and the page, from the journal; and whether those are all of them that can be had.
+/// The events between the place and the page, from the journal; whether those are all of them that can be had, and why others
+/// are not there.
 fn gap(
     page: &EventPage<Event<'static>>,
     cursor: u64,
-    past: &dyn Fn(u64) -> Option<Vec<String>>,
-) -> (Vec<Event<'static>>, bool) {
+    past: &dyn Fn(u64) -> (Vec<String>, String),
+) -> (Vec<Event<'static>>, bool, String) {
     let Some(first) = page.events.first().map(|event| event.seq).filter(|first| *first > cursor.saturating_add(1))
     else {
-        return (Vec::new(), true);
+        return (Vec::new(), true, String::new());
     };
-    let Some(lines) = past(cursor) else { return (Vec::new(), true) };
+    let (lines, not_there) = past(cursor);
     let is_full = lines.len() >= MAX_PAST;
     let events = lines.iter().filter_map(|line| Event::parse(line));
     let events: Vec<_> = events.filter(|event| event.seq > cursor && event.seq < first).collect();
     let reaches = events.last().is_none_or(|last| last.seq.saturating_add(1) >= first);
     let is_whole = !is_full || events.len() < lines.len() || reaches;
-    (events, is_whole)
+    (events, is_whole, not_there)
 }

@@ -33,6 +33,8 @@ pub(super) struct Office {
 
 /// The version of the file's form.
 const SCHEMA: u32 = 1;
+/// Numbers of messages for each millisecond before a start: more than any life uses, and few enough for every reader of JSON.
+const NUMBERS_A_MS: u64 = 1_000;
 
 impl Office {
     /// The state that was kept, for these targets. A target that is new hears what comes from now on.
@@ -48,6 +50,13 @@ impl Office {
         office.wishes = wishes;
         office.trim();
         office
+    }
+
+    /// The numbers of messages go on from the time: no message of an earlier life has one of these, also where what that one
+    /// had counted was not kept.
+    pub(super) fn numbered_from(mut self, now_ms: u64) -> Self {
+        self.last_id = self.last_id.max(now_ms.saturating_mul(NUMBERS_A_MS));
+        self
     }
 
     /// Whether this is of a version that is known here.
@@ -99,7 +108,7 @@ impl Office {
     pub(super) fn next(&mut self, name: &str, now_ms: u64) -> Option<Draft> {
         let (desk, wishes) = (self.desks.get_mut(name)?, self.wishes.get(name)?);
         let open = &self.watch.open;
-        desk.next(View { wishes, filed: &self.filed, open, clock: self.clock, now_ms })
+        desk.next(View { wishes, filed: &self.filed, open, clock: self.clock, now_ms }, &mut self.last_id)
     }
 
     /// A target took a message.

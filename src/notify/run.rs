@@ -97,8 +97,9 @@ pub fn run(options: Options) -> Result<(), RunError> {
     let heartbeat = secrets.url(config.heartbeat.as_ref()).map_err(RunError::Secret)?;
     let (keep, kept, unread) = Keep::open(&options.state).map_err(RunError::Keep)?;
     let log = Log::start(options.reader, secrets.texts()).map_err(RunError::System)?;
+    secrets.warnings().iter().for_each(|warning| log.line(Level::Warning, warning));
     let wishes = config.target.iter().map(|target| (target.name.clone(), Wishes::of(target))).collect();
-    let mut office = Office::of(kept, wishes, config.clock());
+    let mut office = Office::of(kept, wishes, config.clock()).numbered_from(now_ms());
     if let Some(why) = &unread {
         log.line(Level::Warning, &format!("{why}; what was told is not known"));
         office.watch.state_unread(why, now_ms());

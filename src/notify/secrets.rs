@@ -10,6 +10,7 @@ use nix::unistd::Uid;
 use super::config::Place;
 use super::url::private_url;
 use crate::base::files::{FileError, Why, open_regular};
+use crate::base::shell::word;
 
 /// Longest secret.
 const MAX_SECRET: u64 = 4096;
@@ -23,6 +24,9 @@ pub enum SecretError {
     /// Its file is refused.
     #[error("{0}")]
     File(FileError),
+    /// Others can read its file (which, its mode).
+    #[error("{0} has mode {1:04o}, so others can read the secret in it; run `chmod 600 {word}`", word = word(.0))]
+    Readable(PathBuf, u32),
     /// There are no credentials (the one that is wanted).
     #[error("there is no credential {0:?}: the unit names it with LoadCredential= or LoadCredentialEncrypted=")]
     NoCredential(String),
@@ -43,16 +47,27 @@ pub(super) struct Secrets {
     credentials: Option<PathBuf>,
     in_container: bool,
     read: Vec<String>,
+    warnings: Vec<String>,
 }
 
 impl Secrets {
     pub(super) fn new(credentials: Option<PathBuf>, in_container: bool) -> Self {
-        Self { credentials, in_container, read: Vec::new() }
+        Self { credentials, in_container, read: Vec::new(), warnings: Vec::new() }
     }
 
     /// All that was read, and the parts of it that could be shown by themselves.
     pub(super) fn texts(&self) -> Vec<String> {
         self.read.clone()
+    }
+
+    /// What was taken that only a container makes good.
+    pub(super) fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Remembers what is sent of a secret in another form, which an answer may repeat.
+    pub(super) fn remember(&mut self, text: String) {
+        self.read.push(text);
     }
 
     /// A secret, where one is named.
@@ -78,7 +93,14 @@ impl Secrets {
     fn text(&mut self, place: &Place) -> Result<String, SecretError> {
         let text = match place {
             Place::Here(text) => return Ok(text.clone()),
-            Place::File { file } => read(file, !self.in_container)?,
+            Place::File { file } => match (read(file, true), self.in_container) {
+                (Err(error @ SecretError::Readable(..)), true) => {
+                    let text = read(file, false)?;
+                    self.warnings.push(error.to_string());
+                    text
+                }
+                (read, _) => read?,
+            },
             Place::Credential { credential } => {
                 let folder = self.credentials.as_ref().ok_or_else(|| SecretError::NoCredential(credential.clone()))?;
                 // The service manager gives them to this unit alone; their mode is its own affair.
@@ -120,7 +142,7 @@ fn read(path: &Path, strict: bool) -> Result<String, SecretError> {
         return Err(refused(Why::Writable(mode)));
     }
     if strict && mode & 0o077 != 0 {
-        return Err(refused(Why::Readable(mode)));
+        return Err(SecretError::Readable(path.to_owned(), mode));
     }
     let mut text = Vec::new();
     file.take(MAX_SECRET + 1).read_to_end(&mut text).map_err(|error| refused(Why::Io("read", error)))?;
@@ -150,10 +172,17 @@ mod tests {
             assert!(said.contains("others can") && !said.contains("hunter22"), "{bad:o}: {said}");
         }
         mode(0o644);
-        assert_eq!(Secrets::new(None, true).optional(Some(&place)).unwrap().as_deref(), Some("hunter22"));
+        let said = strict.optional(Some(&place)).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            format!("{0} has mode 0644, so others can read the secret in it; run `chmod 600 {0}`", file.display())
+        );
+        let mut lax = Secrets::new(None, true);
+        assert_eq!(lax.optional(Some(&place)).unwrap().as_deref(), Some("hunter22"));
+        assert_eq!(lax.warnings(), [said], "a container takes it, and says so");
         mode(0o600);
         assert_eq!(strict.optional(Some(&place)).unwrap().as_deref(), Some("hunter22"));
-        assert_eq!(strict.texts(), ["hunter22"]);
+        assert_eq!((strict.texts(), strict.warnings().len()), (vec!["hunter22".to_owned()], 0));
         fs::write(&file, "two words").unwrap();
         assert!(matches!(strict.optional(Some(&place)), Err(SecretError::NotALine(_))));
         fs::write(&file, "http://x.example/hunter22").unwrap();

@@ -36,6 +36,7 @@ pub fn trial(
         tellers.push((target.name.clone(), target.form.name(), teller));
     }
     secrets.url(config.heartbeat.as_ref()).map_err(RunError::Secret)?;
+    secrets.warnings().iter().for_each(|warning| say(&format!("warning: {warning}")));
     let secrets = secrets.texts();
     let notice = Notice::once("notifier", "test", Severity::Info, "Test message").words(
         "Somebody ran svc-guard notify test.",

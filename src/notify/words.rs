@@ -1,13 +1,15 @@
 //! Texts from outside made fit for a message: bounded, on one line, without keys and tokens.
 
+mod encoded;
+mod escapes;
+
 use crate::base::text::visible;
+use encoded::{LEAST_SECRET, LEFT_OUT};
 
 /// Most characters of what one notice says in one of its parts.
 const MOST: usize = 700;
 /// Hex digits in a row that could be a key: no address, order id or hash of a rule is that long.
 const KEY_DIGITS: usize = 64;
-/// Shortest secret that is looked for: a shorter one stands in every text by chance.
-const LEAST_SECRET: usize = 6;
 
 /// A text of the guard, a client or the venue, as it may stand in a message.
 pub(super) fn shown(text: &str) -> String {
@@ -24,7 +26,7 @@ pub(super) fn without_keys(text: &str) -> String {
             continue;
         }
         if run.len() >= KEY_DIGITS {
-            out.push_str("[left out]");
+            out.push_str(LEFT_OUT);
         } else {
             out.push_str(&run);
         }
@@ -36,15 +38,15 @@ pub(super) fn without_keys(text: &str) -> String {
     out
 }
 
-/// The text without these secrets, and without what could be a key.
+/// The text without these secrets, in whatever form, and without what could be a key.
 pub(super) fn redacted(text: &str, secrets: &[String]) -> String {
     let mut text = without_keys(text);
     for secret in secrets.iter().filter(|secret| secret.len() >= LEAST_SECRET) {
         if text.contains(secret.as_str()) {
-            text = text.replace(secret.as_str(), "[left out]");
+            text = text.replace(secret.as_str(), LEFT_OUT);
         }
     }
-    text
+    encoded::left_out(&text, secrets)
 }
 
 /// The first `most` bytes of a text, cut between two letters and ended with `…` where something is missing.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::events::{
     Decision, Done, Flatten, Intent, Kill, Protect, Recovered, Risk, Sent, Started, Stopped, Trouble, Unknown,
 };
+use super::money::{Balance, Fill, Funding, Transfer};
 use crate::base::address::Cloid;
 use crate::venue::json::Node;
 
@@ -87,6 +88,10 @@ kinds! { 'a:
     Kill(Kill<'a>) = "kill",
     Error(Trouble<'a>) = "error",
     Stopped(Stopped<'a>) = "stopped",
+    Fill(Fill) = "fill",
+    Funding(Funding) = "funding",
+    Transfer(Transfer) = "transfer",
+    Balance(Balance) = "balance",
 }
 
 /// An event as it is written.

@@ -4,13 +4,16 @@
 //! core, no journal and no thread may enter.
 
 pub mod amounts;
+pub mod book_record;
 pub mod decision_view;
+pub mod equity_page;
 pub mod error_body;
 pub mod event;
 pub mod event_page;
 pub mod events;
 pub mod kill_answer;
 mod lenient;
+pub mod money;
 pub mod reply_summary;
 pub mod risk_record;
 pub mod status;

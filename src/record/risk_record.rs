@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
+use super::book_record::BookRecord;
 use super::text::Text;
 use super::{amounts, lenient};
 use crate::base::address::{Address, Cloid};
@@ -38,7 +39,7 @@ pub enum RiskRecord {
     /// A position's line moved.
     Line(LineMoved),
     /// What a restart must know of all events so far.
-    Checkpoint(Checkpoint),
+    Checkpoint(Box<Checkpoint>),
     /// A kind that this version does not know.
     #[serde(other)]
     Other,
@@ -260,6 +261,9 @@ pub struct Checkpoint {
     /// How far from the price each position may have its stops.
     #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<PositionLine>,
+    /// The book of money.
+    #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub book: Option<BookRecord>,
     /// The place in the journal after the events that it covers, which the journal adds: the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_file: Option<String>,

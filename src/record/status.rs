@@ -71,6 +71,9 @@ pub struct Status {
     /// that was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub if_away: Option<IfAway>,
+    /// How far closing everything has come; absent where nothing has to be closed, and in paper mode, which closes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closing: Option<Closing>,
     /// What a person should look at.
     #[serde(default)]
     pub alerts: Vec<Alert>,
@@ -229,6 +232,18 @@ pub struct Left {
     pub without_stop: Decimal,
 }
 
+/// How far closing everything has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Closing {
+    /// Whether it has ended: no position, no order and no TWAP order is left, by reads since the last close.
+    pub flat: bool,
+    /// How the account and its open orders stood at this time, UTC ms.
+    pub checked_ms: Option<u64>,
+    /// TWAP orders that run; `null` where that is not known.
+    pub twaps: Option<usize>,
+}
+
 /// An open order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenOrder {
@@ -270,6 +285,9 @@ pub struct OpenOrder {
 pub struct Alert {
     /// Its code.
     pub code: Text,
+    /// The market or other thing that it is about, where several of the code can stand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
     /// What it is.
     pub text: String,
     /// Since when, UTC ms, where that is known.

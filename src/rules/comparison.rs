@@ -2,6 +2,7 @@
 
 use super::owner_rules::Rules;
 use super::table::{ROWS, Row};
+use super::unit::Unit;
 
 /// One rule said in words, as `check-config` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,10 @@ pub struct Described {
     pub words: String,
     /// Whether the value is looser than the default.
     pub looser: bool,
+    /// The unit of the value.
+    pub unit: Unit,
+    /// Whether there may be no limit.
+    pub is_optional: bool,
 }
 
 impl Rules {
@@ -38,6 +43,8 @@ impl Rules {
             value: row.json(self).to_string(),
             words: row.words(self),
             looser: row.is_looser(self, &default),
+            unit: row.unit,
+            is_optional: row.is_optional(),
         };
         ROWS.iter().map(describe).collect()
     }

@@ -10,6 +10,7 @@ mod markets;
 mod owner_rules;
 mod raw;
 mod table;
+mod unit;
 
 pub use code::CODE_PREFIX;
 pub(crate) use code::toml_fault;
@@ -17,6 +18,7 @@ pub use comparison::Described;
 pub use error::{Problem, Problems, RulesError};
 pub use markets::{Coin, MAX_COINS, Markets};
 pub use owner_rules::Rules;
+pub use unit::Unit;
 
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use super::error::Problem;
 use super::markets::{Coin, MAX_COINS, Markets};
 use super::owner_rules::Rules;
 use super::raw::Raw;
+use super::unit::Unit;
 
 /// Which way a value is looser.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,13 +42,15 @@ pub(super) struct Row {
     pub(super) key: &'static str,
     slot: Slot,
     looser: Looser,
-    /// The rule in words; `{}` stands for the value.
+    /// The unit of its value.
+    pub(super) unit: Unit,
+    /// The rule in words; `{}` stands for the value with its unit.
     words: &'static str,
 }
 
 /// A decimal rule, `min` and `max` in units of its last allowed digit.
 macro_rules! amount {
-    ($key:ident, $min:literal..=$max:literal, places $places:literal, $looser:ident, $words:literal) => {
+    ($key:ident, $min:literal..=$max:literal, places $places:literal, $unit:ident, $looser:ident, $words:literal) => {
         Row {
             key: stringify!($key),
             slot: Slot::Amount {
@@ -56,6 +59,7 @@ macro_rules! amount {
                 span: span($min, $max, $places),
             },
             looser: Looser::$looser,
+            unit: Unit::$unit,
             words: $words,
         }
     };
@@ -63,11 +67,12 @@ macro_rules! amount {
 
 /// A whole-number rule.
 macro_rules! count {
-    ($key:ident, $min:literal..=$max:literal, $looser:ident, $words:literal) => {
+    ($key:ident, $min:literal..=$max:literal, $unit:ident, $looser:ident, $words:literal) => {
         Row {
             key: stringify!($key),
             slot: Slot::Count { get: |rules| rules.$key, set: |rules, value| rules.$key = value, min: $min, max: $max },
             looser: Looser::$looser,
+            unit: Unit::$unit,
             words: $words,
         }
     };
@@ -83,19 +88,25 @@ const fn span(min: u32, max: u32, places: u32) -> Span {
 
 /// Every rule, sorted by key: the order of the canonical JSON.
 pub(super) const ROWS: &[Row] = &[
-    amount!(collar, 1..=5_000, places 2, Higher, "an entry's price is pulled to within {}% of the mid"),
-    amount!(daily_loss, 1..=10_000, places 2, Higher, "everything is closed for the day at a loss of {}% of the day's starting equity"),
-    amount!(drawdown, 1..=10_000, places 2, Higher, "everything is closed and trading stops {}% below the peak equity"),
+    amount!(collar, 1..=5_000, places 2, Percent, Higher, "an entry's price is pulled to within {} of the mid"),
+    amount!(daily_loss, 1..=10_000, places 2, Percent, Higher, "everything is closed for the day at a loss of {} of the day's starting equity"),
+    amount!(drawdown, 1..=10_000, places 2, Percent, Higher, "everything is closed and trading stops {} below the peak equity"),
     // A longer window catches more repeats, so the shorter one is looser.
-    amount!(duplicate_window, 0..=3_600_000, places 3, Lower, "the same entry again within {} s is refused"),
-    amount!(exposure, 100..=1_000_000, places 2, Higher, "all markets together are held to {}% of equity"),
-    count!(leverage, 1..=100, Higher, "a market's leverage setting is at most {}"),
-    amount!(loss_per_trade, 1..=10_000, places 2, Higher, "a market's stop loses at most {}% of equity"),
+    amount!(duplicate_window, 0..=3_600_000, places 3, Seconds, Lower, "the same entry again within {} is refused"),
+    amount!(exposure, 100..=1_000_000, places 2, Percent, Higher, "all markets together are held to {} of equity"),
+    count!(leverage, 1..=100, Times, Higher, "a market's leverage setting is at most {}"),
+    amount!(loss_per_trade, 1..=10_000, places 2, Percent, Higher, "a market's stop loses at most {} of equity"),
     // Looser is any market that the other does not allow.
-    Row { key: "markets", slot: Slot::Markets, looser: Looser::Higher, words: "entries are allowed in {}" },
-    amount!(max_stop, 5..=5_000, places 2, Higher, "a stop is at most {}% from the price"),
-    count!(open_orders, 1..=1_000, Higher, "at most {} entries are open at one time"),
-    amount!(open_risk, 1..=10_000, places 2, Higher, "all stops together lose at most {}% of equity"),
+    Row {
+        key: "markets",
+        slot: Slot::Markets,
+        looser: Looser::Higher,
+        unit: Unit::Coins,
+        words: "entries are allowed in {}",
+    },
+    amount!(max_stop, 5..=5_000, places 2, Percent, Higher, "a stop is at most {} from the price"),
+    count!(open_orders, 1..=1_000, Number, Higher, "at most {} entries are open at one time"),
+    amount!(open_risk, 1..=10_000, places 2, Percent, Higher, "all stops together lose at most {} of equity"),
     // No limit is the loosest value.
     Row {
         key: "order_value",
@@ -105,12 +116,13 @@ pub(super) const ROWS: &[Row] = &[
             span: Span { min: Decimal::TEN, max: Decimal::from_parts(1_000_000_000, 0, 0, false, 0), places: 2 },
         },
         looser: Looser::Higher,
-        words: "one order is worth at most {} USDC",
+        unit: Unit::Usdc,
+        words: "one order is worth at most {}",
     },
-    count!(orders_per_minute, 1..=1_200, Higher, "at most {} entries are sent in a minute"),
-    amount!(position, 100..=1_000_000, places 2, Higher, "one market is held to {}% of equity"),
+    count!(orders_per_minute, 1..=1_200, Number, Higher, "at most {} entries are sent in a minute"),
+    amount!(position, 100..=1_000_000, places 2, Percent, Higher, "one market is held to {} of equity"),
     // A wider stop lets a position run further into its loss, so the wider one is looser.
-    amount!(stop, 5..=5_000, places 2, Higher, "a stop that is missing is attached {}% from the price"),
+    amount!(stop, 5..=5_000, places 2, Percent, Higher, "a stop that is missing is attached {} from the price"),
 ];
 
 impl Row {
@@ -141,7 +153,12 @@ impl Row {
                 Markets::List(coins) => coins.iter().map(Coin::as_str).collect::<Vec<_>>().join(", "),
             },
         };
-        self.words.replace("{}", &value)
+        self.words.replace("{}", &format!("{value}{}", self.unit.shown()))
+    }
+
+    /// Whether it can be no limit.
+    pub(super) fn is_optional(&self) -> bool {
+        matches!(self.slot, Slot::OptionalAmount { .. })
     }
 
     /// Whether this rule is looser in `rules` than in `other`.

@@ -63,7 +63,7 @@ fn settings(home: &Home, config: &Config, intervals: Intervals) -> guard::Config
 
 fn last_checkpoint(risk: &[String]) -> Option<Checkpoint> {
     risk.iter().rev().find_map(|line| match RiskRecord::parse(line)? {
-        RiskRecord::Checkpoint(checkpoint) => Some(checkpoint),
+        RiskRecord::Checkpoint(checkpoint) => Some(*checkpoint),
         _ => None,
     })
 }

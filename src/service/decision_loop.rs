@@ -8,6 +8,9 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use serde_json::json;
 
 use self::backlog::Backlog;
+use self::uncovered::Uncovered;
+use self::worth::worth;
+use super::equity_keeper::EquityKeeper;
 use super::inbox_places::INBOX;
 use super::message::{Message, OwnSocket, Reply, Responder};
 use super::metrics::Now;
@@ -18,23 +21,22 @@ use super::venue_io::feed_link::FeedLink;
 use super::venue_io::read_board::{MOST_QUESTIONS, ReadBoard};
 use super::venue_io::send_queue::QUEUE;
 use crate::base::clock::{now_ms, steady_ms};
-use crate::base::day::{Day, day_of};
+use crate::base::day::day_of;
 use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::guard::{self, AlertCode, Command, Effects, FeedCommand, Guard, Input, Request, RequestBody, SendAction};
-use crate::journal::{Batch, Condition, Health, Line, RiskLine, Worth};
+use crate::journal::{Batch, Condition, Health, Line, RiskLine};
 use crate::record::status::Status;
 use crate::relay;
 use crate::venue::weight::Priority;
 use crate::venue::weight_ledger::Ledger;
 
 mod backlog;
+mod uncovered;
+mod worth;
 
 /// How often the core is given the time while nothing else happens.
 const TICK: Duration = Duration::from_millis(100);
-/// Events between two checkpoints, and the length of their texts.
-const CHECKPOINT_EVENTS: usize = 5_000;
-const CHECKPOINT_BYTES: usize = 4 * 1024 * 1024;
 /// The text for a request that a full disk takes in only to find no room at the venue.
 const IN_VAIN: &str = "the disk is full, its reserve is for what can be sent, and the client has spent its part of the minute's \
                        weight: ask again within a minute, and make space";
@@ -61,6 +63,8 @@ pub(super) struct Surroundings {
     pub(super) budget: Arc<Mutex<Ledger>>,
     /// What clients subscribe to, for the status.
     pub(super) subscriptions: Arc<Mutex<relay::Counts>>,
+    /// Keeps the equity of each minute.
+    pub(super) equity: Arc<EquityKeeper>,
     /// Reports problems.
     pub(super) health_report: HealthReport,
     /// Is fed each time the loop turns.
@@ -239,7 +243,9 @@ impl DecisionLoop {
     }
 
     fn step(&mut self, input: Input) {
-        let effects = self.guard.step(input, now_ms());
+        let at_ms = now_ms();
+        let effects = self.guard.step(input, at_ms);
+        self.around.equity.take(self.guard.measured(), at_ms);
         self.carry_out(effects);
     }
 
@@ -267,7 +273,7 @@ impl DecisionLoop {
         let lines = effects.records.into_iter().map(line).collect();
         let mut risk: Vec<_> = effects.risk.into_iter().map(|record| RiskLine { text: record.text }).collect();
         if is_due {
-            self.uncovered = Uncovered { day: self.uncovered.day, ..Uncovered::default() };
+            self.uncovered.begin_anew();
             risk.push(RiskLine { text: self.guard.checkpoint(at_ms) });
         }
         let after = AfterCommit { events, outputs };
@@ -352,42 +358,6 @@ impl DecisionLoop {
             self.step(Input::Behind(is_behind));
         }
     }
-}
-
-/// What was written since the last checkpoint, which is what a start reads.
-#[derive(Default)]
-struct Uncovered {
-    events: usize,
-    bytes: usize,
-    /// The day of the last events.
-    day: Option<Day>,
-}
-
-impl Uncovered {
-    /// Counts what is about to be written; whether a checkpoint is due with it. One stands at each end of a life: there the
-    /// two journals agree on where they are. And one with the first events of a day: no start needs a day before the last two,
-    /// which may be moved away, however quiet they were.
-    fn add(&mut self, records: &[guard::Record], today: Day) -> bool {
-        let is_new_day = !records.is_empty() && self.day.replace(today).is_some_and(|day| day != today);
-        self.events += records.len();
-        self.bytes += records.iter().map(|record| record.text.len()).sum::<usize>();
-        let is_end = |record: &guard::Record| matches!(record.kind, "started" | "stopped");
-        let is_much = self.events >= CHECKPOINT_EVENTS || self.bytes >= CHECKPOINT_BYTES;
-        is_much || is_new_day || records.iter().any(is_end)
-    }
-}
-
-/// What a batch is worth on a full disk: as much as the best of its events. What only says how things stand waits for room,
-/// where it `is_alone`, without a risk record or anything that is released by it but the end of the service.
-fn worth(records: &[guard::Record], is_alone: bool) -> Worth {
-    let of = |record: &guard::Record| match record.decided {
-        Some(decided) if decided.is_exit => Worth::Exit(decided.client),
-        Some(_) => Worth::Told,
-        None if record.kind == "error" => Worth::Told,
-        None if is_alone && matches!(record.kind, "started" | "risk" | "stopped") => Worth::Later,
-        None => Worth::Own,
-    };
-    records.iter().map(of).max().unwrap_or_default()
 }
 
 fn line(record: guard::Record) -> Line {

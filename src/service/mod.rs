@@ -4,6 +4,7 @@
 
 mod bootstrap;
 mod decision_loop;
+mod equity_keeper;
 mod inbox_places;
 mod kill_to_write;
 mod message;

@@ -17,6 +17,7 @@ use super::reporting::level::Level;
 use super::reporting::log;
 use super::reporting::notify::{Asked, Notify};
 use super::server::gate::Limits;
+use super::server::reports::ReportSource;
 use super::server::{Server, ServerSetup};
 use super::service_context::{Ends, PASSED, ServiceContext, WorkEnds};
 use super::thread::{Death, spawn};
@@ -43,7 +44,7 @@ impl PreflightedService {
     /// [`RunError::Refused`] when it does not start, [`RunError::Failed`] when it ends otherwise than by a signal, which is
     /// logged.
     pub fn run(self, api_wallet: Option<ApiWallet>, most: Level, manager: &Asked) -> Result<(), RunError> {
-        log::read_by(Reader::of_stderr(manager.journal.as_deref()));
+        log::begin(Reader::of_stderr(manager.journal.as_deref()), &self.home);
         let notify = Notify::open(manager);
         let ended = self.run_logged(api_wallet, most, &notify);
         if let Err(error @ RunError::Failed(_)) = &ended {
@@ -72,7 +73,7 @@ impl PreflightedService {
         if spent.is_over_half() && (recorded_owner.is_some() || is_role_known(&opened)) {
             reads.ask_about_the_wallet_later();
         }
-        let (context, ends, work_ends) = ServiceContext::new(&config, client, home.kill_file(), faults, reads);
+        let (context, ends, work_ends) = ServiceContext::new(&config, client, &home, faults, reads);
         context.recall_spent_weight(&spent);
         context.metrics.begin_at(opened.last_seq);
         log::start(most, &context.deaths, context.faults.clone()).map_err(failed)?;
@@ -195,6 +196,7 @@ impl ServiceContext {
         self.listen(config).map_err(failed)?;
         self.watch_kill_file(home, listener.local_addr().ok()).map_err(failed)?;
         self.keep_spent_weight(SpentWeight::of(home)).map_err(failed)?;
+        self.keep_equity().map_err(failed)?;
         if let Some(wallet) = api_wallet {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;
         }
@@ -209,6 +211,11 @@ impl ServiceContext {
             handlers: self.handlers(config, journal.lookup(), limits),
             info: self.info_proxy(config),
             relay: Arc::clone(&self.relay),
+            reports: ReportSource {
+                dir: home.journal_dir(config.mode, config.account),
+                mode: config.mode.name().to_owned(),
+                account: config.account.to_string(),
+            },
         };
         Server::open(setup, &self.deaths).map_err(failed)
     }

@@ -10,6 +10,7 @@ use signal_hook::iterator::Signals;
 
 use super::bootstrap::source;
 use super::decision_loop::Surroundings;
+use super::equity_keeper::EquityKeeper;
 use super::inbox_places::{INBOX, InboxPlaces};
 use super::kill_to_write::KillToWrite;
 use super::message::{Message, OwnSocket};
@@ -45,10 +46,10 @@ use super::venue_io::venue_reads::VenueReader;
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
 use crate::base::key::SecretKey;
-use crate::base::kill_file::KillFile;
 use crate::base::kill_watch::KillWatch;
 use crate::base::origin::Origin;
 use crate::base::sync::lock;
+use crate::equity::Ring;
 use crate::faults::{Faults, Step};
 use crate::feed::{self, Feed};
 use crate::guard::{AlertCode, Input};
@@ -68,6 +69,7 @@ const JOURNAL_QUEUE: usize = 1024;
 pub(super) struct ServiceContext {
     venue: VenueAccess,
     pub(super) recent_events: Arc<RecentEvents>,
+    equity: Arc<EquityKeeper>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) turned_away: Arc<TurnedAway>,
     pub(super) inbox: Sender<Message>,
@@ -103,7 +105,7 @@ impl ServiceContext {
     pub(super) fn new(
         config: &Config,
         client: Client,
-        kill_file: KillFile,
+        home: &Home,
         faults: Faults,
         reads: Arc<ReadBoard>,
     ) -> (Self, Ends, WorkEnds) {
@@ -126,10 +128,12 @@ impl ServiceContext {
             seed: now_ms(),
         });
         let (recent_events, turned_away, feed) = (Arc::default(), Arc::default(), Arc::default());
-        let kill_file = Arc::new(KillToWrite::new(kill_file, faults.clone()));
+        let equity = Arc::new(EquityKeeper::new(Ring::at(home.equity_file(config.mode, config.account))));
+        let kill_file = Arc::new(KillToWrite::new(home.kill_file(), faults.clone()));
         let context = Self {
             venue,
             recent_events,
+            equity,
             metrics,
             turned_away,
             inbox,
@@ -196,6 +200,7 @@ impl ServiceContext {
             passed,
             budget: Arc::clone(&self.venue.budget),
             subscriptions: self.relay.counts(),
+            equity: Arc::clone(&self.equity),
             health_report: HealthReport::new(notify.clone()),
             watchdog: notify.watchdog(),
         }
@@ -291,6 +296,17 @@ impl ServiceContext {
         spawn("weight", &self.deaths, move || file.keep(&budget, &faults)).map(drop)
     }
 
+    /// Keeps the equity of each minute, beside the work.
+    pub(super) fn keep_equity(&self) -> io::Result<()> {
+        let (equity, faults) = (Arc::clone(&self.equity), self.faults.clone());
+        let work = move || {
+            faults.about("equity");
+            faults.pass(Step::Aside).map_err(|error| error.to_string())?;
+            equity.run()
+        };
+        spawn("equity", &self.deaths, work).map(drop)
+    }
+
     /// Books what the last lives spent, and leaves word of what this start will.
     pub(super) fn recall_spent_weight(&self, file: &SpentWeight) {
         let mut budget = lock(&self.venue.budget);
@@ -344,6 +360,7 @@ impl ServiceContext {
             inbox: self.inbox.clone(),
             recent_events: Arc::clone(&self.recent_events),
             lookup,
+            equity: Arc::clone(&self.equity),
             inbox_places: Arc::new(InboxPlaces::new(config.auth.clients.len())),
             turned_away: Arc::clone(&self.turned_away),
             metrics: Arc::clone(&self.metrics),

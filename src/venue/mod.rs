@@ -11,6 +11,7 @@ pub mod client;
 pub mod envelope;
 mod fields;
 pub mod fill;
+pub mod history;
 pub mod info;
 pub mod json;
 pub mod market;

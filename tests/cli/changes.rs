@@ -6,9 +6,6 @@ use svc_guard::rules::Rules;
 
 use crate::place::*;
 
-/// Another key than [`FAKE_KEY`], as obviously no real one.
-const OTHER_KEY: &str = "0x4444444444444444444444444444444444444444444444444444444444444444";
-
 /// A set-up whose every other key has a value of its own, with a comment of its owner's.
 fn kept() -> Place {
     let place = Place::empty();
@@ -81,7 +78,7 @@ fn a_value_that_cannot_be_changes_nothing() {
         ("rules", "stop=80", "stop = 80: must be a decimal from 0.05 to 50"),
         ("rules", "stp=1", "\"stp\" is not a rule; the rules are collar"),
         ("rules", "sr1_cut", "copy it whole"),
-        ("rules", "rules.toml", "--rules @rules.toml"),
+        ("rules", "rules.toml", "config set rules @rules.toml`"),
         ("listen", "8547", "\"8547\" must be IP:PORT"),
         ("ip_share", "1/9", "leaves 133"),
         ("equity_cap", "-5", "\"-5\" must be USDC above 0"),

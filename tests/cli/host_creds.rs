@@ -141,3 +141,62 @@ fn a_key_is_sealed_by_the_real_tool() {
         .unwrap();
     assert_eq!(text(&opened.stdout), FAKE_KEY);
 }
+
+/// The README's mainnet: a person sealed the key by hand, and the config knows of no store.
+fn sealed_by_hand(mode: &[&str]) -> Place {
+    let place = Place::with(&venue(AGENT));
+    succeeded(&place.run(&init(&[mode, &["--no-key"]].concat())));
+    succeeded(&place.run_with(&["key", "check", "--key-stdin"], FAKE_KEY));
+    fs::write(sealed_file(&place), "sealed by hand").unwrap();
+    place
+}
+
+#[test]
+fn a_key_that_a_person_sealed_is_replaced_by_a_sealed_one() {
+    let mainnet = ["--network", "mainnet", "--equity-cap", "1000", "--confirm-mainnet", ACCOUNT];
+    for mode in [&mainnet[..], &TESTNET[..2]] {
+        let place = sealed_by_hand(mode);
+        with_tool(&place, FAILS);
+        let before = place.listing();
+        let output = run(&place, &["key", "replace", "--key-stdin"], OTHER_KEY);
+        refused(
+            &output,
+            "could not be: systemd-creds encrypt ended with exit status: 1: no host secret; nothing is changed",
+        );
+        let said = text(&output.stderr);
+        let by_hand = format!("`systemd-creds encrypt --name=api-wallet-key FILE {}`", sealed_file(&place).display());
+        assert!(said.contains(&by_hand) && said.contains("key replace --key-stdin --no-store < FILE`"), "{said}");
+        assert!(place.listing() == before, "no key lies open");
+        // What that says, done.
+        let out = succeeded(&run(&place, &["key", "replace", "--key-stdin", "--no-store"], OTHER_KEY));
+        assert!(out.contains("must be this one by then") && out.contains(&by_hand), "{out}");
+        // Where it can be sealed, it is.
+        with_tool(&place, SEALS);
+        let out = succeeded(&run(&place, &["key", "replace", "--key-stdin"], FAKE_KEY));
+        assert!(out.contains(&format!("its key in {}", sealed_file(&place).display())), "{out}");
+        no_key_lies_open(&place.home());
+        assert!(place.home().join("api-wallet-key.cred.old-1").exists());
+    }
+}
+
+#[test]
+fn a_key_that_mainnet_gets_at_each_start_is_stored_nowhere() {
+    let place = Place::with(&venue(AGENT));
+    let mainnet = ["--network", "mainnet", "--equity-cap", "1000", "--confirm-mainnet", ACCOUNT, "--no-key"];
+    succeeded(&place.run(&init(&mainnet)));
+    let home = place.home();
+    let start = format!("`SVC_MAINNET_CONFIRM={ACCOUNT} svc-guard --home {} run --network mainnet", home.display());
+    for key in [FAKE_KEY, OTHER_KEY] {
+        let out = succeeded(&place.run_with(&["key", "replace", "--key-stdin"], key));
+        assert!(out.contains("stored nowhere") && out.contains(&format!("{start} --key-stdin < FILE`")), "{out}");
+        assert!(!place.home().join("api-wallet-key").exists());
+    }
+    // One whose key init stored keeps it there, and is started with it.
+    let place = Place::with(&venue(AGENT));
+    let stores = [&mainnet[..6], &["--key-stdin", "--key-store", "file"]].concat();
+    succeeded(&place.run_with(&init(&stores), FAKE_KEY));
+    let out = succeeded(&place.run_with(&["key", "replace", "--key-stdin"], OTHER_KEY));
+    let file = place.home().join("api-wallet-key");
+    assert!(out.contains(&format!(" run --network mainnet --key-stdin < {}`", file.display())), "{out}");
+    assert!(fs::read_to_string(file).unwrap().contains(&OTHER_KEY[2..]));
+}

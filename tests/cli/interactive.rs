@@ -308,6 +308,7 @@ fn a_key_on_standard_input_and_questions_do_not_go_together() {
     // And a terminal is no place to read a key from in other commands.
     succeeded(&place.run(&init(&["--network", "testnet", "--no-key"])));
     left(screen(&place, &["key", "check", "--key-stdin"]), "from a pipe or a file");
+    left(screen(&place, &["key", "replace", "--key-stdin"]), "put `< FILE` behind");
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn run_needs_a_persons_word_at_every_start() {
     );
     run_refused(&place, set(""), &format!("SVC_MAINNET_CONFIRM={ACCOUNT}"));
     run_refused(&place, set(OTHER), "SVC_MAINNET_CONFIRM must be the account 0x1111");
-    run_refused(&place, set("yes"), "SVC_MAINNET_CONFIRM must be an address");
+    run_refused(&place, set("yes"), "SVC_MAINNET_CONFIRM: \"yes\" must be an address");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn run_settles_everything_else_before_the_key() {
     let small = ["run", "--network", "mainnet", "--key-stdin", "--ip-share", "1/9"];
     refused_unread_as_said(&place, &small, "leaves 133 of the venue's 1200 weight");
     let (output, left) = with_waiting_key(run(&place).env("SVC_GUARD_IP_SHARE", "0.1"));
-    refused(&output, "SVC_GUARD_IP_SHARE leaves 120");
+    refused(&output, "SVC_GUARD_IP_SHARE: \"0.1\" leaves 120");
     assert_eq!(left, FAKE_KEY);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap().to_string();

@@ -103,7 +103,7 @@ fn suggested_commands_name_the_home() {
     refused(&place.run(&["check-config"]), &exact("init`"));
     let out = succeeded(&by_flag(&init(&[])));
     assert!(out.contains(&exact("check-config`")) && out.contains(&exact("run`")), "{out}");
-    refused(&by_flag(&init(&[])), &exact("config set`"));
+    refused(&by_flag(&init(&[])), &exact("config set --help`"));
     refused(&by_flag(&["run", "--network", "testnet"]), "leave it as --network paper");
     // The default home needs no flag.
     let user = Place { folder: tempfile::tempdir().unwrap() };
@@ -131,9 +131,12 @@ fn a_venue_that_is_not_there_is_named() {
 #[test]
 fn names_people_try_have_an_answer() {
     let place = Place::empty();
-    for (name, instead) in
-        [("start", "svc-guard"), ("stop", "systemctl stop"), ("restart", "run`"), ("unkill", "remove the kill file")]
-    {
+    for (name, instead) in [
+        ("start", "run --network MODE`"),
+        ("stop", "systemctl stop"),
+        ("restart", "run --network MODE`"),
+        ("unkill", "remove the kill file"),
+    ] {
         place.refuses(&[name], instead);
     }
     for command in ["config", "key", "client"] {

@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) const ACCOUNT: &str = "0x1111111111111111111111111111111111111111";
 /// Obviously no real key; its address is [`WALLET`].
 pub(crate) const FAKE_KEY: &str = "0x0123456789012345678901234567890123456789012345678901234567890123";
+/// Another one, as obviously no real one.
+pub(crate) const OTHER_KEY: &str = "0x4444444444444444444444444444444444444444444444444444444444444444";
 pub(crate) const WALLET: &str = "0x14791697260e4c9a71f18484c9f997b308e59325";
 /// A venue that is never there: nothing listens on the discard port, and tests reach no other host.
 pub(crate) const NO_VENUE: &str = "[venue]\nurl = \"http://127.0.0.1:9\"\n";

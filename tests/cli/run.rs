@@ -65,6 +65,24 @@ fn paper_without_its_venue_says_little() {
 }
 
 #[test]
+fn a_guard_whose_port_was_chosen_is_found() {
+    let place = Place::paper();
+    succeeded(&place.run(&["config", "set", "listen", "127.0.0.1:0"]));
+    let mut command = place.command(&["run"]);
+    let _service = Service(command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
+    let left = place.home().join("journals/listening");
+    let is_there = (0..6_000).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        left.exists()
+    });
+    assert!(is_there);
+    let home = place.home().display().to_string();
+    let output = place.run(&["--home", &home, "mcp", "--read-only"]);
+    succeeded(&output);
+    assert!(!text(&output.stderr).contains("was not reached"), "{}", text(&output.stderr));
+}
+
+#[test]
 fn run_refuses_an_empty_home_without_rules() {
     let place = Place::empty();
     place.refuses(&["run"], "is empty: set it up");
@@ -102,7 +120,7 @@ fn run_refuses_to_be_set_up_twice_differently() {
 fn run_refuses_a_share_too_small_and_names_the_variable() {
     let place = Place::paper();
     let output = place.command(&["run"]).env("SVC_GUARD_IP_SHARE", "1/10").output().unwrap();
-    refused(&output, "SVC_GUARD_IP_SHARE leaves 120 of the venue's 1200 weight a minute");
+    refused(&output, "SVC_GUARD_IP_SHARE: \"1/10\" leaves 120 of the venue's 1200 weight a minute");
     assert_eq!(place.run(&["run", "--ip-share", "1/10"]).status.code(), Some(2));
 }
 
@@ -137,7 +155,7 @@ fn run_judges_the_key_file() {
     with_mode(0o644);
     let said = |word: &str| place.command(&run).env("SVC_GUARD_CONTAINER", word).output().unwrap();
     refused(&said("0"), "others can read the key");
-    refused(&said("2"), "SVC_GUARD_CONTAINER must be 1, true, yes, 0, false or no");
+    refused(&said("2"), "SVC_GUARD_CONTAINER: \"2\" must be 1, true, yes, 0, false or no");
     with_mode(0o600);
     fs::write(&key, "0x0123").unwrap();
     place.refuses(&run, "holds no key");

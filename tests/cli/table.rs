@@ -82,7 +82,7 @@ fn every_flag_has_a_promise() {
         "health",
         "journal-init",
     ];
-    let more = ["journal-resume", "journal-show", "kill", "check-config", "mcp", "notify", "notify test"];
+    let more = ["journal-resume", "journal-show", "report", "kill", "check-config", "mcp", "notify", "notify test"];
     for command in commands.iter().chain(&more) {
         assert!(promises.iter().any(|(promise, _)| promise.starts_with(command)), "{command}");
         let args: Vec<&str> = command.split(' ').chain(["--help"]).collect();

@@ -41,7 +41,7 @@ fn health_is_0_or_1() {
     let redirect = "HTTP/1.1 302 X\r\nLocation: http://127.0.0.1:9/\r\nContent-Length: 0\r\n\r\n";
     unhealthy(&place.run(&["health", "--listen", &one_answer(redirect)]), "");
     unhealthy(&place.run(&["health", "--listen", "127.0.0.1:9"]), "no answer from http://127.0.0.1:9");
-    unhealthy(&place.run(&["health", "--url", "ftp://x"]), "--url must be");
+    unhealthy(&place.run(&["health", "--url", "ftp://x"]), "--url \"ftp://x\" must be");
     unhealthy(&Place::empty().run(&["health"]), "holds no set-up");
 }
 

@@ -109,6 +109,23 @@ fn a_listen_address_says_what_it_means() {
     let set = |value: &str| succeeded(&place.run(&["config", "set", "listen", value]));
     let said = set("127.0.0.1:0");
     assert!(!said.contains("http://") && said.contains("chooses a free port at each start"), "{said}");
+    // No URL and no code is made of a port that is none, and where nothing runs nobody is called.
+    for words in [&["check-config"][..], &["pair"]] {
+        let said = succeeded(&place.run(words)).replace("http://127.0.0.1:9", "");
+        assert!(
+            !said.contains("http://") && !said.contains("sp1_") && said.contains("a free port at each start"),
+            "{said}"
+        );
+    }
+    let home = place.home().display().to_string();
+    let way = format!("`svc-guard --home {home} config set listen 127.0.0.1:8547`");
+    let target = "[[target]]\nname = 'x'\nform = 'json'\nurl = 'http://127.0.0.1:9'\n";
+    for words in [&["mcp", "--read-only"][..], &["notify"]] {
+        fs::write(place.home().join("notify.toml"), target).unwrap();
+        let words = [&["--home", home.as_str()], words].concat();
+        place.refuses(&words, "where the guard answers is not known: its config says 127.0.0.1:0");
+        place.refuses(&words, &way);
+    }
     for open in ["0.0.0.0:25114", "[::]:25114", "192.0.2.1:25114"] {
         let said = set(open);
         assert!(said.contains(&format!("Warning: {open} is not this machine's alone")), "{said}");
@@ -155,4 +172,24 @@ fn a_config_that_cannot_be_read_is_named_and_left_alone() {
     fs::remove_file(&file).unwrap();
     fs::create_dir(&file).unwrap();
     place.refuses(&["config", "set", "rules", "stop=1.5"], "guard.toml is not a regular file");
+}
+
+/// A start says its mode, and on mainnet a person's word and the key come with it.
+#[test]
+fn health_names_a_command_that_starts_this_home() {
+    let modes = [
+        (&["--network", "testnet"][..], "`svc-guard --home ".to_owned()),
+        (
+            &["--network", "mainnet", "--equity-cap", "1000", "--confirm-mainnet", ACCOUNT],
+            format!("`SVC_MAINNET_CONFIRM={ACCOUNT} svc-guard --home "),
+        ),
+    ];
+    for (mode, begin) in modes {
+        let place = Place::empty();
+        succeeded(&place.run(&init(&[mode, &["--no-key", "--listen", "127.0.0.1:9"]].concat())));
+        let said = text(&place.run(&["health"]).stderr);
+        let run =
+            format!("{} run --network {} --key-stdin < FILE` starts the service", place.home().display(), mode[1]);
+        assert!(said.contains(&format!("{begin}{run}")), "{said}");
+    }
 }

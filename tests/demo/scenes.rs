@@ -31,6 +31,7 @@ pub(crate) const SCENES: &[Scene] = &[
     Scene { title: "Kill: everything is closed, and stays so until a person releases it", play: watch::kill },
     Scene { title: "Daily loss stop: the day is over", play: watch::daily_loss },
     Scene { title: "Where to look", play: look },
+    Scene { title: "The report of all that", play: report },
 ];
 
 pub(crate) fn check(holds: bool, what: &str, actual: &Value) -> Result<(), String> {
@@ -188,5 +189,20 @@ fn look(stage: &mut Stage) -> Result<(), String> {
     say(format_args!("  {}/sim           the venue's record; POST there moves its prices:", stage.venue.url()));
     say(format_args!("  curl -d '{{\"op\":\"price\",\"coin\":\"BTC\",\"px\":\"58000\"}}' {}/sim", stage.venue.url()));
     say(format_args!("  {}  the kill file: make it, and everything is closed", text(&status, "/kill_file")?));
+    Ok(())
+}
+
+fn report(stage: &mut Stage) -> Result<(), String> {
+    let told = stage.report_when(|told| {
+        let is_recorded = told.get("recorded_from").is_some_and(Value::is_string);
+        let fills = told.pointer("/total/fills").and_then(Value::as_u64);
+        !is_recorded || fills == u64::try_from(array(&stage.venue.truth(), "/fills").len()).ok()
+    })?;
+    let count = |name: &str| told.pointer(&format!("/total/{name}")).and_then(Value::as_u64).unwrap_or(0);
+    check(count("allowed") + count("resized") + count("vetoed") == 7, "seven decisions", &told)?;
+    let table = stage.guard.command(&["report", "--mode", "testnet"])?;
+    say("  svc-guard report --mode testnet:");
+    table.lines().for_each(|line| say(format_args!("  {line}")));
+    say("  ... --fills lists each fill, --format csv or json, --by market or client, --from and --to days");
     Ok(())
 }

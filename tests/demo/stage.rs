@@ -150,6 +150,14 @@ impl Stage {
         when(what, || Ok(Some(self.venue.truth()).filter(&holds)))
     }
 
+    /// The guard's report of all days once it shows this; an answer is given again for some seconds.
+    pub(crate) fn report_when(&self, holds: impl Fn(&Value) -> bool) -> Result<Value, String> {
+        when("a report that shows it", || {
+            let report = crate::guard::get(&format!("{}/guard/report?from=1970-01-01", self.guard.url))?;
+            Ok(Some(report).filter(&holds))
+        })
+    }
+
     /// The guard's status once it says what the venue does; it reads its account once a second.
     pub(crate) fn status_when(&self, holds: impl Fn(&Value) -> bool) -> Result<Value, String> {
         when("a status that shows it", || {

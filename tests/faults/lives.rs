@@ -120,10 +120,14 @@ fn live(seed: u64, lives: u64) -> (Ends, usize) {
     stand.start();
     settled(&stand, seed);
     until("every position to be covered", || truth::bare(&stand.venue.truth()).is_none().then_some(()));
+    let unrecorded = || truth::unrecorded(&stand.on_disk(), &stand.venue.truth());
+    until("the fills on record", || (unrecorded() == 0).then_some(()));
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0), "{}", stand.log());
+    let (events, truth) = (stand.on_disk(), stand.venue.truth());
+    // The next start verifies every line.
     stand.launch();
-    let truth = stand.venue.truth();
-    (truth::hold(&stand.on_disk(), &truth), truth["requests"].as_array().unwrap().len())
+    truth::hold_fills(&events, &truth);
+    (truth::hold(&events, &truth), truth["requests"].as_array().unwrap().len())
 }
 
 #[test]

@@ -9,6 +9,7 @@
 mod acts;
 mod busy;
 mod clock;
+mod equity;
 mod indexing;
 mod killing;
 mod lives;

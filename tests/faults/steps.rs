@@ -111,6 +111,7 @@ impl Case {
         assert_eq!(events[0]["seq"], 1, "{self:?}: the whole journal is in memory");
         let end = events.iter().rposition(|event| event["kind"] == "stopped").unwrap();
         events.truncate(end + 1);
+        truth::hold_fills(&events, &truth);
         truth::hold(&events, &truth)
     }
 

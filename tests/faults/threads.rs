@@ -73,13 +73,14 @@ fn a_dead_thread_beside_the_work_ends_the_program_too() {
     let threads = [
         (Step::Ask, "pass_through", "thread info-"),
         (Step::Aside, "log", "thread log died"),
+        (Step::Aside, "equity", "thread equity died"),
         (Step::Aside, "history", "thread history died"),
         (Step::Aside, "signals", "thread signals died"),
     ];
     for (step, what, told) in threads {
         let before = stand.log().len();
         play(&stand, &[on(Fault::Panic.at(step, 1), what)]);
-        let status = if matches!(what, "history" | "signals") {
+        let status = if matches!(what, "equity" | "history" | "signals") {
             // They pass it at a start alone.
             assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
             let ended = stand.try_launch().err();

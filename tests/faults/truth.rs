@@ -1,4 +1,5 @@
-//! The journal held against the venue: each action happened exactly as it is told, none twice, and no position is bare.
+//! The journal held against the venue: each action happened exactly as it is told, none twice, and no position is bare; each fill is
+//! on record once, as it was and with the event that caused it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -91,6 +92,48 @@ pub(crate) fn hold(events: &[Value], truth: &Value) -> Ends {
     }
     nothing_twice(requests);
     ends
+}
+
+/// What of a fill is told here and there: ids, amounts and the order's own id.
+type Told = ([u64; 3], [Decimal; 3], String);
+
+fn told([ids, amounts]: [[&str; 3]; 2], fill: &Value) -> Told {
+    let amount = |key: &str| fill[key].as_str().unwrap().parse().unwrap();
+    (ids.map(|key| fill[key].as_u64().unwrap()), amounts.map(amount), fill["cloid"].to_string())
+}
+
+/// The venue's fills, and those on record.
+fn fills(events: &[Value], truth: &Value) -> [Vec<Told>; 2] {
+    let ids = ["time", "tid", "oid"];
+    let of = |fill: &Value| told([ids, ["sz", "px", "fee"]], fill);
+    let mut venue: Vec<_> = truth["fills"].as_array().unwrap().iter().map(of).collect();
+    let kept = events.iter().filter(|event| event["kind"] == "fill");
+    let mut kept: Vec<_> = kept.map(|fill| told([ids, ["size", "px", "fee"]], fill)).collect();
+    venue.sort();
+    kept.sort();
+    [venue, kept]
+}
+
+/// How many of the venue's fills are not on record yet.
+pub(crate) fn unrecorded(events: &[Value], truth: &Value) -> usize {
+    let [venue, kept] = fills(events, truth);
+    venue.len().saturating_sub(kept.len())
+}
+
+/// Each fill on record is one of the venue's and is there once, and names an event that sent its order.
+pub(crate) fn hold_fills(events: &[Value], truth: &Value) {
+    let named = named(events);
+    let [venue, kept] = fills(events, truth);
+    assert!(kept.windows(2).all(|pair| pair[0] != pair[1]), "a fill is on record twice: {kept:?}");
+    assert!(kept.iter().all(|fill| venue.contains(fill)), "on record: {kept:?}, at the venue: {venue:?}");
+    for fill in events.iter().filter(|event| event["kind"] == "fill" && event["cloid"].is_string()) {
+        let cloid = fill["cloid"].as_str().unwrap();
+        let places =
+            |action: &Value| action["type"] == "order" || action["type"] == "modify" || action["type"] == "batchModify";
+        let sent_by = named.iter().filter(|named| places(&named.action) && named.action.to_string().contains(cloid));
+        let seqs: Vec<u64> = sent_by.map(|named| named.seq).collect();
+        assert!(seqs.iter().any(|seq| fill["intent"] == *seq), "of {seqs:?}: {fill}");
+    }
 }
 
 /// Whether a request was sent once and only came after the noop that burnt its nonce: it was on its way when its sender

@@ -14,6 +14,8 @@ mod phases;
 #[path = "../demo/program.rs"]
 mod program;
 mod reference;
+mod relay;
+mod report;
 mod samples;
 #[path = "../venue_sim/sim/mod.rs"]
 mod sim;
@@ -63,6 +65,9 @@ struct Arguments {
     /// What the live feed brings instead: some minutes
     #[arg(long)]
     feed: bool,
+    /// What the relay adds instead, and what clients of it cost
+    #[arg(long)]
+    relay: bool,
     /// So many minutes beside a feed with troubles at random instead
     #[arg(long, value_name = "MINUTES")]
     soak: Option<u64>,
@@ -72,6 +77,9 @@ struct Arguments {
     /// Starts behind a million events instead: takes a gigabyte
     #[arg(long)]
     starts: bool,
+    /// A report of a year with a million fills instead: takes two gigabytes
+    #[arg(long)]
+    report: bool,
     /// A bot beside strangers' connections instead
     #[arg(long)]
     strangers: bool,
@@ -103,8 +111,10 @@ fn run(arguments: &Arguments) -> Result<(), String> {
             watch::print(&program, folder.path(), share, Duration::from_secs(*after))
         }
         Arguments { feed: true, .. } => feed::print(&program, folder.path()),
+        Arguments { relay: true, .. } => relay::print(&program, folder.path()),
         Arguments { soak: Some(minutes), seed, .. } => soak::print(&program, folder.path(), *minutes, *seed),
         Arguments { starts: true, .. } => starts::print(&program, folder.path()),
+        Arguments { report: true, .. } => report::print(&program, folder.path()),
         Arguments { strangers: true, .. } => strangers::print(&Pair::start(&program, folder.path(), false, 1)?),
         Arguments { beside: 0, .. } => measure(&program, folder.path()).map(|table| println!("{table}")),
         Arguments { beside, .. } => (0..*beside).try_for_each(|_| {

@@ -261,9 +261,14 @@ fn cpu_time(guard: &Guard) -> Result<Nanos, String> {
 
 /// The guard's resident memory in KiB.
 pub(crate) fn resident_kib(guard: &Guard) -> Result<u64, String> {
-    let path = format!("/proc/{}/status", guard.pid());
+    kib_of(guard.pid(), "VmRSS:")
+}
+
+/// A figure of a process's memory.
+pub(crate) fn kib_of(pid: u32, name: &str) -> Result<u64, String> {
+    let path = format!("/proc/{pid}/status");
     let status = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse().ok());
-    kib.ok_or_else(|| format!("no VmRSS in {path}"))
+    kib.ok_or_else(|| format!("no {name} in {path}"))
 }

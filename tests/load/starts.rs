@@ -58,12 +58,7 @@ pub(crate) fn print(program: &Path, folder: &Path) -> Result<(), String> {
 /// from this one on. Behind each full batch comes a checkpoint.
 fn fill(journal: &Path, events: &Value, nonces: u64, (batches, length): (u64, u64)) -> Result<(), String> {
     let (mut store, opened) = open(journal, &Options::default()).map_err(|error| error.to_string())?;
-    let of_kind = |kind: &str| {
-        let list = events.get("events").and_then(Value::as_array);
-        let is_it = |event: &&Value| event.get("kind").and_then(Value::as_str) == Some(kind);
-        list.into_iter().flatten().rfind(is_it).cloned().ok_or_else(|| format!("no {kind} among the events"))
-    };
-    let templates = [of_kind("decision")?, of_kind("sent")?, of_kind("done")?];
+    let templates = templates(events)?;
     let parsed = opened.risk.iter().rev().filter_map(|text| serde_json::from_str::<Value>(text).ok());
     let is_checkpoint = |record: &Value| record.get("kind").and_then(Value::as_str) == Some("checkpoint");
     let checkpoint = parsed.into_iter().find(is_checkpoint).ok_or("no checkpoint")?;
@@ -80,8 +75,18 @@ fn fill(journal: &Path, events: &Value, nonces: u64, (batches, length): (u64, u6
     Ok(())
 }
 
+/// A decision, what was sent for one, and its end, as the guard has written them.
+pub(crate) fn templates(events: &Value) -> Result<[Value; 3], String> {
+    let of_kind = |kind: &str| {
+        let list = events.get("events").and_then(Value::as_array);
+        let is_it = |event: &&Value| event.get("kind").and_then(Value::as_str) == Some(kind);
+        list.into_iter().flatten().rfind(is_it).cloned().ok_or_else(|| format!("no {kind} among the events"))
+    };
+    Ok([of_kind("decision")?, of_kind("sent")?, of_kind("done")?])
+}
+
 /// The event at this place, of the decision with the number `of`.
-fn line(templates: &[Value; 3], of: u64, place: u64, (nonce, at_ms): (u64, u64)) -> Line {
+pub(crate) fn line(templates: &[Value; 3], of: u64, place: u64, (nonce, at_ms): (u64, u64)) -> Line {
     let [decision, sent, done] = templates;
     let seq = ("seq", json!(of + place % 3));
     let at_ms = ("at_ms", json!(at_ms));

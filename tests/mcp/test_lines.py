@@ -55,7 +55,7 @@ def test_eras_are_told_apart_request_by_request(lines):
     assert (found["supportedVersions"], found["resultType"]) == ([MODERN], "complete")
     assert lines.ask(request("initialize", 2, protocolVersion=LEGACY))["result"]["protocolVersion"] == LEGACY
     new, old = lines.ask(modern("tools/list", 3))["result"], lines.ask(request("tools/list", 4))["result"]
-    assert new["tools"] == old["tools"] and len(new["tools"]) == 7
+    assert new["tools"] == old["tools"] and len(new["tools"]) == 9
     assert new["ttlMs"] >= 0 and new["cacheScope"] == "private" and "resultType" not in old
     called = lines.ask(modern("tools/call", 5, name="get_status"))["result"]
     assert called["resultType"] == "complete" and called["structuredContent"]["outcome"] == "unavailable"

@@ -10,6 +10,8 @@ NAMES = [
     "get_rules",
     "list_decisions",
     "list_events",
+    "get_report",
+    "get_fills",
     "get_positions",
     "get_open_orders",
     "get_markets",
@@ -22,8 +24,8 @@ NAMES = [
 ]
 # Read-only, destructive, idempotent, open world.
 HINTS = {
-    **{name: (True, False, True, False) for name in NAMES[:4]},
-    **{name: (True, False, True, True) for name in NAMES[4:7]},
+    **{name: (True, False, True, False) for name in NAMES[:6]},
+    **{name: (True, False, True, True) for name in NAMES[6:9]},
     **{name: (False, True, False, True) for name in ("place_order", "modify_order", "close_position")},
     **{name: (False, True, True, True) for name in ("cancel_order", "set_leverage", "pull_kill_switch")},
 }
@@ -60,10 +62,10 @@ def test_a_client_of_each_era_is_served(stand, mode):
 def test_a_server_that_only_reads_neither_lists_nor_runs_what_writes(stand):
     async def body():
         async with stand.sessions.open("--read-only") as agent:
-            assert list(agent.tools) == NAMES[:7]
+            assert list(agent.tools) == NAMES[:9]
             assert (await agent.call("get_status"))["read_only"] is True
             assert (await agent.call("get_rules"))["rules"]
-            for name in NAMES[7:]:
+            for name in NAMES[9:]:
                 with pytest.raises(mcp.MCPError) as unknown:
                     await agent.client.call_tool(name, {"reason": "x"})
                 assert unknown.value.error.code == -32602

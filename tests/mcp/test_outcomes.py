@@ -221,7 +221,10 @@ def test_an_answer_that_cannot_be_read_is_unknown(stand, kind):
     async def body():
         async with stand.sessions.open() as agent:
             stand.venue.do("fault", on="order", kind=kind, times=1)
+            # Nor can what became of it be read before that is told.
+            stand.venue.do("fault", on="orderStatus", kind="http_502", times=1000)
             told = await agent.trade("place_order", "unknown", **NOW, client_id="g")
+            stand.venue.do("clear")
             until("the guard to settle it", lambda: stand.guard.events("recovered"))
             outcome = "accepted" if kind == "garbage" else "unavailable"
             again = await agent.trade("place_order", outcome, **NOW, client_id="g")

@@ -94,3 +94,11 @@ def machine(assembled, tmp_path):
 @pytest.fixture
 def guarded(machine, package):
     return Guarded(machine, package)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tests of one file go one after the other, and so do all that build README's checkout: there is one."""
+    for item in items:
+        name = item.path.name
+        item.add_marker(pytest.mark.xdist_group("checkout" if name.startswith("test_readme") else name))

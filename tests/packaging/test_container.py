@@ -90,11 +90,14 @@ def test_the_notifier_runs_beside_it_without_the_guards_volume(bare, tmp_path):
     volume = tmp_path / "image.volume"
     volume.mkdir()
     os.chown(volume, USER, USER)
-    # As an engine mounts them: the config and a secret, of root and readable by all.
-    (bare / "run" / "secrets").mkdir(parents=True)
+    # As an engine mounts them: the config of root and readable by all, and the secret as the manual has it mounted.
+    hook = bare / "run" / "secrets" / "hook"
+    hook.parent.mkdir(parents=True)
     with socket.create_server(("127.0.0.8", 0)) as listener:
         host, port = listener.getsockname()
-        (bare / "run" / "secrets" / "hook").write_text(f"http://{host}:{port}/hunter22\n")
+        hook.write_text(f"http://{host}:{port}/hunter22\n")
+        hook.chmod(0o400)
+        os.chown(hook, USER, USER)
         target = '[[target]]\nname = "team"\nform = "slack"\nurl = { file = "/run/secrets/hook" }\n'
         (bare / "etc" / "notify.toml").write_text(target)
         settings = re.search("(?m)^ENV (.*)$", (CONTAINER / "Containerfile").read_text()).group(1).split()

@@ -25,6 +25,7 @@ TYPED = {
     "Go to testnet": "here",
     "Go to mainnet": "here",
     "Install it as a service": "test_readme_service.py, test_readme_container.py",
+    "What it did with the money": "here",
     "Let an agent trade": "here",
     "Be told of it": "here",
 }
@@ -34,8 +35,10 @@ SPOKEN = {
     "svc-guard mcp": "the agent's configuration, here",
     "svc-guard kill --reason …": "test_readme_service.py",
     "svc-guard notify": "here",
+    "svc-guard report": "here",
     "guard init": "test_readme_service.py",
     "guard pair": "test_readme_service.py",
+    "guard key replace --key-stdin --no-store": "test_readme_service.py",
     "sudo systemctl start svc-guard": "test_readme_service.py",
     "apt remove": "test_readme_service.py",
     "apt purge": "test_readme_service.py",
@@ -179,6 +182,10 @@ def test_testnet(reader):
     url = reader.run(run)
     assert requests.get(url + "/guard/status", timeout=PATIENCE_S).json()["mode"] == "testnet"
     reader.terminal.interrupt()
+    by_market, fills = readme.commands(readme.blocks("What it did with the money")[0])
+    assert "volume" in reader.type(by_market)
+    reader.type(fills)
+    assert (reader.folder / "fills.csv").read_text().startswith('"time","market",'), (reader.folder / "fills.csv").read_text()
 
 
 def test_mainnet(reader):

@@ -113,5 +113,10 @@ def test_a_service_for_mainnet(owner):
     owner.type(again)
     owner.runs()
     until("a healthy service", lambda: owner.machine.get(PORT, "/healthz"))
+    # Another key, which its owner has sealed: its address is recorded, and it is stored nowhere else.
+    owner.machine.run("tee", "/home/owner/again.key", stdin=WALLET_KEY)
+    record = readme.spoken("guard key replace --key-stdin --no-store")
+    assert "0x" in owner.type(f"{record} < /home/owner/again.key")
+    owner.machine.run("rm", "/home/owner/again.key")
     no_key_lies_open(owner.machine)
     assert WALLET_KEY[2:] not in said + owner.machine.journal(UNIT)

@@ -141,7 +141,7 @@ def test_for_a_screen_reader(busy, monitor_of):
     expect(page.get_by_role("columnheader", name="Cover")).to_have_count(1)
     expect(page.get_by_role("rowheader", name="ETH")).not_to_have_count(0)
     expect(page.get_by_role("rowheader", name="Guard (2)")).to_have_count(1)
-    for name, radios in (("Time shown", 3), ("Scale", 2), ("Events shown", 3)):
+    for name, radios in (("Time shown", 5), ("Scale", 2), ("Events shown", 3)):
         expect(page.get_by_role("group", name=name).get_by_role("radio")).to_have_count(radios)
     meters = page.get_by_role("meter").all()
     assert len(meters) == 9

@@ -220,26 +220,23 @@ def test_the_drawing_is_read_out(stand_of, monitor_of):
 
 
 def test_what_nobody_saw_is_not_drawn(stand_of, monitor_of):
-    """Two far events with nothing between them are two dots, and no fall from one to the other."""
+    """Two far minutes with nothing between them are two dots, and no fall from one to the other."""
     stand = stand_of("paper")
 
     def past(page):
         def handle(route):
-            answer = route.fetch()
-            told = answer.json()
-            first = told["events"][0]
-            risk = {"kind": "risk", "state": "active", "open_positions": 0, "discrepancies": [], "journal_error": None}
-            events = [
-                {**risk, "seq": 1, "at_ms": first["at_ms"] - 900_000, "equity": "10030"},
-                {**risk, "seq": 2, "at_ms": first["at_ms"] - 600_000, "equity": "9500"},
+            now_ms = stand.guard.status()["at_ms"] // 60_000 * 60_000
+            points = [
+                {"at_ms": now_ms - 900_000, "minutes": 1, "equity": "10030", "low": "10030", "high": "10030"},
+                {"at_ms": now_ms - 600_000, "minutes": 1, "equity": "9500", "low": "9500", "high": "9500"},
             ]
-            route.fulfill(response=answer, json={**told, "oldest": 1, "last": 2, "events": events})
+            route.fulfill(json={"schema": 1, "step": 1, "points": points, "next": None})
 
-        page.route("**/guard/events*", handle)
+        page.route("**/guard/equity*", handle)
 
     monitor = monitor_of(stand, before=past)
     line = monitor.page.locator("#plot path.line.equity")
-    drawn = until("the line", lambda: line.count() and line.get_attribute("d"))
+    drawn = until("the line", lambda: line.count() and (drawn := line.get_attribute("d")).count("M") > 1 and drawn)
     runs = drawn.split("M")[1:]
     assert len(runs) == 3, drawn
     assert all("L" not in run for run in runs[:2]), drawn

@@ -129,6 +129,33 @@ KINDS = {
     "kill": {"reason": is_text},
     "error": {"text": is_text},
     "stopped": {"reason": is_text},
+    "fill": {
+        "coin": is_text,
+        "side": one_of("buy", "sell"),
+        "px": is_amount,
+        "size": is_amount,
+        "fee": is_amount,
+        "fee_token": is_text,
+        "closed_pnl": is_amount,
+        "position_before": is_amount,
+        "position_after": or_null(is_amount),
+        "oid": is_int,
+        "cloid": or_null(is_text),
+        "tid": is_int,
+        "time": is_int,
+        "crossed": is_flag,
+        "intent": or_null(is_int),
+        "client": or_null(is_text),
+    },
+    "funding": {"coin": is_text, "usdc": is_amount, "size": is_amount, "rate": is_amount, "time": is_int},
+    "transfer": {"type": is_text, "usdc": or_null(is_amount), "hash": is_text, "time": is_int},
+    "balance": {
+        "venue_ms": is_int,
+        "opened_ms": is_int,
+        **{name: or_null(is_amount) for name in ("opening_equity", "opening_unrealised", "equity", "unrealised")},
+        **{name: is_amount for name in ("gross", "fees", "funding", "transfers")},
+        **{name: or_null(is_amount) for name in ("difference", "highest", "lowest", "worst_fall")},
+    },
 }
 
 POSITION = record(

@@ -32,7 +32,7 @@ def info(request, venue):
     info.disconnect_websocket()
 
 
-def test_every_feed_of_the_sdk_arrives(venue, info):
+def hears_every_feed(venue, info):
     asked = [{"type": name, "user": ACCOUNT} for name in OF_USER] + [{"type": name, "coin": "BTC"} for name in OF_COIN]
     heard = {}
     for subscription in asked + OTHERS:
@@ -47,7 +47,8 @@ def test_every_feed_of_the_sdk_arrives(venue, info):
     fill = heard["userFills"].get(timeout=PATIENCE_S)["data"]["fills"][0]
     assert (fill["coin"], fill["sz"], fill["startPosition"], fill["dir"]) == ("BTC", "0.5", "0.0", "Open Long")
     assert heard["userEvents"].get(timeout=PATIENCE_S)["data"]["fills"] == [fill]
-    assert heard["trades"].get(timeout=PATIENCE_S)["data"][0]["tid"] == fill["tid"]
+    while heard["trades"].get(timeout=PATIENCE_S)["data"][0]["tid"] != fill["tid"]:
+        pass
     rests = {"a": info.name_to_asset("BTC"), "b": True, "p": "59000", "s": "0.01", "r": False}
     venue.do("order", **rests, t={"limit": {"tif": "Gtc"}})
     assert heard["orderUpdates"].get(timeout=PATIENCE_S)["data"][0]["status"] == "open"
@@ -57,6 +58,10 @@ def test_every_feed_of_the_sdk_arrives(venue, info):
     venue.do("price", coin="BTC", px="61000")
     assert heard["bbo"].get(timeout=PATIENCE_S)["data"]["bbo"][0]["px"] == "60999.0"
     assert heard["candle"].get(timeout=PATIENCE_S)["data"]["h"] == "61000.0"
+
+
+def test_every_feed_of_the_sdk_arrives(venue, info):
+    hears_every_feed(venue, info)
 
 
 def test_a_bots_own_address_is_the_accounts(venue, stand):
@@ -69,4 +74,17 @@ def test_a_bots_own_address_is_the_accounts(venue, stand):
     venue.do("position", coin="BTC", szi="0.5", entry_px="60000")
     told = heard.get(timeout=PATIENCE_S)["data"]
     assert (told["user"], told["fills"][0]["sz"]) == (address, "0.5")
+    info.disconnect_websocket()
+
+
+def test_a_fill_is_left_at_once(venue, stand):
+    info = Info(stand.guard.url)
+    heard = queue.Queue()
+    info.subscribe({"type": "userFills", "user": ACCOUNT}, heard.put)
+    assert heard.get(timeout=PATIENCE_S)["data"]["isSnapshot"]
+    venue.do("position", coin="BTC", szi="0.05", entry_px="60000")
+    assert heard.get(timeout=PATIENCE_S)["data"]["fills"][0]["sz"] == "0.05"
+    reply = stand.bot.order("BTC", False, 0.05, 59000, {"limit": {"tif": "Ioc"}}, reduce_only=True)
+    assert (reply["guard"]["verdict"], reply["guard"]["code"]) == ("allow", "reduces")
+    assert venue.position("BTC") == "0"
     info.disconnect_websocket()

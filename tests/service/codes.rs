@@ -260,7 +260,7 @@ fn waits() -> Seen {
 fn kills() -> Seen {
     let mut scene = Scene::on(Mode::Paper, "");
     scene.ask(&entry(59_800), "resized");
-    fs::write(scene.stand.home().join("kill"), "enough\n").unwrap();
+    scene.stand.pull("enough");
     scene.until_decided(|| entry(59_700), "killed");
     scene.seen
 }

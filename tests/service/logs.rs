@@ -114,7 +114,7 @@ fn a_journal_gets_priorities_and_no_time() {
     let mut command = stand.run_command(&stand.run_args());
     command.env("JOURNAL_STREAM", format!("{}:{}", log.dev(), log.ino()));
     stand.launch_as(command);
-    fs::write(stand.home().join("kill"), "enough\n").unwrap();
+    stand.pull("enough");
     let pulled = "<4>svc-guard: warning: the kill switch is pulled: enough\n";
     until("the switch to be told of", || stand.log().contains(pulled).then_some(()));
     let said = stand.log();

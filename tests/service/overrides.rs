@@ -77,24 +77,24 @@ fn who_asks_after_a_running_service_finds_it() {
     until("the service to be found", || {
         (run_with(&stand.home(), &["health"], "").status.code() == Some(0)).then_some(())
     });
-    fs::write(
-        stand.home().join("notify.toml"),
-        "[[target]]\nname = \"a\"\nform = \"command\"\nrun = [\"/bin/true\"]\n",
-    )
-    .unwrap();
+    // What it was started with stands in the command that it names.
+    let (file, state) = (stand.home().with_file_name("whom to tell.toml"), stand.home().join("told"));
+    fs::write(&file, "[[target]]\nname = \"a\"\nform = \"command\"\nrun = [\"/bin/true\"]\n").unwrap();
     let said = stand.home().join("said");
-    let mut notifier = crate::stand::command(&stand.home(), &["notify"]);
-    let mut notifier = notifier.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
+    let mut notifier = crate::stand::command(&stand.home(), &["notify", "--file", file.to_str().unwrap()]);
+    let mut notifier = notifier.arg("--state").arg(&state).stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
     let url = format!("http://{}", stand.address());
+    let typed = format!("--file '{}' --state {}", file.display(), state.display());
+    let again = format!("notify {typed} --guard-url {url}` tells of it now");
     until("the notifier to begin", || {
         let said = fs::read_to_string(&said).unwrap();
-        (said.contains(&format!("notify --guard-url {url}` tells of it now")) || said.contains("telling a"))
-            .then_some(())
+        (said.contains(&again) || said.contains("telling a")).then_some(())
     });
     notifier.kill().unwrap();
     notifier.wait().unwrap();
     let said = fs::read_to_string(&said).unwrap();
     assert!(said.contains(&format!("listens on {url}, and its config says http://127.0.0.1:9")), "{said}");
+    assert!(said.contains(&again), "{said}");
     // One that does not run is looked for where the config says.
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     let gone = run_with(&stand.home(), &["health"], "");

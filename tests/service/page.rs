@@ -94,7 +94,8 @@ fn it_is_asked_by_get_and_head_alone_and_by_this_guards_names() {
 
 /// What a file loads, by the attributes and words that load something.
 fn loads(text: &str) -> BTreeSet<&str> {
-    let marks = ["src=\"", "href=\"", "from \"", "import \"", "import(\"", "url(", "fetch(\"", "ask(\"", "ask(`"];
+    let marks =
+        ["src=\"", "href=\"", "from \"", "import \"", "import(\"", "url(", "fetch(\"", "ask(\"", "ask(`", "beside(`"];
     let begun = marks.iter().flat_map(|mark| text.split(mark).skip(1));
     begun.map(|rest| rest.split(['"', '`', ')', '?']).next().unwrap()).collect()
 }
@@ -117,7 +118,8 @@ fn its_files_name_nothing_outside_and_each_file_is_used() {
         for loaded in loads(&text) {
             let path = loaded.strip_prefix("./").map_or_else(|| loaded.to_owned(), |name| format!("/monitor/{name}"));
             let is_own = ASSETS.iter().any(|asset| asset.path == path);
-            let is_read = ["/guard/status", "/guard/events", "/healthz", "#decisions"].contains(&path.as_str());
+            let read = ["/guard/status", "/guard/events", "/guard/equity", "/guard/report", "/healthz", "#decisions"];
+            let is_read = read.contains(&path.as_str());
             assert!(is_own || is_read, "{} loads {loaded}", asset.path);
             used.insert(path);
         }

@@ -38,8 +38,16 @@ const SOMETIMES: [(&str, &str); 8] = [
     ("protect", "nonces"),
 ];
 
-/// What only a full disk brings about; `full_disk.rs` sees it.
-const OF_A_FULL_DISK: (&str, &str) = ("decision", "count");
+/// What other tests see: what only a full disk brings about, and what only some trades have.
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("decision", "count"),
+    ("fill", "builder_fee"),
+    ("fill", "liquidation"),
+    ("fill", "late"),
+    ("funding", "late"),
+    ("transfer", "late"),
+    ("balance", "why"),
+];
 
 /// Holds events to the page: no field that is not on it, and none missing that always comes.
 fn hold(events: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
@@ -55,7 +63,7 @@ fn hold(events: &[Value]) -> BTreeMap<String, BTreeSet<String>> {
         assert!(every.is_subset(&fields), "{event}");
         let unknown: Vec<_> = own.difference(&listed).collect();
         assert!(unknown.is_empty(), "{kind}: {unknown:?} is not on the page");
-        let is_rare = |field: &str| SOMETIMES.contains(&(kind, field)) || OF_A_FULL_DISK == (kind, field);
+        let is_rare = |field: &str| SOMETIMES.contains(&(kind, field)) || ELSEWHERE.contains(&(kind, field));
         let missing = listed.difference(&own).filter(|field| !is_rare(field));
         assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new(), "{kind}: {event}");
         seen.entry(kind.to_owned()).or_default().extend(own);
@@ -83,6 +91,11 @@ fn events_are_as_the_page_says() {
     until("the error event", || stand.events_of("error").pop());
     stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
     until("the protect event", || stand.events_of("protect").pop());
+    // Money that moves.
+    stand.venue.control(&json!([{"op": "funding", "rate": "0.0001"}, {"op": "deposit", "usd": "5"}])).unwrap();
+    for kind in ["fill", "funding", "transfer", "balance"] {
+        until(kind, || stand.events_of(kind).pop());
+    }
     // More than one action for one request: what reduces goes by itself.
     let exit = json!({"a": ETH, "b": false, "p": "2400", "s": "0.1", "r": true, "t": {"limit": {"tif": "Ioc"}}});
     let orders = [exit, limit(BTC, true, "59700", "0.01")];
@@ -116,14 +129,21 @@ fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 #[test]
 fn the_status_is_as_the_page_says() {
     let stand = Stand::up(Mode::Testnet, "");
-    // A position, an order, one by hand that no stop comes with, and an alert.
-    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
+    // A position that gets no stop, an order, one by hand that no stop comes with, alerts, and a close that does not end.
     stand.send(&resting());
+    stand.venue.control(&json!({"op": "fault", "on": "exchange", "kind": "http_502", "times": 1_000_000})).unwrap();
+    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
     stand.venue.control(&json!({"op": "order", "order": limit(BTC, true, "59000", "0.01")})).unwrap();
     // Prices that are read no more are an alert in time.
     stand.without_prices();
+    let has_about = |status: &Value| status["alerts"].as_array().unwrap().iter().any(|alert| alert["about"] == "ETH");
+    until("the bare position", || has_about(&stand.status()).then_some(()));
+    run_with(&stand.home(), &["kill", "--reason", "end"], "");
     let status = until("a status with something of everything", || {
         let status = stand.status();
+        if status["closing"].is_null() || !has_about(&status) {
+            return None;
+        }
         let some = |key: &str| status[key].as_array().is_some_and(|list| !list.is_empty());
         (some("positions") && some("open_orders") && some("alerts") && status["unattended"] == 1).then_some(status)
     });

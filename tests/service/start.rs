@@ -77,7 +77,6 @@ fn a_damaged_journal_is_refused_by_file_line_and_byte() {
     let good = fs::read_to_string(&file).unwrap();
     let lines: Vec<&str> = good.split_inclusive('\n').collect();
     let start_of = |line: usize| lines[..line - 1].iter().map(|line| line.len()).sum::<usize>();
-    let without = |line: usize| [&lines[..line - 1], &lines[line..]].concat().concat();
     let mut swapped = lines.clone();
     swapped.swap(4, 5);
     let edited = good.replacen("\"action\":\"noop\"", "\"action\":\"noob\"", 3);
@@ -95,9 +94,9 @@ fn a_damaged_journal_is_refused_by_file_line_and_byte() {
     }
     // A file that is shorter than it is known to have been is refused at its end.
     for (name, text) in [
-        ("a line missing", without(4)),
+        ("lines missing", [&lines[..3], &lines[8..]].concat().concat()),
         ("a line cut short", [&good[..start_of(6) + 20], "\n", &lines[6..].concat()].concat()),
-        ("the last lines missing", lines[..lines.len() - 2].concat()),
+        ("the last lines missing", lines[..lines.len() - 4].concat()),
     ] {
         fs::write(&file, &text).unwrap();
         let said = refused(&run_with(&stand.home(), &stand.run_args(), ""));
@@ -210,8 +209,15 @@ fn the_rules_are_priced_at_the_accounts_equity() {
     assert_eq!(done.status.code(), Some(0));
     let said = explain(&stand);
     assert!(said.contains("= 50.00 USDC") && said.contains("taken of 1000 USDC, the equity cap"), "{said}");
+    let done = run_with(&stand.home(), &["config", "set", "rules", "markets=btc,ETH"], "");
+    assert_eq!(done.status.code(), Some(0));
+    let said = explain(&stand);
+    let warned: Vec<&str> = said.lines().filter(|line| line.starts_with("Warning: ")).collect();
+    assert!(warned.len() == 1 && warned[0].contains("markets names btc, which is no core perp"), "{said}");
+    assert!(warned[0].ends_with("it lists BTC"), "{said}");
     stand.venue_gone();
     let said = explain(&stand);
+    assert!(said.contains("Not compared with the venue's markets: "), "{said}");
     assert!(
         said.contains("Not priced in USDC: ") && said.contains("is not reached") && !said.contains("= 50"),
         "{said}"

@@ -11,6 +11,13 @@ pub(crate) const WIDE: &str = "loss_per_trade = \"50\"\nopen_risk = \"60\"\nposi
     daily_loss = \"90\"\ndrawdown = \"95\"\norders_per_minute = 1200\nduplicate_window = \"0\"\n";
 
 impl Stand {
+    /// Pulls the kill switch. The file comes with its reason: one that is still empty is a kill as well, without any.
+    pub(crate) fn pull(&self, reason: &str) {
+        let aside = self.home().with_file_name("kill");
+        std::fs::write(&aside, format!("{reason}\n")).unwrap();
+        std::fs::rename(aside, self.home().join("kill")).unwrap();
+    }
+
     /// From now on no price comes: none is answered, and no feed tells one.
     pub(crate) fn without_prices(&self) {
         self.without("allMids");
@@ -33,6 +40,11 @@ impl Stand {
 pub(crate) fn hold(stand: &Stand, coin: &str, szi: &str) {
     let px = stand.venue.truth()["prices"][coin]["mid"].as_str().unwrap().to_owned();
     stand.venue.control(&json!({"op": "position", "coin": coin, "szi": szi, "entry_px": px})).unwrap();
+}
+
+/// Money goes, and no row that the venue shows tells of it.
+pub(crate) fn lose_unseen(stand: &Stand, usd: &str) {
+    stand.venue.control(&json!({"op": "ledger", "usd": format!("-{usd}"), "delta": {"type": "spotGenesis"}})).unwrap();
 }
 
 /// Holds a position and waits until the guard's stop covers it.

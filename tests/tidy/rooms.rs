@@ -11,10 +11,11 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "base", "faults", "guard", "home", "journal", "mcp", "monitor", "notify", "record", "rules", "service",
-            "venue",
+            "base", "faults", "guard", "home", "journal", "mcp", "monitor", "notify", "record", "report", "rules",
+            "service", "venue",
         ],
     ),
+    ("equity", &["base"]),
     ("faults", &[]),
     ("feed", &["base", "venue"]),
     ("guard", &["base", "venue", "rules", "record"]),
@@ -25,15 +26,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("notify", &["base", "record"]),
     ("record", &["base", "venue", "rules"]),
     ("relay", &["base", "feed", "venue"]),
+    ("report", &["base", "record", "venue"]),
     ("rules", &["base"]),
     (
         "service",
-        &["base", "faults", "feed", "guard", "home", "journal", "monitor", "record", "relay", "rules", "venue"],
+        &[
+            "base", "equity", "faults", "feed", "guard", "home", "journal", "monitor", "record", "relay", "report",
+            "rules", "venue",
+        ],
     ),
     ("venue", &["base", "faults"]),
 ];
 
-/// Paths from outside that the core and the feed must do without: they have no I/O, no clock and no thread.
+/// Paths from outside that the core, the feed, the relay and the report must do without: they have no I/O, no clock and no thread.
 const PURE: &[&str] = &[
     "std::fs",
     "std::net",
@@ -43,7 +48,7 @@ const PURE: &[&str] = &[
     "crossbeam",
     "crossbeam_channel",
 ];
-const OUTSIDE: &[(&str, &[&str])] = &[("guard", PURE), ("feed", PURE), ("relay", PURE)];
+const OUTSIDE: &[(&str, &[&str])] = &[("guard", PURE), ("feed", PURE), ("relay", PURE), ("report", PURE)];
 
 /// The one file that reads the machine's clock, and one that compares the times of a file.
 const CLOCKS: &[&str] = &["src/base/clock.rs", "src/faults/script.rs"];

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use rust_decimal::Decimal;
 
 use super::super::refusal::Refusal;
-use super::super::{environment, rules_source, values};
+use super::super::{environment, values};
 use crate::base::address::Address;
 use crate::base::ip_share::IpShare;
 use crate::base::key::SecretKey;
@@ -91,8 +91,7 @@ pub(super) struct Answers {
 impl Args {
     /// With what the variables add, and the rules read; settings still open are asked for, or have their default.
     pub(super) fn completed(mut self) -> Result<Self, Refusal> {
-        let rules = environment::rules(self.rules_text.take())?;
-        self.rules = rules.as_deref().map(rules_source::read).transpose()?;
+        self.rules = environment::rules(self.rules_text.take())?;
         self.account = environment::account(self.account)?;
         self.network = environment::network(self.network)?;
         self.ip_share = environment::ip_share(self.ip_share)?;

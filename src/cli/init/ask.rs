@@ -252,7 +252,7 @@ impl Interview<'_> {
         loop {
             let typed = self.terminal.ask_hidden("API wallet key (Enter: none now)")?;
             if typed.is_empty() {
-                self.terminal.say("  No key: `svc-guard key replace --key-stdin < FILE` stores one later.\n")?;
+                self.terminal.say("  No key: `svc-guard key replace --key-stdin < FILE` installs one later.\n")?;
                 if self.given.key_store == KeyStoreChoice::HostCreds {
                     self.terminal.say("  So --key-store host-creds has nothing to seal.\n")?;
                 }

@@ -12,18 +12,19 @@ pub(super) use answers::Args;
 
 use answers::{Answers, KeyStoreChoice};
 
+use super::configured::loaded;
 use super::refusal::Refusal;
 use super::set_up::{SetUp, Stored};
 use super::terminal::Terminal;
 use crate::base::key::SecretKey;
-use crate::home::{Home, LoadedConfig, load, seal_for_host};
+use crate::home::{Home, LoadedConfig, seal_for_host};
 
 pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
     let terminal = if args.non_interactive { None } else { Some(terminal(&args)?) };
     let (force, key_store) = (args.force, args.key_store);
-    let found = load(&home.config_file(), &home.trusted()).map_err(Refusal::Config)?;
-    if matches!(found, LoadedConfig::SetUp(_)) && !force {
-        return Err(Refusal::SetUpAlready(home.config_file()));
+    let found = loaded(home)?;
+    if let (LoadedConfig::SetUp(config), false) = (&found, force) {
+        return Err(Refusal::SetUpAlready(home.config_file(), config.mode));
     }
     let mut given = args.completed()?;
     given.refuse_mainnet = given.refuse_mainnet.or_else(|| earlier_refusal(&found));

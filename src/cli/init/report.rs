@@ -1,15 +1,17 @@
 //! The report after a set-up, with the next steps; the one place where a client key is shown.
 
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
 use super::super::output::{report as report_of, say};
+use super::super::reached::{CHOSEN, pairing_code, way_to_a_port};
 use super::super::refusal::Refusal;
 use super::super::set_up::Done;
+use super::super::start;
 use crate::base::mode::Mode;
-use crate::home::{CREDENTIAL, Config, Home, KeyStore, Pairing, SERVICE_HOME};
+use crate::home::{Config, Home, KeyStore, Pairing, base_url};
 
 /// What a person must hear who was not shown the key that is shown once.
 const LOST: &str = ", and nobody was shown its client's key: `svc-guard client add --out FILE` makes another";
@@ -17,9 +19,12 @@ const LOST: &str = ", and nobody was shown its client's key: `svc-guard client a
 pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>) -> Result<(), Refusal> {
     let Done { config, client, notes } = done;
     notes.iter().for_each(|note| say(note));
+    if !config.listen.ip().is_loopback() {
+        say(&format!("warning: {} is not this machine's alone; other machines may reach it", config.listen));
+    }
     let lost = if client_key_file.is_none() { LOST } else { "" };
     let done = format!("{} is set up{lost}", home.dir().display());
-    let code = Pairing::new(config.listen, config.mode, config.account, client.address()).to_code();
+    let code = Pairing::new(config.listen, config.mode, config.account, client.address());
     let client_key = match client_key_file {
         Some(path) => format!("client key               in {}\n", path.display()).into(),
         None => Zeroizing::new(format!("client key (shown once)  {}\n", client.reveal().as_str())),
@@ -41,6 +46,7 @@ pub(super) fn report(home: &Home, done: &Done, client_key_file: Option<PathBuf>)
         account_network = config.account_network,
         client_key = client_key.as_str(),
         client = client.address(),
+        code = pairing_code(code.as_ref()),
         next = next(home, config),
     ));
     report_of(&text, &done)
@@ -69,33 +75,14 @@ fn next(home: &Home, config: &Config) -> String {
             config.account
         ));
     }
-    steps.push(format!("`{}` starts the service", start(home, config)));
-    steps.push(format!("give the bot http://{} as its base URL and the client key as its key", config.listen));
+    steps.push(format!("`{}` starts the service", start::command(home, config)));
+    let unknown = || format!("its base URL ({CHOSEN}; {})", way_to_a_port(config.listen));
+    let url = base_url(config.listen).map_or_else(unknown, |url| format!("{url} as its base URL"));
+    steps.push(format!("give the bot {url} and the client key as its key"));
     let mut text = String::new();
     for (number, step) in (1..).zip(steps) {
         // Writing to a String cannot fail.
         _ = writeln!(text, "  {number}. {step}");
     }
     text
-}
-
-/// The command that starts the service.
-fn start(home: &Home, config: &Config) -> String {
-    let mode = config.mode;
-    let file = home.key_file();
-    let confirm = format!("SVC_MAINNET_CONFIRM={} ", config.account);
-    let confirm = if mode == Mode::Mainnet { confirm.as_str() } else { "" };
-    match (mode, config.key_store, config.api_wallet) {
-        _ if home.dir() == Path::new(SERVICE_HOME) => "sudo systemctl enable --now svc-guard".to_owned(),
-        (Mode::Paper, ..) => "svc-guard run".to_owned(),
-        (_, KeyStore::HostCreds, _) => format!(
-            "systemd-creds decrypt --name={CREDENTIAL} {} - | {confirm}svc-guard run --network {mode} --key-stdin",
-            home.sealed_key_file().display()
-        ),
-        (Mode::Testnet, KeyStore::File, Some(_)) => "svc-guard run --network testnet".to_owned(),
-        (_, KeyStore::File, Some(_)) => {
-            format!("{confirm}svc-guard run --network {mode} --key-stdin < {}", file.display())
-        }
-        (_, KeyStore::File, None) => format!("{confirm}svc-guard run --network {mode} --key-stdin < FILE"),
-    }
 }

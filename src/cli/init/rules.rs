@@ -2,6 +2,7 @@
 
 use super::super::one_rule::{shown, with};
 use super::super::refusal::Refusal;
+use super::super::rules_place::Place;
 use super::super::rules_source;
 use super::super::terminal::Terminal;
 use super::new_file;
@@ -20,10 +21,12 @@ pub(super) fn choose(terminal: &Terminal, mode: Mode, rules: &mut Rules) -> Resu
                 None => return Ok(()),
                 Some(why) => Err(why),
             },
-            code if code.starts_with("sr1_") => rules_source::read(code).map_err(|refusal| refusal.to_string()),
+            code if code.starts_with("sr1_") => {
+                rules_source::read(code, Place::Flag).map_err(|refusal| refusal.to_string())
+            }
             file if file.starts_with('@') => {
                 let path = new_file::expanded(file.trim_start_matches('@'));
-                rules_source::read(&format!("@{}", path.display())).map_err(|refusal| refusal.to_string())
+                rules_source::read(&format!("@{}", path.display()), Place::Flag).map_err(|refusal| refusal.to_string())
             }
             set if set.contains('=') => one(rules, set),
             key => match change(terminal, rules, key) {

@@ -12,8 +12,8 @@ use crate::venue::side::PositionSide;
 use rust_decimal::{Decimal, dec};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A stop counts although the loss at it is over the rule's by this share of it: a fee or a tick after an entry that
-/// was cut to the limit makes no other stop of its own.
+/// The stop that an entry was judged with counts although the loss at it is over the rule's by this share of it: a fee or a tick
+/// after an entry that was cut to the limit makes no other stop of its own. So does any stop of what was opened elsewhere.
 const LOSS_TOLERANCE: Decimal = dec!(1.05);
 
 /// A position's stops are looked at so often: those that count first tell how far the others may be.
@@ -171,7 +171,9 @@ fn first_stop(guard: &Guard, asset: u32, line: &CoverLine) -> Option<FirstStop> 
         let own_px = by_rule.and_then(|px| geometry.inside_liquidation(px));
         return Some(FirstStop { widest_px, own_px });
     };
-    let tolerated = on_tick(side.away(from_px, distance.saturating_mul(LOSS_TOLERANCE)));
+    let at_most = on_tick(side.away(from_px, distance.saturating_mul(LOSS_TOLERANCE)));
+    let at_limit = on_tick(side.away(from_px, distance));
+    let tolerated = line.judged_px.map_or(at_most, |px| side.further_of(at_limit, side.nearer_of(px, at_most)));
     // What was lost since it was opened is lost: it counts, as long as the stop can still stand before the price.
     let of_trade = line.opened_px.map(|px| on_tick(side.away(side.nearer_of(mark, px), distance)));
     let at_loss = side.away(mark, distance);

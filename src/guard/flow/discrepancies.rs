@@ -15,20 +15,25 @@ pub(crate) fn on_account_read(step: &mut Step<'_>, read: Moment) {
     sent.unshown.on_account_read(read, view, now_ms, is_unclear);
 }
 
-/// Each discrepancy in words, with since when.
-pub(crate) fn told(guard: &Guard) -> impl Iterator<Item = (String, u64)> {
+/// Each discrepancy: what it is about, where that is not the feed; the words, and since when.
+pub(crate) fn told(guard: &Guard) -> impl Iterator<Item = (Option<String>, String, u64)> {
     let coin = |asset: u32| guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
     let contradictions = guard.sent.unshown.contradictions().map(move |(contradiction, since_ms)| {
-        let text = match contradiction {
+        let (about, text) = match contradiction {
             Contradiction::Fill { asset, size } => {
+                let coin = coin(asset);
                 let (size, done) = (to_wire(size.abs()), if size.is_sign_positive() { "bought" } else { "sold" });
-                format!("the venue said that {size} {} were {done}, and the account does not show it", coin(asset))
+                let text = format!("the venue said that {size} {coin} were {done}, and the account does not show it");
+                (coin, text)
             }
             Contradiction::Cancel { asset, oid } => {
-                format!("the venue said that order {oid} in {} is cancelled, and goes on showing it", coin(asset))
+                let coin = coin(asset);
+                let text = format!("the venue said that order {oid} in {coin} is cancelled, and goes on showing it");
+                (format!("{coin} order {oid}"), text)
             }
         };
-        (text, since_ms)
+        (Some(about), text, since_ms)
     });
-    contradictions.chain(guard.feed.difference.clone())
+    let difference = guard.feed.difference.clone();
+    contradictions.chain(difference.map(|(text, since_ms)| (None, text, since_ms)))
 }

@@ -35,6 +35,8 @@ pub(crate) fn dispatch(step: &mut Step<'_>, seq: u64, intent: Intent, stops: &[O
         step.guard.sent.reserve((seq, index), &planned.action, &stops, step.now_ms);
     }
     step.guard.note_order_owners(&intent);
+    let client = intent.client;
+    intent.actions.iter().for_each(|planned| step.guard.book.sent.note(seq, client, &planned.action));
     for (index, _) in intent.at_venue() {
         step.guard.count_send(&intent, index);
         step.effects.after_commit.extend(intent.send(seq, index));

@@ -264,8 +264,9 @@ pub(crate) fn on_twaps(step: &mut Step<'_>, twaps: Result<Vec<(String, u64)>, St
     };
     // What runs in other markets moves no position that could be closed here.
     let asset_of = |coin: &str| step.guard.view.universe.by_coin(coin).map(|market| market.asset);
+    let all = running.len();
     let running: Vec<(u32, u64)> = running.iter().filter_map(|(coin, id)| Some((asset_of(coin)?, *id))).collect();
-    step.guard.watch.flatten.twaps.on_read(running.len());
+    step.guard.watch.flatten.twaps.on_read(running.len(), all.saturating_sub(running.len()));
     for (asset, twap_id) in running.into_iter().filter(|(_, id)| !is_cancelling(step.guard, *id)).collect::<Vec<_>>() {
         guard_actions::submit(step, Cause::FollowUp { of }, vec![Action::TwapCancel { asset, twap_id }]);
     }

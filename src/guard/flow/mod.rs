@@ -3,6 +3,7 @@
 //! Arrows go downward: supervision uses protect, flatten and risk; these use the guard's own actions; those dispatch.
 
 pub(crate) mod acts_for;
+pub(crate) mod book;
 pub(crate) mod close_order;
 pub(crate) mod cover;
 pub(crate) mod decision;

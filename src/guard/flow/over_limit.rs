@@ -53,6 +53,15 @@ impl Measure {
 }
 
 impl Excess {
+    /// What tells it from any other: the market of its size, or the rule, with the market where it has one.
+    pub(crate) fn about(&self, guard: &Guard) -> String {
+        match self.asset.map(|asset| guard.view.coin(asset)) {
+            Some(coin) if self.measure == Measure::Notional => coin,
+            Some(coin) => format!("{coin} {}", self.rule),
+            None => self.rule.to_owned(),
+        }
+    }
+
     /// The excess in words.
     pub(crate) fn text(&self, guard: &Guard) -> String {
         let market = self.asset.map(|asset| guard.view.market(asset).map_or("a market", |market| &market.coin));

@@ -10,7 +10,7 @@ pub(crate) fn record_risk_change(step: &mut Step<'_>) {
     let (equity, open_positions) = (account.equity, account.positions.len());
     let journal_error = step.guard.journal_error.clone();
     let (state, details) = (step.guard.risk.state.name(), step.guard.risk.details.clone());
-    let discrepancies: Vec<String> = discrepancies::told(step.guard).map(|(text, _)| text).collect();
+    let discrepancies: Vec<String> = discrepancies::told(step.guard).map(|(_, text, _)| text).collect();
     let told = format!("{state} {open_positions} {journal_error:?} {discrepancies:?}");
     if step.guard.last_risk.as_ref() == Some(&told) {
         return;

@@ -79,6 +79,13 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
     let at = step.guard.moment(step.now_ms);
     let Guard { sent, view, .. } = &mut *step.guard;
     sent.on_result(ended.key, &planned.action, result, view, at);
+    if let SendResult::Answered(reply, _) = result {
+        for (slot, order) in planned.action.orders().enumerate() {
+            if let Status::Resting(oid) | Status::Filled(_, oid, _) = reply.status(slot) {
+                step.guard.book.sent.note_oid(oid, seq, order.cloid);
+            }
+        }
+    }
     if matches!(result, SendResult::NotSent(..)) {
         step.guard.allowance.on_not_sent(planned.requests());
     }

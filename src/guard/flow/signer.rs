@@ -39,7 +39,7 @@ pub(crate) fn unknown_signer_text(guard: &Guard) -> Option<(String, u64)> {
     let text = format!(
         "the venue does not take {wallet} as an API wallet for {account} ({answer}), so nothing can be sent: no \
          position is covered or closed by this guard; approve that wallet at the venue as {owner}, or give the guard \
-         the key of one that is, with `svc-guard key replace --key-stdin` and a restart"
+         the key of one that is with `svc-guard key replace --key-stdin < FILE`, and restart"
     );
     Some((text, *since_ms))
 }

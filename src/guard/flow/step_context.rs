@@ -3,6 +3,7 @@
 use crate::guard::effects::{Effects, Record};
 use crate::guard::state::guard::Guard;
 use crate::record::event::{Event, Kind};
+use crate::record::events::Trouble;
 
 /// What a flow works on.
 pub(crate) struct Step<'g> {
@@ -21,7 +22,11 @@ impl<'g> Step<'g> {
     pub(crate) fn record<'e>(&mut self, body: impl Into<Kind<'e>>) -> u64 {
         let guard = &mut *self.guard;
         guard.seq = guard.seq.saturating_add(1);
-        let event = Event { seq: guard.seq, at_ms: self.now_ms, kind: body.into() };
+        let kind = match body.into() {
+            Kind::Error(Trouble { text }) => Kind::Error(Trouble { text: guard.config.typed(&text).into() }),
+            kind => kind,
+        };
+        let event = Event { seq: guard.seq, at_ms: self.now_ms, kind };
         let text = event.to_line();
         guard.last_event = Some(text.clone());
         let (kind, keys) = (event.kind.name(), event.kind.keys());

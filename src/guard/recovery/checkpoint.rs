@@ -2,7 +2,7 @@
 
 use crate::base::address::Cloid;
 use crate::guard::code::Code;
-use crate::guard::recovery::open_intents;
+use crate::guard::recovery::{book, open_intents};
 use crate::guard::reply::Verdict;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::throttle::EntryNote;
@@ -38,15 +38,17 @@ impl Guard {
                 .filter(|(_, line)| !line.covered_parts().is_empty())
                 .map(|(asset, line)| line.record(asset))
                 .collect(),
+            book: self.book.record(now_ms),
             ..Checkpoint::default()
         };
-        RiskRecord::Checkpoint(checkpoint).to_line()
+        RiskRecord::Checkpoint(Box::new(checkpoint)).to_line()
     }
 
     /// Takes in the last checkpoint, before the events that follow it.
     pub fn restore_checkpoint(&mut self, checkpoint: Checkpoint) {
         checkpoint.own_nonce.into_iter().for_each(|nonce| self.own_nonces.remember(nonce));
         self.open_intents.restore_checkpointed(checkpoint.open);
+        book::restore_checkpoint(self, checkpoint.book, checkpoint.seq, checkpoint.at_ms);
         for (client, nonces) in checkpoint.client_nonces {
             let window = self.windows.entry(client).or_default();
             nonces.into_iter().for_each(|nonce| window.remember(nonce));
@@ -69,6 +71,7 @@ impl Guard {
         if let Kind::Decision(decision) = &event.kind {
             self.restore_decision(decision, event.at_ms);
         }
+        book::restore(self, &event);
         self.open_intents.restore(event);
     }
 

@@ -3,6 +3,7 @@
 use crate::base::amount::to_wire;
 use crate::guard::alert_code::AlertCode;
 use crate::guard::flow::over_limit;
+use crate::guard::report::problems;
 use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
 use crate::guard::state::guard::Guard;
 use crate::record::status::Alert;
@@ -14,12 +15,50 @@ const EXPIRY_NOTICE_MS: u64 = 7 * 86_400_000;
 /// what is kept for exits is left.
 const ALLOWANCE_NEAR: u64 = 2 * KEPT;
 
+/// What the book asks for and does not get, with since when. Where the disk takes nothing that is told, not this.
+fn book_behind(guard: &Guard) -> impl Iterator<Item = (&'static str, u64)> {
+    let (book, now_ms) = (&guard.book, guard.clock.earliest_ms());
+    let is_well = guard.journal_error.is_none() && !guard.is_disk_full;
+    let reads = [("fills", &book.fill_reads), ("payments of funding", &book.funding_reads)];
+    let behind = reads.map(|(what, reads)| reads.behind_since_ms(now_ms).filter(|_| is_well).map(|ms| (what, ms)));
+    behind.into_iter().flatten()
+}
+
 /// What a person should look at although the service is well.
 pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     let mut alerts = Vec::new();
-    let mut alert = |code: AlertCode, text: String, since_ms: Option<u64>| {
-        alerts.push(Alert { code: code.as_str().into(), text, since_ms });
+    let mut named = |code: AlertCode, about: Option<String>, text: String, since_ms: Option<u64>| {
+        alerts.push(Alert { code: code.as_str().into(), about, text, since_ms });
     };
+    if let Some((excesses, since_ms)) = over_limit::confirmed(guard) {
+        for excess in excesses {
+            let text = format!("{}; entries that rest are cancelled until it fits, positions stay", excess.text(guard));
+            named(AlertCode::OverLimit, Some(excess.about(guard)), text, since_ms);
+        }
+    }
+    for (text, at_ms) in &guard.risk.oddities {
+        // What moved is in its first words.
+        let about = text.split("; ").next().map(str::to_owned);
+        named(AlertCode::LedgerOdd, about, text.clone(), Some(*at_ms));
+    }
+    for (text, at_ms) in guard.book.told(guard.clock.latest_ms()) {
+        named(AlertCode::BookDiffers, None, text.clone(), Some(*at_ms));
+    }
+    for (what, since_ms) in book_behind(guard) {
+        let text =
+            format!("{what} could not all be read since {since_ms} (UTC ms): the book lacks some until they are");
+        named(AlertCode::BookDiffers, Some(what.to_owned()), text, Some(since_ms));
+    }
+    for coin in guard.view.account.iter().flat_map(|account| account.unknown.keys()) {
+        let text = format!("the position in {coin} is in no market that is known here");
+        named(AlertCode::PositionUnknown, Some(coin.clone()), text, None);
+    }
+    for (asset, size) in guard.watch.dust() {
+        let coin = guard.view.coin(asset);
+        let text = format!("the position of {} {coin} is too small to be closed", to_wire(size));
+        named(AlertCode::Dust, Some(coin), text, None);
+    }
+    let mut alert = |code: AlertCode, text: String, since_ms: Option<u64>| named(code, None, text, since_ms);
     let figures = guard.known_equity().and_then(|equity| guard.risk.figures(equity, &guard.config));
     let near = figures.iter().flat_map(|figures| {
         [
@@ -33,28 +72,12 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
             alert(code, format!("{what} {loss:.2} {how} its limit {limit:.2}"), since_ms);
         }
     }
-    if let Some((excesses, since_ms)) = over_limit::confirmed(guard) {
-        for excess in excesses {
-            let text = format!("{}; entries that rest are cancelled until it fits, positions stay", excess.text(guard));
-            alert(AlertCode::OverLimit, text, since_ms);
-        }
-    }
     // Fewer than the guard needs itself are ill health, and told of there.
     if let Some(left) = guard.allowance.left().filter(|left| (KEPT_FOR_GUARD..ALLOWANCE_NEAR).contains(left)) {
         let text = format!(
             "the venue takes {left} more requests from this account; under {KEPT} only what reduces a position now passes"
         );
         alert(AlertCode::VenueBudget, text, None);
-    }
-    for (text, at_ms) in &guard.risk.oddities {
-        alert(AlertCode::LedgerOdd, text.clone(), Some(*at_ms));
-    }
-    for coin in guard.view.account.iter().flat_map(|account| account.unknown.keys()) {
-        alert(AlertCode::PositionUnknown, format!("the position in {coin} is in no market that is known here"), None);
-    }
-    for (asset, size) in guard.watch.dust() {
-        let coin = guard.view.coin(asset);
-        alert(AlertCode::Dust, format!("the position of {} {coin} is too small to be closed", to_wire(size)), None);
     }
     // An end by the venue's clock: this machine's may be off.
     let now_ms = guard.clock.best_ms();
@@ -64,9 +87,9 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
         let hours = until_ms.saturating_sub(now_ms) / 3_600_000;
         let text = format!(
             "the API wallet's approval ends in {hours} hours; approve a new one at the venue, give its key with `svc-guard \
-             key replace --key-stdin`, and restart"
+             key replace --key-stdin < FILE`, and restart"
         );
         alert(AlertCode::ApiWalletExpiring, text, Some(until_ms.saturating_sub(EXPIRY_NOTICE_MS)));
     }
-    alerts
+    problems::typed(guard, alerts)
 }

@@ -48,5 +48,5 @@ pub(crate) fn feed_down(guard: &Guard, now_ms: u64) -> Option<Alert> {
         }
         (None, None) => return None,
     };
-    Some(Alert { code: AlertCode::FeedDown.as_str().into(), text, since_ms: Some(since_ms) })
+    Some(Alert { code: AlertCode::FeedDown.as_str().into(), about: None, text, since_ms: Some(since_ms) })
 }

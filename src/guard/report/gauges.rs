@@ -45,6 +45,10 @@ pub struct Gauges {
     pub order_owners: Vec<&'static str>,
     /// The code of each alert.
     pub alerts: Vec<String>,
+    /// What the book of money is off by, where it can be compared.
+    pub book_difference: Option<Decimal>,
+    /// How often it did not add up.
+    pub book_discrepancies: u64,
     /// Intents with actions still to send or to be answered.
     pub intents: usize,
     /// Actions without an answer.
@@ -103,6 +107,8 @@ impl Guard {
             if_away: if_away::if_away(self),
             order_owners: open_orders::order_owners(self),
             alerts: alerts.into_iter().map(|alert| alert.code.into_owned()).collect(),
+            book_difference: self.book.audit.difference,
+            book_discrepancies: self.book.audit.discrepancies,
             intents: self.intents.len(),
             in_doubt: self.doubts.len(),
         }

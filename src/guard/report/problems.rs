@@ -20,45 +20,22 @@ const BARE_NOTICE_MS: u64 = 5_000;
 
 pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     let mut alerts = Vec::new();
-    let mut alert = |code: AlertCode, text: String, since_ms: Option<u64>| {
-        alerts.push(Alert { code: code.as_str().into(), text, since_ms });
+    let mut named = |code: AlertCode, about: Option<String>, text: String, since_ms: Option<u64>| {
+        alerts.push(Alert { code: code.as_str().into(), about, text, since_ms });
     };
-    for (code, what, at_ms, limit_ms) in [
-        (
-            AlertCode::AccountStale,
-            "the account",
-            guard.view.account.as_ref().filter(|_| !guard.is_account_older()).map(|account| account.shown_ms()),
-            guard.account_max_age_ms(),
-        ),
-        (AlertCode::OrdersStale, "the open orders", guard.view.orders_known_ms(), guard.orders_max_age_ms()),
-        (AlertCode::PriceStale, "prices", guard.view.mids_ms, guard.prices_max_age_ms()),
-    ] {
-        match at_ms {
-            Some(at_ms) if now_ms.saturating_sub(at_ms) <= limit_ms => {}
-            Some(at_ms) => {
-                let is_read = matches!(code, AlertCode::AccountStale) && guard.is_account_held(now_ms);
-                let text = match is_read {
-                    true => format!("{what}: the venue's answers stand still, as of over {limit_ms} ms ago"),
-                    false => format!("{what}: last read over {limit_ms} ms ago"),
-                };
-                alert(code, text, Some(at_ms.saturating_add(limit_ms)));
-            }
-            None => alert(code, format!("{what}: not read yet"), None),
-        }
+    for (coin, text, since_ms) in uncovered(guard, now_ms) {
+        named(AlertCode::Uncovered, Some(coin), text, Some(since_ms));
     }
-    for (text, since_ms) in uncovered(guard, now_ms) {
-        alert(AlertCode::Uncovered, text, Some(since_ms));
+    for (about, text, since_ms) in discrepancies::told(guard) {
+        let text = format!("{text}; compare it with the venue's own page");
+        named(AlertCode::Discrepancy, about, text, Some(since_ms));
     }
-    if let Some((mode, since_ms)) = &guard.risk.unvalued {
-        let text = if guard.risk.is_mode_unread {
-            MODE_UNREAD.to_owned()
-        } else {
-            format!(
-                "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
-             the positions win and lose; set the mode back, or stop the service"
-            )
-        };
-        alert(AlertCode::AccountMode, text, Some(*since_ms));
+    let mut alert = |code: AlertCode, text: String, since_ms: Option<u64>| named(code, None, text, since_ms);
+    for (code, text, since_ms) in stale(guard, now_ms) {
+        alert(code, text, since_ms);
+    }
+    if let Some((text, since_ms)) = unvalued(guard) {
+        alert(AlertCode::AccountMode, text, Some(since_ms));
     }
     if let Some((off_ms, since_ms)) = guard.clock.off_by() {
         let where_to = if off_ms > 0 { "ahead of" } else { "behind" };
@@ -66,11 +43,10 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
         let text = format!("this machine's clock is {by_ms} ms {where_to} the venue's; set it right, by NTP");
         alert(AlertCode::ClockOff, text, Some(since_ms));
     }
-    for (text, since_ms) in discrepancies::told(guard) {
-        alert(AlertCode::Discrepancy, format!("{text}; compare it with the venue's own page"), Some(since_ms));
-    }
     if guard.unsettled.len() > 0 {
-        let text = format!("{} actions whose outcome could not be settled; look at the account", guard.unsettled.len());
+        let count = guard.unsettled.len();
+        let actions = if count == 1 { "action" } else { "actions" };
+        let text = format!("{count} {actions} whose outcome could not be settled; look at the account");
         alert(AlertCode::Unsettled, text, None);
     }
     if let Some((text, since_ms)) = signer::unknown_signer_text(guard) {
@@ -86,7 +62,35 @@ pub(crate) fn problems(guard: &Guard, now_ms: u64) -> Vec<Alert> {
     alerts.extend(feed::feed_down(guard, now_ms).into_iter().chain(not_flat(guard, now_ms)));
     alerts.extend(allowance_unread(guard).or_else(|| allowance_low(guard)));
     alerts.extend(twaps_unread(guard, now_ms));
+    typed(guard, alerts)
+}
+
+/// The same alerts with their commands for this home.
+pub(crate) fn typed(guard: &Guard, mut alerts: Vec<Alert>) -> Vec<Alert> {
+    alerts.iter_mut().for_each(|alert| alert.text = guard.config.typed(&alert.text));
     alerts
+}
+
+/// What was read too long ago to open anything by, or never.
+fn stale(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (AlertCode, String, Option<u64>)> {
+    let account = guard.view.account.as_ref().filter(|_| !guard.is_account_older());
+    let reads = [
+        (AlertCode::AccountStale, "the account", account.map(|account| account.shown_ms()), guard.account_max_age_ms()),
+        (AlertCode::OrdersStale, "the open orders", guard.view.orders_known_ms(), guard.orders_max_age_ms()),
+        (AlertCode::PriceStale, "prices", guard.view.mids_ms, guard.prices_max_age_ms()),
+    ];
+    reads.into_iter().filter_map(move |(code, what, at_ms, limit_ms)| {
+        let Some(at_ms) = at_ms else { return Some((code, format!("{what}: not read yet"), None)) };
+        if now_ms.saturating_sub(at_ms) <= limit_ms {
+            return None;
+        }
+        let text = if code == AlertCode::AccountStale && guard.is_account_held(now_ms) {
+            format!("{what}: the venue's answers stand still, as of over {limit_ms} ms ago")
+        } else {
+            format!("{what}: last read over {limit_ms} ms ago")
+        };
+        Some((code, text, Some(at_ms.saturating_add(limit_ms))))
+    })
 }
 
 /// The account is read, but not what it is worth.
@@ -105,22 +109,38 @@ fn equity_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
         "the account's equity: not read {when}; what is held has its cover, entries are vetoed, and halts go by what the \
          positions win and lose since {since}"
     );
-    Some(Alert { code: AlertCode::AccountStale.as_str().into(), text, since_ms })
+    let about = Some("equity".to_owned());
+    Some(Alert { code: AlertCode::AccountStale.as_str().into(), about, text, since_ms })
 }
 
 /// What is held is covered and can be closed, but what the account is worth is not known.
 const MODE_UNREAD: &str = "the account's mode could not be read since the start, and so its equity is not known: entries are \
      vetoed and no loss is measured; positions are covered, exits and the kill switch work";
 
+/// The account's mode is one whose equity cannot be valued, or is not known.
+fn unvalued(guard: &Guard) -> Option<(String, u64)> {
+    let (mode, since_ms) = guard.risk.unvalued.as_ref()?;
+    let text = if guard.risk.is_mode_unread {
+        MODE_UNREAD.to_owned()
+    } else {
+        format!(
+            "the account's mode is {mode}, whose equity cannot be valued surely: entries are vetoed, and halts go by what \
+             the positions win and lose; set the mode back, or stop the service"
+        )
+    };
+    Some((text, *since_ms))
+}
+
 /// Positions that have been bare for a while.
-fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, u64)> {
+fn uncovered(guard: &Guard, now_ms: u64) -> impl Iterator<Item = (String, String, u64)> {
     let bare = guard.watch.bare_ms.iter().filter(move |(_, since_ms)| {
         guard.config.mode != Mode::Paper && now_ms.saturating_sub(**since_ms) > BARE_NOTICE_MS
     });
     bare.map(|(asset, since_ms)| {
         let coin = guard.view.market(*asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
         let bare = to_wire(bare_size(guard, *asset));
-        (format!("{bare} of the position in {coin} has no stop"), *since_ms)
+        let text = format!("{bare} of the position in {coin} has no stop");
+        (coin, text, *since_ms)
     })
 }
 
@@ -129,8 +149,13 @@ fn role_unread(guard: &Guard) -> Option<Alert> {
     let is_unread = guard.config.mode != Mode::Paper && guard.acts_for.is_none();
     let text = "the venue has not said yet whose API wallet signs, and the config does not either (api_wallet_owner): nothing \
                 is sent, no exit, no stop and no close; close at the venue's own page if it lasts, and have `svc-guard key \
-                check` record it once the venue answers";
-    is_unread.then(|| Alert { code: AlertCode::RoleUnread.as_str().into(), text: text.into(), since_ms: None })
+                check --key-stdin < FILE` record it once the venue answers";
+    is_unread.then(|| Alert {
+        code: AlertCode::RoleUnread.as_str().into(),
+        about: None,
+        text: text.into(),
+        since_ms: None,
+    })
 }
 
 /// The venue's list of markets is another one.
@@ -140,7 +165,7 @@ fn markets_changed(guard: &Guard) -> Option<Alert> {
         "the venue's list of markets is not the one that is known ({how}): entries are vetoed, and stops and closes go by the \
          known one; compare both, and restart the guard to take the venue's"
     );
-    Some(Alert { code: AlertCode::MarketsChanged.as_str().into(), text, since_ms: Some(*since_ms) })
+    Some(Alert { code: AlertCode::MarketsChanged.as_str().into(), about: None, text, since_ms: Some(*since_ms) })
 }
 
 /// How much may be sent was not read since the start, and so nothing is opened.
@@ -149,7 +174,12 @@ fn allowance_unread(guard: &Guard) -> Option<Alert> {
     let is_unread = is_sent && guard.allowance.left().is_none();
     let text = "how many requests the venue takes from this account was not read since the start: only what reduces a \
                 position now passes until it is";
-    is_unread.then(|| Alert { code: AlertCode::VenueBudget.as_str().into(), text: text.into(), since_ms: None })
+    is_unread.then(|| Alert {
+        code: AlertCode::VenueBudget.as_str().into(),
+        about: None,
+        text: text.into(),
+        since_ms: None,
+    })
 }
 
 /// Fewer requests are left than are kept for the guard: a stop or a close may find no room.
@@ -164,7 +194,7 @@ fn allowance_low(guard: &Guard) -> Option<Alert> {
              and closes; trading volume earns more"
         ),
     };
-    Some(Alert { code: AlertCode::VenueBudget.as_str().into(), text, since_ms: None })
+    Some(Alert { code: AlertCode::VenueBudget.as_str().into(), about: None, text, since_ms: None })
 }
 
 /// Everything must be closed and is not.
@@ -176,10 +206,24 @@ fn not_flat(guard: &Guard, now_ms: u64) -> Option<Alert> {
     let left = match held {
         None => "the account was not read yet".to_owned(),
         Some(0) if orders == 0 && twaps == 0 => return None,
-        Some(held) => format!("{held} positions, {orders} orders and {twaps} TWAP orders are left"),
+        Some(held) => {
+            let many = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+            let is_one = held.saturating_add(orders).saturating_add(twaps) == 1;
+            let verb = if is_one { "is" } else { "are" };
+            let (held, orders) = (many(held, "position"), many(orders, "order"));
+            match guard.watch.flatten.twaps.known() {
+                Some(_) => format!("{held}, {orders} and {} {verb} left", many(twaps, "TWAP order")),
+                None => format!("{held} and {orders} {verb} left, and of TWAP orders nobody can say"),
+            }
+        }
     };
     let text = format!("everything must be closed and is not: {left}; close it at the venue's own page if it lasts");
-    (now_ms > since_ms).then(|| Alert { code: AlertCode::NotFlat.as_str().into(), text, since_ms: Some(since_ms) })
+    (now_ms > since_ms).then(|| Alert {
+        code: AlertCode::NotFlat.as_str().into(),
+        about: None,
+        text,
+        since_ms: Some(since_ms),
+    })
 }
 
 /// Nobody can say whether a TWAP order trades on while everything must be closed.
@@ -189,6 +233,7 @@ fn twaps_unread(guard: &Guard, now_ms: u64) -> Option<Alert> {
     let text = "TWAP orders cannot be read while everything must be closed; end them at the venue's own page";
     (now_ms > since_ms).then(|| Alert {
         code: AlertCode::TwapsUnread.as_str().into(),
+        about: None,
         text: text.into(),
         since_ms: Some(since_ms),
     })

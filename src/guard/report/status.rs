@@ -1,6 +1,6 @@
 //! The status: what the guard knows, for people and programs.
 
-use crate::guard::report::{alerts, feed, gauges, headroom, if_away, open_entries, open_orders, problems};
+use crate::guard::report::{alerts, closing, feed, gauges, headroom, if_away, open_entries, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
@@ -35,6 +35,7 @@ impl Guard {
             open_orders: open_orders::open_orders(self),
             unattended: open_entries::unattended(self),
             if_away: if_away::if_away(self).filter(|left| *left != IfAway::default()),
+            closing: closing::closing(self, now_ms),
             alerts,
             venue: VenueStatus {
                 url: config.venue_url.clone(),

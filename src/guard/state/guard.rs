@@ -5,6 +5,7 @@ use crate::guard::alert_code::AlertCode;
 use crate::guard::config::Config;
 use crate::guard::input::Request;
 use crate::guard::state::allowance::Allowance;
+use crate::guard::state::book::Book;
 use crate::guard::state::client_cloids::ClientCloids;
 use crate::guard::state::cover_lines::CoverLines;
 use crate::guard::state::entry_leg::EntryLeg;
@@ -85,6 +86,7 @@ pub struct Guard {
     /// The journal's queue is full: the room that is left is for exits.
     pub(in crate::guard) is_behind: bool,
     pub(in crate::guard) allowance: Allowance,
+    pub(in crate::guard) book: Book,
     /// Who placed each order that rests, by its client order id.
     pub(in crate::guard) order_owners: BTreeMap<Cloid, Address>,
     pub(in crate::guard) api_wallet_valid_until_ms: Option<u64>,
@@ -169,6 +171,7 @@ impl Guard {
             concerns: BTreeMap::new(),
             is_behind: false,
             allowance: Allowance::default(),
+            book: Book::default(),
             order_owners: BTreeMap::new(),
             api_wallet_valid_until_ms: None,
             started_ms: None,

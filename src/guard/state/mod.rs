@@ -3,6 +3,7 @@
 //! Everything above (judge, flow, recovery, report) reads and changes these; none of them may be used here.
 
 pub(crate) mod allowance;
+pub(crate) mod book;
 pub(crate) mod by_fill;
 pub(crate) mod client_cloids;
 pub(crate) mod cover;

@@ -18,6 +18,8 @@ pub(crate) struct TwapWatch {
     is_urgent: bool,
     /// How many ran at the last read that was answered.
     running: Option<usize>,
+    /// How many ran then in markets where no position can be closed.
+    elsewhere: usize,
     /// Since when nobody can say whether one runs.
     unread_ms: Option<u64>,
     /// The failure was told of.
@@ -47,9 +49,10 @@ impl TwapWatch {
         self.is_urgent = true;
     }
 
-    /// Takes in how many run.
-    pub(crate) fn on_read(&mut self, running: usize) {
-        (self.running, self.unread_ms, self.is_told) = (Some(running), None, false);
+    /// Takes in how many run, and how many elsewhere.
+    pub(crate) fn on_read(&mut self, running: usize, elsewhere: usize) {
+        (self.running, self.elsewhere) = (Some(running), elsewhere);
+        (self.unread_ms, self.is_told) = (None, false);
     }
 
     /// Takes in that they could not be read. Returns whether that is news.
@@ -66,6 +69,11 @@ impl TwapWatch {
     /// How many ran at the last answer.
     pub(crate) fn running(&self) -> usize {
         self.running.unwrap_or_default()
+    }
+
+    /// How many run, wherever; `None` where nobody can say.
+    pub(crate) fn known(&self) -> Option<usize> {
+        self.running.filter(|_| self.unread_ms.is_none()).map(|running| running.saturating_add(self.elsewhere))
     }
 
     /// Since when nobody can say whether one runs.

@@ -69,7 +69,9 @@ fn whose_wallet_signs() {
     desk.read();
     assert!(stands(&desk, "role_unread"));
     let told = "whose API wallet signs";
-    assert!(desk.guard.problems(desk.now).iter().any(|problem| problem.contains(told)));
+    let command = "`svc-guard --home /home/owner key check --key-stdin < FILE`";
+    let problems = desk.guard.problems(desk.now);
+    assert!(problems.iter().any(|problem| problem.contains(told) && problem.contains(command)), "{problems:?}");
     desk.step(Input::ActsFor(None));
     assert!(!stands(&desk, "role_unread"));
     assert!(!stands(&Desk::paper(), "role_unread"), "nothing is sent there");

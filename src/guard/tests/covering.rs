@@ -133,7 +133,7 @@ fn read(world: &mut World) {
 }
 
 proptest! {
-    #![proptest_config(cases(14_000))]
+    #![proptest_config(cases(6_000))]
 
     #[test]
     fn nothing_that_is_cancelled_or_moved_bares_a_position(

@@ -394,6 +394,6 @@ impl Guard {
         let Some(RiskRecord::Checkpoint(checkpoint)) = RiskRecord::parse(&record.to_string()) else {
             panic!("{record}")
         };
-        self.restore_checkpoint(checkpoint);
+        self.restore_checkpoint(*checkpoint);
     }
 }

@@ -72,5 +72,7 @@ fn an_answer_that_comes_late_settles_it() {
 
 fn is_unsettled(desk: &Desk) -> bool {
     let status = desk.guard.status_json(desk.now, (0, 0));
-    status["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "unsettled")
+    let found = status["alerts"].as_array().unwrap().iter().find(|alert| alert["code"] == "unsettled");
+    // One each time here.
+    found.inspect(|alert| assert!(alert["text"].as_str().unwrap().starts_with("1 action whose"), "{alert}")).is_some()
 }

@@ -122,7 +122,11 @@ fn stopped_begins_at_the_drawdown_and_outlives_the_day() {
             desk.read_orders(desk.now);
             desk.now += DAY_MS;
             desk.read();
-            desk.order(buy(ETH, "2000", "0.1")).vetoed("stopped").says(&["1800", "15%", "journal-resume"]);
+            desk.order(buy(ETH, "2000", "0.1")).vetoed("stopped").says(&[
+                "1800",
+                "15%",
+                "`svc-guard --home /home/owner journal-resume --mode testnet --note TEXT`",
+            ]);
         }
     }
 }

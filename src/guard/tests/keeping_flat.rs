@@ -94,7 +94,7 @@ fn a_position_in_a_market_that_nobody_knows_is_not_flat() {
     pass(&mut desk, 1);
     assert!(!is_flat(&desk.guard));
     pass(&mut desk, 10_001);
-    assert!(desk.guard.problems(desk.now).iter().any(|text| text.contains("1 positions")), "told of");
+    assert!(desk.guard.problems(desk.now).iter().any(|text| text.contains("1 position, ")), "told of");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn not_flat_is_told_of_after_ten_seconds_and_until_it_is() {
     assert!(!alerts(&desk).contains(&"not_flat".to_owned()));
     desk.now += 1;
     assert!(alerts(&desk).contains(&"not_flat".to_owned()));
-    assert!(desk.guard.problems(desk.now).iter().any(|text| text.contains("1 positions")), "ill health");
+    assert!(desk.guard.problems(desk.now).iter().any(|text| text.contains("1 position, ")), "ill health");
     desk.positions.clear();
     desk.orders.clear();
     for _ in 0..4 {
@@ -304,4 +304,48 @@ fn a_coin_that_no_market_has_calls_for_the_markets() {
     assert_eq!(asked, (1..=15).map(|time| time * 4).collect::<Vec<_>>());
     let universe = desk.guard.view.universe.clone();
     assert!(reads(&desk.step(Input::Universe(universe))).contains(&&Read::AccountNow));
+}
+
+/// What the status says of closing everything.
+fn closing(desk: &Desk) -> Value {
+    desk.guard.status_json(desk.now, (1_200, 0))["closing"].clone()
+}
+
+#[test]
+fn flat_is_said_when_all_that_can_be_left_was_read_since_and_is_not() {
+    let mut desk = Desk::live();
+    assert_eq!(closing(&desk), Value::Null, "nothing has to be closed");
+    desk.orders = vec![open_stop("ETH", "A", "1970", "1000", 1)];
+    desk.hold("ETH", dec!(1));
+    desk.read_orders(desk.now);
+    desk.step(kill());
+    assert_eq!((&closing(&desk)["flat"], &closing(&desk)["twaps"]), (&json!(false), &Value::Null));
+    come_to_rest(&mut desk);
+    assert_eq!(closing(&desk)["flat"], json!(false), "no TWAP order was read");
+    desk.step(Input::Twaps(Err("HTTP 500".into())));
+    come_to_rest(&mut desk);
+    assert_eq!((&closing(&desk)["flat"], &closing(&desk)["twaps"]), (&json!(false), &Value::Null));
+    desk.step(Input::Twaps(Ok(vec![("ETH".into(), 7), ("@107".into(), 8)])));
+    come_to_rest(&mut desk);
+    assert_eq!((&closing(&desk)["flat"], &closing(&desk)["twaps"]), (&json!(false), &json!(2)));
+    desk.step(Input::Twaps(Ok(vec![("@107".into(), 8)])));
+    come_to_rest(&mut desk);
+    assert_eq!((&closing(&desk)["flat"], &closing(&desk)["twaps"]), (&json!(false), &json!(1)), "it trades elsewhere");
+    desk.step(Input::Twaps(Ok(Vec::new())));
+    come_to_rest(&mut desk);
+    assert_eq!(closing(&desk), json!({"flat": true, "checked_ms": desk.now, "twaps": 0}));
+    // What was read long ago says nothing of now, and what comes back is no end.
+    desk.now += 60_000;
+    assert_eq!(closing(&desk)["flat"], json!(false), "{}", closing(&desk));
+    pass(&mut desk, 1);
+    assert_eq!(closing(&desk)["flat"], json!(true));
+    desk.hold("BTC", dec!(0.001));
+    assert_eq!(closing(&desk)["flat"], json!(false));
+}
+
+#[test]
+fn paper_closes_nothing_and_so_is_never_said_to_be_flat() {
+    let mut desk = Desk::paper();
+    desk.step(kill());
+    assert_eq!(closing(&desk), Value::Null);
 }

@@ -8,6 +8,7 @@ mod fixture;
 mod adversary;
 mod alerts;
 mod behind_stops;
+mod book;
 mod builder;
 mod cancels;
 mod cheap;

@@ -150,7 +150,7 @@ fn check_exits(asked: &[Value], decided: &Decided) {
 }
 
 proptest! {
-    #![proptest_config(cases(14_000))]
+    #![proptest_config(cases(7_000))]
 
     /// Half the equity in one market and four fifths in all, as notional.
     #[test]
@@ -299,7 +299,7 @@ fn any_reply() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(cases(20_000))]
+    #![proptest_config(cases(8_000))]
 
     #[test]
     fn nothing_that_can_be_read_panics(

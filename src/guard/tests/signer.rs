@@ -46,7 +46,8 @@ fn a_refused_signer_is_told_of_once_with_the_way_out_until_something_is_taken() 
         let effects = desk.answer(protect["seq"].as_u64().unwrap(), 0, refused(text));
         let told = errors(&effects);
         assert_eq!(told.len(), 1, "{told:?}");
-        for part in [text, "0xa9a9", &ACCOUNT.to_string(), "approve", "key replace --key-stdin"] {
+        let command = "`svc-guard --home /home/owner key replace --key-stdin < FILE`";
+        for part in [text, "0xa9a9", &ACCOUNT.to_string(), "approve", command] {
             assert!(told[0].contains(part), "{part} is not in {told:?}");
         }
         let shown = alert(&desk).unwrap();

@@ -9,6 +9,7 @@ mod leverage;
 mod markets;
 mod modify;
 mod place;
+mod report;
 mod rules;
 mod status_tools;
 mod tool;
@@ -17,11 +18,13 @@ pub(super) use kill::KILL_NAME;
 pub(super) use tool::Tool;
 
 /// Every tool, in the order in which they are listed.
-pub(super) const TOOLS: [Tool; 13] = [
+pub(super) const TOOLS: [Tool; 15] = [
     status_tools::STATUS,
     rules::RULES,
     history::DECISIONS,
     history::EVENTS,
+    report::REPORT,
+    report::FILLS,
     status_tools::POSITIONS,
     status_tools::ORDERS,
     markets::MARKETS,

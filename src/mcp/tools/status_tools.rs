@@ -11,7 +11,7 @@ use crate::mcp::context::Context;
 use crate::mcp::outcome::Outcome;
 use crate::mcp::{records, sanitize, schema};
 use crate::record::amounts;
-use crate::record::status::{Alert, RiskStatus, Status, VenueStatus};
+use crate::record::status::{Alert, Closing, RiskStatus, Status, VenueStatus};
 
 pub(super) const STATUS: Tool = Tool {
     name: "get_status",
@@ -59,6 +59,7 @@ fn status(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
         at_ms: known.at_ms,
         equity: known.equity,
         risk: &known.risk,
+        closing: known.closing,
         alerts: &known.alerts,
         venue: &known.venue,
     });
@@ -86,6 +87,7 @@ struct Members<'a> {
     #[serde(with = "amounts::or_null")]
     equity: Option<Decimal>,
     risk: &'a RiskStatus,
+    closing: Option<Closing>,
     alerts: &'a [Alert],
     venue: &'a VenueStatus,
 }

@@ -83,6 +83,11 @@ fn what_cannot_be_read_is_said_all_at_once() {
         "utc_offset = '2'\nsummary = '7'\n[[target]]\nname = 'a b'\nform = 'command'\nrun = ['x']\nquiet = 'night'\ncooldown = { kill = 'long' }",
     );
     assert_eq!(said.lines().count(), 5, "{said}");
+    for given in
+        ["\"+02:00\", not \"2\"", "\"07:00\", not \"7\"", "\"22:00-07:00\", not \"night\"", "\"1h\", not \"long\""]
+    {
+        assert!(said.contains(given), "{given} in {said}");
+    }
 }
 
 /// A config that could never tell what it says is refused, with all that is wrong with it.

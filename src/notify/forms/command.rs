@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
 use super::answer::Answer;
@@ -47,21 +48,28 @@ fn run_within(words: &[String], message: &Message, patience: Duration, is_closin
     }
 }
 
-/// How it ended; `None` where it had to be ended, with all that it started.
+/// How it ended; `None` where it had to be ended. What it started in its group is ended with it either way.
 fn ended(child: &mut Child, patience: Duration, is_closing: &AtomicBool) -> Option<ExitStatus> {
     let begun = Instant::now();
-    while begun.elapsed() < patience && !is_closing.load(Ordering::Relaxed) {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
+    let pid = i32::try_from(child.id()).ok().map(Pid::from_raw);
+    let mut has_ended = false;
+    while !has_ended && begun.elapsed() < patience && !is_closing.load(Ordering::Relaxed) {
+        has_ended = pid.is_none_or(has_exited);
+        if !has_ended {
+            std::thread::sleep(PAUSE);
         }
-        std::thread::sleep(PAUSE);
     }
-    if let Ok(group) = i32::try_from(child.id()) {
-        _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-    }
+    // It was not waited for yet, so its number is still that of its group and of no other.
+    _ = pid.map(|group| killpg(group, Signal::SIGKILL));
     _ = child.kill();
-    _ = child.wait();
-    None
+    let status = child.wait().ok();
+    status.filter(|_| has_ended)
+}
+
+/// Whether it has exited; whoever waits for it still can.
+fn has_exited(pid: Pid) -> bool {
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    !matches!(waitid(Id::Pid(pid), flags), Ok(WaitStatus::StillAlive))
 }
 
 #[cfg(test)]
@@ -101,5 +109,28 @@ mod tests {
     fn one_that_hangs_is_ended_with_what_it_started() {
         let hangs = said(&["/bin/sh", "-c", "sleep 1000 & wait"], Duration::from_millis(200));
         assert!(matches!(hangs, Answer::Later(why, None) if why.contains("was ended")));
+    }
+
+    /// Whether a process runs; one that has ended and that nobody has waited for yet does not.
+    fn runs(pid: &str) -> bool {
+        let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        state.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+    }
+
+    #[test]
+    fn one_that_ends_leaves_nothing_of_its_group_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        for (end, name) in [("exit 0", "well"), ("exit 3", "ill")] {
+            let file = folder.path().join(name);
+            let script = format!("sleep 1000 & echo $! > {}; {end}", file.display());
+            let answer = said(&["/bin/sh", "-c", &script], Duration::from_secs(30));
+            assert_eq!(answer == Answer::Taken, end == "exit 0", "{answer:?}");
+            let left = std::fs::read_to_string(&file).unwrap();
+            let begun = Instant::now();
+            while runs(left.trim()) && begun.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(PAUSE);
+            }
+            assert!(!runs(left.trim()), "{end}: {left}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::answer::Answer;
+use crate::base::clock::now_ms;
 use crate::base::text::visible;
 use crate::notify::url::private_url;
 
@@ -16,6 +17,9 @@ const WHOLE: Duration = Duration::from_secs(20);
 const MAX_ANSWER: u64 = 4096;
 /// Most characters of a target's words that are repeated.
 const MAX_WORDS: usize = 200;
+/// The system's word for a name that it finds no address for: it gives that no kind of its own.
+const LOOK_UP: &str = "lookup address";
+const NO_ADDRESS: &str = "has no known address: its name cannot be looked up";
 /// Longest pause that a target may ask for.
 const MAX_PAUSE_MS: u64 = 3_600_000;
 
@@ -89,8 +93,9 @@ impl Way {
 pub(in crate::notify) fn failure(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(_) => "did not answer in time".to_owned(),
+        ureq::Error::Io(error) if error.to_string().contains(LOOK_UP) => NO_ADDRESS.to_owned(),
         ureq::Error::Io(error) => format!("could not be reached: {}", error.kind()),
-        ureq::Error::HostNotFound => "has no known address".to_owned(),
+        ureq::Error::HostNotFound => NO_ADDRESS.to_owned(),
         ureq::Error::ConnectionFailed => "could not be reached".to_owned(),
         ureq::Error::Rustls(error) => {
             format!("has no TLS that can be trusted: {}", visible(&error.to_string(), MAX_WORDS))
@@ -104,7 +109,7 @@ fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str) -> Answer {
     if (200..300).contains(&status) {
         return Answer::Taken;
     }
-    let header = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let header = answer.headers().get("retry-after").and_then(|value| waited_ms(value.to_str().ok()?, now_ms()));
     let mut body = Vec::new();
     _ = answer.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut body);
     let words = visible(&String::from_utf8_lossy(&body), MAX_WORDS);
@@ -112,12 +117,21 @@ fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str) -> Answer {
         300..400 => format!("{origin} sends elsewhere (HTTP {status}), which is not followed: name the place itself"),
         _ => format!("{origin} answered HTTP {status}: {words}"),
     };
-    let pause_ms = header.map(|seconds| seconds.saturating_mul(1_000)).or_else(|| asked_ms(&body));
+    let pause_ms = header.or_else(|| asked_ms(&body));
     match status {
         // The message itself, and no state of the target's: what is wrong with its token can be mended.
         400 | 413 | 422 => Answer::Refused(why),
         _ => Answer::Later(why, pause_ms.map(|ms| ms.min(MAX_PAUSE_MS))),
     }
+}
+
+/// The pause that a header asks for (RFC 9110): in seconds, or until a time.
+fn waited_ms(text: &str, now_ms: u64) -> Option<u64> {
+    if let Ok(seconds) = text.trim().parse::<u64>() {
+        return Some(seconds.saturating_mul(1_000));
+    }
+    let until = httpdate::parse_http_date(text.trim()).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(u64::try_from(until.as_millis()).ok()?.saturating_sub(now_ms))
 }
 
 /// The pause that a body asks for: Discord's `retry_after`, and Telegram's below `parameters`, in seconds.
@@ -138,5 +152,24 @@ mod tests {
         assert_eq!(asked_ms(br#"{"ok":false,"error_code":429,"parameters":{"retry_after":7}}"#), Some(7_000));
         assert_eq!(asked_ms(b"busy"), None);
         assert_eq!(asked_ms(br#"{"retry_after":"x"}"#), None);
+    }
+
+    #[test]
+    fn the_pause_of_a_header_is_in_seconds_or_until_a_time() {
+        let now = 784_111_777_000;
+        assert_eq!(waited_ms("30", now), Some(30_000));
+        assert_eq!(waited_ms("Sun, 06 Nov 1994 08:49:50 GMT", now), Some(13_000));
+        assert_eq!(waited_ms("Sun, 06 Nov 1994 08:40:00 GMT", now), Some(0), "it is over");
+        assert_eq!(waited_ms("-5", now), None);
+        assert_eq!(waited_ms("soon", now), None);
+    }
+
+    #[test]
+    fn a_name_that_has_no_address_is_said_to_have_none() {
+        let way = Way::to("https://no-such-host.invalid/x");
+        let Answer::Later(why, None) = way.send(&Post::json("https://no-such-host.invalid/x", Value::Null)) else {
+            panic!("nobody can have taken it")
+        };
+        assert_eq!(why, "https://no-such-host.invalid has no known address: its name cannot be looked up");
     }
 }

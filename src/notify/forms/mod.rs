@@ -49,7 +49,12 @@ impl Teller {
                 let token = token.unwrap_or_default();
                 http(&url.clone(), Box::new(move |message| telegram::post(message, &url, &token, &chat)))
             }
-            Form::Smtp => Self::Smtp(smtp::Mail::of(target, secrets.optional(target.password.as_ref())?)?),
+            Form::Smtp => {
+                let password = secrets.optional(target.password.as_ref())?;
+                let account = target.user.as_deref().zip(password.as_deref());
+                smtp::as_sent(account).for_each(|text| secrets.remember(text));
+                Self::Smtp(smtp::Mail::of(target, password)?)
+            }
             Form::Command => Self::Command(target.run.clone()),
         })
     }

@@ -65,6 +65,12 @@ pub(in crate::notify) fn check(target: &Target) -> Vec<String> {
     problems
 }
 
+/// User and password as they go to the server (RFC 4616, AUTH LOGIN).
+pub(super) fn as_sent(account: Option<(&str, &str)>) -> impl Iterator<Item = String> {
+    let texts = account.map(|(user, password)| [user.to_owned(), password.to_owned(), format!("\0{user}\0{password}")]);
+    texts.into_iter().flatten().map(|text| STANDARD.encode(text))
+}
+
 fn is_loopback(host: &str) -> bool {
     let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
     host == "localhost" || ip.is_some_and(|ip| ip.is_loopback())

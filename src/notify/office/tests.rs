@@ -5,6 +5,8 @@ use crate::notify::config::Config;
 use crate::notify::desk::Pick;
 use crate::notify::notice::{Severity, Turn};
 
+mod numbers;
+
 const NOW: u64 = 1_800_000_000_000;
 const MINUTE: u64 = 60_000;
 const HOUR: u64 = 60 * MINUTE;

@@ -39,6 +39,13 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "Nothing, if it passes. If it lasts, look at the way to the venue, and at the account on its own page.",
     ),
     (
+        "book_differs",
+        Warning,
+        "The book of money is not whole",
+        "The guard goes on: nothing that it judges or covers goes by the book.",
+        "Compare it with the venue's own history of trades and transfers.",
+    ),
+    (
         "clock_off",
         Warning,
         "This machine's clock is off",
@@ -49,7 +56,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "daily_loss_near",
         Warning,
         "Daily loss over 60% of its limit",
-        "Nothing yet. At the limit everything is closed and the day ends.",
+        "At the limit everything is closed, and entries are refused until the UTC day ends.",
         "Decide whether the bot should go on.",
     ),
     (
@@ -70,7 +77,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "drawdown_near",
         Warning,
         "Drawdown over 60% of its limit",
-        "Nothing yet. At the limit everything is closed until a person resumes.",
+        "At the limit everything is closed, and entries are refused until a person resumes.",
         "Decide whether the bot should go on.",
     ),
     (
@@ -162,14 +169,14 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         Critical,
         "Nothing can be sent: the wallet's owner is not known",
         "No stop, no close and no exit goes out.",
-        "Close at the venue's own page if you must, and run `svc-guard key check`.",
+        "Close at the venue's own page if you must, and run `svc-guard key check --key-stdin < FILE`.",
     ),
     (
         "signer_unknown",
         Critical,
         "Venue refuses the API wallet",
         "Nothing can be sent: no stop, no close, no exit. Stops that rest at the venue stay.",
-        "Approve the API wallet at the venue, or install the right key. Close at the venue's own page if you must.",
+        "Approve the API wallet at the venue, or give its key with `svc-guard key replace --key-stdin < FILE`. Close at the venue's own page if you must.",
     ),
     (
         "twaps_unread",

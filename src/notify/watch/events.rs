@@ -37,7 +37,10 @@ impl Watch {
             Kind::Protect(protect) => self.protect(event.seq, protect, at_ms),
             Kind::Sent(sent) => self.sent(sent, at_ms),
             Kind::Error(trouble) => self.trouble(&trouble.text, at_ms),
+            Kind::Recovered(found) if found.outcome == "happened" => self.stop_taken(found.intent, found.index, at_ms),
             Kind::Intent(_) | Kind::Done(_) | Kind::Recovered(_) | Kind::Other(_) => {}
+            // The book is told of by the daily word, not fill by fill.
+            Kind::Fill(_) | Kind::Funding(_) | Kind::Transfer(_) | Kind::Balance(_) => {}
         }
     }
 
@@ -58,9 +61,13 @@ impl Watch {
 
     fn missed(&mut self, missing: u64, after: u64, at_ms: u64) {
         let events = if missing == 1 { "1 event".to_owned() } else { format!("{missing} events") };
-        let happened = format!(
-            "{events} after event {after} were gone from the guard's memory before they were read, and the journal could not be read."
-        );
+        let was = if missing == 1 { "was" } else { "were" };
+        let why = match self.not_in_journal.as_str() {
+            "" => "the journal could not be read".to_owned(),
+            why => shown(why),
+        };
+        let happened =
+            format!("{events} after event {after} {was} gone from the guard's memory before being read, and {why}.");
         let notice = Notice::once("notifier", "missed", Severity::Warning, "Events were missed");
         let todo = "Look at the guard's page or its journal for what happened then. The notifier reads the journal where it may: give it the folder with --journal.";
         self.tell(notice.words(happened, "What lasts is told all the same.", todo).at(at_ms));
@@ -109,50 +116,70 @@ impl Watch {
     }
 
     fn protect(&mut self, seq: u64, protect: &Protect<'_>, at_ms: u64) {
-        self.counts.stops = self.counts.stops.saturating_add(1);
         self.remember_own(seq, false);
         let coins = shown(&protect.coins.join(", "));
         let happened = format!("{coins}: the position had no stop that covers it in full.");
-        let did = match protect.sent {
-            true => format!("The guard places its own stop ({}).", count(protect.actions.len(), "action")),
-            false => "Paper mode: nothing is sent.".to_owned(),
-        };
-        let notice = match protect.problems.is_empty() {
-            true => Notice::once("protect", "stop_placed", Severity::Info, "Guard's own stop placed")
-                .words(happened, did, ""),
-            false => Notice::once("protect", "stop_not_possible", Severity::Warning, "A stop could not be placed")
-                .words(
+        let notice = match (protect.problems.is_empty(), protect.sent) {
+            // It is told when the venue took it.
+            (true, true) => return self.placing.begin(seq, &coins, protect.actions.len()),
+            (true, false) => Notice::once("protect", "stop_placed", Severity::Info, "Guard would place its own stop")
+                .words(happened, "Paper mode: nothing is sent.", ""),
+            (false, sent) => {
+                let did = match sent {
+                    true => format!("The guard sends what it can ({}).", count(protect.actions.len(), "action")),
+                    false => "Paper mode: nothing is sent.".to_owned(),
+                };
+                Notice::once("protect", "stop_not_possible", Severity::Warning, "A stop could not be placed").words(
                     format!("{happened} {}", problems(&protect.problems)),
                     did,
                     "Place a stop at the venue's own page, or close the position.",
-                ),
+                )
+            }
         };
         self.tell(notice.about(coins).at(at_ms));
     }
 
+    /// The venue took one of the guard's own stops, as its answer says or as it was found out without one.
+    fn stop_taken(&mut self, seq: u64, index: usize, at_ms: u64) {
+        let Some(coins) = self.placing.taken(seq, index) else { return };
+        self.counts.stops = self.counts.stops.saturating_add(1);
+        let happened = format!("{coins}: the position had no stop that covers it in full.");
+        let notice = Notice::once("protect", "stop_placed", Severity::Info, "Guard's own stop placed");
+        self.tell(
+            notice.words(happened, "The guard placed its own, and the venue took it.", "").about(coins).at(at_ms),
+        );
+    }
+
     /// The venue's answer to the guard's own stop or close; what it refuses a bot is the bot's affair.
     fn sent(&mut self, sent: &Sent<'_>, at_ms: u64) {
+        if sent.ok {
+            return self.stop_taken(sent.decision, sent.index, at_ms);
+        }
         let own = self.own.iter().find(|(seq, _)| *seq == sent.decision);
-        let Some((_, closes)) = own.filter(|_| !sent.ok).copied() else { return };
-        let happened = format!("The venue's answer: {}", shown(&sent.reply.to_string()));
-        let (code, title, todo) = match closes {
-            true => (
-                "close_refused",
-                "A close was not taken",
-                "Close it at the venue's own page if you hear that it is not flat.",
-            ),
+        let Some((_, closes)) = own.copied() else { return };
+        let reply = shown(&sent.reply.to_string());
+        let (happened, which) = match sent.is_answered() {
+            true => (format!("The venue's answer: {reply}"), "was not taken"),
+            // It may have been taken all the same, which is found out.
+            false => (format!("No answer came: {reply}"), "may not have been taken"),
+        };
+        if sent.is_answered() {
+            self.placing.refused(sent.decision);
+        }
+        let (code, what, todo) = match closes {
+            true => ("close_refused", "A close", "Close it at the venue's own page if you hear that it is not flat."),
             false => (
                 "stop_refused",
-                "A stop was not taken",
+                "A stop",
                 "Place a stop at the venue's own page if you hear that the position has none.",
             ),
         };
-        let notice = Notice::once("sent", code, Severity::Warning, title);
+        let notice = Notice::once("sent", code, Severity::Warning, format!("{what} {which}"));
         self.tell(notice.words(happened, "The guard tries again, and says if it lasts.", todo).at(at_ms));
     }
 
     fn trouble(&mut self, text: &str, at_ms: u64) {
-        let text = shown(text);
+        let text = self.guard.typed(&shown(text));
         // Numbers change from one time to the next of the same trouble.
         let about: String = text.chars().filter(|letter| !letter.is_numeric()).take(60).collect();
         let notice = Notice::once("error", "error", Severity::Warning, "Something went wrong");

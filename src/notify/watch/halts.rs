@@ -8,13 +8,6 @@ use crate::record::events::Flatten;
 use crate::record::risk_record::HaltDetails;
 use crate::record::status::Status;
 
-/// A read of the account counts as after a close when it is this much younger: open orders are read every five seconds at a
-/// full share, and what rests must be known to be gone too.
-const SETTLE_MS: u64 = 6_000;
-/// Alerts that say that what is held or rests is not known.
-const UNSURE: &[&str] =
-    &["not_flat", "twaps_unread", "orders_stale", "account_stale", "position_unknown", "account_mode"];
-
 /// The topics of the two halts.
 const DAY: &str = "halted_for_day";
 const DRAWDOWN: &str = "stopped";
@@ -97,8 +90,9 @@ impl Watch {
         };
         let mut did = match flatten.sent {
             true => format!(
-                "{} go to the venue. You are told when the account is flat.",
-                count(flatten.actions.len(), "action")
+                "{} {} to the venue. You are told when the account is flat.",
+                count(flatten.actions.len(), "action"),
+                if flatten.actions.len() == 1 { "goes" } else { "go" }
             ),
             false => "Paper mode: nothing is sent.".to_owned(),
         };
@@ -112,7 +106,7 @@ impl Watch {
         self.tell(Notice::once("flatten", code, severity, title).words(happened, did, todo).at(at_ms));
     }
 
-    /// Says that the account is flat, once a read that began after the close shows it.
+    /// Says that the account is flat, once the guard says so by reads since the close.
     pub(super) fn confirm_flat(&mut self, status: &Status) {
         let Some(flattening) = self.flattening.clone() else { return };
         let is_over = status.killed.is_none() && status.risk.state == "active";
@@ -120,13 +114,8 @@ impl Watch {
             self.flattening = None;
             return;
         }
-        let Some(age_ms) = status.venue.account_age_ms else { return };
-        let read_ms = status.at_ms.saturating_sub(age_ms);
-        let is_sure = !status.alerts.iter().any(|alert| UNSURE.contains(&alert.code.as_ref()));
-        let is_flat = status.positions.is_empty() && status.open_orders.is_empty();
-        if !is_sure || !is_flat || read_ms < flattening.at_ms.saturating_add(SETTLE_MS) {
-            return;
-        }
+        let checked_ms = status.closing.filter(|closing| closing.flat).and_then(|closing| closing.checked_ms);
+        let Some(read_ms) = checked_ms.filter(|read_ms| *read_ms >= flattening.at_ms) else { return };
         self.flattening = None;
         let equity = status.equity.map_or_else(String::new, |equity| format!(" Equity: {equity} USDC."));
         let happened = format!("0 positions, 0 orders, checked at {}.{equity}", time(read_ms));

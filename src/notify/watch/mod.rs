@@ -4,10 +4,12 @@
 //! lasts is known to last.
 
 mod alert_words;
+mod alerts;
 mod commands;
 mod counts;
 mod events;
 mod halts;
+mod placing;
 mod reach;
 mod since;
 mod status;
@@ -24,6 +26,7 @@ pub(super) use since::Seen;
 use super::notice::{Notice, Turn};
 use super::words::time;
 use counts::Counts;
+use placing::Placing;
 use since::{Flattening, Reach};
 
 /// Things that last and are remembered at most.
@@ -55,6 +58,8 @@ pub(super) struct Watch {
     stopped: bool,
     /// The guard's own stops and closes: the event's number, and whether it closes.
     own: VecDeque<(u64, bool)>,
+    /// The guard's own stops that the venue has not taken yet.
+    placing: Placing,
     /// Rules whose limit is nearly used.
     near: BTreeSet<String>,
     /// The end of the wallet's approval that was told of, and how many days before.
@@ -63,6 +68,9 @@ pub(super) struct Watch {
     counts: Counts,
     /// The day whose summary was told last.
     summary_round: Option<u64>,
+    /// Why events that are missing are not in the journal.
+    #[serde(skip)]
+    pub(super) not_in_journal: String,
     #[serde(skip)]
     reach: Reach,
     /// Notices made and not yet filed.

@@ -1,26 +1,32 @@
-//! The status: alerts, limits nearly used, the wallet's end, and what no event has told yet.
+//! The status: limits nearly used, the wallet's end, and what no event has told yet.
 
 use std::collections::BTreeMap;
 
 use rust_decimal::{Decimal, dec};
 
+use super::Watch;
 use super::commands::Guard;
-use super::{Watch, alert_words};
 use crate::notify::notice::{Notice, Severity};
 use crate::notify::words::{count, shown, time};
 use crate::record::status::{Headroom, Status, VenueStatus};
 
-/// Days before the end of the wallet's approval at which it is told.
+/// Days before the end of the wallet's approval at which it is told, beside the end itself.
 const WALLET_DAYS: [u64; 4] = [1, 3, 7, 30];
 const DAY_MS: u64 = 86_400_000;
 /// A limit is nearly used from this part of it on, and no longer below that one.
 const NEAR: (Decimal, Decimal) = (dec!(0.9), dec!(0.8));
-/// The alert that tells of the wallet's end in the last week: it is told from the status, a month before.
-const WALLET_ALERT: &str = "api_wallet_expiring";
-
 /// Whether it is of the notifier's own seeing, and no word of one guard's.
 fn is_own(notice: &Notice) -> bool {
     ["notifier", "health"].contains(&notice.kind.as_str())
+}
+
+/// What a person has to do who loses.
+const DECIDE: &str = "Decide whether the bot should go on.";
+
+/// What the guard does beyond a limit of losses.
+fn beyond_loss(sends: bool, until: &str) -> String {
+    let closes = if sends { "Beyond it everything is closed" } else { "Beyond it nothing is closed (paper mode)" };
+    format!("{closes}, and entries are refused {until}.")
 }
 
 impl Watch {
@@ -86,45 +92,38 @@ impl Watch {
         is_other
     }
 
-    fn alerts(&mut self, status: &Status) {
-        let mut standing: BTreeMap<String, Notice> = BTreeMap::new();
-        for alert in status.alerts.iter().filter(|alert| alert.code != WALLET_ALERT) {
-            let words = alert_words(&alert.code);
-            let coin = status.positions.iter().map(|position| &position.coin);
-            let about = coin.into_iter().find(|coin| alert.text.contains(&format!(" in {coin} ")));
-            let notice = Notice::once("status", &shown(&alert.code), words.severity, words.title);
-            let notice =
-                notice.words(shown(&alert.text), words.did, words.todo).about(about.cloned().unwrap_or_default());
-            standing.entry(notice.topic()).or_insert(notice.at(alert.since_ms.unwrap_or(status.at_ms)));
-        }
-        let is_alert = |notice: &Notice| notice.kind == "status" && notice.code != "weight_spent";
-        let gone = self.open.iter().filter(|(topic, notice)| is_alert(notice) && !standing.contains_key(*topic));
-        let gone: Vec<String> = gone.map(|(topic, _)| topic.clone()).collect();
-        gone.iter().for_each(|topic| self.end(topic, status.at_ms));
-        standing.into_values().for_each(|notice| self.begin(notice));
-    }
-
     fn wallet(&mut self, status: &Status) {
         let Some(until_ms) = status.api_wallet_valid_until else { return };
         let left_ms = until_ms.saturating_sub(status.at_ms);
-        let Some(days) = WALLET_DAYS.into_iter().find(|days| left_ms <= days * DAY_MS) else { return };
+        let Some(days) = [0].into_iter().chain(WALLET_DAYS).find(|days| left_ms <= days * DAY_MS) else { return };
         if self.wallet.is_some_and(|(told_ms, told)| told_ms == until_ms && told <= days) {
             return;
         }
         self.wallet = Some((until_ms, days));
         let severity = match days {
             30 => Severity::Info,
-            1 => Severity::Critical,
+            0 | 1 => Severity::Critical,
             _ => Severity::Warning,
         };
         let left = count(usize::try_from(left_ms.div_ceil(DAY_MS)).unwrap_or(0), "day");
-        let happened = format!("The venue takes its signature until {}: {left} from now at most.", time(until_ms));
-        let did = "Until then nothing changes. After it nothing can be sent: no stop, no close, no exit.";
+        let (title, happened, did) = match left_ms {
+            0 => (
+                "API wallet's approval has ended",
+                format!("The venue took its signature until {}.", time(until_ms)),
+                "Nothing can be sent: no stop, no close, no exit. Stops that rest at the venue stay.",
+            ),
+            _ => (
+                "API wallet's approval ends soon",
+                format!("The venue takes its signature until {}: {left} from now at most.", time(until_ms)),
+                "Until then nothing changes. After it nothing can be sent: no stop, no close, no exit.",
+            ),
+        };
         let todo = format!(
-            "Approve a new API wallet at the venue, install its key ({}), and restart the service.",
-            self.guard.command("key check --key-stdin")
+            "Approve a new API wallet at the venue, give the guard its key from a file of mode 0600 ({}), and then {}.",
+            self.guard.command("key replace --key-stdin < FILE"),
+            self.guard.service("restart")
         );
-        let notice = Notice::once("status", "wallet_ending", severity, "API wallet's approval ends soon");
+        let notice = Notice::once("status", "wallet_ending", severity, title);
         self.tell(notice.words(happened, did, todo).at(status.at_ms));
     }
 
@@ -132,18 +131,25 @@ impl Watch {
     fn limit(&mut self, row: &Headroom, now_ms: u64) {
         let (Some(used), Some(limit)) = (row.used, row.limit) else { return };
         let over = |part: Decimal| limit > Decimal::ZERO && used >= limit.saturating_mul(part);
+        // The row is that of the market nearest to its limit: all are below where this one is.
+        let of_rule = format!("{}/", row.rule);
         if !over(NEAR.1) {
-            self.near.remove(row.rule.as_ref());
+            self.near.retain(|near| !near.starts_with(&of_rule));
         }
-        if !over(NEAR.0) || !self.near.insert(row.rule.to_string()) {
+        let market = row.coin.as_deref().map(shown).unwrap_or_default();
+        if !over(NEAR.0) || !self.near.insert(of_rule + &market) {
             return;
         }
         let coin = row.coin.as_ref().map_or_else(String::new, |coin| format!(" in {}", shown(coin)));
         let unit = if row.unit == "usdc" { "USDC" } else { "orders" };
         let happened = format!("{}{coin}: {used} of {limit} {unit} are used.", shown(&row.rule));
         let notice = Notice::once("status", "limit_near", Severity::Info, "A limit is nearly used");
-        let did = "Beyond it entries are cut or refused; exits pass.";
-        self.tell(notice.words(happened, did, "Nothing, if the bot means it.").about(row.rule.as_ref()).at(now_ms));
+        let (did, todo) = match row.rule.as_ref() {
+            "daily_loss" => (beyond_loss(self.guard.sends(), "until the UTC day ends"), DECIDE),
+            "drawdown" => (beyond_loss(self.guard.sends(), "until a person resumes"), DECIDE),
+            _ => ("Beyond it entries are cut or refused; exits pass.".to_owned(), "Nothing, if the bot means it."),
+        };
+        self.tell(notice.words(happened, did, todo).about(format!("{} {market}", row.rule).trim()).at(now_ms));
     }
 
     fn weight(&mut self, venue: &VenueStatus, now_ms: u64) {

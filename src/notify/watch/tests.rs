@@ -8,6 +8,10 @@ use crate::notify::notice::Severity;
 use crate::record::event::Event;
 use crate::record::status::Status;
 
+mod alerts;
+mod flat;
+mod stops;
+
 const NOW: u64 = 1_800_000_000_000;
 
 fn codes(watch: &mut Watch) -> Vec<(String, Turn)> {
@@ -45,51 +49,6 @@ fn watch() -> Watch {
 }
 
 #[test]
-fn a_kill_is_told_with_the_way_back_and_its_flat_account() {
-    let mut watch = watch();
-    event(&mut watch, 1, json!({"kind": "kill", "reason": "enough"}));
-    event(
-        &mut watch,
-        2,
-        json!({"kind": "flatten", "reason": "kill switch: enough", "actions": [{}, {}], "sent": true}),
-    );
-    let notices = watch.take();
-    assert_eq!(notices.iter().map(|notice| notice.code.as_str()).collect::<Vec<_>>(), ["kill", "flatten"]);
-    assert!(notices.iter().all(|notice| notice.severity == Severity::Critical));
-    assert!(
-        notices[0].happened.contains("enough") && notices[0].todo.contains("rm /home/me/g/kill and then restart"),
-        "{:?}",
-        notices[0]
-    );
-    assert!(notices[1].did.contains("2 actions"));
-
-    let killed = |at_ms: u64, age_ms: u64, more: Value| {
-        let mut killed =
-            json!({"killed": "enough", "at_ms": at_ms, "venue": {"account_age_ms": age_ms}, "equity": "9990.5"});
-        killed.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        status(killed)
-    };
-    // Read too soon after the close; held; resting; not known to be so.
-    watch.status(&killed(NOW + 5_000, 0, json!({})));
-    watch.status(&killed(NOW + 20_000, 15_000, json!({})));
-    let order = json!({"coin": "ETH", "oid": 1, "side": "buy", "size": "1", "px": "1", "is_market_trigger": false, "order_type": "limit", "reduce_only": false});
-    watch.status(&killed(NOW + 20_000, 0, json!({"positions": [{"coin": "ETH", "side": "long", "size": "1"}]})));
-    watch.status(&killed(NOW + 20_000, 0, json!({"open_orders": [order]})));
-    assert_eq!(told(&mut watch), [""; 0]);
-    watch.status(&killed(NOW + 20_000, 0, json!({"alerts": [{"code": "orders_stale", "text": "old"}]})));
-    assert_eq!(told(&mut watch), ["orders_stale begins"]);
-    watch.status(&killed(NOW + 21_000, 500, json!({})));
-    let notices = watch.take();
-    let flat = notices.last().unwrap();
-    assert_eq!((flat.code.as_str(), flat.severity), ("flat", Severity::Critical));
-    assert_eq!(flat.happened, "0 positions, 0 orders, checked at 2027-01-15 08:00:20 UTC. Equity: 9990.5 USDC.");
-    watch.status(&killed(NOW + 30_000, 0, json!({})));
-    assert_eq!(told(&mut watch), [""; 0], "once");
-    watch.status(&status(json!({"at_ms": NOW + 90_000})));
-    assert_eq!(told(&mut watch), ["kill over"]);
-}
-
-#[test]
 fn a_halt_is_told_with_its_figures_and_its_end() {
     let mut watch = watch();
     let details = json!({"cause": "daily_loss", "equity": "9700", "day_start_equity": "10250.5", "loss": "550.5", "limit": "512.525", "limit_pct": "5"});
@@ -122,58 +81,11 @@ fn what_no_event_told_is_told_from_the_status() {
     let mut watch = Watch { cursor: Some(9), ..Watch::default() };
     watch.status(&status(json!({"killed": "before", "risk": {"state": "stopped", "details": {"drawdown": "7"}}})));
     assert_eq!(told(&mut watch), ["kill begins", "stopped begins"]);
-    watch.status(&status(json!({"killed": "before", "risk": {"state": "stopped"}, "at_ms": NOW + 60_000})));
+    let closing = json!({"flat": true, "checked_ms": NOW + 59_000, "twaps": 0});
+    watch.status(&status(
+        json!({"killed": "before", "risk": {"state": "stopped"}, "at_ms": NOW + 60_000, "closing": closing}),
+    ));
     assert_eq!(told(&mut watch), ["flat once"]);
-}
-
-#[test]
-fn an_alert_begins_and_ends_each_position_by_itself() {
-    let mut watch = watch();
-    let held = json!([{"coin": "ETH", "side": "long", "size": "1"}, {"coin": "SOL", "side": "long", "size": "1"}]);
-    let bare = |coins: &[&str]| {
-        let alerts = coins.iter().map(|coin| json!({"code": "uncovered", "text": format!("1 of the position in {coin} has no stop"), "since_ms": NOW - 5_000}));
-        status(json!({"positions": held, "alerts": alerts.collect::<Vec<_>>()}))
-    };
-    watch.status(&bare(&["ETH"]));
-    let notices = watch.take();
-    assert_eq!(
-        (notices[0].topic().as_str(), notices[0].severity, notices[0].at_ms),
-        ("uncovered/ETH", Severity::Critical, NOW - 5_000)
-    );
-    watch.status(&bare(&["ETH", "SOL"]));
-    let notices = watch.take();
-    assert_eq!((notices.len(), notices[0].about.as_str()), (1, "SOL"));
-    watch.status(&bare(&["SOL"]));
-    let notices = watch.take();
-    assert_eq!((notices.len(), notices[0].topic().as_str(), notices[0].turn), (1, "uncovered/ETH", Turn::Over));
-    let unknown = json!([{"code": "of_a_newer_guard", "text": "<b>x</b>\nsecond"}]);
-    watch.status(&status(json!({"alerts": unknown})));
-    let notices = watch.take();
-    assert_eq!(notices[1].happened, "<b>x</b> second");
-}
-
-#[test]
-fn the_guards_own_refused_stops_are_told_and_a_bots_orders_are_not() {
-    let mut watch = watch();
-    event(&mut watch, 1, json!({"kind": "protect", "coins": ["ETH"], "actions": [{}], "sent": true}));
-    event(
-        &mut watch,
-        2,
-        json!({"kind": "sent", "decision": 1, "ok": false, "reply": {"status": "err", "response": "no"}}),
-    );
-    event(&mut watch, 3, json!({"kind": "sent", "decision": 77, "ok": false, "reply": {}}));
-    event(&mut watch, 4, json!({"kind": "flatten", "reason": "kill", "sent": true}));
-    event(&mut watch, 5, json!({"kind": "sent", "decision": 4, "ok": false, "reply": {}}));
-    event(&mut watch, 6, json!({"kind": "sent", "decision": 4, "ok": true, "reply": {}}));
-    event(
-        &mut watch,
-        7,
-        json!({"kind": "flatten", "reason": "kill", "sent": true, "problems": [{"coin": "X", "text": "dust"}]}),
-    );
-    assert_eq!(
-        told(&mut watch),
-        ["stop_placed once", "stop_refused once", "flatten once", "close_refused once", "flatten_again once"]
-    );
 }
 
 #[test]
@@ -207,6 +119,14 @@ fn each_event_is_taken_in_once_and_a_gap_is_counted() {
     later.as_object_mut().unwrap().insert("at_ms".to_owned(), json!(NOW + 8));
     event(&mut watch, 4, later);
     assert_eq!(told(&mut watch), ["error once"]);
+    // Where they were looked for is told too.
+    watch.not_in_journal = "the journal in /j could not be read".to_owned();
+    event(&mut watch, 6, json!({"kind": "done"}));
+    let missed = &watch.take()[0].happened;
+    assert!(
+        missed.starts_with("1 event after event 4 was gone")
+            && missed.ends_with("and the journal in /j could not be read.")
+    );
 }
 
 #[test]
@@ -248,6 +168,12 @@ fn the_wallets_end_is_told_four_times() {
     let ending = |days, severity| (days, "wallet_ending".to_owned(), severity);
     use Severity::{Critical, Info, Warning};
     assert_eq!(told_at, [ending(30, Info), ending(7, Warning), ending(3, Warning), ending(1, Critical)]);
+    watch.status(&status(json!({"at_ms": until, "api_wallet_valid_until": until})));
+    let ended = watch.take();
+    assert_eq!((ended.len(), ended[0].title.as_str()), (1, "API wallet's approval has ended"));
+    assert!(ended[0].did.starts_with("Nothing can be sent") && !ended[0].happened.contains("from now"), "{ended:?}");
+    let replace = "svc-guard --home /home/me/g key replace --key-stdin < FILE";
+    assert!(ended[0].todo.contains(replace) && ended[0].todo.contains("restart `svc-guard --home"), "{ended:?}");
     watch.status(&status(json!({"at_ms": until, "api_wallet_valid_until": until + 2 * day})));
     assert_eq!(told(&mut watch), ["wallet_ending once"], "another wallet, another end");
 }

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::bounded;
 
+use super::uncovered::{CHECKPOINT_BYTES, CHECKPOINT_EVENTS};
 use super::*;
 use crate::base::address::Address;
 use crate::base::kill_file::KillFile;
+use crate::equity::Ring;
 use crate::faults::Faults;
 use crate::guard::{Config, Mode, Urgency};
 use crate::rules::Rules;
@@ -66,6 +68,7 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         reads: first_reads(None, intervals, 1_200),
         budget: Arc::new(Mutex::new(Ledger::new(1_200, []))),
         subscriptions: Arc::default(),
+        equity: Arc::new(EquityKeeper::new(Ring::at("/nowhere/equity".into()))),
         health_report: HealthReport::default(),
         watchdog: Notify::default().watchdog(),
     };

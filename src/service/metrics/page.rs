@@ -170,6 +170,11 @@ fn account(page: &mut Page, guard: Option<&Gauges>) {
     if let Some(guard) = guard {
         counted(&mut family, "owner", &OWNERS, &guard.order_owners);
     }
+    let help = "What the book of money is off by; no sample where it cannot be compared.";
+    let off = guard.and_then(|guard| guard.book_difference).map(|off| off.normalize());
+    page.single("svc_guard_book_difference_usdc", Gauge, help, off);
+    let help = "Times that the book did not add up.";
+    page.single("svc_guard_book_discrepancies_total", Counter, help, guard.map(|guard| guard.book_discrepancies));
     let help = "Intents with actions still to send or to be answered.";
     page.single("svc_guard_intents_open", Gauge, help, guard.map(|guard| guard.intents));
     let help = "Actions without an answer, being settled.";

@@ -27,6 +27,7 @@ impl EventFormatter {
             Kind::Kill(kill) => (Level::Warning, format!("the kill switch is pulled: {}", kill.reason)),
             Kind::Error(trouble) => (Level::Error, trouble.text.into_owned()),
             Kind::Stopped(stopped) => (Level::Info, format!("stopped: {}", stopped.reason)),
+            Kind::Fill(_) | Kind::Funding(_) | Kind::Transfer(_) | Kind::Balance(_) => return None,
             Kind::Started(_) | Kind::Other(_) => return None,
         };
         Some(line)
@@ -70,14 +71,14 @@ fn recovered_line(recovered: &Recovered<'_>) -> (Level, String) {
 }
 
 fn flattened(flatten: &Flatten<'_>) -> (Level, String) {
-    let closes = format!("closing everything, {} actions: {}", flatten.actions.len(), flatten.reason);
+    let closes = format!("closing everything, {}: {}", actions(flatten.actions.len()), flatten.reason);
     (Level::Warning, with_problems(closes, &flatten.problems))
 }
 
 fn protected(protect: &Protect<'_>) -> (Level, String) {
     let level = if protect.problems.is_empty() { Level::Info } else { Level::Warning };
-    let (coins, actions) = (protect.coins.join(", "), protect.actions.len());
-    let stops = format!("covering {coins} with the guard's own stop, {actions} actions");
+    let (coins, actions) = (protect.coins.join(", "), actions(protect.actions.len()));
+    let stops = format!("covering {coins} with the guard's own stop, {actions}");
     (level, with_problems(stops, &protect.problems))
 }
 
@@ -87,6 +88,10 @@ fn with_problems(mut line: String, problems: &[Problem]) -> String {
         line.push_str(&format!("; {coin}: {text}"));
     }
     line
+}
+
+fn actions(count: usize) -> String {
+    format!("{count} action{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -115,6 +120,8 @@ mod tests {
         assert_eq!(line(failed), Some((Level::Warning, failure.to_owned())));
         let flatten = json!({"kind": "flatten", "reason": "kill", "actions": [{}, {}], "problems": [{"coin": "X", "text": "dust"}]});
         assert_eq!(line(flatten), Some((Level::Warning, "closing everything, 2 actions: kill; X: dust".to_owned())));
+        let flatten = json!({"kind": "flatten", "reason": "kill", "actions": [{}], "problems": []});
+        assert_eq!(line(flatten), Some((Level::Warning, "closing everything, 1 action: kill".to_owned())));
         assert_eq!(line(json!({"kind": "error", "text": "away"})), Some((Level::Error, "away".to_owned())));
         assert_eq!(line(json!({"kind": "started"})), None);
     }

@@ -15,7 +15,9 @@ use super::event_log_format::EventFormatter;
 use super::level::Level;
 use crate::base::clock::now_ms;
 use crate::base::log_line::Reader;
+use crate::base::shell::for_home;
 use crate::faults::{Faults, Step};
+use crate::home::Home;
 use crate::service::thread::{Death, spawn};
 
 /// How a line names who says it.
@@ -40,16 +42,18 @@ struct Log {
 }
 
 static LOG: OnceLock<Log> = OnceLock::new();
-static READER: OnceLock<Reader> = OnceLock::new();
+/// Who reads the log, and the home that its commands are for.
+static READ: OnceLock<(Reader, String)> = OnceLock::new();
 
-/// Says who reads the log, once, before the first line.
-pub(in crate::service) fn read_by(reader: Reader) {
-    _ = READER.set(reader);
+/// Says who reads the log and of which home it is, once, before the first line.
+pub(in crate::service) fn begin(reader: Reader, home: &Home) {
+    _ = READ.set((reader, home.dir().display().to_string()));
 }
 
 /// A line as its reader wants it.
 fn shown(level: Level, text: &str) -> String {
-    READER.get().copied().unwrap_or(Reader::File).line(level, NAME, text, now_ms())
+    let (reader, home) = READ.get().map_or((Reader::File, ""), |(reader, home)| (*reader, home.as_str()));
+    reader.line(level, NAME, &for_home(text, home, ""), now_ms())
 }
 
 /// Starts the log's thread; lines of up to `most` are written from here on.

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::authenticate::Authenticator;
 use super::gate::{Slot, Slots};
 use super::types::{BadBody, Method, Request, Response};
+use crate::base::clock::now_ms;
 use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
 use crate::guard::{Code, RequestBody, Via};
@@ -19,6 +20,7 @@ use crate::record::decision_view::DecisionView;
 use crate::record::error_body::{ErrorBody, Health};
 use crate::record::event::Event;
 use crate::relay;
+use crate::service::equity_keeper::{EquityKeeper, NoAnswer};
 use crate::service::inbox_places::{InboxPlace, InboxPlaces};
 use crate::service::message::{Message, Reply, Responder};
 use crate::service::metrics::{CONTENT_TYPE, Metrics};
@@ -41,6 +43,8 @@ pub(in crate::service) struct Handlers {
     pub(in crate::service) recent_events: Arc<RecentEvents>,
     /// Decisions on disk.
     pub(in crate::service) lookup: Lookup,
+    /// Equity by the minute.
+    pub(in crate::service) equity: Arc<EquityKeeper>,
     /// The places there, by client.
     pub(in crate::service) inbox_places: Arc<InboxPlaces>,
     /// Requests that were turned away without a decision of their own.
@@ -67,6 +71,7 @@ impl Handlers {
             (Method::Post, "/guard/kill") => self.kill(&request.body, slot),
             (Method::Get, "/guard/events") => self.events(&request.query),
             (Method::Get, "/guard/decision") => self.decision(&request.query),
+            (Method::Get, "/guard/equity") => self.equity(&request.query).unwrap_or_else(|refusal| refusal),
             (Method::Get, "/guard/status") => self.status(),
             (Method::Get, "/healthz") => self.health(),
             (Method::Get, "/metrics") => self.metrics(),
@@ -152,22 +157,27 @@ impl Handlers {
     }
 
     fn events(&self, query: &str) -> Response {
-        let number = |name: &str| match parameter(query, name) {
-            _ if times(query, name) > 1 => {
-                Err(Response::error(400, "bad_request", &format!("`{name}` stands more than once")))
-            }
-            None => Ok(None),
-            Some(text) => text.parse::<u64>().map(Some).map_err(|_| {
-                Response::error(400, "bad_request", &format!("`{name}` must be an integer that is not negative"))
-            }),
-        };
-        match (number("since"), number("limit")) {
+        match (number(query, "since"), number(query, "limit")) {
             (Ok(since), Ok(limit)) => {
                 let limit = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
                 Response::json(200, self.recent_events.after(since.unwrap_or(0), limit).into_bytes())
             }
             (Err(refusal), _) | (_, Err(refusal)) => refusal,
         }
+    }
+
+    fn equity(&self, query: &str) -> Result<Response, Response> {
+        let [since_ms, until_ms, step] = ["since", "until", "step"].map(|name| number(query, name));
+        let span = (since_ms?.unwrap_or(0), until_ms?.unwrap_or(u64::MAX));
+        let page = self.equity.page(span, step?.unwrap_or(1), now_ms()).map_err(|error| {
+            let (status, code) = match error {
+                NoAnswer::Busy => (503, "busy"),
+                NoAnswer::Step => (400, "bad_request"),
+                NoAnswer::File(_) => (500, "equity_error"),
+            };
+            Response::error(status, code, &error.to_string())
+        })?;
+        Ok(Response::json(200, json!(page).to_string().into_bytes()))
     }
 
     fn decision(&self, query: &str) -> Response {
@@ -247,12 +257,22 @@ fn page(asset: &monitor::Asset) -> Response {
     }
 }
 
+/// The whole number that a parameter gives; none where it is not asked with.
+fn number(query: &str, name: &str) -> Result<Option<u64>, Response> {
+    let refused = |what: &str| Response::error(400, "bad_request", &format!("`{name}` {what}"));
+    match parameter(query, name) {
+        _ if times(query, name) > 1 => Err(refused("stands more than once")),
+        None => Ok(None),
+        Some(text) => text.parse().map(Some).map_err(|_| refused("must be an integer that is not negative")),
+    }
+}
+
 /// How often a parameter stands in a query.
-fn times(query: &str, name: &str) -> usize {
+pub(super) fn times(query: &str, name: &str) -> usize {
     query.split('&').filter(|pair| pair.split_once('=').is_some_and(|(key, _)| key == name)).count()
 }
 
 /// The value of a query's parameter; none of those here needs decoding.
-fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn parameter<'a>(query: &'a str, name: &str) -> Option<&'a str> {
     query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name).map(|(_, value)| value))
 }

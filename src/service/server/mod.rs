@@ -7,6 +7,7 @@ pub(super) mod gate;
 pub(super) mod handlers;
 pub(super) mod info_proxy;
 mod info_threads;
+pub(super) mod reports;
 mod routes;
 mod types;
 mod websocket;
@@ -26,6 +27,7 @@ use self::gate::{Gate, Handler, Hosts, Limits, Setup, Slot, Upgrade};
 use self::handlers::Handlers;
 use self::info_proxy::InfoProxy;
 use self::info_threads::{Full, InfoQueue, TOO_MANY};
+use self::reports::{ReportSource, Reports};
 use self::types::{Request, Response};
 use self::websocket::Sockets;
 use self::workers::{WORKERS, WorkerHandler, WorkerResponder, Workers};
@@ -58,6 +60,8 @@ pub(super) struct ServerSetup<'a> {
     pub(super) info: InfoProxy,
     /// What clients subscribe to.
     pub(super) relay: Arc<RelayHub>,
+    /// The journal that is reported on.
+    pub(super) reports: ReportSource,
 }
 
 impl Server {
@@ -66,12 +70,13 @@ impl Server {
     /// # Errors
     /// The system's, when it grants no thread or socket.
     pub(super) fn open(setup: ServerSetup<'_>, deaths: &Sender<Death>) -> io::Result<Self> {
-        let ServerSetup { listener, allowed_hosts, run_dir, limits, handlers, info, relay } = setup;
+        let ServerSetup { listener, allowed_hosts, run_dir, limits, handlers, info, relay, reports } = setup;
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", run_dir.display()));
         let (socket, folder) = workers::socket_path(run_dir, "http.sock").map_err(named)?;
         let (http, websockets) = info_threads::start(&Arc::new(info), deaths)?;
+        let reports = Reports::start(reports, deaths)?;
         let (slots, handlers) = (Arc::clone(&handlers.slots), Arc::new(handlers));
-        let workers = workers::serve(&socket, WORKERS, &worker_handler(&handlers, http), deaths)?;
+        let workers = workers::serve(&socket, WORKERS, &worker_handler(&handlers, http, reports), deaths)?;
         let shutting_down = Arc::new(AtomicBool::new(false));
         let (all, ending) = (Arc::clone(&handlers), Arc::clone(&shutting_down));
         let sockets = Sockets { handlers: all, info: websockets, relay, shutting_down: ending };
@@ -97,15 +102,19 @@ impl Server {
     }
 }
 
-/// The workers answer all that is at hand, and pass on what must be asked of the venue.
-fn worker_handler(handlers: &Arc<Handlers>, info: InfoQueue) -> WorkerHandler {
+/// The workers answer all that is at hand, and pass on what must be asked of the venue or read from the whole journal.
+fn worker_handler(handlers: &Arc<Handlers>, info: InfoQueue, reports: Reports) -> WorkerHandler {
     let handlers = Arc::clone(handlers);
     Arc::new(move |request: Request, responder: WorkerResponder| {
-        if request.path != "/info" {
+        let is_report = request.path == "/guard/report";
+        if request.path != "/info" && !is_report {
             return responder.send(handlers.answer(&request, None));
         }
         if let Err(refusal) = handlers.pass() {
             return responder.send(refusal);
+        }
+        if is_report {
+            return reports.ask(&request.query, move |response| responder.send(response));
         }
         let asked = info.ask(&request.body, move |response| responder.send(response));
         if let Err(Full(take)) = asked {

@@ -23,7 +23,7 @@ const OWN_MS: u64 = 1_000;
 #[derive(Default)]
 pub(in crate::service) struct InfoCache {
     answers: Mutex<HashMap<String, Answer>>,
-    /// Answers about the account that were asked for before this are out of date.
+    /// Answers about the account that were asked for before the end of this millisecond may be out of date.
     account_since_ms: AtomicU64,
 }
 
@@ -67,7 +67,7 @@ impl InfoCache {
     fn recall(&self, key: &str, lasting_ms: u64, since_ms: u64) -> Option<Arc<Vec<u8>>> {
         let answers = lock(&self.answers);
         let answer = answers.get(key)?;
-        let is_fresh = now_ms().saturating_sub(answer.begun_ms) <= lasting_ms && answer.begun_ms >= since_ms;
+        let is_fresh = now_ms().saturating_sub(answer.begun_ms) <= lasting_ms && answer.begun_ms > since_ms;
         is_fresh.then(|| Arc::clone(&answer.body))
     }
 }
@@ -118,5 +118,16 @@ mod tests {
             cache.fresh("meta", "q").is_some_and(|kept| *kept == body)
         };
         assert!(keeps(b"new", now_ms) && !keeps(b"late", now_ms - 1) && keeps(b"as new", now_ms));
+    }
+
+    #[test]
+    fn an_answer_of_the_millisecond_of_a_change_may_be_from_before_it() {
+        let cache = InfoCache::default();
+        cache.account_changed();
+        let changed_ms = cache.account_since_ms.load(Ordering::SeqCst);
+        for (begun_ms, holds) in [(changed_ms, false), (changed_ms + 1, true)] {
+            cache.keep("q".to_owned(), b"answer".to_vec(), begun_ms);
+            assert_eq!(cache.fresh("clearinghouseState", "q").is_some(), holds);
+        }
     }
 }

@@ -78,7 +78,7 @@ pub(in crate::service) fn first_reads(
         Some(false) => at_once.extend([Task::Limits, Task::Approval]),
     }
     // The core says when these are wanted first.
-    let on_demand = [Task::Ledger, Task::Fills, Task::Twaps];
+    let on_demand = [Task::Ledger, Task::Fills, Task::Twaps, Task::BookFills, Task::Fundings];
     Arc::new(ReadBoard::new(Schedule::new(&at_once, &on_demand, intervals, budget)))
 }
 
@@ -132,6 +132,10 @@ impl Poller {
             Task::Fills => ("fills", u64::MAX, self.beside.fills(self.board.fills_since_ms())),
             Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
             Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
+            Task::BookFills => {
+                ("fills for the record", u64::MAX, self.beside.book_fills(self.board.book_fills_since_ms()))
+            }
+            Task::Fundings => ("funding", u64::MAX, self.beside.fundings(self.board.fundings_since_ms())),
             Task::Approval => ("API wallet", APPROVAL_MS, self.beside.approval()),
         };
         if self.board.is_overtaken(task, begun_steady_ms) {

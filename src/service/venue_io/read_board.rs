@@ -39,6 +39,9 @@ struct Board {
     ledger_since_ms: Option<u64>,
     /// From when on fills are read, on the venue's clock.
     fills_since_ms: u64,
+    /// The same of fills and payments of funding for the record.
+    book_fills_since_ms: u64,
+    fundings_since_ms: u64,
     /// Reads that failed at their last try.
     failing: BTreeSet<&'static str>,
 }
@@ -67,6 +70,8 @@ impl ReadBoard {
             mode: None,
             ledger_since_ms: None,
             fills_since_ms: 0,
+            book_fills_since_ms: 0,
+            fundings_since_ms: 0,
             failing: BTreeSet::new(),
         };
         Self { board: Mutex::new(board), changed: Condvar::new() }
@@ -90,8 +95,12 @@ impl ReadBoard {
             Read::Leverage { asset, coin } => board.ask(Question::Leverage { asset, coin }),
             read => {
                 match &read {
-                    Read::Ledger { since_ms } => board.ledger_since_ms = Some(*since_ms),
+                    Read::Ledger { since_ms } | Read::LedgerSoon { since_ms } => {
+                        board.ledger_since_ms = Some(*since_ms);
+                    }
                     Read::Fills { since_ms } => board.fills_since_ms = *since_ms,
+                    Read::BookFills { since_ms } => board.book_fills_since_ms = *since_ms,
+                    Read::Fundings { since_ms } => board.fundings_since_ms = *since_ms,
                     _ => {}
                 }
                 board.schedule.want(&read, steady_ms());
@@ -173,6 +182,14 @@ impl ReadBoard {
 
     pub(super) fn fills_since_ms(&self) -> u64 {
         lock(&self.board).fills_since_ms
+    }
+
+    pub(super) fn book_fills_since_ms(&self) -> u64 {
+        lock(&self.board).book_fills_since_ms
+    }
+
+    pub(super) fn fundings_since_ms(&self) -> u64 {
+        lock(&self.board).fundings_since_ms
     }
 
     /// The ledger was read up to here.

@@ -50,6 +50,8 @@ pub(super) enum Task {
     Twaps,
     Limits,
     Approval,
+    BookFills,
+    Fundings,
 }
 
 impl Task {
@@ -62,8 +64,13 @@ impl Task {
         }
     }
 
+    /// Whether it is for the record alone: it goes when nothing else needs the room.
+    pub(super) fn is_for_the_book(self) -> bool {
+        matches!(self, Task::BookFills | Task::Fundings)
+    }
+
     /// Whether it waits until account and orders were seen: at a small share it would take their weight.
     pub(super) fn is_for_later(self) -> bool {
-        matches!(self, Task::Role | Task::Limits | Task::Approval)
+        self.is_for_the_book() || matches!(self, Task::Role | Task::Limits | Task::Approval)
     }
 }

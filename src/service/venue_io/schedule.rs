@@ -9,6 +9,7 @@
 //!
 //! All times here are of the steady clock, which never steps.
 
+use self::due::Due;
 use super::intervals::{Audits, Intervals};
 use super::read_task::{HEAVY_WEIGHT, Lane, TURN_MS, Task};
 use super::token_bucket::TokenBucket;
@@ -16,6 +17,8 @@ use super::venue_reads::ReadFor;
 use crate::base::ip_share::IP_BUDGET;
 use crate::guard::{Pace, Read};
 use crate::venue::weight::Priority;
+
+mod due;
 
 /// Reads of the same are this far apart at least.
 const APART_MS: u64 = 250;
@@ -43,56 +46,15 @@ const LAST_PART: u32 = IP_BUDGET / 8;
 const LAST_APART_MS: u64 = 4_000;
 /// Prices, account and spot balance so far apart for a minute: what is left of that part by what a halt waits for.
 const SIGHT_LEAST: u32 = 16 * (2 + 2 + 2);
+/// A start has seen account and orders for so long before it reads for the record alone: what that took is written down then,
+/// and its clients, who ask most as they start, went first.
+const BOOK_AFTER_MS: u64 = 15_000;
+/// So long after it was seen such a read leaves half of the address to the clients, and to what starts after it.
+const START_MS: u64 = 60_000;
 const _: () = assert!(61_000_u64.div_ceil(LAST_APART_MS) == 16 && SIGHT_LEAST + HEAVY_WEIGHT < LAST_PART);
 /// A steady read whose room comes so soon waits for it. The minute of the budget is a second longer than a minute, and so
 /// the first read of a full one waits for the last second of the one before.
 const SHORT_WAIT_MS: u64 = 2_000;
-
-/// One task's times.
-#[derive(Debug, Clone, Copy)]
-struct Due {
-    task: Task,
-    due_steady_ms: u64,
-    /// A thread is at it.
-    is_busy: bool,
-    /// Another one may begin then beside the thread that is at it.
-    beside_steady_ms: u64,
-    /// When the newest read began that was answered.
-    answered_steady_ms: u64,
-    /// It was answered once.
-    is_known: bool,
-    /// A read does not overdraw the share again before this.
-    overdraft_from_ms: u64,
-    /// From when on a steady read that overdraws it is one at its own pace, however many came out of turn meanwhile.
-    sight_from_ms: u64,
-    /// How often it has failed in a row.
-    failures: u32,
-    /// When the last read began.
-    begun_steady_ms: u64,
-    /// From when on the next read is no early one: its interval after the last one that was answered.
-    steady_from_ms: u64,
-    /// The next read does not begin before this.
-    not_before_steady_ms: u64,
-    /// Its interval without a live feed.
-    every_ms: u64,
-    /// The next one is for cover or a flatten.
-    is_urgent: bool,
-}
-
-impl Due {
-    /// When the next try may begin.
-    fn next_steady_ms(&self) -> u64 {
-        if self.is_busy { self.beside_steady_ms } else { self.due_steady_ms }
-    }
-
-    fn put_off(&mut self, until_steady_ms: u64) {
-        if self.is_busy {
-            self.beside_steady_ms = until_steady_ms;
-        } else {
-            self.due_steady_ms = until_steady_ms;
-        }
-    }
-}
 
 /// The times of all reads.
 #[derive(Debug)]
@@ -113,6 +75,8 @@ pub(super) struct Schedule {
     pub(super) left: u32,
     /// The venue does not tell the account's mode: what is held is read without it.
     pub(super) is_mode_unread: bool,
+    /// When account and orders were first seen.
+    seen_steady_ms: Option<u64>,
 }
 
 impl Schedule {
@@ -152,6 +116,7 @@ impl Schedule {
             account_weight,
             left,
             is_mode_unread: false,
+            seen_steady_ms: None,
         }
     }
 
@@ -206,7 +171,10 @@ impl Schedule {
             Task::Orders => self.afforded.orders_ms,
             _ => FIRST_AGAIN_MS,
         };
-        let is_early = steady_ms < steady_from_ms && matches!(task, Task::Account | Task::Orders);
+        let is_soon = steady_ms < steady_from_ms;
+        // Nothing else has the ledger read sooner without any hurry.
+        let is_for_the_book = task.is_for_the_book() || task == Task::Ledger && is_soon && !is_urgent;
+        let is_early = is_soon && matches!(task, Task::Account | Task::Orders) || is_for_the_book;
         let is_steady = lane != Lane::Beside;
         let is_first = !is_known && (is_steady || matches!(task, Task::Mode | Task::Universe | Task::Limits));
         let weight = self.weight_of(task);
@@ -219,6 +187,11 @@ impl Schedule {
         let keeps_sight = is_first || is_steady && steady_ms >= sight_from_ms;
         let has_room = room_ms == 0 || is_urgent && wait_ms(Priority::Flatten, weight) == 0;
         let due = self.due.iter_mut().find(|due| due.task == task)?;
+        if is_for_the_book && !has_room {
+            let latest_steady_ms = if task == Task::Ledger { steady_from_ms } else { u64::MAX };
+            due.put_off(steady_ms.saturating_add(room_ms.max(RETRY_MS)).min(latest_steady_ms));
+            return None;
+        }
         if (is_steady || is_urgent) && !has_room && !may_overdraw {
             let again_ms = if room_ms > SHORT_WAIT_MS { again_from_ms } else { u64::MAX };
             let room_steady_ms = steady_ms.saturating_add(room_ms.clamp(1, RETRY_MS));
@@ -253,15 +226,37 @@ impl Schedule {
         let is_known = |task: Task| self.due.iter().all(|due| due.task != task || due.is_known);
         // Without markets no answer can be understood, and without the mode no equity is found: but what is held can be told.
         let can_see = is_known(Task::Universe) && (is_known(Task::Mode) || self.is_mode_unread);
-        let has_seen = is_known(Task::Account) && is_known(Task::Orders);
+        let has_seen = self.has_seen();
         self.due.iter().filter(move |due| {
             let waits = if due.task.is_for_later() { !has_seen } else { lane != Lane::Beside && !can_see };
             due.task.lane() == lane && !waits
         })
     }
 
+    fn has_seen(&self) -> bool {
+        let is_seen = |task: Task| self.due.iter().any(|due| due.task == task && due.is_known);
+        is_seen(Task::Account) && is_seen(Task::Orders)
+    }
+
+    /// Until when the record waits for what a start needs: starts that follow one another within a minute have one minute's
+    /// weight, of which a life that has just begun has not written down yet what it spends.
+    fn book_from(&self, steady_ms: u64) -> Option<u64> {
+        let age_ms = steady_ms.saturating_sub(self.seen_steady_ms?);
+        let until_steady_ms = match age_ms {
+            ..BOOK_AFTER_MS => steady_ms.saturating_add(BOOK_AFTER_MS - age_ms),
+            ..START_MS if self.left < IP_BUDGET / 2 => steady_ms.saturating_add(RETRY_MS),
+            _ => return None,
+        };
+        Some(until_steady_ms)
+    }
+
     /// Until when a read is put off by what the address has left. What a life has not read yet goes as its room lets it.
     fn held_back_until(&self, due: &Due, steady_ms: u64) -> Option<u64> {
+        if due.task.is_for_the_book()
+            && let Some(until_steady_ms) = self.book_from(steady_ms)
+        {
+            return Some(until_steady_ms);
+        }
         let is_for_halt = due.is_urgent && due.task.lane() == Lane::Beside;
         let until_steady_ms = match due.task {
             Task::Mids | Task::Account if self.left < LAST_PART.saturating_add(HEAVY_WEIGHT) => {
@@ -306,12 +301,20 @@ impl Schedule {
             due.answered_steady_ms = due.answered_steady_ms.max(begun_steady_ms);
         }
         due.every_ms = every_ms;
+        if self.seen_steady_ms.is_none() && self.has_seen() {
+            self.seen_steady_ms = Some(begun_steady_ms);
+        }
+        let Some(due) = self.due.iter_mut().find(|due| due.task == task) else { return };
         if begun_steady_ms < due.begun_steady_ms {
             return;
         }
         due.is_busy = false;
         due.failures = if is_ok { 0 } else { due.failures.saturating_add(1) };
-        let doublings = if task == Task::Mode { due.failures.saturating_sub(1).min(MODE_DOUBLINGS) } else { 0 };
+        let doublings = if task == Task::Mode || task.is_for_the_book() {
+            due.failures.saturating_sub(1).min(MODE_DOUBLINGS)
+        } else {
+            0
+        };
         let retry_ms = RETRY_MS.saturating_mul(2_u64.saturating_pow(doublings)).min(MODE_RETRY_MOST_MS);
         let (pause_ms, apart_ms) = if is_ok { (paced_ms, APART_MS) } else { (every_ms.min(retry_ms), retry_ms) };
         let next_steady_ms = begun_steady_ms.saturating_add(pause_ms);
@@ -331,7 +334,10 @@ impl Schedule {
             Read::OrdersSoon => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), false, steady_ms),
             Read::OrdersNow => self.hasten(Task::Orders, (APART_MS, orders_ms / NOW_HASTE), true, steady_ms),
             Read::Ledger { .. } => self.at_once(Task::Ledger, steady_ms),
+            Read::LedgerSoon { .. } => self.hurry(Task::Ledger, steady_ms),
             Read::Fills { .. } => self.hurry(Task::Fills, steady_ms),
+            Read::BookFills { .. } => self.hurry(Task::BookFills, steady_ms),
+            Read::Fundings { .. } => self.hurry(Task::Fundings, steady_ms),
             Read::Mode => self.at_once(Task::Mode, steady_ms),
             Read::Twaps => self.at_once(Task::Twaps, steady_ms),
             Read::Universe => self.hurry(Task::Universe, steady_ms),

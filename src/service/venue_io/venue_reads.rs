@@ -18,6 +18,7 @@ use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
 use crate::venue::client::Client;
 use crate::venue::fill::Fill;
+use crate::venue::history;
 use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
 use crate::venue::market::Universe;
 use crate::venue::weight::{Priority, info_extra, info_weight};
@@ -166,6 +167,26 @@ impl VenueReader {
         Ok(Some(Input::Fills { fills, begun_ms }))
     }
 
+    /// The same for the record, which waits until nobody needs the room.
+    pub(super) fn book_fills(&self, since_ms: u64) -> Answer {
+        let (begun_ms, kind) = (now_ms(), "userFillsByTime");
+        let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
+        let answer = self.ask_as(Priority::EarlyRead, &question)?;
+        let page = history::fills(&answer)?;
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
+        Ok(Some(Input::BookFills { page, since_ms, begun_ms }))
+    }
+
+    /// The payments of funding from `since_ms` on.
+    pub(super) fn fundings(&self, since_ms: u64) -> Answer {
+        let (begun_ms, kind) = (now_ms(), "userFunding");
+        let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
+        let answer = self.ask_as(Priority::EarlyRead, &question)?;
+        let page = history::fundings(&answer)?;
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
+        Ok(Some(Input::Fundings { page, since_ms, begun_ms }))
+    }
+
     /// A failure goes to the core too: a TWAP order that cannot be read cannot be ended either.
     pub(super) fn twaps(&self, read_for: ReadFor) -> Answer {
         let answer = self.ask_for(read_for, &json!({"type": "twapHistory", "user": self.account}));
@@ -190,8 +211,9 @@ impl VenueReader {
         Ok(Some(Input::ApiWalletValidUntil(info::valid_until_ms(&answer, api_wallet))))
     }
 
+    /// What became of an order. Until that is known it counts against what its client may open.
     pub(super) fn order_status(&self, cloid: Cloid) -> Result<Value, String> {
-        self.ask_as(Priority::EarlyRead, &json!({"type": "orderStatus", "user": self.account, "oid": cloid}))
+        self.ask_in_time(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}), Claim::Called)
     }
 
     /// A market's leverage setting, and its mark.

@@ -1,6 +1,5 @@
 //! Deaths of notifier and guard between an event and its delivery: each event that is wanted arrives, in order.
 
-use std::fs;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -90,10 +89,10 @@ fn a_kill_and_its_flat_account_are_told_over_deaths_of_the_guard() {
     start_on(&mut stand, port);
     notifier.kill();
     notifier.start_at(&stand.home(), &format!("http://127.0.0.1:{port}"));
-    fs::write(stand.home().join("kill"), "enough\n").unwrap();
+    stand.pull("enough");
     hook.hears("kill");
     let closing = hook.hears("flatten");
-    assert!(closing["did"].as_str().unwrap().contains("go to the venue"), "{closing}");
+    assert!(closing["did"].as_str().unwrap().starts_with("1 action goes to the venue."), "{closing}");
     let flat = hook.hears("flat");
     let happened = flat["happened"].as_str().unwrap();
     assert!(happened.starts_with("0 positions, 0 orders, checked at 20"), "{happened}");

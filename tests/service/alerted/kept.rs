@@ -18,7 +18,7 @@ fn what_a_target_refuses_arrives_when_it_takes_messages_again() {
     hook.manner(Manner::Status(400));
     let mut notifier = Notifier::telling(&hook.url(), "codes = [\"kill\", \"service_stopped\", \"left_out\"]\n");
     notifier.start(&stand);
-    fs::write(stand.home().join("kill"), "enough\n").unwrap();
+    stand.pull("enough");
     until("the switch to be refused for good", || {
         notifier.log().contains("refuses it: CRITICAL: Kill switch pulled").then_some(())
     });
@@ -63,7 +63,7 @@ fn no_program_outlives_the_notifier() {
     let script = format!("sleep 1000 & echo $$ $! > {0}.new; mv {0}.new {0}; wait", pids.display());
     notifier.config(&format!("[[target]]\nname = 'run'\nform = 'command'\nrun = ['sh', '-c', {script:?}]\n"));
     notifier.start(&stand);
-    fs::write(stand.home().join("kill"), "enough\n").unwrap();
+    stand.pull("enough");
     let started = until("the program", || fs::read_to_string(&pids).ok());
     assert_eq!(notifier.stop(), Some(0));
     for pid in started.split_whitespace() {

@@ -4,7 +4,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use super::notifier::Notifier;
+
+/// An extension of a server that tells everyone what it was sent.
+const REPEATS: &str = "X-REPEATS";
 
 /// All that was said to it, a line each; the text of a mail too.
 type Heard = Arc<Mutex<Vec<String>>>;
@@ -38,6 +44,14 @@ fn serve(stream: TcpStream, extensions: &[&str], heard: &Mutex<Vec<String>>) -> 
             "EHLO" => {
                 let lines: Vec<String> = extensions.iter().map(|name| format!("250-{name}\r\n")).collect();
                 format!("250-mail.example\r\n{}250 HELP\r\n", lines.concat())
+            }
+            // What it was sent, and what that is.
+            "AUTH" if extensions.contains(&REPEATS) => {
+                let sent = line.rsplit(' ').next().unwrap_or_default();
+                let plain = STANDARD.decode(sent).unwrap_or_default();
+                let password = plain.rsplit(|byte| *byte == 0).next().unwrap_or_default();
+                let (plain, alone) = (String::from_utf8_lossy(password), STANDARD.encode(password));
+                format!("535 bad {plain} {alone} {sent}\r\n")
             }
             "AUTH" => "235 welcome\r\n".to_owned(),
             "DATA" => {
@@ -87,6 +101,18 @@ fn a_mail_is_sent_as_the_protocol_says() {
     ];
     let places: Vec<usize> = order.iter().map(|start| place(start)).collect();
     assert!(places.is_sorted(), "{heard:?}");
+}
+
+#[test]
+fn a_password_that_the_server_repeats_is_not_told() {
+    let (address, _) = server(&["AUTH PLAIN", REPEATS]);
+    let done = mailing(address, "none").test();
+    assert_eq!(done.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
+    assert!(said.contains("bad [left out] [left out] [left out]"), "{said}");
+    for form in ["mail-password", "bWFpbC1wYXNzd29yZA==", "AGd1YXJkAG1haWwtcGFzc3dvcmQ="] {
+        assert!(!said.contains(form), "{form} in {said}");
+    }
 }
 
 #[test]

@@ -10,3 +10,7 @@ mod notifier;
 mod other_guards;
 mod silence;
 mod troubles;
+mod typed;
+
+pub(crate) use hook::Hook;
+pub(crate) use notifier::Notifier;

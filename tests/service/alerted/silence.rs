@@ -49,7 +49,7 @@ fn a_guard_that_hangs_is_told_within_45_seconds_and_the_heart_stops() {
     notifier.signal(Signal::SIGCONT);
     until("a beat again", || (beats_in(&heart, 500) > 0).then_some(()));
     std::fs::rename(notifier.path("state"), notifier.path("away")).unwrap();
-    std::fs::write(stand.home().join("kill"), "enough\n").unwrap();
+    stand.pull("enough");
     until("the state's trouble", || notifier.log().contains("the state cannot be written").then_some(()));
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(beats_in(&heart, 2_500), 0, "a notifier that cannot keep its place");

@@ -11,10 +11,6 @@ use super::notifier::{Notifier, start_on};
 use crate::stand::{Mode, Stand, until};
 
 /// Pulls the switch by the file, as anybody may.
-fn pull(stand: &Stand, reason: &str) {
-    fs::write(stand.home().join("kill"), format!("{reason}\n")).unwrap();
-}
-
 #[test]
 fn one_target_that_hangs_holds_up_no_other_and_each_gets_all_in_the_end() {
     let stand = Stand::up(Mode::Paper, "");
@@ -41,7 +37,7 @@ fn one_target_that_hangs_holds_up_no_other_and_each_gets_all_in_the_end() {
         .collect();
     let mut notifier = Notifier::set_up(&config.concat());
     notifier.start(&stand);
-    pull(&stand, "<b>enough</b> & more");
+    stand.pull("<b>enough</b> & more");
     let told = good.hears("kill");
     assert_eq!((&told["severity"], &told["happened"]), (&json!("critical"), &json!("Reason: <b>enough</b> & more")));
     assert!(told["todo"].as_str().unwrap().contains(&format!("rm {}", stand.home().join("kill").display())), "{told}");
@@ -79,7 +75,7 @@ fn a_state_that_cannot_be_written_is_told_and_holds_nothing_up() {
     notifier.start(&stand);
     // Nothing can be written there: its folder is gone, as on a disk that is.
     fs::rename(notifier.path("state"), notifier.path("away")).unwrap();
-    pull(&stand, "enough");
+    stand.pull("enough");
     hook.hears("kill");
     let told = hook.hears("state_not_kept");
     assert_eq!(told["turn"], "begins");

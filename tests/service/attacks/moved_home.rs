@@ -31,7 +31,7 @@ fn a_home_that_was_moved_still_kills_and_is_told_of() {
 fn a_kill_file_that_was_there_for_a_moment_has_killed() {
     let stand = Stand::up(Mode::Testnet, WIDE);
     hold_covered(&stand, "ETH", "0.4");
-    fs::write(stand.home().join("kill"), "enough\n").unwrap();
+    stand.pull("enough");
     fs::remove_file(stand.home().join("kill")).unwrap();
     until_flat(&stand);
 }

@@ -4,6 +4,7 @@
 use serde_json::json;
 use svc_guard::base::key::SecretKey;
 
+use crate::alerted::{Hook, Notifier};
 use crate::http::Connection;
 use crate::signing::{ETH, signed};
 use crate::stand::{Mode, Stand, WALLET_KEY, run_with, until};
@@ -101,4 +102,39 @@ fn it_is_told_while_nobody_can_say_whether_one_runs() {
     // A failure that lasts is told of once.
     let told = stand.events_of("error").into_iter().filter(|event| event["text"].as_str().unwrap().contains("TWAP"));
     assert_eq!(told.count(), 1);
+}
+
+fn kill_and_wait(stand: &Stand) -> (Option<i32>, String) {
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough", "--wait", "4"], "");
+    let said = [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+    (done.status.code(), said)
+}
+
+/// Nobody is told that all is flat while a TWAP order runs, or may.
+#[test]
+fn no_account_is_called_flat_before_its_twaps_are_known_to_be_gone() {
+    let stand = Stand::up(Mode::Testnet, WIDE);
+    let hook = Hook::new();
+    let mut notifier = Notifier::telling(&hook.url(), "");
+    notifier.start(&stand);
+    hold_covered(&stand, "ETH", "0.4");
+    twap_by_hand(&stand);
+    fault(&stand, "twapHistory", "error", 1_000_000, "no");
+    let (code, said) = kill_and_wait(&stand);
+    assert!(code == Some(1) && said.contains("whether a TWAP order runs is not known"), "{said}");
+    hook.hears("twaps_unread");
+    assert!(!hook.codes().contains(&"flat".to_owned()), "{:?}", hook.codes());
+    // It is known now, and the venue does not end it.
+    let known = || (stand.status()["closing"]["twaps"] == 1).then_some(());
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    fault(&stand, "twapCancel", "error", 1_000_000, "no");
+    until("it to be known", known);
+    let (code, said) = kill_and_wait(&stand);
+    assert!(code == Some(1) && said.contains("1 TWAP order left"), "{said}");
+    assert!(!hook.codes().contains(&"flat".to_owned()), "{:?}", hook.codes());
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    until_none_runs(&stand);
+    hook.hears("flat");
+    let (code, said) = kill_and_wait(&stand);
+    assert!(code == Some(0) && said.contains("flat: 0 positions, 0 orders"), "{said}");
 }

@@ -75,7 +75,7 @@ fn stopped(stand: &Stand, coin: &str) -> Decimal {
 }
 
 /// Waits until stops cover so much: one that no read has shown yet is not replaced, and the rest has one of its own.
-fn covered_in_all(stand: &Stand, coin: &str, size: &str) {
+pub(crate) fn covered_in_all(stand: &Stand, coin: &str, size: &str) {
     let size: Decimal = size.parse().unwrap();
     until("stops for all of it", || (stopped(stand, coin) >= size).then_some(()));
 }

@@ -1,6 +1,7 @@
 //! The same subscriptions at the guard and at the venue: the same frames, byte for byte but for the client's own address.
 
 use super::*;
+use crate::feed::covered_in_all;
 
 /// Feeds that tell of what happens: the venue says it on every socket in the same words.
 fn feeds(user: &str) -> Vec<Value> {
@@ -51,6 +52,8 @@ fn what_happens_is_told_in_the_venues_bytes() {
     }
     fill(&stand, "0.5");
     price(&stand, "60100");
+    // What is told last comes after the guard's stop, on both.
+    covered_in_all(&stand, "BTC", "0.5");
     stand.venue.control(&json!({"op": "deposit", "usd": "7"})).unwrap();
     let is_event = |frame: &String| !frame.contains("isSnapshot") && !frame.contains("\"candle\"");
     let kept = |frames: Vec<String>| frames.into_iter().filter(is_event).collect::<Vec<_>>();

@@ -22,7 +22,7 @@ use super::engine::order::{Grouping, Order};
 use super::faults::{Fault, Kind};
 use super::feed;
 use super::http::{self, Reply};
-use super::info::{Families, fill};
+use super::info::{Families, fill, funding_row, ledger_row};
 use super::service::Service;
 use super::show::{plain, usd};
 use super::venue::Venue;
@@ -65,6 +65,10 @@ fn one(venue: &mut Venue, op: &Value) -> Result<Value, String> {
             let amount = positive(op, "usd")?;
             let signed = if name == "deposit" { amount } else { -amount };
             venue.engine.deposit(signed, whole(op, "ledger_delay_ms")?.unwrap_or(0));
+            Ok(Value::Null)
+        }
+        "funding" => {
+            venue.engine.pay_funding(positive(op, "rate")?);
             Ok(Value::Null)
         }
         "ledger" => {
@@ -242,6 +246,8 @@ pub(crate) fn truth(venue: &mut Venue, since: u64) -> Value {
         "positions": positions.collect::<Vec<_>>(),
         "orders": engine.orders.values().map(|order| live_order(&families, order)).collect::<Vec<_>>(),
         "fills": engine.fills.iter().map(|entry| fill(engine, entry)).collect::<Vec<_>>(),
+        "funding": engine.funding.iter().map(|entry| funding_row(engine, entry)).collect::<Vec<_>>(),
+        "ledger": engine.ledger.iter().map(ledger_row).collect::<Vec<_>>(),
         "twaps": engine.twaps.iter().map(|(id, twap)| json!({"id": id, "status": twap.status})).collect::<Vec<_>>(),
         "prices": prices.collect::<serde_json::Map<_, _>>(),
         "leverage": engine.account.leverage.iter().map(|(&asset, set)| {

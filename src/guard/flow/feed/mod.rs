@@ -12,7 +12,9 @@ mod states;
 
 use crate::guard::effects::{Command, Read};
 use crate::guard::feed_news::{FeedCommand, FeedNews};
+use crate::guard::flow::book::{self, Told};
 use crate::guard::flow::step_context::Step;
+use crate::venue::fill::Fill;
 use crate::venue::stream::data::{Data, WebData};
 use std::collections::BTreeMap;
 
@@ -32,13 +34,18 @@ pub(crate) fn on_news(step: &mut Step<'_>, news: FeedNews) {
 fn on_told(step: &mut Step<'_>, data: Data) {
     let mut read = |wanted: &[Read]| step.effects.immediate.extend(wanted.iter().cloned().map(Command::Read));
     match data {
-        Data::Fills(rows) => fills::on_fills(step, &rows.rows),
+        Data::Fills(rows) => {
+            record(step, &rows.rows, Told::of(rows.is_snapshot));
+            fills::on_fills(step, &rows.rows);
+        }
         Data::Event(event) => {
             if event.liquidation.is_some() {
                 read(&[Read::AccountNow, Read::OrdersNow]);
             } else if !event.cancels.is_empty() {
                 read(&[Read::OrdersNow]);
             }
+            record(step, &event.fills, Told::Live);
+            book::on_fundings_told(step, event.funding.as_slice(), Told::Live);
             fills::on_fills(step, &event.fills);
         }
         Data::OrderUpdates(updates) => orders::on_updates(step, &updates),
@@ -48,7 +55,12 @@ fn on_told(step: &mut Step<'_>, data: Data) {
             let since_ms = step.guard.risk.ledger_since_ms();
             read(&[Read::AccountNow, Read::Ledger { since_ms }]);
         }
-        Data::Fundings(rows) if !rows.is_snapshot => read(&[Read::Account]),
+        Data::Fundings(rows) => {
+            if !rows.is_snapshot {
+                read(&[Read::Account]);
+            }
+            book::on_fundings_told(step, &rows.rows, Told::of(rows.is_snapshot));
+        }
         Data::Spot(_, spot) => {
             if step.guard.feed.spot.replace(spot.clone()).is_some_and(|before| before != spot) {
                 step.effects.immediate.push(Command::Read(Read::Account));
@@ -65,7 +77,18 @@ fn on_told(step: &mut Step<'_>, data: Data) {
             prices::on_mids(step, &mids, begun_ms);
         }
         // Prices of single markets come together, and a market's best bid and ask say no more than its mid.
-        Data::Ledger(_) | Data::Fundings(_) | Data::Bbo(_) | Data::AssetCtx(_) => {}
+        Data::Ledger(_) | Data::Bbo(_) | Data::AssetCtx(_) => {}
+    }
+}
+
+/// Has fills recorded; where one is at a price that cannot be, what the venue's own history shows instead.
+fn record(step: &mut Step<'_>, fills: &[Fill], told: Told) {
+    let asset = |fill: &Fill| step.guard.view.universe.by_coin(&fill.coin).map(|market| market.asset);
+    let is_odd = |fill: &Fill| asset(fill).is_some_and(|asset| doubt::is_off(step.guard, asset, fill.px));
+    if fills.iter().any(is_odd) {
+        book::read_fills(step);
+    } else {
+        book::on_fills_told(step, fills, told);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The ledger: what moved the equity without being profit or loss. No order and no send may enter here.
 
+use crate::guard::flow::book;
 use crate::guard::flow::risk::records;
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
@@ -26,6 +27,7 @@ const PRESSED_MS: u64 = 5_000;
 
 /// Takes in what moved the equity without trading.
 pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
+    book::on_ledger(step, updates, begun_ms);
     let Some(mode) = step.guard.risk.mode else { return };
     let purse = BalanceScope { account: step.guard.config.account, mode };
     if is_early(step.guard, updates, begun_ms) {

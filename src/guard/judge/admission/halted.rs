@@ -29,9 +29,10 @@ fn drawdown_halt(guard: &Guard) -> Veto {
     let (down, limit, percent) = (figure(drawdown), figure(limit), figure(limit_pct));
     let text = format!(
         "the drawdown halt fired: {down} below the peak, limit {limit} ({percent}%); a person reviews it, stops the service \
-         and runs `svc-guard journal-resume`"
+         and runs `svc-guard journal-resume --mode {mode} --note TEXT`",
+        mode = guard.config.mode
     );
-    Veto::new(Code::Stopped, text).with(&limit, &down)
+    Veto::new(Code::Stopped, guard.config.typed(&text)).with(&limit, &down)
 }
 
 /// A figure of the halt as it was recorded when it fired; an earlier version may not have.

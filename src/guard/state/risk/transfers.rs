@@ -66,7 +66,7 @@ impl SeenTransfers {
         is_counted: impl Fn(u64) -> bool,
     ) -> Vec<Transfer> {
         let mut counts: BTreeMap<Key, (usize, Transfer)> = BTreeMap::new();
-        for flow in updates.iter().filter_map(|update| flow(update, purse)) {
+        for flow in updates.iter().filter_map(|update| moved_by(update, purse)) {
             counts.entry(key(&flow)).or_insert_with(|| (0, flow)).0 += 1;
         }
         let mut new = Vec::new();
@@ -121,11 +121,16 @@ fn key(flow: &Transfer) -> Key {
     (flow.time_ms, flow.hash.clone(), flow.kind.clone(), flow.usd)
 }
 
+/// The ledger's name for an entry.
+pub(crate) fn kind_of(update: &LedgerUpdate) -> String {
+    update.delta.get("type").and_then(Value::as_str).unwrap_or("unnamed").to_owned()
+}
+
 /// What a ledger entry moved; `None` where the equity did not move by it. Most types of entries:
 /// <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/nodes/l1-data-schemas>, `LedgerDelta`; others observed.
-fn flow(update: &LedgerUpdate, purse: BalanceScope) -> Option<Transfer> {
+pub(crate) fn moved_by(update: &LedgerUpdate, purse: BalanceScope) -> Option<Transfer> {
     let delta = &update.delta;
-    let kind = delta.get("type").and_then(Value::as_str).unwrap_or("unnamed").to_owned();
+    let kind = kind_of(update);
     let (usd, is_known, is_sure) = match (moved(&kind, delta, purse), perhaps_moved(&kind, delta)) {
         (Some(usd), _) => (usd, true, true),
         (None, Some(usd)) => (usd, true, false),

@@ -222,10 +222,8 @@ impl SentOrders {
         self.triggers.iter_mut().for_each(|trigger| trigger.on_orders_read(view, begun_ms));
         let Self { triggers, cancels, .. } = self;
         cancels.retain(|cancel| {
-            let may_take = match cancel.target {
-                Target::Oid(oid) => view.orders.contains_key(&oid),
-                Target::Cloid(_) => true,
-            };
+            // A read of before the venue took it may be older than the order as well, and the next one show it still.
+            let is_before = cancel.accepted_ms.is_none_or(|at_ms| begun_ms <= at_ms);
             // By a guessed id it may name a trigger whose answer is yet to come: that must not count as standing then.
             let may_name = triggers.iter().any(|trigger| match &trigger.resting {
                 Some(resting) => cancel.takes(resting.oid, trigger.cloid),
@@ -233,8 +231,8 @@ impl SentOrders {
             });
             // What the venue said to be gone is gone, however old the orders are that still show it. A read that began in
             // the same moment as the answer came may be older.
-            let is_gone = cancel.done.is_some() && matches!(cancel.target, Target::Oid(_));
-            may_name || may_take && (is_gone || cancel.accepted_ms.is_none_or(|at_ms| begun_ms <= at_ms))
+            let is_shown = matches!(cancel.target, Target::Oid(oid) if view.orders.contains_key(&oid));
+            may_name || is_before || cancel.done.is_some() && is_shown
         });
         let account = view.account.as_ref();
         let read = account.map(|account| Moment { now_ms: account.begun_ms, venue_ms: account.venue_ms });

@@ -44,6 +44,9 @@ impl Traffic {
     ];
 }
 
+/// An answer that lags shows what was so long ago at most.
+pub(super) const LAG_MS: u64 = 6_000;
+
 /// What is wrong with the world beside the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
@@ -132,7 +135,7 @@ impl Nature {
                 Trouble::Slow(Traffic::Clients, ms) => ms,
                 // One that hangs, and the next.
                 Trouble::Hangs(_) => 10_000,
-                Trouble::Lag => 6_000,
+                Trouble::Lag => LAG_MS,
                 Trouble::Slow(_, ms) => 3 * ms,
                 Trouble::FullBook => 4_000,
                 Trouble::Thin | Trouble::Refusals | Trouble::Loss | Trouble::Blind => 60_000,

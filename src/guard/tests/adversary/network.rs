@@ -10,9 +10,9 @@ use super::super::fixture::{NOW, body, noop};
 use super::super::simulation::books::{COINS, coin_of};
 use super::super::simulation::exchange::refusal;
 use super::line::Shown;
-use super::nature::{Traffic, Trouble};
+use super::nature::{LAG_MS, Traffic, Trouble};
 use super::truth::Cover;
-use super::world::{Happening, World};
+use super::world::{Happening, World, begun_ms};
 use crate::guard::effects::SendAction;
 use crate::guard::{Input, Read, SendOutcome, Urgency};
 use crate::venue::action::Action;
@@ -66,7 +66,7 @@ impl World {
                 let input = Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.now };
                 self.hears_of(Traffic::Ledger, input);
             }
-            Read::Fills { .. } => {}
+            Read::Fills { .. } | Read::LedgerSoon { .. } | Read::BookFills { .. } | Read::Fundings { .. } => {}
             Read::Leverage { asset, .. } => self.leverage_read(asset, 300),
             Read::OrderStatus { intent, index, cloid } => {
                 let late = self.answer_after(Traffic::Statuses);
@@ -141,7 +141,9 @@ impl World {
 
     fn account_picture(&mut self) -> Input {
         let is_old = self.nature.trouble == Trouble::Lag && self.dice.one_in(2);
-        let older = self.pictures.front().cloned().filter(|_| is_old);
+        // What is promised here may take as long as an answer lags, so none lags for longer.
+        let is_recent = |picture: &&Input| self.now <= begun_ms(picture) + LAG_MS;
+        let older = self.pictures.front().filter(is_recent).cloned().filter(|_| is_old);
         match older {
             // An older state of the account, which says so by its time.
             Some(Input::Account { state, equity, .. }) => Input::Account { state, equity, begun_ms: self.now },
@@ -204,7 +206,7 @@ impl World {
                 let held = COINS.map(|coin| self.venue.books.held(coin));
                 let reply = self.answer(&send, action);
                 self.note_dearer(&send, held);
-                self.judge_cover(&send, action, &before);
+                self.judge_cover(&send, action, &reply, &before);
                 let late = self.late(kind);
                 (SendOutcome::Answered(reply), late)
             }

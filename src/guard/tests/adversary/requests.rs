@@ -88,7 +88,8 @@ impl World {
         // One a little too large is the close that it is, where nothing else could close the position first.
         let beyond = (order.size - opposite) * self.venue.books.mid(coin);
         let read_ms = self.told.account_ms.min(self.told.orders_ms);
-        let is_plain = self.nature.trouble == Trouble::None && read_ms > self.told.heard_ms;
+        let is_told = read_ms > self.told.heard_ms && self.told.account_ms > self.told.missed_ms;
+        let is_plain = self.nature.trouble == Trouble::None && is_told;
         let is_alone =
             is_plain && self.told.is_all() && !self.venue.books.orders.values().any(|other| !other.is_trigger);
         let size = order.size.min(opposite);
@@ -138,7 +139,7 @@ impl World {
 
 impl World {
     /// What takes orders away leaves a position covered as it was, where the guard knew all of it.
-    pub(super) fn judge_cover(&mut self, send: &SendAction, action: &Action, before: &[Cover; 2]) {
+    pub(super) fn judge_cover(&mut self, send: &SendAction, action: &Action, reply: &Value, before: &[Cover; 2]) {
         let takes_away = matches!(
             action,
             Action::Cancel { .. } | Action::CancelByCloid { .. } | Action::Modify { .. } | Action::BatchModify { .. }
@@ -152,13 +153,28 @@ impl World {
             let now = Cover::of(&self.venue.books, coin);
             let is_same = |other: &Cover| now.is_long == other.is_long && now.size() == other.size();
             // What went in front of a cancel stands beside what it is for until that goes.
-            let is_looser = is_same(&decided) && now.loosened_from(&decided).is_some();
+            let is_looser =
+                is_same(&decided) && now.loosened_from(&decided).is_some() && !was_passed(action, reply, coin);
             if let Some((was, is)) = now.loosened_from(before).filter(|_| is_looser && is_same(before)) {
                 let text = format!("{coin} was covered at {was:?} and is at {is:?} by {}", send.action);
                 self.fail(Promise::StopStays.broken(text));
             }
         }
     }
+}
+
+/// Whether the price went past a stop that was moved nearer to it while that was on its way: the venue has taken the old one
+/// away and puts none in its place. How long that stays so is looked at as for anything bare.
+fn was_passed(action: &Action, reply: &Value, coin: &str) -> bool {
+    if !matches!(action, Action::Modify { .. } | Action::BatchModify { .. }) {
+        return false;
+    }
+    let statuses = reply.pointer("/response/data/statuses").and_then(Value::as_array);
+    let mut answered = action.orders().zip(statuses.into_iter().flatten());
+    answered.any(|(order, status)| {
+        let is_passed = status["error"].as_str().is_some_and(|text| text.contains("Invalid TP/SL price"));
+        is_passed && order.is_trigger() && coin_of(order.asset) == coin
+    })
 }
 
 /// Whether an order is among what is sent, as it is. What only reduces closes no more than is held: where more may be than was

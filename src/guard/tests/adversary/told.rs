@@ -1,5 +1,6 @@
 //! The knowledge that the guard was given so far: a promise that needs knowledge binds it only where it has that knowledge.
 
+use crate::venue::info::OpenOrder;
 use std::collections::BTreeSet;
 
 /// What the guard was told.
@@ -10,6 +11,10 @@ pub(super) struct Told {
     /// When the last read of the account that arrived began, and the last one of the open orders.
     pub(super) account_ms: u64,
     pub(super) orders_ms: u64,
+    /// The orders that the last read of them showed to rest, without triggers, and when one last missed one of them: it may
+    /// have filled, as far as reads of the account tell that began before.
+    pub(super) resting: BTreeSet<u64>,
+    pub(super) missed_ms: u64,
     /// When the venue last did something that nobody had asked it to do just then: a fill of what rested.
     pub(super) unasked_ms: u64,
     /// When it last heard how a send ended.
@@ -19,6 +24,15 @@ pub(super) struct Told {
 }
 
 impl Told {
+    /// A read of the open orders shows these.
+    pub(super) fn orders_read(&mut self, orders: &[OpenOrder], now_ms: u64) {
+        let resting = orders.iter().filter(|order| !order.is_trigger).map(|order| order.oid).collect();
+        if !self.resting.is_subset(&resting) {
+            self.missed_ms = now_ms;
+        }
+        self.resting = resting;
+    }
+
     /// Whether it knows of everything that happened.
     pub(super) fn is_all(&self) -> bool {
         self.unheard.is_empty() && self.unasked_ms < self.account_ms && self.unasked_ms < self.orders_ms

@@ -295,6 +295,9 @@ impl World {
             Happening::Orders(input, shown) => {
                 self.note(|| "the open orders are read".into());
                 self.told.orders_ms = begun_ms(&input);
+                if let Input::Orders { orders, .. } = &*input {
+                    self.told.orders_read(orders, self.now);
+                }
                 self.give(*input);
                 let leaving = self.leaving.but(0);
                 self.checks.learn(&shown, &self.venue.books, &leaving);
@@ -322,7 +325,7 @@ impl World {
     }
 }
 
-fn begun_ms(read: &Input) -> u64 {
+pub(super) fn begun_ms(read: &Input) -> u64 {
     match read {
         Input::Account { begun_ms, .. } | Input::Orders { begun_ms, .. } => *begun_ms,
         _ => 0,

@@ -1,6 +1,7 @@
 //! The live feed's news: covered at once, believed as far as it is proved, and closing nothing.
 
 mod fills;
+mod measured;
 mod prices;
 
 use rust_decimal::{Decimal, dec};

@@ -44,6 +44,7 @@ impl World {
             Read::Twaps => self.want(On::Twaps),
             Read::Universe => self.want(On::Markets),
             Read::Fills { .. } => self.read_fills(&read),
+            Read::LedgerSoon { .. } | Read::BookFills { .. } | Read::Fundings { .. } => {}
             Read::Leverage { asset, .. } => {
                 let setting = Some(Leverage { mode: MarginMode::Cross, value: self.dice.pick(&[5, 20]) });
                 let (late, leverage) = match self.trouble(On::Leverage) {

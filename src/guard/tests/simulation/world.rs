@@ -181,7 +181,7 @@ impl World {
                 self.want("ledger", 250);
             }
             Read::Mode => self.want("mode", 250),
-            Read::Fills { .. } => {}
+            Read::Fills { .. } | Read::LedgerSoon { .. } | Read::BookFills { .. } | Read::Fundings { .. } => {}
             Read::Leverage { asset, .. } => {
                 let leverage = Some(Leverage { mode: MarginMode::Cross, value: 5 });
                 self.post_mail(20, Mail::Input(Input::Leverage { asset, leverage }));

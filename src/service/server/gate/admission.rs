@@ -63,7 +63,7 @@ fn nothing_at(path: &str) -> String {
     let slash = if path.starts_with("//") { "; a base URL ends without a slash" } else { "" };
     format!(
         "there is nothing at {:?}{slash}; there are /exchange, /info, /ws, /guard/status, /guard/events, /guard/decision, \
-         /guard/kill, /healthz, /metrics, and the monitor page at /",
+         /guard/equity, /guard/kill, /healthz, /metrics, and the monitor page at /",
         cut(path, MAX_SHOWN)
     )
 }

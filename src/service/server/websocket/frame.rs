@@ -33,9 +33,11 @@ pub(super) enum Frame<'a> {
 #[derive(Deserialize)]
 struct Text<'a> {
     method: Option<&'a str>,
-    id: Option<u64>,
+    // Read for a post alone: clients number other frames too, each in a form of its own.
     #[serde(borrow)]
-    request: Option<Request<'a>>,
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    request: Option<&'a RawValue>,
     #[serde(borrow)]
     subscription: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -50,19 +52,28 @@ struct Request<'a> {
     payload: &'a RawValue,
 }
 
+impl<'a> Text<'a> {
+    fn post(&self) -> Option<Frame<'a>> {
+        let id = serde_json::from_str(self.id?.get()).ok()?;
+        let request: Request<'a> = serde_json::from_str(self.request?.get()).ok()?;
+        match request.kind {
+            "action" => Some(Frame::Action(id, request.payload.get())),
+            "info" => Some(Frame::Info(id, request.payload.get())),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Frame<'a> {
     /// Reads a frame.
     pub(super) fn read(text: &'a str) -> Self {
         let Ok(read) = serde_json::from_str::<Text<'a>>(text) else { return Frame::Unknown };
-        match (read.method, read.id, read.request) {
-            (Some("post"), Some(id), Some(Request { kind: "action", payload })) => Frame::Action(id, payload.get()),
-            (Some("post"), Some(id), Some(Request { kind: "info", payload })) => Frame::Info(id, payload.get()),
-            (Some("ping"), ..) => Frame::Ping,
-            (Some("subscribe"), ..) => read.subscription.map_or(Frame::Unknown, |what| Frame::Subscribe(what.get())),
-            (Some("unsubscribe"), ..) => {
-                read.subscription.map_or(Frame::Unknown, |what| Frame::Unsubscribe(what.get()))
-            }
-            (None, ..) if read.action.is_some() => Frame::Bare(text),
+        match read.method {
+            Some("post") => read.post().unwrap_or(Frame::Unknown),
+            Some("ping") => Frame::Ping,
+            Some("subscribe") => read.subscription.map_or(Frame::Unknown, |what| Frame::Subscribe(what.get())),
+            Some("unsubscribe") => read.subscription.map_or(Frame::Unknown, |what| Frame::Unsubscribe(what.get())),
+            None if read.action.is_some() => Frame::Bare(text),
             _ => Frame::Unknown,
         }
     }
@@ -124,7 +135,14 @@ mod tests {
         assert!(matches!(Frame::read(r#"{"method":"ping"}"#), Frame::Ping));
         let subscribe = r#"{"method":"subscribe","subscription":{"type":"allMids"}}"#;
         assert!(matches!(Frame::read(subscribe), Frame::Subscribe(r#"{"type":"allMids"}"#)));
-        for text in ["", "[]", "7", "{}", r#"{"method":"post"}"#, r#"{"method":"post","id":-1}"#, &post("other")] {
+        // ccxt numbers the end of a book's subscription by a text.
+        let unsubscribe =
+            r#"{"id":"1","method":"unsubscribe","request":7,"subscription":{"type":"l2Book","coin":"BTC"}}"#;
+        assert!(matches!(Frame::read(unsubscribe), Frame::Unsubscribe(r#"{"type":"l2Book","coin":"BTC"}"#)));
+        let numbered = post("info").replace(":7", r#":"7""#);
+        for text in
+            ["", "[]", "7", "{}", r#"{"method":"post"}"#, r#"{"method":"post","id":-1}"#, &numbered, &post("other")]
+        {
             assert!(matches!(Frame::read(text), Frame::Unknown), "{text}");
         }
     }

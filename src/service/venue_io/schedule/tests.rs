@@ -1,5 +1,7 @@
 //! Tests of when what is read.
 
+mod for_the_book;
+
 use super::*;
 use crate::base::ip_share::{IP_BUDGET, SMALLEST_BUDGET};
 use crate::venue::weight_ledger::Ledger;

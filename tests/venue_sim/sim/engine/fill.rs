@@ -3,7 +3,7 @@
 use super::account::Position;
 use super::news::News;
 use super::order::Spec;
-use super::{Engine, HISTORY_KEPT, push_bounded};
+use super::{Engine, FILLS_KEPT, HISTORY_KEPT, push_bounded};
 use rust_decimal::Decimal;
 
 /// Decimals of USDC; fees are cut off behind them.
@@ -114,7 +114,7 @@ impl Engine {
         };
         self.next_tid = self.next_tid.saturating_add(1);
         self.tell(News::Fill(fill.clone()));
-        push_bounded(&mut self.fills, fill, HISTORY_KEPT);
+        push_bounded(&mut self.fills, fill, FILLS_KEPT);
     }
 
     /// Moves cash and position; the realised profit, fee apart.

@@ -36,6 +36,8 @@ use twap::Twap;
 
 /// Fills, ledger entries and status changes kept, as many as the venue's reads return.
 const HISTORY_KEPT: usize = 2_000;
+/// Fills kept: more than any answer shows, so that its own record holds them all.
+const FILLS_KEPT: usize = 100_000;
 /// Orders whose last status is remembered.
 const RECORDS_KEPT: usize = 100_000;
 /// The first order id handed out; ids on the live venue are of this size.

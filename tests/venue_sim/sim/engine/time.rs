@@ -3,6 +3,7 @@
 use super::fill::Funding;
 use super::news::News;
 use super::{Engine, HISTORY_KEPT, push_bounded};
+use rust_decimal::Decimal;
 
 const HOUR_MS: u64 = 3_600_000;
 
@@ -23,13 +24,12 @@ impl Engine {
         let hour = hour(self.now_ms);
         if hour > self.funded_hour {
             self.funded_hour = hour;
-            self.pay_funding();
+            self.pay_funding(self.settings.funding_rate);
         }
     }
 
     /// One funding payment for each position. Hours that a jump of the clock skipped are not made up for.
-    fn pay_funding(&mut self) {
-        let rate = self.settings.funding_rate;
+    pub(crate) fn pay_funding(&mut self, rate: Decimal) {
         if rate.is_zero() {
             return;
         }

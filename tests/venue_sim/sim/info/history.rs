@@ -11,19 +11,27 @@ use svc_guard::base::address::Address;
 
 pub(crate) const NO_HASH: &str = "0x0000000000000000000000000000000000000000000000000000000000000000";
 
+/// Fills in one answer.
+const FILLS_A_PAGE: usize = 2_000;
+/// Fills that can be read at all: the newest.
+const FILLS_DEPTH: usize = 10_000;
+/// Payments of funding in one answer.
+const FUNDING_A_PAGE: usize = 500;
+
 /// Newest first.
 pub(super) fn fills(reader: &Reader<'_>) -> Value {
     let fills = reader.engine.fills.iter().rev().filter(|_| reader.known);
-    fills.map(|entry| fill(reader.engine, entry)).collect()
+    fills.take(FILLS_A_PAGE).map(|entry| fill(reader.engine, entry)).collect()
 }
 
-/// Oldest first, bounds inclusive.
+/// Oldest first, bounds inclusive: a page of the newest ones.
 pub(super) fn fills_by_time(reader: &Reader<'_>, request: &Value) -> Option<Value> {
     let start_ms = moment(request, "startTime")?;
     let end_ms = moment(request, "endTime").unwrap_or(u64::MAX);
-    let fills = reader.engine.fills.iter().filter(|_| reader.known);
+    let too_old = reader.engine.fills.len().saturating_sub(FILLS_DEPTH);
+    let fills = reader.engine.fills.iter().skip(too_old).filter(|_| reader.known);
     let within = fills.filter(|fill| (start_ms..=end_ms).contains(&fill.at_ms));
-    Some(within.map(|entry| fill(reader.engine, entry)).collect())
+    Some(within.take(FILLS_A_PAGE).map(|entry| fill(reader.engine, entry)).collect())
 }
 
 /// A fill in the venue's key order.
@@ -50,15 +58,17 @@ pub(crate) fn fill(engine: &Engine, fill: &Fill) -> Value {
 pub(super) fn funding(reader: &Reader<'_>, request: &Value) -> Option<Value> {
     let start_ms = moment(request, "startTime")?;
     let end_ms = moment(request, "endTime").unwrap_or(u64::MAX);
-    let engine = reader.engine;
-    let show = |entry: &Funding| {
-        json!({"time": entry.at_ms, "hash": NO_HASH, "delta": {
-            "type": "funding", "coin": engine.coin(entry.asset), "usdc": usd(entry.usd), "szi": num(entry.szi),
-            "fundingRate": num(entry.rate), "nSamples": null,
-        }})
-    };
-    let entries = engine.funding.iter().filter(|_| reader.known);
-    Some(entries.filter(|entry| (start_ms..=end_ms).contains(&entry.at_ms)).map(show).collect())
+    let entries = reader.engine.funding.iter().filter(|_| reader.known);
+    let within = entries.filter(|entry| (start_ms..=end_ms).contains(&entry.at_ms));
+    Some(within.take(FUNDING_A_PAGE).map(|entry| funding_row(reader.engine, entry)).collect())
+}
+
+/// A payment of funding.
+pub(crate) fn funding_row(engine: &Engine, entry: &Funding) -> Value {
+    json!({"time": entry.at_ms, "hash": NO_HASH, "delta": {
+        "type": "funding", "coin": engine.coin(entry.asset), "usdc": usd(entry.usd), "szi": num(entry.szi),
+        "fundingRate": num(entry.rate), "nSamples": null,
+    }})
 }
 
 /// Deposits and withdrawals that the ledger shows by now.

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 const MAX_CANDLES: u64 = 5_000;
 /// Funding that a market shows while none is charged: the live venue's base rate.
 const QUIET_FUNDING: &str = "0.0000125";
+const SPOT_PX: &str = "0.2";
 
 /// The answer to a read about markets; none when `kind` is not one of these.
 pub(super) fn answer(engine: &Engine, kind: &str, request: &Value) -> Option<Answer> {
@@ -94,7 +95,9 @@ pub(crate) fn context(engine: &Engine, market: &Market) -> Value {
 
 fn mids(engine: &Engine) -> Value {
     let listed = engine.markets.iter().filter(|market| !market.delisted);
-    Value::Object(listed.map(|market| (market.name.to_owned(), json!(num(market.mid)))).collect())
+    let perps = listed.map(|market| (market.name.to_owned(), json!(num(market.mid))));
+    // Those of spot pairs are among the core perps'.
+    Value::Object(perps.chain([("PURR/USDC".to_owned(), json!(SPOT_PX))]).collect())
 }
 
 fn spot_meta() -> Value {
@@ -113,7 +116,7 @@ fn spot_meta() -> Value {
 
 /// The one spot pair, which is listed and not traded.
 pub(crate) fn spot_context() -> Value {
-    json!({"prevDayPx": "0.2", "dayNtlVlm": "0.0", "markPx": "0.2", "midPx": null, "circulatingSupply": "600000000.0",
+    json!({"prevDayPx": SPOT_PX, "dayNtlVlm": "0.0", "markPx": SPOT_PX, "midPx": SPOT_PX, "circulatingSupply": "600000000.0",
         "coin": "PURR/USDC", "totalSupply": "600000000.0", "dayBaseVlm": "0.0"})
 }
 

@@ -6,7 +6,7 @@ mod history;
 mod market;
 mod orders;
 
-pub(super) use history::{NO_HASH, fill, ledger_row, twap_row, twap_state};
+pub(super) use history::{NO_HASH, fill, funding_row, ledger_row, twap_row, twap_state};
 pub(super) use market::{context, interval_ms, spot_context};
 pub(super) use orders::{Families, brief};
 

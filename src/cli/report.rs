@@ -1,0 +1,146 @@
+//! `report`: sums up the journal, whether a service runs or not.
+
+use std::fmt;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::configured::{configured, is_running};
+use super::output::say;
+use super::read_ahead::{self, Read};
+use super::refusal::Refusal;
+use super::values;
+use crate::base::clock::now_ms;
+use crate::base::day::{Day, NotADay};
+use crate::base::mode::Mode;
+use crate::home::{Config, Home};
+use crate::journal::{OpenError, read_days};
+use crate::report::{By, FillLine, Finished, Question, Report};
+
+const TABLE: &str = "table";
+const CSV: &str = "csv";
+const JSON: &str = "json";
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The journal's mode
+    #[arg(long, value_parser = values::mode())]
+    mode: Mode,
+    /// The first day, YYYY-MM-DD in UTC [default: the journal's first]
+    #[arg(long, value_name = "DATE", value_parser = day)]
+    from: Option<Day>,
+    /// The last day, YYYY-MM-DD in UTC [default: the journal's last]
+    #[arg(long, value_name = "DATE", value_parser = day)]
+    to: Option<Day>,
+    /// What a row stands for [default: day]
+    #[arg(long, value_name = "ROW", value_parser = PossibleValuesParser::new(By::NAMES))]
+    by: Option<String>,
+    /// How it is written [default: table]
+    #[arg(long, value_parser = format())]
+    format: Option<Format>,
+    /// List each fill
+    #[arg(long)]
+    fills: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Format {
+    #[default]
+    Table,
+    Csv,
+    Json,
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new([TABLE, CSV, JSON]).map(|name| match name.as_str() {
+        CSV => Format::Csv,
+        JSON => Format::Json,
+        _ => Format::Table,
+    })
+}
+
+fn day(text: &str) -> Result<Day, String> {
+    text.parse().map_err(|NotADay| "is no day; write it as 2026-01-31".to_owned())
+}
+
+/// Prints the report.
+pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
+    let Config { account, mode: own_mode, .. } = configured(home)?;
+    let by = args.by.as_deref().and_then(By::named).unwrap_or_default();
+    let (mode, account_name) = (args.mode.name().to_owned(), account.to_string());
+    let question = Question { mode, account: account_name, from: args.from, to: args.to, by };
+    question.check().map_err(|error| Refusal::Question(error.to_string()))?;
+    let dir = home.journal_dir(args.mode, account);
+    let mut out =
+        Printer { out: BufWriter::new(std::io::stdout().lock()), format: args.format.unwrap_or_default(), listed: 0 };
+    if args.fills {
+        out.begin_fills()?;
+    }
+    let read_from = question.read_from();
+    let mut report = Report::new(question);
+    read_ahead::each(lines(&dir, read_from, args.mode)?, |line| {
+        let line = line.map_err(|error| Refusal::Journal(error, args.mode))?;
+        let fill = report.take(&line.text, line.is_chained);
+        fill.filter(|_| args.fills).map_or(Ok(()), |fill| out.fill(&fill))
+    })?;
+    if args.mode == own_mode && is_running(home) {
+        report.runs_at(now_ms());
+    }
+    out.end(&report.finish(), args.fills)
+}
+
+/// The journal's lines; a folder that is not there is no journal.
+fn lines(dir: &Path, from: Option<Day>, mode: Mode) -> Result<impl Iterator<Item = Read> + Send + use<>, Refusal> {
+    if !dir.exists() {
+        return Err(Refusal::Journal(OpenError::NoRiskJournal(dir.to_owned()), mode));
+    }
+    read_days(dir, from).map_err(|error| Refusal::Journal(error, mode))
+}
+
+/// Writes what is there as it comes: a year of fills is never held.
+struct Printer<W: Write> {
+    out: W,
+    format: Format,
+    listed: u64,
+}
+
+impl<W: Write> Printer<W> {
+    fn print(&mut self, text: impl fmt::Display) -> Result<(), Refusal> {
+        write!(self.out, "{text}").map_err(|error| Refusal::Io("write to standard output", error))
+    }
+
+    fn begin_fills(&mut self) -> Result<(), Refusal> {
+        match self.format {
+            Format::Table => self.print(FillLine::table_head()),
+            Format::Csv => self.print(FillLine::csv_head()),
+            Format::Json => self.print("{\"fills\":["),
+        }
+    }
+
+    fn fill(&mut self, fill: &FillLine) -> Result<(), Refusal> {
+        let is_first = self.listed == 0;
+        self.listed = self.listed.saturating_add(1);
+        match self.format {
+            Format::Table => self.print(fill.to_table()),
+            Format::Csv => self.print(fill.to_csv()),
+            Format::Json => self.print(format_args!("{}{}", if is_first { "" } else { ",\n" }, fill.to_json())),
+        }
+    }
+
+    fn end(&mut self, report: &Finished, has_fills: bool) -> Result<(), Refusal> {
+        let json = || serde_json::to_string(&report.to_json()).unwrap_or_default();
+        match (self.format, has_fills) {
+            (Format::Table, false) => self.print(report.to_table())?,
+            (Format::Table, true) => self.print(format_args!("\n{}", report.to_table()))?,
+            (Format::Csv, false) => self.print(report.to_csv())?,
+            // The list alone, so that whatever reads it finds one table.
+            (Format::Csv, true) => {}
+            (Format::Json, false) => self.print(format_args!("{}\n", json()))?,
+            (Format::Json, true) => self.print(format_args!("],{}\n", json().trim_start_matches('{')))?,
+        }
+        self.out.flush().map_err(|error| Refusal::Io("write to standard output", error))?;
+        report.warnings().iter().for_each(|warning| say(warning));
+        Ok(())
+    }
+}

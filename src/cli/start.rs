@@ -1,0 +1,69 @@
+//! The command that starts the service of a home: with its mode, and on mainnet with a person's word and the key. And where
+//! the key of a home is kept, which decides how that command gets it.
+
+use std::path::Path;
+
+use crate::base::mode::Mode;
+use crate::base::shell::word;
+use crate::home::{CREDENTIAL, Config, Home, KeyStore, SERVICE_HOME};
+
+/// Where the API wallet's key of a home is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum KeyPlace {
+    /// In a file that only its owner can read.
+    File,
+    /// Sealed for this host, by this program or by a person's hand.
+    Sealed,
+    /// Nowhere: it is handed to each start.
+    Nowhere,
+}
+
+impl KeyPlace {
+    /// As the home's files say. On mainnet no file beside a sealed key counts: a start reads none.
+    pub(super) fn of(home: &Home, config: &Config) -> Self {
+        let stands = |path: &Path| path.symlink_metadata().is_ok();
+        let (is_open, is_sealed) = (stands(&home.key_file()), stands(&home.sealed_key_file()));
+        match config.key_store {
+            KeyStore::HostCreds => Self::Sealed,
+            KeyStore::File if is_sealed && (config.mode == Mode::Mainnet || !is_open) => Self::Sealed,
+            KeyStore::File if is_open => Self::File,
+            KeyStore::File => Self::Nowhere,
+        }
+    }
+}
+
+/// The command as it is typed; `FILE` stands for a file with the API wallet's key where the home holds none.
+pub(super) fn command(home: &Home, config: &Config) -> String {
+    let mode = config.mode;
+    if is_packaged(home) {
+        return "sudo systemctl enable --now svc-guard".to_owned();
+    }
+    match (mode, KeyPlace::of(home, config)) {
+        (Mode::Paper, _) => "svc-guard run".to_owned(),
+        (Mode::Testnet, KeyPlace::File) => format!("svc-guard run --network {mode}"),
+        (_, KeyPlace::File) => format!("{} < {}", on_stdin(config), word(home.key_file())),
+        (_, KeyPlace::Sealed) => {
+            let sealed = word(home.sealed_key_file());
+            format!("systemd-creds decrypt --name={CREDENTIAL} {sealed} - | {}", on_stdin(config))
+        }
+        (_, KeyPlace::Nowhere) => with_key(config),
+    }
+}
+
+/// The same with a key that the home does not hold.
+pub(super) fn with_key(config: &Config) -> String {
+    format!("{} < FILE", on_stdin(config))
+}
+
+/// Whether the home is the packaged service's, which a unit starts.
+pub(super) fn is_packaged(home: &Home) -> bool {
+    home.dir() == Path::new(SERVICE_HOME)
+}
+
+fn on_stdin(config: &Config) -> String {
+    let confirm = match config.mode {
+        Mode::Mainnet => format!("SVC_MAINNET_CONFIRM={} ", config.account),
+        _ => String::new(),
+    };
+    format!("{confirm}svc-guard run --network {} --key-stdin", config.mode)
+}

@@ -1,0 +1,211 @@
+//! The book's reads: seldom, after everything else, and a page at a time.
+
+use crate::base::amount::to_wire;
+use crate::base::ip_share::IP_BUDGET;
+use crate::guard::effects::{Command, Read};
+use crate::guard::flow::book::rows::{self, Told};
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::guard::Guard;
+use crate::record::events::Trouble;
+use crate::venue::fill::Fill;
+use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH, FUNDINGS_A_PAGE, Page};
+use crate::venue::stream::events::Funding;
+
+/// Reads of the same are so far apart with the whole budget, and further with less.
+const APART_MS: u64 = 10_000;
+/// Fills are read so often where no feed tells of them, and where one does.
+const FILLS_MS: u64 = 60_000;
+const FILLS_WITH_FEED_MS: u64 = 600_000;
+/// Funding is paid each hour, and is read so long after.
+const FUNDINGS_MS: u64 = 3_600_000;
+const PAID_BY_MS: u64 = 60_000;
+/// An answer may lack what has happened so shortly before it.
+const LAGS_MS: u64 = 60_000;
+/// So many reads look for a fill that is missing.
+const TRIES: u32 = 3;
+const TRY_AGAIN_MS: u64 = 10_000;
+
+/// Asks for what is due.
+pub(super) fn ask(step: &mut Step<'_>) {
+    let now_ms = step.now_ms;
+    want_due(step.guard, now_ms);
+    if step.guard.journal_error.is_some() || step.guard.is_disk_full || step.guard.shutdown_reason.is_some() {
+        return;
+    }
+    let share = u64::from(IP_BUDGET).checked_div(u64::from(step.guard.config.weight_per_minute)).unwrap_or(1).max(1);
+    let apart_ms = APART_MS.saturating_mul(share);
+    let book = &mut step.guard.book;
+    if book.fill_reads.begin(now_ms, apart_ms) {
+        let since_ms = book.fills.before_ms();
+        step.effects.immediate.push(Command::Read(Read::BookFills { since_ms }));
+    }
+    let book = &mut step.guard.book;
+    if book.funding_reads.begin(now_ms, apart_ms) {
+        let since_ms = book.fundings.before_ms();
+        step.effects.immediate.push(Command::Read(Read::Fundings { since_ms }));
+    }
+}
+
+/// Wants what was not read for too long, and what could not be written before.
+fn want_due(guard: &mut Guard, now_ms: u64) {
+    let has_feed = guard.feed.is_trusted(now_ms) && guard.feed.tells_account();
+    let fills_ms = if has_feed { FILLS_WITH_FEED_MS } else { FILLS_MS };
+    let book = &mut guard.book;
+    let is_well = guard.journal_error.is_none() && !guard.is_disk_full;
+    let is_behind = is_well && std::mem::take(&mut book.is_behind);
+    let is_old =
+        |read_ms: Option<u64>, every_ms: u64| read_ms.is_none_or(|at_ms| now_ms.saturating_sub(at_ms) >= every_ms);
+    if is_behind || is_old(book.fill_reads.read_ms, fills_ms) && !book.fill_reads.is_open(now_ms) {
+        book.fill_reads.want(now_ms);
+    }
+    // An hour's payments are read once they surely show.
+    let hour = |at_ms: u64| at_ms.saturating_sub(PAID_BY_MS).checked_div(FUNDINGS_MS);
+    let is_new_hour = book.funding_reads.read_ms.is_none_or(|read_ms| hour(read_ms) < hour(now_ms));
+    if is_behind || is_new_hour && !book.funding_reads.is_open(now_ms) {
+        book.funding_reads.want(now_ms);
+    }
+}
+
+/// What an answer shows apart from its rows.
+struct Shown {
+    /// Of the newest row, UTC ms; where there is none, the time asked for.
+    newest_ms: u64,
+    /// What of it is not for the book; empty where all of it is.
+    lacks: String,
+    /// Whether it can be all that there is: no answer with a row of a time to come is.
+    is_believed: bool,
+}
+
+fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u64, kind: &str) -> Shown {
+    let latest_ms = rows::latest_ms(step.guard);
+    let times = page.rows.iter().map(time_of).chain(page.unread.iter().filter_map(|row| row.time));
+    let newest_ms = times.filter(|time_ms| *time_ms <= latest_ms).max().unwrap_or(since_ms);
+    let ahead_ms = page.rows.iter().map(time_of).filter(|time_ms| *time_ms > latest_ms).max();
+    let lacks = match (ahead_ms, page.unread.first()) {
+        (Some(ahead_ms), _) => format!(
+            "{kind} has a row of {ahead_ms} (UTC ms), which is a time to come: what is of such a time is not in the book"
+        ),
+        (None, Some(first)) => format!(
+            "{} of {kind} cannot be read and may be missing in the book; the first, of {} (UTC ms): {}",
+            if page.unread.len() == 1 { "a row".to_owned() } else { format!("{} rows", page.unread.len()) },
+            first.time.map_or_else(|| "an unknown time".to_owned(), |time_ms| time_ms.to_string()),
+            first.why
+        ),
+        (None, None) => String::new(),
+    };
+    Shown { newest_ms, lacks, is_believed: ahead_ms.is_none() }
+}
+
+/// Takes in fills from `since_ms` on, the oldest ones where they are too many for one answer.
+pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64, begun_ms: u64) {
+    let Shown { newest_ms, lacks, is_believed } = shown(step, &page, since_ms, |fill| fill.time, "userFillsByTime");
+    let is_more = page.count() >= FILLS_A_PAGE;
+    let fills = page.rows;
+    let (count, first_ms) = (fills.len(), fills.iter().map(|fill| fill.time).min());
+    let is_first = !step.guard.book.fill_reads.is_paging;
+    let new = fills.iter().filter(|fill| !step.guard.book.fills.is_known(&fill.id())).count();
+    if step.guard.book.fill_reads.is_news(&lacks) {
+        tell(step, lacks);
+    }
+    if is_believed {
+        step.guard.book.fill_reads.on_answer(begun_ms, new, is_more);
+    } else {
+        let now_ms = step.now_ms;
+        step.guard.book.fill_reads.on_doubt(now_ms);
+    }
+    rows::on_fills_read(step, fills);
+    if step.guard.book.is_behind || !is_believed {
+        return;
+    }
+    if is_first && is_more {
+        step.guard.book.oldest_shown =
+            first_ms.filter(|first_ms| new == count && *first_ms > since_ms).map(|ms| (since_ms, ms));
+    }
+    tell_depth(step);
+    let read_ms = if is_more { newest_ms } else { shown_ms(step, begun_ms) };
+    // Where one moment fills a page nothing of it can be paged further.
+    let read_ms = if is_more && newest_ms == since_ms { since_ms.saturating_add(1) } else { read_ms };
+    let missing_ms = step.guard.book.chains.missing_since_ms().unwrap_or(u64::MAX);
+    let held_ms = if is_more { read_ms } else { read_ms.min(missing_ms) };
+    step.guard.book.fills.forget_before(held_ms);
+    if is_more {
+        step.guard.book.fill_reads.want(step.now_ms);
+    } else {
+        look_for_missing(step, begun_ms);
+    }
+}
+
+/// The venue shows its last fills alone: where the first ones of a long absence are not among them, that is told.
+fn tell_depth(step: &mut Step<'_>) {
+    let book = &mut step.guard.book;
+    if book.fill_reads.shown < FILLS_DEPTH {
+        return;
+    }
+    if let Some((since_ms, first_ms)) = book.oldest_shown.take() {
+        let text = format!(
+            "the venue shows the last {FILLS_DEPTH} fills alone: what was traded between {since_ms} and {first_ms} (UTC ms) \
+             may be missing in the book"
+        );
+        tell(step, text);
+    }
+}
+
+/// Reads again for what is missing, and tells of what no read has shown.
+fn look_for_missing(step: &mut Step<'_>, begun_ms: u64) {
+    let now_ms = step.now_ms;
+    let gaps = std::mem::take(&mut step.guard.book.chains.gaps);
+    for mut gap in gaps {
+        gap.reads = gap.reads.saturating_add(u32::from(begun_ms >= gap.found_ms));
+        if gap.reads >= TRIES {
+            let text = format!(
+                "fills in {} between {} and {} (UTC ms) are missing: the position went from {} to {} and the venue shows none",
+                gap.coin,
+                gap.from_ms,
+                gap.to_ms,
+                to_wire(gap.from),
+                to_wire(gap.to)
+            );
+            tell(step, text);
+        } else {
+            step.guard.book.chains.gaps.push(gap);
+            step.guard.book.fill_reads.want(now_ms.saturating_add(TRY_AGAIN_MS));
+        }
+    }
+}
+
+/// Tells of something that the book lacks.
+fn tell(step: &mut Step<'_>, text: String) {
+    step.record(Trouble { text: (&text).into() });
+    let now_ms = step.now_ms;
+    step.guard.book.tell(text, now_ms);
+}
+
+/// Takes in payments of funding from `since_ms` on.
+pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_ms: u64, begun_ms: u64) {
+    let Shown { newest_ms, lacks, is_believed } = shown(step, page, since_ms, |row| row.time, "userFunding");
+    let is_more = page.count() >= FUNDINGS_A_PAGE && newest_ms > since_ms;
+    if step.guard.book.funding_reads.is_news(&lacks) {
+        tell(step, lacks);
+    }
+    if is_believed {
+        step.guard.book.funding_reads.on_answer(begun_ms, page.rows.len(), is_more);
+    } else {
+        let now_ms = step.now_ms;
+        step.guard.book.funding_reads.on_doubt(now_ms);
+    }
+    rows::on_fundings_told(step, &page.rows, Told::Later);
+    if step.guard.book.is_behind || !is_believed {
+        return;
+    }
+    let read_ms = if is_more { newest_ms } else { shown_ms(step, begun_ms) };
+    step.guard.book.fundings.forget_before(read_ms);
+    if is_more {
+        step.guard.book.funding_reads.want(step.now_ms);
+    }
+}
+
+/// The venue's time up to which an answer to a question of then shows everything.
+fn shown_ms(step: &Step<'_>, begun_ms: u64) -> u64 {
+    let ago_ms = step.now_ms.saturating_sub(begun_ms);
+    step.guard.clock.earliest_ms().saturating_sub(ago_ms).saturating_sub(LAGS_MS)
+}

@@ -1,0 +1,189 @@
+//! Rows go on record: each once, with what caused it.
+
+use crate::guard::flow::step_context::Step;
+use crate::guard::state::book::FundingId;
+use crate::guard::state::guard::Guard;
+use crate::guard::state::risk::transfers::{BalanceScope, Transfer, kind_of, moved_by};
+use crate::record::book_record::TransferRecord;
+use crate::record::money;
+use crate::venue::fill::Fill;
+use crate::venue::info::LedgerUpdate;
+use crate::venue::side::Side;
+use crate::venue::stream::events::Funding;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// No row is of a time further ahead of the venue's than this.
+const AHEAD_MS: u64 = 5_000;
+
+/// The last time that a row can be of.
+pub(super) fn latest_ms(guard: &Guard) -> u64 {
+    guard.clock.latest_ms().saturating_add(AHEAD_MS)
+}
+
+/// A transfer may show up in the ledger so long after its time.
+const TRANSFERS_KEPT_MS: u64 = 4 * 3_600_000;
+
+/// How a row came to be known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// As it happened.
+    Live,
+    /// Afterwards.
+    Later,
+}
+
+impl Told {
+    /// How the rows of a frame came to be known: those of its first one happened before.
+    pub(crate) fn of(is_snapshot: bool) -> Self {
+        if is_snapshot { Told::Later } else { Told::Live }
+    }
+}
+
+/// Takes in fills of the live feed; `told` says whether they have just happened. One that cannot be is none, and neither is one
+/// of a feed that is not believed: the venue is asked for them.
+pub(crate) fn on_fills_told(step: &mut Step<'_>, fills: &[Fill], told: Told) {
+    let latest_ms = latest_ms(step.guard);
+    let can_be = |fill: &Fill| {
+        fill.px > Decimal::ZERO && fill.sz > Decimal::ZERO && fill.time <= latest_ms && fill.position_after().is_some()
+    };
+    if !step.guard.feed.is_trusted(step.now_ms) || !fills.iter().all(can_be) {
+        return step.guard.book.fill_reads.want(step.now_ms);
+    }
+    record_fills(step, fills.to_vec(), told);
+}
+
+/// Takes in fills that were read. None is of a time to come.
+pub(crate) fn on_fills_read(step: &mut Step<'_>, mut fills: Vec<Fill>) {
+    let latest_ms = latest_ms(step.guard);
+    fills.retain(|fill| fill.time <= latest_ms);
+    record_fills(step, fills, Told::Later);
+}
+
+fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
+    let new: Vec<Fill> = fills.into_iter().filter(|fill| !step.guard.book.fills.is_known(&fill.id())).collect();
+    if new.is_empty() || !can_record(step) {
+        return;
+    }
+    for fill in step.guard.book.chains.in_order(new) {
+        // The same one may stand in an answer twice.
+        if step.guard.book.fills.is_known(&fill.id()) {
+            continue;
+        }
+        let is_late = is_late(step.guard, fill.time, told);
+        let event = fill_event(step.guard, &fill, is_late);
+        step.guard.book.sum_fill(&event);
+        step.record(event);
+        let now_ms = step.now_ms;
+        let book = &mut step.guard.book;
+        book.fills.insert(fill.id());
+        if book.chains.add(&fill, now_ms) {
+            book.fill_reads.want(now_ms);
+        }
+    }
+}
+
+/// Whether what comes can go on record. Where the disk takes nothing it is read again once that does.
+fn can_record(step: &mut Step<'_>) -> bool {
+    let can = step.guard.journal_error.is_none() && !step.guard.is_disk_full;
+    step.guard.book.is_behind |= !can;
+    can
+}
+
+/// Whether a row was fetched after the fact: it is of before this life, or the feed has not told of it.
+fn is_late(guard: &Guard, time_ms: u64, told: Told) -> bool {
+    let is_of_before = guard.started_ms.is_some_and(|started_ms| time_ms < started_ms);
+    told == Told::Later && (guard.config.feed || is_of_before)
+}
+
+fn fill_event(guard: &Guard, fill: &Fill, late: bool) -> money::Fill {
+    let cause = guard.book.sent.cause(fill.oid, fill.cloid, guard.seq);
+    let side = match fill.side {
+        Side::Buy => "buy",
+        Side::Sell => "sell",
+    };
+    money::Fill {
+        coin: fill.coin.clone(),
+        side: side.into(),
+        px: fill.px,
+        size: fill.sz,
+        fee: fill.fee,
+        fee_token: fill.fee_token.clone(),
+        builder_fee: fill.builder_fee,
+        closed_pnl: fill.closed_pnl,
+        position_before: fill.start_position,
+        position_after: fill.position_after(),
+        oid: fill.oid,
+        cloid: fill.cloid,
+        tid: fill.tid,
+        time: fill.time,
+        crossed: fill.crossed,
+        liquidation: fill.liquidation.as_ref().map(|liquidation| money::Liquidation {
+            user: liquidation.liquidated_user.clone(),
+            mark_px: liquidation.mark_px,
+            method: liquidation.method.clone(),
+        }),
+        intent: cause.intent,
+        client: cause.client,
+        late,
+    }
+}
+
+/// Takes in payments of funding.
+pub(crate) fn on_fundings_told(step: &mut Step<'_>, rows: &[Funding], told: Told) {
+    let latest_ms = latest_ms(step.guard);
+    let is_believed = step.guard.feed.is_trusted(step.now_ms) && rows.iter().all(|row| row.time <= latest_ms);
+    if told == Told::Live && !is_believed {
+        return step.guard.book.funding_reads.want(step.now_ms);
+    }
+    let mut rows: Vec<&Funding> = rows.iter().filter(|row| row.time <= latest_ms).collect();
+    rows.sort_by_key(|row| row.time);
+    for row in rows {
+        let id = FundingId { time: row.time, coin: row.coin.clone() };
+        if step.guard.book.fundings.is_known(&id) {
+            continue;
+        }
+        if !can_record(step) {
+            return;
+        }
+        let late = is_late(step.guard, row.time, told);
+        let (coin, usdc, size, rate) = (row.coin.clone(), row.usdc, row.szi, row.funding_rate);
+        let event = money::Funding { coin, usdc, size, rate, time: row.time, late };
+        step.guard.book.sum_funding(&event);
+        step.record(event);
+        step.guard.book.fundings.insert(id);
+    }
+}
+
+/// Takes in what the ledger tells: what moved the equity without trading. A row is judged once, by the mode that it was first
+/// seen in: one that moved nothing then is known from there on as well.
+pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
+    let Some(mode) = step.guard.risk.mode else { return };
+    let scope = BalanceScope { account: step.guard.config.account, mode };
+    let mut updates: Vec<&LedgerUpdate> = updates.iter().collect();
+    updates.sort_by_key(|update| update.time);
+    let mut alike: BTreeMap<TransferRecord, u64> = BTreeMap::new();
+    for update in updates {
+        let (time, hash, kind) = (update.time, update.hash.clone(), kind_of(update));
+        let first = TransferRecord { time, hash, kind, nth: 0 };
+        let nth = alike.entry(first.clone()).or_default();
+        let id = TransferRecord { nth: *nth, ..first };
+        *nth = nth.saturating_add(1);
+        if step.guard.book.transfers.is_known(&id) {
+            continue;
+        }
+        if let Some(Transfer { usd, is_known, is_sure, .. }) = moved_by(update, scope) {
+            if !can_record(step) {
+                return;
+            }
+            let usdc = (is_known && is_sure).then_some(usd);
+            let late = step.guard.started_ms.is_some_and(|started_ms| time < started_ms);
+            let event = money::Transfer { what: id.kind.clone(), usdc, hash: id.hash.clone(), time, late };
+            step.guard.book.sum_transfer(&event);
+            step.record(event);
+        }
+        step.guard.book.transfers.insert(id);
+    }
+    step.guard.book.audit.ledger_ms = step.guard.book.audit.ledger_ms.max(begun_ms);
+    step.guard.book.transfers.forget_before(begun_ms.saturating_sub(TRANSFERS_KEPT_MS));
+}

@@ -1,0 +1,64 @@
+//! The book of money made again: what is on record counts as known, and what was sent as sent.
+
+use crate::guard::config::Mode;
+use crate::guard::state::book::FundingId;
+use crate::guard::state::book::chains::is_perp;
+use crate::guard::state::guard::Guard;
+use crate::record::book_record::{BookRecord, TransferRecord};
+use crate::record::event::{Event, Kind};
+use crate::venue::action::Action;
+use crate::venue::fill::FillId;
+
+/// Takes in the book of the last checkpoint. One without a book is of before there was one, or of a life that had just begun: it
+/// is kept from there on.
+pub(super) fn restore_checkpoint(guard: &mut Guard, record: Option<BookRecord>, seq: u64, at_ms: u64) {
+    if record.is_some() {
+        guard.book.covered_seq = seq;
+    }
+    match record {
+        Some(record) => guard.book.restore(record),
+        None => guard.book.begin(at_ms),
+    }
+}
+
+/// Takes in an event of an earlier life.
+pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
+    let book = &mut guard.book;
+    // A row counts once: those of the checkpoint's own batch are in its sums.
+    if event.seq <= book.covered_seq {
+        return;
+    }
+    match &event.kind {
+        Kind::Started(_) => book.begin(event.at_ms),
+        Kind::Fill(fill) => {
+            book.sum_fill(fill);
+            book.fills.insert(FillId { time: fill.time, tid: fill.tid, oid: fill.oid });
+            if let Some(after) = fill.position_after.filter(|_| is_perp(&fill.coin)) {
+                book.chains.restore_newest(&fill.coin, after, fill.time);
+            }
+        }
+        Kind::Funding(row) => {
+            book.sum_funding(row);
+            book.fundings.insert(FundingId { time: row.time, coin: row.coin.clone() });
+        }
+        Kind::Balance(balance) => book.restore_balance(balance),
+        Kind::Transfer(row) => {
+            book.sum_transfer(row);
+            let mut id = TransferRecord { time: row.time, hash: row.hash.clone(), kind: row.what.clone(), nth: 0 };
+            while book.transfers.is_known(&id) && id.time >= book.transfers.before_ms() {
+                id.nth = id.nth.saturating_add(1);
+            }
+            book.transfers.insert(id);
+        }
+        Kind::Decision(decision) if guard.config.mode != Mode::Paper => {
+            let sent = decision.pre.iter().chain(&decision.forward).chain(&decision.post);
+            let actions = sent.filter_map(|action| Action::parse(action).ok());
+            actions.for_each(|action| book.sent.note(event.seq, decision.client, &action));
+        }
+        Kind::Intent(intent) => {
+            let action = Action::parse(&intent.action).ok();
+            action.into_iter().for_each(|action| book.sent.note(event.seq, None, &action));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,27 @@
+//! How far closing everything has come: the one place that says that an account is flat. Whoever tells of it goes by this.
+
+use crate::guard::config::Mode;
+use crate::guard::flow::flatten;
+use crate::guard::report::open_orders;
+use crate::guard::state::guard::Guard;
+use crate::record::status::Closing;
+
+/// Where everything must be closed: whether it is, by recent reads that began after the last close, and nothing less.
+pub(crate) fn closing(guard: &Guard, now_ms: u64) -> Option<Closing> {
+    if guard.config.mode == Mode::Paper || !guard.must_be_flat() {
+        return None;
+    }
+    let twaps = guard.watch.flatten.twaps.known();
+    let account = guard.view.account.as_ref().filter(|_| guard.is_account_known());
+    let times = account.map(|account| account.shown_ms()).zip(guard.view.orders_known_ms());
+    let is_recent = times.is_some_and(|(account_ms, orders_ms)| {
+        let is_young = |at_ms: u64, most_ms: u64| now_ms.saturating_sub(at_ms) <= most_ms;
+        is_young(account_ms, guard.account_max_age_ms()) && is_young(orders_ms, guard.orders_max_age_ms())
+    });
+    let checked_ms = times.map(|(account_ms, orders_ms)| account_ms.min(orders_ms));
+    let is_after = checked_ms >= Some(guard.watch.flatten.reads_since_ms);
+    let is_nothing_left = account.is_some_and(|account| account.is_flat())
+        && open_orders::open_orders(guard).is_empty()
+        && twaps == Some(0);
+    Some(Closing { flat: is_recent && is_after && is_nothing_left && flatten::is_flat(guard), checked_ms, twaps })
+}

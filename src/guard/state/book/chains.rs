@@ -1,0 +1,254 @@
+//! Chains of fills: in each market a fill begins at the position at which the one before it ended. So fills of one millisecond
+//! have an order, and one that is missing shows.
+
+use crate::venue::fill::Fill;
+use crate::venue::side::Side;
+use rust_decimal::Decimal;
+use std::collections::BTreeMap;
+
+/// Breaks that are kept in mind at once: the oldest goes first.
+const MOST_GAPS: usize = 64;
+/// Markets whose position is kept in mind: more than there are.
+const MOST_COINS: usize = 1_024;
+
+/// A place where fills are missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Gap {
+    pub(crate) coin: String,
+    /// When the fills before and after it were.
+    pub(crate) from_ms: u64,
+    pub(crate) to_ms: u64,
+    /// The position after the one before it.
+    pub(crate) from: Decimal,
+    /// The position that the one after it began at.
+    pub(crate) to: Decimal,
+    /// What of the way between both no fill has shown yet.
+    left: Decimal,
+    /// When it was found.
+    pub(crate) found_ms: u64,
+    /// Reads since then that have not closed it.
+    pub(crate) reads: u32,
+}
+
+/// Each market's position after its newest fill, with the places where fills are missing.
+#[derive(Debug, Default)]
+pub(crate) struct Chains {
+    last: BTreeMap<String, (Decimal, u64)>,
+    pub(crate) gaps: Vec<Gap>,
+}
+
+/// Whether a market's positions change by fills alone: tokens come and go otherwise.
+pub(crate) fn is_perp(coin: &str) -> bool {
+    !coin.starts_with(['@', '#', '+']) && !coin.contains('/')
+}
+
+/// What a fill changes the position by.
+pub(crate) fn signed_size(fill: &Fill) -> Decimal {
+    match fill.side {
+        Side::Buy => fill.sz,
+        Side::Sell => -fill.sz,
+    }
+}
+
+impl Chains {
+    /// Takes in a fill that is on record now; whether one is missing before it.
+    pub(crate) fn add(&mut self, fill: &Fill, now_ms: u64) -> bool {
+        let Some(after) = fill.position_after().filter(|_| is_perp(&fill.coin)) else { return false };
+        let last = self.last.get(&fill.coin).copied();
+        if self.fill_gap(fill, last.map(|(_, last_ms)| last_ms)) {
+            return false;
+        }
+        // Of one moment, and told in another order: neither a break nor the newest.
+        if last.is_some_and(|(held, last_ms)| held != fill.start_position && last_ms == fill.time) {
+            return false;
+        }
+        let gap = last.filter(|(held, _)| *held != fill.start_position).map(|(from, from_ms)| Gap {
+            coin: fill.coin.clone(),
+            from_ms,
+            to_ms: fill.time,
+            from,
+            to: fill.start_position,
+            left: fill.start_position.saturating_sub(from),
+            found_ms: now_ms,
+            reads: 0,
+        });
+        let is_broken = gap.is_some();
+        self.gaps.extend(gap);
+        let over = self.gaps.len().saturating_sub(MOST_GAPS);
+        self.gaps.drain(..over);
+        self.restore(fill.coin.clone(), after, fill.time);
+        is_broken
+    }
+
+    /// Whether a fill belongs before the newest one of its market; then it is a part of what was missing.
+    fn fill_gap(&mut self, fill: &Fill, last_ms: Option<u64>) -> bool {
+        let is_late = last_ms.is_some_and(|last_ms| fill.time < last_ms);
+        let is_of = |gap: &&mut Gap| {
+            let is_within = gap.coin == fill.coin && (gap.from_ms..=gap.to_ms).contains(&fill.time);
+            is_within && (is_late || fill.start_position == gap.to.saturating_sub(gap.left))
+        };
+        let gap = self.gaps.iter_mut().find(is_of);
+        let is_found = gap.is_some();
+        gap.into_iter().for_each(|gap| gap.left = gap.left.saturating_sub(signed_size(fill)));
+        self.gaps.retain(|gap| !gap.left.is_zero());
+        is_late || is_found
+    }
+
+    /// The position after a market's newest fill.
+    pub(crate) fn restore(&mut self, coin: String, after: Decimal, time_ms: u64) {
+        self.last.insert(coin, (after, time_ms));
+        if self.last.len() > MOST_COINS {
+            let oldest = self.last.iter().min_by_key(|(_, (_, time_ms))| *time_ms).map(|(coin, _)| coin.clone());
+            oldest.into_iter().for_each(|coin| _ = self.last.remove(&coin));
+        }
+    }
+
+    /// The same of a fill that may not be the newest one.
+    pub(crate) fn restore_newest(&mut self, coin: &str, after: Decimal, time_ms: u64) {
+        if self.last.get(coin).is_none_or(|(_, last_ms)| time_ms >= *last_ms) {
+            self.restore(coin.to_owned(), after, time_ms);
+        }
+    }
+
+    /// Each market's position after its newest fill, and when that was.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = (&String, Decimal, u64)> {
+        self.last.iter().map(|(coin, (after, time_ms))| (coin, *after, *time_ms))
+    }
+
+    /// Since when fills are missing.
+    pub(crate) fn missing_since_ms(&self) -> Option<u64> {
+        self.gaps.iter().map(|gap| gap.from_ms).min()
+    }
+
+    /// Puts fills in their order: by time, and those of one moment and market by where each begins.
+    pub(crate) fn in_order(&self, mut fills: Vec<Fill>) -> Vec<Fill> {
+        if fills.first().map(|fill| fill.time) > fills.last().map(|fill| fill.time) {
+            fills.reverse();
+        }
+        fills.sort_by_key(|fill| fill.time);
+        let mut held: BTreeMap<String, Decimal> =
+            self.last.iter().map(|(coin, (after, _))| (coin.clone(), *after)).collect();
+        let mut ordered = Vec::with_capacity(fills.len());
+        let mut rest = fills.into_iter().peekable();
+        while let Some(first) = rest.next() {
+            let mut moment: Vec<(String, Vec<Fill>)> = vec![(first.coin.clone(), vec![first])];
+            while let Some(next) = rest.next_if(|next| moment.iter().any(|(_, of)| is_of_time(of, next.time))) {
+                match moment.iter_mut().find(|(coin, _)| *coin == next.coin) {
+                    Some((_, of)) => of.push(next),
+                    None => moment.push((next.coin.clone(), vec![next])),
+                }
+            }
+            for (coin, of) in moment {
+                let chain = linked(of, held.get(&coin).copied());
+                let after = chain.last().and_then(Fill::position_after);
+                after.into_iter().for_each(|after| _ = held.insert(coin.clone(), after));
+                ordered.extend(chain);
+            }
+        }
+        ordered
+    }
+}
+
+fn is_of_time(fills: &[Fill], time_ms: u64) -> bool {
+    fills.first().is_some_and(|first| first.time == time_ms)
+}
+
+/// The fills of one market and moment, each from where the one before it ended; the first one begins where `held` is, or where
+/// more of them begin than end.
+fn linked(fills: Vec<Fill>, held: Option<Decimal>) -> Vec<Fill> {
+    if fills.len() < 2 {
+        return fills;
+    }
+    let mut begin: BTreeMap<Decimal, i64> = BTreeMap::new();
+    for fill in &fills {
+        let more = begin.entry(fill.start_position).or_default();
+        *more = more.saturating_add(1);
+        if let Some(after) = fill.position_after() {
+            let more = begin.entry(after).or_default();
+            *more = more.saturating_sub(1);
+        }
+    }
+    let mut starts = fills.iter().map(|fill| fill.start_position);
+    let first = starts.clone().find(|start| begin.get(start).is_some_and(|more| *more > 0));
+    let mut at = held.filter(|held| starts.any(|start| start == *held)).or(first);
+    let count = fills.len();
+    // Oldest last in each, so that what was told first comes first.
+    let mut by_start: BTreeMap<Decimal, Vec<(usize, Fill)>> = BTreeMap::new();
+    fills.into_iter().enumerate().rev().for_each(|(place, fill)| {
+        by_start.entry(fill.start_position).or_default().push((place, fill));
+    });
+    let mut chain = Vec::with_capacity(count);
+    while !by_start.is_empty() {
+        let told_first = || by_start.iter().min_by_key(|(_, of)| of.last().map(|(place, _)| *place));
+        let start = at.filter(|at| by_start.contains_key(at)).or_else(|| told_first().map(|(start, _)| *start));
+        let Some((start, of)) = start.and_then(|start| Some((start, by_start.get_mut(&start)?))) else { break };
+        if let Some((_, fill)) = of.pop() {
+            at = fill.position_after();
+            chain.push(fill);
+        }
+        if of.is_empty() {
+            by_start.remove(&start);
+        }
+    }
+    chain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A fill of this market: when, where from, and how much.
+    fn fill(coin: &str, time: u64, start: &str, size: &str) -> Fill {
+        let (side, sz) = match size.strip_prefix('-') {
+            Some(sz) => ("A", sz),
+            None => ("B", size),
+        };
+        serde_json::from_value(
+            json!({"coin": coin, "px": "1", "sz": sz, "side": side, "time": time, "startPosition": start,
+            "closedPnl": "0", "oid": 1, "crossed": true, "fee": "0", "tid": time, "feeToken": "USDC"}),
+        )
+        .unwrap()
+    }
+
+    fn starts(fills: &[Fill]) -> Vec<(String, String)> {
+        fills.iter().map(|fill| (fill.coin.clone(), fill.start_position.to_string())).collect()
+    }
+
+    #[test]
+    fn fills_of_one_moment_are_linked() {
+        let told = vec![
+            fill("ETH", 5, "3", "-1"),
+            fill("ETH", 4, "0", "1"),
+            fill("BTC", 5, "0", "2"),
+            fill("ETH", 5, "2", "-4"),
+            fill("ETH", 5, "1", "2"),
+        ];
+        let ordered = Chains::default().in_order(told.clone());
+        let expected = [("ETH", "0"), ("ETH", "1"), ("ETH", "3"), ("ETH", "2"), ("BTC", "0")];
+        assert_eq!(starts(&ordered), expected.map(|(coin, start)| (coin.to_owned(), start.to_owned())));
+        let mut reversed = told;
+        reversed.reverse();
+        assert_eq!(Chains::default().in_order(reversed).len(), 5);
+        // A way there and back passes the same position twice.
+        let round = vec![fill("ETH", 5, "1", "-1"), fill("ETH", 5, "0", "1"), fill("ETH", 5, "0", "1")];
+        let ordered = Chains::default().in_order(round);
+        assert_eq!(ordered.iter().map(|fill| fill.start_position.to_string()).collect::<Vec<_>>(), ["0", "1", "0"]);
+    }
+
+    #[test]
+    fn what_is_missing_is_a_gap_until_it_came() {
+        let mut chains = Chains::default();
+        assert!(!chains.add(&fill("ETH", 5, "0", "1"), 100) && !chains.add(&fill("ETH", 6, "1", "1"), 100));
+        assert!(chains.add(&fill("ETH", 9, "5", "1"), 100));
+        assert_eq!((chains.missing_since_ms(), chains.gaps.len()), (Some(6), 1));
+        assert!(!chains.add(&fill("ETH", 7, "2", "2"), 100) && chains.gaps.len() == 1);
+        assert!(!chains.add(&fill("ETH", 8, "4", "1"), 100) && chains.gaps.is_empty());
+        assert!(!chains.add(&fill("ETH", 10, "6", "1"), 100));
+        // Told the other way round within one moment.
+        assert!(chains.add(&fill("ETH", 11, "8", "1"), 100) && !chains.add(&fill("ETH", 11, "7", "1"), 100));
+        assert!(chains.gaps.is_empty() && !chains.add(&fill("ETH", 12, "9", "1"), 100));
+        // Tokens come and go without a fill.
+        assert!(!chains.add(&fill("@107", 5, "0", "1"), 100) && !chains.add(&fill("@107", 6, "7", "1"), 100));
+    }
+}

@@ -1,0 +1,199 @@
+//! The book of money: which fills, payments of funding and transfers are on record, who caused them, and what is still to be
+//! read. What it records is told by the flow of the same name.
+
+pub(crate) mod audit;
+pub(crate) mod chains;
+pub(crate) mod orders;
+pub(crate) mod reading;
+pub(crate) mod seen;
+pub(crate) mod sums;
+
+use crate::guard::state::book::audit::Audit;
+use crate::guard::state::book::chains::{Chains, is_perp};
+use crate::guard::state::book::orders::SentBy;
+use crate::guard::state::book::reading::Reading;
+use crate::guard::state::book::seen::{RowId, Seen};
+use crate::guard::state::book::sums::{Account, Standing, Sums, differs};
+use crate::record::book_record::{BookRecord, SumRecord, TransferRecord};
+use crate::record::money;
+use crate::venue::fill::FillId;
+use rust_decimal::Decimal;
+
+/// What of the book went wrong is told for so long: a day is enough to see it.
+const TOLD_FOR_MS: u64 = 86_400_000;
+const MOST_TOLD: usize = 8;
+
+/// What a payment of funding is known by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct FundingId {
+    pub(crate) time: u64,
+    pub(crate) coin: String,
+}
+
+impl RowId for FillId {
+    fn time_ms(&self) -> u64 {
+        self.time
+    }
+}
+
+impl RowId for FundingId {
+    fn time_ms(&self) -> u64 {
+        self.time
+    }
+}
+
+impl RowId for TransferRecord {
+    fn time_ms(&self) -> u64 {
+        self.time
+    }
+}
+
+/// The book.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    /// From when on it is kept.
+    begin_ms: Option<u64>,
+    /// The checkpoint that it was restored from has all events up to this one.
+    pub(crate) covered_seq: u64,
+    pub(crate) fills: Seen<FillId>,
+    pub(crate) fill_reads: Reading,
+    pub(crate) fundings: Seen<FundingId>,
+    pub(crate) funding_reads: Reading,
+    pub(crate) transfers: Seen<TransferRecord>,
+    pub(crate) sent: SentBy,
+    pub(crate) chains: Chains,
+    pub(crate) account: Account,
+    pub(crate) audit: Audit,
+    /// What went wrong, with the time.
+    told: Vec<(String, u64)>,
+    /// From when on fills were asked for and the first ones that the venue has of them, where these may not be all.
+    pub(crate) oldest_shown: Option<(u64, u64)>,
+    /// Rows that came and could not be written.
+    pub(crate) is_behind: bool,
+}
+
+impl Book {
+    /// Keeps it from this time on, if it is not kept from an earlier one.
+    pub(crate) fn begin(&mut self, begin_ms: u64) {
+        if self.begin_ms.is_none() {
+            self.begin_ms = Some(begin_ms);
+            self.fills.forget_before(begin_ms);
+            self.fundings.forget_before(begin_ms);
+            self.transfers.forget_before(begin_ms);
+        }
+    }
+
+    /// Keeps in mind that something went wrong.
+    pub(crate) fn tell(&mut self, text: String, now_ms: u64) {
+        self.told.push((text, now_ms));
+        let over = self.told.len().saturating_sub(MOST_TOLD);
+        self.told.drain(..over);
+    }
+
+    /// What went wrong in the last day, with the time.
+    pub(crate) fn told(&self, now_ms: u64) -> impl Iterator<Item = &(String, u64)> {
+        self.told.iter().filter(move |(_, at_ms)| now_ms.saturating_sub(*at_ms) < TOLD_FOR_MS)
+    }
+
+    /// What a restart must know of it; nothing where it begins with the restart as well.
+    pub(crate) fn record(&self, now_ms: u64) -> Option<BookRecord> {
+        let begin_ms = self.begin_ms?;
+        let record = BookRecord {
+            begin_ms,
+            fills_ms: self.fills.before_ms(),
+            fills: self.fills.ids().map(|id| (id.time, id.tid, id.oid)).collect(),
+            fundings_ms: self.fundings.before_ms(),
+            fundings: self.fundings.ids().map(|id| (id.time, id.coin.clone())).collect(),
+            transfers_ms: self.transfers.before_ms(),
+            transfers: self.transfers.ids().cloned().collect(),
+            orders: self.sent.records(),
+            sum: self.sum_record(),
+            positions: self.chains.positions().map(|(coin, after, at_ms)| (coin.clone(), after, at_ms)).collect(),
+        };
+        let is_read = self.fill_reads.read_ms.is_some() || begin_ms < now_ms;
+        is_read.then_some(record)
+    }
+
+    fn sum_record(&self) -> Option<SumRecord> {
+        let (opening, sums, up_to_ms, later) = self.account.parts();
+        let opening = opening?;
+        Some(SumRecord {
+            opened_ms: opening.at_ms,
+            equity: opening.equity,
+            unrealised: opening.unrealised,
+            sums: amounts_of(sums),
+            up_to_ms,
+            later: later.map(|(time_ms, sums)| (time_ms, amounts_of(sums))).collect(),
+        })
+    }
+
+    /// Sums up a fill that is on record. Those of other purses move nothing here; where all is one purse they move something that
+    /// is not known.
+    pub(crate) fn sum_fill(&mut self, fill: &money::Fill) {
+        if !is_core(&fill.coin) {
+            self.audit.has_foreign = true;
+            return;
+        }
+        let fees = if fill.fee_token == "USDC" { fill.fee } else { Decimal::ZERO };
+        self.account.add(fill.time, Sums { gross: fill.closed_pnl, fees, ..Sums::default() });
+    }
+
+    /// Sums up a payment of funding that is on record.
+    pub(crate) fn sum_funding(&mut self, row: &money::Funding) {
+        if is_core(&row.coin) {
+            self.account.add(row.time, Sums { funding: row.usdc, ..Sums::default() });
+        }
+    }
+
+    /// Sums up a transfer that is on record; one of an amount that cannot be told shows in the difference.
+    pub(crate) fn sum_transfer(&mut self, row: &money::Transfer) {
+        let transfers = row.usdc.unwrap_or_default();
+        self.account.add(row.time, Sums { transfers, ..Sums::default() });
+    }
+
+    /// Takes in the sum that an earlier life wrote down. What did not add up began anew there.
+    pub(crate) fn restore_balance(&mut self, balance: &money::Balance) {
+        let (Some(equity), Some(unrealised)) = (balance.equity, balance.unrealised) else {
+            return self.account.close();
+        };
+        let now = Standing { at_ms: balance.venue_ms, equity, unrealised };
+        if balance.difference.is_some_and(differs) {
+            return self.account.restore(Some(now), Sums::default(), now.at_ms);
+        }
+        let (Some(equity), Some(unrealised)) = (balance.opening_equity, balance.opening_unrealised) else { return };
+        let opening = Standing { at_ms: balance.opened_ms, equity, unrealised };
+        let (gross, fees, funding, transfers) = (balance.gross, balance.fees, balance.funding, balance.transfers);
+        self.account.restore(Some(opening), Sums { gross, fees, funding, transfers }, now.at_ms);
+    }
+
+    /// Takes in what an earlier life knew.
+    pub(crate) fn restore(&mut self, record: BookRecord) {
+        self.begin_ms = Some(record.begin_ms);
+        record.fills.into_iter().for_each(|(time, tid, oid)| self.fills.insert(FillId { time, tid, oid }));
+        record.fundings.into_iter().for_each(|(time, coin)| self.fundings.insert(FundingId { time, coin }));
+        record.transfers.into_iter().for_each(|transfer| self.transfers.insert(transfer));
+        self.fills.forget_before(record.fills_ms);
+        self.fundings.forget_before(record.fundings_ms);
+        self.transfers.forget_before(record.transfers_ms);
+        record.orders.iter().for_each(|order| self.sent.restore(order));
+        if let Some(sum) = record.sum {
+            let opening = Standing { at_ms: sum.opened_ms, equity: sum.equity, unrealised: sum.unrealised };
+            self.account.restore(Some(opening), sums_of(sum.sums), sum.up_to_ms);
+            sum.later.into_iter().for_each(|(time_ms, sums)| self.account.add(time_ms, sums_of(sums)));
+        }
+        record.positions.into_iter().for_each(|(coin, after, at_ms)| self.chains.restore(coin, after, at_ms));
+    }
+}
+
+/// Whether a market's money is the core perps' purse.
+fn is_core(coin: &str) -> bool {
+    is_perp(coin) && !coin.contains(':')
+}
+
+fn sums_of([gross, fees, funding, transfers]: [Decimal; 4]) -> Sums {
+    Sums { gross, fees, funding, transfers }
+}
+
+fn amounts_of(sums: Sums) -> [Decimal; 4] {
+    [sums.gross, sums.fees, sums.funding, sums.transfers]
+}

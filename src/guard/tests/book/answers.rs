@@ -1,0 +1,113 @@
+//! Answers that lie or cannot be read keep nothing else off the record.
+
+use super::world::BookWorld;
+use crate::guard::Input;
+use crate::venue::fill::Fill;
+use crate::venue::history::{FILLS_A_PAGE, FUNDINGS_A_PAGE, Page, Unread};
+use crate::venue::stream::events::Funding;
+use rust_decimal::dec;
+use serde_json::{Value, json};
+
+fn errors(world: &BookWorld) -> Vec<String> {
+    world.of_kind("error").iter().map(|error| error["text"].as_str().unwrap().to_owned()).collect()
+}
+
+fn alerts(world: &BookWorld) -> Vec<String> {
+    let alerts = serde_json::to_value(world.guard.status(world.venue.now, (0, 0))).unwrap()["alerts"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let of_book = alerts.into_iter().filter(|alert| alert["code"] == "book_differs");
+    of_book.map(|alert| alert["text"].as_str().unwrap().to_owned()).collect()
+}
+
+fn read(world: &mut BookWorld, page: Page<Fill>) {
+    let begun_ms = world.venue.now;
+    world.step(Input::BookFills { page, since_ms: 0, begun_ms });
+}
+
+#[test]
+fn a_row_that_cannot_be_read_is_told_once_and_keeps_no_other_out() {
+    let mut world = BookWorld::new(1, false);
+    world.live(5);
+    world.venue.now += 10;
+    let row = world.venue.trade("ETH", dec!(1), dec!(100), None);
+    let time = world.venue.now;
+    for _ in 0..3 {
+        let unread = vec![Unread { time: Some(time), why: "missing field `feeToken`".to_owned() }];
+        let rows = serde_json::from_value(json!([row])).unwrap();
+        read(&mut world, Page { rows, unread });
+    }
+    world.hold_to_record();
+    let expected = format!(
+        "a row of userFillsByTime cannot be read and may be missing in the book; the first, of {time} (UTC ms): missing field \
+         `feeToken`"
+    );
+    assert_eq!(errors(&world), std::slice::from_ref(&expected));
+    assert_eq!(alerts(&world), [expected]);
+    let page = Page::<Funding> { rows: Vec::new(), unread: vec![Unread { time: None, why: "no".to_owned() }; 2] };
+    let begun_ms = world.venue.now;
+    world.step(Input::Fundings { page, since_ms: 0, begun_ms });
+    let last = errors(&world).pop().unwrap();
+    assert!(last.starts_with("2 rows of userFunding cannot be read") && last.contains("of an unknown time"), "{last}");
+}
+
+/// A full page of a day ahead, and then the truth again, in this life and the next.
+#[test]
+fn times_to_come_are_no_rows_and_move_nothing() {
+    let mut world = BookWorld::new(1, false);
+    world.live(5);
+    let template = world.venue.trade("ETH", dec!(1), dec!(100), None);
+    world.live(70);
+    let tomorrow = world.venue.now + 86_400_000;
+    let ahead = |n: u64| -> Value {
+        let mut row = template.clone();
+        (row["time"], row["tid"]) = (json!(tomorrow + n), json!(n));
+        row
+    };
+    let rows: Vec<Value> = (0..u64::try_from(FILLS_A_PAGE).unwrap()).map(ahead).collect();
+    let fills: Vec<Fill> = serde_json::from_value(json!(rows)).unwrap();
+    read(&mut world, Page::from(fills));
+    let payment = |n: u64| json!({"time": tomorrow + n, "coin": "ETH", "usdc": "1", "szi": "1", "fundingRate": "0"});
+    let rows: Vec<Value> = (0..u64::try_from(FUNDINGS_A_PAGE).unwrap()).map(payment).collect();
+    let rows: Vec<Funding> = serde_json::from_value(json!(rows)).unwrap();
+    let begun_ms = world.venue.now;
+    world.step(Input::Fundings { page: Page::from(rows), since_ms: 0, begun_ms });
+    let told = errors(&world);
+    assert!(told.len() == 2 && told.iter().all(|text| text.contains("a time to come")), "{told:?}");
+    world.venue.now += 10;
+    world.venue.trade("ETH", dec!(2), dec!(100), None);
+    world.venue.pay_funding();
+    world.live(200);
+    world.hold_to_record();
+    world.take_checkpoint();
+    world.die(0);
+    world.venue.trade("ETH", dec!(-1), dec!(100), None);
+    world.rise();
+    world.live(200);
+    world.hold_to_record();
+    assert_eq!(errors(&world).len(), 2, "{:?}", errors(&world));
+}
+
+/// What the venue does not answer for a quarter of an hour is told of, until it does.
+#[test]
+fn a_book_that_is_behind_says_so() {
+    let mut world = BookWorld::new(1, false);
+    let pass = |world: &mut BookWorld, seconds: u64| {
+        for _ in 0..seconds {
+            world.venue.now += 1_000;
+            world.step(Input::Tick);
+            world.read_account();
+        }
+    };
+    pass(&mut world, 890);
+    assert!(alerts(&world).is_empty(), "{:?}", alerts(&world));
+    pass(&mut world, 20);
+    let told = alerts(&world);
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told[0].starts_with("fills could not all be read since") && told[1].starts_with("payments of funding could")
+    );
+    world.live(400);
+    assert!(alerts(&world).is_empty() && errors(&world).is_empty());
+}

@@ -1,0 +1,102 @@
+//! A row of the very millisecond at which the sum was opened: whether the opening holds it shows, and nothing else is lost over it.
+
+use super::world::BookWorld;
+use crate::base::amount::to_wire;
+use crate::guard::Input;
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+/// How the guard goes on after the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Lives,
+    DiesWithTheEvents,
+    DiesBehindACheckpoint,
+}
+
+/// A world whose sum was opened at the millisecond of a trade, which was before the account was read or after it, and is told
+/// before that or after it.
+fn opened_with_a_row(is_before: bool, is_told_before: bool) -> (BookWorld, u64, Value) {
+    let mut world = BookWorld::new(1, true);
+    world.step(Input::Tick);
+    while !world.reads.is_empty() {
+        world.answer();
+    }
+    world.venue.now += 10;
+    let opened_ms = world.venue.now;
+    let mut told = None;
+    if is_before {
+        told = Some(world.venue.trade("ETH", dec!(100), dec!(100), None));
+    }
+    let early = told.clone().filter(|_| is_told_before);
+    if let Some(fill) = &early {
+        world.tell("userFills", "fills", json!([fill]));
+    }
+    world.read_account();
+    let fill = told.unwrap_or_else(|| world.venue.trade("ETH", dec!(100), dec!(100), None));
+    if early.is_none() {
+        world.tell("userFills", "fills", json!([fill]));
+    }
+    (world, opened_ms, fill)
+}
+
+fn number(value: &Value) -> Decimal {
+    value.as_str().unwrap().parse().unwrap()
+}
+
+/// What the book was told to lack.
+fn told(world: &BookWorld) -> Vec<String> {
+    let texts = world.of_kind("error").into_iter().map(|error| error["text"].as_str().unwrap().to_owned());
+    texts.filter(|text| text.contains("the book does not add up") || text.contains("are missing")).collect()
+}
+
+#[test]
+fn the_sum_goes_on_and_what_is_hidden_is_found() {
+    for (is_before, is_told_before) in [(true, true), (true, false), (false, false)] {
+        for then in [Then::Lives, Then::DiesWithTheEvents, Then::DiesBehindACheckpoint] {
+            let case = format!("{is_before} {is_told_before} {then:?}");
+            let (mut world, opened_ms, fill) = opened_with_a_row(is_before, is_told_before);
+            if then == Then::DiesBehindACheckpoint {
+                world.take_checkpoint();
+            }
+            if then != Then::Lives {
+                world.die(0);
+                world.rise();
+            }
+            world.live(30);
+            // The next hour's sum tells of it as the venue does.
+            world.venue.now += 3_700_000;
+            world.live(30);
+            let last = world.of_kind("balance").into_iter().next_back().unwrap();
+            let fee = if is_before { Decimal::ZERO } else { number(&fill["fee"]) };
+            assert!(number(&fill["fee"]) > dec!(4) && told(&world).is_empty(), "{case}: {:?}", told(&world));
+            let says = (last["opened_ms"].as_u64().unwrap(), number(&last["fees"]), number(&last["difference"]));
+            assert_eq!(says, (opened_ms, fee, Decimal::ZERO), "{case}: {last}");
+            world.hold_to_record();
+
+            let hidden = world.venue.trade("ETH", dec!(-100), dec!(99), None);
+            world.venue.hide_last();
+            world.live(150);
+            let off = number(&hidden["closedPnl"]) - number(&hidden["fee"]);
+            let texts = told(&world);
+            assert!(
+                texts.len() == 1 && texts[0].contains(&format!(" is {} USDC off", to_wire(off))),
+                "{case}: {off}: {texts:?}"
+            );
+        }
+    }
+}
+
+/// What was hidden before the first account that tells is found as well.
+#[test]
+fn a_row_of_the_openings_moment_hides_no_other() {
+    for is_before in [true, false] {
+        let (mut world, _, fill) = opened_with_a_row(is_before, false);
+        let hidden = world.venue.trade("SOL", dec!(60), dec!(100), None);
+        world.venue.hide_last();
+        world.live(150);
+        let off = -number(&hidden["fee"]) - if is_before { Decimal::ZERO } else { number(&fill["fee"]) };
+        let texts = told(&world);
+        assert!(texts.len() == 1 && texts[0].contains(&format!(" is {} USDC off", to_wire(off))), "{off}: {texts:?}");
+    }
+}

@@ -1,0 +1,64 @@
+//! The account's mode changes, and with it the purse that the equity is in: that is no discrepancy, and no row counts anew.
+
+use super::world::BookWorld;
+use crate::guard::Input;
+use crate::venue::info::{AccountMode, ledger_updates};
+use rust_decimal::{Decimal, dec};
+use serde_json::{Value, json};
+
+/// What the book was told to lack.
+fn told(world: &BookWorld) -> Vec<&Value> {
+    let is_of_the_book = |error: &&Value| error["text"].as_str().unwrap().starts_with("the book does not add up");
+    world.of_kind("error").into_iter().filter(is_of_the_book).collect()
+}
+
+#[test]
+fn another_purse_is_no_discrepancy_and_no_row_counts_anew() {
+    let mut world = BookWorld::new(1, false);
+    world.live(60);
+    // All of it is in the other purse, and for a moment nobody has said so.
+    for _ in 0..3 {
+        world.venue.now += 1_000;
+        let state = serde_json::from_value(world.venue.account().0).unwrap();
+        world.step(Input::Account { state, equity: Decimal::ZERO, begun_ms: world.venue.now });
+        world.step(Input::Tick);
+    }
+    world.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: world.venue.now });
+    world.live(200);
+    assert!(told(&world).is_empty(), "{:?}", told(&world));
+    let sums = world.of_kind("balance");
+    assert!(sums.iter().any(|sum| sum["why"] == "the account's mode changed"), "{sums:?}");
+    assert!(
+        sums.iter().all(|sum| sum["worst_fall"] == "0"),
+        "what was read of the purse that was left is no fall: {sums:?}"
+    );
+
+    // Between two parts of one purse nothing moves, whatever the mode is later.
+    let delta = json!({"type": "accountClassTransfer", "usdc": "77", "toPerp": true});
+    let row = json!([{"time": world.venue.now, "hash": "0x77", "delta": delta}]);
+    for mode in [AccountMode::Unified, AccountMode::Standard, AccountMode::Unified] {
+        world.step(Input::AccountMode { mode, begun_ms: world.venue.now });
+        world.step(Input::Ledger { updates: ledger_updates(&row).unwrap(), begun_ms: world.venue.now });
+    }
+    assert!(world.of_kind("transfer").is_empty(), "{:?}", world.of_kind("transfer"));
+}
+
+#[test]
+fn a_second_discrepancy_has_its_balance_too() {
+    let mut world = BookWorld::new(1, true);
+    world.live(60);
+    let mut fees = Vec::new();
+    for _ in 0..2 {
+        let hidden = world.venue.trade("ETH", dec!(1), dec!(100), None);
+        world.venue.hide_last();
+        fees.push(hidden["fee"].as_str().unwrap().to_owned());
+        world.live(150);
+    }
+    let off: Vec<_> = world.of_kind("balance").into_iter().filter(|sum| sum["difference"] != "0").collect();
+    assert_eq!(off.len(), fees.len(), "{off:?}");
+    world.die(0);
+    world.rise();
+    let before = told(&world).len();
+    world.live(150);
+    assert_eq!((before, told(&world).len()), (2, 2), "told again: {:?}", told(&world));
+}

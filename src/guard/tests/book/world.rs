@@ -1,0 +1,213 @@
+//! A guard beside that venue: reads are answered or fail, frames are told or lost, and it dies at any moment.
+
+use super::super::fixture::*;
+use super::super::simulation::dice::Dice;
+use super::venue::{BookVenue, frame};
+use crate::guard::feed_news::FeedNews;
+use crate::guard::{Command, Config, Effects, Guard, Input, Mode, Read};
+use crate::rules::Rules;
+use crate::venue::fill::Fill;
+use crate::venue::history::{Page, fundings};
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, ledger_updates};
+use crate::venue::stream::topic::{AccountFeed, Topic};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+
+pub(super) struct BookWorld {
+    pub(super) dice: Dice,
+    pub(super) venue: BookVenue,
+    pub(super) guard: Guard,
+    pub(super) journal: Vec<Value>,
+    checkpoints: Vec<(Value, usize)>,
+    risk: Vec<Value>,
+    pub(super) reads: VecDeque<Read>,
+    pub(super) has_feed: bool,
+    /// Whether answers lack what has just happened.
+    pub(super) lags: bool,
+    /// How many events before a checkpoint a start reads again: those of its own batch.
+    pub(super) overlap: usize,
+    /// From when on the ledger is read.
+    ledger_ms: u64,
+}
+
+fn settings(has_feed: bool) -> Config {
+    Config { feed: has_feed, ..config(Mode::Testnet, Rules::default()) }
+}
+
+impl BookWorld {
+    pub(super) fn new(seed: u64, has_feed: bool) -> Self {
+        let guard = Guard::new(settings(has_feed), 0);
+        let (dice, venue, journal) = (Dice::new(seed), BookVenue::new(), Vec::new());
+        let mut world = Self {
+            dice,
+            venue,
+            guard,
+            journal,
+            checkpoints: Vec::new(),
+            risk: Vec::new(),
+            reads: VecDeque::new(),
+            has_feed,
+            lags: false,
+            overlap: 0,
+            ledger_ms: 0,
+        };
+        world.begin();
+        world
+    }
+
+    /// A life begins.
+    fn begin(&mut self) {
+        self.reads.clear();
+        self.ledger_ms = self.guard.risk.ledger_since_ms();
+        let started = self.guard.start(self.venue.now);
+        self.keep(started);
+        self.take_checkpoint();
+        self.step(Input::Universe(universe()));
+        self.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.venue.now });
+        if self.has_feed {
+            let all = AccountFeed::ALL.map(Topic::Account).into_iter().chain([Topic::Mids]).collect();
+            self.step(Input::Feed(FeedNews::Proved(all)));
+        }
+    }
+
+    /// The guard dies; what the last step wanted written may not have been.
+    pub(super) fn die(&mut self, unwritten: u64) {
+        let unwritten = usize::try_from(unwritten).unwrap();
+        self.journal.truncate(self.journal.len().saturating_sub(unwritten));
+        let last_seq = self.journal.last().map_or(0, |event| event["seq"].as_u64().unwrap());
+        self.guard = Guard::new(settings(self.has_feed), last_seq);
+        self.risk.iter().for_each(|record| self.guard.restore_risk_json(record));
+        self.checkpoints.retain(|(_, covered)| *covered <= self.journal.len());
+        let last = self.checkpoints.last();
+        last.iter().for_each(|(checkpoint, _)| {
+            self.guard.restore_risk_json(checkpoint);
+            self.guard.restore_checkpoint_json(checkpoint);
+        });
+        let covered = last.map_or(0, |(_, covered)| *covered);
+        let first = covered.saturating_sub(self.overlap);
+        self.journal.iter().skip(first).for_each(|event| self.guard.restore_json(event));
+    }
+
+    pub(super) fn rise(&mut self) {
+        self.begin();
+    }
+
+    pub(super) fn take_checkpoint(&mut self) {
+        let checkpoint = serde_json::from_str(&self.guard.checkpoint(self.venue.now)).unwrap();
+        self.checkpoints.push((checkpoint, self.journal.len()));
+    }
+
+    fn keep(&mut self, effects: Effects) -> u64 {
+        let new = events(&effects);
+        let count = u64::try_from(new.len()).unwrap();
+        self.journal.extend(new);
+        self.risk.extend(effects.risk.iter().map(|record| serde_json::from_str::<Value>(&record.text).unwrap()));
+        for deed in effects.immediate.into_iter().chain(effects.after_commit) {
+            if let Command::Read(read @ (Read::BookFills { .. } | Read::Fundings { .. } | Read::LedgerSoon { .. })) =
+                deed
+            {
+                self.reads.push_back(read);
+            }
+        }
+        count
+    }
+
+    /// How many events came of it.
+    pub(super) fn step(&mut self, input: Input) -> u64 {
+        let effects = self.guard.step(input, self.venue.now);
+        self.keep(effects)
+    }
+
+    pub(super) fn tell(&mut self, channel: &str, key: &str, rows: Value) -> u64 {
+        let data = frame(channel, json!({"user": ACCOUNT, key: rows}));
+        self.step(Input::Feed(FeedNews::Told(data)))
+    }
+
+    pub(super) fn read_account(&mut self) -> u64 {
+        let (state, equity) = self.venue.account();
+        let state = serde_json::from_value(state).unwrap();
+        self.step(Input::Account { state, equity, begun_ms: self.venue.now })
+    }
+
+    fn read_ledger(&mut self, since_ms: u64) -> u64 {
+        let updates = ledger_updates(&BookVenue::since(&self.venue.ledger, since_ms)).unwrap();
+        let begun_ms = self.venue.now;
+        self.ledger_ms = self.ledger_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
+        self.step(Input::Ledger { updates, begun_ms })
+    }
+
+    /// Answers the oldest question.
+    pub(super) fn answer(&mut self) -> u64 {
+        let Some(read) = self.reads.pop_front() else { return 0 };
+        let begun_ms = self.venue.now;
+        self.venue.lag_ms = if self.lags { self.dice.roll(6_000) } else { 0 };
+        let input = match read {
+            Read::BookFills { since_ms } => {
+                let fills: Vec<Fill> = serde_json::from_value(self.venue.fills_by_time(since_ms)).unwrap();
+                Input::BookFills { page: Page::from(fills), since_ms, begun_ms }
+            }
+            Read::Fundings { since_ms } => {
+                let page = fundings(&self.venue.funding_rows(since_ms)).unwrap();
+                Input::Fundings { page, since_ms, begun_ms }
+            }
+            Read::LedgerSoon { since_ms } => return self.read_ledger(since_ms),
+            read => panic!("{read:?}"),
+        };
+        self.step(input)
+    }
+
+    /// Time passes, and everything that is asked is answered.
+    pub(super) fn live(&mut self, seconds: u64) {
+        for second in 0..seconds {
+            self.venue.now += 1_000;
+            self.step(Input::Tick);
+            if second % 60 == 0 {
+                self.read_ledger(self.ledger_ms);
+            }
+            self.read_account();
+            while !self.reads.is_empty() {
+                self.answer();
+                self.step(Input::Tick);
+            }
+        }
+    }
+
+    pub(super) fn of_kind(&self, kind: &str) -> Vec<&Value> {
+        self.journal.iter().filter(|event| event["kind"] == kind).collect()
+    }
+
+    /// The book is the venue's own record, each row once.
+    pub(super) fn hold_to_record(&self) {
+        let of = |fill: &Value| {
+            let side = if fill["side"] == "B" || fill["side"] == "buy" { "buy" } else { "sell" };
+            let number = |key: &str| fill[key].as_str().unwrap_or_default().parse::<rust_decimal::Decimal>().unwrap();
+            let either = |one: &str, other: &str| if fill.get(one).is_some() { number(one) } else { number(other) };
+            let amounts = [number("px"), either("size", "sz"), number("fee"), either("closed_pnl", "closedPnl")];
+            let before = either("position_before", "startPosition");
+            let ids = [&fill["time"], &fill["tid"], &fill["oid"]].map(|id| id.as_u64().unwrap());
+            (
+                ids,
+                fill["coin"].to_string(),
+                side,
+                amounts,
+                before,
+                fill["cloid"].to_string(),
+                fill["crossed"].to_string(),
+            )
+        };
+        let mut kept: Vec<_> = self.of_kind("fill").into_iter().map(of).collect();
+        let mut truth: Vec<_> = self.venue.fills.iter().map(of).collect();
+        kept.sort();
+        truth.sort();
+        assert!(kept == truth, "{} fills on record, {} at the venue", kept.len(), truth.len());
+        let of = |row: &Value| (row["time"].as_u64(), row["coin"].to_string(), row["usdc"].to_string());
+        let mut kept: Vec<_> = self.of_kind("funding").into_iter().map(of).collect();
+        let mut truth: Vec<_> = self.venue.fundings.iter().map(of).collect();
+        kept.sort();
+        truth.sort();
+        assert_eq!(kept, truth);
+        let kept: Vec<_> = self.of_kind("transfer").iter().map(|row| row["time"].as_u64()).collect();
+        let truth: Vec<_> = self.venue.ledger.iter().map(|row| row["time"].as_u64()).collect();
+        assert_eq!(kept, truth);
+    }
+}

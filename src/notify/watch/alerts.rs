@@ -1,0 +1,75 @@
+//! Alerts of the status: each begins and ends by itself, also where several have one code and one name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Watch, alert_words};
+use crate::notify::notice::Notice;
+use crate::notify::words::shown;
+use crate::record::status::Status;
+
+/// The alert that tells of the wallet's end in the last week: it is told from the status, a month before.
+const WALLET_ALERT: &str = "api_wallet_expiring";
+
+impl Watch {
+    /// Takes in which alerts stand.
+    pub(super) fn alerts(&mut self, status: &Status) {
+        let mut by_name: BTreeMap<String, Vec<Notice>> = BTreeMap::new();
+        for alert in status.alerts.iter().filter(|alert| alert.code != WALLET_ALERT) {
+            let words = alert_words(&alert.code);
+            let about = alert.about.as_deref().map(shown).unwrap_or_default();
+            let notice = Notice::once("status", &shown(&alert.code), words.severity, words.title).about(&about);
+            let (happened, todo) = (self.guard.typed(&shown(&alert.text)), self.guard.typed(words.todo));
+            let notice = notice.words(happened, words.did, todo).at(alert.since_ms.unwrap_or(status.at_ms));
+            by_name.entry(notice.topic()).or_default().push(notice);
+        }
+        let mut standing: BTreeMap<String, Notice> = BTreeMap::new();
+        for alerts in by_name.into_values() {
+            standing.extend(self.told_apart(alerts).into_iter().map(|notice| (notice.topic(), notice)));
+        }
+        let is_alert = |notice: &Notice| notice.kind == "status" && notice.code != "weight_spent";
+        let gone = self.open.iter().filter(|(topic, notice)| is_alert(notice) && !standing.contains_key(*topic));
+        let gone: Vec<String> = gone.map(|(topic, _)| topic.clone()).collect();
+        gone.iter().for_each(|topic| self.end(topic, status.at_ms));
+        standing.into_values().for_each(|notice| self.begin(notice));
+    }
+
+    /// Alerts of one name, each under the number by which it was told when it began; a new one has the first that is free.
+    /// What an alert says may change while it stands: it is known again by its words, else by its time, else by its place.
+    fn told_apart(&self, alerts: Vec<Notice>) -> Vec<Notice> {
+        let Some(first) = alerts.first().cloned() else { return alerts };
+        let told = self.open.values().filter(|told| told.kind == first.kind && told.code == first.code);
+        let mut told: BTreeMap<usize, &Notice> =
+            told.filter_map(|told| Some((number(&told.about, &first.about)?, told))).collect();
+        let taken: BTreeSet<usize> = told.keys().copied().collect();
+        let mut free = (1..).filter(|number| !taken.contains(number));
+        let mut known: BTreeMap<usize, usize> = BTreeMap::new();
+        let is_same: [fn(&Notice, &Notice) -> bool; 3] =
+            [|told, alert| told.happened == alert.happened, |told, alert| told.at_ms == alert.at_ms, |_, _| true];
+        for is_same in is_same {
+            for (place, alert) in alerts.iter().enumerate() {
+                let found = told.iter().find(|(_, told)| is_same(told, alert)).map(|(number, _)| *number);
+                if let Some(number) = found.filter(|_| !known.contains_key(&place)) {
+                    told.remove(&number);
+                    known.insert(place, number);
+                }
+            }
+        }
+        let numbers = (0..alerts.len()).map(|place| known.get(&place).copied().or_else(|| free.next()).unwrap_or(1));
+        let numbers: Vec<usize> = numbers.collect();
+        alerts.into_iter().zip(numbers).map(|(alert, number)| alert.about(numbered(&first.about, number))).collect()
+    }
+}
+
+/// The name of one of several that have the same one.
+fn numbered(about: &str, number: usize) -> String {
+    if number == 1 { about.to_owned() } else { format!("{about} ({number})").trim().to_owned() }
+}
+
+/// Which of several by the name `about` goes by this one.
+fn number(name: &str, about: &str) -> Option<usize> {
+    if name == about {
+        return Some(1);
+    }
+    let number = name.strip_prefix(about)?.trim_start().strip_prefix('(')?.strip_suffix(')')?;
+    number.parse().ok().filter(|number| *number > 1)
+}

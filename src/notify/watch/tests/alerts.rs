@@ -1,0 +1,151 @@
+//! Alerts of the status: each is told when it begins and when it is over, also where several have one code.
+
+use super::*;
+
+#[test]
+fn an_alert_begins_and_ends_each_position_by_itself() {
+    let mut watch = watch();
+    let held = json!([{"coin": "ETH", "side": "long", "size": "1"}, {"coin": "SOL", "side": "long", "size": "1"}]);
+    let bare = |coins: &[&str]| {
+        let alerts = coins.iter().map(|coin| json!({"code": "uncovered", "about": coin, "text": format!("1 of the position in {coin} has no stop"), "since_ms": NOW - 5_000}));
+        status(json!({"positions": held, "alerts": alerts.collect::<Vec<_>>()}))
+    };
+    watch.status(&bare(&["ETH"]));
+    let notices = watch.take();
+    assert_eq!(
+        (notices[0].topic().as_str(), notices[0].severity, notices[0].at_ms),
+        ("uncovered/ETH", Severity::Critical, NOW - 5_000)
+    );
+    watch.status(&bare(&["ETH", "SOL"]));
+    let notices = watch.take();
+    assert_eq!((notices.len(), notices[0].about.as_str()), (1, "SOL"));
+    watch.status(&bare(&["SOL"]));
+    let notices = watch.take();
+    assert_eq!((notices.len(), notices[0].topic().as_str(), notices[0].turn), (1, "uncovered/ETH", Turn::Over));
+    let unknown = json!([{"code": "of_a_newer_guard", "text": "<b>x</b>\nsecond"}]);
+    watch.status(&status(json!({"alerts": unknown})));
+    let notices = watch.take();
+    assert_eq!(notices[1].happened, "<b>x</b> second");
+}
+
+/// Two of one code stand beside each other: of two markets, of none, or by one and the same name.
+#[test]
+fn each_alert_of_a_code_is_told_and_so_is_its_end() {
+    let over = |coin: &str| json!({"code": "over_limit", "about": coin, "text": format!("position: 2 USDC of {coin} could be")});
+    let odd = |what: &str| json!({"code": "ledger_odd", "about": what, "text": format!("{what}; it counts")});
+    let same = || json!({"code": "of_another_guard", "text": "no name at all"});
+    let steps = [
+        (json!([over("ETH")]), vec![("over_limit/ETH", "begins")]),
+        (
+            json!([over("ETH"), over("BTC"), odd("a of 5")]),
+            vec![("ledger_odd/a of 5", "begins"), ("over_limit/BTC", "begins")],
+        ),
+        (
+            json!([over("BTC"), odd("a of 5"), odd("a of 7")]),
+            vec![("over_limit/ETH", "over"), ("ledger_odd/a of 7", "begins")],
+        ),
+        (
+            json!([same(), same()]),
+            vec![
+                ("ledger_odd/a of 5", "over"),
+                ("ledger_odd/a of 7", "over"),
+                ("over_limit/BTC", "over"),
+                ("of_another_guard", "begins"),
+                ("of_another_guard/(2)", "begins"),
+            ],
+        ),
+        (json!([same()]), vec![("of_another_guard/(2)", "over")]),
+    ];
+    let mut watch = watch();
+    for (alerts, wanted) in steps {
+        watch.status(&status(json!({"alerts": alerts})));
+        let told: Vec<(String, &str)> =
+            watch.take().iter().map(|notice| (notice.topic(), notice.turn.name())).collect();
+        assert_eq!(told, wanted.iter().map(|(topic, turn)| ((*topic).to_owned(), *turn)).collect::<Vec<_>>());
+    }
+}
+
+/// The row of a rule is that of its nearest market, which may be another one than before.
+#[test]
+fn a_limit_that_another_market_comes_near_is_told_of_too() {
+    let near = |coin: &str, used: &str| {
+        status(json!({"headroom": [{"rule": "position", "unit": "usdc", "coin": coin, "used": used, "limit": "1000"}]}))
+    };
+    let mut watch = watch();
+    let mut said = Vec::new();
+    for (coin, used) in [("ETH", "950"), ("BTC", "960"), ("ETH", "970"), ("BTC", "700"), ("ETH", "910")] {
+        watch.status(&near(coin, used));
+        said.extend(watch.take().into_iter().map(|notice| notice.about));
+    }
+    assert_eq!(said, ["position ETH", "position BTC", "position ETH"]);
+}
+
+/// What a person has to do is typed as it stands: with this home, and with the flags that the command wants.
+#[test]
+fn a_command_in_an_alert_is_one_for_this_home() {
+    let mut watch = watch();
+    let text = "approve a new one at the venue, give its key with `svc-guard key replace --key-stdin < FILE`";
+    let alerts = json!([{"code": "role_unread", "text": text}, {"code": "signer_unknown", "text": "x"}]);
+    watch.status(&status(json!({"alerts": alerts})));
+    let notices = watch.take();
+    let command = |words: &str| format!("`svc-guard --home /home/me/g {words} --key-stdin < FILE`");
+    assert!(notices[0].happened.contains(&command("key replace")), "{notices:?}");
+    assert!(notices[0].todo.contains(&command("key check")), "{notices:?}");
+    assert!(notices[1].todo.contains(&command("key replace")), "{notices:?}");
+}
+
+/// A guard may tell of two by one name: the one that is over is told to be over, whatever place the other has now.
+#[test]
+fn of_two_alerts_by_one_name_the_one_that_ended_is_told_to_be_over() {
+    let alert = |text: &str, since_ms: u64| json!({"code": "position_unknown", "about": "XYZ", "text": text, "since_ms": NOW - since_ms});
+    let (first, second, third) = (alert("first", 9_000), alert("second", 5_000), alert("third", 1_000));
+    let grown = alert("second, larger", 5_000);
+    let named = |about: &str, turn: &str| (about.to_owned(), turn.to_owned());
+    let mut watch = watch();
+    let mut now_ms = NOW;
+    for (alerts, wanted) in [
+        (json!([first, second]), vec![named("XYZ", "begins"), named("XYZ (2)", "begins")]),
+        (json!([second, first]), vec![]),
+        (json!([second]), vec![named("XYZ", "over")]),
+        (json!([grown]), vec![]),
+        (json!([third, grown]), vec![named("XYZ", "begins")]),
+        (json!([third]), vec![named("XYZ (2)", "over")]),
+        (json!([]), vec![named("XYZ", "over")]),
+    ] {
+        now_ms += 1_000;
+        watch.status(&status(json!({"alerts": alerts, "at_ms": now_ms})));
+        let told: Vec<_> = watch.take().iter().map(|told| named(&told.about, told.turn.name())).collect();
+        assert_eq!(told, wanted, "{alerts}");
+    }
+}
+
+/// Beyond these two everything is closed: that is nothing to let be.
+#[test]
+fn a_limit_of_losses_that_is_near_is_told_with_what_comes_beyond_it() {
+    let near = |rule: &str| {
+        let row = json!({"rule": rule, "unit": "usdc", "used": "95", "limit": "100"});
+        let mut watch = watch();
+        watch.status(&status(json!({"headroom": [row]})));
+        watch.take().remove(0)
+    };
+    for (rule, until) in [("daily_loss", "until the UTC day ends"), ("drawdown", "until a person resumes")] {
+        let told = near(rule);
+        assert!(told.did.contains("everything is closed") && told.did.contains(until), "{told:?}");
+        assert!(!told.did.contains("exits pass") && !told.todo.starts_with("Nothing"), "{told:?}");
+    }
+    assert!(near("exposure").did.contains("exits pass"));
+    for code in ["daily_loss_near", "drawdown_near"] {
+        assert!(!alert_words(code).did.starts_with("Nothing yet"), "it may stand at its limit");
+    }
+}
+
+/// What the guard wrote down before it named its home, and what names it already.
+#[test]
+fn a_command_in_an_error_is_one_for_this_home() {
+    let mut watch = watch();
+    let wanted = "give its key with `svc-guard --home /home/me/g key replace --key-stdin < FILE`";
+    for (seq, text) in [(1, wanted.replace(" --home /home/me/g", "")), (2, wanted.to_owned())] {
+        event(&mut watch, seq, json!({"kind": "error", "text": text}));
+        assert_eq!(watch.take()[0].happened, wanted);
+    }
+}

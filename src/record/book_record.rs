@@ -1,0 +1,82 @@
+//! The book of money in a checkpoint: what a restart must know of the rows on record, so that each is recorded once.
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::lenient;
+use crate::base::address::{Address, Cloid};
+
+/// What a restart must know of the book.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BookRecord {
+    /// From when on it is kept, UTC ms.
+    pub begin_ms: u64,
+    /// All fills of before are on record.
+    pub fills_ms: u64,
+    /// Those on record since then: time, trade id, order id.
+    #[serde(deserialize_with = "lenient::readable")]
+    pub fills: Vec<(u64, u64, u64)>,
+    /// All payments of funding of before are on record.
+    pub fundings_ms: u64,
+    /// Those on record since then: time, market.
+    #[serde(deserialize_with = "lenient::readable")]
+    pub fundings: Vec<(u64, String)>,
+    /// All transfers of before are on record.
+    pub transfers_ms: u64,
+    /// Those on record since then.
+    #[serde(deserialize_with = "lenient::readable")]
+    pub transfers: Vec<TransferRecord>,
+    /// The last orders that were sent.
+    #[serde(deserialize_with = "lenient::readable")]
+    pub orders: Vec<OrderRecord>,
+    /// The sum, where there is one.
+    #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub sum: Option<SumRecord>,
+    /// Each market's position after its newest fill, and when that was.
+    #[serde(deserialize_with = "lenient::readable")]
+    pub positions: Vec<(String, Decimal, u64)>,
+}
+
+/// A transfer on record.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TransferRecord {
+    /// When it was at the venue, UTC ms.
+    pub time: u64,
+    /// The venue's hash of it.
+    pub hash: String,
+    /// The venue's name of it.
+    pub kind: String,
+    /// How many of the same time, hash and name go before it.
+    #[serde(default)]
+    pub nth: u64,
+}
+
+/// The sum of the book. Amounts of rows are gross, fees, funding and transfers, USDC.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SumRecord {
+    /// When it was opened, by the venue's time, UTC ms.
+    pub opened_ms: u64,
+    /// The equity then.
+    pub equity: Decimal,
+    /// What was held had won or lost then.
+    pub unrealised: Decimal,
+    /// What has come since.
+    pub sums: [Decimal; 4],
+    /// All of this moment and before is in it.
+    pub up_to_ms: u64,
+    /// Rows of later.
+    pub later: Vec<(u64, [Decimal; 4])>,
+}
+
+/// Who sent an order.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderRecord {
+    /// The order.
+    pub cloid: Cloid,
+    /// The event that sent it.
+    pub seq: u64,
+    /// The client that decided on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<Address>,
+}

@@ -1,0 +1,233 @@
+//! The cells of a row: one list, from which every format is written.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::equity::At;
+use super::figures::{Figures, OTHERS};
+use super::question::By;
+use super::sum::Sum;
+use crate::base::day::day_of;
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cell {
+    Text(String),
+    Count(u64),
+    Amount(Sum),
+    Flag(bool),
+    /// Nothing was recorded that could tell.
+    NotRecorded,
+    /// It cannot be told, or there is none.
+    None,
+}
+
+impl Cell {
+    pub(super) fn text(text: Option<impl Into<String>>) -> Cell {
+        text.map_or(Cell::None, |text| Cell::Text(text.into()))
+    }
+
+    pub(super) fn amount(amount: Option<impl Into<Sum>>) -> Cell {
+        amount.map_or(Cell::None, |amount| Cell::Amount(amount.into()))
+    }
+
+    /// What was measured, which nothing was recorded of where there is none.
+    fn measured(amount: Option<impl Into<Sum>>) -> Cell {
+        amount.map_or(Cell::NotRecorded, |amount| Cell::Amount(amount.into()))
+    }
+
+    /// It, where it was recorded.
+    fn if_recorded(self, is_recorded: bool) -> Cell {
+        if is_recorded { self } else { Cell::NotRecorded }
+    }
+
+    /// As JSON: amounts are texts.
+    pub(super) fn json(&self) -> Value {
+        match self {
+            Cell::Text(text) => Value::from(text.as_str()),
+            Cell::Count(count) => Value::from(*count),
+            Cell::Amount(amount) => Value::from(amount.to_string()),
+            Cell::Flag(flag) => Value::from(*flag),
+            Cell::NotRecorded | Cell::None => Value::Null,
+        }
+    }
+
+    /// As plain text.
+    pub(super) fn plain(&self) -> String {
+        match self {
+            Cell::Text(text) => text.clone(),
+            Cell::Count(count) => count.to_string(),
+            Cell::Amount(amount) => amount.to_string(),
+            Cell::Flag(flag) => flag.to_string(),
+            Cell::NotRecorded => "not recorded".to_owned(),
+            Cell::None => String::new(),
+        }
+    }
+
+    /// As one field of csv, quoted. A text that a spreadsheet would take for a formula has an apostrophe before it.
+    pub(super) fn csv(&self) -> String {
+        let text = self.plain();
+        let is_formula = matches!(self, Cell::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+        format!("\"{}{}\"", if is_formula { "'" } else { "" }, text.replace('"', "\"\""))
+    }
+}
+
+/// What was recorded of some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Recorded {
+    /// Whether the journal was written in it.
+    pub(super) journal: bool,
+    /// Whether the book was kept in it.
+    pub(super) book: bool,
+}
+
+/// A cell and its name; cells of a group stand together in JSON.
+pub(super) struct Named {
+    pub(super) group: Option<&'static str>,
+    pub(super) name: String,
+    pub(super) cell: Cell,
+}
+
+impl Named {
+    pub(super) fn new(name: &str, cell: Cell) -> Named {
+        Named { group: None, name: name.to_owned(), cell }
+    }
+
+    /// The head of its column.
+    pub(super) fn head(&self) -> String {
+        self.group.map_or_else(|| self.name.clone(), |group| format!("{group} {}", self.name))
+    }
+}
+
+/// A row as JSON.
+pub(super) fn object(cells: &[Named]) -> Map<String, Value> {
+    let mut object = Map::new();
+    for named in cells {
+        match named.group {
+            None => _ = object.insert(named.name.clone(), named.cell.json()),
+            Some(group) => {
+                let group = object.entry(group).or_insert_with(|| Value::Object(Map::new()));
+                if let Some(group) = group.as_object_mut() {
+                    group.insert(named.name.clone(), named.cell.json());
+                }
+            }
+        }
+    }
+    object
+}
+
+/// A line of csv.
+pub(super) fn csv(cells: impl Iterator<Item = Cell>) -> String {
+    let fields: Vec<String> = cells.map(|cell| cell.csv()).collect();
+    fields.join(",") + "\n"
+}
+
+/// The columns of a report: those that every row has, and one for each name that the total has.
+pub(super) struct Columns<'a> {
+    pub(super) by: By,
+    pub(super) total: &'a Figures,
+}
+
+impl Columns<'_> {
+    /// The cells of a row; `is_total` has those too that rows of this kind do not.
+    pub(super) fn cells(&self, key: Cell, row: &Figures, recorded: Recorded, is_total: bool) -> Vec<Named> {
+        let mut cells = vec![Named::new("key", key)];
+        self.money(row, recorded.book, &mut cells);
+        if is_total || self.by == By::Day {
+            measured(row, recorded, &mut cells);
+        }
+        if is_total || self.by != By::Market {
+            self.decisions(row, recorded.journal, &mut cells);
+        }
+        let deeds = &row.deeds;
+        let result = (deeds.cuts_followed > 0).then_some(deeds.cut_result);
+        let of_journal = |count: u64| Cell::Count(count).if_recorded(recorded.journal);
+        cells.push(Named::new("stops_fired", Cell::Count(deeds.stops_fired).if_recorded(recorded.book)));
+        cells.push(Named::new("cuts_followed", of_journal(deeds.cuts_followed)));
+        cells.push(Named::new("cut_result", Cell::amount(result)));
+        if is_total || self.by == By::Day {
+            for (name, count) in [("halts", deeds.halts), ("kills", deeds.kills), ("flattens", deeds.flattens)] {
+                cells.push(Named::new(name, of_journal(count)));
+            }
+        }
+        cells
+    }
+
+    fn money(&self, row: &Figures, is_recorded: bool, cells: &mut Vec<Named>) {
+        let money = &row.money;
+        let recorded = |cell: Cell| cell.if_recorded(is_recorded);
+        let counts = [("fills", money.fills), ("late_fills", money.late_fills), ("liquidations", money.liquidations)];
+        cells.extend(counts.map(|(name, count)| Named::new(name, recorded(Cell::Count(count)))));
+        let amounts = [
+            ("volume", money.volume),
+            ("gross", money.gross),
+            ("fees", money.fees),
+            ("builder_fees", money.builder_fees),
+            ("funding", money.funding),
+            ("net", money.net()),
+        ];
+        cells.extend(amounts.map(|(name, amount)| Named::new(name, recorded(Cell::Amount(amount)))));
+        let mut others = Sum::default();
+        let known = &self.total.money.fees_in;
+        money.fees_in.iter().filter(|(token, _)| is_other(known, token)).for_each(|(_, fee)| others += *fee);
+        for token in known.keys() {
+            let own = money.fees_in.get(token).copied().unwrap_or_default();
+            let fee = if token == OTHERS { others } else { own };
+            cells.push(Named { group: Some("fees_in"), name: token.clone(), cell: recorded(Cell::Amount(fee)) });
+        }
+    }
+
+    fn decisions(&self, row: &Figures, is_recorded: bool, cells: &mut Vec<Named>) {
+        let deeds = &row.deeds;
+        let counts = [
+            ("allowed", deeds.allowed),
+            ("resized", deeds.resized),
+            ("vetoed", deeds.vetoed),
+            ("cuts", deeds.cuts),
+            ("stops_placed", deeds.stops_placed),
+        ];
+        let recorded = |count: u64| Cell::Count(count).if_recorded(is_recorded);
+        cells.extend(counts.map(|(name, count)| Named::new(name, recorded(count))));
+        let known = &self.total.deeds.codes;
+        let others = deeds
+            .codes
+            .iter()
+            .filter(|(code, _)| is_other(known, code))
+            .fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
+        for code in known.keys() {
+            let own = deeds.codes.get(code).copied().unwrap_or_default();
+            let count = if code == OTHERS { others } else { own };
+            cells.push(Named { group: Some("codes"), name: code.clone(), cell: recorded(count) });
+        }
+    }
+}
+
+/// Whether a name of a row counts with the others in the total.
+fn is_other<T>(known: &BTreeMap<String, T>, name: &str) -> bool {
+    name == OTHERS || !known.contains_key(name)
+}
+
+/// The transfers, and the equity as it was measured.
+fn measured(row: &Figures, recorded: Recorded, cells: &mut Vec<Named>) {
+    let (money, measured) = (&row.money, &row.measured);
+    let of_book = |cell: Cell| cell.if_recorded(recorded.book);
+    cells.push(Named::new("transfers", of_book(Cell::Amount(money.transfers))));
+    cells.push(Named::new("transfers_unknown", of_book(Cell::Count(money.transfers_unknown))));
+    for (name, at) in [("equity_start", measured.ends.start), ("equity_end", measured.ends.end)] {
+        // A measurement of the day before stands for a time that the journal tells of, and for no other.
+        let at = at.filter(|_| recorded.journal);
+        cells.push(Named::new(name, Cell::measured(at.map(|at| at.usdc))));
+        cells.push(Named::new(&format!("{name}_at"), Cell::text(at.map(|At { ms, .. }| utc(ms)))));
+    }
+    cells.push(Named::new("worst_drawdown", Cell::measured(measured.fall.worst)));
+    cells.push(Named::new("difference", Cell::measured(measured.difference)));
+    cells.push(Named::new("difference_why", Cell::text(measured.why_not_compared.clone())));
+}
+
+/// A moment as text, UTC.
+pub(super) fn utc(ms: u64) -> String {
+    let seconds = ms / 1000;
+    let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
+    format!("{}T{hours:02}:{minutes:02}:{:02}.{:03}Z", day_of(ms), seconds % 60, ms % 1000)
+}

@@ -1,0 +1,157 @@
+//! The figures of one row, or of all rows together: each is a sum, so that rows added up are the total.
+
+use std::collections::BTreeMap;
+
+use super::equity::{Ends, Fall};
+use super::sum::Sum;
+use crate::record::money::{Balance, Fill, Funding, Transfer};
+
+/// The token that all sums of money are in.
+pub(super) const USDC: &str = "USDC";
+/// Names of tokens, and of verdicts with their codes, that a row tells apart; what comes on top counts together.
+const MOST_NAMES: usize = 256;
+/// The name of what comes on top.
+pub(super) const OTHERS: &str = "(others)";
+
+/// A row's figures.
+#[derive(Debug, Default)]
+pub(super) struct Figures {
+    pub(super) money: Money,
+    pub(super) deeds: Deeds,
+    pub(super) measured: Measured,
+}
+
+/// The figures of trading, funding and transfers.
+#[derive(Debug, Default)]
+pub(super) struct Money {
+    /// Whether an event of the book stands behind it.
+    pub(super) is_recorded: bool,
+    pub(super) fills: u64,
+    pub(super) late_fills: u64,
+    pub(super) liquidations: u64,
+    pub(super) volume: Sum,
+    pub(super) gross: Sum,
+    pub(super) fees: Sum,
+    pub(super) builder_fees: Sum,
+    /// By token; none of them is added to the fees in USDC.
+    pub(super) fees_in: BTreeMap<String, Sum>,
+    pub(super) funding: Sum,
+    pub(super) transfers: Sum,
+    /// Transfers whose amount cannot be told.
+    pub(super) transfers_unknown: u64,
+}
+
+impl Money {
+    /// Adds a fill; `is_liquidated` says whether it liquidated the account guarded.
+    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: bool) {
+        self.is_recorded = true;
+        self.fills = self.fills.saturating_add(1);
+        self.late_fills = self.late_fills.saturating_add(u64::from(fill.late));
+        self.liquidations = self.liquidations.saturating_add(u64::from(is_liquidated));
+        self.volume += Sum::product(fill.px, fill.size);
+        self.gross += fill.closed_pnl;
+        if fill.fee_token == USDC {
+            self.fees += fill.fee;
+            self.builder_fees += fill.builder_fee.unwrap_or_default();
+        } else {
+            *named(&mut self.fees_in, &fill.fee_token) += fill.fee;
+        }
+    }
+
+    pub(super) fn paid(&mut self, funding: &Funding) {
+        self.is_recorded = true;
+        self.funding += funding.usdc;
+    }
+
+    pub(super) fn transferred(&mut self, transfer: &Transfer) {
+        self.is_recorded = true;
+        match transfer.usdc {
+            Some(usdc) => self.transfers += usdc,
+            None => self.transfers_unknown = self.transfers_unknown.saturating_add(1),
+        }
+    }
+
+    /// Gross less fees in USDC, with funding.
+    pub(super) fn net(&self) -> Sum {
+        let mut net = self.gross;
+        net += -self.fees;
+        net += self.funding;
+        net
+    }
+}
+
+/// What was decided and done.
+#[derive(Debug, Default)]
+pub(super) struct Deeds {
+    pub(super) allowed: u64,
+    pub(super) resized: u64,
+    pub(super) vetoed: u64,
+    /// How often, by verdict and code as in `veto leverage_too_high`.
+    pub(super) codes: BTreeMap<String, u64>,
+    pub(super) stops_placed: u64,
+    pub(super) stops_fired: u64,
+    /// Requests whose size was cut.
+    pub(super) cuts: u64,
+    /// Of those, how many are in `cut_result`.
+    pub(super) cuts_followed: u64,
+    /// What the parts that were cut off would have won or lost.
+    pub(super) cut_result: Sum,
+    pub(super) halts: u64,
+    pub(super) kills: u64,
+    pub(super) flattens: u64,
+}
+
+impl Deeds {
+    /// Adds `count` requests that were decided alike.
+    pub(super) fn decided(&mut self, verdict: &str, code: &str, count: u64) {
+        let of_verdict = match verdict {
+            "allow" => Some(&mut self.allowed),
+            "resize" => Some(&mut self.resized),
+            "veto" => Some(&mut self.vetoed),
+            _ => None,
+        };
+        for counter in of_verdict.into_iter().chain([named(&mut self.codes, &format!("{verdict} {code}"))]) {
+            *counter = counter.saturating_add(count);
+        }
+    }
+}
+
+/// What was measured of the account.
+#[derive(Debug, Default)]
+pub(super) struct Measured {
+    pub(super) ends: Ends,
+    pub(super) fall: Fall,
+    /// What the book and the account were apart by at the newest sum of the book; none where that could not be compared.
+    pub(super) difference: Option<Sum>,
+    /// Why it could not be.
+    pub(super) why_not_compared: Option<String>,
+}
+
+impl Measured {
+    /// Until a new life has compared anything, what came while nobody watched may be missing.
+    pub(super) fn begin(&mut self) {
+        if self.difference.take().is_none() && self.why_not_compared.is_none() {
+            return;
+        }
+        self.why_not_compared = Some(
+            "nothing was compared since the guard's last start; what was traded while it was away may not be read yet"
+                .to_owned(),
+        );
+    }
+
+    pub(super) fn see(&mut self, balance: &Balance) {
+        self.fall.see(balance);
+        self.difference = balance.difference.map(Sum::from);
+        self.why_not_compared = self.difference.is_none().then(|| match balance.why.as_ref() {
+            "" => "the journal does not say why".to_owned(),
+            why => why.to_owned(),
+        });
+    }
+}
+
+/// The value under a name.
+fn named<'a, T: Default>(all: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
+    let has_room = all.len() < MOST_NAMES || all.contains_key(name);
+    let name = if has_room { name } else { OTHERS };
+    all.entry(name.to_owned()).or_default()
+}

@@ -1,0 +1,104 @@
+//! A fill as a line of the list that a tax office takes.
+
+use serde_json::Value;
+
+use super::cells::{Cell, Named, csv, object, utc};
+use super::figures::USDC;
+use super::sum::Sum;
+use super::table::table_line;
+use crate::record::money::Fill;
+
+/// A fill that is asked about, and the number of its event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FillLine {
+    /// The number.
+    pub seq: u64,
+    /// The fill.
+    pub fill: Fill,
+}
+
+/// The widths of a table's columns, which are written before all is known.
+const WIDTHS: [(&str, usize); 12] = [
+    ("time", 24),
+    ("market", 8),
+    ("side", 4),
+    ("px", 12),
+    ("size", 12),
+    ("value", 14),
+    ("closed_pnl", 14),
+    ("fee", 12),
+    ("fee_token", 9),
+    ("net", 14),
+    ("client", 8),
+    ("note", 0),
+];
+
+impl FillLine {
+    fn cells(&self) -> Vec<Named> {
+        let FillLine { seq, fill } = self;
+        let mut net = Sum::from(fill.closed_pnl);
+        net += -fill.fee;
+        let liquidation = fill.liquidation.as_ref().map(|told| told.method.clone());
+        let cells = [
+            ("time", Cell::Text(utc(fill.time))),
+            ("market", Cell::Text(fill.coin.clone())),
+            ("side", Cell::Text(fill.side.clone().into_owned())),
+            ("px", Cell::Amount(fill.px.into())),
+            ("size", Cell::Amount(fill.size.into())),
+            ("value", Cell::Amount(Sum::product(fill.px, fill.size))),
+            ("closed_pnl", Cell::Amount(fill.closed_pnl.into())),
+            ("fee", Cell::Amount(fill.fee.into())),
+            ("fee_token", Cell::Text(fill.fee_token.clone())),
+            ("builder_fee", Cell::amount(fill.builder_fee)),
+            // A fee in another token is nothing that could be taken off an amount in USDC.
+            ("net", Cell::amount(Some(net).filter(|_| fill.fee_token == USDC))),
+            ("position_before", Cell::Amount(fill.position_before.into())),
+            ("position_after", Cell::amount(fill.position_after)),
+            ("oid", Cell::Count(fill.oid)),
+            ("cloid", Cell::text(fill.cloid.map(|cloid| cloid.to_string()))),
+            ("tid", Cell::Count(fill.tid)),
+            ("crossed", Cell::Flag(fill.crossed)),
+            ("liquidation", Cell::text(liquidation)),
+            ("client", Cell::text(fill.client.clone())),
+            ("intent", fill.intent.map_or(Cell::None, Cell::Count)),
+            ("late", Cell::Flag(fill.late)),
+            ("seq", Cell::Count(*seq)),
+        ];
+        cells.into_iter().map(|(name, cell)| Named::new(name, cell)).collect()
+    }
+
+    /// The fill as JSON.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        Value::Object(object(&self.cells()))
+    }
+
+    /// The fill as a line of csv.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        csv(self.cells().into_iter().map(|named| named.cell))
+    }
+
+    /// The line of csv that names the columns.
+    #[must_use]
+    pub fn csv_head() -> String {
+        let empty = FillLine { seq: 0, fill: Fill::default() };
+        csv(empty.cells().into_iter().map(|named| Cell::Text(named.head())))
+    }
+
+    /// The fill as a line of a table.
+    #[must_use]
+    pub fn to_table(&self) -> String {
+        let cells = self.cells();
+        let of = |name: &str| cells.iter().find(|named| named.name == name).map(|named| named.cell.plain());
+        let notes = [self.fill.late.then_some("late"), self.fill.liquidation.as_ref().map(|_| "liquidation")];
+        let note = notes.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        table_line(WIDTHS.map(|(name, width)| (of(name).unwrap_or_else(|| note.clone()), width)))
+    }
+
+    /// The line of a table that names the columns.
+    #[must_use]
+    pub fn table_head() -> String {
+        table_line(WIDTHS.map(|(name, width)| (name.to_owned(), width)))
+    }
+}

@@ -1,0 +1,119 @@
+//! A report that is done, in each of its formats.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::cells::{Cell, Columns, Named, Recorded, csv, object};
+use super::figures::Figures;
+use super::noted::Noted;
+use super::question::{By, Question};
+use super::table;
+use crate::base::day::{Day, start_ms};
+use crate::base::text::visible;
+
+/// The version of the JSON's schema.
+const SCHEMA: u32 = 1;
+/// The row of what is nobody's, in texts.
+const NOBODY: &str = "(nobody)";
+/// The row of all rows together, in texts.
+const TOTAL: &str = "(total)";
+/// Most characters of a reason in a warning.
+const MOST_SHOWN: usize = 200;
+
+/// A report that is done.
+#[derive(Debug)]
+pub struct Finished {
+    question: Question,
+    rows: BTreeMap<Option<String>, Figures>,
+    total: Figures,
+    noted: Noted,
+}
+
+impl Finished {
+    pub(super) fn new(
+        question: Question,
+        rows: BTreeMap<Option<String>, Figures>,
+        total: Figures,
+        noted: Noted,
+    ) -> Finished {
+        Finished { question, rows, total, noted }
+    }
+
+    /// What was recorded at the time of a row: a row by day is of its day, any other of the whole time.
+    fn recorded(&self, key: Option<&str>, row: &Figures) -> Recorded {
+        let day = key.filter(|_| self.question.by == By::Day).and_then(|key| key.parse::<Day>().ok());
+        let span = day.map_or_else(|| self.question.span(), |day| (start_ms(day), start_ms(day.following())));
+        let Recorded { journal, book } = self.noted.recorded(span);
+        // What happened at the edge of a day may have been written down by a clock that was beyond it.
+        Recorded { journal: journal || !self.rows.is_empty(), book: book || row.money.is_recorded }
+    }
+
+    /// The cells of each row.
+    fn rows(&self, nobody: &Cell) -> Vec<Vec<Named>> {
+        let columns = Columns { by: self.question.by, total: &self.total };
+        let cells = |(key, row): (&Option<String>, &Figures)| {
+            let name = key.as_ref().map_or_else(|| nobody.clone(), |key| Cell::Text(key.clone()));
+            columns.cells(name, row, self.recorded(key.as_deref(), row), false)
+        };
+        self.rows.iter().map(cells).collect()
+    }
+
+    fn total(&self) -> Vec<Named> {
+        let columns = Columns { by: self.question.by, total: &self.total };
+        let cells = columns.cells(Cell::Text(TOTAL.to_owned()), &self.total, self.recorded(None, &self.total), true);
+        cells.into_iter().filter(|named| named.name != "key").collect()
+    }
+
+    /// The report as one JSON object.
+    #[must_use]
+    pub fn to_json(&self) -> Map<String, Value> {
+        let Question { mode, account, from, to, by } = &self.question;
+        let day = |day: &Option<Day>| day.map(|day| day.to_string());
+        let rows: Vec<Value> = self.rows(&Cell::None).iter().map(|row| Value::Object(object(row))).collect();
+        let mut whole = json!({
+            "schema": SCHEMA,
+            "mode": mode,
+            "account": account,
+            "from": day(from),
+            "to": day(to),
+            "by": by.name(),
+            "rows": rows,
+            "total": object(&self.total()),
+        });
+        let mut report = whole.as_object_mut().map(std::mem::take).unwrap_or_default();
+        report.append(&mut self.noted.members());
+        report
+    }
+
+    /// The report as csv: a line of names, a line for each row, and one for the total.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let total = self.total();
+        let heads: Vec<String> = std::iter::once("key".to_owned()).chain(total.iter().map(Named::head)).collect();
+        let mut text = csv(heads.iter().map(|head| Cell::Text(head.clone())));
+        for row in self.rows(&Cell::Text(NOBODY.to_owned())) {
+            let of = |head: &String| row.iter().find(|named| named.head() == *head);
+            text += &csv(heads.iter().map(|head| of(head).map_or(Cell::None, |named| named.cell.clone())));
+        }
+        let last = std::iter::once(Cell::Text(TOTAL.to_owned())).chain(total.into_iter().map(|named| named.cell));
+        text + &csv(last)
+    }
+
+    /// The report for a person's eyes.
+    #[must_use]
+    pub fn to_table(&self) -> String {
+        let rows = self.rows(&Cell::Text(NOBODY.to_owned()));
+        table::text(&self.question, &rows, &self.total(), TOTAL)
+    }
+
+    /// What is not in the report, in words.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let not_compared = self.total.measured.why_not_compared.as_ref();
+        let not_compared = not_compared.map(|why| {
+            format!("how far account and book were apart at last is not known: {}", visible(why, MOST_SHOWN))
+        });
+        self.noted.warnings(&self.question).into_iter().chain(not_compared).collect()
+    }
+}

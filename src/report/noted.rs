@@ -1,0 +1,159 @@
+//! The lines themselves: from when to when they tell, and which of them are not as they were written.
+
+use serde_json::{Map, Value};
+
+use super::cells::{Recorded, utc};
+use super::line::Head;
+use super::question::Question;
+use crate::base::day::day_of;
+
+/// What the lines showed beside the figures.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    /// The first moment that the book tells of.
+    book_from_ms: Option<u64>,
+    /// The earliest and the newest moment that the lines tell of.
+    told_ms: Option<(u64, u64)>,
+    /// Numbers of the first and the last line.
+    seen: Option<(u64, u64)>,
+    /// How many numbers the last line passed over.
+    gap: u64,
+    /// Whether the last line stood before already.
+    is_again: bool,
+    /// Events that are not in the journal's files.
+    missing: u64,
+    /// Lines that could not be read.
+    pub(super) unreadable: u64,
+    /// Lines that do not follow from the one before, where none is missing in between.
+    changed: u64,
+    /// Lines that stand twice, or behind a later one.
+    doubled: u64,
+}
+
+impl Noted {
+    /// The book tells of this moment.
+    pub(super) fn book_from(&mut self, ms: u64) {
+        self.book_from_ms = Some(self.book_from_ms.map_or(ms, |from| from.min(ms)));
+    }
+
+    /// The journal tells of this moment, whether anything happened in it or not.
+    pub(super) fn told_of(&mut self, ms: u64) {
+        self.told_ms = Some(self.told_ms.map_or((ms, ms), |(first, newest)| (first.min(ms), newest.max(ms))));
+    }
+
+    /// The number of the first line.
+    pub(super) fn first_seq(&self) -> u64 {
+        self.seen.map_or(0, |(first, _)| first)
+    }
+
+    /// Takes the next line's number in; false where the line is not to be counted, as it was before. Numbers run without a
+    /// gap, from 1 on; a reading that begins later began with a file of a day before those asked for. `is_chained` says
+    /// whether the line follows from the one before: then it is the next one, whatever their numbers say.
+    pub(super) fn number(&mut self, head: &Head<'_>, is_chained: bool, question: &Question) -> bool {
+        let seq = head.seq;
+        let is_before = question.read_from().is_some_and(|day| day_of(head.at_ms) <= day);
+        let last = match self.seen {
+            Some((_, last)) => last,
+            None if is_before => seq.saturating_sub(1),
+            None => 0,
+        };
+        let was_again = self.is_again;
+        self.is_again = seq <= last && (!is_chained || was_again);
+        if self.is_again {
+            self.doubled = self.doubled.saturating_add(1);
+            return false;
+        }
+        if seq <= last {
+            // Only a changed number had passed over some.
+            self.missing = self.missing.saturating_sub(self.gap);
+            self.changed = self.changed.saturating_add(1);
+        }
+        self.gap = seq.saturating_sub(last).saturating_sub(1);
+        self.missing = self.missing.saturating_add(self.gap);
+        // What stands behind a gap, or behind lines that stand twice, cannot follow from what is before it.
+        self.changed = self.changed.saturating_add(u64::from(!is_chained && self.gap == 0 && !was_again));
+        self.seen = Some((self.seen.map_or(seq, |(first, _)| first), seq));
+        if is_chained || self.told_ms.is_none() {
+            self.told_of(head.at_ms);
+        }
+        true
+    }
+
+    /// What was recorded of the time from `from_ms` up to `to_ms`.
+    pub(super) fn recorded(&self, (from_ms, to_ms): (u64, u64)) -> Recorded {
+        let journal = self.told_ms.is_some_and(|(first, newest)| first < to_ms && from_ms <= newest);
+        Recorded { journal, book: journal && self.book_from_ms.is_some_and(|begun| begun < to_ms) }
+    }
+
+    /// The same as members of the report.
+    pub(super) fn members(&self) -> Map<String, Value> {
+        let moment = |ms: Option<u64>| Value::from(ms.map(utc));
+        let newest = self.told_ms.map(|(_, newest)| newest);
+        let members = [
+            ("recorded_from", moment(self.book_from_ms)),
+            ("recorded_to", moment(newest)),
+            ("missing_events", self.missing.into()),
+            ("unreadable_lines", self.unreadable.into()),
+            ("changed_lines", self.changed.into()),
+            ("doubled_lines", self.doubled.into()),
+        ];
+        members.into_iter().map(|(name, member)| (name.to_owned(), member)).collect()
+    }
+
+    /// What is not in the figures, or should not be, in words.
+    pub(super) fn warnings(&self, question: &Question) -> Vec<String> {
+        let mut warnings: Vec<String> = self.bounds(question).into_iter().collect();
+        let counted = [
+            (
+                self.missing,
+                "events are not in the journal's folder, and not in the figures; bring the files of those days back",
+            ),
+            (self.unreadable, "lines of the journal could not be read, and are not in the figures"),
+            (
+                self.changed,
+                "lines of the journal do not follow from the one before them: they were changed after they were written, \
+                 or others were taken out or put in, and the figures are not to be relied on; bring the files back as they \
+                 were",
+            ),
+            (
+                self.doubled,
+                "lines of the journal stand in it twice, or behind later ones, and are counted once at most; bring the \
+                 files back as they were",
+            ),
+        ];
+        let told = counted.into_iter().filter(|(count, _)| *count > 0);
+        warnings.extend(told.map(|(count, text)| format!("{count} {text}")));
+        warnings
+    }
+
+    /// From when to when the time asked about is recorded, where not all of it is.
+    fn bounds(&self, question: &Question) -> Vec<String> {
+        let span = question.span();
+        let recorded = self.recorded(span);
+        if !recorded.journal {
+            let bounds = self.told_ms.map(|(first, newest)| {
+                if newest < span.0 {
+                    format!(": the journal ends at {}", utc(newest))
+                } else {
+                    format!(": the journal begins at {}", utc(first))
+                }
+            });
+            return vec![format!("nothing is recorded of this time{}", bounds.unwrap_or_default())];
+        }
+        let mut bounds = Vec::new();
+        match self.book_from_ms.filter(|_| recorded.book) {
+            None => bounds.push("no fills, fees or equity are recorded for this time".to_owned()),
+            Some(begun) if question.from.is_some_and(|from| day_of(begun) > from) => bounds.push(format!(
+                "fills, fees and equity are recorded from {} on; what was before is not in the figures",
+                utc(begun)
+            )),
+            Some(_) => {}
+        }
+        let newest = self.told_ms.map(|(_, newest)| newest);
+        let ended = newest.filter(|newest| question.to.is_some_and(|to| day_of(*newest) < to));
+        bounds.extend(
+            ended.map(|ended| format!("the journal ends at {}; what came after is not in the figures", utc(ended))),
+        );
+        bounds
+    }
+}

@@ -1,0 +1,165 @@
+//! Sums that are exact whatever is added in whatever order: a `Decimal` has room for 28 digits and rounds without a word
+//! where a year's volume meets a fee with a long tail.
+
+use std::fmt;
+use std::ops::{AddAssign, Neg};
+
+use rust_decimal::Decimal;
+
+/// The most decimals that a `Decimal` has.
+const DECIMALS: u32 = 28;
+/// Parts in a whole.
+const UNIT: i128 = 10_i128.pow(DECIMALS);
+const NO_UNIT: i128 = -UNIT;
+
+/// A sum of amounts: a whole number, and parts of the same sign that do not make up one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    whole: i128,
+    parts: i128,
+}
+
+impl Sum {
+    /// The exact product of a price and a size; rounded only where both together have more than 28 decimals or 38 digits,
+    /// which no amount of the venue's has.
+    #[must_use]
+    pub fn product(price: Decimal, size: Decimal) -> Sum {
+        let (price, size) = (price.normalize(), size.normalize());
+        let scale = price.scale().saturating_add(size.scale());
+        let exact = price.mantissa().checked_mul(size.mantissa()).filter(|_| scale <= DECIMALS);
+        exact.map_or_else(|| price.saturating_mul(size).into(), |mantissa| Sum::scaled(mantissa, scale))
+    }
+
+    /// `mantissa` with its last `scale` digits behind the point.
+    fn scaled(mantissa: i128, scale: u32) -> Sum {
+        let unit = 10_i128.saturating_pow(scale);
+        let fill = 10_i128.saturating_pow(DECIMALS.saturating_sub(scale));
+        // Nearly all amounts are short, and a machine divides those in a fraction of the time.
+        let (whole, rest) = match (i64::try_from(mantissa), i64::try_from(unit)) {
+            (Ok(mantissa), Ok(unit)) => (i128::from(mantissa / unit), i128::from(mantissa % unit)),
+            _ => (mantissa / unit, mantissa % unit),
+        };
+        // The rest is below `unit`, so that it fits below `UNIT` when it is filled up.
+        Sum { whole, parts: rest.saturating_mul(fill) }
+    }
+
+    /// Whether nothing is left.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.whole == 0 && self.parts == 0
+    }
+
+    /// The same as one `Decimal`, where it fits into one.
+    #[must_use]
+    pub fn to_decimal(self) -> Option<Decimal> {
+        Decimal::from_str_exact(&self.to_string()).ok()
+    }
+
+    /// Carries a whole one over, and gives both parts one sign. The parts of two sums make up one at most.
+    fn carried(whole: i128, parts: i128) -> Sum {
+        let (mut whole, mut parts) = match parts {
+            UNIT.. => (whole.saturating_add(1), parts.saturating_sub(UNIT)),
+            i128::MIN..=NO_UNIT => (whole.saturating_sub(1), parts.saturating_add(UNIT)),
+            _ => (whole, parts),
+        };
+        if whole > 0 && parts < 0 {
+            (whole, parts) = (whole.saturating_sub(1), parts.saturating_add(UNIT));
+        } else if whole < 0 && parts > 0 {
+            (whole, parts) = (whole.saturating_add(1), parts.saturating_sub(UNIT));
+        }
+        Sum { whole, parts }
+    }
+}
+
+impl From<Decimal> for Sum {
+    fn from(amount: Decimal) -> Sum {
+        Sum::scaled(amount.mantissa(), amount.scale())
+    }
+}
+
+impl AddAssign for Sum {
+    fn add_assign(&mut self, other: Sum) {
+        // Parts are below 10^28 on both sides, and 10^38 whole ones are more than there is money.
+        let parts = self.parts.saturating_add(other.parts);
+        *self = Sum::carried(self.whole.saturating_add(other.whole), parts);
+    }
+}
+
+impl AddAssign<Decimal> for Sum {
+    fn add_assign(&mut self, amount: Decimal) {
+        *self += Sum::from(amount);
+    }
+}
+
+impl Neg for Sum {
+    type Output = Sum;
+
+    fn neg(self) -> Sum {
+        Sum { whole: self.whole.saturating_neg(), parts: self.parts.saturating_neg() }
+    }
+}
+
+impl fmt::Display for Sum {
+    /// The shortest text: no zeros at the end, no exponent.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.whole < 0 || self.parts < 0 {
+            f.write_str("-")?;
+        }
+        write!(f, "{}", self.whole.unsigned_abs())?;
+        if self.parts == 0 {
+            return Ok(());
+        }
+        let digits = format!("{:028}", self.parts.unsigned_abs());
+        write!(f, ".{}", digits.trim_end_matches('0'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rust_decimal::dec;
+
+    use super::*;
+
+    fn sum(amounts: &[Decimal]) -> Sum {
+        let mut sum = Sum::default();
+        amounts.iter().for_each(|amount| sum += *amount);
+        sum
+    }
+
+    #[test]
+    fn sums_are_shown_short_and_signed() {
+        for (amounts, text) in [
+            (&[][..], "0"),
+            (&[dec!(1.10), dec!(2.20)][..], "3.3"),
+            (&[dec!(-0.5)], "-0.5"),
+            (&[dec!(1), dec!(-0.25)], "0.75"),
+            (&[dec!(-1), dec!(0.25)], "-0.75"),
+            (&[dec!(0.5), dec!(-0.5)], "0"),
+            (
+                &[dec!(100000000000000000000), dec!(0.0000000000000000000000000001)],
+                "100000000000000000000.0000000000000000000000000001",
+            ),
+        ] {
+            assert_eq!(sum(amounts).to_string(), text);
+        }
+        assert_eq!(Sum::product(dec!(60000.5), dec!(0.00001)).to_string(), "0.600005");
+        assert_eq!(Sum::product(dec!(-3), dec!(0.5)).to_string(), "-1.5");
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_does_not_matter_and_what_is_taken_off_is_gone(
+            amounts in prop::collection::vec((any::<i64>(), 0_u32..=28), 1..20)
+        ) {
+            let amounts: Vec<Decimal> = amounts.into_iter().map(|(mantissa, scale)| Decimal::new(mantissa, scale)).collect();
+            let forward = sum(&amounts);
+            let backward = sum(&amounts.iter().rev().copied().collect::<Vec<_>>());
+            prop_assert_eq!(forward, backward);
+            let mut rest = forward;
+            rest += -sum(&amounts);
+            prop_assert!(rest.is_zero());
+            prop_assert_eq!(Sum::from(amounts[0]).to_decimal(), Some(amounts[0]));
+        }
+    }
+}

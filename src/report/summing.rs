@@ -1,0 +1,309 @@
+//! Takes the journal's lines and sums them up.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::cuts::Cuts;
+use super::equity::{At, Ends};
+use super::figures::{Figures, OTHERS};
+use super::fills::FillLine;
+use super::finished::Finished;
+use super::line::{Head, Outcome, RiskState, Verdict, may_name_own};
+use super::members::{fill_as_written, verdict_as_written};
+use super::noted::Noted;
+use super::question::{By, Question};
+use super::stops::Stops;
+use crate::base::day::{Day, day_of, start_ms};
+use crate::record::event::{Event, Kind};
+use crate::record::money::{Balance, Fill, Funding, Transfer};
+
+/// Rows told apart: days of 27 years. What comes on top is one row.
+const MOST_ROWS: usize = 10_000;
+/// A sum of the book that is written in the first minute of a day tells of the day before: it closes that one.
+const CLOSES_WITHIN_MS: u64 = 60_000;
+/// How far from the time asked about an equity may be measured that stands for one of its ends.
+const DAY_MS: u64 = 86_400_000;
+/// The client of what the guard did by itself.
+const GUARD: &str = "guard";
+
+/// A report that is being made.
+#[derive(Debug)]
+pub struct Report {
+    question: Question,
+    rows: BTreeMap<Option<String>, Figures>,
+    total: Figures,
+    /// The equity at both ends of each day that has a row, or is next to one.
+    ends: BTreeMap<Day, Ends>,
+    noted: Noted,
+    /// The day of the last moment, with its name.
+    day: Option<(Day, String)>,
+    risk_state: Option<String>,
+    was_started: bool,
+    stops: Stops,
+    cuts: Cuts,
+}
+
+/// The row that something counts in; in all of them it counts in the total.
+struct Place<'a> {
+    at_ms: u64,
+    market: Option<&'a str>,
+    /// The client, where it is known whose it is: nobody's is a row of its own.
+    client: Option<Option<&'a str>>,
+}
+
+impl Report {
+    /// A report that no line has been taken into.
+    #[must_use]
+    pub fn new(question: Question) -> Report {
+        let (from_ms, to_ms) = question.span();
+        let mut total = Figures::default();
+        total.measured.ends = Ends::of(from_ms, to_ms);
+        Report {
+            question,
+            rows: BTreeMap::new(),
+            total,
+            ends: BTreeMap::new(),
+            noted: Noted::default(),
+            day: None,
+            risk_state: None,
+            was_started: false,
+            stops: Stops::default(),
+            cuts: Cuts::default(),
+        }
+    }
+
+    /// The guard whose journal it is runs at this moment: until then nothing happened but what the lines say.
+    pub fn runs_at(&mut self, ms: u64) {
+        self.noted.told_of(ms);
+    }
+
+    /// Takes the next line of the journal; the fill that it tells of, where that is asked about. `is_chained` says whether
+    /// the line's chain value is the one that follows from the line before.
+    pub fn take(&mut self, line: &str, is_chained: bool) -> Option<FillLine> {
+        let Some(head) = Head::of(line).filter(|head| head.seq > 0) else {
+            self.noted.unreadable = self.noted.unreadable.saturating_add(1);
+            return None;
+        };
+        if !self.noted.number(&head, is_chained, &self.question) {
+            return None;
+        }
+        let (seq, at_ms) = (head.seq, head.at_ms);
+        match head.kind.as_ref() {
+            "fill" => {
+                let fill: Option<Fill> = fill_as_written(line).or_else(|| self.body(line));
+                return fill.and_then(|fill| self.fill(seq, fill));
+            }
+            "funding" => self.body(line).into_iter().for_each(|paid: Funding| self.funding(&paid)),
+            "transfer" => self.body(line).into_iter().for_each(|moved: Transfer| self.transfer(&moved)),
+            "balance" => self.body(line).into_iter().for_each(|balance: Balance| self.balance(&balance)),
+            "decision" => self.decision(seq, at_ms, line),
+            "protect" | "intent" | "flatten" | "sent" | "recovered" => self.deed(&head, line),
+            "risk" => self.body(line).into_iter().for_each(|risk: RiskState<'_>| self.risk(at_ms, &risk.state)),
+            "kill" => self.guards(at_ms, |figures| &mut figures.deeds.kills, 1),
+            "started" => self.started(at_ms),
+            _ => {}
+        }
+        None
+    }
+
+    /// Ends it.
+    #[must_use]
+    pub fn finish(mut self) -> Finished {
+        if self.question.by == By::Day {
+            for (day, ends) in self.ends {
+                if let Some(row) = self.rows.get_mut(&Some(day.to_string())) {
+                    row.measured.ends = ends;
+                }
+            }
+        }
+        Finished::new(self.question, self.rows, self.total, self.noted)
+    }
+
+    fn body<'a, T: Deserialize<'a>>(&mut self, line: &'a str) -> Option<T> {
+        let body = serde_json::from_str(line).ok();
+        self.noted.unreadable = self.noted.unreadable.saturating_add(u64::from(body.is_none()));
+        body
+    }
+
+    fn add(&mut self, place: &Place<'_>, mut to: impl FnMut(&mut Figures)) {
+        if !self.question.is_about(place.at_ms) {
+            return;
+        }
+        to(&mut self.total);
+        let key = match self.question.by {
+            By::Day => Some(Some(self.day_name(place.at_ms))),
+            By::Market => place.market.map(|market| Some(market.to_owned())),
+            By::Client => place.client.map(|client| client.map(str::to_owned)),
+        };
+        let Some(key) = key else { return };
+        if let Some(row) = self.rows.get_mut(&key) {
+            return to(row);
+        }
+        let key = if self.rows.len() < MOST_ROWS { key } else { Some(OTHERS.to_owned()) };
+        to(self.rows.entry(key).or_default());
+    }
+
+    /// The name of a moment's day: most moments are of the day of the one before.
+    fn day_name(&mut self, at_ms: u64) -> String {
+        let day = day_of(at_ms);
+        if self.day.as_ref().is_none_or(|(last, _)| *last != day) {
+            self.day = Some((day, day.to_string()));
+        }
+        self.day.as_ref().map(|(_, name)| name.clone()).unwrap_or_default()
+    }
+
+    /// Counts something that the guard did by itself.
+    fn guards(&mut self, at_ms: u64, counter: impl Fn(&mut Figures) -> &mut u64, count: u64) {
+        if count > 0 {
+            let place = Place { at_ms, market: None, client: Some(Some(GUARD)) };
+            self.add(&place, |figures| *counter(figures) = counter(figures).saturating_add(count));
+        }
+    }
+
+    fn fill(&mut self, seq: u64, fill: Fill) -> Option<FillLine> {
+        self.noted.book_from(fill.time);
+        let is_own_stop = self.stops.is_stop(&fill, self.noted.first_seq());
+        let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
+        let place = Place { at_ms: fill.time, market: Some(&fill.coin), client: Some(client.as_deref()) };
+        let is_liquidated = fill.liquidation.as_ref().is_some_and(|told| {
+            told.user.as_ref().is_some_and(|user| user.eq_ignore_ascii_case(&self.question.account))
+        });
+        self.add(&place, |figures| {
+            figures.money.fill(&fill, is_liquidated);
+            figures.deeds.stops_fired = figures.deeds.stops_fired.saturating_add(u64::from(is_own_stop));
+        });
+        for followed in self.cuts.filled(&fill, is_own_stop) {
+            let client = followed.client.as_deref();
+            let place = Place { at_ms: fill.time, market: Some(&followed.coin), client: Some(client) };
+            self.add(&place, |figures| {
+                figures.deeds.cuts_followed = figures.deeds.cuts_followed.saturating_add(1);
+                figures.deeds.cut_result += followed.result;
+            });
+        }
+        let is_asked_for = self.question.is_about(fill.time);
+        is_asked_for.then_some(FillLine { seq, fill })
+    }
+
+    fn funding(&mut self, paid: &Funding) {
+        self.noted.book_from(paid.time);
+        // Funding is a position's, and no client's.
+        let place = Place { at_ms: paid.time, market: Some(&paid.coin), client: Some(None) };
+        self.add(&place, |figures| figures.money.paid(paid));
+    }
+
+    fn transfer(&mut self, moved: &Transfer) {
+        self.noted.book_from(moved.time);
+        let place = Place { at_ms: moved.time, market: None, client: None };
+        self.add(&place, |figures| figures.money.transferred(moved));
+    }
+
+    fn balance(&mut self, balance: &Balance) {
+        self.noted.book_from(if balance.opened_ms > 0 { balance.opened_ms } else { balance.venue_ms });
+        let closes_ms = balance.venue_ms.saturating_sub(CLOSES_WITHIN_MS);
+        let place = Place { at_ms: closes_ms, market: None, client: None };
+        self.add(&place, |figures| {
+            figures.money.is_recorded = true;
+            figures.measured.see(balance);
+        });
+        let Some(usdc) = balance.equity else { return };
+        let at = At { ms: balance.venue_ms, usdc };
+        let (from_ms, to_ms) = self.question.span();
+        if (from_ms.saturating_sub(DAY_MS)..=to_ms.saturating_add(DAY_MS)).contains(&at.ms) {
+            self.total.measured.ends.see(at);
+        }
+        if self.question.by == By::Day {
+            let today = day_of(at.ms);
+            for day in [today.preceding(), today, today.following()] {
+                let has_room = self.ends.len() < MOST_ROWS || self.ends.contains_key(&day);
+                let (from_ms, to_ms) = (start_ms(day), start_ms(day.following()));
+                if has_room {
+                    self.ends.entry(day).or_insert_with(|| Ends::of(from_ms, to_ms)).see(at);
+                }
+            }
+        }
+    }
+
+    /// A life begins: what is compared from here on is compared by that one.
+    fn started(&mut self, at_ms: u64) {
+        self.was_started = true;
+        if !self.question.is_about(at_ms) {
+            return;
+        }
+        self.total.measured.begin();
+        if self.question.by == By::Day {
+            let day = Some(self.day_name(at_ms));
+            self.rows.get_mut(&day).into_iter().for_each(|row| row.measured.begin());
+        }
+    }
+
+    fn decision(&mut self, seq: u64, at_ms: u64, line: &str) {
+        let told = verdict_as_written(line).or_else(|| self.body::<Verdict<'_>>(line));
+        let Some(told) = told else { return };
+        let client = told.client.as_ref().map(|client| client.to_ascii_lowercase());
+        let place = Place { at_ms, market: None, client: Some(client.as_deref()) };
+        let count = told.count.unwrap_or(1);
+        self.add(&place, |figures| figures.deeds.decided(&told.verdict, &told.code, count));
+        // Where no order is named none was cut.
+        let is_resize = told.verdict == "resize" && line.contains("\"order");
+        if !is_resize && !may_name_own(line) {
+            return;
+        }
+        let Some(Event { kind: Kind::Decision(decision), .. }) = Event::parse(line) else { return };
+        let actions = decision.pre.iter().chain(&decision.forward).chain(&decision.post).map(AsRef::as_ref);
+        let placed = self.stops.named(seq, actions, !decision.nonces.is_empty());
+        self.guards(at_ms, |figures| &mut figures.deeds.stops_placed, placed);
+        if is_resize && self.cuts.decided(seq, &decision) {
+            self.add(&place, |figures| figures.deeds.cuts = figures.deeds.cuts.saturating_add(1));
+        }
+    }
+
+    /// What the guard sent, or what became of it.
+    fn deed(&mut self, head: &Head<'_>, line: &str) {
+        let (seq, at_ms) = (head.seq, head.at_ms);
+        let placed = match head.kind.as_ref() {
+            "sent" | "recovered" => self.outcome(&head.kind, line),
+            _ if head.kind == "flatten" => {
+                self.guards(at_ms, |figures| &mut figures.deeds.flattens, 1);
+                0
+            }
+            _ if may_name_own(line) => match Event::parse(line).map(|event| event.kind) {
+                Some(Kind::Protect(protect)) => {
+                    self.stops.named(seq, protect.actions.iter().map(AsRef::as_ref), protect.sent)
+                }
+                Some(Kind::Intent(intent)) => {
+                    self.stops.named(seq, std::iter::once(intent.action.as_ref()), !intent.nonces.is_empty())
+                }
+                _ => 0,
+            },
+            _ => 0,
+        };
+        self.guards(at_ms, |figures| &mut figures.deeds.stops_placed, placed);
+    }
+
+    fn outcome(&mut self, kind: &str, line: &str) -> u64 {
+        if !self.stops.is_waiting() {
+            return 0;
+        }
+        let Some(told) = self.body::<Outcome<'_>>(line) else { return 0 };
+        if kind == "sent" {
+            // Without the venue's answer it is found out later what happened.
+            let happened = told.is_answered().then_some(told.ok);
+            return self.stops.ended(told.decision, told.index, happened);
+        }
+        let happened = match told.outcome.as_ref() {
+            "happened" => Some(true),
+            "did_not_happen" => Some(false),
+            _ => None,
+        };
+        self.stops.ended(told.intent, told.index, happened)
+    }
+
+    /// A halt is the change into one. Where the state before is not known, a start in between may only have told of an old one.
+    fn risk(&mut self, at_ms: u64, state: &str) {
+        let halted = matches!(state, "halted_for_day" | "stopped");
+        let is_news = self.risk_state.as_ref().map_or(!self.was_started, |before| before != state);
+        self.risk_state = Some(state.to_owned());
+        self.guards(at_ms, |figures| &mut figures.deeds.halts, u64::from(halted && is_news));
+    }
+}

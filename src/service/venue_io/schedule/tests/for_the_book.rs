@@ -1,0 +1,50 @@
+//! Reads that the book alone wants.
+
+use super::*;
+
+/// A ledger that the book alone wants waits for its room, and no longer than its interval.
+#[test]
+fn a_ledger_for_the_book_waits_for_room() {
+    for (room_ms, next_ms) in [(30_000, 35_000), (90_000, 60_000)] {
+        let mut schedule =
+            Schedule::new(&[Task::Account, Task::Orders], &[Task::Ledger], Intervals::for_budget(1_200), 1_200);
+        [Task::Account, Task::Orders, Task::Ledger].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
+        schedule.want(&Read::LedgerSoon { since_ms: 0 }, T0 + 5_000);
+        let wait_ms = |priority, _| if priority == Priority::EarlyRead { room_ms } else { 0 };
+        assert!(schedule.begin(Lane::Beside, T0 + 5_000, wait_ms).is_none());
+        assert_eq!(schedule.next_steady_ms(Lane::Beside), T0 + next_ms);
+        let begun = schedule.begin(Lane::Beside, T0 + next_ms, |_, _| room_ms - (next_ms - 5_000).min(room_ms));
+        assert!(begun.is_some_and(|(task, _)| task == Task::Ledger), "{room_ms}");
+    }
+    // What a halt waits for does not.
+    let mut schedule =
+        Schedule::new(&[Task::Account, Task::Orders], &[Task::Ledger], Intervals::for_budget(1_200), 1_200);
+    [Task::Account, Task::Orders, Task::Ledger].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
+    schedule.want(&Read::Ledger { since_ms: 0 }, T0 + 5_000);
+    assert!(schedule.begin(Lane::Beside, T0 + 5_000, |_, _| 30_000).is_some());
+}
+
+/// A start that has just seen the account is followed by others, and a minute of them has the weight of one.
+#[test]
+fn the_record_waits_for_what_a_start_has_written_down() {
+    let started = || {
+        let mut schedule = Schedule::new(
+            &[Task::Account, Task::Orders],
+            &[Task::BookFills, Task::Fundings],
+            Intervals::for_budget(1_200),
+            1_200,
+        );
+        [Task::Account, Task::Orders].iter().for_each(|task| schedule.done(*task, T0, 60_000, true));
+        schedule.want(&Read::BookFills { since_ms: 0 }, T0);
+        schedule
+    };
+    let begins = |at_ms: u64, left: u32| {
+        let mut schedule = started();
+        schedule.left = left;
+        schedule.begin(Lane::Beside, at_ms, |_, _| 0).is_some()
+    };
+    let half = IP_BUDGET / 2;
+    assert!(!begins(T0, IP_BUDGET) && !begins(T0 + BOOK_AFTER_MS - 1, IP_BUDGET));
+    assert!(begins(T0 + BOOK_AFTER_MS, half) && !begins(T0 + BOOK_AFTER_MS, half - 1));
+    assert!(begins(T0 + START_MS, half - 1) && !begins(T0 + START_MS - 1, half - 1));
+}

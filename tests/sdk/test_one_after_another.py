@@ -1,0 +1,25 @@
+"""The libraries one after another through one guard: none is turned away for what those before it have spent."""
+
+import pytest
+from hyperliquid.info import Info
+
+from test_ccxt import trades_by_ccxt
+from test_feed import hears_every_feed
+from test_nktkas import leaves_what_it_is_told_of, subscribed
+
+
+@pytest.fixture
+def mode():
+    return "testnet"
+
+
+def test_a_whole_share_is_enough_for_all_of_them(stand):
+    # A library that is turned away fails here, and so does one that what the others did is in the way of.
+    trades_by_ccxt(stand)
+    with subscribed(stand) as client:
+        leaves_what_it_is_told_of(stand, client)
+    info = Info(stand.guard.url)
+    hears_every_feed(stand.venue, info)
+    info.disconnect_websocket()
+    calls = [line for line in stand.guard.get("/metrics").text.splitlines() if 'outcome="rate_limited"' in line]
+    assert calls and all(line.endswith(" 0") for line in calls), calls
