@@ -1,6 +1,8 @@
 //! The cells of a row: one list, from which every format is written.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
@@ -9,6 +11,8 @@ use super::figures::{Figures, OTHERS};
 use super::question::By;
 use super::sum::Sum;
 use crate::base::day::day_of;
+
+const NOT_RECORDED: &str = "not recorded";
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,16 +64,31 @@ impl Cell {
             Cell::Count(count) => count.to_string(),
             Cell::Amount(amount) => amount.to_string(),
             Cell::Flag(flag) => flag.to_string(),
-            Cell::NotRecorded => "not recorded".to_owned(),
+            Cell::NotRecorded => NOT_RECORDED.to_owned(),
             Cell::None => String::new(),
         }
     }
 
-    /// As one field of csv, quoted. A text that a spreadsheet would take for a formula has an apostrophe before it.
-    pub(super) fn csv(&self) -> String {
-        let text = self.plain();
-        let is_formula = matches!(self, Cell::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-        format!("\"{}{}\"", if is_formula { "'" } else { "" }, text.replace('"', "\"\""))
+    /// Adds it as one field of csv, quoted. A text that a spreadsheet would take for a formula has an apostrophe before it.
+    fn push_csv(&self, line: &mut String) {
+        line.push('"');
+        // Writing to a String cannot fail.
+        match self {
+            Cell::Text(text) => {
+                if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
+                    line.push('\'');
+                }
+                let mut parts = text.split('"');
+                line.push_str(parts.next().unwrap_or_default());
+                parts.for_each(|part| _ = write!(line, "\"\"{part}"));
+            }
+            Cell::Count(count) => _ = write!(line, "{count}"),
+            Cell::Amount(amount) => _ = write!(line, "{amount}"),
+            Cell::Flag(flag) => _ = write!(line, "{flag}"),
+            Cell::NotRecorded => line.push_str(NOT_RECORDED),
+            Cell::None => {}
+        }
+        line.push('"');
     }
 }
 
@@ -85,18 +104,18 @@ pub(super) struct Recorded {
 /// A cell and its name; cells of a group stand together in JSON.
 pub(super) struct Named {
     pub(super) group: Option<&'static str>,
-    pub(super) name: String,
+    pub(super) name: Cow<'static, str>,
     pub(super) cell: Cell,
 }
 
 impl Named {
-    pub(super) fn new(name: &str, cell: Cell) -> Named {
-        Named { group: None, name: name.to_owned(), cell }
+    pub(super) fn new(name: impl Into<Cow<'static, str>>, cell: Cell) -> Named {
+        Named { group: None, name: name.into(), cell }
     }
 
     /// The head of its column.
     pub(super) fn head(&self) -> String {
-        self.group.map_or_else(|| self.name.clone(), |group| format!("{group} {}", self.name))
+        self.group.map_or_else(|| self.name.to_string(), |group| format!("{group} {}", self.name))
     }
 }
 
@@ -105,11 +124,11 @@ pub(super) fn object(cells: &[Named]) -> Map<String, Value> {
     let mut object = Map::new();
     for named in cells {
         match named.group {
-            None => _ = object.insert(named.name.clone(), named.cell.json()),
+            None => _ = object.insert(named.name.to_string(), named.cell.json()),
             Some(group) => {
                 let group = object.entry(group).or_insert_with(|| Value::Object(Map::new()));
                 if let Some(group) = group.as_object_mut() {
-                    group.insert(named.name.clone(), named.cell.json());
+                    group.insert(named.name.to_string(), named.cell.json());
                 }
             }
         }
@@ -119,8 +138,15 @@ pub(super) fn object(cells: &[Named]) -> Map<String, Value> {
 
 /// A line of csv.
 pub(super) fn csv(cells: impl Iterator<Item = Cell>) -> String {
-    let fields: Vec<String> = cells.map(|cell| cell.csv()).collect();
-    fields.join(",") + "\n"
+    let mut line = String::new();
+    for cell in cells {
+        if !line.is_empty() {
+            line.push(',');
+        }
+        cell.push_csv(&mut line);
+    }
+    line.push('\n');
+    line
 }
 
 /// The columns of a report: those that every row has, and one for each name that the total has.
@@ -174,7 +200,7 @@ impl Columns<'_> {
         for token in known.keys() {
             let own = money.fees_in.get(token).copied().unwrap_or_default();
             let fee = if token == OTHERS { others } else { own };
-            cells.push(Named { group: Some("fees_in"), name: token.clone(), cell: recorded(Cell::Amount(fee)) });
+            cells.push(Named { group: Some("fees_in"), name: token.clone().into(), cell: recorded(Cell::Amount(fee)) });
         }
     }
 
@@ -198,7 +224,7 @@ impl Columns<'_> {
         for code in known.keys() {
             let own = deeds.codes.get(code).copied().unwrap_or_default();
             let count = if code == OTHERS { others } else { own };
-            cells.push(Named { group: Some("codes"), name: code.clone(), cell: recorded(count) });
+            cells.push(Named { group: Some("codes"), name: code.clone().into(), cell: recorded(count) });
         }
     }
 }
@@ -218,7 +244,7 @@ fn measured(row: &Figures, recorded: Recorded, cells: &mut Vec<Named>) {
         // A measurement of the day before stands for a time that the journal tells of, and for no other.
         let at = at.filter(|_| recorded.journal);
         cells.push(Named::new(name, Cell::measured(at.map(|at| at.usdc))));
-        cells.push(Named::new(&format!("{name}_at"), Cell::text(at.map(|At { ms, .. }| utc(ms)))));
+        cells.push(Named::new(format!("{name}_at"), Cell::text(at.map(|At { ms, .. }| utc(ms)))));
     }
     cells.push(Named::new("worst_drawdown", Cell::measured(measured.fall.worst)));
     cells.push(Named::new("difference", Cell::measured(measured.difference)));

@@ -121,8 +121,12 @@ impl Deeds {
 pub(super) struct Measured {
     pub(super) ends: Ends,
     pub(super) fall: Fall,
-    /// What the book and the account were apart by at the newest sum of the book; none where that could not be compared.
+    /// What the book and the account were apart by; none where the newest sum of the book could not be compared.
     pub(super) difference: Option<Sum>,
+    /// What the books before the newest were apart by at their ends: after each discrepancy it began anew.
+    before: Sum,
+    /// When the newest began, UTC ms, and what it is apart by.
+    newest: Option<(u64, Sum)>,
     /// Why it could not be.
     pub(super) why_not_compared: Option<String>,
 }
@@ -141,7 +145,16 @@ impl Measured {
 
     pub(super) fn see(&mut self, balance: &Balance) {
         self.fall.see(balance);
-        self.difference = balance.difference.map(Sum::from);
+        if let Some((_, last)) = self.newest.filter(|(opened_ms, _)| *opened_ms != balance.opened_ms) {
+            self.before += last;
+            self.newest = None;
+        }
+        self.difference = balance.difference.map(|difference| {
+            self.newest = Some((balance.opened_ms, difference.into()));
+            let mut sum = self.before;
+            sum += difference;
+            sum
+        });
         self.why_not_compared = self.difference.is_none().then(|| match balance.why.as_ref() {
             "" => "the journal does not say why".to_owned(),
             why => why.to_owned(),

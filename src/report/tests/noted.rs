@@ -51,6 +51,16 @@ fn the_newest_sum_of_the_book_says_whether_it_adds_up() {
     let told = json_of(&report);
     assert_eq!([&told["total"]["difference"], &told["total"]["difference_why"]], [&json!("0"), &Value::Null]);
     assert_eq!(report.warnings(), [""; 0]);
+    // What did not add up once is not gone because the book began anew after it.
+    let mut off = balance(DAY + 6 * HOUR, "50");
+    off["difference"] = json!("-12");
+    let mut anew = balance(DAY + 7 * HOUR, "50");
+    (anew["opened_ms"], anew["difference"]) = (json!(DAY + 6 * HOUR), json!("0.001"));
+    let mut still = anew.clone();
+    still["at_ms"] = json!(DAY + 8 * HOUR);
+    let later_ones = [(6, &off, true), (7, &anew, true), (8, &still, true)];
+    let since: Vec<_> = lines.iter().copied().chain(later_ones).collect();
+    assert_eq!(json_of(&of(whole(), &since))["total"]["difference"], "-11.999");
     // A life that begins has compared nothing yet.
     let started = json!({"kind": "started", "at_ms": DAY + 7 * HOUR});
     let begun: Vec<_> = later.iter().copied().chain([(7, &started, true)]).collect();

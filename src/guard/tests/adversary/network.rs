@@ -165,20 +165,35 @@ impl World {
             self.checks.opens(coin_of(order.asset), &judged, &self.venue.books);
         }
         for order in action.orders().filter(|order| !order.reduce_only && !order.is_buy) {
-            let told = judged.get(coin_of(order.asset)).copied().unwrap_or_default().max(order.limit_px);
-            self.sells.insert((send.intent, send.index), (coin_of(order.asset), told));
+            let told = judged.get(coin_of(order.asset)).copied().unwrap_or_default();
+            self.sells.insert((send.intent, send.index), (coin_of(order.asset), [order.limit_px, told]));
+        }
+        for order in action.orders().filter(|order| !order.reduce_only) {
+            self.value_beside(send.intent, coin_of(order.asset));
         }
         let late = self.dice.roll(LATE_MS);
         self.happens(late, Happening::Arrives(Box::new((send, action))));
     }
 
+    /// An entry that is judged beside others values them at the prices of that moment: what they fill above those takes none of
+    /// the room that it was given.
+    fn value_beside(&mut self, intent: u64, coin: &'static str) {
+        let Some(now) = self.judged.get(&intent).and_then(|judged| judged.get(coin)).copied() else { return };
+        let others = self.judged.iter_mut().filter(|(other, _)| **other < intent);
+        for px in others.filter_map(|(_, judged)| judged.get_mut(coin)) {
+            *px = now.min(*px);
+        }
+        let earlier = self.sells.iter_mut().filter(|((other, _), (of, _))| *other < intent && *of == coin);
+        earlier.for_each(|(_, (_, [_, told]))| *told = now.min(*told));
+    }
+
     /// A sell that filled above what the guard was told when it was sent opened so much more than it could judge.
     fn note_dearer(&mut self, send: &SendAction, before: [Decimal; 2]) {
-        let Some((coin, told)) = self.sells.remove(&(send.intent, send.index)) else { return };
+        let Some((coin, [limit, told])) = self.sells.remove(&(send.intent, send.index)) else { return };
         let Some((_, before)) = COINS.into_iter().zip(before).find(|(other, _)| *other == coin) else { return };
         let short = |held: Decimal| (-held).max(Decimal::ZERO);
         let opened = short(self.venue.books.held(coin)) - short(before);
-        let above = self.venue.books.book(coin) - told;
+        let above = self.venue.books.book(coin) - told.max(limit);
         if opened > Decimal::ZERO && above > Decimal::ZERO {
             self.checks.sold_dearer(coin, opened * above);
         }

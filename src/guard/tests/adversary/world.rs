@@ -64,8 +64,8 @@ pub(super) struct World {
     pub(super) mids: BTreeMap<String, rust_decimal::Decimal>,
     /// The same as each event that sends something was taken.
     pub(super) judged: BTreeMap<u64, BTreeMap<String, rust_decimal::Decimal>>,
-    /// Where sells on their way were judged: their market, and the higher of their limit and the price that was told.
-    pub(super) sells: BTreeMap<(u64, usize), (&'static str, rust_decimal::Decimal)>,
+    /// Where sells on their way were judged: their market, their limit, and the price that was told.
+    pub(super) sells: BTreeMap<(u64, usize), (&'static str, [rust_decimal::Decimal; 2])>,
     /// How the positions were covered when an event was taken.
     pub(super) decided: BTreeMap<u64, [Cover; 2]>,
     /// What is about to go.
