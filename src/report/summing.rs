@@ -200,7 +200,9 @@ impl Report {
 
     fn balance(&mut self, balance: &Balance) {
         self.noted.book_from(if balance.opened_ms > 0 { balance.opened_ms } else { balance.venue_ms });
-        let closes_ms = balance.venue_ms.saturating_sub(CLOSES_WITHIN_MS);
+        // It closes the day before where there was a book to close by then.
+        let opened_ms = balance.opened_ms.min(balance.venue_ms);
+        let closes_ms = balance.venue_ms.saturating_sub(CLOSES_WITHIN_MS).max(opened_ms);
         let place = Place { at_ms: closes_ms, market: None, client: None };
         self.add(&place, |figures| {
             figures.money.is_recorded = true;

@@ -72,6 +72,17 @@ fn the_newest_sum_of_the_book_says_whether_it_adds_up() {
 }
 
 #[test]
+fn a_book_that_begins_with_a_day_says_nothing_of_the_day_before() {
+    let mut first = balance(2 * DAY + 44_000, "50");
+    first["opened_ms"] = json!(2 * DAY + 44_000);
+    let started = json!({"kind": "started", "at_ms": 2 * DAY});
+    let report = of(whole(), &[(1, &started, true), (2, &first, true)]);
+    let told = json_of(&report);
+    let days: Vec<&Value> = told["rows"].as_array().unwrap().iter().map(|row| &row["key"]).collect();
+    assert_eq!(days, [&json!("1970-01-03")], "{told}");
+}
+
+#[test]
 fn of_days_before_and_after_the_journal_nothing_is_known() {
     let events = events();
     let lines: Vec<_> = (1..).zip(&events).map(|(seq, event)| (seq, event, true)).collect();

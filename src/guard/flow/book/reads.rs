@@ -78,9 +78,9 @@ struct Shown {
 
 fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u64, kind: &str) -> Shown {
     let latest_ms = rows::latest_ms(step.guard);
-    let times = page.rows.iter().map(time_of).chain(page.unread.iter().filter_map(|row| row.time));
-    let newest_ms = times.filter(|time_ms| *time_ms <= latest_ms).max().unwrap_or(since_ms);
-    let ahead_ms = page.rows.iter().map(time_of).filter(|time_ms| *time_ms > latest_ms).max();
+    let times = || page.rows.iter().map(time_of).chain(page.unread.iter().filter_map(|row| row.time));
+    let newest_ms = times().filter(|time_ms| *time_ms <= latest_ms).max().unwrap_or(since_ms);
+    let ahead_ms = times().filter(|time_ms| *time_ms > latest_ms).max();
     let lacks = match (ahead_ms, page.unread.first()) {
         (Some(ahead_ms), _) => format!(
             "{kind} has a row of {ahead_ms} (UTC ms), which is a time to come: what is of such a time is not in the book"

@@ -89,6 +89,22 @@ fn times_to_come_are_no_rows_and_move_nothing() {
     assert_eq!(errors(&world).len(), 2, "{:?}", errors(&world));
 }
 
+/// A page of which nothing can be read but that its time is to come is no page of many.
+#[test]
+fn what_cannot_be_read_is_of_no_time_to_come_either() {
+    let mut world = BookWorld::new(1, false);
+    world.live(5);
+    let row = Unread { time: Some(world.venue.now + 86_400_000), why: "no".to_owned() };
+    let asked = world.reads.len();
+    read(&mut world, Page { rows: Vec::new(), unread: vec![row; FILLS_A_PAGE] });
+    assert!(errors(&world).concat().contains("a time to come"), "{:?}", errors(&world));
+    for _ in 0..50 {
+        world.venue.now += 1_000;
+        world.step(Input::Tick);
+    }
+    assert_eq!(world.reads.len(), asked, "{:?}", world.reads);
+}
+
 /// What the venue does not answer for a quarter of an hour is told of, until it does.
 #[test]
 fn a_book_that_is_behind_says_so() {
