@@ -118,8 +118,13 @@ def venue(mode, tmp_path):
 
 
 @pytest.fixture
-def guard(mode, venue, tmp_path):
-    guard = Guard.set_up(tmp_path, venue, mode)
+def listen():
+    return "127.0.0.1:0"
+
+
+@pytest.fixture
+def guard(mode, venue, tmp_path, listen):
+    guard = Guard.set_up(tmp_path, venue, mode, listen=listen)
     yield guard
     guard.end()
 

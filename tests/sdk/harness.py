@@ -155,7 +155,7 @@ class Guard(Program):
             until("the guard to be healthy", lambda: self.get("/healthz").status_code == 200)
 
     @classmethod
-    def set_up(cls, folder, venue, mode, rules=DEFAULT_RULES):
+    def set_up(cls, folder, venue, mode, rules=DEFAULT_RULES, listen="127.0.0.1:0"):
         """A fresh home, set up as an installer would, with the service started on it."""
         home = new_home(folder, venue)
         (folder / "rules.toml").write_text(rules)
@@ -170,9 +170,10 @@ class Guard(Program):
         if mode == "mainnet":
             word = {"SVC_MAINNET_CONFIRM": ACCOUNT}
             svc_guard(home, "journal-init", "--mode", mode, "--note", "begin", **word)
-            guard = cls(home, folder / "guard.log", "--network", mode, "--key-stdin", stdin=WALLET_KEY, **word)
+            flags = ["--network", mode, "--key-stdin"]
+            guard = cls(home, folder / "guard.log", *flags, listen=listen, stdin=WALLET_KEY, **word)
         else:
-            guard = cls(home, folder / "guard.log", *(["--network", mode] if key else []))
+            guard = cls(home, folder / "guard.log", *(["--network", mode] if key else []), listen=listen)
         guard.client_key = key_out.read_text().strip()
         return guard
 

@@ -5,6 +5,7 @@ from hyperliquid.info import Info
 
 from test_ccxt import trades_by_ccxt
 from test_feed import hears_every_feed
+from rust_sdk import LISTEN, PROGRAM, trades_by_rust
 from test_nktkas import leaves_what_it_is_told_of, subscribed
 
 
@@ -13,9 +14,17 @@ def mode():
     return "testnet"
 
 
+@pytest.fixture
+def listen():
+    return LISTEN if PROGRAM.exists() else "127.0.0.1:0"
+
+
 def test_a_whole_share_is_enough_for_all_of_them(stand):
-    # A library that is turned away fails here, and so does one that what the others did is in the way of.
+    # A library that is turned away fails here, and so does one that what the others did is in the way of. The one in Rust is
+    # among them where it is built: it takes minutes.
     trades_by_ccxt(stand)
+    if PROGRAM.exists():
+        trades_by_rust(stand)
     with subscribed(stand) as client:
         leaves_what_it_is_told_of(stand, client)
     info = Info(stand.guard.url)

@@ -24,6 +24,9 @@ use crate::service::thread::{Death, spawn};
 const NAME: &str = "svc-guard";
 /// Lines and events that wait to be written at most.
 const QUEUE: usize = 1024;
+/// How long lines are gathered after the first: whoever writes one wakes nobody meanwhile, and a busy guard has better to do
+/// than to write each by itself.
+const GATHERED_FOR: Duration = Duration::from_millis(5);
 /// How long a flush may wait for a reader that has stopped.
 const PATIENCE: Duration = Duration::from_millis(400);
 
@@ -116,7 +119,14 @@ fn write(most: Level, entries: &Receiver<Entry>, faults: &Faults) -> Result<(), 
             _ = writeln!(io::stderr().lock(), "{}", shown(level, text));
         }
     };
-    for entry in entries {
+    let mut is_caught_up = false;
+    loop {
+        if is_caught_up {
+            std::thread::sleep(GATHERED_FOR);
+        }
+        let waiting = entries.try_recv();
+        is_caught_up = waiting.is_err();
+        let Ok(entry) = waiting.or_else(|_| entries.recv()) else { return Ok(()) };
         faults.pass(Step::Aside).map_err(|error| error.to_string())?;
         let dropped = LOG.get().map_or(0, |log| log.dropped.swap(0, Ordering::Relaxed));
         if dropped > 0 {
@@ -133,5 +143,4 @@ fn write(most: Level, entries: &Receiver<Entry>, faults: &Faults) -> Result<(), 
             Entry::Flush(done) => drop(done.try_send(())),
         }
     }
-    Ok(())
 }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::turns::Turns;
 use super::types::{BadBody, EXCERPT_BYTES, Response};
 use crate::base::address::Address;
 use crate::base::clock::now_ms;
@@ -36,16 +37,19 @@ pub(in crate::service) struct Authenticator {
     /// The account's own key is warned of again from then on.
     next_warning_ms: AtomicU64,
     waiting: AtomicUsize,
+    turns: Turns,
 }
 
 impl Authenticator {
     /// An authenticator for these clients.
     #[must_use]
     pub(in crate::service) fn new(clients: BTreeSet<Address>, account: Address, api_wallet: Option<Address>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             clients,
             account,
             api_wallet,
+            turns: Turns::new(cores),
             next_warning_ms: AtomicU64::new(0),
             last_is_mainnet: AtomicBool::new(false),
             next_turn_ms: Mutex::new(0),
@@ -53,21 +57,18 @@ impl Authenticator {
         }
     }
 
-    /// Reads a request.
+    /// Reads a request, which came in on a connection of `known`: the client whose signature checked out there before.
     ///
     /// # Errors
     /// The code that it would have been refused with, where it has no client and too many of the kind wait already.
     pub(in crate::service) fn authenticate(
         &self,
-        body: &[u8],
-        bad_body: Option<BadBody>,
+        (body, bad_body): (&[u8], Option<BadBody>),
+        known: Option<Address>,
     ) -> Result<RequestBody, &'static str> {
         let request = match bad_body {
             Some(why) => malformed(body, None, why.text().to_owned(), why.status()),
-            None => match Envelope::parse(body) {
-                Ok(envelope) => self.with_signer(envelope),
-                Err((received, error)) => malformed(body, received, error.to_string(), 422),
-            },
+            None => self.read(body, known),
         };
         if !matches!(request, RequestBody::Signed { .. }) && !self.take_turn() {
             let code =
@@ -75,6 +76,14 @@ impl Authenticator {
             return Err(code.as_str());
         }
         Ok(request)
+    }
+
+    fn read(&self, body: &[u8], known: Option<Address>) -> RequestBody {
+        let _turn = self.turns.take(known);
+        match Envelope::parse(body) {
+            Ok(envelope) => self.with_signer(envelope),
+            Err((received, error)) => malformed(body, received, error.to_string(), 422),
+        }
     }
 
     fn with_signer(&self, envelope: Envelope) -> RequestBody {
@@ -138,7 +147,12 @@ impl Authenticator {
     ///
     /// # Errors
     /// The refusal to answer with.
-    pub(in crate::service) fn authenticate_kill(&self, body: &[u8]) -> Result<(String, Address), Response> {
+    pub(in crate::service) fn authenticate_kill(
+        &self,
+        body: &[u8],
+        known: Option<Address>,
+    ) -> Result<(String, Address), Response> {
+        let _turn = self.turns.take(known);
         let envelope =
             Envelope::parse(body).map_err(|(_, error)| Response::error(422, "malformed", &error.to_string()))?;
         let Action::GuardKill { reason } = &envelope.action else {

@@ -98,11 +98,11 @@ impl Handlers {
     pub(super) fn request_decision(
         &self,
         via: Via,
-        (body, bad_body): (&[u8], Option<BadBody>),
+        request: (&[u8], Option<BadBody>),
         slot: Option<&Slot>,
         reply: Responder,
     ) {
-        let body = match self.authenticator.authenticate(body, bad_body) {
+        let body = match self.authenticator.authenticate(request, slot.and_then(Slot::client)) {
             Ok(body) => body,
             Err(code) => {
                 self.metrics.unsigned.add();
@@ -136,7 +136,7 @@ impl Handlers {
     }
 
     fn kill(&self, body: &[u8], slot: Option<&Slot>) -> Response {
-        let (reason, by) = match self.authenticator.authenticate_kill(body) {
+        let (reason, by) = match self.authenticator.authenticate_kill(body, slot.and_then(Slot::client)) {
             Ok(kill) => kill,
             Err(refusal) => return refusal,
         };

@@ -9,6 +9,7 @@ pub(super) mod info_proxy;
 mod info_threads;
 pub(super) mod reports;
 mod routes;
+mod turns;
 mod types;
 mod websocket;
 mod workers;

@@ -199,6 +199,11 @@ impl Slot {
         !self.slots.lock().places.contains_key(&self.number)
     }
 
+    /// The client whose signature checked out on it.
+    pub(in crate::service::server) fn client(&self) -> Option<Address> {
+        self.slots.lock().places.get(&self.number).and_then(|place| place.client)
+    }
+
     /// Marks a request as at work: the place is kept for as long.
     pub(super) fn begin(&self, work: Work) -> Result<AtWork, NotBegun> {
         let mut state = self.slots.lock();

@@ -1,0 +1,130 @@
+//! The official Rust SDK, unmodified: it knows the guard as the venue at its own local address. Subscribes to all that it can,
+//! leaves the market as soon as it is told of a fill, and says what it hears, one JSON a line; ends at the end of its input.
+//! The first line of the input tells it the client's key and the account.
+
+use std::error::Error;
+use std::io::{BufRead, stdin};
+
+use ethers::signers::LocalWallet;
+use ethers::types::H160;
+use hyperliquid_rust_sdk::{
+    BaseUrl, ClientCancelRequestCloid, ClientLimit, ClientOrder, ClientOrderRequest, ExchangeClient, ExchangeDataStatus,
+    ExchangeResponseStatus, InfoClient, MarketCloseParams, MarketOrderParams, Message, Subscription,
+};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use uuid::Uuid;
+
+const COIN: &str = "BTC";
+
+fn say(what: &str, data: Value) {
+    println!("{}", json!({ "what": what, "data": data }));
+}
+
+/// The outcome of the only order of a request.
+fn outcome(answer: ExchangeResponseStatus) -> Value {
+    let response = match answer {
+        ExchangeResponseStatus::Ok(response) => response,
+        ExchangeResponseStatus::Err(text) => return json!({ "refused": text }),
+    };
+    match response.data.and_then(|data| data.statuses.into_iter().next()) {
+        Some(ExchangeDataStatus::Filled(filled)) => json!({ "filled": filled.total_sz }),
+        Some(ExchangeDataStatus::Resting(_)) => json!("resting"),
+        Some(ExchangeDataStatus::Success) => json!("success"),
+        other => json!({ "other": format!("{other:?}") }),
+    }
+}
+
+/// Says what is heard; the first fill that is news, whole.
+async fn listen(feeds: &mut UnboundedReceiver<Message>) -> Option<Value> {
+    loop {
+        let (what, data) = match feeds.recv().await? {
+            Message::AllMids(told) => ("allMids", json!(told.data.mids.get(COIN))),
+            Message::Trades(told) => ("trades", json!(told.data.last().map(|trade| trade.tid))),
+            Message::L2Book(told) => ("l2Book", json!(told.data.coin)),
+            Message::Candle(told) => ("candle", json!(told.data.close)),
+            Message::User(_) => ("userEvents", Value::Null),
+            Message::OrderUpdates(told) => ("orderUpdates", json!(told.data.last().map(|update| &update.status))),
+            Message::UserFundings(told) => ("userFundings", json!(told.data.is_snapshot)),
+            Message::UserNonFundingLedgerUpdates(told) => ("userNonFundingLedgerUpdates", json!(told.data.is_snapshot)),
+            Message::ActiveAssetCtx(_) => ("activeAssetCtx", Value::Null),
+            Message::Notification(told) => ("notification", json!(told.data.notification)),
+            Message::UserFills(told) => {
+                let is_snapshot = told.data.is_snapshot.unwrap_or_default();
+                if let (false, Some(fill)) = (is_snapshot, told.data.fills.first()) {
+                    return Some(json!({ "coin": fill.coin, "sz": fill.sz, "dir": fill.dir, "tid": fill.tid }));
+                }
+                ("userFills", json!({ "isSnapshot": is_snapshot }))
+            }
+            Message::HyperliquidError(text) => ("error", json!(text)),
+            _ => continue,
+        };
+        say(what, data);
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let told: Value = serde_json::from_str(&stdin().lock().lines().next().ok_or("nothing was told")??)?;
+    let text = |name: &str| told.get(name).and_then(Value::as_str).ok_or("something was not told");
+    let (wallet, user): (LocalWallet, H160) = (text("key")?.parse()?, text("user")?.parse()?);
+
+    let exchange = ExchangeClient::new(None, wallet, Some(BaseUrl::Localhost), None, None).await?;
+    let mut info = InfoClient::new(None, Some(BaseUrl::Localhost)).await?;
+    say("mids", json!(info.all_mids().await?.get(COIN)));
+    say("value", json!(info.user_state(user).await?.margin_summary.account_value));
+    let coin = || COIN.to_owned();
+    let (sender, mut feeds) = unbounded_channel();
+    let wanted = [
+        Subscription::AllMids,
+        Subscription::Candle { coin: coin(), interval: "1m".to_owned() },
+        Subscription::L2Book { coin: coin() },
+        Subscription::Trades { coin: coin() },
+        Subscription::ActiveAssetCtx { coin: coin() },
+        Subscription::OrderUpdates { user },
+        Subscription::UserEvents { user },
+        Subscription::UserFills { user },
+        Subscription::UserFundings { user },
+        Subscription::UserNonFundingLedgerUpdates { user },
+        Subscription::Notification { user },
+    ];
+    let mut held = Vec::new();
+    for subscription in wanted {
+        held.push(info.subscribe(subscription, sender.clone()).await?);
+    }
+    say("subscribed", json!(held.len()));
+
+    let fill = listen(&mut feeds).await.ok_or("the feeds ended")?;
+    say("fill", fill);
+    let close = MarketCloseParams { asset: COIN, sz: None, px: None, slippage: Some(0.01), cloid: None, wallet: None };
+    say("close", outcome(exchange.market_close(close).await?));
+    let open = MarketOrderParams {
+        asset: COIN,
+        is_buy: true,
+        sz: 0.001,
+        px: None,
+        slippage: Some(0.01),
+        cloid: None,
+        wallet: None,
+    };
+    say("open", outcome(exchange.market_open(open).await?));
+    let cloid = Uuid::new_v4();
+    let rests = ClientOrderRequest {
+        asset: coin(),
+        is_buy: true,
+        reduce_only: false,
+        limit_px: 59_000.0,
+        sz: 0.001,
+        cloid: Some(cloid),
+        order_type: ClientOrder::Limit(ClientLimit { tif: "Gtc".to_owned() }),
+    };
+    say("order", outcome(exchange.order(rests, None).await?));
+    say("cancel", outcome(exchange.cancel_by_cloid(ClientCancelRequestCloid { asset: coin(), cloid }, None).await?));
+    let close = MarketCloseParams { asset: COIN, sz: None, px: None, slippage: Some(0.01), cloid: None, wallet: None };
+    say("close", outcome(exchange.market_close(close).await?));
+    for subscription in held {
+        info.unsubscribe(subscription).await?;
+    }
+    say("unsubscribed", Value::Null);
+    Ok(())
+}
