@@ -46,8 +46,8 @@ fn rule_of_its_own(error: &clap::Error) -> Option<Refusal> {
 pub(super) fn not_text(words: impl Iterator<Item = OsString>) -> Refusal {
     let bad = words.enumerate().skip(1).filter(|(_, word)| word.to_str().is_none());
     let bad: Vec<String> = bad.map(|(place, word)| format!("argument {place}, {}", readable(&word))).collect();
-    let (are, each) = if bad.len() == 1 { ("is", "") } else { ("are", " each") };
-    Refusal::Usage(format!("{} {are} no UTF-8 text; write it{each} in UTF-8", bad.join(" and ")))
+    let (are, each) = if bad.len() == 1 { ("is", "it") } else { ("are", "each") };
+    Refusal::Usage(format!("{} {are} no UTF-8 text; write {each} in UTF-8", bad.join(" and ")))
 }
 
 /// A word with the bytes that are no text as numbers.

@@ -261,10 +261,6 @@ fn same(name: &str, lines: &[String], golden: &str) {
     for (number, (line, golden)) in &changed {
         println!("{name}, line {}, was\n{golden}\nand is\n{line}", number + 1);
     }
-    if let Ok(d) = std::env::var("GOLDEN_OUT") {
-        std::fs::write(format!("{d}/{name}"), lines.join("\n") + "\n").unwrap();
-        return;
-    }
     assert!(changed.is_empty(), "{} of the {name} changed", changed.len());
     assert_eq!(lines.len(), golden.lines().count(), "{name}");
 }
