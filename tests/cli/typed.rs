@@ -1,4 +1,4 @@
-//! What was typed, and where: each refusal names it, and what it proposes works as it stands.
+//! Refusals name the words that were typed and the place, and propose commands that work as they stand.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
