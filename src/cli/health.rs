@@ -4,15 +4,20 @@
 //! Never 2: container health checks keep that number for themselves, so here even a bad setting is ill health.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::configured::{configured, running};
+use super::kill_told::is_same;
 use super::refusal::Refusal;
 use super::{environment, local_http, start};
+use crate::base::kill_watch::KillWatch;
 use crate::base::origin::Origin;
+use crate::base::shell::word;
 use crate::base::text::{printable, short};
 use crate::home::{Home, local_url, parse_listen};
 use crate::record::error_body::Health;
+use crate::record::status::Status;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -33,6 +38,9 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// Most bytes read of an answer.
 const MAX_BODY: u64 = 64 * 1024;
 
+/// Most bytes of a status: thousands of orders fit.
+const MAX_STATUS: u64 = 8 * 1024 * 1024;
+
 /// Most characters of a service's own words repeated.
 const MAX_SHOWN: usize = 500;
 
@@ -42,8 +50,12 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
 
 fn check(args: Args, home: &Home) -> Result<(), String> {
     let is_to_trade = args.trading;
+    let is_named = args.listen.is_some() || args.url.is_some();
     let urls = base_urls(args, home)?;
     let (base, (status, body)) = answer(&urls, home)?;
+    if let Some(other) = other_home(base, home).filter(|_| !is_named) {
+        return Err(of_another(base, &other, home));
+    }
     match status {
         200 if !is_to_trade => Ok(()),
         200 => match serde_json::from_slice::<Health<'_>>(&body) {
@@ -68,12 +80,39 @@ fn answer<'u>(urls: &'u [String], home: &Home) -> Result<(&'u str, (u16, Vec<u8>
             Err(error) => silent.push(format!("no answer from {base}: {error}")),
         }
     }
-    let start = configured(home)
-        .map_or_else(|_| "svc-guard run --network MODE".to_owned(), |config| start::command(home, &config));
     Err(format!(
-        "{}; `{start}` starts the service where it is down, --listen L or --url URL names another address",
-        silent.join("; ")
+        "{}; `{}` starts the service where it is down, --listen L or --url URL names another address",
+        silent.join("; "),
+        start(home)
     ))
+}
+
+fn start(home: &Home) -> String {
+    configured(home).map_or_else(|_| "svc-guard run --network MODE".to_owned(), |config| start::command(home, &config))
+}
+
+/// The kill file of the guard that answers, where no guard runs on this home, so that it is another one's.
+fn other_home(base: &str, home: &Home) -> Option<PathBuf> {
+    let kill_file = home.kill_file();
+    if KillWatch::is_watched(&kill_file) != Some(false) {
+        return None;
+    }
+    let (_, body) = local_http::get(&format!("{base}/guard/status"), TIMEOUT, MAX_STATUS).ok()?;
+    let status: Status = serde_json::from_slice(&body).ok()?;
+    let told = PathBuf::from(status.kill_file);
+    (told.is_absolute() && !is_same(&told, kill_file.path())).then_some(told)
+}
+
+fn of_another(base: &str, kill_file: &Path, home: &Home) -> String {
+    let other = kill_file.parent().unwrap_or(Path::new("/"));
+    format!(
+        "no guard runs on this home: what answers at {base} is the guard of {}; `svc-guard --home {} health` asks for that \
+         one's, and `{}` starts this home's, which needs a listen address of its own (`svc-guard config set listen \
+         127.0.0.1:PORT`)",
+        printable(&other.display().to_string(), MAX_SHOWN),
+        word(other),
+        start(home)
+    )
 }
 
 /// Where the service may be: where it was said to be, or where the one that runs on this home left word that it listens,

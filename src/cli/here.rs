@@ -9,9 +9,33 @@ use crate::base::shell::word;
 /// What goes between the program's name and a command; empty for the default home.
 static FLAGS: OnceLock<String> = OnceLock::new();
 
+/// The command without those flags, as it was typed.
+static COMMAND: OnceLock<String> = OnceLock::new();
+
 /// Takes in the command line as it was typed. Called once, before anything is said.
-pub(super) fn typed(words: impl Iterator<Item = OsString>) {
-    _ = FLAGS.set(flags(words, std::env::var_os("SVC_GUARD_HOME")));
+pub(super) fn typed(words: &[OsString]) {
+    _ = COMMAND.set(command(words.iter().cloned()));
+    _ = FLAGS.set(flags(words.iter().cloned(), std::env::var_os("SVC_GUARD_HOME")));
+}
+
+/// A text whose command ends in dots, which stand for the one that was typed, with that one.
+pub(super) fn whole(text: &str) -> String {
+    let command = COMMAND.get().filter(|command| !command.is_empty());
+    command.map_or_else(|| text.to_owned(), |command| text.replacen(" ...`", &format!(" {command}`"), 1))
+}
+
+/// The words behind the program's name, without those that name home and config.
+fn command(words: impl Iterator<Item = OsString>) -> String {
+    let mut words = words.skip(1);
+    let mut kept = Vec::new();
+    while let Some(typed) = words.next() {
+        match typed.to_string_lossy().as_ref() {
+            "--home" | "--config" => _ = words.next(),
+            flag if flag.starts_with("--home=") || flag.starts_with("--config=") => {}
+            _ => kept.push(word(&typed)),
+        }
+    }
+    kept.join(" ")
 }
 
 /// A text with the commands in its backticks made exact.
@@ -131,6 +155,13 @@ mod tests {
         ] {
             assert_eq!(with(text, "--home /x"), expected);
         }
+    }
+
+    #[test]
+    fn what_was_typed_can_be_typed_again() {
+        let words = ["svc-guard", "--home", "/x", "kill", "--config=/c", "--reason", "it is wrong"];
+        assert_eq!(command(words.into_iter().map(OsString::from)), "kill --reason 'it is wrong'");
+        assert_eq!(command(["svc-guard"].into_iter().map(OsString::from)), "");
     }
 
     #[test]

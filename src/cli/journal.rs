@@ -12,7 +12,7 @@ use crate::base::clock::now_ms;
 use crate::base::day::{Day, day_of};
 use crate::base::mode::Mode;
 use crate::home::{Config, Home};
-use crate::journal::{self, Options, RiskLine, read_risk};
+use crate::journal::{self, OpenError, Options, RiskLine, read_risk};
 use crate::record::risk_record::{Init, Resume, RiskRecord};
 
 #[derive(Debug, clap::Args)]
@@ -68,12 +68,13 @@ pub(super) fn resume(args: &ChangeArgs, home: &Home) -> Result<(), Refusal> {
     let options = Options { fallback: config.journal_fallback.clone(), owner, ..Options::default() };
     let dir = home.journal_dir(args.mode, config.account);
     // Looked at before it is opened, so that a refusal leaves nothing behind.
-    let lines: Result<Vec<String>, _> = read_risk(&dir).map_err(|error| Refusal::Journal(error, args.mode))?.collect();
-    let lines = lines.map_err(|error| Refusal::Journal(error, args.mode))?;
-    refuse_unless_stopped(&lines)?;
+    let unread = |error| unread("journal-show", error, args.mode, &config, home);
+    let lines: Result<Vec<String>, _> = read_risk(&dir).map_err(unread)?.collect();
+    let lines = lines.map_err(unread)?;
+    refuse_unless_stopped(&lines, args.mode)?;
     // Locked from here on: a service that runs, or starts meanwhile, is noticed.
     let (mut store, opened) = journal::open(&dir, &options).map_err(|error| Refusal::Journal(error, args.mode))?;
-    refuse_unless_stopped(&opened.risk)?;
+    refuse_unless_stopped(&opened.risk, args.mode)?;
     let Measured { equity, venue_ms } = equity::now(&config)?;
     let (at_ms, note) = (now_ms(), args.note.clone());
     let record = RiskRecord::Resume(Resume { at_ms, venue_ms: Some(venue_ms), equity: Some(equity), note });
@@ -127,14 +128,41 @@ fn config_of(command: &str, args: &ChangeArgs, home: &Home) -> Result<Config, Re
     Ok(config)
 }
 
-fn refuse_unless_stopped(records: &[String]) -> Result<(), Refusal> {
+/// Why a journal that was asked for cannot be read, with what would work where it is typed: another mode's is begun in another
+/// home, and mainnet's with a person's word.
+pub(super) fn unread(command: &str, error: OpenError, asked: Mode, config: &Config, home: &Home) -> Refusal {
+    let own = config.mode;
+    match error {
+        OpenError::NoRiskJournal(folder) if asked != own => {
+            let has_own = home.journal_dir(own, config.account).exists();
+            let way = if has_own {
+                format!(", whose journal `svc-guard {command} --mode {own}` reads")
+            } else {
+                String::new()
+            };
+            Refusal::Given(format!(
+                "there is no risk journal in {}: this home is set up for {own}{way}; --home DIR names another home",
+                folder.display()
+            ))
+        }
+        OpenError::NoRiskJournal(folder) if own == Mode::Mainnet => Refusal::Given(format!(
+            "there is no risk journal in {}: `SVC_MAINNET_CONFIRM={} svc-guard journal-init --mode {own} --note TEXT` starts \
+             one",
+            folder.display(),
+            config.account
+        )),
+        error => Refusal::Journal(error, asked),
+    }
+}
+
+fn refuse_unless_stopped(records: &[String], mode: Mode) -> Result<(), Refusal> {
     if is_stopped(records) {
         return Ok(());
     }
-    Err(Refusal::Flags(
+    Err(Refusal::Given(format!(
         "there is no drawdown halt to clear: a daily loss stop ends by itself with the UTC day, and a kill when a person \
-         removes the kill file and restarts; `svc-guard journal-show --mode MODE` prints the records",
-    ))
+         removes the kill file and restarts; `svc-guard journal-show --mode {mode}` prints the records"
+    )))
 }
 
 /// Whether the last word of a risk journal is a drawdown halt.
@@ -149,10 +177,9 @@ fn is_stopped(records: &[String]) -> bool {
 
 pub(super) fn show(args: &ShowArgs, home: &Home) -> Result<(), Refusal> {
     let config = configured(home)?;
-    for line in
-        read_risk(&home.journal_dir(args.mode, config.account)).map_err(|error| Refusal::Journal(error, args.mode))?
-    {
-        print(&format!("{}\n", line.map_err(|error| Refusal::Journal(error, args.mode))?))?;
+    let unread = |error| unread("journal-show", error, args.mode, &config, home);
+    for line in read_risk(&home.journal_dir(args.mode, config.account)).map_err(unread)? {
+        print(&format!("{}\n", line.map_err(unread)?))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::kill_told::{Watcher, elsewhere, left, unknown};
+use super::kill_told::{Watcher, left, unknown};
 use super::output::report;
 use super::refusal::Refusal;
 use super::waiting;
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         Pulled::Before => "The kill switch was pulled before",
     };
     if KillWatch::is_watched(&kill) == Some(false) {
-        return Err(Refusal::Unheard(kill.path().to_owned(), kill.reason(), elsewhere(home)));
+        return Err(Refusal::Unheard(kill.path().to_owned(), kill.reason(), watcher.elsewhere(home)));
     }
     let done = format!("the kill switch is pulled ({})", kill.reason());
     report(&format!("{found}: {}\n", kill.reason()), &done)?;

@@ -63,6 +63,22 @@ impl Watcher {
         status.closing.is_some_and(|closing| closing.flat && closing.checked_ms.is_some_and(is_fresh))
     }
 
+    /// The home of the guard that answers where this home's would, if another one does.
+    fn answering(&self) -> Option<PathBuf> {
+        let found = self.urls.iter().find_map(|url| asked(url).ok())?;
+        let file = Path::new(&found.kill_file);
+        let is_other = file.is_absolute() && file.ends_with("kill") && !is_same(file, &self.file);
+        file.parent().filter(|_| is_other).map(Path::to_owned)
+    }
+
+    /// Homes of running guards that a person may have meant: of the one that answers here, the installed services', and this
+    /// user's own.
+    pub(super) fn elsewhere(&self, home: &Home) -> Option<PathBuf> {
+        // Where that folder cannot be looked into it may be right; where nothing runs on it, it is none of this machine's.
+        let is_there = |dir: &PathBuf| KillWatch::is_watched(&KillFile::new(dir.join("kill"))) != Some(false);
+        self.answering().filter(is_there).or_else(|| installed(home))
+    }
+
     fn ask(&self) -> Result<Status, String> {
         let mut why = Vec::new();
         for url in &self.urls {
@@ -76,16 +92,19 @@ impl Watcher {
     }
 
     fn ask_at(&self, url: &str) -> Result<Status, String> {
-        let (code, body) = local_http::get(&format!("{url}/guard/status"), PATIENCE, MAX_STATUS)?;
-        let status =
-            serde_json::from_slice::<Status>(&body).map_err(|_| format!("status {code}, and no guard's answer"))?;
+        let status = asked(url)?;
         let is_same = is_same(Path::new(&status.kill_file), &self.file);
         if is_same { Ok(status) } else { Err(format!("a guard answers there whose kill file is {}", status.kill_file)) }
     }
 }
 
+fn asked(url: &str) -> Result<Status, String> {
+    let (code, body) = local_http::get(&format!("{url}/guard/status"), PATIENCE, MAX_STATUS)?;
+    serde_json::from_slice::<Status>(&body).map_err(|_| format!("status {code}, and no guard's answer"))
+}
+
 /// Whether two names mean one place, whatever links lead there.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub(super) fn is_same(one: &Path, other: &Path) -> bool {
     let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
     one == other || (folder(one).is_some() && folder(one) == folder(other) && one.file_name() == other.file_name())
 }
@@ -114,8 +133,7 @@ pub(super) fn unknown(status: &Status) -> Option<String> {
     }
 }
 
-/// Homes of running guards that a person may have meant: the installed services', and this user's own.
-pub(super) fn elsewhere(home: &Home) -> Option<PathBuf> {
+fn installed(home: &Home) -> Option<PathBuf> {
     let guards = Path::new(SERVICE_HOME).join("guards");
     let instances = std::fs::read_dir(guards).into_iter().flatten().flatten().map(|entry| entry.path());
     let own = Home::resolve(None, None, false).ok().map(|home| home.dir().to_owned());

@@ -51,6 +51,7 @@ mod wallet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use output::say;
 use refusal::Refusal;
@@ -135,7 +136,7 @@ enum ClientCommand {
 
 /// Runs the program's command line.
 pub fn main() -> ExitCode {
-    here::typed(std::env::args_os());
+    here::typed(&std::env::args_os().collect::<Vec<_>>());
     let done = match Cli::try_parse() {
         Ok(cli) => cli.run(),
         Err(error) if usage::is_answer(&error) => {
@@ -159,7 +160,10 @@ pub fn main() -> ExitCode {
 
 /// The refusal of a command line that cannot be read.
 fn not_read(error: &clap::Error) -> Refusal {
-    let refusal = renamed_commands::replacement(error).unwrap_or_else(|| usage::refusal(error));
+    let refusal = match error.kind() {
+        ErrorKind::InvalidUtf8 => usage::not_text(std::env::args_os()),
+        _ => renamed_commands::replacement(error).unwrap_or_else(|| usage::refusal(error)),
+    };
     // Who pulls the switch must not think that it was pulled.
     if here::is_kill(std::env::args_os()) { Refusal::KillNotRead(refusal.to_string()) } else { refusal }
 }
@@ -170,6 +174,7 @@ impl Cli {
         let from_system = matches!(self.command, Command::Mcp(_));
         let dir = if from_system { self.home } else { environment::home(self.home) };
         let home = Home::resolve(dir, self.config, from_system).map_err(Refusal::Home)?;
+        check_place(&home, &self.command)?;
         match self.command {
             Command::Init(args) => init::run(args, &home),
             Command::Config(ConfigCommand::Get(args)) => config_get::run(&args, &home),
@@ -191,6 +196,17 @@ impl Cli {
             Command::Completions(args) => completions::run(&args, &mut Cli::command()),
         }
     }
+}
+
+/// Whether the home's path can stand in a command: what could not be typed again would name another folder. A guard that runs is
+/// killed and asked wherever it is.
+fn check_place(home: &Home, command: &Command) -> Result<(), Refusal> {
+    if matches!(command, Command::Kill(_) | Command::Health(_)) {
+        return Ok(());
+    }
+    let (dir, config) = (home.dir().to_owned(), home.config_file());
+    let unreadable = [dir, config].into_iter().find(|path| path.to_str().is_none());
+    unreadable.map_or(Ok(()), |path| Err(Refusal::NotText(usage::readable(path.as_os_str()))))
 }
 
 #[cfg(test)]

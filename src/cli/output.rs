@@ -1,6 +1,9 @@
 //! The two ways a command speaks: its result on standard output, everything else on standard error.
 
+use std::fs::File;
 use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 
 use super::here;
 use super::refusal::Refusal;
@@ -11,6 +14,15 @@ pub(super) fn print(text: &str) -> Result<(), Refusal> {
     let mut out = std::io::stdout().lock();
     let printed = out.write_all(here::exact(text).as_bytes()).and_then(|()| out.flush());
     printed.map_err(|error| Refusal::Io("write to standard output", error))
+}
+
+/// Whether what is printed reaches anybody: where standard output was closed at the start, the system's runtime put
+/// /dev/null in its place.
+pub(super) fn is_seen() -> bool {
+    let null = std::fs::metadata("/dev/null").map(|null| (null.dev(), null.ino(), null.rdev()));
+    let out = std::io::stdout().as_fd().try_clone_to_owned().and_then(|out| File::from(out).metadata());
+    let out = out.map(|out| (out.dev(), out.ino(), out.rdev()));
+    !matches!((null, out), (Ok(null), Ok(out)) if null == out)
 }
 
 /// Prints what became of a change that stays; where that cannot be printed, the refusal says what was done.

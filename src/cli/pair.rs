@@ -1,12 +1,15 @@
 //! `pair`: a new client key, shown once, and a new pairing code.
 
 use super::configured::LockedConfig;
-use super::output::print;
+use super::output::{is_seen, print};
 use super::reached::pairing_code;
 use super::refusal::Refusal;
 use crate::home::{Home, Pairing, generate_key};
 
 pub(super) fn run(home: &Home) -> Result<(), Refusal> {
+    if !is_seen() {
+        return Err(Refusal::Unseen("the client key", "client add --out FILE"));
+    }
     let locked = LockedConfig::open(home)?;
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
     locked.add_client(key.address())?;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::here;
 use super::mainnet_gap::MainnetGap;
 use super::reached;
 use super::rules_place::Place;
@@ -23,8 +24,20 @@ use crate::service::api_wallet_check::NotTheAgent;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     /// The home cannot be used.
-    #[error("{0}")]
+    #[error("{}", here::whole(&.0.to_string()))]
     Home(HomeError),
+    /// The path of the home, or of its config, is no text (the path).
+    #[error(
+        "the path {0} is no UTF-8 text, so no command that names it could be typed again; give the folder a name in UTF-8 \
+         (mv moves it), or name another with --home DIR"
+    )]
+    NotText(String),
+    /// A secret that is shown once would be shown to nobody (what it is).
+    #[error(
+        "standard output is closed or leads to /dev/null, so nobody would see {0}, which is shown once; nothing was done. Run \
+         it on a terminal, or `svc-guard {1}` writes the key to a new file"
+    )]
+    Unseen(&'static str, &'static str),
     /// The config cannot be used.
     #[error("{0}")]
     Config(ConfigError),
@@ -187,7 +200,7 @@ pub(super) enum Refusal {
     Sealed(PathBuf, Mode, String),
     /// The kill switch could not be pulled.
     #[error(
-        "the kill switch is NOT pulled: cannot write {0}: {1}; name the home of the guard that runs, `svc-guard --home DIR kill --reason TEXT`, or write that file yourself"
+        "the kill switch is NOT pulled: cannot write {0}: {1}; {way}", way = way_to_pull(.0, .1)
     )]
     NotPulled(PathBuf, io::Error),
     /// A command line that was to pull the kill switch cannot be read (why).
@@ -249,6 +262,24 @@ impl Refusal {
     }
 }
 
+/// What can be done where the kill file cannot be written.
+fn way_to_pull(file: &Path, error: &io::Error) -> String {
+    let folder = word(file.parent().unwrap_or(Path::new("/")));
+    match error.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => format!(
+            "that disk is read-only. A client's key pulls it without the disk (POST /guard/kill, or the MCP tool kill); root \
+             makes the disk writable by `mount -o remount,rw \"$(findmnt -no TARGET --target {folder})\"`; else close at the \
+             venue's own page"
+        ),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => format!(
+            "that disk is full: make space, see `df {folder}`. A client's key pulls it without the disk (POST /guard/kill, or \
+             the MCP tool kill); else close at the venue's own page"
+        ),
+        _ => "name the home of the guard that runs, `svc-guard --home DIR kill --reason TEXT`, or write that file yourself"
+            .to_owned(),
+    }
+}
+
 /// What is wrong with a config that sets nothing up.
 fn no_set_up(config: &Path) -> &'static str {
     if config.exists() { "holds no set-up" } else { "does not exist" }
@@ -273,4 +304,20 @@ fn running(home: Option<&Path>) -> String {
 /// All of them in one line.
 fn list(gaps: &[MainnetGap]) -> String {
     gaps.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kill_that_cannot_be_written_says_what_can_be_done() {
+        let not_pulled = |kind: io::ErrorKind| Refusal::NotPulled("/my home/kill".into(), kind.into()).to_string();
+        let said = not_pulled(io::ErrorKind::ReadOnlyFilesystem);
+        assert!(said.starts_with("the kill switch is NOT pulled: cannot write /my home/kill: "), "{said}");
+        assert!(said.contains("`mount -o remount,rw \"$(findmnt -no TARGET --target '/my home')\"`"), "{said}");
+        assert!(said.contains("POST /guard/kill") && !said.contains("write that file yourself"), "{said}");
+        assert!(not_pulled(io::ErrorKind::StorageFull).contains("make space, see `df '/my home'`"));
+        assert!(not_pulled(io::ErrorKind::PermissionDenied).contains("--home DIR kill --reason TEXT`"));
+    }
 }

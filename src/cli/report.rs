@@ -2,15 +2,14 @@
 
 use std::fmt;
 use std::io::{BufWriter, Write};
-use std::path::Path;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::configured::{configured, is_running};
 use super::output::say;
-use super::read_ahead::{self, Read};
+use super::read_ahead;
 use super::refusal::Refusal;
-use super::values;
+use super::{journal, values};
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, NotADay};
 use crate::base::mode::Mode;
@@ -66,7 +65,8 @@ fn day(text: &str) -> Result<Day, String> {
 
 /// Prints the report.
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
-    let Config { account, mode: own_mode, .. } = configured(home)?;
+    let config = configured(home)?;
+    let Config { account, mode: own_mode, .. } = config;
     let by = args.by.as_deref().and_then(By::named).unwrap_or_default();
     let (mode, account_name) = (args.mode.name().to_owned(), account.to_string());
     let question = Question { mode, account: account_name, from: args.from, to: args.to, by };
@@ -79,7 +79,12 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     let read_from = question.read_from();
     let mut report = Report::new(question);
-    read_ahead::each(lines(&dir, read_from, args.mode)?, |line| {
+    if !dir.exists() {
+        // A folder that is not there is no journal.
+        return Err(journal::unread("report", OpenError::NoRiskJournal(dir), args.mode, &config, home));
+    }
+    let lines = read_days(&dir, read_from).map_err(|error| Refusal::Journal(error, args.mode))?;
+    read_ahead::each(lines, |line| {
         let line = line.map_err(|error| Refusal::Journal(error, args.mode))?;
         let fill = report.take(&line.text, line.is_chained);
         fill.filter(|_| args.fills).map_or(Ok(()), |fill| out.fill(&fill))
@@ -88,14 +93,6 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         report.runs_at(now_ms());
     }
     out.end(&report.finish(), args.fills)
-}
-
-/// The journal's lines; a folder that is not there is no journal.
-fn lines(dir: &Path, from: Option<Day>, mode: Mode) -> Result<impl Iterator<Item = Read> + Send + use<>, Refusal> {
-    if !dir.exists() {
-        return Err(Refusal::Journal(OpenError::NoRiskJournal(dir.to_owned()), mode));
-    }
-    read_days(dir, from).map_err(|error| Refusal::Journal(error, mode))
 }
 
 /// Writes what is there as it comes: a year of fills is never held.

@@ -1,8 +1,11 @@
 //! A command line that cannot be read: one reason and the way out, in one line like every other refusal.
 
+use std::ffi::{OsStr, OsString};
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::refusal::Refusal;
+use crate::base::shell::word;
 use crate::base::text::{visible, without_keys};
 use crate::rules::Rules;
 
@@ -31,11 +34,30 @@ fn rule_of_its_own(error: &clap::Error) -> Option<Refusal> {
         _ => None,
     };
     let typed = text(ContextKind::InvalidValue).filter(|_| text(ContextKind::InvalidArg) == Some("<WHAT>"))?;
-    let key = typed.split('=').next().unwrap_or_default();
+    let (key, value) = typed.split_once('=').unwrap_or((typed, "VALUE"));
     let is_rule = Rules::default().describe().iter().any(|rule| rule.key == key);
     is_rule.then(|| {
-        Refusal::Given(format!("{key:?} is one of the rules: `svc-guard config set rules {key}=VALUE` changes it"))
+        let change = word(format!("{key}={value}"));
+        Refusal::Given(format!("{key:?} is one of the rules: `svc-guard config set rules {change}` changes it"))
     })
+}
+
+/// The refusal of words that are no text, each with its place on the command line.
+pub(super) fn not_text(words: impl Iterator<Item = OsString>) -> Refusal {
+    let bad = words.enumerate().skip(1).filter(|(_, word)| word.to_str().is_none());
+    let bad: Vec<String> = bad.map(|(place, word)| format!("argument {place}, {}", readable(&word))).collect();
+    let (are, each) = if bad.len() == 1 { ("is", "it") } else { ("are", "each") };
+    Refusal::Usage(format!("{} {are} no UTF-8 text; write {each} in UTF-8", bad.join(" and ")))
+}
+
+/// A word with the bytes that are no text as numbers.
+pub(super) fn readable(word: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in word.as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+    }
+    format!("\"{text}\"")
 }
 
 /// A refusal as a terminal may show it: what was typed may stand in it, so it is bounded and has no control characters.

@@ -205,7 +205,9 @@ impl fmt::Display for OpenError {
                     Some(pid) => write!(f, "pid {pid}")?,
                     None => f.write_str("pid unknown")?,
                 }
-                write!(f, ", lock {}): stop it first", file.display())
+                let file = file.display();
+                let ends = pid.map_or_else(String::new, |pid| format!("`kill {pid}` ends it in order, or "));
+                write!(f, ", lock {file}): stop it first: {ends}`systemctl stop svc-guard` where that unit runs it")
             }
             OpenError::NotOurs { path, why } => {
                 write!(

@@ -19,6 +19,14 @@ pub(super) fn no_space(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(ENOSPC | EDQUOT))
 }
 
+/// A size in the largest unit that still tells one from another.
+fn size(bytes: u64) -> String {
+    match bytes / 1024 {
+        kib @ ..10_240 => format!("{kib} KiB"),
+        kib => format!("{} MiB", kib / 1024),
+    }
+}
+
 /// A look at a disk.
 #[derive(Clone, Copy)]
 pub(super) struct Space {
@@ -42,12 +50,11 @@ impl Space {
     /// What to tell the user of a disk that is nearly full.
     pub(super) fn warning(self, folder: &Path) -> Option<String> {
         let (free, least) = self.low()?;
-        let mib = |bytes: u64| bytes / (1024 * 1024);
         Some(format!(
-            "the disk of {} has {} MiB free, under {} MiB: make space, or move older days of the journal away",
+            "the disk of {} has {} free, under {}: make space, or move older days of the journal away",
             folder.display(),
-            mib(free),
-            mib(least)
+            size(free),
+            size(least)
         ))
     }
 
@@ -80,6 +87,9 @@ mod tests {
         let text = warning(GIB - 1).unwrap();
         assert!(text.starts_with("the disk of /journal has 1023 MiB free, under 1024 MiB: make space"), "{text}");
         assert_eq!(warning(GIB), None);
+        // Of a small disk too.
+        let text = Space { free: 8 * 1024, size: 5 * 1024 * 1024 }.warning(Path::new("/journal")).unwrap();
+        assert!(text.contains("has 8 KiB free, under 256 KiB: make space"), "{text}");
     }
 
     /// On a small disk a gigabyte is no small part.

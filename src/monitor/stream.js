@@ -27,6 +27,7 @@ const TELL = {
     [...texts(event.discrepancies), ...(event.journal_error ? [`Journal: ${clip(event.journal_error)}`] : [])],
   ],
   flatten: (event) => ["■", "bad", `${event.sent ? "Closing" : "Would close"} everything: ${clip(event.reason)}`, problems(event)],
+  flat: (event) => ["■", "idle", `Flat: ${clip(event.positions)} positions, ${clip(event.orders)} orders`],
   protect: (event) => [
     "◆", "warn", `${event.sent ? "Covering" : "Would cover"} ${clip(texts(event.coins).join(", "))} with the guard’s own stop`,
     problems(event),

@@ -1,5 +1,7 @@
 //! Reads `notify.toml` and checks it whole before anything starts; all that is wrong with it is said at once.
 
+mod deaf;
+
 use serde::Deserialize;
 
 use super::config::{Config, Form, Place, Target};
@@ -11,6 +13,7 @@ use super::url::private_url;
 use super::watch::alert_codes;
 use crate::base::origin::Origin;
 use crate::base::text::{short, visible};
+use deaf::{TOLD, deaf};
 
 /// Targets at most: each has a thread of its own.
 const MAX_TARGETS: usize = 16;
@@ -23,36 +26,6 @@ const KINDS: &[&str] = &[
     "decision", "error", "flatten", "health", "kill", "notifier", "protect", "risk", "sent", "started", "status",
     "stopped", "summary",
 ];
-/// The codes of what is told, beside those of alerts and of refused requests.
-const CODES: &[&str] = &[
-    "close_refused",
-    "error",
-    "flat",
-    "flatten",
-    "flatten_again",
-    "guard_changed",
-    "halted_for_day",
-    "journal_changed",
-    "kill",
-    "left_out",
-    "limit_near",
-    "missed",
-    "restarted",
-    "service_stopped",
-    "started",
-    "state_not_kept",
-    "state_unread",
-    "stop_not_possible",
-    "stop_placed",
-    "stop_refused",
-    "stopped",
-    "summary",
-    "unreachable",
-    "unwell",
-    "wallet_ending",
-    "weight_spent",
-];
-
 impl Config {
     /// Reads and checks a `notify.toml`. `refusals` are the codes of refused requests.
     ///
@@ -107,8 +80,11 @@ impl Config {
             problems.push("two targets have one name".to_owned());
         }
         for target in &self.target {
-            problems
-                .extend(target.problems(refusals).into_iter().map(|why| format!("target {:?}: {why}", target.name)));
+            let mut wrong = target.problems(refusals);
+            if wrong.is_empty() {
+                wrong.extend(deaf(self, target, refusals));
+            }
+            problems.extend(wrong.into_iter().map(|why| format!("target {:?}: {why}", target.name)));
         }
     }
 }
@@ -172,8 +148,11 @@ impl Target {
         };
         let kinds = self.kinds.iter().filter(|kind| !KINDS.contains(&kind.as_str()));
         kinds.for_each(|kind| say("kinds", kind, "kind of what is told"));
-        let is_code =
-            |code: &str| CODES.contains(&code) || refusals.contains(&code) || alert_codes().any(|known| known == code);
+        let is_code = |code: &str| {
+            TOLD.iter().any(|(known, ..)| *known == code)
+                || refusals.contains(&code)
+                || alert_codes().any(|known| known == code)
+        };
         let lists = [("codes", &self.codes), ("without", &self.without)];
         let listed = lists.into_iter().flat_map(|(key, codes)| codes.iter().map(move |code| (key, code)));
         let tables = [("cooldown", &self.cooldown), ("repeat", &self.repeat)];

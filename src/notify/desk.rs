@@ -62,9 +62,15 @@ impl Wishes {
 
     /// Whether the target wants to hear of it. Refused requests are many: only who names their kind hears of them.
     pub(super) fn want(&self, notice: &Notice) -> bool {
-        let kind = if self.kinds.is_empty() { notice.kind != "decision" } else { self.kinds.contains(&notice.kind) };
-        let code = self.codes.is_empty() || self.codes.contains(&notice.code);
-        notice.severity >= self.least && kind && code && !self.without.contains(&notice.code)
+        self.want_of(&notice.kind, &notice.code, notice.severity)
+    }
+
+    /// The same of what is told by these names.
+    pub(super) fn want_of(&self, kind: &str, code: &str, severity: Severity) -> bool {
+        let names = |list: &[String], name: &str| list.iter().any(|listed| listed == name);
+        let is_kind = if self.kinds.is_empty() { kind != "decision" } else { names(&self.kinds, kind) };
+        let is_code = self.codes.is_empty() || names(&self.codes, code);
+        severity >= self.least && is_kind && is_code && !names(&self.without, code)
     }
 
     /// Whether what is not critical waits now.

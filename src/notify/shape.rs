@@ -124,11 +124,21 @@ fn one(text: &str, target: &mut Spanned<DeValue<'_>>, problems: &mut Vec<String>
 /// Whether a key may stand there with this value; why not is said.
 fn keep(keys: &[(&str, Takes)], (key, line): (&str, usize), value: &DeValue<'_>, problems: &mut Vec<String>) -> bool {
     let why = match keys.iter().find(|(known, _)| *known == key) {
-        None => Some("is no key that can stand there".to_owned()),
+        None => Some(format!("is no key that can stand there{}", meant(keys, key))),
         Some((_, takes)) => wrong(*takes, value),
     };
     problems.extend(why.iter().map(|why| format!("{} {why} (line {line})", visible(key, 40))));
     why.is_none()
+}
+
+/// The key that was meant, where it is written nearly so.
+fn meant(keys: &[(&str, Takes)], key: &str) -> String {
+    let plain = |key: &str| key.to_ascii_lowercase().replace('-', "_").trim_end_matches('s').to_owned();
+    if std::ptr::eq(keys, TOP) && plain(key) == "target" {
+        return ": it is target, as [[target]]".to_owned();
+    }
+    let known = keys.iter().find(|(known, _)| plain(known) == plain(key));
+    known.map_or_else(String::new, |(known, _)| format!(": it is {known}"))
 }
 
 /// What is wrong with a value. It is not repeated: somebody may have put a token there.

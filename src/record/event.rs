@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
 use super::events::{
-    Decision, Done, Flatten, Intent, Kill, Protect, Recovered, Risk, Sent, Started, Stopped, Trouble, Unknown,
+    Decision, Done, Flat, Flatten, Intent, Kill, Protect, Recovered, Risk, Sent, Started, Stopped, Trouble, Unknown,
 };
 use super::money::{Balance, Fill, Funding, Transfer};
 use crate::base::address::Cloid;
@@ -92,6 +92,7 @@ kinds! { 'a:
     Funding(Funding) = "funding",
     Transfer(Transfer) = "transfer",
     Balance(Balance) = "balance",
+    Flat(Flat) = "flat",
 }
 
 /// An event as it is written.

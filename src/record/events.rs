@@ -196,6 +196,23 @@ pub struct Flatten<'a> {
     pub nonces: Vec<u64>,
 }
 
+/// What had to be closed is closed: reads that began after the last close show nothing left.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Flat {
+    /// The flatten event that it answers.
+    pub flatten: u64,
+    /// How many positions are held: 0.
+    pub positions: usize,
+    /// How many orders rest: 0.
+    pub orders: usize,
+    /// When the older of the two reads that show it began, UTC ms.
+    pub checked_ms: u64,
+    /// The account's equity, USDC.
+    #[serde(with = "super::amounts::or_null")]
+    pub equity: Option<rust_decimal::Decimal>,
+}
+
 /// Bare positions get the guard's own stops.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -3,6 +3,7 @@
 //! Each shape stands here once, as one type that both writes and reads it. Nothing here decides anything: no rule, no
 //! core, no journal and no thread may enter.
 
+mod alert;
 pub mod amounts;
 pub mod book_record;
 pub mod decision_view;

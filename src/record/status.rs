@@ -4,9 +4,10 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use super::alert::Alert;
 use super::risk_record::HaltDetails;
 use super::text::Text;
-use super::{amounts, lenient};
+use super::{alert, amounts, lenient};
 use crate::base::address::{Address, Cloid};
 use crate::venue::info::MarginMode;
 
@@ -53,7 +54,7 @@ pub struct Status {
     #[serde(default)]
     pub risk: RiskStatus,
     /// What of each rule is used.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::readable")]
     pub headroom: Vec<Headroom>,
     /// The account's equity, USDC.
     #[serde(default, with = "amounts::or_null")]
@@ -75,7 +76,7 @@ pub struct Status {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closing: Option<Closing>,
     /// What a person should look at.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "alert::each")]
     pub alerts: Vec<Alert>,
     /// The way to the venue.
     #[serde(default)]
@@ -277,21 +278,6 @@ pub struct OpenOrder {
     /// `bot`, `guard` or `other`.
     #[serde(default)]
     pub owner: Text,
-}
-
-/// Something that a person should look at.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Alert {
-    /// Its code.
-    pub code: Text,
-    /// The market or other thing that it is about, where several of the code can stand.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub about: Option<String>,
-    /// What it is.
-    pub text: String,
-    /// Since when, UTC ms, where that is known.
-    pub since_ms: Option<u64>,
 }
 
 /// The way to the venue.

@@ -20,5 +20,6 @@ mod report;
 mod run;
 mod screen;
 mod table;
+mod typed;
 mod watch;
 mod ways_out;

@@ -162,7 +162,14 @@ fn the_owner_of_a_home_is_named() {
     }
     let nobody = nix::unistd::User::from_name("nobody").unwrap().unwrap();
     std::os::unix::fs::chown(place.home(), Some(nobody.uid.as_raw()), None).unwrap();
-    refused(&place.run(&["pair"]), "belongs to nobody; run the command as that user: `sudo -u nobody svc-guard --home");
+    let way = format!(
+        "belongs to nobody; run the command as that user: `sudo -u nobody svc-guard --home {}",
+        place.home().display()
+    );
+    refused(&place.run(&["pair"]), &format!("{way} pair`"));
+    let home = place.home();
+    let listen = ["--home", home.to_str().unwrap(), "config", "set", "rules", "markets=\"A B\""];
+    refused(&place.run(&listen), &format!("{way} config set rules 'markets=\"A B\"'`"));
     std::os::unix::fs::chown(place.home(), Some(0), None).unwrap();
     assert!(fs::metadata(place.home()).unwrap().is_dir());
 }

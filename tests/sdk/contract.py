@@ -149,6 +149,13 @@ KINDS = {
     },
     "funding": {"coin": is_text, "usdc": is_amount, "size": is_amount, "rate": is_amount, "time": is_int},
     "transfer": {"type": is_text, "usdc": or_null(is_amount), "hash": is_text, "time": is_int},
+    "flat": {
+        "flatten": is_int,
+        "positions": one_of(0),
+        "orders": one_of(0),
+        "checked_ms": is_int,
+        "equity": or_null(is_amount),
+    },
     "balance": {
         "venue_ms": is_int,
         "opened_ms": is_int,

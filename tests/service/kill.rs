@@ -189,3 +189,35 @@ fn a_kill_in_another_home_names_the_one_with_a_guard() {
     assert!(said.contains("no guard runs on this home") && said.contains(&right), "{said}");
     assert_eq!(stand.status()["killed"], Value::Null);
 }
+
+/// A home on which nothing runs, and whose config names the address at which another home's guard answers: who kills there, or
+/// asks how it is, hears whose guard that is.
+#[test]
+fn a_guard_of_another_home_is_named_as_such() {
+    let stand = Stand::up(Mode::Paper, "");
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other home");
+    fs::create_dir(&other).unwrap();
+    let config = fs::read_to_string(stand.home().join("guard.toml")).unwrap();
+    let is_listen = |line: &&str| !line.trim_start().starts_with("listen");
+    let kept: Vec<&str> = config.lines().filter(is_listen).collect();
+    let listen = format!("listen = \"{}\"\n", stand.address());
+    fs::write(other.join("guard.toml"), listen + &kept.join("\n")).unwrap();
+    let home = stand.home().display().to_string();
+    let asked = |args: &[&str]| {
+        let done = run_with(&other, args, "");
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (code, said) = asked(&["health"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("no guard runs on this home: what answers at http://127.0.0.1:"), "{said}");
+    assert!(said.contains(&format!("is the guard of {home}; `svc-guard --home {home} health`")), "{said}");
+    let (code, said) = asked(&["kill", "--reason", "enough"]);
+    assert_eq!(code, Some(1), "{said}");
+    let way = format!("A guard runs on {home}: `svc-guard --home {home} kill --reason TEXT` kills that one");
+    assert!(said.contains(&way), "{said}");
+    assert_eq!(stand.status()["killed"], Value::Null);
+    // Who names the address means that one; and the guard's own home is well.
+    assert_eq!(asked(&["health", "--url", &format!("http://{}", stand.address())]).0, Some(0));
+    assert_eq!(run_with(&stand.home(), &["health"], "").status.code(), Some(0));
+}

@@ -82,3 +82,43 @@ fn a_lost_client_is_taken_out_and_another_put_in() {
     stand.start();
     assert!(is_taken(&stand, &another) && !is_taken(&stand, &stand.client));
 }
+
+/// The page as a person reads it: each command of the program in it.
+fn commands() -> Vec<String> {
+    let page = include_str!("../../man/svc-guard-procedures.7").replace("\\-", "-");
+    let shown = |line: &str| {
+        let text = line.strip_prefix(".B ").or_else(|| line.strip_prefix(".BR \""))?;
+        let text = text.split('"').next()?.trim_matches(',');
+        text.starts_with("svc-guard ").then(|| text.to_owned())
+    };
+    page.lines().filter_map(shown).collect()
+}
+
+/// Each command of the page, typed into a shell as it stands there beside a guard that runs, but for what its large letters
+/// stand for. One that only a halted guard takes says so.
+#[test]
+fn every_command_of_the_page_is_typed() {
+    let stand = Stand::up(Mode::Testnet, "");
+    let folder = stand.home().parent().unwrap().to_owned();
+    std::fs::write(folder.join("rules.toml"), "stop = \"3\"\n").unwrap();
+    std::fs::write(folder.join("key"), WALLET_KEY).unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_svc-guard")).parent().unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let commands = commands();
+    assert!(commands.len() >= 9, "{commands:?}");
+    for command in commands {
+        let file = match &command {
+            rules if rules.contains("@FILE") => "rules.toml",
+            key if key.contains("< FILE") => "key",
+            _ => "another.key",
+        };
+        let line = command.replace("MODE", "testnet").replace("TEXT", "'looked into it'").replace("FILE", file);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &line]).current_dir(&folder).env("PATH", &path).env("SVC_GUARD_HOME", stand.home());
+        let done = shell.output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        let is_halt = line.contains("journal-resume");
+        assert_eq!(done.status.code(), Some(if is_halt { 2 } else { 0 }), "{line}: {said}");
+        assert!(!is_halt || said.contains("there is no drawdown halt to clear"), "{line}: {said}");
+    }
+}

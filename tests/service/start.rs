@@ -179,7 +179,7 @@ fn a_second_service_on_a_journal_is_refused() {
     fs::copy(stand.home().join("guard.toml"), &other).unwrap();
     let args = ["--config", other.to_str().unwrap(), "run", "--listen", "127.0.0.1:0"];
     let said = refused(&run_with(&stand.home(), &args, ""));
-    assert!(said.contains(&stand.pid().to_string()) && said.contains("stop it first"), "{said}");
+    assert!(said.contains(&format!("stop it first: `kill {}` ends it in order", stand.pid())), "{said}");
     assert_eq!(stand.send(&json!({"type": "noop"}))["status"], "ok");
 }
 
@@ -222,4 +222,21 @@ fn the_rules_are_priced_at_the_accounts_equity() {
         said.contains("Not priced in USDC: ") && said.contains("is not reached") && !said.contains("= 50"),
         "{said}"
     );
+}
+
+/// What earlier starts spent of the minute's budget puts reads off that a start can do without: they wait, and nobody is told of
+/// a trouble.
+#[test]
+fn starts_one_after_another_are_no_trouble() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    for _ in 0..3 {
+        assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+        stand.start();
+        until("an account that is read", || stand.status()["equity"].as_str().map(str::to_owned));
+    }
+    // By now everything was asked for that a start asks for at once.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let told: Vec<_> = stand.events_of("error").into_iter().map(|event| event["text"].to_string()).collect();
+    assert!(!told.iter().any(|text| text.contains("budget for this address")), "{told:?}");
+    assert!(!stand.log().contains("has no room for it"), "{}", stand.log());
 }

@@ -13,6 +13,7 @@ pub(super) use answers::Args;
 use answers::{Answers, KeyStoreChoice};
 
 use super::configured::loaded;
+use super::output::is_seen;
 use super::refusal::Refusal;
 use super::set_up::{SetUp, Stored};
 use super::terminal::Terminal;
@@ -37,6 +38,9 @@ pub(super) fn run(args: Args, home: &Home) -> Result<(), Refusal> {
         None => flags::answers(given, deployment, home)?,
     };
     let Answers { mut config, api_wallet, client_key_out } = answers;
+    if client_key_out.is_none() && !is_seen() {
+        return Err(Refusal::Unseen("the client key", "init --client-key-out FILE"));
+    }
     config.api_wallet = api_wallet.as_ref().map(SecretKey::address);
     let (stored, note) = api_wallet.map(|key| keep(key, key_store)).transpose()?.unzip();
     if let Some(stored) = &stored {

@@ -5,6 +5,7 @@
 pub(crate) mod acts_for;
 pub(crate) mod book;
 pub(crate) mod close_order;
+pub(crate) mod closing;
 pub(crate) mod cover;
 pub(crate) mod decision;
 pub(crate) mod discrepancies;

@@ -6,7 +6,7 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::flow::cover as cover_lines;
 use crate::guard::flow::risk::{account, mode};
 use crate::guard::flow::step_context::Step;
-use crate::guard::flow::{discrepancies, feed, flatten, guard_actions, over_limit, protect};
+use crate::guard::flow::{closing, discrepancies, feed, flatten, guard_actions, over_limit, protect};
 use crate::guard::state::cover;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::Intent;
@@ -183,6 +183,7 @@ pub(crate) fn after_step(step: &mut Step<'_>) {
     }
     if step.guard.must_be_flat() {
         flatten::run(step);
+        closing::record_flat(step);
     }
     let unflat_ms = step.guard.watch.flatten.unflat_ms.filter(|_| step.guard.config.mode != Mode::Paper);
     let is_slow = unflat_ms.is_some_and(|since_ms| step.now_ms.saturating_sub(since_ms) > CLOSE_PATIENCE_MS);

@@ -1,7 +1,6 @@
 //! Reports: status, figures, alerts. They look at the state and change nothing.
 
 pub(crate) mod alerts;
-pub(crate) mod closing;
 pub(crate) mod feed;
 pub(crate) mod gauges;
 pub(crate) mod headroom;

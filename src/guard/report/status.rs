@@ -1,6 +1,7 @@
 //! The status: what the guard knows, for people and programs.
 
-use crate::guard::report::{alerts, closing, feed, gauges, headroom, if_away, open_entries, open_orders, problems};
+use crate::guard::flow::closing;
+use crate::guard::report::{alerts, feed, gauges, headroom, if_away, open_entries, open_orders, problems};
 use crate::guard::state::exposure::Exposure;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;

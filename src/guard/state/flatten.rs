@@ -46,6 +46,8 @@ pub(crate) struct Flatten {
     pub(crate) singly: bool,
     /// Nothing was left at the last look.
     pub(crate) is_flat: bool,
+    /// That it ended flat is on record.
+    pub(crate) is_recorded: bool,
     /// Since when the account must be flat and is not known to be.
     pub(crate) unflat_ms: Option<u64>,
     pub(crate) twaps: TwapWatch,

@@ -202,7 +202,7 @@ fn risk(lines: &mut Lines) {
         lines.status(&desk);
         lines.step(&mut desk, Input::Journal(None));
         desk.read_orders(desk.now);
-        desk.step(Input::Twaps(Ok(Vec::new())));
+        lines.step(&mut desk, Input::Twaps(Ok(Vec::new())));
         for _ in 0..3 {
             desk.now += DAY_MS / 2;
             lines.take(&equity(&mut desk, Decimal::from(9000)));

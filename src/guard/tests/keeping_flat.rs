@@ -75,13 +75,51 @@ fn twaps_are_read_until_none_runs_and_again_and_again_after() {
 
 /// Lets everything be closed: what the guard sends is done, and nothing is left.
 fn come_to_rest(desk: &mut Desk) {
+    come_to_rest_telling(desk, &mut Vec::new());
+}
+
+/// The same, and what goes on record of the account being flat.
+fn come_to_rest_telling(desk: &mut Desk, told: &mut Vec<Value>) {
     desk.positions.clear();
     desk.orders.clear();
     for _ in 0..6 {
-        pass(desk, 1_000);
+        told.extend(of_kind(&pass(desk, 1_000), "flat"));
         let flying: Vec<u64> = desk.guard.intents.keys().copied().collect();
-        flying.into_iter().for_each(|seq| _ = desk.answer(seq, 0, done()));
+        flying.into_iter().for_each(|seq| told.extend(of_kind(&desk.answer(seq, 0, done()), "flat")));
     }
+}
+
+/// Whoever looks too late for the status finds it in the journal: once a closing, by reads after the last close.
+#[test]
+fn that_it_is_flat_goes_on_record_once_a_closing() {
+    let (mut desk, seq) = killed(dec!(1));
+    let mut told = of_kind(&desk.step(Input::Twaps(Ok(Vec::new()))), "flat");
+    told.extend(of_kind(&pass(&mut desk, 1_000), "flat"));
+    assert_eq!(told, [Value::Null; 0], "a position is held");
+    let closed_ms = desk.now;
+    come_to_rest_telling(&mut desk, &mut told);
+    let [flat] = &told[..] else { panic!("{told:?}") };
+    let checked_ms = flat["checked_ms"].as_u64().unwrap();
+    assert!(checked_ms > closed_ms && checked_ms <= flat["at_ms"].as_u64().unwrap(), "{flat}");
+    let fields = (&flat["flatten"], &flat["positions"], &flat["orders"], &flat["equity"]);
+    assert_eq!(fields, (&json!(seq), &json!(0), &json!(0), &json!("10000")));
+    assert!(desk.guard.status_json(desk.now, (0, 0))["closing"]["flat"].as_bool().unwrap(), "both say the same");
+    for _ in 0..40 {
+        told.extend(of_kind(&pass(&mut desk, 1_000), "flat"));
+        told.extend(of_kind(&desk.step(Input::Twaps(Ok(Vec::new()))), "flat"));
+    }
+    assert_eq!(told.len(), 1, "once");
+}
+
+#[test]
+fn nothing_is_on_record_while_nobody_can_say_whether_a_twap_order_runs() {
+    let (mut desk, _) = killed(dec!(1));
+    let mut told = Vec::new();
+    come_to_rest_telling(&mut desk, &mut told);
+    assert_eq!(told, [Value::Null; 0]);
+    told = of_kind(&desk.step(Input::Twaps(Ok(Vec::new()))), "flat");
+    come_to_rest_telling(&mut desk, &mut told);
+    assert_eq!(told.len(), 1);
 }
 
 #[test]

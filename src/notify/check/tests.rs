@@ -134,7 +134,7 @@ fn what_is_told_can_be_named() {
     };
     assert!(named("'decision', 'health', 'status'", "'price_invalid', 'feed_down', 'kill', 'uncovered'").is_ok());
     let manual = include_str!("../../../man/notify.toml.5");
-    let missing: Vec<&&str> = CODES.iter().filter(|code| !manual.contains(**code)).collect();
+    let missing: Vec<&&str> = TOLD.iter().map(|(code, ..)| code).filter(|code| !manual.contains(**code)).collect();
     assert!(missing.is_empty(), "{missing:?}");
     let (_, codes) = manual.split_once(".SH CODES").unwrap();
     let (codes, _) = codes.split_once(".SH EXAMPLE").unwrap();
@@ -142,8 +142,11 @@ fn what_is_told_can_be_named() {
         line.split([' ', ',', '"'])
             .filter(|word| word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '_'))
     });
-    let unknown: Vec<&str> =
-        named.filter(|code| code.len() > 2 && !["notify", "test"].contains(code) && !CODES.contains(code)).collect();
+    let unknown: Vec<&str> = named
+        .filter(|code| {
+            code.len() > 2 && !["notify", "test"].contains(code) && !TOLD.iter().any(|(known, ..)| known == code)
+        })
+        .collect();
     assert_eq!(unknown, [""; 0], "a test is for everybody");
 }
 
@@ -177,4 +180,60 @@ fn what_has_the_wrong_shape_is_said_all_at_once_and_never_repeated() {
     }
     let broken = problems("summary = \nheartbeat = \"hunter22\nname = 'a'\nname = 'a'");
     assert!(broken.contains(" cannot be read: a line is") && !broken.contains("hunter22"), "{broken}");
+}
+
+/// A target that lets nothing through is refused by name, with the keys that contradict each other and the way out.
+#[test]
+fn a_target_that_could_never_be_told_anything_is_refused() {
+    let target = |keys: &str| {
+        let text = format!("[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\n{keys}");
+        Config::parse(&text, &["price_invalid"]).map(|_| ()).map_err(|problems| problems.join("\n"))
+    };
+    for (keys, why) in [
+        (
+            "codes = ['kill']\nwithout = ['flat', 'kill']",
+            "its codes and without let nothing through: take \"kill\" out of without",
+        ),
+        (
+            "kinds = ['status']\ncodes = ['kill']",
+            "its kinds and codes let nothing through: name the kind \"kill\" in kinds",
+        ),
+        ("codes = ['price_invalid']", "its codes let nothing through: name the kind \"decision\" in kinds"),
+        ("least = 'critical'\ncodes = ['limit_near']", "its least and codes let nothing through: name a code such as"),
+        ("least = 'critical'\ncodes = ['limit_near']", "or set least to \"info\""),
+        ("kinds = ['summary']", "set summary = \"07:00\" at the top of the file"),
+        (
+            "kinds = ['kill']\ncodes = ['flat']\nwithout = ['flat']",
+            "its kinds and codes and without let nothing through: ",
+        ),
+    ] {
+        let said = target(keys).unwrap_err();
+        assert!(
+            said.starts_with("target \"a\": it could never be told anything") && said.contains(why),
+            "{keys}: {said}"
+        );
+    }
+    for keys in [
+        "",
+        "kinds = []\ncodes = []",
+        "codes = ['kill', 'flat']\nwithout = ['flat']",
+        "kinds = ['decision']\ncodes = ['price_invalid']",
+        "kinds = ['status']\ncodes = ['uncovered']\nleast = 'critical'",
+        "kinds = ['status']\nwithout = ['flat']",
+    ] {
+        assert_eq!(target(keys), Ok(()), "{keys}");
+    }
+}
+
+#[test]
+fn what_is_nearly_a_key_and_what_a_url_must_not_hold_are_named() {
+    let said = problems("[[targets]]\nname = 'a'\nform = 'command'\nrun = ['x']");
+    assert!(said.contains("targets is no key that can stand there: it is target, as [[target]] (line 1)"), "{said}");
+    let said = problems("[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\nkind = ['kill']");
+    assert!(said.contains("kind is no key that can stand there: it is kinds (line 5)"), "{said}");
+    let said = problems("[[target]]\nname = 'a'\nform = 'json'\nurl = 'http://me:hunter22@127.0.0.1/x'");
+    assert!(said.contains("url must not hold user:password before an @"), "{said}");
+    assert!(!said.contains("hunter22") && !said.contains("loopback"), "{said}");
+    // An @ further on is the path's own.
+    assert!(private_url("https://x.example/a@b?c=@").is_ok());
 }

@@ -34,6 +34,7 @@ impl Watch {
             Kind::Kill(kill) => self.killed(&kill.reason, at_ms),
             Kind::Risk(risk) => self.risk_state(&risk.state, risk.details.as_ref(), at_ms),
             Kind::Flatten(flatten) => self.flatten(event.seq, flatten, at_ms),
+            Kind::Flat(flat) => self.flat(flat, at_ms),
             Kind::Protect(protect) => self.protect(event.seq, protect, at_ms),
             Kind::Sent(sent) => self.sent(sent, at_ms),
             Kind::Error(trouble) => self.trouble(&trouble.text, at_ms),
@@ -50,6 +51,7 @@ impl Watch {
         let before = self.cursor.replace(oldest.saturating_sub(1)).unwrap_or(0);
         self.news_ms = self.mark.take().map_or(0, |(_, at_ms)| at_ms.min(now_ms));
         self.ruled = None;
+        self.flattening.iter_mut().for_each(|flattening| flattening.over = None);
         let happened = format!(
             "The last event heard of was {before}, and the guard's events do not go on from it: its journal is another one."
         );
@@ -102,7 +104,10 @@ impl Watch {
         };
         let todo = format!("Start it if you did not stop it: {}", self.guard.service("start"));
         let notice = Notice::once("stopped", "service_stopped", Severity::Warning, "Guard stopped");
-        self.tell(notice.words(format!("Reason: {}", shown(reason)), did, todo).at(at_ms));
+        let is_closing = self.flattening.is_some() && self.guard.sends();
+        let unfinished =
+            if is_closing { ". It was closing everything, and the account was not seen flat yet." } else { "" };
+        self.tell(notice.words(format!("Reason: {}{unfinished}", shown(reason)), did, todo).at(at_ms));
     }
 
     fn decided(&mut self, decision: &Decision<'_>, at_ms: u64) {

@@ -1,10 +1,12 @@
 //! Kill, halts, and that the account is flat.
 
+use rust_decimal::Decimal;
+
 use super::Watch;
 use super::since::Flattening;
 use crate::notify::notice::{Notice, Severity};
 use crate::notify::words::{count, shown, time};
-use crate::record::events::Flatten;
+use crate::record::events::{Flat, Flatten};
 use crate::record::risk_record::HaltDetails;
 use crate::record::status::Status;
 
@@ -75,7 +77,7 @@ impl Watch {
 
     /// Something fired that closes everything, also where the event of the close itself is missed.
     fn closes(&mut self, why: &str, at_ms: u64) {
-        self.flattening.get_or_insert_with(|| Flattening { at_ms, why: shown(why), told: false });
+        self.flattening.get_or_insert_with(|| Flattening { at_ms, why: shown(why), ..Flattening::default() });
     }
 
     /// Everything is closed, once more where it was not flat yet.
@@ -83,7 +85,7 @@ impl Watch {
         self.counts.closes = self.counts.closes.saturating_add(1);
         self.remember_own(seq, true);
         let is_again = self.flattening.as_ref().is_some_and(|before| before.told);
-        self.flattening = Some(Flattening { at_ms, why: shown(&flatten.reason), told: true });
+        self.flattening = Some(Flattening { at_ms, why: shown(&flatten.reason), told: true, over: None });
         let (code, severity, title) = match is_again {
             false => ("flatten", Severity::Critical, "Closing everything"),
             true => ("flatten_again", Severity::Warning, "Closing what is left"),
@@ -106,25 +108,52 @@ impl Watch {
         self.tell(Notice::once("flatten", code, severity, title).words(happened, did, todo).at(at_ms));
     }
 
-    /// Says that the account is flat, once the guard says so by reads since the close.
+    /// The guard put on record that the account is flat; what the status told first is told no second time.
+    pub(super) fn flat(&mut self, flat: &Flat, at_ms: u64) {
+        let Some(flattening) = self.flattening.take() else { return };
+        self.told_flat(&flattening.why, flat.checked_ms, flat.equity, at_ms);
+    }
+
+    /// Says that the account is flat where the status says so, by reads since the close; and where it is over without that word,
+    /// that nobody knows.
     pub(super) fn confirm_flat(&mut self, status: &Status) {
-        let Some(flattening) = self.flattening.clone() else { return };
-        let is_over = status.killed.is_none() && status.risk.state == "active";
-        if is_over {
-            self.flattening = None;
+        let Some(flattening) = &mut self.flattening else { return };
+        if status.killed.is_none() && status.risk.state == "active" {
+            // The events up to here may hold the word of it.
+            let last = status.last_event.as_ref().and_then(|event| event.get("seq")?.as_u64());
+            let over = *flattening.over.get_or_insert(last.unwrap_or(0));
+            if self.cursor.unwrap_or(0) >= over {
+                self.never_flat(status.at_ms);
+            }
             return;
         }
+        let since_ms = flattening.at_ms;
         let checked_ms = status.closing.filter(|closing| closing.flat).and_then(|closing| closing.checked_ms);
-        let Some(read_ms) = checked_ms.filter(|read_ms| *read_ms >= flattening.at_ms) else { return };
-        self.flattening = None;
-        let equity = status.equity.map_or_else(String::new, |equity| format!(" Equity: {equity} USDC."));
+        let Some(read_ms) = checked_ms.filter(|read_ms| *read_ms >= since_ms) else { return };
+        let Some(flattening) = self.flattening.take() else { return };
+        self.told_flat(&flattening.why, read_ms, status.equity, status.at_ms);
+    }
+
+    fn told_flat(&mut self, why: &str, read_ms: u64, equity: Option<Decimal>, at_ms: u64) {
+        let equity = equity.map_or_else(String::new, |equity| format!(" Equity: {equity} USDC."));
         let happened = format!("0 positions, 0 orders, checked at {}.{equity}", time(read_ms));
-        let did = format!("Closed because of: {}", flattening.why);
+        let did = format!("Closed because of: {why}");
         let notice = Notice::once("status", "flat", Severity::Critical, "Flat");
-        self.tell(
-            notice
-                .words(happened, did, "Nothing is open. Nothing new is opened while the halt lasts.")
-                .at(status.at_ms),
+        let todo = "Nothing is open. Nothing new is opened while the halt lasts.";
+        self.tell(notice.words(happened, did, todo).at(at_ms));
+    }
+
+    /// The kill switch or halt is over, and the guard never said that the account was flat.
+    fn never_flat(&mut self, now_ms: u64) {
+        let Some(flattening) = self.flattening.take().filter(|_| self.guard.sends()) else { return };
+        let happened = format!(
+            "Closing everything began at {} because of: {}. That is over, and no word came that 0 positions and 0 orders are left: the guard ended before that, or the halt did.",
+            time(flattening.at_ms),
+            flattening.why
         );
+        let notice = Notice::once("status", "flat_unconfirmed", Severity::Critical, "Flat was never confirmed");
+        let did = "It closes nothing more on that account. What is held it covers with stops, and the bot may trade.";
+        let todo = "Look at what is held, on the guard's page or at the venue's own, and close what should not be.";
+        self.tell(notice.words(happened, did, todo).at(now_ms));
     }
 }

@@ -10,6 +10,8 @@ pub(super) struct Flattening {
     pub(super) why: String,
     /// Whether the guard said so by an event.
     pub(super) told: bool,
+    /// The guard's last event when it was first seen to hold no halt any more: what became of it stands up to there.
+    pub(super) over: Option<u64>,
 }
 
 /// How the guard answered one look.

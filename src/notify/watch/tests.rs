@@ -246,7 +246,7 @@ fn a_status_of_before_ends_nothing_that_an_event_has_just_begun() {
     // What is decided meanwhile makes no status old.
     event(&mut watch, 9, json!({"kind": "decision", "verdict": "allow", "code": "allowed"}));
     watch.status(&status(json!({"last_event": {"seq": 8}, "at_ms": NOW + 30})));
-    assert_eq!(told(&mut watch), ["kill over", "stopped over"]);
+    assert_eq!(told(&mut watch), ["kill over", "stopped over", "flat_unconfirmed once"]);
 }
 
 #[test]

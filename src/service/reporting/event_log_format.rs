@@ -2,7 +2,7 @@
 
 use super::level::Level;
 use crate::record::event::{Event, Kind};
-use crate::record::events::{Decision, Flatten, Problem, Protect, Recovered, Risk, Sent};
+use crate::record::events::{Decision, Flat, Flatten, Problem, Protect, Recovered, Risk, Sent};
 
 /// Formats events; a risk state that is as it was has no line.
 #[derive(Default)]
@@ -23,6 +23,10 @@ impl EventFormatter {
             Kind::Done(done) => (Level::Detail, format!("event {}: done", done.intent)),
             Kind::Recovered(recovered) => recovered_line(&recovered),
             Kind::Flatten(flatten) => flattened(&flatten),
+            Kind::Flat(flat) => {
+                let Flat { positions, orders, flatten, .. } = flat;
+                (Level::Warning, format!("event {seq}: flat: {positions} positions, {orders} orders (event {flatten})"))
+            }
             Kind::Protect(protect) => protected(&protect),
             Kind::Kill(kill) => (Level::Warning, format!("the kill switch is pulled: {}", kill.reason)),
             Kind::Error(trouble) => (Level::Error, trouble.text.into_owned()),

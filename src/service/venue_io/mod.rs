@@ -10,6 +10,7 @@ pub(super) mod intervals;
 pub(super) mod passed_on;
 pub(super) mod poller;
 pub(super) mod read_board;
+mod read_error;
 pub(super) mod read_task;
 pub(super) mod relay_line;
 mod schedule;

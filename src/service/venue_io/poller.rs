@@ -8,6 +8,7 @@ use crossbeam_channel::Sender;
 
 use super::intervals::Intervals;
 use super::read_board::{Question, ReadBoard, Work};
+use super::read_error::{News, ReadError};
 use super::read_task::{Lane, STEADY_MS, TURN_MS, Task};
 use super::schedule::Schedule;
 use super::venue_reads::{Answer, ReadFor, VenueReader};
@@ -229,17 +230,15 @@ impl Poller {
         Ok(Some(input))
     }
 
-    /// Reports a read that fails once, not at every try, and that it works again.
-    fn note(&self, name: &'static str, problem: Option<&String>) -> Result<(), String> {
-        if !self.board.is_news(name, problem.is_none()) {
-            return Ok(());
-        }
-        match problem {
-            Some(text) => self.tell(Input::Trouble(format!("reading the {name} fails: {text}"))),
-            None => {
+    /// Reports a read that brings nothing once, not at every try, and that it works again.
+    fn note(&self, name: &'static str, problem: Option<&ReadError>) -> Result<(), String> {
+        match self.board.note(name, problem) {
+            Some(News::Trouble(text)) => self.tell(Input::Trouble(text)),
+            Some(News::Works) => {
                 log::line(Level::Info, format_args!("reading the {name} works again"));
                 Ok(())
             }
+            None => Ok(()),
         }
     }
 

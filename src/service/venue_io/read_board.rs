@@ -1,10 +1,11 @@
 //! The read board: it holds reads that the core wants until a thread does them. Whoever puts something
 //! here waits for nobody, and nothing is dropped: the same thing wanted twice is one thing.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::read_error::{Failing, News, ReadError};
 use super::read_task::{Lane, Task};
 use super::schedule::Schedule;
 use super::venue_reads::ReadFor;
@@ -42,8 +43,7 @@ struct Board {
     /// The same of fills and payments of funding for the record.
     book_fills_since_ms: u64,
     fundings_since_ms: u64,
-    /// Reads that failed at their last try.
-    failing: BTreeSet<&'static str>,
+    failing: Failing,
 }
 
 /// A question that no interval brings.
@@ -72,7 +72,7 @@ impl ReadBoard {
             fills_since_ms: 0,
             book_fills_since_ms: 0,
             fundings_since_ms: 0,
-            failing: BTreeSet::new(),
+            failing: Failing::default(),
         };
         Self { board: Mutex::new(board), changed: Condvar::new() }
     }
@@ -147,15 +147,14 @@ impl ReadBoard {
         lock(&self.board).schedule.is_overtaken(task, begun_steady_ms)
     }
 
-    /// Takes note of whether a read works: whether that is news.
-    pub(super) fn is_news(&self, name: &'static str, works: bool) -> bool {
-        let failing = &mut lock(&self.board).failing;
-        if works { failing.remove(name) } else { failing.insert(name) }
+    /// Takes note of whether a read brought something: what a person should hear of it.
+    pub(super) fn note(&self, name: &'static str, problem: Option<&ReadError>) -> Option<News> {
+        lock(&self.board).failing.note(name, problem, steady_ms())
     }
 
-    /// Whether the last read of this failed.
+    /// Whether the last read of this was asked in vain.
     pub(super) fn is_failing(&self, name: &'static str) -> bool {
-        lock(&self.board).failing.contains(name)
+        lock(&self.board).failing.is_failing(name)
     }
 
     /// Takes note that the venue was asked for the account's mode in vain: nothing waits for it any longer.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::api_wallet_check::{self, NotTheAgent};
 use super::info_cache;
+use super::read_error::ReadError;
 use super::read_task::HEAVY_WEIGHT;
 use super::venue_access::{Leaves, VenueAccess};
 use crate::base::address::{Address, Cloid};
@@ -48,7 +49,7 @@ pub(super) struct ReadFor {
 }
 
 /// The input that a read makes, if any, or why the read failed.
-pub(super) type Answer = Result<Option<Input>, String>;
+pub(super) type Answer = Result<Option<Input>, ReadError>;
 
 impl VenueReader {
     /// Nothing can be sent before it is known whom the wallet acts for, so this waits for no budget: beside the steady
@@ -70,7 +71,7 @@ impl VenueReader {
                 }
                 Ok(Ok(Some(Input::ActsFor(api_wallet_check::acts_for(self.account, owner.master)))))
             }
-            Err(NotTheAgent::NoAnswer(text)) => Ok(Err(text)),
+            Err(NotTheAgent::NoAnswer(text)) => Ok(Err(text.into())),
             Err(refused) => Err(refused.to_string()),
         }
     }
@@ -82,12 +83,12 @@ impl VenueReader {
             // One that is missing has no deposit; it can hold nothing, and becomes a plain one.
             Role::User | Role::Missing => Ok(Some(Input::ActsFor(None))),
             Role::SubAccount(_) | Role::Vault => Ok(Some(Input::ActsFor(Some(self.account)))),
-            Role::Agent(master) => Err(format!("the account {} is an API wallet of {master}", self.account)),
+            Role::Agent(master) => Err(format!("the account {} is an API wallet of {master}", self.account).into()),
         }
     }
 
     /// How the account's balances are kept, or the name of a mode whose equity cannot be read; and when that was asked.
-    pub(super) fn mode(&self, read_for: ReadFor) -> Result<(Result<AccountMode, String>, u64), String> {
+    pub(super) fn mode(&self, read_for: ReadFor) -> Result<(Result<AccountMode, String>, u64), ReadError> {
         let begun_ms = now_ms();
         let question = json!({"type": "userAbstraction", "user": self.account});
         let answer = self.ask_seldom(read_for, &question)?;
@@ -100,7 +101,7 @@ impl VenueReader {
     }
 
     /// The markets, and the marks of all of them: the answer with both weighs no more than the one without marks.
-    pub(super) fn universe(&self, read_for: ReadFor) -> Result<(Universe, Input), String> {
+    pub(super) fn universe(&self, read_for: ReadFor) -> Result<(Universe, Input), ReadError> {
         let begun_ms = now_ms();
         let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
         let both = self.ask_seldom(read_for, &json!({"type": "metaAndAssetCtxs", "dex": ""}));
@@ -126,7 +127,7 @@ impl VenueReader {
     }
 
     /// The account's perp state, and when it was asked for.
-    pub(super) fn account(&self, purpose: ReadFor) -> Result<(ClearinghouseState, u64), String> {
+    pub(super) fn account(&self, purpose: ReadFor) -> Result<(ClearinghouseState, u64), ReadError> {
         let question = json!({"type": "clearinghouseState", "user": self.account, "dex": ""});
         self.read(purpose, &question, |answer| {
             ClearinghouseState::deserialize(answer).map_err(|error| format!("clearinghouseState: {error}"))
@@ -134,9 +135,9 @@ impl VenueReader {
     }
 
     /// The equity of an account that keeps it beside its perp state.
-    pub(super) fn unified_equity(&self, purpose: ReadFor) -> Result<Decimal, String> {
+    pub(super) fn unified_equity(&self, purpose: ReadFor) -> Result<Decimal, ReadError> {
         let spot = json!({"type": "spotClearinghouseState", "user": self.account});
-        info::unified_equity(&self.ask_for(purpose, &spot)?)
+        Ok(info::unified_equity(&self.ask_for(purpose, &spot)?)?)
     }
 
     pub(super) fn orders(&self, purpose: ReadFor) -> Answer {
@@ -148,7 +149,7 @@ impl VenueReader {
     }
 
     /// The ledger from `since_ms` on, and when that was asked.
-    pub(super) fn ledger(&self, since_ms: u64, read_for: ReadFor) -> Result<(Input, u64), String> {
+    pub(super) fn ledger(&self, since_ms: u64, read_for: ReadFor) -> Result<(Input, u64), ReadError> {
         let begun_ms = now_ms();
         let kind = "userNonFundingLedgerUpdates";
         let answer = self.ask_seldom(read_for, &json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
@@ -190,7 +191,8 @@ impl VenueReader {
     /// A failure goes to the core too: a TWAP order that cannot be read cannot be ended either.
     pub(super) fn twaps(&self, read_for: ReadFor) -> Answer {
         let answer = self.ask_for(read_for, &json!({"type": "twapHistory", "user": self.account}));
-        Ok(Some(Input::Twaps(answer.and_then(|answer| info::running_twaps(&answer)))))
+        let running = answer.and_then(|answer| Ok(info::running_twaps(&answer)?));
+        Ok(Some(Input::Twaps(running.map_err(|error| error.to_string()))))
     }
 
     /// Until it was read once nothing is opened.
@@ -205,19 +207,19 @@ impl VenueReader {
         let Some(api_wallet) = &self.api_wallet else { return Ok(None) };
         let answer = self.ask_as(Priority::EarlyRead, &json!({"type": "extraAgents", "user": self.account}))?;
         if !answer.is_array() {
-            return Err("extraAgents: it is no list".to_owned());
+            return Err("extraAgents: it is no list".to_owned().into());
         }
         // A wallet that was approved anew without a name has no end that the venue tells.
         Ok(Some(Input::ApiWalletValidUntil(info::valid_until_ms(&answer, api_wallet))))
     }
 
     /// What became of an order. Until that is known it counts against what its client may open.
-    pub(super) fn order_status(&self, cloid: Cloid) -> Result<Value, String> {
+    pub(super) fn order_status(&self, cloid: Cloid) -> Result<Value, ReadError> {
         self.ask_in_time(&json!({"type": "orderStatus", "user": self.account, "oid": cloid}), Claim::Called)
     }
 
     /// A market's leverage setting, and its mark.
-    pub(super) fn leverage(&self, coin: &str) -> Result<(info::Leverage, Input), String> {
+    pub(super) fn leverage(&self, coin: &str) -> Result<(info::Leverage, Input), ReadError> {
         let begun_ms = now_ms();
         let answer =
             self.ask_in_time(&json!({"type": "activeAssetData", "user": self.account, "coin": coin}), Claim::Called)?;
@@ -231,7 +233,7 @@ impl VenueReader {
         purpose: ReadFor,
         question: &Value,
         parse: impl FnOnce(&Value) -> Result<T, String>,
-    ) -> Result<(T, u64), String> {
+    ) -> Result<(T, u64), ReadError> {
         let begun_ms = now_ms();
         let answer = self.ask_for(purpose, question)?;
         let parsed = parse(&answer)?;
@@ -239,12 +241,12 @@ impl VenueReader {
         Ok((parsed, begun_ms))
     }
 
-    fn ask(&self, question: &Value) -> Result<Value, String> {
+    fn ask(&self, question: &Value) -> Result<Value, ReadError> {
         self.ask_as(Priority::Read, question)
     }
 
     /// Asks what a start or a halt waits for, or what is asked now and then beside that.
-    fn ask_seldom(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
+    fn ask_seldom(&self, purpose: ReadFor, question: &Value) -> Result<Value, ReadError> {
         if purpose.keeps_sight || purpose.is_urgent {
             self.ask_for(purpose, question)
         } else {
@@ -254,14 +256,14 @@ impl VenueReader {
 
     /// Asks what is no part of the steady reads' floor and must come all the same, a minute late at most; before others that less
     /// waits for.
-    fn ask_in_time(&self, question: &Value, claim: Claim) -> Result<Value, String> {
+    fn ask_in_time(&self, question: &Value, claim: Claim) -> Result<Value, ReadError> {
         let kind = kind_of(question);
         self.venue.faults.about(kind);
-        self.venue.try_claim(info_weight(kind), claim).map_err(|denied| denied.to_string())?;
+        self.venue.try_claim(info_weight(kind), claim)?;
         self.call(question)
     }
 
-    fn ask_for(&self, purpose: ReadFor, question: &Value) -> Result<Value, String> {
+    fn ask_for(&self, purpose: ReadFor, question: &Value) -> Result<Value, ReadError> {
         let priority = if purpose.is_early { Priority::EarlyRead } else { Priority::Read };
         let leaves = match info_weight(kind_of(question)) {
             _ if !purpose.keeps_sight => Leaves::Half,
@@ -273,25 +275,25 @@ impl VenueReader {
             Err(_) if purpose.may_overdraw && self.venue.overdraw(info_weight(kind_of(question)), leaves) => {
                 self.call(question)
             }
-            Err(text) => Err(text),
+            Err(error) => Err(error),
             Ok(()) => self.call(question),
         }
     }
 
-    fn ask_as(&self, priority: Priority, question: &Value) -> Result<Value, String> {
+    fn ask_as(&self, priority: Priority, question: &Value) -> Result<Value, ReadError> {
         self.spend(priority, question)?;
         self.call(question)
     }
 
-    fn call(&self, question: &Value) -> Result<Value, String> {
+    fn call(&self, question: &Value) -> Result<Value, ReadError> {
         let asked = self.venue.metrics.read(kind_of(question), || self.client.info(question));
-        asked.map_err(|error| error.to_string())
+        asked.map_err(|error| error.to_string().into())
     }
 
-    fn spend(&self, priority: Priority, question: &Value) -> Result<(), String> {
+    fn spend(&self, priority: Priority, question: &Value) -> Result<(), ReadError> {
         let kind = kind_of(question);
         self.venue.faults.about(kind);
-        self.venue.try_spend(priority, info_weight(kind)).map_err(|denied| denied.to_string())
+        Ok(self.venue.try_spend(priority, info_weight(kind))?)
     }
 }
 

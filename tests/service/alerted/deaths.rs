@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
 
 use super::hook::{Hook, Manner};
 use super::notifier::{Notifier, start_on};
@@ -104,4 +105,56 @@ fn a_kill_and_its_flat_account_are_told_over_deaths_of_the_guard() {
     assert_eq!(order, ["kill", "flatten", "flat"]);
     let account: &Value = &flat["account"];
     assert_eq!(account, crate::stand::ACCOUNT);
+}
+
+/// A kill, an end of the guard as soon as it says that it is flat, and a start without the kill file: all of it while nobody
+/// listens. No status that the notifier sees says a word of it.
+#[test]
+fn a_flat_account_is_told_after_the_guard_ended_and_the_kill_is_over() {
+    for is_stopped in [true, false] {
+        let mut stand = Stand::up(Mode::Testnet, "");
+        let port = stand.address().port();
+        stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
+        let hook = Hook::new();
+        let mut notifier = Notifier::telling(&hook.url(), "");
+        notifier.start(&stand);
+        notifier.kill();
+        stand.pull("enough");
+        until("a flat account", || stand.status()["closing"]["flat"].as_bool().filter(|flat| *flat));
+        match is_stopped {
+            true => _ = stand.stop(Signal::SIGTERM),
+            false => stand.kill(),
+        }
+        std::fs::remove_file(stand.home().join("kill")).unwrap();
+        start_on(&mut stand, port);
+        notifier.start_at(&stand.home(), &format!("http://127.0.0.1:{port}"));
+        let flat = hook.hears("flat");
+        assert!(flat["happened"].as_str().unwrap().starts_with("0 positions, 0 orders, checked at 20"), "{flat}");
+        assert!(is_flat(&stand), "{}", stand.venue.truth());
+        until("the end of the kill", || {
+            hook.sent().iter().any(|sent| sent.json()["code"] == "kill" && sent.json()["turn"] == "over").then_some(())
+        });
+        assert!(!hook.codes().contains(&"flat_unconfirmed".to_owned()), "{:?}", hook.codes());
+    }
+}
+
+#[test]
+fn a_guard_that_ended_before_the_account_was_flat_is_told_as_such_once_the_kill_is_over() {
+    let mut stand = Stand::up(Mode::Testnet, "");
+    let port = stand.address().port();
+    stand.venue.control(&json!({"op": "position", "coin": "ETH", "szi": "0.4", "entry_px": "2500"})).unwrap();
+    let hook = Hook::new();
+    let mut notifier = Notifier::telling(&hook.url(), "");
+    notifier.start(&stand);
+    stand.venue.control(&json!({"op": "fault", "on": "exchange", "kind": "http_502", "times": 1_000_000})).unwrap();
+    stand.pull("enough");
+    hook.hears("flatten");
+    stand.kill();
+    std::fs::remove_file(stand.home().join("kill")).unwrap();
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    start_on(&mut stand, port);
+    let told = hook.hears("flat_unconfirmed");
+    assert_eq!(told["severity"], "critical");
+    assert!(told["happened"].as_str().unwrap().contains("enough. That is over"), "{told}");
+    assert!(!hook.codes().contains(&"flat".to_owned()), "{:?}", hook.codes());
 }

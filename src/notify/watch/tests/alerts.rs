@@ -149,3 +149,28 @@ fn a_command_in_an_error_is_one_for_this_home() {
         assert_eq!(watch.take()[0].happened, wanted);
     }
 }
+
+/// A later version's alert, or none at all: the others, and the rest of the status, are told all the same.
+#[test]
+fn an_alert_that_cannot_be_read_takes_no_other_along() {
+    for odd in [
+        json!({"code": "of_tomorrow", "text": null}),
+        json!({"code": "of_tomorrow", "text": {"en": "x"}, "about": 7, "since_ms": "y"}),
+        json!({"code": "of_tomorrow", "text": ["x"], "about": null}),
+    ] {
+        let mut watch = watch();
+        let bare = json!({"code": "uncovered", "about": "ETH", "text": "ETH has no stop", "since_ms": NOW});
+        watch.status(&status(json!({"alerts": [odd, bare], "killed": "enough"})));
+        let notices = watch.take();
+        let codes: Vec<&str> = notices.iter().map(|notice| notice.code.as_str()).collect();
+        assert_eq!(codes, ["kill", "of_tomorrow", "uncovered"], "{odd}");
+        assert!(notices[1].happened.contains("in a form that is not known here"), "{:?}", notices[1]);
+        watch.status(&status(json!({"alerts": [], "killed": "enough"})));
+        assert_eq!(told(&mut watch), ["of_tomorrow over", "uncovered over"]);
+    }
+    let mut watch = watch();
+    watch.status(&status(json!({"alerts": [7, null, "x"], "killed": "enough"})));
+    let mut told = told(&mut watch);
+    told.sort();
+    assert_eq!(told, ["kill begins", "unreadable begins", "unreadable begins", "unreadable begins"]);
+}

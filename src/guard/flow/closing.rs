@@ -1,9 +1,11 @@
 //! How far closing everything has come: the one place that says that an account is flat. Whoever tells of it goes by this.
+//! It is put on record once a closing, for those who look at the status too late.
 
 use crate::guard::config::Mode;
 use crate::guard::flow::flatten;
-use crate::guard::report::open_orders;
+use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
+use crate::record::events::Flat;
 use crate::record::status::Closing;
 
 /// Where everything must be closed: whether it is, by recent reads that began after the last close, and nothing less.
@@ -20,8 +22,25 @@ pub(crate) fn closing(guard: &Guard, now_ms: u64) -> Option<Closing> {
     });
     let checked_ms = times.map(|(account_ms, orders_ms)| account_ms.min(orders_ms));
     let is_after = checked_ms >= Some(guard.watch.flatten.reads_since_ms);
-    let is_nothing_left = account.is_some_and(|account| account.is_flat())
-        && open_orders::open_orders(guard).is_empty()
-        && twaps == Some(0);
+    let is_nothing_left = account.is_some_and(|account| account.is_flat()) && !rests_any(guard) && twaps == Some(0);
     Some(Closing { flat: is_recent && is_after && is_nothing_left && flatten::is_flat(guard), checked_ms, twaps })
+}
+
+/// Whether any order rests, also one that was accepted since the last read, or of no core perp.
+fn rests_any(guard: &Guard) -> bool {
+    !guard.view.orders.is_empty()
+        || !guard.view.foreign_orders.is_empty()
+        || guard.sent.resting().next().is_some()
+        || guard.paper.resting_by_id().next().is_some()
+}
+
+/// Records that what was closed is flat, once a closing and once in each life that takes one up.
+pub(crate) fn record_flat(step: &mut Step<'_>) {
+    let Some(flatten) = step.guard.watch.flatten.of.filter(|_| !step.guard.watch.flatten.is_recorded) else { return };
+    let Some(Closing { flat: true, checked_ms: Some(checked_ms), .. }) = closing(step.guard, step.now_ms) else {
+        return;
+    };
+    step.guard.watch.flatten.is_recorded = true;
+    let equity = step.guard.equity_now();
+    step.record(Flat { flatten, positions: 0, orders: 0, checked_ms, equity });
 }

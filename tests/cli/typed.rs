@@ -1,0 +1,107 @@
+//! Refusals name the words that were typed and the place, and propose commands that work as they stand.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Command, Output, Stdio};
+
+use crate::place::*;
+
+/// The program with its standard output closed, as a shell closes it.
+fn closed(place: &Place, args: &[&str]) -> Output {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "exec \"$0\" \"$@\" >&-", env!("CARGO_BIN_EXE_svc-guard")]).args(args);
+    shell.env("SVC_GUARD_HOME", place.home()).stdin(Stdio::null());
+    ended(&mut shell)
+}
+
+#[test]
+fn a_secret_that_nobody_would_see_is_never_made() {
+    let place = Place::paper();
+    let before = place.listing();
+    refused(&closed(&place, &["pair"]), "nobody would see the client key, which is shown once; nothing was done");
+    refused(&closed(&place, &["pair"]), "client add --out FILE` writes the key to a new file");
+    assert!(place.listing() == before, "a client was left behind");
+    let null = place.command(&["pair"]).stdout(Stdio::null()).stderr(Stdio::piped()).output().unwrap();
+    refused(&null, "nobody would see the client key");
+    assert!(place.listing() == before, "a client was left behind");
+    let place = Place::empty();
+    let before = place.listing();
+    refused(&closed(&place, &init(&[])), "init --client-key-out FILE` writes the key to a new file");
+    assert!(place.listing() == before);
+    // What shows no secret needs nobody to look.
+    let out = place.path("bot");
+    assert_eq!(closed(&place, &init(&["--client-key-out", out.to_str().unwrap()])).status.code(), Some(0));
+    assert_eq!(closed(&place, &["client", "add", "--out", place.path("b2").to_str().unwrap()]).status.code(), Some(0));
+}
+
+/// A path that no command could name is refused at the first one, and what it would have made is not there.
+#[test]
+fn a_home_whose_path_is_no_text_is_refused() {
+    let place = Place::empty();
+    let home = place.folder.path().join(OsStr::from_bytes(b"b\xffd"));
+    fs::create_dir(&home).unwrap();
+    fs::write(home.join("guard.toml"), NO_VENUE).unwrap();
+    let before = place.listing();
+    let by_flag = |args: &[&str]| {
+        let mut command = bare(&[]);
+        command.arg("--home").arg(&home).args(args);
+        ended(&mut command)
+    };
+    for args in [&init(&[])[..], &["check-config"], &["run"], &["pair"], &["notify", "test"]] {
+        refused(&by_flag(args), "b\\xffd\" is no UTF-8 text, so no command that names it could be typed again");
+        refused(&ended(bare(args).env("SVC_GUARD_HOME", &home)), "--home DIR");
+    }
+    let config: OsString = home.join("guard.toml").into();
+    let output = ended(place.command(&["check-config"]).arg("--config").arg(config));
+    refused(&output, "guard.toml\" is no UTF-8 text");
+    assert!(place.listing() == before);
+    // Who pulls the switch of such a home is heard all the same.
+    let killed = by_flag(&["kill", "--reason", "x"]);
+    assert!(killed.status.code() == Some(1) && home.join("kill").exists(), "{}", text(&killed.stderr));
+}
+
+#[test]
+fn words_that_are_no_text_are_named() {
+    let place = Place::paper();
+    let mut command = place.command(&["journal-init", "--mode", "paper", "--note"]);
+    let said = ended(command.arg(OsStr::from_bytes(b"caf\xe9")));
+    refused(&said, "argument 5, \"caf\\xe9\" is no UTF-8 text; write it in UTF-8");
+    let mut command = place.command(&["journal-init", "--mode"]);
+    let said = ended(command.arg(OsStr::from_bytes(b"\xff")).arg("--note").arg(OsStr::from_bytes(b"\xfe")));
+    refused(&said, "argument 3, \"\\xff\" and argument 5, \"\\xfe\" are no UTF-8 text");
+}
+
+#[test]
+fn a_rule_keeps_the_value_that_was_typed() {
+    let place = Place::paper();
+    place.refuses(&["config", "set", "stop=3", "x"], "config set rules stop=3` changes it");
+    place.refuses(&["config", "set", "stop", "3"], "config set rules stop=VALUE` changes it");
+}
+
+/// What is proposed for a journal that is not there is what works in this home.
+#[test]
+fn another_modes_journal_is_not_proposed_to_be_made_here() {
+    let place = Place::paper();
+    for command in ["journal-show", "report"] {
+        let given = [command, "--mode", "testnet"];
+        place.refuses(&given, "this home is set up for paper, whose journal `");
+        let said = text(&place.run(&given).stderr);
+        assert!(!said.contains("journal-init"), "{said}");
+        let (_, proposed) = said.split_once("svc-guard --home ").unwrap();
+        let words: Vec<&str> = proposed.split('`').next().unwrap().split(' ').skip(1).collect();
+        assert_eq!(words, [command, "--mode", "paper"], "{said}");
+        succeeded(&place.run(&words));
+    }
+    fs::remove_dir_all(place.home().join("journals")).unwrap();
+    place.refuses(&["report", "--mode", "testnet"], "this home is set up for paper; --home DIR names another home");
+    place.refuses(&["report", "--mode", "paper"], "journal-init --mode paper --note TEXT` starts one");
+}
+
+#[test]
+fn a_resume_names_the_mode_that_was_given() {
+    let place = Place::paper();
+    let given = ["journal-resume", "--mode", "paper", "--note", "looked"];
+    place.refuses(&given, "there is no drawdown halt to clear");
+    place.refuses(&given, "journal-show --mode paper` prints the records");
+}
