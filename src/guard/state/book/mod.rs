@@ -148,6 +148,9 @@ impl Book {
     /// Sums up a transfer that is on record; one of an amount that cannot be told shows in the difference.
     pub(crate) fn sum_transfer(&mut self, row: &money::Transfer) {
         let transfers = row.usdc.unwrap_or_default();
+        if transfers.is_zero() {
+            return;
+        }
         self.account.add(row.time, Sums { transfers, ..Sums::default() });
     }
 
