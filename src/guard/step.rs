@@ -116,7 +116,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Concern { code, text: None } => _ = step.guard.concerns.remove(&code),
         Input::Behind(is_behind) => step.guard.is_behind = is_behind,
         Input::Trouble(text) => {
-            step.record(Trouble { text: text.into() });
+            step.record(Trouble::new(text));
         }
         Input::Shutdown { reason } => shutdown::on_shutdown(step, reason),
         Input::SendsEnded => shutdown::on_sends_ended(step),
