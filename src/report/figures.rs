@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::cells::utc;
 use super::equity::{Ends, Fall};
 use super::sum::Sum;
 use crate::record::money::{Balance, Fill, Funding, Transfer};
@@ -129,6 +130,8 @@ pub(super) struct Measured {
     newest: Option<(u64, Sum)>,
     /// Why it could not be.
     pub(super) why_not_compared: Option<String>,
+    /// The newest time of a row of the book, and the number of the last one.
+    rows: Option<(u64, u64)>,
 }
 
 impl Measured {
@@ -141,6 +144,22 @@ impl Measured {
             "nothing was compared since the guard's last start; what was traded while it was away may not be read yet"
                 .to_owned(),
         );
+    }
+
+    /// A row of the book is of this time, and has this number.
+    pub(super) fn row(&mut self, time: u64, seq: u64) {
+        let (newest, last) = self.rows.unwrap_or_default();
+        self.rows = Some((newest.max(time), last.max(seq)));
+    }
+
+    /// Ends it: rows that no sum of the book was compared with since may or may not add up.
+    pub(super) fn end(&mut self, compared: &Compared) {
+        let Some(sum_ms) = self.rows.and_then(|rows| compared.lacks(rows)) else { return };
+        self.difference = None;
+        self.why_not_compared.get_or_insert_with(|| match sum_ms {
+            0 => "account and book were never compared".to_owned(),
+            sum_ms => format!("fills, funding or transfers were recorded after account and book were compared last, at {}", utc(sum_ms)),
+        });
     }
 
     pub(super) fn see(&mut self, balance: &Balance) {
@@ -159,6 +178,36 @@ impl Measured {
             "" => "the journal does not say why".to_owned(),
             why => why.to_owned(),
         });
+    }
+}
+
+/// Which rows of the book stand in a sum that was compared.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    /// The number of the newest sum, and the time of the account that it was compared with.
+    newest: (u64, u64),
+    /// The number of the last start.
+    started: u64,
+    /// Whether that life goes on: it compares each read, and writes down what does not add up.
+    pub(super) runs: bool,
+}
+
+impl Compared {
+    pub(super) fn begin(&mut self, seq: u64) {
+        self.started = seq;
+    }
+
+    pub(super) fn see(&mut self, seq: u64, balance: &Balance) {
+        if balance.difference.is_some() {
+            self.newest = (seq, balance.venue_ms);
+        }
+    }
+
+    /// When the newest sum was compared, where it lacks one of these rows.
+    fn lacks(&self, (newest_ms, last): (u64, u64)) -> Option<u64> {
+        let (seq, sum_ms) = self.newest;
+        let is_watched = self.runs && seq > self.started;
+        (!is_watched && (last > seq || newest_ms > sum_ms)).then_some(sum_ms)
     }
 }
 

@@ -10,6 +10,7 @@ mod equity;
 mod figures;
 mod fills;
 mod finished;
+mod gaps;
 mod line;
 mod members;
 mod noted;
