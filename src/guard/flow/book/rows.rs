@@ -141,8 +141,12 @@ pub(crate) fn on_fundings_told(step: &mut Step<'_>, rows: &[Funding], told: Told
     }
     let mut rows: Vec<&Funding> = rows.iter().filter(|row| row.time <= latest_ms).collect();
     rows.sort_by_key(|row| row.time);
+    let mut alike: BTreeMap<FundingId, u64> = BTreeMap::new();
     for row in rows {
-        let id = FundingId { time: row.time, coin: row.coin.clone() };
+        let first = FundingId::first(row.time, &row.coin);
+        let nth = alike.entry(first.clone()).or_default();
+        let id = FundingId { nth: *nth, ..first };
+        *nth = nth.saturating_add(1);
         if step.guard.book.fundings.is_known(&id) {
             continue;
         }
