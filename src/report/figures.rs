@@ -9,7 +9,8 @@ use crate::record::money::{Balance, Fill, Funding, Transfer};
 
 /// The token that all sums of money are in.
 pub(super) const USDC: &str = "USDC";
-/// Names of tokens, and of verdicts with their codes, that a row tells apart; what comes on top counts together.
+/// Names of tokens, and of verdicts with their codes, that are told apart, the same in all rows; what comes on top counts
+/// together.
 const MOST_NAMES: usize = 256;
 /// The name of what comes on top.
 pub(super) const OTHERS: &str = "(others)";
@@ -30,6 +31,8 @@ pub(super) struct Money {
     pub(super) fills: u64,
     pub(super) late_fills: u64,
     pub(super) liquidations: u64,
+    /// Fills that liquidated somebody who may have been the account.
+    pub(super) liquidations_unknown: u64,
     pub(super) volume: Sum,
     pub(super) gross: Sum,
     pub(super) fees: Sum,
@@ -43,19 +46,21 @@ pub(super) struct Money {
 }
 
 impl Money {
-    /// Adds a fill; `is_liquidated` says whether it liquidated the account guarded.
-    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: bool) {
+    /// Adds a fill; `is_liquidated` says whether it liquidated the account guarded, where that is known, and `token` what a fee
+    /// that is not in USDC counts under.
+    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: Option<bool>, token: &str) {
         self.is_recorded = true;
         self.fills = self.fills.saturating_add(1);
         self.late_fills = self.late_fills.saturating_add(u64::from(fill.late));
-        self.liquidations = self.liquidations.saturating_add(u64::from(is_liquidated));
+        self.liquidations = self.liquidations.saturating_add(u64::from(is_liquidated == Some(true)));
+        self.liquidations_unknown = self.liquidations_unknown.saturating_add(u64::from(is_liquidated.is_none()));
         self.volume += Sum::product(fill.px, fill.size);
         self.gross += fill.closed_pnl;
         if fill.fee_token == USDC {
             self.fees += fill.fee;
             self.builder_fees += fill.builder_fee.unwrap_or_default();
         } else {
-            *named(&mut self.fees_in, &fill.fee_token) += fill.fee;
+            *self.fees_in.entry(token.to_owned()).or_default() += fill.fee;
         }
     }
 
@@ -103,15 +108,15 @@ pub(super) struct Deeds {
 }
 
 impl Deeds {
-    /// Adds `count` requests that were decided alike.
-    pub(super) fn decided(&mut self, verdict: &str, code: &str, count: u64) {
+    /// Adds `count` requests that were decided alike, which count under `name` as well.
+    pub(super) fn decided(&mut self, verdict: &str, name: &str, count: u64) {
         let of_verdict = match verdict {
             "allow" => Some(&mut self.allowed),
             "resize" => Some(&mut self.resized),
             "veto" => Some(&mut self.vetoed),
             _ => None,
         };
-        for counter in of_verdict.into_iter().chain([named(&mut self.codes, &format!("{verdict} {code}"))]) {
+        for counter in of_verdict.into_iter().chain([self.codes.entry(name.to_owned()).or_default()]) {
             *counter = counter.saturating_add(count);
         }
     }
@@ -158,7 +163,10 @@ impl Measured {
         self.difference = None;
         self.why_not_compared.get_or_insert_with(|| match sum_ms {
             0 => "account and book were never compared".to_owned(),
-            sum_ms => format!("fills, funding or transfers were recorded after account and book were compared last, at {}", utc(sum_ms)),
+            sum_ms => format!(
+                "fills, funding or transfers were recorded after account and book were compared last, at {}",
+                utc(sum_ms)
+            ),
         });
     }
 
@@ -211,9 +219,8 @@ impl Compared {
     }
 }
 
-/// The value under a name.
-fn named<'a, T: Default>(all: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
-    let has_room = all.len() < MOST_NAMES || all.contains_key(name);
-    let name = if has_room { name } else { OTHERS };
-    all.entry(name.to_owned()).or_default()
+/// What a name counts under in every row, by the names that the total has.
+pub(super) fn name_in<'a, T>(total: &BTreeMap<String, T>, name: &'a str) -> &'a str {
+    let has_room = total.len() < MOST_NAMES || total.contains_key(name);
+    if has_room { name } else { OTHERS }
 }

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::cuts::Cuts;
 use super::equity::{At, Ends};
-use super::figures::{Compared, Figures, OTHERS};
-use super::fills::FillLine;
+use super::figures::{Compared, Figures, OTHERS, name_in};
+use super::fills::{FillLine, liquidates};
 use super::finished::Finished;
 use super::line::{Head, Outcome, RiskState, Trouble, Verdict, may_name_own};
 use super::members::{fill_as_written, verdict_as_written};
@@ -191,11 +191,10 @@ impl Report {
         let is_own_stop = self.stops.is_stop(&fill, self.noted.first_seq());
         let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms: fill.time, market: Some(&fill.coin), client: Some(client.as_deref()) };
-        let is_liquidated = fill.liquidation.as_ref().is_some_and(|told| {
-            told.user.as_ref().is_some_and(|user| user.eq_ignore_ascii_case(&self.question.account))
-        });
+        let is_liquidated = liquidates(&fill, &self.question.account);
+        let token = name_in(&self.total.money.fees_in, &fill.fee_token);
         self.add(&place, |figures| {
-            figures.money.fill(&fill, is_liquidated);
+            figures.money.fill(&fill, is_liquidated, token);
             figures.measured.row(fill.time, seq);
             figures.deeds.stops_fired = figures.deeds.stops_fired.saturating_add(u64::from(is_own_stop));
         });
@@ -282,7 +281,9 @@ impl Report {
         let client = told.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms, market: None, client: Some(client.as_deref()) };
         let count = told.count.unwrap_or(1);
-        self.add(&place, |figures| figures.deeds.decided(&told.verdict, &told.code, count));
+        let name = format!("{} {}", told.verdict, told.code);
+        let name = name_in(&self.total.deeds.codes, &name);
+        self.add(&place, |figures| figures.deeds.decided(&told.verdict, name, count));
         // Where no order is named none was cut.
         let is_resize = told.verdict == "resize" && line.contains("\"order");
         if !is_resize && !may_name_own(line) {
