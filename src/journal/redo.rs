@@ -168,7 +168,7 @@ fn reached_by(parts: &[Held]) -> Option<Reached> {
         lines.filter_map(|line| serde_json::from_slice::<Numbered>(line).ok())
     };
     // A checkpoint has all events up to its number, which are on disk before it.
-    let checkpoint = lines(Stream::Risk).filter(|record| record.kind == "checkpoint").map(|record| record.seq).last();
+    let checkpoint = lines(Stream::Risk).filter(|record| record.kind == "checkpoint").map(|record| record.seq).max();
     let events: Vec<u64> = lines(Stream::Events).map(|event| event.seq).collect();
     match (events.first(), events.last()) {
         (Some(first), Some(last)) => Some(Reached { before: first.saturating_sub(1), last: *last }),

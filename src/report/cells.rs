@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::equity::At;
 use super::figures::Figures;
+use super::moment::utc;
 use super::question::By;
 use super::sum::Sum;
-use crate::base::day::day_of;
 
 const NOT_RECORDED: &str = "not recorded";
 
@@ -233,11 +233,4 @@ fn measured(row: &Figures, recorded: Recorded, cells: &mut Vec<Named>) {
     cells.push(Named::new("worst_drawdown", Cell::measured(measured.fall.worst)));
     cells.push(Named::new("difference", Cell::measured(measured.difference)));
     cells.push(Named::new("difference_why", Cell::text(measured.why_not_compared.clone())));
-}
-
-/// A moment as text, UTC.
-pub(super) fn utc(ms: u64) -> String {
-    let seconds = ms / 1000;
-    let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
-    format!("{}T{hours:02}:{minutes:02}:{:02}.{:03}Z", day_of(ms), seconds % 60, ms % 1000)
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::cells::utc;
 use super::equity::{Ends, Fall};
+use super::moment::utc;
 use super::sum::Sum;
 use crate::record::money::{Balance, Fill, Funding, Transfer};
 

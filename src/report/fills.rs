@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::cells::{Cell, Named, csv, object, utc};
+use super::cells::{Cell, Named, csv, object};
 use super::figures::USDC;
+use super::moment::utc;
 use super::sum::Sum;
 use super::table::table_line;
 use crate::record::money::Fill;

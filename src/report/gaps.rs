@@ -72,16 +72,17 @@ impl Gaps {
         self.0.iter().any(|gap| gap.holds(first) && gap.holds(last))
     }
 
-    /// Those that some of this time lies in.
-    fn within(&self, (from_ms, to_ms): (u64, u64)) -> impl Iterator<Item = &Gap> {
+    /// Those that some of this time lies in. Of days that no line is before nobody knows whether there were any, unless something
+    /// was heard of one.
+    fn within(&self, (from_ms, to_ms): (u64, u64), is_heard: bool) -> impl Iterator<Item = &Gap> {
         let (first, last) = (day_of(from_ms), day_of(to_ms.saturating_sub(1)));
-        self.0.iter().filter(move |gap| gap.first <= last && first <= gap.last)
+        self.0.iter().filter(move |gap| gap.first <= last && first <= gap.last && (is_heard || !gap.is_open))
     }
 
     /// The days in words, where there are some.
-    pub(super) fn text(&self, span: (u64, u64)) -> Option<String> {
-        let names: Vec<String> = self.within(span).take(MOST_NAMED).map(Gap::name).collect();
-        let more = match self.within(span).count().saturating_sub(MOST_NAMED) {
+    pub(super) fn text(&self, span: (u64, u64), is_heard: bool) -> Option<String> {
+        let names: Vec<String> = self.within(span, is_heard).take(MOST_NAMED).map(Gap::name).collect();
+        let more = match self.within(span, is_heard).count().saturating_sub(MOST_NAMED) {
             0 => String::new(),
             more => format!(" and {more} more such times"),
         };
@@ -89,11 +90,11 @@ impl Gaps {
     }
 
     /// The days as a member of the report.
-    pub(super) fn members(&self, span: (u64, u64)) -> Value {
+    pub(super) fn members(&self, span: (u64, u64), is_heard: bool) -> Value {
         let member = |gap: &Gap| {
             let first = (!gap.is_open).then(|| gap.first.to_string());
             json!({"from": first, "to": gap.last.to_string()})
         };
-        self.within(span).take(MOST_MEMBERS).map(member).collect()
+        self.within(span, is_heard).take(MOST_MEMBERS).map(member).collect()
     }
 }

@@ -13,6 +13,7 @@ mod finished;
 mod gaps;
 mod line;
 mod members;
+mod moment;
 mod noted;
 mod orders;
 mod question;

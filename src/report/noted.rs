@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::cells::{Recorded, utc};
+use super::cells::Recorded;
 use super::gaps::Gaps;
 use super::line::Head;
+use super::moment::utc;
 use super::question::Question;
 use crate::base::day::day_of;
 use crate::base::text::visible;
@@ -156,7 +157,7 @@ impl Noted {
             ("recorded_to", moment(newest)),
             ("missing_events", self.missing.saturating_add(self.cut_off(question)).into()),
             ("missing_at_end", self.cut_off(question).into()),
-            ("missing_days", self.gaps.members(question.span())),
+            ("missing_days", self.gaps.members(question.span(), self.left_out > 0)),
             ("left_out_rows", self.left_out.into()),
             ("unreadable_lines", self.unreadable.into()),
             ("changed_lines", self.changed.into()),
@@ -195,7 +196,7 @@ impl Noted {
         ];
         let told = counted.into_iter().filter(|(count, _)| *count > 0);
         warnings.extend(told.map(|(count, text)| format!("{count} {text}")));
-        warnings.extend(self.gaps.text(question.span()).map(|days| {
+        warnings.extend(self.gaps.text(question.span(), self.left_out > 0).map(|days| {
             format!(
                 "of {days} no event is in the journal's folder: those days are not recorded here, and {} rows of them that \
                  were told later are in no figure",

@@ -1,4 +1,4 @@
-//! What is not there: days whose files were taken away, the journal's end, rows that the guard knows to be missing, and sums
+//! Things that are not there: days whose files were taken away, the journal's end, rows that the guard knows to be missing, and sums
 //! that were never compared.
 
 use serde_json::{Value, json};
@@ -104,6 +104,11 @@ fn the_first_days_may_be_the_ones_that_are_gone() {
     assert_eq!(told["recorded_from"], "1970-01-03T23:59:59.991Z");
     let (told, _) = of(Question { to: Some(day(2)), ..whole() }, &lines);
     assert!(is_unknown(&told["total"]), "{told}");
+    // Where nothing was heard of days before the first line, nobody knows that there were any.
+    let (told, report) = of(whole(), &lines[4..]);
+    let said = report.warnings().join("");
+    assert_eq!(told["missing_days"], json!([]));
+    assert!(said.contains("events are not in the journal's folder") && !said.contains("the days up to"), "{said}");
 }
 
 #[test]
