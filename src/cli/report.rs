@@ -14,7 +14,7 @@ use crate::base::clock::now_ms;
 use crate::base::day::{Day, NotADay};
 use crate::base::mode::Mode;
 use crate::home::{Config, Home};
-use crate::journal::{OpenError, read_days};
+use crate::journal::{OpenError, Reached, reached, read_days};
 use crate::report::{By, FillLine, Finished, Question, Report};
 
 const TABLE: &str = "table";
@@ -83,14 +83,21 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         // A folder that is not there is no journal.
         return Err(journal::unread("report", OpenError::NoRiskJournal(dir), args.mode, &config, home));
     }
+    // Before the lines: what a guard writes meanwhile is in none of both, or in the lines.
+    let runs = || args.mode == own_mode && is_running(home);
+    let (ran, reached) = (runs(), reached(&dir).ok().flatten());
     let lines = read_days(&dir, read_from).map_err(|error| Refusal::Journal(error, args.mode))?;
     read_ahead::each(lines, |line| {
         let line = line.map_err(|error| Refusal::Journal(error, args.mode))?;
         let fill = report.take(&line.text, line.is_chained);
         fill.filter(|_| args.fills).map_or(Ok(()), |fill| out.fill(&fill))
     })?;
-    if args.mode == own_mode && is_running(home) {
+    let runs = runs();
+    if runs {
         report.runs_at(now_ms());
+    }
+    if let Some(Reached { before, last }) = reached {
+        report.was_written_up_to(if ran || runs { before } else { last });
     }
     out.end(&report.finish(), args.fills)
 }

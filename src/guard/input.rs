@@ -72,7 +72,7 @@ pub enum Input {
     /// The fills of a while when no live feed told of any were read.
     Fills {
         /// All since the time asked for.
-        fills: Vec<Fill>,
+        page: Page<Fill>,
         /// When the read began, UTC ms.
         begun_ms: u64,
     },

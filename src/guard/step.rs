@@ -95,9 +95,13 @@ fn on_input(step: &mut Step<'_>, input: Input) {
             settlement::on_order_status(step, (intent, index), cloid, answer.as_ref());
         }
         Input::Feed(news) => feed::on_news(step, news),
-        Input::Fills { fills, begun_ms } => {
-            book::on_fills_read(step, fills.clone());
-            feed::on_fills_read(step, fills, begun_ms);
+        Input::Fills { page, begun_ms } => {
+            book::on_fills_read(step, page.rows.clone());
+            if !page.unread.is_empty() {
+                // The book's own read tells of them, once.
+                book::read_fills(step);
+            }
+            feed::on_fills_read(step, page.rows, begun_ms);
         }
         Input::BookFills { page, since_ms, begun_ms } => book::on_fills_page(step, page, since_ms, begun_ms),
         Input::Fundings { page, since_ms, begun_ms } => book::on_fundings_page(step, &page, since_ms, begun_ms),
@@ -116,7 +120,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::Concern { code, text: None } => _ = step.guard.concerns.remove(&code),
         Input::Behind(is_behind) => step.guard.is_behind = is_behind,
         Input::Trouble(text) => {
-            step.record(Trouble { text: text.into() });
+            step.record(Trouble::new(text));
         }
         Input::Shutdown { reason } => shutdown::on_shutdown(step, reason),
         Input::SendsEnded => shutdown::on_sends_ended(step),

@@ -6,7 +6,7 @@
 //!
 //! * [`create_risk`] starts a journal, [`open`] locks and verifies it. [`Store::writer`] and [`History`] are the work of
 //!   two threads, which their owner starts; [`Batch`]es sent to the [`Journal::queue`] are released when they are on disk.
-//! * [`Lookup`], [`read_risk`] and [`read_days`] read beside the writer and never hold it up.
+//! * [`Lookup`], [`read_risk`], [`read_days`] and [`reached`] read beside the writer and never hold it up.
 //!
 //! What keeps a line from being lost or doubled:
 //!
@@ -55,6 +55,7 @@ pub use history::History;
 pub use lookup::{Lookup, MAX_DECISIONS};
 pub use open::{LastEvents, Opened, Options, create_risk, open};
 pub use reader::{ChainedLine, ChainedLines, StoredLines, read_days, read_events, read_risk};
+pub use redo::{Reached, reached};
 pub use store::{Commit, Store};
 pub use stored::StoredEvent;
 pub use writer::{Journal, Writer};

@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ use super::chain::{Chain, Lines, seal};
 use super::error::{OpenError, What};
 use super::folder::{Folder, Folders, remove};
 use super::in_place::is_in_place;
-use super::segment::{Segment, damage, list};
+use super::segment::{Segment, Stream, damage, list};
 use super::space::no_space;
 use crate::faults::{Faults, Step};
 
@@ -125,6 +126,54 @@ pub(crate) fn is_there(folders: &Folders) -> Result<bool, OpenError> {
         }
     }
     Ok(true)
+}
+
+/// How far a journal's events were written, as its redo file has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Reached {
+    /// The last event before the batch that it holds: that was on disk before the batch was begun.
+    pub before: u64,
+    /// The last event of the batch: that is in its file too, where the process was not killed just then.
+    pub last: u64,
+}
+
+/// How far the events of the journal in `dir` were written; `None` where no redo file says so. Reads beside the writer: what is
+/// read of the files after this is no older.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn reached(dir: &Path) -> Result<Option<Reached>, OpenError> {
+    let folders = Folders::of(dir)?;
+    let mut furthest: Option<Reached> = None;
+    for folder in folders.all() {
+        let Some(file) = folder.open(NAME, false)? else { continue };
+        let parts = read(file).map_err(OpenError::io(&folder.join(NAME)))?.unwrap_or_default();
+        let told = reached_by(&parts);
+        if furthest.is_none_or(|other| told.is_some_and(|told| told.last > other.last)) {
+            furthest = told;
+        }
+    }
+    Ok(furthest)
+}
+
+fn reached_by(parts: &[Held]) -> Option<Reached> {
+    #[derive(Deserialize)]
+    struct Numbered {
+        kind: String,
+        seq: u64,
+    }
+    let lines = |stream: Stream| {
+        let parts = parts.iter().filter(move |(segment, ..)| segment.stream() == stream);
+        let lines = parts.flat_map(|(.., bytes)| bytes.split(|byte| *byte == b'\n'));
+        lines.filter_map(|line| serde_json::from_slice::<Numbered>(line).ok())
+    };
+    // A checkpoint has all events up to its number, which are on disk before it.
+    let checkpoint = lines(Stream::Risk).filter(|record| record.kind == "checkpoint").map(|record| record.seq).max();
+    let events: Vec<u64> = lines(Stream::Events).map(|event| event.seq).collect();
+    match (events.first(), events.last()) {
+        (Some(first), Some(last)) => Some(Reached { before: first.saturating_sub(1), last: *last }),
+        _ => checkpoint.map(|seq| Reached { before: seq, last: seq }),
+    }
 }
 
 type Held = (Segment, u64, Vec<u8>);

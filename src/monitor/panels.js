@@ -283,9 +283,10 @@ export function book(parts) {
   const [, all] = parts.at(-1);
   const lacks = all?.missing_events > 0 || all?.unreadable_lines > 0 ? "A part of the journal is missing, and not in these figures. " : "";
   const altered = all?.changed_lines > 0 || all?.doubled_lines > 0 ? "Lines of the journal were changed or stand twice: do not rely on these figures. " : "";
+  const unread = all?.book_lacks > 0 ? "The guard told that rows may be missing in the book. " : "";
   const from = clip(String(all?.recorded_from ?? "").slice(0, 16), 20).replace("T", " ");
   put("n-book", "UTC days");
-  put("no-book", `${lacks}${altered}${from ? `Recorded from ${from} UTC on` : ""}`);
+  put("no-book", `${lacks}${altered}${unread}${from ? `Recorded from ${from} UTC on` : ""}`);
   byId("no-book").hidden = false;
 }
 

@@ -19,7 +19,7 @@ pub struct BookRecord {
     pub fills: Vec<(u64, u64, u64)>,
     /// All payments of funding of before are on record.
     pub fundings_ms: u64,
-    /// Those on record since then: time, market.
+    /// Those on record since then: time, market; two of one time and market stand there twice.
     #[serde(deserialize_with = "lenient::readable")]
     pub fundings: Vec<(u64, String)>,
     /// All transfers of before are on record.

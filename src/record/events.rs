@@ -244,6 +244,26 @@ pub struct Kill<'a> {
 pub struct Trouble<'a> {
     /// What.
     pub text: Cow<'a, str>,
+    /// Where rows may be missing in the book for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lacks: Option<Lack>,
+}
+
+impl<'a> Trouble<'a> {
+    /// One that leaves the book whole.
+    pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
+        Trouble { text: text.into(), lacks: None }
+    }
+}
+
+/// A time of which rows may be missing in the book.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Lack {
+    /// When the first of them would be, UTC ms; `None` where that is not known.
+    pub from_ms: Option<u64>,
+    /// When the last of them would be.
+    pub to_ms: Option<u64>,
 }
 
 /// The service ended.

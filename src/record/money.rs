@@ -98,7 +98,8 @@ pub struct Funding {
     pub late: bool,
 }
 
-/// Money that came into the guarded equity or left it, but by trading. Each is recorded once.
+/// A row of the venue's ledger: money that came into the guarded equity or left it but by trading, or none of it did. Each is
+/// recorded once.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Transfer {
@@ -108,6 +109,9 @@ pub struct Transfer {
     /// What it changed the guarded equity by; `None` where that cannot be told.
     #[serde(with = "or_null")]
     pub usdc: Option<Decimal>,
+    /// Why that is nothing, empty where it is something: it is recorded all the same, so that nobody judges it anew.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub why: Text,
     /// The venue's hash of it.
     pub hash: String,
     /// When it was at the venue, UTC ms.

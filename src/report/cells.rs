@@ -1,16 +1,15 @@
 //! The cells of a row: one list, from which every format is written.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
 use super::equity::At;
-use super::figures::{Figures, OTHERS};
+use super::figures::Figures;
+use super::moment::utc;
 use super::question::By;
 use super::sum::Sum;
-use crate::base::day::day_of;
 
 const NOT_RECORDED: &str = "not recorded";
 
@@ -194,12 +193,9 @@ impl Columns<'_> {
             ("net", money.net()),
         ];
         cells.extend(amounts.map(|(name, amount)| Named::new(name, recorded(Cell::Amount(amount)))));
-        let mut others = Sum::default();
-        let known = &self.total.money.fees_in;
-        money.fees_in.iter().filter(|(token, _)| is_other(known, token)).for_each(|(_, fee)| others += *fee);
-        for token in known.keys() {
-            let own = money.fees_in.get(token).copied().unwrap_or_default();
-            let fee = if token == OTHERS { others } else { own };
+        cells.push(Named::new("liquidations_unknown", recorded(Cell::Count(money.liquidations_unknown))));
+        for token in self.total.money.fees_in.keys() {
+            let fee = money.fees_in.get(token).copied().unwrap_or_default();
             cells.push(Named { group: Some("fees_in"), name: token.clone().into(), cell: recorded(Cell::Amount(fee)) });
         }
     }
@@ -215,23 +211,11 @@ impl Columns<'_> {
         ];
         let recorded = |count: u64| Cell::Count(count).if_recorded(is_recorded);
         cells.extend(counts.map(|(name, count)| Named::new(name, recorded(count))));
-        let known = &self.total.deeds.codes;
-        let others = deeds
-            .codes
-            .iter()
-            .filter(|(code, _)| is_other(known, code))
-            .fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
-        for code in known.keys() {
-            let own = deeds.codes.get(code).copied().unwrap_or_default();
-            let count = if code == OTHERS { others } else { own };
+        for code in self.total.deeds.codes.keys() {
+            let count = deeds.codes.get(code).copied().unwrap_or_default();
             cells.push(Named { group: Some("codes"), name: code.clone().into(), cell: recorded(count) });
         }
     }
-}
-
-/// Whether a name of a row counts with the others in the total.
-fn is_other<T>(known: &BTreeMap<String, T>, name: &str) -> bool {
-    name == OTHERS || !known.contains_key(name)
 }
 
 /// The transfers, and the equity as it was measured.
@@ -249,11 +233,4 @@ fn measured(row: &Figures, recorded: Recorded, cells: &mut Vec<Named>) {
     cells.push(Named::new("worst_drawdown", Cell::measured(measured.fall.worst)));
     cells.push(Named::new("difference", Cell::measured(measured.difference)));
     cells.push(Named::new("difference_why", Cell::text(measured.why_not_compared.clone())));
-}
-
-/// A moment as text, UTC.
-pub(super) fn utc(ms: u64) -> String {
-    let seconds = ms / 1000;
-    let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
-    format!("{}T{hours:02}:{minutes:02}:{:02}.{:03}Z", day_of(ms), seconds % 60, ms % 1000)
 }

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::equity::{Ends, Fall};
+use super::moment::utc;
 use super::sum::Sum;
 use crate::record::money::{Balance, Fill, Funding, Transfer};
 
 /// The token that all sums of money are in.
 pub(super) const USDC: &str = "USDC";
-/// Names of tokens, and of verdicts with their codes, that a row tells apart; what comes on top counts together.
+/// Names of tokens, and of verdicts with their codes, that are told apart, the same in all rows; what comes on top counts
+/// together.
 const MOST_NAMES: usize = 256;
 /// The name of what comes on top.
 pub(super) const OTHERS: &str = "(others)";
@@ -29,6 +31,8 @@ pub(super) struct Money {
     pub(super) fills: u64,
     pub(super) late_fills: u64,
     pub(super) liquidations: u64,
+    /// Fills that liquidated somebody who may have been the account.
+    pub(super) liquidations_unknown: u64,
     pub(super) volume: Sum,
     pub(super) gross: Sum,
     pub(super) fees: Sum,
@@ -42,19 +46,21 @@ pub(super) struct Money {
 }
 
 impl Money {
-    /// Adds a fill; `is_liquidated` says whether it liquidated the account guarded.
-    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: bool) {
+    /// Adds a fill; `is_liquidated` says whether it liquidated the account guarded, where that is known, and `token` what a fee
+    /// that is not in USDC counts under.
+    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: Option<bool>, token: &str) {
         self.is_recorded = true;
         self.fills = self.fills.saturating_add(1);
         self.late_fills = self.late_fills.saturating_add(u64::from(fill.late));
-        self.liquidations = self.liquidations.saturating_add(u64::from(is_liquidated));
+        self.liquidations = self.liquidations.saturating_add(u64::from(is_liquidated == Some(true)));
+        self.liquidations_unknown = self.liquidations_unknown.saturating_add(u64::from(is_liquidated.is_none()));
         self.volume += Sum::product(fill.px, fill.size);
         self.gross += fill.closed_pnl;
         if fill.fee_token == USDC {
             self.fees += fill.fee;
             self.builder_fees += fill.builder_fee.unwrap_or_default();
         } else {
-            *named(&mut self.fees_in, &fill.fee_token) += fill.fee;
+            *self.fees_in.entry(token.to_owned()).or_default() += fill.fee;
         }
     }
 
@@ -102,15 +108,15 @@ pub(super) struct Deeds {
 }
 
 impl Deeds {
-    /// Adds `count` requests that were decided alike.
-    pub(super) fn decided(&mut self, verdict: &str, code: &str, count: u64) {
+    /// Adds `count` requests that were decided alike, which count under `name` as well.
+    pub(super) fn decided(&mut self, verdict: &str, name: &str, count: u64) {
         let of_verdict = match verdict {
             "allow" => Some(&mut self.allowed),
             "resize" => Some(&mut self.resized),
             "veto" => Some(&mut self.vetoed),
             _ => None,
         };
-        for counter in of_verdict.into_iter().chain([named(&mut self.codes, &format!("{verdict} {code}"))]) {
+        for counter in of_verdict.into_iter().chain([self.codes.entry(name.to_owned()).or_default()]) {
             *counter = counter.saturating_add(count);
         }
     }
@@ -129,6 +135,8 @@ pub(super) struct Measured {
     newest: Option<(u64, Sum)>,
     /// Why it could not be.
     pub(super) why_not_compared: Option<String>,
+    /// The newest time of a row of the book, and the number of the last one.
+    rows: Option<(u64, u64)>,
 }
 
 impl Measured {
@@ -141,6 +149,25 @@ impl Measured {
             "nothing was compared since the guard's last start; what was traded while it was away may not be read yet"
                 .to_owned(),
         );
+    }
+
+    /// A row of the book is of this time, and has this number.
+    pub(super) fn row(&mut self, time: u64, seq: u64) {
+        let (newest, last) = self.rows.unwrap_or_default();
+        self.rows = Some((newest.max(time), last.max(seq)));
+    }
+
+    /// Ends it: rows that no sum of the book was compared with since may or may not add up.
+    pub(super) fn end(&mut self, compared: &Compared) {
+        let Some(sum_ms) = self.rows.and_then(|rows| compared.lacks(rows)) else { return };
+        self.difference = None;
+        self.why_not_compared.get_or_insert_with(|| match sum_ms {
+            0 => "account and book were never compared".to_owned(),
+            sum_ms => format!(
+                "fills, funding or transfers were recorded after account and book were compared last, at {}",
+                utc(sum_ms)
+            ),
+        });
     }
 
     pub(super) fn see(&mut self, balance: &Balance) {
@@ -162,9 +189,38 @@ impl Measured {
     }
 }
 
-/// The value under a name.
-fn named<'a, T: Default>(all: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
-    let has_room = all.len() < MOST_NAMES || all.contains_key(name);
-    let name = if has_room { name } else { OTHERS };
-    all.entry(name.to_owned()).or_default()
+/// Which rows of the book stand in a sum that was compared.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    /// The number of the newest sum, and the time of the account that it was compared with.
+    newest: (u64, u64),
+    /// The number of the last start.
+    started: u64,
+    /// Whether that life goes on: it compares each read, and writes down what does not add up.
+    pub(super) runs: bool,
+}
+
+impl Compared {
+    pub(super) fn begin(&mut self, seq: u64) {
+        self.started = seq;
+    }
+
+    pub(super) fn see(&mut self, seq: u64, balance: &Balance) {
+        if balance.difference.is_some() {
+            self.newest = (seq, balance.venue_ms);
+        }
+    }
+
+    /// When the newest sum was compared, where it lacks one of these rows.
+    fn lacks(&self, (newest_ms, last): (u64, u64)) -> Option<u64> {
+        let (seq, sum_ms) = self.newest;
+        let is_watched = self.runs && seq > self.started;
+        (!is_watched && (last > seq || newest_ms > sum_ms)).then_some(sum_ms)
+    }
+}
+
+/// What a name counts under in every row, by the names that the total has.
+pub(super) fn name_in<'a, T>(total: &BTreeMap<String, T>, name: &'a str) -> &'a str {
+    let has_room = total.len() < MOST_NAMES || total.contains_key(name);
+    if has_room { name } else { OTHERS }
 }

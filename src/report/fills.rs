@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use super::cells::{Cell, Named, csv, object, utc};
+use super::cells::{Cell, Named, csv, object};
 use super::figures::USDC;
+use super::moment::utc;
 use super::sum::Sum;
 use super::table::table_line;
 use crate::record::money::Fill;
@@ -101,4 +102,19 @@ impl FillLine {
     pub fn table_head() -> String {
         table_line(WIDTHS.map(|(name, width)| (name.to_owned(), width)))
     }
+}
+
+/// Whether a fill liquidated the account. Where the venue does not say whom it liquidated, it was another one if the fill did not
+/// bring the account nearer to flat, was sent by somebody for it, or waited in the book: who is liquidated takes.
+pub(super) fn liquidates(fill: &Fill, account: &str) -> Option<bool> {
+    let Some(told) = &fill.liquidation else { return Some(false) };
+    if let Some(user) = &told.user {
+        return Some(user.eq_ignore_ascii_case(account));
+    }
+    let before = fill.position_before;
+    let is_reduced = fill.position_after.is_none_or(|after| {
+        after.abs() < before.abs() && (after.is_zero() || after.is_sign_positive() == before.is_sign_positive())
+    });
+    let waited = told.method == "market" && !fill.crossed;
+    if !is_reduced || fill.intent.is_some() || waited { Some(false) } else { None }
 }

@@ -45,6 +45,9 @@ impl Finished {
         let day = key.filter(|_| self.question.by == By::Day).and_then(|key| key.parse::<Day>().ok());
         let span = day.map_or_else(|| self.question.span(), |day| (start_ms(day), start_ms(day.following())));
         let Recorded { journal, book } = self.noted.recorded(span);
+        if self.noted.is_gone(span) {
+            return Recorded { journal, book };
+        }
         // What happened at the edge of a day may have been written down by a clock that was beyond it.
         Recorded { journal: journal || !self.rows.is_empty(), book: book || row.money.is_recorded }
     }
@@ -82,7 +85,7 @@ impl Finished {
             "total": object(&self.total()),
         });
         let mut report = whole.as_object_mut().map(std::mem::take).unwrap_or_default();
-        report.append(&mut self.noted.members());
+        report.append(&mut self.noted.members(&self.question));
         report
     }
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::base::address::Cloid;
 use crate::base::cloid_prefix::{GUARD, is_derived};
+use crate::record::events::Lack;
 
 /// The head of an event.
 #[derive(Debug, Default, Deserialize, PartialEq, Eq)]
@@ -66,6 +67,16 @@ impl Outcome<'_> {
     pub(super) fn is_answered(&self) -> bool {
         self.reply.get("status").is_some()
     }
+}
+
+/// What went wrong.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Trouble<'a> {
+    #[serde(borrow)]
+    pub(super) text: Cow<'a, str>,
+    /// Of when rows may be missing in the book for it.
+    pub(super) lacks: Option<Lack>,
 }
 
 /// The state of the risk.

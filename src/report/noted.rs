@@ -2,10 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use super::cells::{Recorded, utc};
+use super::cells::Recorded;
+use super::gaps::Gaps;
 use super::line::Head;
+use super::moment::utc;
 use super::question::Question;
 use crate::base::day::day_of;
+use crate::base::text::visible;
+
+/// Most characters of what the guard told.
+const MOST_SHOWN: usize = 200;
 
 /// What the lines showed beside the figures.
 #[derive(Debug, Default)]
@@ -16,8 +22,19 @@ pub(super) struct Noted {
     told_ms: Option<(u64, u64)>,
     /// Numbers of the first and the last line.
     seen: Option<(u64, u64)>,
+    /// The time of the last line.
+    last_ms: u64,
     /// How many numbers the last line passed over.
     gap: u64,
+    /// Days of which no event is there.
+    gaps: Gaps,
+    /// Rows of the book that are of such days, told later.
+    left_out: u64,
+    /// The event up to which the journal was written at least.
+    written_to: u64,
+    /// How often the guard told that rows may be missing in the book, and what it said last.
+    lacks: u64,
+    lacks_text: String,
     /// Whether the last line stood before already.
     is_again: bool,
     /// Events that are not in the journal's files.
@@ -31,14 +48,47 @@ pub(super) struct Noted {
 }
 
 impl Noted {
-    /// The book tells of this moment.
+    /// The book tells of this moment: of a day that is missing from the end of what is missing on.
     pub(super) fn book_from(&mut self, ms: u64) {
+        let ms = self.gaps.end_of(ms).unwrap_or(ms);
         self.book_from_ms = Some(self.book_from_ms.map_or(ms, |from| from.min(ms)));
     }
 
     /// The journal tells of this moment, whether anything happened in it or not.
     pub(super) fn told_of(&mut self, ms: u64) {
         self.told_ms = Some(self.told_ms.map_or((ms, ms), |(first, newest)| (first.min(ms), newest.max(ms))));
+    }
+
+    /// A row of the book is of this moment, which is asked about or not.
+    pub(super) fn row(&mut self, ms: u64, question: &Question) {
+        self.book_from(ms);
+        let is_left_out = self.is_missing(ms) && question.is_about(ms);
+        self.left_out = self.left_out.saturating_add(u64::from(is_left_out));
+    }
+
+    /// Whether no event of the day of this moment is there.
+    pub(super) fn is_missing(&self, ms: u64) -> bool {
+        self.gaps.end_of(ms).is_some()
+    }
+
+    /// The journal was written up to this event.
+    pub(super) fn written_up_to(&mut self, seq: u64) {
+        self.written_to = self.written_to.max(seq);
+    }
+
+    /// The guard told of this time that rows may be missing in the book.
+    pub(super) fn lacks(&mut self, (from_ms, to_ms): (u64, u64), text: &str, question: &Question) {
+        let (first_ms, end_ms) = question.span();
+        if from_ms < end_ms && first_ms <= to_ms {
+            self.lacks = self.lacks.saturating_add(1);
+            self.lacks_text = visible(text, MOST_SHOWN);
+        }
+    }
+
+    /// Events that are missing at the journal's end. Where a part of it is read that has no line nobody knows.
+    fn cut_off(&self, question: &Question) -> u64 {
+        let last = self.seen.map(|(_, last)| last).or_else(|| question.from.is_none().then_some(0));
+        last.map_or(0, |last| self.written_to.saturating_sub(last))
     }
 
     /// The number of the first line.
@@ -66,13 +116,18 @@ impl Noted {
         if seq <= last {
             // Only a changed number had passed over some.
             self.missing = self.missing.saturating_sub(self.gap);
+            self.gaps.take_back(self.last_ms);
             self.changed = self.changed.saturating_add(1);
         }
         self.gap = seq.saturating_sub(last).saturating_sub(1);
-        self.missing = self.missing.saturating_add(self.gap);
+        if self.gap > 0 {
+            self.missing = self.missing.saturating_add(self.gap);
+            self.gaps.add(self.last_ms, head.at_ms);
+        }
         // What stands behind a gap, or behind lines that stand twice, cannot follow from what is before it.
         self.changed = self.changed.saturating_add(u64::from(!is_chained && self.gap == 0 && !was_again));
         self.seen = Some((self.seen.map_or(seq, |(first, _)| first), seq));
+        self.last_ms = head.at_ms;
         if is_chained || self.told_ms.is_none() {
             self.told_of(head.at_ms);
         }
@@ -81,21 +136,33 @@ impl Noted {
 
     /// What was recorded of the time from `from_ms` up to `to_ms`.
     pub(super) fn recorded(&self, (from_ms, to_ms): (u64, u64)) -> Recorded {
+        if self.is_gone((from_ms, to_ms)) {
+            return Recorded { journal: false, book: false };
+        }
         let journal = self.told_ms.is_some_and(|(first, newest)| first < to_ms && from_ms <= newest);
         Recorded { journal, book: journal && self.book_from_ms.is_some_and(|begun| begun < to_ms) }
     }
 
+    /// Whether no event of all of this time is there.
+    pub(super) fn is_gone(&self, (from_ms, to_ms): (u64, u64)) -> bool {
+        self.gaps.hold(from_ms, to_ms)
+    }
+
     /// The same as members of the report.
-    pub(super) fn members(&self) -> Map<String, Value> {
+    pub(super) fn members(&self, question: &Question) -> Map<String, Value> {
         let moment = |ms: Option<u64>| Value::from(ms.map(utc));
         let newest = self.told_ms.map(|(_, newest)| newest);
         let members = [
             ("recorded_from", moment(self.book_from_ms)),
             ("recorded_to", moment(newest)),
-            ("missing_events", self.missing.into()),
+            ("missing_events", self.missing.saturating_add(self.cut_off(question)).into()),
+            ("missing_at_end", self.cut_off(question).into()),
+            ("missing_days", self.gaps.members(question.span(), self.left_out > 0)),
+            ("left_out_rows", self.left_out.into()),
             ("unreadable_lines", self.unreadable.into()),
             ("changed_lines", self.changed.into()),
             ("doubled_lines", self.doubled.into()),
+            ("book_lacks", self.lacks.into()),
         ];
         members.into_iter().map(|(name, member)| (name.to_owned(), member)).collect()
     }
@@ -107,6 +174,12 @@ impl Noted {
             (
                 self.missing,
                 "events are not in the journal's folder, and not in the figures; bring the files of those days back",
+            ),
+            (
+                self.cut_off(question),
+                "events at the journal's end are not in its files, and not in the figures: tail.redo beside them says that \
+                 they were written; bring the files back as they were, or start the guard, which puts the last ones back \
+                 where it was killed as it wrote them",
             ),
             (self.unreadable, "lines of the journal could not be read, and are not in the figures"),
             (
@@ -123,6 +196,19 @@ impl Noted {
         ];
         let told = counted.into_iter().filter(|(count, _)| *count > 0);
         warnings.extend(told.map(|(count, text)| format!("{count} {text}")));
+        warnings.extend(self.gaps.text(question.span(), self.left_out > 0).map(|days| {
+            format!(
+                "of {days} no event is in the journal's folder: those days are not recorded here, and {} rows of them that \
+                 were told later are in no figure",
+                self.left_out
+            )
+        }));
+        if self.lacks > 0 {
+            let (count, text) = (self.lacks, &self.lacks_text);
+            warnings.push(format!(
+                "{count} times the guard told that rows may be missing in the book, the last time: {text}"
+            ));
+        }
         warnings
     }
 
@@ -130,6 +216,9 @@ impl Noted {
     fn bounds(&self, question: &Question) -> Vec<String> {
         let span = question.span();
         let recorded = self.recorded(span);
+        if self.is_gone(span) {
+            return vec!["nothing is recorded of this time: its events are not in the journal's folder".to_owned()];
+        }
         if !recorded.journal {
             let bounds = self.told_ms.map(|(first, newest)| {
                 if newest < span.0 {

@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use super::cuts::Cuts;
 use super::equity::{At, Ends};
-use super::figures::{Figures, OTHERS};
-use super::fills::FillLine;
+use super::figures::{Compared, Figures, OTHERS, name_in};
+use super::fills::{FillLine, liquidates};
 use super::finished::Finished;
-use super::line::{Head, Outcome, RiskState, Verdict, may_name_own};
+use super::line::{Head, Outcome, RiskState, Trouble, Verdict, may_name_own};
 use super::members::{fill_as_written, verdict_as_written};
 use super::noted::Noted;
 use super::question::{By, Question};
@@ -42,6 +42,7 @@ pub struct Report {
     was_started: bool,
     stops: Stops,
     cuts: Cuts,
+    compared: Compared,
 }
 
 /// The row that something counts in; in all of them it counts in the total.
@@ -70,12 +71,19 @@ impl Report {
             was_started: false,
             stops: Stops::default(),
             cuts: Cuts::default(),
+            compared: Compared::default(),
         }
     }
 
     /// The guard whose journal it is runs at this moment: until then nothing happened but what the lines say.
     pub fn runs_at(&mut self, ms: u64) {
         self.noted.told_of(ms);
+        self.compared.runs = true;
+    }
+
+    /// The journal was written up to this event, as is known beside its lines.
+    pub fn was_written_up_to(&mut self, seq: u64) {
+        self.noted.written_up_to(seq);
     }
 
     /// Takes the next line of the journal; the fill that it tells of, where that is asked about. `is_chained` says whether
@@ -94,14 +102,19 @@ impl Report {
                 let fill: Option<Fill> = fill_as_written(line).or_else(|| self.body(line));
                 return fill.and_then(|fill| self.fill(seq, fill));
             }
-            "funding" => self.body(line).into_iter().for_each(|paid: Funding| self.funding(&paid)),
-            "transfer" => self.body(line).into_iter().for_each(|moved: Transfer| self.transfer(&moved)),
-            "balance" => self.body(line).into_iter().for_each(|balance: Balance| self.balance(&balance)),
+            "funding" => self.body(line).into_iter().for_each(|paid: Funding| self.funding(seq, &paid)),
+            "transfer" => self.body(line).into_iter().for_each(|moved: Transfer| self.transfer(seq, &moved)),
+            "balance" => self.body(line).into_iter().for_each(|balance: Balance| self.balance(seq, &balance)),
             "decision" => self.decision(seq, at_ms, line),
             "protect" | "intent" | "flatten" | "sent" | "recovered" => self.deed(&head, line),
             "risk" => self.body(line).into_iter().for_each(|risk: RiskState<'_>| self.risk(at_ms, &risk.state)),
             "kill" => self.guards(at_ms, |figures| &mut figures.deeds.kills, 1),
-            "started" => self.started(at_ms),
+            "started" => self.started(seq, at_ms),
+            "error" if line.contains("\"lacks\":") => self.body(line).into_iter().for_each(|told: Trouble<'_>| {
+                let Some(lack) = told.lacks else { return };
+                let span = (lack.from_ms.unwrap_or(at_ms), lack.to_ms.unwrap_or(at_ms));
+                self.noted.lacks(span, &told.text, &self.question);
+            }),
             _ => {}
         }
         None
@@ -110,12 +123,14 @@ impl Report {
     /// Ends it.
     #[must_use]
     pub fn finish(mut self) -> Finished {
+        self.total.measured.end(&self.compared);
         if self.question.by == By::Day {
             for (day, ends) in self.ends {
                 if let Some(row) = self.rows.get_mut(&Some(day.to_string())) {
                     row.measured.ends = ends;
                 }
             }
+            self.rows.values_mut().for_each(|row| row.measured.end(&self.compared));
         }
         Finished::new(self.question, self.rows, self.total, self.noted)
     }
@@ -130,6 +145,16 @@ impl Report {
         if !self.question.is_about(place.at_ms) {
             return;
         }
+        // A row shows that its day is missing, and nothing of what was told of it later.
+        let is_missing = self.noted.is_missing(place.at_ms);
+        if is_missing && self.question.by != By::Day {
+            return;
+        }
+        let mut to = |figures: &mut Figures| {
+            if !is_missing {
+                to(figures);
+            }
+        };
         to(&mut self.total);
         let key = match self.question.by {
             By::Day => Some(Some(self.day_name(place.at_ms))),
@@ -162,15 +187,15 @@ impl Report {
     }
 
     fn fill(&mut self, seq: u64, fill: Fill) -> Option<FillLine> {
-        self.noted.book_from(fill.time);
+        self.noted.row(fill.time, &self.question);
         let is_own_stop = self.stops.is_stop(&fill, self.noted.first_seq());
         let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms: fill.time, market: Some(&fill.coin), client: Some(client.as_deref()) };
-        let is_liquidated = fill.liquidation.as_ref().is_some_and(|told| {
-            told.user.as_ref().is_some_and(|user| user.eq_ignore_ascii_case(&self.question.account))
-        });
+        let is_liquidated = liquidates(&fill, &self.question.account);
+        let token = name_in(&self.total.money.fees_in, &fill.fee_token);
         self.add(&place, |figures| {
-            figures.money.fill(&fill, is_liquidated);
+            figures.money.fill(&fill, is_liquidated, token);
+            figures.measured.row(fill.time, seq);
             figures.deeds.stops_fired = figures.deeds.stops_fired.saturating_add(u64::from(is_own_stop));
         });
         for followed in self.cuts.filled(&fill, is_own_stop) {
@@ -185,20 +210,30 @@ impl Report {
         is_asked_for.then_some(FillLine { seq, fill })
     }
 
-    fn funding(&mut self, paid: &Funding) {
-        self.noted.book_from(paid.time);
+    fn funding(&mut self, seq: u64, paid: &Funding) {
+        self.noted.row(paid.time, &self.question);
         // Funding is a position's, and no client's.
         let place = Place { at_ms: paid.time, market: Some(&paid.coin), client: Some(None) };
-        self.add(&place, |figures| figures.money.paid(paid));
+        self.add(&place, |figures| {
+            figures.money.paid(paid);
+            figures.measured.row(paid.time, seq);
+        });
     }
 
-    fn transfer(&mut self, moved: &Transfer) {
-        self.noted.book_from(moved.time);
+    fn transfer(&mut self, seq: u64, moved: &Transfer) {
+        self.noted.row(moved.time, &self.question);
         let place = Place { at_ms: moved.time, market: None, client: None };
-        self.add(&place, |figures| figures.money.transferred(moved));
+        let is_nothing = moved.usdc.is_some_and(|usdc| usdc.is_zero());
+        self.add(&place, |figures| {
+            figures.money.transferred(moved);
+            if !is_nothing {
+                figures.measured.row(moved.time, seq);
+            }
+        });
     }
 
-    fn balance(&mut self, balance: &Balance) {
+    fn balance(&mut self, seq: u64, balance: &Balance) {
+        self.compared.see(seq, balance);
         self.noted.book_from(if balance.opened_ms > 0 { balance.opened_ms } else { balance.venue_ms });
         // It closes the day before where there was a book to close by then.
         let opened_ms = balance.opened_ms.min(balance.venue_ms);
@@ -227,8 +262,9 @@ impl Report {
     }
 
     /// A life begins: what is compared from here on is compared by that one.
-    fn started(&mut self, at_ms: u64) {
+    fn started(&mut self, seq: u64, at_ms: u64) {
         self.was_started = true;
+        self.compared.begin(seq);
         if !self.question.is_about(at_ms) {
             return;
         }
@@ -245,7 +281,9 @@ impl Report {
         let client = told.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms, market: None, client: Some(client.as_deref()) };
         let count = told.count.unwrap_or(1);
-        self.add(&place, |figures| figures.deeds.decided(&told.verdict, &told.code, count));
+        let name = format!("{} {}", told.verdict, told.code);
+        let name = name_in(&self.total.deeds.codes, &name);
+        self.add(&place, |figures| figures.deeds.decided(&told.verdict, name, count));
         // Where no order is named none was cut.
         let is_resize = told.verdict == "resize" && line.contains("\"order");
         if !is_resize && !may_name_own(line) {

@@ -15,7 +15,8 @@ const CLIENT: &str = "0xc1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1";
 const MARCH: u64 = 1_772_323_200_000;
 const HOUR: u64 = 3_600_000;
 const DAY: u64 = 24 * HOUR;
-/// Two fills of March 1st by a client, of the second day one by nobody, heard of on the third, and one whose fee is no USDC.
+/// Two fills of March 1st by a client, and of the second day one by nobody, heard of on the third, whose fee is no USDC; then the
+/// sum of the book that closes that day.
 fn events() -> Vec<String> {
     let fill =
         |at: u64, time: u64, rest: &str| format!(r#""at_ms":{at},"kind":"fill","time":{time},"tid":{time},{rest}}}"#);
@@ -57,10 +58,11 @@ fn events() -> Vec<String> {
         ),
         balance(MARCH + DAY + 2 * HOUR, "989.3805", "0"),
         fill(
-            MARCH + 2 * DAY + HOUR,
+            MARCH + 2 * DAY + 10_000,
             MARCH + DAY + HOUR,
             r#""coin":"=cmd()","side":"buy","px":"3","size":"7","fee":"0.01","fee_token":"HYPE","closed_pnl":"0","position_before":"0","position_after":"7","late":true,"client":null,"intent":null"#,
         ),
+        balance(MARCH + 2 * DAY + 20_000, "989.3805", "0"),
     ]
 }
 
@@ -235,7 +237,12 @@ fn a_cut_journal_is_told_of() {
     let out = place.run(&["report", "--mode", "paper"]);
     let said = text(&out.stderr);
     assert!(said.contains("2 events are not in the journal's folder") && !said.contains("do not follow"), "{said}");
-    assert_eq!(json(&place, &[])["missing_events"], 2);
+    assert!(said.contains("of 2026-03-02 no event is in the journal's folder"), "{said}");
+    let report = json(&place, &[]);
+    assert_eq!((&report["missing_events"], &report["left_out_rows"]), (&2.into(), &1.into()));
+    let day = &report["rows"][1];
+    assert_eq!((&day["key"], &day["fills"], &day["volume"]), (&"2026-03-02".into(), &Value::Null, &Value::Null));
+    assert_eq!(report["total"]["fills"], 2);
     // The next one says where it goes on from, and that is not there.
     let mut second = String::new();
     write!(second, "{{\"follows\":\"events-2026-03-01.jsonl\",\"at\":999999}}").unwrap();
@@ -276,7 +283,41 @@ fn a_line_that_is_being_written_is_left_out() {
     let place = place_with(&events());
     let path = journal(&place).join("events-2026-03-03.jsonl");
     let mut lines = fs::read(&path).unwrap();
-    lines.truncate(lines.len() - 9);
+    let first = lines.iter().position(|byte| *byte == b'\n').unwrap();
+    lines.truncate(first - 9);
     fs::write(&path, lines).unwrap();
     assert_eq!(json(&place, &[])["total"]["fills"], 2);
+}
+
+#[test]
+fn lines_that_were_cut_off_the_end_are_told_of() {
+    let place = place_with(&events());
+    let path = journal(&place).join("events-2026-03-03.jsonl");
+    let stored = fs::read_to_string(&path).unwrap();
+    let (first, last) = stored.split_at(stored.find('\n').unwrap() + 1);
+    let from = serde_json::from_str::<Value>(first).unwrap()["chain"].as_str().unwrap().to_owned();
+    let part = format!(
+        r#"{{"file":"events-2026-03-03.jsonl","offset":{},"length":{},"from":"{from}"}}"#,
+        first.len(),
+        last.len()
+    );
+    let mut redo = Vec::new();
+    seal(Chain::START, &format!(r#"{{"parts":[{part}]}}"#), &mut redo).unwrap();
+    redo.extend_from_slice(last.as_bytes());
+    let redo_path = journal(&place).join("tail.redo");
+    fs::write(&redo_path, redo).unwrap();
+    fs::set_permissions(&redo_path, fs::Permissions::from_mode(0o644)).unwrap();
+    for (left, missing, fills) in
+        [(stored.len(), 0, 3), (stored.len() - 5, 1, 3), (first.len(), 1, 3), (first.len() - 5, 2, 2)]
+    {
+        fs::write(&path, &stored[..left]).unwrap();
+        let report = json(&place, &[]);
+        assert_eq!(
+            (&report["missing_at_end"], &report["missing_events"], &report["total"]["fills"]),
+            (&missing.into(), &missing.into(), &fills.into())
+        );
+        let said = text(&place.run(&["report", "--mode", "paper"]).stderr);
+        let told = format!("{missing} events at the journal's end are not in its files");
+        assert_eq!(said.contains(&told), missing > 0, "{said}");
+    }
 }

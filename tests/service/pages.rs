@@ -39,7 +39,9 @@ const SOMETIMES: [(&str, &str); 8] = [
 ];
 
 /// What other tests see: what only a full disk brings about, and what only some trades have.
-const ELSEWHERE: [(&str, &str); 7] = [
+const ELSEWHERE: [(&str, &str); 9] = [
+    ("error", "lacks"),
+    ("transfer", "why"),
     ("decision", "count"),
     ("fill", "builder_fee"),
     ("fill", "liquidation"),

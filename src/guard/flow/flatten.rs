@@ -257,7 +257,7 @@ pub(crate) fn on_twaps(step: &mut Step<'_>, twaps: Result<Vec<(String, u64)>, St
         Err(text) => {
             if step.guard.watch.flatten.twaps.on_failure(step.now_ms) {
                 let text = format!("TWAP orders could not be read, so none was stopped: {text}");
-                step.record(Trouble { text: text.into() });
+                step.record(Trouble::new(text));
             }
             return;
         }

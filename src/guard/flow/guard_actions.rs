@@ -144,7 +144,7 @@ pub(crate) fn on_own_result(step: &mut Step<'_>, (intent, index): (u64, usize), 
     for (asset, text) in refused {
         let coin = step.guard.view.market(asset).map_or_else(|| asset.to_string(), |market| market.coin.clone());
         let text = format!("the close of {coin} was refused: {text}");
-        step.record(Trouble { text: text.into() });
+        step.record(Trouble::new(text));
     }
     if let SendResult::Answered(reply, _) = ending {
         let at = step.guard.moment(step.now_ms);

@@ -105,7 +105,7 @@ pub(crate) fn run(step: &mut Step<'_>) {
     let told: Vec<String> = found.iter().map(|excess| excess.text(step.guard)).collect();
     let text =
         format!("over a limit, so the newest resting entries are cancelled ({}): {}", cancels.len(), told.join("; "));
-    let of = step.record(Trouble { text: text.into() });
+    let of = step.record(Trouble::new(text));
     let intent = guard_actions::submit(step, Cause::Upkeep { of }, vec![Action::Cancel { cancels, fast: false }]);
     step.guard.watch.over_limit.cancelled(intent, open, now_ms);
 }

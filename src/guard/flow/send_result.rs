@@ -305,7 +305,7 @@ fn record_send(step: &mut Step<'_>, intent: u64, index: usize, nonce: u64, endin
         SendResult::NotSent(code, text) => {
             let code = code.map_or_else(String::new, |code| format!(" ({code})"));
             let text = format!("action {index} of intent {intent} was not sent{code}: {text}");
-            step.record(Trouble { text: text.into() });
+            step.record(Trouble::new(text));
             return;
         }
     };

@@ -18,7 +18,7 @@ pub(crate) fn on_reply(step: &mut Step<'_>, reply: &Reply) {
                 step.guard.unknown_signer =
                     Some(UnknownSigner { since_ms: step.now_ms, answer: answer.chars().take(KEPT).collect() });
                 let text = unknown_signer_text(step.guard).map(|(text, _)| text).unwrap_or_default();
-                step.record(Trouble { text: text.into() });
+                step.record(Trouble::new(text));
             }
         }
         // Refused for what was asked, or for its nonce: that may be looked at first.

@@ -23,7 +23,9 @@ impl<'g> Step<'g> {
         let guard = &mut *self.guard;
         guard.seq = guard.seq.saturating_add(1);
         let kind = match body.into() {
-            Kind::Error(Trouble { text }) => Kind::Error(Trouble { text: guard.config.typed(&text).into() }),
+            Kind::Error(Trouble { text, lacks }) => {
+                Kind::Error(Trouble { text: guard.config.typed(&text).into(), lacks })
+            }
             kind => kind,
         };
         let event = Event { seq: guard.seq, at_ms: self.now_ms, kind };

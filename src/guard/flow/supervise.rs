@@ -34,7 +34,7 @@ pub(crate) fn on_universe(step: &mut Step<'_>, universe: Universe) {
     if let Some(how) = step.guard.view.universe.contradicted_by(&universe) {
         if step.guard.view.contradiction.is_none() {
             let text = format!("the venue's list of markets is not the one that is known: {how}; entries are vetoed");
-            step.record(Trouble { text: text.into() });
+            step.record(Trouble::new(text));
             // One answer may be wrong.
             step.effects.immediate.push(Command::Read(Read::Universe));
         }

@@ -39,16 +39,13 @@ pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
         }
         Kind::Funding(row) => {
             book.sum_funding(row);
-            book.fundings.insert(FundingId { time: row.time, coin: row.coin.clone() });
+            book.fundings.insert_next(FundingId::first(row.time, &row.coin));
         }
         Kind::Balance(balance) => book.restore_balance(balance),
         Kind::Transfer(row) => {
             book.sum_transfer(row);
-            let mut id = TransferRecord { time: row.time, hash: row.hash.clone(), kind: row.what.clone(), nth: 0 };
-            while book.transfers.is_known(&id) && id.time >= book.transfers.before_ms() {
-                id.nth = id.nth.saturating_add(1);
-            }
-            book.transfers.insert(id);
+            let (time, hash, kind) = (row.time, row.hash.clone(), row.what.clone());
+            book.transfers.insert_next(TransferRecord { time, hash, kind, nth: 0 });
         }
         Kind::Decision(decision) if guard.config.mode != Mode::Paper => {
             let sent = decision.pre.iter().chain(&decision.forward).chain(&decision.post);

@@ -177,6 +177,27 @@ fn the_last_batch_is_completed_from_every_cut() {
 }
 
 #[test]
+fn who_reads_is_told_how_far_it_was_written() {
+    let place = filled();
+    let told = |before, last| Some(Reached { before, last });
+    assert_eq!(reached(&place.dir).unwrap(), told(3, 5));
+    // Whatever became of the files.
+    std::fs::remove_file(place.file("events-2026-03-02.jsonl")).unwrap();
+    assert_eq!(reached(&place.dir).unwrap(), told(3, 5));
+    let place = filled();
+    let (mut store, _) = place.open();
+    store.append(NOON + DAY, vec![], vec![checkpoint(5)]).unwrap();
+    assert_eq!(reached(&place.dir).unwrap(), told(5, 5));
+    store.append(NOON + DAY, vec![], vec![record(3)]).unwrap();
+    assert_eq!(reached(&place.dir).unwrap(), None);
+    // Being written over just now.
+    store.append(NOON + DAY, vec![event(6)], vec![]).unwrap();
+    let redo = place.read("tail.redo");
+    std::fs::write(place.file("tail.redo"), &redo[..40]).unwrap();
+    assert_eq!(reached(&place.dir).unwrap(), None);
+}
+
+#[test]
 fn a_tail_that_is_not_the_batch_s_is_refused() {
     let place = filled();
     let mut bytes = place.read("events-2026-03-02.jsonl");

@@ -2,6 +2,7 @@
 
 mod deeds;
 mod many;
+mod missing;
 mod noted;
 mod random;
 mod written;

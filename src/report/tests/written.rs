@@ -32,7 +32,49 @@ fn total(events: &[Value]) -> Value {
 fn a_liquidation_counts_where_the_account_was_the_one() {
     let of = |user: &str| fill(HOUR, json!({"liquidation": {"user": user, "mark_px": "1", "method": "market"}}));
     let told = total(&[of("0xAA"), of("0xbb"), fill(HOUR, json!({}))]);
-    assert_eq!((&told["fills"], &told["liquidations"]), (&json!(3), &json!(1)));
+    assert_eq!(
+        [&told["fills"], &told["liquidations"], &told["liquidations_unknown"]],
+        [&json!(3), &json!(1), &json!(0)]
+    );
+    // Where the venue does not say whom, what the fill did to the account may say that it was another one.
+    for (method, before, after, more, unknown) in [
+        ("market", "5", "0", json!({"crossed": true}), 1),
+        ("backstop", "-5", "-2", json!({"crossed": false}), 1),
+        ("market", "5", "0", json!({"crossed": false}), 0),
+        ("market", "5", "0", json!({"crossed": true, "intent": 7}), 0),
+        ("market", "5", "-5", json!({"crossed": true}), 0),
+        ("market", "0", "5", json!({"crossed": true}), 0),
+    ] {
+        let mut of = fill(HOUR, more);
+        of["liquidation"] = json!({"user": null, "mark_px": "1", "method": method});
+        (of["position_before"], of["position_after"]) = (json!(before), json!(after));
+        let told = total(&[of]);
+        assert_eq!(
+            [&told["liquidations"], &told["liquidations_unknown"]],
+            [&json!(0), &json!(unknown)],
+            "{before} {after}"
+        );
+    }
+}
+
+#[test]
+fn names_over_the_bound_are_the_same_ones_in_all_rows() {
+    let fee = |n: u64, coin: &str| fill(HOUR, json!({"coin": coin, "fee": "1", "fee_token": format!("T{n}")}));
+    let decided = |n: u64, client: &str| json!({"kind": "decision", "at_ms": HOUR, "verdict": "veto", "code": format!("c{n}"), "client": client});
+    let fees = (0..300).map(|n| fee(n, "ETH")).chain((0..300).rev().map(|n| fee(n, "BTC")));
+    let codes = (0..300).map(|n| decided(n, "0xc1")).chain((0..300).rev().map(|n| decided(n, "0xc2")));
+    let events: Vec<Value> = fees.chain(codes).collect();
+    for (by, group) in [(By::Market, "fees_in"), (By::Client, "codes")] {
+        let told = reported(Question { by, ..whole() }, &events);
+        let total = told["total"][group].as_object().unwrap();
+        assert_eq!(total.len(), 257);
+        for (name, sum) in total {
+            let number =
+                |value: &Value| value.as_str().map_or_else(|| value.as_u64(), |text| text.parse().ok()).unwrap();
+            let rows: u64 = told["rows"].as_array().unwrap().iter().map(|row| number(&row[group][name])).sum();
+            assert_eq!(rows, number(sum), "{name}");
+        }
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::handlers::{parameter, times};
 use super::types::Response;
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, day_of};
-use crate::journal::read_days;
+use crate::journal::{reached, read_days};
 use crate::report::{By, FillLine, Question, Report};
 use crate::service::thread::{Death, spawn};
 
@@ -153,6 +153,8 @@ fn answer(dir: &Path, asked: Asked, since: Instant, kept: &mut VecDeque<Kept>) -
 
 fn made(dir: &Path, asked: &Asked, begun: Instant) -> Response {
     let unreadable = |error: &dyn ToString| Response::error(500, "journal_error", &error.to_string());
+    // Before the lines, which hold all of it then.
+    let reached = reached(dir).ok().flatten();
     let lines = match read_days(dir, asked.question.read_from()) {
         Ok(lines) => lines,
         Err(error) => return unreadable(&error),
@@ -178,6 +180,7 @@ fn made(dir: &Path, asked: &Asked, begun: Instant) -> Response {
         }
     }
     report.runs_at(now_ms());
+    reached.into_iter().for_each(|reached| report.was_written_up_to(reached.before));
     let mut json = report.finish().to_json();
     if asked.fills > 0 {
         with_fills(&mut json, &fills, left_out);

@@ -18,7 +18,6 @@ use crate::guard::Input;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
 use crate::venue::client::Client;
-use crate::venue::fill::Fill;
 use crate::venue::history;
 use crate::venue::info::{self, AccountMode, ClearinghouseState, OpenOrder, Role};
 use crate::venue::market::Universe;
@@ -163,9 +162,9 @@ impl VenueReader {
         let (begun_ms, kind) = (now_ms(), "userFillsByTime");
         let question = json!({"type": kind, "user": self.account, "startTime": since_ms});
         let answer = self.ask_in_time(&question, Claim::Feed)?;
-        let fills = Vec::<Fill>::deserialize(&answer).map_err(|error| format!("{kind}: {error}"))?;
-        self.venue.charge(Priority::EarlyRead, info_extra(kind, fills.len()));
-        Ok(Some(Input::Fills { fills, begun_ms }))
+        let page = history::fills(&answer)?;
+        self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
+        Ok(Some(Input::Fills { page, begun_ms }))
     }
 
     /// The same for the record, which waits until nobody needs the room.

@@ -160,7 +160,7 @@ fn tell(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal) {
         to_wire(opening.equity),
         opening.at_ms
     );
-    step.record(Trouble { text: (&text).into() });
+    step.record(Trouble::new(&text));
     let now_ms = step.now_ms;
     let book = &mut step.guard.book;
     book.tell(text, now_ms);

@@ -6,7 +6,7 @@ use crate::guard::effects::{Command, Read};
 use crate::guard::flow::book::rows::{self, Told};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
-use crate::record::events::Trouble;
+use crate::record::events::{Lack, Trouble};
 use crate::venue::fill::Fill;
 use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH, FUNDINGS_A_PAGE, Page};
 use crate::venue::stream::events::Funding;
@@ -71,7 +71,9 @@ struct Shown {
     /// Of the newest row, UTC ms; where there is none, the time asked for.
     newest_ms: u64,
     /// What of it is not for the book; empty where all of it is.
-    lacks: String,
+    text: String,
+    /// Of when rows are missing for it.
+    lacks: Option<Lack>,
     /// Whether it can be all that there is: no answer with a row of a time to come is.
     is_believed: bool,
 }
@@ -81,7 +83,7 @@ fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u
     let times = || page.rows.iter().map(time_of).chain(page.unread.iter().filter_map(|row| row.time));
     let newest_ms = times().filter(|time_ms| *time_ms <= latest_ms).max().unwrap_or(since_ms);
     let ahead_ms = times().filter(|time_ms| *time_ms > latest_ms).max();
-    let lacks = match (ahead_ms, page.unread.first()) {
+    let text = match (ahead_ms, page.unread.first()) {
         (Some(ahead_ms), _) => format!(
             "{kind} has a row of {ahead_ms} (UTC ms), which is a time to come: what is of such a time is not in the book"
         ),
@@ -93,19 +95,25 @@ fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u
         ),
         (None, None) => String::new(),
     };
-    Shown { newest_ms, lacks, is_believed: ahead_ms.is_none() }
+    let lacks = Some(&page.unread).filter(|unread| ahead_ms.is_none() && !unread.is_empty()).map(|unread| {
+        let is_dated = unread.iter().all(|row| row.time.is_some());
+        let times = || unread.iter().filter_map(|row| row.time).filter(|_| is_dated);
+        Lack { from_ms: times().min(), to_ms: times().max() }
+    });
+    Shown { newest_ms, text, lacks, is_believed: ahead_ms.is_none() }
 }
 
 /// Takes in fills from `since_ms` on, the oldest ones where they are too many for one answer.
 pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64, begun_ms: u64) {
-    let Shown { newest_ms, lacks, is_believed } = shown(step, &page, since_ms, |fill| fill.time, "userFillsByTime");
+    let shown = shown(step, &page, since_ms, |fill| fill.time, "userFillsByTime");
+    let Shown { newest_ms, text, lacks, is_believed } = shown;
     let is_more = page.count() >= FILLS_A_PAGE;
     let fills = page.rows;
     let (count, first_ms) = (fills.len(), fills.iter().map(|fill| fill.time).min());
     let is_first = !step.guard.book.fill_reads.is_paging;
     let new = fills.iter().filter(|fill| !step.guard.book.fills.is_known(&fill.id())).count();
-    if step.guard.book.fill_reads.is_news(&lacks) {
-        tell(step, lacks);
+    if step.guard.book.fill_reads.is_news(&text) {
+        tell(step, text, lacks);
     }
     if is_believed {
         step.guard.book.fill_reads.on_answer(begun_ms, new, is_more);
@@ -146,7 +154,7 @@ fn tell_depth(step: &mut Step<'_>) {
             "the venue shows the last {FILLS_DEPTH} fills alone: what was traded between {since_ms} and {first_ms} (UTC ms) \
              may be missing in the book"
         );
-        tell(step, text);
+        tell(step, text, Some(Lack { from_ms: Some(since_ms), to_ms: Some(first_ms) }));
     }
 }
 
@@ -165,7 +173,7 @@ fn look_for_missing(step: &mut Step<'_>, begun_ms: u64) {
                 to_wire(gap.from),
                 to_wire(gap.to)
             );
-            tell(step, text);
+            tell(step, text, Some(Lack { from_ms: Some(gap.from_ms), to_ms: Some(gap.to_ms) }));
         } else {
             step.guard.book.chains.gaps.push(gap);
             step.guard.book.fill_reads.want(now_ms.saturating_add(TRY_AGAIN_MS));
@@ -174,18 +182,18 @@ fn look_for_missing(step: &mut Step<'_>, begun_ms: u64) {
 }
 
 /// Tells of something that the book lacks.
-fn tell(step: &mut Step<'_>, text: String) {
-    step.record(Trouble { text: (&text).into() });
+fn tell(step: &mut Step<'_>, text: String, lacks: Option<Lack>) {
+    step.record(Trouble { text: (&text).into(), lacks });
     let now_ms = step.now_ms;
     step.guard.book.tell(text, now_ms);
 }
 
 /// Takes in payments of funding from `since_ms` on.
 pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_ms: u64, begun_ms: u64) {
-    let Shown { newest_ms, lacks, is_believed } = shown(step, page, since_ms, |row| row.time, "userFunding");
+    let Shown { newest_ms, text, lacks, is_believed } = shown(step, page, since_ms, |row| row.time, "userFunding");
     let is_more = page.count() >= FUNDINGS_A_PAGE && newest_ms > since_ms;
-    if step.guard.book.funding_reads.is_news(&lacks) {
-        tell(step, lacks);
+    if step.guard.book.funding_reads.is_news(&text) {
+        tell(step, text, lacks);
     }
     if is_believed {
         step.guard.book.funding_reads.on_answer(begun_ms, page.rows.len(), is_more);

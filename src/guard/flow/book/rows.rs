@@ -21,6 +21,9 @@ pub(super) fn latest_ms(guard: &Guard) -> u64 {
     guard.clock.latest_ms().saturating_add(AHEAD_MS)
 }
 
+/// Why a row of the ledger is on record with nothing.
+const MOVED_NOTHING: &str = "no part of the guarded equity, as the account's mode was";
+
 /// A transfer may show up in the ledger so long after its time.
 const TRANSFERS_KEPT_MS: u64 = 4 * 3_600_000;
 
@@ -138,8 +141,12 @@ pub(crate) fn on_fundings_told(step: &mut Step<'_>, rows: &[Funding], told: Told
     }
     let mut rows: Vec<&Funding> = rows.iter().filter(|row| row.time <= latest_ms).collect();
     rows.sort_by_key(|row| row.time);
+    let mut alike: BTreeMap<FundingId, u64> = BTreeMap::new();
     for row in rows {
-        let id = FundingId { time: row.time, coin: row.coin.clone() };
+        let first = FundingId::first(row.time, &row.coin);
+        let nth = alike.entry(first.clone()).or_default();
+        let id = FundingId { nth: *nth, ..first };
+        *nth = nth.saturating_add(1);
         if step.guard.book.fundings.is_known(&id) {
             continue;
         }
@@ -156,7 +163,7 @@ pub(crate) fn on_fundings_told(step: &mut Step<'_>, rows: &[Funding], told: Told
 }
 
 /// Takes in what the ledger tells: what moved the equity without trading. A row is judged once, by the mode that it was first
-/// seen in: one that moved nothing then is known from there on as well.
+/// seen in, whatever dies when: one that moved nothing then goes on record as well.
 pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms: u64) {
     let Some(mode) = step.guard.risk.mode else { return };
     let scope = BalanceScope { account: step.guard.config.account, mode };
@@ -172,16 +179,18 @@ pub(crate) fn on_ledger(step: &mut Step<'_>, updates: &[LedgerUpdate], begun_ms:
         if step.guard.book.transfers.is_known(&id) {
             continue;
         }
-        if let Some(Transfer { usd, is_known, is_sure, .. }) = moved_by(update, scope) {
-            if !can_record(step) {
-                return;
-            }
-            let usdc = (is_known && is_sure).then_some(usd);
-            let late = step.guard.started_ms.is_some_and(|started_ms| time < started_ms);
-            let event = money::Transfer { what: id.kind.clone(), usdc, hash: id.hash.clone(), time, late };
-            step.guard.book.sum_transfer(&event);
-            step.record(event);
+        if !can_record(step) {
+            return;
         }
+        let (usdc, why) = match moved_by(update, scope) {
+            Some(Transfer { usd, is_known, is_sure, .. }) => ((is_known && is_sure).then_some(usd), ""),
+            None => (Some(Decimal::ZERO), MOVED_NOTHING),
+        };
+        let late = step.guard.started_ms.is_some_and(|started_ms| time < started_ms);
+        let (what, hash) = (id.kind.clone(), id.hash.clone());
+        let event = money::Transfer { what, usdc, why: why.into(), hash, time, late };
+        step.guard.book.sum_transfer(&event);
+        step.record(event);
         step.guard.book.transfers.insert(id);
     }
     step.guard.book.audit.ledger_ms = step.guard.book.audit.ledger_ms.max(begun_ms);

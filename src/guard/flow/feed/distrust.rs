@@ -20,7 +20,7 @@ pub(super) fn distrust(step: &mut Step<'_>, reason: &'static str, what: &str) {
     let (now_ms, before) = (step.now_ms, step.guard.feed.nonsense.as_ref().map(|(_, at_ms)| *at_ms));
     let text = format!("the live feed is not believed: {reason}: {what}; the account is read instead");
     if before.is_none_or(|at_ms| now_ms.saturating_sub(at_ms) >= AGAIN_MS) {
-        step.record(Trouble { text: text.clone().into() });
+        step.record(Trouble::new(text.clone()));
     }
     step.guard.feed.nonsense = Some((text, now_ms));
     let command = step.guard.feed.distrust(reason);

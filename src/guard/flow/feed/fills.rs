@@ -110,7 +110,7 @@ fn on_missed(step: &mut Step<'_>, fill: &Fill, held: Decimal) {
         feed.missed_told_ms = Some(step.now_ms);
         let (coin, began, held) = (&fill.coin, to_wire(fill.start_position), to_wire(held));
         let text = format!("a fill in {coin} began at {began} where {held} is known to be held; the account is read");
-        step.record(Trouble { text: text.into() });
+        step.record(Trouble::new(text));
     }
 }
 

@@ -141,7 +141,7 @@ pub(crate) fn forget_oddities(step: &mut Step<'_>) {
 /// Tells of something odd about the account's money, and keeps it as an alert.
 pub(crate) fn note_oddity(step: &mut Step<'_>, text: String) {
     const KEPT: usize = 8;
-    step.record(Trouble { text: (&text).into() });
+    step.record(Trouble::new(&text));
     step.guard.risk.oddities.push((text, step.now_ms));
     let over = step.guard.risk.oddities.len().saturating_sub(KEPT);
     step.guard.risk.oddities.drain(..over);

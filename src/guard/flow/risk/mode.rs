@@ -56,7 +56,7 @@ pub(crate) fn on_unvalued_mode(step: &mut Step<'_>, mode: String, begun_ms: u64)
     let text = format!("the account's mode is {mode}, whose equity cannot be valued surely; nothing is opened in it");
     risk.unvalued = Some((mode, since_ms));
     risk.change_purse();
-    step.record(Trouble { text: text.into() });
+    step.record(Trouble::new(text));
     carry_equity(step.guard);
 }
 

@@ -12,7 +12,7 @@ use crate::guard::state::book::audit::Audit;
 use crate::guard::state::book::chains::{Chains, is_perp};
 use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
-use crate::guard::state::book::seen::{RowId, Seen};
+use crate::guard::state::book::seen::{Alike, RowId, Seen};
 use crate::guard::state::book::sums::{Account, Standing, Sums, differs};
 use crate::record::book_record::{BookRecord, SumRecord, TransferRecord};
 use crate::record::money;
@@ -28,6 +28,15 @@ const MOST_TOLD: usize = 8;
 pub(crate) struct FundingId {
     pub(crate) time: u64,
     pub(crate) coin: String,
+    /// How many of the same time and market go before it.
+    pub(crate) nth: u64,
+}
+
+impl FundingId {
+    /// The first of its time and market.
+    pub(crate) fn first(time: u64, coin: &str) -> Self {
+        Self { time, coin: coin.to_owned(), nth: 0 }
+    }
 }
 
 impl RowId for FillId {
@@ -42,9 +51,21 @@ impl RowId for FundingId {
     }
 }
 
+impl Alike for FundingId {
+    fn next(&mut self) {
+        self.nth = self.nth.saturating_add(1);
+    }
+}
+
 impl RowId for TransferRecord {
     fn time_ms(&self) -> u64 {
         self.time
+    }
+}
+
+impl Alike for TransferRecord {
+    fn next(&mut self) {
+        self.nth = self.nth.saturating_add(1);
     }
 }
 
@@ -148,6 +169,9 @@ impl Book {
     /// Sums up a transfer that is on record; one of an amount that cannot be told shows in the difference.
     pub(crate) fn sum_transfer(&mut self, row: &money::Transfer) {
         let transfers = row.usdc.unwrap_or_default();
+        if transfers.is_zero() {
+            return;
+        }
         self.account.add(row.time, Sums { transfers, ..Sums::default() });
     }
 
@@ -170,7 +194,9 @@ impl Book {
     pub(crate) fn restore(&mut self, record: BookRecord) {
         self.begin_ms = Some(record.begin_ms);
         record.fills.into_iter().for_each(|(time, tid, oid)| self.fills.insert(FillId { time, tid, oid }));
-        record.fundings.into_iter().for_each(|(time, coin)| self.fundings.insert(FundingId { time, coin }));
+        for (time, coin) in record.fundings {
+            self.fundings.insert_next(FundingId::first(time, &coin));
+        }
         record.transfers.into_iter().for_each(|transfer| self.transfers.insert(transfer));
         self.fills.forget_before(record.fills_ms);
         self.fundings.forget_before(record.fundings_ms);

@@ -11,6 +11,12 @@ pub(crate) trait RowId: Ord {
     fn time_ms(&self) -> u64;
 }
 
+/// A row that may be like another in all but its place among them.
+pub(crate) trait Alike: RowId {
+    /// Makes it what the next one like it is known by.
+    fn next(&mut self);
+}
+
 /// Rows on record.
 #[derive(Debug)]
 pub(crate) struct Seen<K> {
@@ -58,6 +64,17 @@ impl<K: RowId> Seen<K> {
     /// Those that are kept in mind, oldest first.
     pub(crate) fn ids(&self) -> impl Iterator<Item = &K> {
         self.ids.iter()
+    }
+}
+
+impl<K: Alike> Seen<K> {
+    /// Remembers one more like `first`, and those that are.
+    pub(crate) fn insert_next(&mut self, first: K) {
+        let mut id = first;
+        while id.time_ms() >= self.before_ms && self.ids.contains(&id) {
+            id.next();
+        }
+        self.insert(id);
     }
 }
 

@@ -45,11 +45,13 @@ fn a_row_that_cannot_be_read_is_told_once_and_keeps_no_other_out() {
     );
     assert_eq!(errors(&world), std::slice::from_ref(&expected));
     assert_eq!(alerts(&world), [expected]);
+    assert_eq!(world.of_kind("error")[0]["lacks"], json!({"from_ms": time, "to_ms": time}));
     let page = Page::<Funding> { rows: Vec::new(), unread: vec![Unread { time: None, why: "no".to_owned() }; 2] };
     let begun_ms = world.venue.now;
     world.step(Input::Fundings { page, since_ms: 0, begun_ms });
     let last = errors(&world).pop().unwrap();
     assert!(last.starts_with("2 rows of userFunding cannot be read") && last.contains("of an unknown time"), "{last}");
+    assert_eq!(world.of_kind("error")[1]["lacks"], json!({"from_ms": null, "to_ms": null}));
 }
 
 /// A full page of a day ahead, and then the truth again, in this life and the next.
@@ -87,6 +89,7 @@ fn times_to_come_are_no_rows_and_move_nothing() {
     world.live(200);
     world.hold_to_record();
     assert_eq!(errors(&world).len(), 2, "{:?}", errors(&world));
+    assert!(world.of_kind("error").iter().all(|error| error["lacks"].is_null()), "a time to come lacks nothing");
 }
 
 /// A page of which nothing can be read but that its time is to come is no page of many.

@@ -146,6 +146,8 @@ fn a_fill_taken_out_on_purpose_is_named() {
         let told: Vec<_> = world.of_kind("error").into_iter().filter(missing).collect();
         assert_eq!(told.len(), 1, "{seed}");
         assert!(told[0]["text"].as_str().unwrap().contains(coin));
+        let (from, to) = (told[0]["lacks"]["from_ms"].as_u64(), told[0]["lacks"]["to_ms"].as_u64());
+        assert!(from <= hidden["time"].as_u64() && hidden["time"].as_u64() <= to, "{}", told[0]);
         world.hold_to_record();
     }
 }

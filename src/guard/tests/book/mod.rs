@@ -160,6 +160,28 @@ fn a_row_counts_once_that_a_checkpoint_and_its_own_batch_tell() {
     assert!(world.of_kind("error").is_empty(), "{:?}", world.of_kind("error"));
 }
 
+/// Two payments of one market and moment are two, over restarts with and without a checkpoint.
+#[test]
+fn payments_that_are_alike_count_each() {
+    for has_checkpoint in [true, false] {
+        let mut world = BookWorld::new(1, false);
+        world.venue.trade("ETH", dec!(1), dec!(100), None);
+        world.live(70);
+        (0..2).for_each(|_| _ = world.venue.pay_funding());
+        world.venue.now += 3_600_000;
+        world.live(90);
+        world.hold_to_record();
+        if has_checkpoint {
+            world.take_checkpoint();
+        }
+        world.die(0);
+        world.rise();
+        world.live(90);
+        world.hold_to_record();
+        assert_eq!(world.of_kind("funding").len(), 2);
+    }
+}
+
 /// Pages go on from the last time, and everything is asked for again only seldom.
 #[test]
 fn what_is_read_and_when() {

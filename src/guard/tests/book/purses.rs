@@ -40,7 +40,45 @@ fn another_purse_is_no_discrepancy_and_no_row_counts_anew() {
         world.step(Input::AccountMode { mode, begun_ms: world.venue.now });
         world.step(Input::Ledger { updates: ledger_updates(&row).unwrap(), begun_ms: world.venue.now });
     }
-    assert!(world.of_kind("transfer").is_empty(), "{:?}", world.of_kind("transfer"));
+    let nothing: Vec<_> = world.of_kind("transfer").iter().map(|row| row["usdc"].as_str().unwrap()).collect();
+    assert_eq!(nothing, ["0"], "{:?}", world.of_kind("transfer"));
+}
+
+/// Rows that move nothing are on record too: so a restart without a checkpoint neither judges them anew nor counts those beside
+/// them otherwise.
+#[test]
+fn a_row_is_judged_once_whatever_dies_when() {
+    let mut world = BookWorld::new(1, false);
+    world.live(60);
+    let account = super::super::fixture::ACCOUNT.to_string();
+    let send = |source: &str, amount: &str, to: &str| {
+        json!({"type": "send", "user": account, "destination": to, "sourceDex": source,
+            "destinationDex": "spot", "token": "USDC", "amount": amount, "fee": "1"})
+    };
+    let stranger = "0x00000000000000000000000000000000000000ff";
+    let time = world.venue.now;
+    let row = |delta: Value| json!({"time": time, "hash": "0x5", "delta": delta});
+    let (nothing, moved) = (send("spot", "500", stranger), send("", "300", &account));
+    let rows = ledger_updates(&json!([row(nothing), row(moved)])).unwrap();
+    let told = |world: &mut BookWorld, mode: AccountMode| {
+        world.step(Input::AccountMode { mode, begun_ms: world.venue.now });
+        world.step(Input::Ledger { updates: rows.clone(), begun_ms: world.venue.now });
+        let rows = world.of_kind("transfer").into_iter();
+        rows.map(|row| (row["usdc"].as_str().unwrap().to_owned(), row.get("why").is_some())).collect::<Vec<_>>()
+    };
+    let expected = [("0".to_owned(), true), ("-301".to_owned(), false)];
+    assert_eq!(told(&mut world, AccountMode::Standard), expected);
+    for mode in [AccountMode::Standard, AccountMode::Unified] {
+        world.die(0);
+        world.rise();
+        assert_eq!(told(&mut world, mode), expected);
+    }
+    // The last of both may not have been written.
+    let last = world.journal.iter().rposition(|event| event["kind"] == "transfer").unwrap();
+    world.die(u64::try_from(world.journal.len() - last).unwrap());
+    assert_eq!(world.of_kind("transfer").len(), 1);
+    world.rise();
+    assert_eq!(told(&mut world, AccountMode::Standard), expected);
 }
 
 #[test]

@@ -13,6 +13,8 @@ use super::wire::open;
 use crate::guard::feed_news::{FeedCommand, FeedNews};
 use crate::guard::{Command, Config, Effects, Input, Mode, Read};
 use crate::rules::Rules;
+use crate::venue::fill::Fill;
+use crate::venue::history::{Page, Unread};
 use crate::venue::info::{AccountMode, Leverage, MarginMode};
 use crate::venue::stream::data::Data;
 use crate::venue::stream::frame::Frame;
@@ -225,7 +227,7 @@ fn what_waits_in_a_new_socket_comes_after_reads_that_began_since() {
     let since_ms = NOW + 100 - 10_000;
     assert_eq!(reads(&effects), [&Read::Account, &Read::Orders, &Read::Fills { since_ms }]);
     let is_read = |effects: &Effects| commands(effects).contains(&&FeedCommand::BaselineRead(3));
-    let fills_read = |desk: &mut Desk, begun_ms| desk.step(Input::Fills { fills: Vec::new(), begun_ms });
+    let fills_read = |desk: &mut Desk, begun_ms| desk.step(Input::Fills { page: Page::from(Vec::new()), begun_ms });
     let (before_ms, now_ms) = (desk.now - 1, desk.now);
     assert!(!is_read(&desk.read_account(before_ms)) && !is_read(&desk.read_orders(before_ms)));
     assert!(!is_read(&fills_read(&mut desk, before_ms)) && !is_read(&desk.read_account(now_ms)));
@@ -245,11 +247,11 @@ fn what_was_traded_between_two_sockets_is_read() {
         let since_ms = desk.now + 2 - 10_000;
         desk.now += 1_000;
         let rows = if is_read { json!([closing, first]) } else { json!([]) };
-        let fills = serde_json::from_value(rows).unwrap();
+        let fills: Vec<Fill> = serde_json::from_value(rows).unwrap();
         tell(&mut desk, FeedNews::Opened { socket: 3 });
         desk.now += 100;
         let (begun_ms, traded_ms) = (desk.now, desk.guard.risk.traded_ms);
-        desk.step(Input::Fills { fills, begun_ms });
+        desk.step(Input::Fills { page: Page::from(fills), begun_ms });
         desk.read_account(begun_ms);
         let effects = desk.read_orders(begun_ms);
         assert!(commands(&effects).contains(&&FeedCommand::BaselineRead(3)) && stops(&effects).is_empty());
@@ -261,6 +263,24 @@ fn what_was_traded_between_two_sockets_is_read() {
             assert!(reads(&effects).contains(&&Read::Fills { since_ms }), "{effects:?}");
         }
     }
+}
+
+/// What cannot be read of them does not keep the feed down: the book reads and tells it.
+#[test]
+fn a_row_that_cannot_be_read_keeps_no_socket_waiting() {
+    let mut desk = desk();
+    desk.now += 60_000;
+    tell(&mut desk, FeedNews::Opened { socket: 3 });
+    desk.step(Input::Tick);
+    let (begun_ms, time) = (desk.now, Some(desk.now));
+    let page = Page::<Fill> { rows: Vec::new(), unread: vec![Unread { time, why: "no".to_owned() }] };
+    desk.step(Input::Fills { page, begun_ms });
+    desk.read_account(begun_ms);
+    let effects = desk.read_orders(begun_ms);
+    assert!(commands(&effects).contains(&&FeedCommand::BaselineRead(3)), "{effects:?}");
+    desk.now += 600_000;
+    let effects = desk.step(Input::Tick);
+    assert!(reads(&effects).iter().any(|read| matches!(read, Read::BookFills { .. })), "{effects:?}");
 }
 
 /// Reads become audits once nothing has been on its way for three seconds, and reads again at the first sign.

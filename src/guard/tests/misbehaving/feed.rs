@@ -16,6 +16,7 @@ use super::world::World;
 use crate::guard::feed_news::{FeedCommand, FeedNews, Pace};
 use crate::guard::{Input, Read};
 use crate::venue::fill::Fill;
+use crate::venue::history::Page;
 use crate::venue::info::AccountMode;
 use crate::venue::stream::data::Data;
 use crate::venue::stream::frame::Frame;
@@ -349,8 +350,8 @@ impl World {
     /// The fills are read.
     pub(super) fn read_fills(&mut self, read: &Read) {
         let (Read::Fills { since_ms }, Some(push)) = (read, &mut self.push) else { return };
-        let fills = push.fills.iter().filter(|fill| fill.time >= *since_ms).cloned().collect();
+        let fills: Vec<Fill> = push.fills.iter().filter(|fill| fill.time >= *since_ms).cloned().collect();
         let late = push.dice.roll(400);
-        self.mail.push((self.now + late, Input::Fills { fills, begun_ms: self.now }));
+        self.mail.push((self.now + late, Input::Fills { page: Page::from(fills), begun_ms: self.now }));
     }
 }
