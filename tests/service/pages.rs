@@ -105,6 +105,7 @@ fn events_are_as_the_page_says() {
     run_with(&stand.home(), &["kill", "--reason", "end"], "");
     until("the flatten event", || stand.events_of("flatten").pop());
     until("a risk event", || stand.events_of("risk").pop());
+    until("the flat event", || stand.events_of("flat").pop());
     assert_eq!(stand.stop(nix::sys::signal::Signal::SIGTERM), Some(0));
     let seen = hold(&stand.on_disk());
     assert_eq!(seen.keys().cloned().collect::<BTreeSet<_>>(), kinds(), "every kind of the page was seen");

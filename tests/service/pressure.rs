@@ -24,9 +24,13 @@ fn a_quick_bot_keeps_trading() {
         response.json()
     };
     // Small ones: what was just cancelled counts until the account was read again, and all of them may come before that.
+    let spent = || {
+        let metrics = stand.get("/metrics").body;
+        metrics.lines().filter(|line| line.contains("weight")).map(|line| format!("{line}\n")).collect::<String>()
+    };
     for round in 0..ROUNDS {
         let reply = post(&place(&limit(BTC, true, &(59_000 + round).to_string(), "0.001")));
-        assert_eq!(reply["status"], "ok", "round {round}: {reply}");
+        assert_eq!(reply["status"], "ok", "round {round}: {reply}\n{}", spent());
         let oid = &reply["response"]["data"]["statuses"][0]["resting"]["oid"];
         assert!(oid.is_u64(), "round {round}: {reply}");
         let reply = post(&json!({"type": "cancel", "cancels": [{"a": BTC, "o": oid}]}));

@@ -11,7 +11,7 @@ use crossbeam_channel::{Sender, bounded};
 use crate::base::address::Address;
 use crate::base::sync::lock;
 
-/// Whose turn it is: a client's, or that of all who are none yet.
+/// Who takes a turn: a client, or all together who are none yet.
 type Party = Option<Address>;
 
 /// The turns there are. As many wait as there are connections at most.

@@ -35,6 +35,7 @@ fn what_could_not_be_settled_is_told_of_until_it_is() {
     stand.venue.control(&json!({"op": "clear"})).unwrap();
     in_the_end("the alert to go", || !is_told());
     until("good health", || (stand.get("/healthz").status == 200).then_some(()));
+    until("its end on record", || stand.events_of("recovered").get(1).cloned());
     let outcomes: Vec<Value> = stand.events_of("recovered").iter().map(|event| event["outcome"].clone()).collect();
     assert_eq!(outcomes, [json!("unknown"), json!("happened")]);
     let truth = stand.venue.truth();
