@@ -148,6 +148,8 @@ def test_the_notifier_beside_its_guard(guarded):
     [kill] = until("word of the kill", lambda: told("kill"))
     assert f"sudo rm {HOME}/kill and then sudo systemctl restart svc-guard" in kill["todo"], kill
     until("word that it is flat", lambda: told("flat"))
+    # What was told and is not in the state yet is told again.
+    until("its place", lambda: machine.run("test", f"{place}/state.json", "-nt", f"{place}/told", check=False).returncode == 0)
     machine.run("sh", "-c", f"kill -KILL {runs}")
     until("its next life", lambda: guarded.runs(unit) not in ("0", runs))
     machine.run("systemctl", "stop", UNIT)
