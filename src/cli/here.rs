@@ -91,7 +91,8 @@ pub(super) fn is_kill(words: impl Iterator<Item = OsString>) -> bool {
     let mut words = words.skip(1);
     while let Some(word) = words.next() {
         match word.to_string_lossy().as_ref() {
-            "--home" | "--config" => _ = words.next(),
+            // One dash is too few, and what was meant is clear.
+            "--home" | "--config" | "-home" | "-config" => _ = words.next(),
             flag if flag.starts_with('-') => {}
             command => return command == "kill",
         }

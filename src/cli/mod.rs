@@ -139,7 +139,7 @@ pub fn main() -> ExitCode {
     here::typed(&std::env::args_os().collect::<Vec<_>>());
     let done = match Cli::try_parse() {
         Ok(cli) => cli.run(),
-        Err(error) if usage::is_answer(&error) => {
+        Err(error) if usage::is_answer(&error) && one_dash().is_none() => {
             // Nothing is left to tell a person whose terminal is gone.
             _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -158,10 +158,16 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// The refusal of an option that begins with one dash only.
+fn one_dash() -> Option<Refusal> {
+    usage::one_dash(&<Cli as CommandFactory>::command(), std::env::args_os())
+}
+
 /// The refusal of a command line that cannot be read.
 fn not_read(error: &clap::Error) -> Refusal {
     let refusal = match error.kind() {
         ErrorKind::InvalidUtf8 => usage::not_text(std::env::args_os()),
+        _ if usage::is_answer(error) => one_dash().unwrap_or_else(|| usage::refusal(error)),
         _ => renamed_commands::replacement(error).unwrap_or_else(|| usage::refusal(error)),
     };
     // Who pulls the switch must not think that it was pulled.

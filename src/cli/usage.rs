@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::refusal::Refusal;
@@ -20,6 +21,22 @@ pub(super) fn is_answer(error: &clap::Error) -> bool {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     )
+}
+
+/// The refusal of an option that begins with one dash: the parser reads its first letter alone, and answers `-home` with help.
+pub(super) fn one_dash(program: &Command, words: impl Iterator<Item = OsString>) -> Option<Refusal> {
+    let is_named = |word: &String| {
+        let name = word.strip_prefix('-').filter(|name| name.len() > 1)?;
+        is_option(program, name.split('=').next()?).then_some(())
+    };
+    let words = words.skip(1).filter_map(|word| word.into_string().ok());
+    let typed = words.take_while(|word| word != "--").find(|word| is_named(word).is_some())?;
+    Some(Refusal::Usage(format!("{typed}: such an option begins with two dashes: -{typed}")))
+}
+
+fn is_option(program: &Command, name: &str) -> bool {
+    program.get_arguments().any(|argument| argument.get_long() == Some(name))
+        || program.get_subcommands().any(|command| is_option(command, name))
 }
 
 /// The refusal that says what the parser says.

@@ -105,3 +105,22 @@ fn a_resume_names_the_mode_that_was_given() {
     place.refuses(&given, "there is no drawdown halt to clear");
     place.refuses(&given, "journal-show --mode paper` prints the records");
 }
+
+/// The parser takes the first letter of `-home` for a call for help, and would end well without having done anything.
+#[test]
+fn an_option_with_one_dash_is_no_call_for_help() {
+    let place = Place::paper();
+    let said = |args: &[&str]| {
+        let output = place.run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        text(&output.stderr)
+    };
+    let home = place.home();
+    let kill = said(&["-home", home.to_str().unwrap(), "kill", "--reason", "x"]);
+    assert!(kill.contains("NOT pulled") && kill.contains("-home") && kill.contains("--home"), "{kill}");
+    let health = said(&["-home", home.to_str().unwrap(), "health"]);
+    assert!(health.contains("two dashes: --home") && !health.contains("NOT pulled"), "{health}");
+    for args in [["-h"], ["--help"], ["--version"]] {
+        assert_eq!(place.run(&args).status.code(), Some(0), "{args:?}");
+    }
+}
