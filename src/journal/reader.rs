@@ -81,7 +81,7 @@ pub struct StoredLines {
 
 impl StoredLines {
     /// The next line, also one that only says where a file goes on from.
-    fn next_line(&mut self) -> Result<Option<String>, OpenError> {
+    fn next_line(&mut self) -> Result<Option<Vec<u8>>, OpenError> {
         loop {
             let Some(reader) = &mut self.open else {
                 let Some(segment_ref) = self.files.pop_front() else { return Ok(None) };
@@ -92,22 +92,26 @@ impl StoredLines {
             let mut line = Vec::with_capacity(USUAL_LINE);
             let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
             let failed = OpenError::io(self.folders.main.path());
-            reader.take(limit).read_until(b'\n', &mut line).map_err(&failed)?;
+            reader.take(limit).read_until(b'\n', &mut line).map_err(failed)?;
             if line.pop_if(|last| *last == b'\n').is_none() {
                 self.open = None;
             } else {
-                return String::from_utf8(line).map(Some).map_err(|error| failed(io::Error::other(error)));
+                return Ok(Some(line));
             }
         }
     }
 
     /// The same; nothing comes behind an error.
-    fn next_of_any(&mut self) -> Option<Result<String, OpenError>> {
+    fn next_of_any(&mut self) -> Option<Result<Vec<u8>, OpenError>> {
         let next = self.next_line();
         if next.is_err() {
-            (self.files, self.open) = (VecDeque::new(), None);
+            self.end();
         }
         next.transpose()
+    }
+
+    fn end(&mut self) {
+        (self.files, self.open) = (VecDeque::new(), None);
     }
 }
 
@@ -116,10 +120,19 @@ impl Iterator for StoredLines {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let next = self.next_of_any()?;
-            if !next.as_ref().is_ok_and(|line| is_header(line.as_bytes())) {
-                return Some(next);
+            let line = match self.next_of_any()? {
+                Ok(line) if is_header(&line) => continue,
+                Ok(line) => line,
+                Err(error) => return Some(Err(error)),
+            };
+            let text = String::from_utf8(line).map_err(|error| {
+                let failed = OpenError::io(self.folders.main.path());
+                failed(io::Error::other(error))
+            });
+            if text.is_err() {
+                self.end();
             }
+            return Some(text);
         }
     }
 }
@@ -127,7 +140,8 @@ impl Iterator for StoredLines {
 /// A line as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainedLine {
-    /// One JSON object with its chain value, without the line feed.
+    /// One JSON object with its chain value, without the line feed. Where a byte is no UTF-8, what is before it and
+    /// U+FFFD: no object that is whole.
     pub text: String,
     /// Whether the chain value is the one that follows from the line before. That of a line after one without a value, and of
     /// the first one read of a journal's later part, is taken as it stands.
@@ -142,13 +156,18 @@ pub struct ChainedLines {
 }
 
 impl ChainedLines {
-    fn chained(&mut self, text: String) -> ChainedLine {
-        let stated = split(text.as_bytes());
+    fn chained(&mut self, line: Vec<u8>) -> ChainedLine {
+        let stated = split(&line);
         let is_chained = match (&stated, self.last) {
             (Ok((inner, claimed)), Some(last)) => last.leads_to(inner, *claimed),
             (stated, _) => stated.is_ok(),
         };
         self.last = stated.ok().map(|(_, claimed)| claimed);
+        let text = String::from_utf8(line).unwrap_or_else(|error| {
+            let end = error.utf8_error().valid_up_to();
+            let whole = error.as_bytes().get(..end).map(String::from_utf8_lossy).unwrap_or_default();
+            format!("{whole}{}", char::REPLACEMENT_CHARACTER)
+        });
         ChainedLine { text, is_chained }
     }
 }
@@ -158,9 +177,11 @@ impl Iterator for ChainedLines {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let next = self.lines.next_of_any()?.map(|text| self.chained(text));
-            if !next.as_ref().is_ok_and(|line| is_header(line.text.as_bytes())) {
-                return Some(next);
+            let next = self.lines.next_of_any()?.map(|line| (is_header(&line), self.chained(line)));
+            match next {
+                Ok((true, _)) => {}
+                Ok((false, line)) => return Some(Ok(line)),
+                Err(error) => return Some(Err(error)),
             }
         }
     }

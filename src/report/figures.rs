@@ -12,6 +12,8 @@ pub(super) const USDC: &str = "USDC";
 /// Names of tokens, and of verdicts with their codes, that are told apart, the same in all rows; what comes on top counts
 /// together.
 const MOST_NAMES: usize = 256;
+/// A guard that runs and can read the account has compared a row, and written that down, within this time.
+const WAITS_MS: u64 = 120_000;
 /// The name of what comes on top.
 pub(super) const OTHERS: &str = "(others)";
 
@@ -135,6 +137,8 @@ pub(super) struct Measured {
     newest: Option<(u64, Sum)>,
     /// Why it could not be.
     pub(super) why_not_compared: Option<String>,
+    /// Why a book of this time was not compared to its end: no later one says what it was apart by.
+    given_up: Option<String>,
     /// The newest time of a row of the book, and the number of the last one.
     rows: Option<(u64, u64)>,
 }
@@ -170,22 +174,35 @@ impl Measured {
         });
     }
 
+    /// A book of this time began anew, and was not compared before.
+    pub(super) fn give_up(&mut self, why: &str) {
+        self.difference = None;
+        self.why_not_compared = Some(why.to_owned());
+        self.given_up = Some(why.to_owned());
+    }
+
     pub(super) fn see(&mut self, balance: &Balance) {
         self.fall.see(balance);
         if let Some((_, last)) = self.newest.filter(|(opened_ms, _)| *opened_ms != balance.opened_ms) {
             self.before += last;
             self.newest = None;
         }
-        self.difference = balance.difference.map(|difference| {
+        let difference = balance.difference.map(|difference| {
             self.newest = Some((balance.opened_ms, difference.into()));
             let mut sum = self.before;
             sum += difference;
             sum
         });
-        self.why_not_compared = self.difference.is_none().then(|| match balance.why.as_ref() {
-            "" => "the journal does not say why".to_owned(),
-            why => why.to_owned(),
-        });
+        self.difference = difference.filter(|_| self.given_up.is_none());
+        let given_up = self.given_up.as_deref();
+        self.why_not_compared = self.difference.is_none().then(|| given_up.unwrap_or(why_of(balance)).to_owned());
+    }
+}
+
+fn why_of(balance: &Balance) -> &str {
+    match balance.why.as_ref() {
+        "" => "the journal does not say why",
+        why => why,
     }
 }
 
@@ -196,8 +213,21 @@ pub(super) struct Compared {
     newest: (u64, u64),
     /// The number of the last start.
     started: u64,
-    /// Whether that life goes on: it compares each read, and writes down what does not add up.
-    pub(super) runs: bool,
+    /// When that life still went on: it compares each read, and writes down what does not add up.
+    pub(super) runs_ms: Option<u64>,
+    /// The newest time of a row of the book.
+    newest_row_ms: u64,
+    /// Since when rows wait for a sum that has them, by the guard's clock.
+    waiting_ms: Option<u64>,
+    /// The opening of the book that the last sum was of, and whether that sum was compared; none where there was no book.
+    book: Option<(u64, bool)>,
+}
+
+/// The end of a book that was not compared before another one was opened.
+pub(super) struct GivenUp {
+    /// When it was compared last, and when it ended.
+    pub(super) span: (u64, u64),
+    pub(super) why: String,
 }
 
 impl Compared {
@@ -205,16 +235,41 @@ impl Compared {
         self.started = seq;
     }
 
-    pub(super) fn see(&mut self, seq: u64, balance: &Balance) {
-        if balance.difference.is_some() {
+    /// A row of the book is of `time`, and was written down at `at_ms`.
+    pub(super) fn row(&mut self, time: u64, at_ms: u64) {
+        self.newest_row_ms = self.newest_row_ms.max(time);
+        self.waiting_ms.get_or_insert(at_ms);
+    }
+
+    /// Takes in a sum that was written down at `at_ms`; the book before, where it ended without being compared.
+    pub(super) fn see(&mut self, (seq, at_ms): (u64, u64), balance: &Balance) -> Option<GivenUp> {
+        let is_compared = balance.difference.is_some();
+        let is_opened_now = !is_compared && balance.opened_ms == balance.venue_ms;
+        let before = self.book.filter(|(opened_ms, _)| *opened_ms != balance.opened_ms);
+        let given_up = before.filter(|(_, was_compared)| is_opened_now || !was_compared).map(|_| GivenUp {
+            span: (self.newest.1.min(balance.venue_ms), balance.venue_ms),
+            why: format!(
+                "the book began anew at {}, and the one before was not compared to its end{}",
+                utc(balance.opened_ms),
+                if is_compared { String::new() } else { format!(": {}", why_of(balance)) }
+            ),
+        });
+        // What a mode hides is in no book.
+        let is_book = is_compared || balance.equity.is_some();
+        self.book = is_book.then_some((balance.opened_ms, is_compared || is_opened_now));
+        if is_compared {
             self.newest = (seq, balance.venue_ms);
+            // Rows of after the account was read wait on.
+            self.waiting_ms = self.waiting_ms.filter(|_| self.newest_row_ms > balance.venue_ms).map(|_| at_ms);
         }
+        given_up
     }
 
     /// When the newest sum was compared, where it lacks one of these rows.
     fn lacks(&self, (newest_ms, last): (u64, u64)) -> Option<u64> {
         let (seq, sum_ms) = self.newest;
-        let is_watched = self.runs && seq > self.started;
+        let is_young = |now_ms: u64| self.waiting_ms.is_none_or(|since| now_ms.saturating_sub(since) <= WAITS_MS);
+        let is_watched = seq > self.started && self.runs_ms.is_some_and(is_young);
         (!is_watched && (last > seq || newest_ms > sum_ms)).then_some(sum_ms)
     }
 }

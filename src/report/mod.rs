@@ -15,6 +15,7 @@ mod line;
 mod members;
 mod moment;
 mod noted;
+mod number;
 mod orders;
 mod question;
 mod stops;

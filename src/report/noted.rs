@@ -6,12 +6,16 @@ use super::cells::Recorded;
 use super::gaps::Gaps;
 use super::line::Head;
 use super::moment::utc;
+use super::number::in_number;
 use super::question::Question;
 use crate::base::day::day_of;
 use crate::base::text::visible;
 
 /// Most characters of what the guard told.
 const MOST_SHOWN: usize = 200;
+
+/// A guard that starts has read the account, and opened its book, within this time.
+const OPENS_WITHIN_MS: u64 = 60_000;
 
 /// What the lines showed beside the figures.
 #[derive(Debug, Default)]
@@ -40,7 +44,9 @@ pub(super) struct Noted {
     /// Events that are not in the journal's files.
     missing: u64,
     /// Lines that could not be read.
-    pub(super) unreadable: u64,
+    unreadable: u64,
+    /// The number and the time of the first of them, or of the line before where it shows none.
+    unreadable_at: (u64, u64),
     /// Lines that do not follow from the one before, where none is missing in between.
     changed: u64,
     /// Lines that stand twice, or behind a later one.
@@ -48,6 +54,14 @@ pub(super) struct Noted {
 }
 
 impl Noted {
+    /// The line read now could not be read.
+    pub(super) fn unreadable(&mut self) {
+        if self.unreadable == 0 {
+            self.unreadable_at = (self.seen.map_or(0, |(_, last)| last), self.last_ms);
+        }
+        self.unreadable = self.unreadable.saturating_add(1);
+    }
+
     /// The book tells of this moment: of a day that is missing from the end of what is missing on.
     pub(super) fn book_from(&mut self, ms: u64) {
         let ms = self.gaps.end_of(ms).unwrap_or(ms);
@@ -169,47 +183,68 @@ impl Noted {
 
     /// What is not in the figures, or should not be, in words.
     pub(super) fn warnings(&self, question: &Question) -> Vec<String> {
-        let mut warnings: Vec<String> = self.bounds(question).into_iter().collect();
-        let counted = [
-            (
-                self.missing,
-                "events are not in the journal's folder, and not in the figures; bring the files of those days back",
-            ),
-            (
-                self.cut_off(question),
-                "events at the journal's end are not in its files, and not in the figures: tail.redo beside them says that \
-                 they were written; bring the files back as they were, or start the guard, which puts the last ones back \
-                 where it was killed as it wrote them",
-            ),
-            (self.unreadable, "lines of the journal could not be read, and are not in the figures"),
-            (
-                self.changed,
-                "lines of the journal do not follow from the one before them: they were changed after they were written, \
-                 or others were taken out or put in, and the figures are not to be relied on; bring the files back as they \
-                 were",
-            ),
-            (
-                self.doubled,
-                "lines of the journal stand in it twice, or behind later ones, and are counted once at most; bring the \
-                 files back as they were",
-            ),
-        ];
-        let told = counted.into_iter().filter(|(count, _)| *count > 0);
-        warnings.extend(told.map(|(count, text)| format!("{count} {text}")));
+        let mut warnings = self.bounds(question);
+        warnings.extend(self.counted(question));
         warnings.extend(self.gaps.text(question.span(), self.left_out > 0).map(|days| {
             format!(
-                "of {days} no event is in the journal's folder: those days are not recorded here, and {} rows of them that \
-                 were told later are in no figure",
-                self.left_out
+                "of {days} no event is in the journal's folder: those days are not recorded here, and {}",
+                in_number(
+                    self.left_out,
+                    "[row of them that was/rows of them that were] told later [is/are] in no figure"
+                )
             )
         }));
         if self.lacks > 0 {
-            let (count, text) = (self.lacks, &self.lacks_text);
-            warnings.push(format!(
-                "{count} times the guard told that rows may be missing in the book, the last time: {text}"
-            ));
+            let text = "[time/times] the guard told that rows may be missing in the book, the last time: ";
+            warnings.push(in_number(self.lacks, text) + &self.lacks_text);
         }
         warnings
+    }
+
+    /// Lines that are not there, or not as they were written.
+    fn counted(&self, question: &Question) -> Vec<String> {
+        let first = match self.unreadable_at {
+            (0, _) => "at the beginning".to_owned(),
+            (seq, at_ms) => format!("at event {seq} of {}, or right behind it", utc(at_ms)),
+        };
+        let unreadable = format!(
+            "[line/lines] of the journal could not be read, the first one {first}, and [is/are] not in the figures"
+        );
+        let counted = [
+            (
+                self.missing,
+                "[event is/events are] not in the journal's folder, and not in the figures; bring the files of those days \
+                 back",
+            ),
+            (
+                self.cut_off(question),
+                "[event/events] at the journal's end [is not in its files/are not in its files], and not in the figures: \
+                 tail.redo beside them says that [it was/they were] written; bring the files back as they were, or start \
+                 the guard, which puts the last ones back where it was killed as it wrote them",
+            ),
+            (self.unreadable, &unreadable),
+            (
+                self.changed,
+                "[line of the journal does/lines of the journal do] not follow from the one before: [it was/they were] \
+                 changed after [it was/they were] written, or others were taken out or put in, and the figures are not to \
+                 be relied on; bring the files back as they were",
+            ),
+            (
+                self.doubled,
+                "[line of the journal stands/lines of the journal stand] in it twice, or behind later ones, and \
+                 [is/are] counted once at most; bring the files back as they were",
+            ),
+        ];
+        let told = counted.into_iter().filter(|(count, _)| *count > 0);
+        told.map(|(count, text)| in_number(count, text)).collect()
+    }
+
+    /// Whether the time asked about begins on a day before the book, or holds lines of before it.
+    fn is_before_book(&self, begun_ms: u64, question: &Question) -> bool {
+        let (from_ms, _) = question.span();
+        let first = self.told_ms.map(|(first, _)| first.max(from_ms));
+        question.from.is_some_and(|from| day_of(begun_ms) > from)
+            || first.is_some_and(|first| begun_ms > first.saturating_add(OPENS_WITHIN_MS))
     }
 
     /// From when to when the time asked about is recorded, where not all of it is.
@@ -232,7 +267,7 @@ impl Noted {
         let mut bounds = Vec::new();
         match self.book_from_ms.filter(|_| recorded.book) {
             None => bounds.push("no fills, fees or equity are recorded for this time".to_owned()),
-            Some(begun) if question.from.is_some_and(|from| day_of(begun) > from) => bounds.push(format!(
+            Some(begun) if self.is_before_book(begun, question) => bounds.push(format!(
                 "fills, fees and equity are recorded from {} on; what was before is not in the figures",
                 utc(begun)
             )),

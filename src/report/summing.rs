@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::cuts::Cuts;
 use super::equity::{At, Ends};
-use super::figures::{Compared, Figures, OTHERS, name_in};
+use super::figures::{Compared, Figures, GivenUp, OTHERS, name_in};
 use super::fills::{FillLine, liquidates};
 use super::finished::Finished;
 use super::line::{Head, Outcome, RiskState, Trouble, Verdict, may_name_own};
@@ -78,7 +78,7 @@ impl Report {
     /// The guard whose journal it is runs at this moment: until then nothing happened but what the lines say.
     pub fn runs_at(&mut self, ms: u64) {
         self.noted.told_of(ms);
-        self.compared.runs = true;
+        self.compared.runs_ms = Some(ms);
     }
 
     /// The journal was written up to this event, as is known beside its lines.
@@ -90,21 +90,27 @@ impl Report {
     /// the line's chain value is the one that follows from the line before.
     pub fn take(&mut self, line: &str, is_chained: bool) -> Option<FillLine> {
         let Some(head) = Head::of(line).filter(|head| head.seq > 0) else {
-            self.noted.unreadable = self.noted.unreadable.saturating_add(1);
+            self.noted.unreadable();
             return None;
         };
         if !self.noted.number(&head, is_chained, &self.question) {
             return None;
         }
+        if !line.ends_with('}') {
+            // Its end is not there, or was no text.
+            self.noted.unreadable();
+            return None;
+        }
         let (seq, at_ms) = (head.seq, head.at_ms);
+        let place = (seq, at_ms);
         match head.kind.as_ref() {
             "fill" => {
                 let fill: Option<Fill> = fill_as_written(line).or_else(|| self.body(line));
-                return fill.and_then(|fill| self.fill(seq, fill));
+                return fill.and_then(|fill| self.fill(place, fill));
             }
-            "funding" => self.body(line).into_iter().for_each(|paid: Funding| self.funding(seq, &paid)),
-            "transfer" => self.body(line).into_iter().for_each(|moved: Transfer| self.transfer(seq, &moved)),
-            "balance" => self.body(line).into_iter().for_each(|balance: Balance| self.balance(seq, &balance)),
+            "funding" => self.body(line).into_iter().for_each(|paid: Funding| self.funding(place, &paid)),
+            "transfer" => self.body(line).into_iter().for_each(|moved: Transfer| self.transfer(place, &moved)),
+            "balance" => self.body(line).into_iter().for_each(|balance: Balance| self.balance(place, &balance)),
             "decision" => self.decision(seq, at_ms, line),
             "protect" | "intent" | "flatten" | "sent" | "recovered" => self.deed(&head, line),
             "risk" => self.body(line).into_iter().for_each(|risk: RiskState<'_>| self.risk(at_ms, &risk.state)),
@@ -137,7 +143,9 @@ impl Report {
 
     fn body<'a, T: Deserialize<'a>>(&mut self, line: &'a str) -> Option<T> {
         let body = serde_json::from_str(line).ok();
-        self.noted.unreadable = self.noted.unreadable.saturating_add(u64::from(body.is_none()));
+        if body.is_none() {
+            self.noted.unreadable();
+        }
         body
     }
 
@@ -186,7 +194,8 @@ impl Report {
         }
     }
 
-    fn fill(&mut self, seq: u64, fill: Fill) -> Option<FillLine> {
+    fn fill(&mut self, (seq, at_ms): (u64, u64), fill: Fill) -> Option<FillLine> {
+        self.compared.row(fill.time, at_ms);
         self.noted.row(fill.time, &self.question);
         let is_own_stop = self.stops.is_stop(&fill, self.noted.first_seq());
         let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
@@ -210,7 +219,8 @@ impl Report {
         is_asked_for.then_some(FillLine { seq, fill })
     }
 
-    fn funding(&mut self, seq: u64, paid: &Funding) {
+    fn funding(&mut self, (seq, at_ms): (u64, u64), paid: &Funding) {
+        self.compared.row(paid.time, at_ms);
         self.noted.row(paid.time, &self.question);
         // Funding is a position's, and no client's.
         let place = Place { at_ms: paid.time, market: Some(&paid.coin), client: Some(None) };
@@ -220,10 +230,13 @@ impl Report {
         });
     }
 
-    fn transfer(&mut self, seq: u64, moved: &Transfer) {
+    fn transfer(&mut self, (seq, at_ms): (u64, u64), moved: &Transfer) {
         self.noted.row(moved.time, &self.question);
         let place = Place { at_ms: moved.time, market: None, client: None };
         let is_nothing = moved.usdc.is_some_and(|usdc| usdc.is_zero());
+        if !is_nothing {
+            self.compared.row(moved.time, at_ms);
+        }
         self.add(&place, |figures| {
             figures.money.transferred(moved);
             if !is_nothing {
@@ -232,8 +245,8 @@ impl Report {
         });
     }
 
-    fn balance(&mut self, seq: u64, balance: &Balance) {
-        self.compared.see(seq, balance);
+    fn balance(&mut self, place: (u64, u64), balance: &Balance) {
+        let given_up = self.compared.see(place, balance);
         self.noted.book_from(if balance.opened_ms > 0 { balance.opened_ms } else { balance.venue_ms });
         // It closes the day before where there was a book to close by then.
         let opened_ms = balance.opened_ms.min(balance.venue_ms);
@@ -243,6 +256,7 @@ impl Report {
             figures.money.is_recorded = true;
             figures.measured.see(balance);
         });
+        given_up.into_iter().for_each(|given_up| self.give_up(&given_up));
         let Some(usdc) = balance.equity else { return };
         let at = At { ms: balance.venue_ms, usdc };
         let (from_ms, to_ms) = self.question.span();
@@ -258,6 +272,19 @@ impl Report {
                     self.ends.entry(day).or_insert_with(|| Ends::of(from_ms, to_ms)).see(at);
                 }
             }
+        }
+    }
+
+    /// A book ended that was not compared before: what it was apart by at last nobody knows.
+    fn give_up(&mut self, GivenUp { span: (since_ms, end_ms), why }: &GivenUp) {
+        let (from_ms, to_ms) = self.question.span();
+        if *since_ms >= to_ms || from_ms > *end_ms {
+            return;
+        }
+        self.total.measured.give_up(why);
+        if self.question.by == By::Day {
+            let days = Some(day_of(*since_ms).to_string())..=Some(day_of(*end_ms).to_string());
+            self.rows.range_mut(days).for_each(|(_, row)| row.measured.give_up(why));
         }
     }
 

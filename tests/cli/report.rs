@@ -269,7 +269,7 @@ fn lines_that_were_changed_or_doubled_are_told_of() {
     assert_eq!(told(&stored), (counts([0; 4]), 3.into(), String::new()));
     let (figures, fills, said) = told(&stored.replace("2500.1", "9500.1"));
     assert_eq!((figures, fills), (counts([1, 0, 0, 0]), 3.into()));
-    assert!(said.contains("1 lines of the journal do not follow from the one before"), "{said}");
+    assert!(said.contains("1 line of the journal does not follow from the one before"), "{said}");
     // The very first line too.
     assert_eq!(told(&stored.replace(r#""schema":1"#, r#""schema":2"#)).0, counts([1, 0, 0, 0]));
     let twice: String = stored.lines().chain(stored.lines().skip(1).take(3)).map(|line| format!("{line}\n")).collect();

@@ -336,3 +336,19 @@ fn of_the_lines_of_positions_the_last_since_the_checkpoint_are_kept() {
     drop((store, opened));
     assert_eq!(kept(&place.open().1), ["91"]);
 }
+
+#[test]
+fn a_line_that_is_no_text_is_refused_by_a_start_and_shown_as_far_as_it_goes() {
+    let place = filled();
+    let name = "events-2026-03-02.jsonl";
+    let mut stored = place.read(name);
+    let at = stored.windows(9).position(|part| part == b"\"seq\":4,\"").unwrap() + 10;
+    stored[at] = 0xff;
+    std::fs::write(place.file(name), &stored).unwrap();
+    let lines: Vec<ChainedLine> = read_days(&place.dir, None).unwrap().map(Result::unwrap).collect();
+    assert_eq!(lines.iter().map(|line| line.is_chained).collect::<Vec<_>>(), [true, true, true, false, true]);
+    let text = &lines[3].text;
+    assert!(text.starts_with("{\"seq\":4,") && text.ends_with('\u{fffd}'), "{text}");
+    assert!(matches!(place.refusal(), OpenError::Damaged(_)), "a start");
+    assert!(read_events(&place.dir, 3).is_err(), "what is asked for as text");
+}

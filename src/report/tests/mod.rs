@@ -5,6 +5,7 @@ mod many;
 mod missing;
 mod noted;
 mod random;
+mod uncompared;
 mod written;
 
 use serde_json::{Value, json};

@@ -142,7 +142,9 @@ fn lines_that_were_changed_are_counted_and_told_of() {
             [&json!(changed), &json!(0), &json!(0), &json!(3)],
             "{numbers:?}"
         );
-        assert!(report.warnings().concat().contains("do not follow from the one before"), "{:?}", report.warnings());
+        let words = if changed == 1 { "1 line of the journal does not" } else { "2 lines of the journal do not" };
+        let expected = format!("{words} follow from the one before");
+        assert!(report.warnings().concat().contains(&expected), "{:?}", report.warnings());
     }
     // What follows a gap follows from no line that is there.
     let told = json_of(&of(whole(), &[(1, &events[0], true), (3, &events[2], false), (4, &events[3], true)]));
@@ -162,5 +164,59 @@ fn lines_that_stand_twice_count_once() {
             [&json!(2), &json!(0), &json!(0), &json!(3)]
         );
         assert!(report.warnings().concat().contains("2 lines of the journal stand in it twice"), "{report:?}");
+    }
+}
+
+#[test]
+fn a_line_whose_end_is_not_there_is_told_of_by_its_place() {
+    let events = events();
+    let mut taken = report(whole());
+    taken.take(&line(1, &events[0]), true);
+    // No text behind the head, and none at all.
+    taken.take("{\"seq\":2,\"at_ms\":86400000,\"kind\":\"kill\",\"reason\":\"\u{fffd}", false);
+    taken.take("\u{fffd}", false);
+    taken.take(&line(4, &events[3]), true);
+    let report = taken.finish();
+    let told = json_of(&report);
+    assert_eq!(
+        [&told["unreadable_lines"], &told["missing_events"], &told["total"]["kills"]],
+        [&json!(2), &json!(1), &json!(0)]
+    );
+    let said = report.warnings().join("\n");
+    assert!(
+        said.contains("2 lines of the journal could not be read, the first one at event 2 of 1970-01-02T00:00"),
+        "{said}"
+    );
+    assert!(said.contains("1 event is not in the journal's folder"), "{said}");
+    assert!(said.contains("1 line of the journal does not follow from the one before: it was changed"), "{said}");
+}
+
+#[test]
+fn lines_of_before_the_book_are_told_of_whatever_day_is_asked_for() {
+    let decided = |at: u64| json!({"kind": "decision", "at_ms": at, "verdict": "allow", "code": "allowed"});
+    let opened = |ms: u64| {
+        let mut opened = balance(ms + 9, "5");
+        opened["opened_ms"] = json!(ms);
+        opened
+    };
+    for (from, to, first_ms, is_told) in [
+        (None, None, DAY + HOUR, true),
+        (Some(day(2)), None, DAY + HOUR, true),
+        (None, Some(day(2)), 2 * DAY + HOUR, true),
+        // A guard that started then.
+        (None, None, 2 * DAY + 2 * HOUR - 5_000, false),
+        (Some(day(3)), None, DAY + HOUR, false),
+    ] {
+        let (first, book, last) = (decided(first_ms), opened(2 * DAY + 2 * HOUR), balance(3 * DAY + HOUR, "5"));
+        let mut last = last;
+        last["opened_ms"] = json!(2 * DAY + 2 * HOUR);
+        let report = of(Question { from, to, ..whole() }, &[(1, &first, true), (2, &book, true), (3, &last, true)]);
+        let said = report.warnings().join("\n");
+        assert_eq!(
+            said.contains("equity are recorded from 1970-01-03T02:00:00.000Z on; what was before"),
+            is_told,
+            "{said}"
+        );
+        assert!(is_told || said.is_empty(), "{said}");
     }
 }
