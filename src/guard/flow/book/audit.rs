@@ -20,6 +20,8 @@ const TRY_AGAIN_MS: u64 = 5_000;
 /// Reads of the ledger for this are so far apart.
 const LEDGER_APART_MS: u64 = 10_000;
 const HOUR_MS: u64 = 3_600_000;
+/// Sums that rows have moved are written down before the hour is over, this far apart.
+const MOVED_APART_MS: u64 = 60_000;
 
 /// Takes in an account read, and does what is due.
 pub(super) fn run(step: &mut Step<'_>) {
@@ -178,7 +180,11 @@ fn compared(step: &mut Step<'_>, candidate: &Candidate, difference: Option<Decim
     book.audit.extremes.get_or_insert(Extremes::from(equity)).add(equity);
     let hour = standing.at_ms.checked_div(HOUR_MS);
     let is_off = difference.is_none_or(differs);
-    let is_due = book.audit.hour != hour || is_off || book.audit.is_off || !why.is_empty();
+    let is_moved = book
+        .audit
+        .written
+        .is_none_or(|(at_ms, written)| written != sums && standing.at_ms.saturating_sub(at_ms) >= MOVED_APART_MS);
+    let is_due = book.audit.hour != hour || is_off || book.audit.is_off || is_moved || !why.is_empty();
     (book.audit.last, book.audit.difference, book.audit.candidate) = (Some((standing, sums)), difference, None);
     if is_due {
         (book.audit.hour, book.audit.is_off) = (hour, is_off);
@@ -191,7 +197,7 @@ fn write(step: &mut Step<'_>, standing: Standing, sums: Sums, difference: Option
     let opening = book.account.opening();
     let extremes = book.audit.extremes.take();
     let kept = Extremes::from(standing.equity.saturating_sub(sums.transfers));
-    book.audit.extremes = Some(kept);
+    (book.audit.extremes, book.audit.written) = (Some(kept), Some((standing.at_ms, sums)));
     step.record(Balance {
         venue_ms: standing.at_ms,
         opened_ms: opening.map_or(standing.at_ms, |opening| opening.at_ms),

@@ -53,6 +53,8 @@ pub(crate) struct Audit {
     pub(crate) extremes: Option<Extremes>,
     /// The hour that was last written down.
     pub(crate) hour: Option<u64>,
+    /// The last sums that were written down, and of when (venue's time, UTC ms).
+    pub(crate) written: Option<(u64, Sums)>,
     /// What the account's mode was.
     pub(crate) mode: Option<AccountMode>,
     /// Whether it did not add up when it was last written down.

@@ -100,3 +100,26 @@ fn a_row_of_the_openings_moment_hides_no_other() {
         assert!(texts.len() == 1 && texts[0].contains(&format!(" is {} USDC off", to_wire(off))), "{off}: {texts:?}");
     }
 }
+
+/// What a report says of a day that goes on is as old as the newest sum: what moves it has one follow, a minute after the last.
+#[test]
+fn a_sum_that_rows_moved_is_written_down_within_the_hour() {
+    let mut world = BookWorld::new(1, false);
+    world.live(90);
+    let before = world.of_kind("balance").len();
+    world.live(300);
+    assert_eq!(world.of_kind("balance").len(), before, "nothing moved it");
+    for _ in 0..30 {
+        world.venue.trade("ETH", dec!(1), dec!(100), None);
+        world.live(10);
+    }
+    world.live(70);
+    let sums = world.of_kind("balance");
+    assert!((4..=7).contains(&(sums.len() - before)), "{sums:?}");
+    let fees = world
+        .of_kind("fill")
+        .iter()
+        .map(|fill| fill["fee"].as_str().unwrap().parse::<Decimal>().unwrap())
+        .sum::<Decimal>();
+    assert_eq!(sums.last().unwrap()["fees"], to_wire(fees), "{sums:?}");
+}
