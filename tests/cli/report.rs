@@ -317,7 +317,8 @@ fn lines_that_were_cut_off_the_end_are_told_of() {
             (&missing.into(), &missing.into(), &fills.into())
         );
         let said = text(&place.run(&["report", "--mode", "paper"]).stderr);
-        let told = format!("{missing} events at the journal's end are not in its files");
+        let events = if missing == 1 { "1 event at the journal's end is" } else { "2 events at the journal's end are" };
+        let told = format!("{events} not in its files");
         assert_eq!(said.contains(&told), missing > 0, "{said}");
     }
 }
