@@ -9,7 +9,7 @@ use ethers::signers::LocalWallet;
 use ethers::types::H160;
 use hyperliquid_rust_sdk::{
     BaseUrl, ClientCancelRequestCloid, ClientLimit, ClientOrder, ClientOrderRequest, ExchangeClient, ExchangeDataStatus,
-    ExchangeResponseStatus, InfoClient, MarketCloseParams, MarketOrderParams, Message, Subscription,
+    ExchangeResponseStatus, InfoClient, Message, Subscription,
 };
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -96,32 +96,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let fill = listen(&mut feeds).await.ok_or("the feeds ended")?;
     say("fill", fill);
-    let close = MarketCloseParams { asset: COIN, sz: None, px: None, slippage: Some(0.01), cloid: None, wallet: None };
-    say("close", outcome(exchange.market_close(close).await?));
-    let open = MarketOrderParams {
-        asset: COIN,
-        is_buy: true,
-        sz: 0.001,
-        px: None,
-        slippage: Some(0.01),
-        cloid: None,
-        wallet: None,
-    };
-    say("open", outcome(exchange.market_open(open).await?));
-    let cloid = Uuid::new_v4();
-    let rests = ClientOrderRequest {
+    // Its market orders refuse the local address.
+    let order = |is_buy: bool, limit_px: f64, sz: f64, tif: &str, cloid: Option<Uuid>| ClientOrderRequest {
         asset: coin(),
-        is_buy: true,
-        reduce_only: false,
-        limit_px: 59_000.0,
-        sz: 0.001,
-        cloid: Some(cloid),
-        order_type: ClientOrder::Limit(ClientLimit { tif: "Gtc".to_owned() }),
+        is_buy,
+        reduce_only: !is_buy,
+        limit_px,
+        sz,
+        cloid,
+        order_type: ClientOrder::Limit(ClientLimit { tif: tif.to_owned() }),
     };
-    say("order", outcome(exchange.order(rests, None).await?));
+    say("close", outcome(exchange.order(order(false, 59_000.0, 0.05, "Ioc", None), None).await?));
+    say("open", outcome(exchange.order(order(true, 60_500.0, 0.001, "Ioc", None), None).await?));
+    let cloid = Uuid::new_v4();
+    say("order", outcome(exchange.order(order(true, 59_000.0, 0.001, "Gtc", Some(cloid)), None).await?));
     say("cancel", outcome(exchange.cancel_by_cloid(ClientCancelRequestCloid { asset: coin(), cloid }, None).await?));
-    let close = MarketCloseParams { asset: COIN, sz: None, px: None, slippage: Some(0.01), cloid: None, wallet: None };
-    say("close", outcome(exchange.market_close(close).await?));
+    say("close", outcome(exchange.order(order(false, 59_000.0, 0.001, "Ioc", None), None).await?));
     for subscription in held {
         info.unsubscribe(subscription).await?;
     }
