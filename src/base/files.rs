@@ -11,6 +11,23 @@ use nix::fcntl::OFlag;
 
 use super::shell::word;
 
+/// The whole path of what is named from the folder at hand. Where that is no text, another name of the same place that is one,
+/// if it has one: the folder at hand may be no part of it.
+///
+/// # Errors
+/// When the path is empty, or nobody knows the folder at hand.
+pub fn whole_path(path: &Path) -> io::Result<PathBuf> {
+    let whole = std::path::absolute(path)?;
+    if whole.to_str().is_some() || path.to_str().is_none() {
+        return Ok(whole);
+    }
+    let real = whole.ancestors().find_map(|folder| {
+        let (real, rest) = (folder.canonicalize().ok()?, whole.strip_prefix(folder).ok()?);
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    });
+    Ok(real.filter(|real| real.to_str().is_some()).unwrap_or(whole))
+}
+
 /// A file that is refused, and why.
 #[derive(Debug)]
 pub struct FileError {
@@ -51,7 +68,14 @@ impl fmt::Display for FileError {
         match &self.why {
             Why::Missing => write!(f, "{path} does not exist"),
             Why::Exists => write!(f, "{path} exists already and is not replaced; name a new file or move it away"),
-            Why::Link => write!(f, "{path} is a symbolic link; name the file itself"),
+            Why::Link => {
+                let link = word(&self.path);
+                write!(
+                    f,
+                    "{path} is a symbolic link; name the file itself, or put a copy of it there: `cp -p --remove-destination \
+                     \"$(readlink -f {link})\" {link}`"
+                )
+            }
             Why::NotAFile => write!(f, "{path} is not a regular file"),
             Why::Owner(uid) => {
                 write!(f, "{path} belongs to the user with uid {uid}, who could change it; it must belong to this user")

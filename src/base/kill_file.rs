@@ -19,6 +19,9 @@ const READY_LEN: usize = 1_024;
 /// The reason when the file holds none that can be read.
 const NO_REASON: &str = "kill file present";
 
+/// The reason where whoever pulls the switch gives none.
+const NONE_GIVEN: &str = "no reason given";
+
 /// The kill file of a home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KillFile {
@@ -106,7 +109,8 @@ impl KillFile {
         if self.is_pulled()? {
             return Ok(Pulled::Before);
         }
-        let line = format!("{}\n", cleaned(reason));
+        let reason = cleaned(reason);
+        let line = format!("{}\n", if reason.is_empty() { NONE_GIVEN } else { reason.as_str() });
         let renamed = self.pull_ready(&line).or_else(|_| self.pull_new(&line));
         // Somebody else may have pulled it in the same moment: then it is pulled, whatever our rename said.
         if !self.is_pulled()? {
@@ -180,6 +184,15 @@ mod tests {
             assert_eq!(kill.reason(), "too wild");
             assert_eq!(fs::metadata(kill.path()).unwrap().permissions().mode() & 0o777, 0o644);
             assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1, "nothing else is left");
+        }
+    }
+
+    #[test]
+    fn a_pull_without_a_reason_says_that_there_is_none() {
+        for reason in ["", " \n"] {
+            let (_home, kill) = kill();
+            kill.pull(reason).unwrap();
+            assert_eq!(kill.reason(), "no reason given");
         }
     }
 

@@ -6,6 +6,8 @@
 /// Most characters of [`short`].
 const SHORT: usize = 64;
 
+/// Hex digits of a key, or of one of which the beginning or the end is missing.
+const KEY_DIGITS: usize = 60;
 /// Most hex digits in a row that are shown: those of an address.
 const MOST_DIGITS: usize = 40;
 
@@ -54,7 +56,8 @@ pub fn without_keys(text: &str) -> String {
             told.push_str(digits);
         } else {
             told.truncate(told.strip_suffix("0x").map_or(told.len(), str::len));
-            told.push_str(&format!("({} hex digits, as of a key)", digits.len()));
+            let what = if digits.len() < KEY_DIGITS { "more than an address has" } else { "as of a key" };
+            told.push_str(&format!("({} hex digits, {what})", digits.len()));
         }
         rest = after;
     }
@@ -122,7 +125,8 @@ mod tests {
         assert_eq!(without_keys(&format!("x = \"{address}\"")), format!("x = \"{address}\""));
         for (digits, prefix) in [(41, ""), (63, "0x"), (64, "0x"), (64, ""), (130, "0x")] {
             let key = format!("{prefix}{}", "F".repeat(digits));
-            let left = format!("({digits} hex digits, as of a key)");
+            let what = if digits == 41 { "more than an address has" } else { "as of a key" };
+            let left = format!("({digits} hex digits, {what})");
             assert_eq!(without_keys(&key), left);
             assert_eq!(short(&format!("\"{key}\"")), format!("\"{left}\""));
             assert_eq!(without_keys(&format!("é{key}, 0x12 and {key}é")), format!("é{left}, 0x12 and {left}é"));

@@ -3,9 +3,9 @@
 
 use super::configured::configured;
 use super::notify;
-use super::output::print;
+use super::output::answer;
 use super::refusal::Refusal;
-use super::{equity, explain, listed, reached, waiting};
+use super::{equity, explain, reached, waiting};
 use crate::base::amount::to_wire;
 use crate::home::{Home, HomeError, base_url};
 
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     if args.explain {
         let warnings =
-            waiting::with_progress(&format!("the venue at {}", config.venue_url()), || listed::warnings(&config));
+            waiting::with_progress(&format!("the venue at {}", config.venue_url()), || explain::warnings(&config));
         warnings.iter().for_each(|warning| out.push_str(&format!("{warning}\n")));
     }
     let file = notify::file(None, home);
@@ -74,5 +74,5 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
             told.target.iter().map(|target| format!("{} ({})", target.name, target.form.name())).collect();
         out.push_str(&format!("{} is valid\ntells    {}\n", file.display(), targets.join(", ")));
     }
-    print(&out)
+    answer(&out)
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::configured::LockedConfig;
 use super::output::print;
 use super::refusal::Refusal;
+use super::usage::check_text;
 use crate::home::{Home, generate_key, write_key_file};
 
 #[derive(Debug, clap::Args)]
@@ -16,6 +17,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
+    check_text(&args.out, "--out FILE")?;
     let locked = LockedConfig::open(home)?;
     let key = generate_key().map_err(|error| Refusal::Io("make a key", error))?;
     write_key_file(&args.out, &key).map_err(Refusal::File)?;

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 use super::configured::configured;
-use super::output::print;
+use super::output::answer;
 use super::refusal::Refusal;
 use crate::home::Home;
 
@@ -35,5 +35,5 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
         Wanted::Listen => config.listen.to_string(),
         Wanted::Rules => config.rules.to_code(),
     };
-    print(&format!("{text}\n"))
+    answer(&format!("{text}\n"))
 }

@@ -1,9 +1,11 @@
-//! The rules in USDC, at an equity.
+//! A config beside what the venue knows: the rules in USDC, at an equity; and what is wrong with the account and the markets.
 
 use rust_decimal::Decimal;
 
+use super::listed;
 use crate::base::amount::percent_of;
 use crate::home::Config;
+use crate::service::api_wallet_check;
 
 /// What a rule comes to, where it is a part of the equity.
 pub(super) fn priced(config: &Config, key: &str, equity: Decimal) -> Option<String> {
@@ -30,6 +32,17 @@ pub(super) fn priced(config: &Config, key: &str, equity: Decimal) -> Option<Stri
 /// The equity that limits are taken of.
 pub(super) fn base(config: &Config, equity: Decimal) -> Decimal {
     config.equity_cap.map_or(equity, |cap| equity.min(cap)).max(Decimal::ZERO)
+}
+
+/// A line for what the venue knows otherwise than the config: the account, and the markets that its rules name.
+pub(super) fn warnings(config: &Config) -> Vec<String> {
+    let client = api_wallet_check::client(config.venue_url()).map_err(|error| error.to_string());
+    let doubt = client.and_then(|client| api_wallet_check::account_doubt(&client, config.account));
+    let account = match doubt {
+        Ok(doubt) => doubt.map(|doubt| format!("Warning: {doubt}")),
+        Err(error) => Some(format!("Not asked whether the venue knows the account: {error}")),
+    };
+    account.into_iter().chain(listed::warnings(config)).collect()
 }
 
 #[cfg(test)]

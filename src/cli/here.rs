@@ -2,8 +2,10 @@
 //! a text suggests names it too. Without it the suggestion would act on another home.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use crate::base::files::whole_path;
 use crate::base::shell::word;
 
 /// What goes between the program's name and a command; empty for the default home.
@@ -25,17 +27,22 @@ pub(super) fn whole(text: &str) -> String {
 }
 
 /// The words behind the program's name, without those that name home and config.
-fn command(words: impl Iterator<Item = OsString>) -> String {
+pub(super) fn behind(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words = words.skip(1);
     let mut kept = Vec::new();
     while let Some(typed) = words.next() {
         match typed.to_string_lossy().as_ref() {
             "--home" | "--config" => _ = words.next(),
             flag if flag.starts_with("--home=") || flag.starts_with("--config=") => {}
-            _ => kept.push(word(&typed)),
+            _ => kept.push(typed),
         }
     }
-    kept.join(" ")
+    kept
+}
+
+/// The same as one command.
+fn command(words: impl Iterator<Item = OsString>) -> String {
+    behind(words).iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// A text with the commands in its backticks made exact.
@@ -100,10 +107,10 @@ pub(super) fn is_kill(words: impl Iterator<Item = OsString>) -> bool {
     false
 }
 
-/// The flags that name the home and the config, as absolute paths: a suggestion may be typed elsewhere.
-fn flags(words: impl Iterator<Item = OsString>, variable: Option<OsString>) -> String {
+/// The home and the config that were named.
+pub(super) fn named(words: impl Iterator<Item = OsString>) -> (Option<PathBuf>, Option<PathBuf>) {
     let mut words = words.skip(1);
-    let (mut home, mut config) = (variable.filter(|home| !home.is_empty()), None);
+    let (mut home, mut config) = (None, None);
     while let Some(word) = words.next() {
         let shown = word.to_string_lossy();
         match shown.split_once('=').unwrap_or((&shown, "")) {
@@ -114,8 +121,15 @@ fn flags(words: impl Iterator<Item = OsString>, variable: Option<OsString>) -> S
             _ => {}
         }
     }
+    (home.map(PathBuf::from), config.map(PathBuf::from))
+}
+
+/// The flags that name the home and the config, as absolute paths: a suggestion may be typed elsewhere.
+fn flags(words: impl Iterator<Item = OsString>, variable: Option<OsString>) -> String {
+    let (home, config) = named(words);
+    let home = home.or(variable.filter(|home| !home.is_empty()).map(PathBuf::from));
     let named = [("--home", home), ("--config", config)].into_iter();
-    let named = named.filter_map(|(flag, path)| Some((flag, std::path::absolute(path?).ok()?)));
+    let named = named.filter_map(|(flag, path)| Some((flag, whole_path(&path?).ok()?)));
     named.map(|(flag, path)| format!("{flag} {}", word(&path))).collect::<Vec<_>>().join(" ")
 }
 

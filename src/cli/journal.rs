@@ -4,13 +4,14 @@ use rust_decimal::Decimal;
 
 use super::configured::configured;
 use super::equity::{self, Measured};
-use super::output::{print, report};
+use super::output::{check_open, print, report};
 use super::refusal::Refusal;
 use super::{mainnet, values};
 use crate::base::amount::{percent_of, to_wire};
 use crate::base::clock::now_ms;
 use crate::base::day::{Day, day_of};
 use crate::base::mode::Mode;
+use crate::base::shell::confirmation;
 use crate::home::{Config, Home};
 use crate::journal::{self, OpenError, Options, RiskLine, read_risk};
 use crate::record::risk_record::{Init, Resume, RiskRecord};
@@ -116,16 +117,42 @@ fn config_of(command: &str, args: &ChangeArgs, home: &Home) -> Result<Config, Re
         return Err(Refusal::Flags("--note must say why; it is written into the journal"));
     }
     if args.mode != config.mode {
-        let (asked, own) = (args.mode, config.mode);
+        let (asked, way) = (args.mode, way_to(command, &config, home));
         return Err(Refusal::Given(format!(
-            "--mode {asked} is not the config's mode, {own}; `svc-guard {command} --mode {own} --note TEXT` is for that one, and \
-             --home DIR names another home"
+            "--mode {asked} is not the config's mode, {}; {way}, and --home DIR names another home",
+            config.mode
         )));
     }
     if args.mode == Mode::Mainnet {
         mainnet::check_confirmed(&config)?;
     }
     Ok(config)
+}
+
+/// What can be done with the journal of this home's own mode: what was asked for, or else a look at it.
+fn way_to(command: &str, config: &Config, home: &Home) -> String {
+    let own = config.mode;
+    let records = read_risk(&home.journal_dir(own, config.account))
+        .ok()
+        .and_then(|lines| lines.collect::<Result<Vec<_>, _>>().ok());
+    let is_of_use = match &records {
+        None => command == "journal-init",
+        Some(records) => command == "journal-resume" && is_stopped(records),
+    };
+    match (is_of_use, records) {
+        (true, _) => format!("`{}` is for that one", for_own(command, config)),
+        (false, Some(_)) => format!("`svc-guard journal-show --mode {own}` prints that one's, which needs none of it"),
+        (false, None) => format!("that one has no journal yet: `{}` starts it", for_own("journal-init", config)),
+    }
+}
+
+/// A command that changes the journal of this home's own mode, on mainnet with a person's word.
+fn for_own(command: &str, config: &Config) -> String {
+    let word = match config.mode {
+        Mode::Mainnet => confirmation(config.account),
+        Mode::Paper | Mode::Testnet => String::new(),
+    };
+    format!("{word}svc-guard {command} --mode {} --note TEXT", config.mode)
 }
 
 /// Why a journal that was asked for cannot be read, with what would work where it is typed: another mode's is begun in another
@@ -146,10 +173,9 @@ pub(super) fn unread(command: &str, error: OpenError, asked: Mode, config: &Conf
             ))
         }
         OpenError::NoRiskJournal(folder) if own == Mode::Mainnet => Refusal::Given(format!(
-            "there is no risk journal in {}: `SVC_MAINNET_CONFIRM={} svc-guard journal-init --mode {own} --note TEXT` starts \
-             one",
+            "there is no risk journal in {}: `{}` starts one",
             folder.display(),
-            config.account
+            for_own("journal-init", config)
         )),
         error => Refusal::Journal(error, asked),
     }
@@ -178,10 +204,17 @@ fn is_stopped(records: &[String]) -> bool {
 pub(super) fn show(args: &ShowArgs, home: &Home) -> Result<(), Refusal> {
     let config = configured(home)?;
     let unread = |error| unread("journal-show", error, args.mode, &config, home);
+    check_open()?;
+    let mut first_damage = None;
     for line in read_risk(&home.journal_dir(args.mode, config.account)).map_err(unread)? {
-        print(&format!("{}\n", line.map_err(unread)?))?;
+        match line {
+            Ok(line) => print(&format!("{line}\n"))?,
+            // What is behind it is shown all the same.
+            Err(damage @ OpenError::Damaged(_)) => _ = first_damage.get_or_insert(damage),
+            Err(error) => return Err(unread(error)),
+        }
     }
-    Ok(())
+    first_damage.map_or(Ok(()), |damage| Err(unread(damage)))
 }
 
 #[cfg(test)]

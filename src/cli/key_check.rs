@@ -24,7 +24,7 @@ pub(super) fn run(_args: &Args, home: &Home) -> Result<(), Refusal> {
         ));
     }
     let key = key_stdin::read()?;
-    let owner = wallet::check(config, key.address())?;
+    let owner = wallet::check_for_home(config, key.address())?;
     let recorded = match config.api_wallet {
         Some(configured) if configured != key.address() => {
             return Err(Refusal::OtherKey(key.address(), configured));

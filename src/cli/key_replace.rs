@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     }
     let key = key_stdin::read()?;
     let address = key.address();
-    let owner = wallet::check(config, address)?;
+    let owner = wallet::check_for_home(config, address)?;
     let record = || replace_api_wallet(&locked.path, &locked.text, address, owner).map_err(Refusal::Config);
     let before = config.api_wallet.filter(|before| *before != address);
     let kept = if args.no_store { KeyPlace::Nowhere } else { KeyPlace::of(home, config) };

@@ -8,6 +8,7 @@ use super::refusal::Refusal;
 use super::waiting;
 use crate::base::kill_file::Pulled;
 use crate::base::kill_watch::KillWatch;
+use crate::base::shell::place;
 use crate::home::Home;
 
 #[derive(Debug, clap::Args)]
@@ -33,8 +34,11 @@ const MOST_ALERTS: usize = 3;
 
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let kill = home.kill_file();
-    let path = kill.path().display();
-    let pulled = kill.pull(&args.reason).map_err(|error| Refusal::NotPulled(kill.path().to_owned(), error))?;
+    let path = place(kill.path());
+    let pulled = kill.pull(&args.reason).map_err(|error| {
+        let runs = Watcher::of(home).elsewhere(home).filter(|other| other != home.dir());
+        Refusal::NotPulled(kill.path().to_owned(), error, runs)
+    })?;
     let watcher = Watcher::of(home);
     let found = match pulled {
         Pulled::Now => "The kill switch is pulled",
@@ -56,13 +60,13 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     report(&format!("{told}\nOnly a person releases it: remove {path} and restart the service.\n"), &done)?;
     match (args.wait, heard) {
         (Some(_), Ok(status)) if status.mode == "paper" => Ok(()),
-        (Some(seconds), _) => wait(&watcher, seconds, &done),
+        (Some(seconds), _) => wait(home, &watcher, seconds, &done),
         (None, _) => Ok(()),
     }
 }
 
 /// Waits until everything is closed. That it is not, or cannot be seen, is no failure of the kill, and is told as one.
-fn wait(watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
+fn wait(home: &Home, watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
     let patience = watcher.rest(Duration::from_secs(seconds.into()));
     let answer =
         waiting::with_progress("everything to be closed", || watcher.until(patience, |status| watcher.is_flat(status)));
@@ -72,6 +76,10 @@ fn wait(watcher: &Watcher, seconds: u16, done: &str) -> Result<(), Refusal> {
             let alerts = status.alerts.iter().take(MOST_ALERTS).map(|alert| alert.text.clone());
             let why: String = unknown(&status).into_iter().chain(alerts).map(|text| format!("; {text}")).collect();
             Err(Refusal::Unhealthy(format!("not flat after {seconds} s: {} left{why}", left(&status))))
+        }
+        Err(_) if KillWatch::is_watched(&home.kill_file()) == Some(false) => {
+            let kill = home.kill_file();
+            Err(Refusal::Unheard(kill.path().to_owned(), kill.reason(), watcher.elsewhere(home)))
         }
         Err(why) => Err(Refusal::Unhealthy(format!("whether it is flat cannot be seen after {seconds} s: {why}"))),
     }

@@ -41,6 +41,7 @@ mod rules_place;
 mod rules_source;
 mod run;
 mod set_up;
+mod slips;
 mod start;
 mod terminal;
 mod usage;
@@ -165,13 +166,24 @@ fn one_dash() -> Option<Refusal> {
 
 /// The refusal of a command line that cannot be read.
 fn not_read(error: &clap::Error) -> Refusal {
+    let words = slips::words(std::env::args_os());
+    let other = || {
+        let (dir, config) = here::named(std::env::args_os());
+        let home = Home::resolve(environment::home(dir), config, false).ok();
+        let mode = home.and_then(|home| configured::configured(&home).ok()).map(|config| config.mode);
+        usage::refusal(error, slips::whole(&<Cli as CommandFactory>::command(), error, &words, mode))
+    };
     let refusal = match error.kind() {
         ErrorKind::InvalidUtf8 => usage::not_text(std::env::args_os()),
-        _ if usage::is_answer(error) => one_dash().unwrap_or_else(|| usage::refusal(error)),
-        _ => renamed_commands::replacement(error).unwrap_or_else(|| usage::refusal(error)),
+        _ if usage::is_answer(error) => one_dash().unwrap_or_else(other),
+        _ => {
+            let slip = slips::rule(&words).or_else(|| slips::key(error, &words));
+            slip.or_else(|| renamed_commands::replacement(error)).unwrap_or_else(other)
+        }
     };
     // Who pulls the switch must not think that it was pulled.
-    if here::is_kill(std::env::args_os()) { Refusal::KillNotRead(refusal.to_string()) } else { refusal }
+    let is_kill = here::is_kill(std::env::args_os()) || slips::is_kill(error, &words);
+    if is_kill { Refusal::KillNotRead(refusal.to_string()) } else { refusal }
 }
 
 impl Cli {
@@ -207,12 +219,16 @@ impl Cli {
 /// Whether the home's path can stand in a command: what could not be typed again would name another folder. A guard that runs is
 /// killed and asked wherever it is.
 fn check_place(home: &Home, command: &Command) -> Result<(), Refusal> {
-    if matches!(command, Command::Kill(_) | Command::Health(_)) {
+    let (dir, config) = (home.dir().to_owned(), home.config_file());
+    let is_asked = matches!(command, Command::Health(_)) && config.exists();
+    if is_asked || matches!(command, Command::Kill(_)) {
         return Ok(());
     }
-    let (dir, config) = (home.dir().to_owned(), home.config_file());
-    let unreadable = [dir, config].into_iter().find(|path| path.to_str().is_none());
-    unreadable.map_or(Ok(()), |path| Err(Refusal::NotText(usage::readable(path.as_os_str()))))
+    let is_text = [dir, config].iter().try_for_each(|path| usage::check_text(path, "--home DIR"));
+    match command {
+        Command::Health(_) => is_text.map_err(|why| Refusal::Unhealthy(why.to_string())),
+        _ => is_text,
+    }
 }
 
 #[cfg(test)]

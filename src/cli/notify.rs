@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 use crate::base::files::{FileError, Why, read_trusted};
 use crate::base::log_line::Reader;
 use crate::base::shell::word;
-use crate::guard::Code;
+use crate::guard::{Code, Verdict};
 use crate::home::{Config as Guard, Home, LoadedConfig, base_url, in_container, load, local_url};
 use crate::journal::{OpenError, read_events, read_risk};
 use crate::notify::{Config, Options, Past, run as tell, trial};
@@ -133,7 +133,8 @@ pub(super) fn read(file: &Path, home: &Home) -> Result<Config, Refusal> {
         FileError { path, why: Why::Missing } => Refusal::NoNotifyConfig(path),
         error => Refusal::File(error),
     })?;
-    let refusals: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    let refusals = Code::ALL.iter().filter(|code| Verdict::of(**code) == Verdict::Veto);
+    let refusals: Vec<&str> = refusals.map(|code| code.as_str()).collect();
     Config::parse(&text, &refusals).map_err(|problems| Refusal::NotifyConfig(file.to_owned(), problems.join("; ")))
 }
 
@@ -179,7 +180,9 @@ fn past(journal: Option<PathBuf>, is_named: bool) -> Past {
         match read_events(&folder, after) {
             Err(_) => (Vec::new(), format!("the journal in {at} could not be read")),
             Ok(lines) => {
-                let behind = lines.map_while(Result::ok).filter(|line| seq(line).is_some_and(|seq| seq > after));
+                // A line that is no text is missing, and none behind it.
+                let readable = lines.filter(|line| !matches!(line, Err(OpenError::Damaged(_))));
+                let behind = readable.map_while(Result::ok).filter(|line| seq(line).is_some_and(|seq| seq > after));
                 (behind.take(most).collect(), format!("the journal in {at} does not hold what is missing"))
             }
         }
@@ -200,7 +203,7 @@ mod tests {
     use super::*;
     use crate::guard::AlertCode;
     use crate::journal::create_risk;
-    use crate::notify::alert_codes;
+    use crate::notify::{Severity, alert_codes, alert_words};
 
     /// A folder without a journal is found out at the start, and where events were looked for is told when they are missing.
     #[test]
@@ -229,6 +232,18 @@ mod tests {
         assert!(past(None, false)("testnet-0x1", 0, 9).1.contains("no journal"));
     }
 
+    /// What is behind a line that is no text is told all the same.
+    #[test]
+    fn a_line_that_is_no_text_hides_none_behind_it() {
+        let folder = tempfile::tempdir().unwrap();
+        create_risk(folder.path(), "{\"kind\":\"init\"}").unwrap();
+        let lines = b"{\"seq\":1}\n{\"seq\":2,\"a\":\"\xff\"}\n{\"seq\":3}\n";
+        fs::write(folder.path().join("events-2026-01-01.jsonl"), lines).unwrap();
+        let past = past(Some(folder.path().to_owned()), true);
+        assert_eq!(past("testnet-0x1", 0, 9).0, ["{\"seq\":1}", "{\"seq\":3}"]);
+        assert_eq!(past("testnet-0x1", 2, 9).0, ["{\"seq\":3}"]);
+    }
+
     /// What each says a person should do is read at night: none may be left to the words for an unknown code.
     #[test]
     fn every_alert_has_words_of_its_own() {
@@ -240,5 +255,17 @@ mod tests {
             .filter(|code| *code != AlertCode::ApiWalletExpiring.as_str());
         let without: Vec<&str> = told.filter(|code| !known.contains(code)).collect();
         assert_eq!(without, [""; 0]);
+    }
+
+    /// What is red on the page wakes a person, and nothing else does.
+    #[test]
+    fn the_page_and_the_notifier_call_the_same_alerts_severe() {
+        let page = include_str!("../monitor/panels.js");
+        let (_, list) = page.split_once("const SEVERE = new Set([").unwrap();
+        let (list, _) = list.split_once("])").unwrap();
+        let severe: BTreeSet<&str> = list.split(", ").map(|code| code.trim_matches('"')).collect();
+        let critical = alert_codes().filter(|code| alert_words(code).severity == Severity::Critical);
+        assert_eq!(severe, critical.collect());
+        assert!(severe.contains("position_unknown") && severe.contains("unsettled"));
     }
 }

@@ -43,6 +43,18 @@ pub(super) fn with(described: &[Described], key: &str, typed: &str) -> Result<Ru
     Rules::from_toml(&table.to_string()).map_err(|error| format!("{}{form}", plain(error)))
 }
 
+/// `stop=3`, where that is what was typed with something else between the rule and its value, or with nothing else.
+pub(super) fn meant(typed: &str) -> Option<String> {
+    let keys = Rules::default().describe().into_iter().map(|rule| rule.key);
+    let typed = typed.trim();
+    // Of two names that begin alike the longer one is meant.
+    let key = keys.filter(|key| typed.starts_with(key)).max_by_key(|key| key.len())?;
+    let rest = typed.strip_prefix(key)?;
+    let value = rest.trim_start_matches(|letter: char| letter == ':' || letter == '=' || letter.is_whitespace());
+    let is_apart = value.len() < rest.len() || rest.is_empty();
+    is_apart.then(|| format!("{key}={}", if value.is_empty() { "VALUE" } else { value }))
+}
+
 /// No limit.
 const NONE: &str = "none";
 

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+
 use super::here;
 use super::refusal::Refusal;
 use crate::base::text::without_keys;
@@ -16,13 +18,29 @@ pub(super) fn print(text: &str) -> Result<(), Refusal> {
     printed.map_err(|error| Refusal::Io("write to standard output", error))
 }
 
+/// Prints what was asked for and nothing else: where nobody can have it, nothing was done.
+pub(super) fn answer(text: &str) -> Result<(), Refusal> {
+    check_open()?;
+    print(text)
+}
+
+/// Refuses a standard output that cannot be written, which the system's runtime takes for one that can.
+pub(super) fn check_open() -> Result<(), Refusal> {
+    if is_writable() { Ok(()) } else { Err(Refusal::Closed) }
+}
+
+fn is_writable() -> bool {
+    let flags = fcntl(std::io::stdout(), FcntlArg::F_GETFL).map_or(OFlag::empty(), OFlag::from_bits_retain);
+    [OFlag::O_WRONLY, OFlag::O_RDWR].contains(&(flags & OFlag::O_ACCMODE))
+}
+
 /// Whether what is printed reaches anybody: where standard output was closed at the start, the system's runtime put
 /// /dev/null in its place.
 pub(super) fn is_seen() -> bool {
     let null = std::fs::metadata("/dev/null").map(|null| (null.dev(), null.ino(), null.rdev()));
     let out = std::io::stdout().as_fd().try_clone_to_owned().and_then(|out| File::from(out).metadata());
     let out = out.map(|out| (out.dev(), out.ino(), out.rdev()));
-    !matches!((null, out), (Ok(null), Ok(out)) if null == out)
+    is_writable() && !matches!((null, out), (Ok(null), Ok(out)) if null == out)
 }
 
 /// Prints what became of a change that stays; where that cannot be printed, the refusal says what was done.

@@ -5,14 +5,13 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::here;
 use super::mainnet_gap::MainnetGap;
-use super::reached;
 use super::rules_place::Place;
+use super::{here, one_rule, reached};
 use crate::base::address::Address;
 use crate::base::files::FileError;
 use crate::base::mode::Mode;
-use crate::base::shell::word;
+use crate::base::shell::{place, word};
 use crate::home::{CREDENTIAL, ConfigError, HomeError, KeyFileError};
 use crate::journal::{JournalError, OpenError};
 use crate::mcp::UrlError;
@@ -26,18 +25,21 @@ pub(super) enum Refusal {
     /// The home cannot be used.
     #[error("{}", here::whole(&.0.to_string()))]
     Home(HomeError),
-    /// The path of the home, or of its config, is no text (the path).
+    /// The path of the home, of its config or of a key's new file is no text (the path, what names another).
     #[error(
         "the path {0} is no UTF-8 text, so no command that names it could be typed again; give the folder a name in UTF-8 \
-         (mv moves it), or name another with --home DIR"
+         (mv moves it), or name another with {1}"
     )]
-    NotText(String),
+    NotText(String, &'static str),
     /// A secret that is shown once would be shown to nobody (what it is).
     #[error(
-        "standard output is closed or leads to /dev/null, so nobody would see {0}, which is shown once; nothing was done. Run \
+        "standard output is closed, cannot be written or leads to /dev/null, so nobody would see {0}, which is shown once; nothing was done. Run \
          it on a terminal, or `svc-guard {1}` writes the key to a new file"
     )]
     Unseen(&'static str, &'static str),
+    /// What was asked for would be seen by nobody.
+    #[error("standard output cannot be written, so nobody would see the answer; send it to a file with > FILE")]
+    Closed,
     /// The config cannot be used.
     #[error("{0}")]
     Config(ConfigError),
@@ -46,9 +48,7 @@ pub(super) enum Refusal {
     Rules(String, RulesError),
     /// What is given for rules is no code (what it is, where).
     #[error(
-        "{name}: {0:?} is no code, which starts with sr1_; a file with a table of rules is given with an @ before it: {file}",
-        name = .1.name(),
-        file = .1.with(&format!("@{}", word(Path::new(.0))))
+        "{name}: {0:?} is no code, which starts with sr1_; {way}", name = .1.name(), way = way_to_rules(.0, *.1)
     )]
     NoCode(String, Place),
     /// A file cannot be used.
@@ -173,8 +173,10 @@ pub(super) enum Refusal {
     OtherKey(Address, Address),
     /// The key is the account's own.
     #[error(
-        "the key is that of {0}, which the config names as the account itself; the guard takes an API wallet's key only, \
-         which cannot withdraw: approve one at the venue, and store its key by `svc-guard key replace --key-stdin < FILE`"
+        "the key is that of {0}, which the config names as the account itself; if {0} is your API wallet, the account is \
+         another one: `svc-guard --home DIR init` sets another home up for the main account that approved it, and `svc-guard \
+         init --force` this one anew; if it is the account, keep its key away from here, approve an API wallet at the venue, \
+         which cannot withdraw, and store its key by `svc-guard key replace --key-stdin < FILE`"
     )]
     OwnKey(Address),
     /// Mainnet is not to be had (what does not happen, everything that is missing).
@@ -198,21 +200,21 @@ pub(super) enum Refusal {
         credential = CREDENTIAL, file = word(.0)
     )]
     Sealed(PathBuf, Mode, String),
-    /// The kill switch could not be pulled.
+    /// The kill switch could not be pulled (its file, why, where a guard runs).
     #[error(
-        "the kill switch is NOT pulled: cannot write {0}: {1}; {way}", way = way_to_pull(.0, .1)
+        "the kill switch is NOT pulled: cannot write {file}: {1}; {way}", file = place(.0), way = way_to_pull(.0, .1, .2.as_deref())
     )]
-    NotPulled(PathBuf, io::Error),
+    NotPulled(PathBuf, io::Error, Option<PathBuf>),
     /// A command line that was to pull the kill switch cannot be read (why).
     #[error(
-        "the kill switch is NOT pulled: {0}. `svc-guard kill --reason TEXT` pulls it; with --wait SECONDS at its end it waits \
+        "the kill switch is NOT pulled by this: {0}. `svc-guard kill --reason TEXT` pulls it; with --wait SECONDS at its end it waits \
          until all is closed"
     )]
     KillNotRead(String),
     /// The kill switch is pulled, and no running guard looks at it (the file, the reason in it, where one does run).
     #[error(
-        "the kill switch is pulled ({1}), but no guard runs on this home: no running guard reads {0}, and nothing is closed \
-         by it now; it holds at the next start. {way}", way = running(.2.as_deref())
+        "the kill switch is pulled ({1}), but no guard runs on this home: no running guard reads {file}, and nothing is closed \
+         by it now; it holds at the next start. {way}", file = place(.0), way = running(.2.as_deref())
     )]
     Unheard(PathBuf, String, Option<PathBuf>),
     /// The service is not healthy, or not there.
@@ -263,9 +265,13 @@ impl Refusal {
 }
 
 /// What can be done where the kill file cannot be written.
-fn way_to_pull(file: &Path, error: &io::Error) -> String {
-    let folder = word(file.parent().unwrap_or(Path::new("/")));
+fn way_to_pull(file: &Path, error: &io::Error, runs: Option<&Path>) -> String {
+    let home = file.parent().unwrap_or(Path::new("/"));
+    let folder = word(home);
     match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+            format!("there is no folder {}, so no guard runs on it. {}", place(home), running(runs))
+        }
         io::ErrorKind::ReadOnlyFilesystem => format!(
             "that disk is read-only. A client's key pulls it without the disk (POST /guard/kill, or the MCP tool kill); root \
              makes the disk writable by `mount -o remount,rw \"$(findmnt -no TARGET --target {folder})\"`; else close at the \
@@ -275,8 +281,22 @@ fn way_to_pull(file: &Path, error: &io::Error) -> String {
             "that disk is full: make space, see `df {folder}`. A client's key pulls it without the disk (POST /guard/kill, or \
              the MCP tool kill); else close at the venue's own page"
         ),
-        _ => "name the home of the guard that runs, `svc-guard --home DIR kill --reason TEXT`, or write that file yourself"
-            .to_owned(),
+        _ => {
+            format!("write that file yourself, as who may, or name the home of the guard that runs. {}", running(runs))
+        }
+    }
+}
+
+/// What was meant by rules that are no code: one rule with its value, or else a file.
+fn way_to_rules(typed: &str, place: Place) -> String {
+    match one_rule::meant(typed).filter(|_| place == Place::Set) {
+        Some(change) => {
+            format!("one rule is changed with an = between it and its value: {}", place.with(&word(change)))
+        }
+        None => {
+            let file = place.with(&format!("@{}", word(typed)));
+            format!("a file with a table of rules is given with an @ before it: {file}")
+        }
     }
 }
 
@@ -312,12 +332,22 @@ mod tests {
 
     #[test]
     fn a_kill_that_cannot_be_written_says_what_can_be_done() {
-        let not_pulled = |kind: io::ErrorKind| Refusal::NotPulled("/my home/kill".into(), kind.into()).to_string();
+        let not_pulled =
+            |kind: io::ErrorKind| Refusal::NotPulled("/my home/kill".into(), kind.into(), None).to_string();
         let said = not_pulled(io::ErrorKind::ReadOnlyFilesystem);
         assert!(said.starts_with("the kill switch is NOT pulled: cannot write /my home/kill: "), "{said}");
         assert!(said.contains("`mount -o remount,rw \"$(findmnt -no TARGET --target '/my home')\"`"), "{said}");
         assert!(said.contains("POST /guard/kill") && !said.contains("write that file yourself"), "{said}");
         assert!(not_pulled(io::ErrorKind::StorageFull).contains("make space, see `df '/my home'`"));
-        assert!(not_pulled(io::ErrorKind::PermissionDenied).contains("--home DIR kill --reason TEXT`"));
+        let said = not_pulled(io::ErrorKind::PermissionDenied);
+        assert!(said.contains("write that file yourself") && said.contains("--home DIR kill --reason TEXT`"), "{said}");
+        let said = not_pulled(io::ErrorKind::NotFound);
+        assert!(
+            said.contains("there is no folder /my home, so no guard runs on it") && !said.contains("yourself"),
+            "{said}"
+        );
+        let runs = Some("/other".into());
+        let said = Refusal::NotPulled("/x/kill".into(), io::ErrorKind::NotFound.into(), runs).to_string();
+        assert!(said.ends_with("`svc-guard --home /other kill --reason TEXT` kills that one"), "{said}");
     }
 }

@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::configured::{configured, is_running};
-use super::output::say;
+use super::output::{check_open, say};
 use super::read_ahead;
 use super::refusal::Refusal;
 use super::{journal, values};
@@ -66,6 +66,7 @@ fn day(text: &str) -> Result<Day, String> {
 /// Prints the report.
 pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let config = configured(home)?;
+    check_open()?;
     let Config { account, mode: own_mode, .. } = config;
     let by = args.by.as_deref().and_then(By::named).unwrap_or_default();
     let (mode, account_name) = (args.mode.name().to_owned(), account.to_string());

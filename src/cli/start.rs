@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::base::mode::Mode;
-use crate::base::shell::word;
+use crate::base::shell::{confirmation, word};
 use crate::home::{CREDENTIAL, Config, Home, KeyStore, SERVICE_HOME};
 
 /// Where the API wallet's key of a home is kept.
@@ -62,7 +62,7 @@ pub(super) fn is_packaged(home: &Home) -> bool {
 
 fn on_stdin(config: &Config) -> String {
     let confirm = match config.mode {
-        Mode::Mainnet => format!("SVC_MAINNET_CONFIRM={} ", config.account),
+        Mode::Mainnet => confirmation(config.account),
         _ => String::new(),
     };
     format!("{confirm}svc-guard run --network {} --key-stdin", config.mode)

@@ -1,14 +1,13 @@
 //! A command line that cannot be read: one reason and the way out, in one line like every other refusal.
 
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use clap::Command;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 
 use super::refusal::Refusal;
-use crate::base::shell::word;
 use crate::base::text::{visible, without_keys};
-use crate::rules::Rules;
 
 /// Longest word of a refusal: a path is shorter, and what is behind a longer one must still be seen.
 const MAX_WORD: usize = 300;
@@ -39,24 +38,13 @@ fn is_option(program: &Command, name: &str) -> bool {
         || program.get_subcommands().any(|command| is_option(command, name))
 }
 
-/// The refusal that says what the parser says.
-pub(super) fn refusal(error: &clap::Error) -> Refusal {
-    rule_of_its_own(error).unwrap_or_else(|| Refusal::Usage(one_line(&error.render().to_string())))
-}
-
-/// A rule that was typed where the word `rules` belongs.
-fn rule_of_its_own(error: &clap::Error) -> Option<Refusal> {
-    let text = |kind: ContextKind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let typed = text(ContextKind::InvalidValue).filter(|_| text(ContextKind::InvalidArg) == Some("<WHAT>"))?;
-    let (key, value) = typed.split_once('=').unwrap_or((typed, "VALUE"));
-    let is_rule = Rules::default().describe().iter().any(|rule| rule.key == key);
-    is_rule.then(|| {
-        let change = word(format!("{key}={value}"));
-        Refusal::Given(format!("{key:?} is one of the rules: `svc-guard config set rules {change}` changes it"))
-    })
+/// The refusal that says what the parser says, and where words are missing a command that has them.
+pub(super) fn refusal(error: &clap::Error, whole: Option<String>) -> Refusal {
+    let said = one_line(&error.render().to_string());
+    match whole {
+        Some(whole) => Refusal::Usage(format!("{said}; a whole one is `svc-guard {whole}`")),
+        None => Refusal::Usage(said),
+    }
 }
 
 /// The refusal of words that are no text, each with its place on the command line.
@@ -65,6 +53,12 @@ pub(super) fn not_text(words: impl Iterator<Item = OsString>) -> Refusal {
     let bad: Vec<String> = bad.map(|(place, word)| format!("argument {place}, {}", readable(&word))).collect();
     let (are, each) = if bad.len() == 1 { ("is", "it") } else { ("are", "each") };
     Refusal::Usage(format!("{} {are} no UTF-8 text; write {each} in UTF-8", bad.join(" and ")))
+}
+
+/// Refuses a path that is no text: what was made there could be named by no command.
+pub(super) fn check_text(path: &Path, instead: &'static str) -> Result<(), Refusal> {
+    let is_text = path.to_str().is_some();
+    if is_text { Ok(()) } else { Err(Refusal::NotText(readable(path.as_os_str()), instead)) }
 }
 
 /// A word with the bytes that are no text as numbers.

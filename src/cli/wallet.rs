@@ -12,6 +12,11 @@ use crate::service::api_wallet_check::{self, Approved, NotTheAgent};
 /// From this long before its end an approval is called short.
 const SHORT_MS: u64 = 7 * 86_400_000;
 
+/// The same for a home that is set up already: its account is not named anew with the key.
+pub(super) fn check_for_home(config: &Config, wallet: Address) -> Result<Address, Refusal> {
+    if wallet == config.account { Err(Refusal::OwnKey(wallet)) } else { check(config, wallet) }
+}
+
 /// Checks that the venue knows the key of address `wallet` as an API wallet that may act for the config's account; whose it
 /// is.
 pub(super) fn check(config: &Config, wallet: Address) -> Result<Address, Refusal> {

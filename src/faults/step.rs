@@ -8,7 +8,8 @@ macro_rules! steps {
         pub enum Step { $($(#[$doc])* $step,)+ }
 
         impl Step {
-            /// All steps: first those of a batch's way to disk, then those of an action's way to the venue, then the threads'.
+            /// All steps: first those of a batch's way to disk, then those of an action's way to the venue, then the threads', and at
+            /// last those of the notifier, a process of its own.
             pub const ALL: &'static [Step] = &[$(Step::$step,)+];
 
             /// The name that scripts know it by.
@@ -73,4 +74,16 @@ steps! {
     Aside = "aside",
     /// The weight spent is about to be kept for the next life.
     WeightKept = "weight_kept",
+    /// The notifier looked at the guard; nothing of it was taken in.
+    NotifyLooked = "notify_looked",
+    /// What was seen is filed in the notifier's memory; nobody was told.
+    NotifyFiled = "notify_filed",
+    /// A target is about to be told.
+    NotifyTell = "notify_tell",
+    /// A target said yes; its place was not moved.
+    NotifyTold = "notify_told",
+    /// The notifier's state is about to be written.
+    NotifyKeep = "notify_keep",
+    /// The notifier's state is on disk.
+    NotifyKept = "notify_kept",
 }

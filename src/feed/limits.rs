@@ -55,7 +55,7 @@ impl Rolling {
         self.most.saturating_sub(self.taken(now_ms))
     }
 
-    /// How many were taken in the last minute.
+    /// How many were taken in the last minute, of the newest that count: as many as may be.
     pub(crate) fn taken(&mut self, now_ms: u64) -> usize {
         while self.taken_ms.front().is_some_and(|taken_ms| taken_ms.saturating_add(MINUTE_MS) <= now_ms) {
             self.taken_ms.pop_front();
@@ -63,9 +63,13 @@ impl Rolling {
         self.taken_ms.len()
     }
 
-    /// Takes one, whether there is room or not.
+    /// Takes one, whether there is room or not. With as many newer ones there is no room either way, so an older one is
+    /// forgotten: who takes without end costs no memory.
     pub(crate) fn take(&mut self, now_ms: u64) {
         self.taken_ms.push_back(now_ms);
+        while self.taken_ms.len() > self.most {
+            self.taken_ms.pop_front();
+        }
     }
 }
 
@@ -91,5 +95,13 @@ mod tests {
         assert_eq!(rolling.room(61_000), 1);
         rolling.take(61_000);
         assert_eq!([rolling.room(90_999), rolling.room(91_000), rolling.room(200_000)], [0, 1, 2]);
+    }
+
+    #[test]
+    fn who_takes_without_end_costs_no_memory() {
+        let mut rolling = Rolling::new(2);
+        (0..1_000).for_each(|now_ms| rolling.take(now_ms));
+        assert_eq!((rolling.taken_ms.len(), rolling.room(60_997)), (2, 0));
+        assert_eq!([rolling.room(60_998), rolling.room(60_999)], [1, 2]);
     }
 }

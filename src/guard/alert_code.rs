@@ -12,6 +12,8 @@ codes! {
     AccountMode = "account_mode",
     /// The account was not read in time, or stands still in the venue's answers; entries are refused. Look there if it lasts.
     AccountStale = "account_stale",
+    /// The venue knows no such account, or knows it as an API wallet; guard the account that was meant, in a home of its own.
+    AccountUnknown = "account_unknown",
     /// The API wallet's approval ends within a week; approve a new one and install it.
     ApiWalletExpiring = "api_wallet_expiring",
     /// Fills are missing in the book of money, or it does not add up; compare it with the venue's own history.

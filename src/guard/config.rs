@@ -6,7 +6,7 @@ use std::fmt;
 use rust_decimal::Decimal;
 
 use crate::base::address::Address;
-use crate::base::shell::for_home;
+use crate::base::shell::{confirmation, for_home};
 use crate::rules::Rules;
 use crate::venue::signing::Source;
 
@@ -81,6 +81,11 @@ impl Config {
     pub(crate) fn typed(&self, text: &str) -> String {
         let home = self.kill_file.rsplit_once('/').map_or("", |(home, _)| home);
         for_home(text, home, "")
+    }
+
+    /// What goes before a command that mainnet asks a person's word for.
+    pub(crate) fn confirmation(&self) -> String {
+        if self.mode == Mode::Mainnet { confirmation(self.account) } else { String::new() }
     }
 
     /// The equity that percentages are taken of.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::base::address::{Address, Cloid};
 use crate::venue::envelope::Envelope;
 use crate::venue::fill::Fill;
-use crate::venue::history::Page;
+use crate::venue::history::{Page, Unread};
 use crate::venue::info::{AccountMode, ClearinghouseState, LedgerUpdate, Leverage, OpenOrder};
 use crate::venue::json::Node;
 use crate::venue::market::Universe;
@@ -68,6 +68,13 @@ pub enum Input {
         updates: Vec<LedgerUpdate>,
         /// When the read began, UTC ms.
         begun_ms: u64,
+    },
+    /// Something of the ledger is not among what was read.
+    LedgerLacks {
+        /// Entries that cannot be read.
+        unread: Vec<Unread>,
+        /// The first and the last time, UTC ms, of which the venue shows more entries than are read.
+        cut: Option<(u64, u64)>,
     },
     /// The fills of a while when no live feed told of any were read.
     Fills {
@@ -147,6 +154,11 @@ pub enum Input {
         index: usize,
         /// How it ended.
         outcome: SendOutcome,
+    },
+    /// The kill file was there when the service started.
+    KilledBefore {
+        /// Why.
+        reason: String,
     },
     /// The kill switch was pulled.
     Kill {

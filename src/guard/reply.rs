@@ -22,6 +22,16 @@ impl Verdict {
     /// Every verdict.
     pub const ALL: [Verdict; 3] = [Verdict::Allow, Verdict::Resize, Verdict::Veto];
 
+    /// The verdict on a request that a code comes with.
+    #[must_use]
+    pub fn of(code: Code) -> Verdict {
+        match code {
+            Code::Allowed | Code::Reduces => Verdict::Allow,
+            Code::Resized => Verdict::Resize,
+            _ => Verdict::Veto,
+        }
+    }
+
     /// The verdict as it stands in events and replies.
     #[must_use]
     pub fn name(self) -> &'static str {

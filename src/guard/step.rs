@@ -55,7 +55,7 @@ impl Guard {
         let mut step = Step::new(self, now_ms);
         on_input(&mut step, input);
         if is_read {
-            cover::refresh(step.guard);
+            cover::refresh(step.guard, step.now_ms);
             cover::record_moved(&mut step);
             let Guard { view, lines, config, .. } = &*step.guard;
             step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
@@ -86,6 +86,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::AccountUnvalued { state, begun_ms } => supervise::on_account(step, state, None, begun_ms),
         Input::Orders { orders, begun_ms } => supervise::on_orders(step, orders, begun_ms),
         Input::Ledger { updates, begun_ms } => ledger::on_ledger(step, &updates, begun_ms),
+        Input::LedgerLacks { unread, cut } => book::on_ledger_lacks(step, &unread, cut),
         Input::AccountMode { mode, begun_ms } => mode::on_account_mode(step, mode, begun_ms),
         Input::ModeUnread => mode::on_mode_unread(step),
         Input::UnvaluedMode { mode, begun_ms } => mode::on_unvalued_mode(step, mode, begun_ms),
@@ -109,6 +110,7 @@ fn on_input(step: &mut Step<'_>, input: Input) {
         Input::ActsFor(vault) => acts_for::on_acts_for(step, vault),
         Input::ApiWalletValidUntil(until_ms) => step.guard.api_wallet_valid_until_ms = until_ms,
         Input::Sent { intent, index, outcome } => send_result::on_send_result(step, intent, index, outcome),
+        Input::KilledBefore { reason } => kill_switch::on_kill_at_start(step, reason),
         Input::Kill { reason, by, write_file, request } => kill_switch::on_kill(step, reason, by, write_file, request),
         Input::Journal(problem) => step.guard.journal_error = problem,
         Input::DiskFull(is_full) => step.guard.is_disk_full = is_full,

@@ -26,6 +26,7 @@ fn not_an_address(text: &str) -> String {
             .to_owned(),
         (true, 40) => "must be an address: 0x and 40 hex digits; put 0x before it".to_owned(),
         (true, found) => format!("must be an address: 0x and 40 hex digits; it has {found}"),
+        _ if text.trim() != text => "must be an address: 0x and 40 hex digits, without the blanks around it".to_owned(),
         _ => "must be an address: 0x and 40 hex digits".to_owned(),
     }
 }

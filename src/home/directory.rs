@@ -11,6 +11,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::{Uid, User};
 
 use crate::base::address::Address;
+use crate::base::files::whole_path;
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
@@ -77,7 +78,7 @@ impl Home {
             Some(dir) => dir,
             None => tilde().filter(|dir| dir.is_absolute()).ok_or(HomeError::Unknown)?.join(".svc-guard"),
         };
-        let dir = std::path::absolute(&dir).map_err(|error| HomeError::Io("resolve", dir, error))?;
+        let dir = whole_path(&dir).map_err(|error| HomeError::Io("resolve", dir, error))?;
         Ok(Self { dir, config })
     }
 

@@ -100,6 +100,8 @@ pub enum LineFault {
     NotABody,
     /// Chained, and yet not the JSON that belongs there.
     NotJson,
+    /// Its bytes are no UTF-8.
+    NotText,
     /// The file could not be read.
     Io(io::Error),
 }
@@ -115,6 +117,7 @@ impl fmt::Display for LineFault {
             ),
             LineFault::NotABody => f.write_str("the text is not one JSON object on one line"),
             LineFault::NotJson => f.write_str("the line is not the JSON that belongs there"),
+            LineFault::NotText => f.write_str("the line is no UTF-8 text"),
             LineFault::Io(error) => write!(f, "the file cannot be read: {error}"),
         }
     }

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Take};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::chain::{Chain, MAX_LINE, split};
-use super::error::OpenError;
+use super::chain::{Chain, LineFault, MAX_LINE, split};
+use super::error::{Damage, OpenError, What};
 use super::folder::Folders;
 use super::segment::{SegmentRef, SegmentsNewestFirst, Stream, has_older, is_header};
 use crate::base::day::Day;
@@ -35,8 +35,8 @@ pub fn read_events(dir: &Path, after: u64) -> Result<StoredLines, OpenError> {
     let mut files = VecDeque::new();
     while let Some(file) = newest_first.older()? {
         files.push_front(file.clone());
-        let first =
-            StoredLines { folders: folders.clone(), files: VecDeque::from([file]), open: None }.next().transpose()?;
+        let mut lines = StoredLines { folders: folders.clone(), files: VecDeque::from([file]), open: None };
+        let first = lines.find(|line| !matches!(line, Err(OpenError::Damaged(_)))).transpose()?;
         if first.is_some_and(|line| Event::parse(&line).is_some_and(|event| event.seq <= after.saturating_add(1))) {
             break;
         }
@@ -72,46 +72,72 @@ const USUAL_LINE: usize = 1_024;
 /// Read at a time.
 const READ_AHEAD: usize = 65_536;
 
-/// See [`read_risk`] and [`read_events`]. Memory: one line.
+/// See [`read_risk`] and [`read_events`]. Memory: one line. A line that is no text is an [`OpenError::Damaged`] that names its place,
+/// and the lines behind it follow; nothing comes behind another error.
 pub struct StoredLines {
     folders: Folders,
     files: VecDeque<SegmentRef>,
-    open: Option<BufReader<Take<File>>>,
+    open: Option<OpenSegment>,
+}
+
+/// A file that is being read.
+struct OpenSegment {
+    path: PathBuf,
+    reader: BufReader<Take<File>>,
+    /// The number of the last line that was read, and where the next one begins.
+    line: u64,
+    byte: u64,
+}
+
+/// A line's bytes without the line feed, its number in the file from 1 on, and where it begins there.
+struct Line {
+    bytes: Vec<u8>,
+    number: u64,
+    byte: u64,
 }
 
 impl StoredLines {
     /// The next line, also one that only says where a file goes on from.
-    fn next_line(&mut self) -> Result<Option<Vec<u8>>, OpenError> {
+    fn next_line(&mut self) -> Result<Option<Line>, OpenError> {
         loop {
-            let Some(reader) = &mut self.open else {
+            let Some(open) = &mut self.open else {
                 let Some(segment_ref) = self.files.pop_front() else { return Ok(None) };
-                let Some((_, file)) = self.folders.open(&segment_ref.segment.name())? else { continue };
-                self.open = Some(BufReader::with_capacity(READ_AHEAD, file.take(segment_ref.end)));
+                let Some((path, file)) = self.folders.open(&segment_ref.segment.name())? else { continue };
+                let reader = BufReader::with_capacity(READ_AHEAD, file.take(segment_ref.end));
+                self.open = Some(OpenSegment { path, reader, line: 0, byte: 0 });
                 continue;
             };
-            let mut line = Vec::with_capacity(USUAL_LINE);
+            let mut bytes = Vec::with_capacity(USUAL_LINE);
             let limit = u64::try_from(MAX_LINE).unwrap_or(u64::MAX);
-            let failed = OpenError::io(self.folders.main.path());
-            reader.take(limit).read_until(b'\n', &mut line).map_err(failed)?;
-            if line.pop_if(|last| *last == b'\n').is_none() {
+            let read = (&mut open.reader).take(limit).read_until(b'\n', &mut bytes);
+            let read = read.map_err(OpenError::io(&open.path))?;
+            if bytes.pop_if(|last| *last == b'\n').is_none() {
                 self.open = None;
-            } else {
-                return Ok(Some(line));
+                continue;
             }
+            let byte = open.byte;
+            open.line = open.line.saturating_add(1);
+            open.byte = byte.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+            return Ok(Some(Line { bytes, number: open.line, byte }));
         }
     }
 
     /// The same; nothing comes behind an error.
-    fn next_of_any(&mut self) -> Option<Result<Vec<u8>, OpenError>> {
+    fn next_of_any(&mut self) -> Option<Result<Line, OpenError>> {
         let next = self.next_line();
         if next.is_err() {
-            self.end();
+            (self.files, self.open) = (VecDeque::new(), None);
         }
         next.transpose()
     }
 
-    fn end(&mut self) {
-        (self.files, self.open) = (VecDeque::new(), None);
+    /// The line of the file that is open as text.
+    fn text(&self, line: Line) -> Result<String, OpenError> {
+        let Line { bytes, number, byte } = line;
+        String::from_utf8(bytes).map_err(|_| {
+            let file = self.open.as_ref().map(|open| open.path.clone()).unwrap_or_default();
+            Damage { file, line: number, byte, what: What::Line(LineFault::NotText) }.into()
+        })
     }
 }
 
@@ -120,19 +146,10 @@ impl Iterator for StoredLines {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let line = match self.next_of_any()? {
-                Ok(line) if is_header(&line) => continue,
-                Ok(line) => line,
-                Err(error) => return Some(Err(error)),
-            };
-            let text = String::from_utf8(line).map_err(|error| {
-                let failed = OpenError::io(self.folders.main.path());
-                failed(io::Error::other(error))
-            });
-            if text.is_err() {
-                self.end();
+            match self.next_of_any()? {
+                Ok(line) if is_header(&line.bytes) => {}
+                line => return Some(line.and_then(|line| self.text(line))),
             }
-            return Some(text);
         }
     }
 }
@@ -177,7 +194,7 @@ impl Iterator for ChainedLines {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let next = self.lines.next_of_any()?.map(|line| (is_header(&line), self.chained(line)));
+            let next = self.lines.next_of_any()?.map(|line| (is_header(&line.bytes), self.chained(line.bytes)));
             match next {
                 Ok((true, _)) => {}
                 Ok((false, line)) => return Some(Ok(line)),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, never, select};
 
 use super::batch::{Batch, Records, size};
 use super::disk::{Disk, Hand};
@@ -13,6 +13,7 @@ use super::health::Health;
 use super::lookup::Lookup;
 use super::store::Store;
 use crate::base::day::day_of;
+use crate::base::sync::look_out;
 use crate::faults::{Faults, Step};
 
 /// Batches written at once.
@@ -24,9 +25,13 @@ const GROUP_BYTES: usize = 4 * 1024 * 1024;
 /// How long the thread waits for a batch before it looks at the disk.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// How long it stays awake for a batch that it was called for.
+const AWAKE: Duration = Duration::from_micros(500);
+
 /// The ends of a journal that is being written by its [`Writer`].
 pub struct Journal<T> {
     queue: Sender<Batch<T>>,
+    call: Sender<()>,
     health: Arc<Health>,
     lookup: Lookup,
 }
@@ -37,6 +42,7 @@ pub struct Writer<T, B, R> {
     faults: Faults,
     health: Arc<Health>,
     batches: Receiver<Batch<T>>,
+    calls: Receiver<()>,
     begin: B,
     release: R,
     /// What to give back of the group being written.
@@ -55,11 +61,12 @@ impl Store {
         B: FnMut(&T),
         R: FnMut(T, Result<(), Arc<JournalError>>),
     {
-        let (queue, batches) = bounded(capacity);
+        let ((queue, batches), (call, calls)) = (bounded(capacity), bounded(1));
         let (health, faults, lookup) = (self.health(), self.faults().clone(), self.lookup());
         let (hand, disk) = Hand::of(self);
-        let journal = Journal { queue, health: Arc::clone(&health), lookup };
-        (journal, Writer { hand, faults, health, batches, begin, release, held: Vec::with_capacity(GROUP) }, disk)
+        let journal = Journal { queue, call, health: Arc::clone(&health), lookup };
+        let held = Vec::with_capacity(GROUP);
+        (journal, Writer { hand, faults, health, batches, calls, begin, release, held }, disk)
     }
 }
 
@@ -67,6 +74,11 @@ impl<T> Journal<T> {
     /// The queue; its length and capacity say how busy the disk is. It is disconnected once the writer is dead.
     pub fn queue(&self) -> Sender<Batch<T>> {
         self.queue.clone()
+    }
+
+    /// Wakes the writer for a batch that is about to come. It is not to be waited for: one call is as good as many.
+    pub fn call(&self) -> Sender<()> {
+        self.call.clone()
     }
 
     /// How the journal stands.
@@ -87,7 +99,7 @@ impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R
         loop {
             let first = match next.take() {
                 Some(batch) => batch,
-                None => match self.batches.recv_timeout(LOOK) {
+                None => match self.next() {
                     Ok(batch) => batch,
                     Err(RecvTimeoutError::Timeout) => {
                         self.at_disk(|writer| writer.hand.look(true));
@@ -101,6 +113,21 @@ impl<T, B: FnMut(&T), R: FnMut(T, Result<(), Arc<JournalError>>)> Writer<T, B, R
                 writer.hand.look(false);
                 next
             });
+        }
+    }
+
+    /// The next batch, waited for as long as nothing else is to be done.
+    fn next(&mut self) -> Result<Batch<T>, RecvTimeoutError> {
+        select! {
+            recv(self.batches) -> batch => batch.map_err(|_| RecvTimeoutError::Disconnected),
+            recv(self.calls) -> call => {
+                if call.is_err() {
+                    self.calls = never();
+                }
+                let called = look_out(AWAKE, || self.batches.try_recv().ok());
+                called.map_or_else(|| self.batches.recv_timeout(LOOK), Ok)
+            }
+            default(LOOK) => Err(RecvTimeoutError::Timeout),
         }
     }
 

@@ -22,12 +22,22 @@ export function head({ mode, account }) {
 
 const STATES = { active: ["● Active", "ok"], halted_for_day: ["■ Halted for the day", "bad"], stopped: ["■ Stopped", "bad"] };
 
-/** A command of this guard's home, to be typed. */
-function command({ kill_file: file }, words) {
-  const home = clip(file, 200).replace(/\/kill$/, "");
+/** The homes of the package's services: what acts on one is run as their user. */
+const PACKAGED = /^\/var\/lib\/svc-guard(\/guards\/[^/]+)?$/;
+
+const homeOf = ({ kill_file: file }) => clip(file, 200).replace(/\/kill$/, "");
+
+/** A command of this guard's home, to be typed: with the account's address said again where mainnet asks a person for it. */
+function command(status, words, isConfirmed = false) {
+  const home = homeOf(status);
   const word = /^[\w@%+=:,./-]+$/.test(home) ? home : `'${home.replaceAll("'", "'\\''")}'`;
-  return `svc-guard --home ${word} ${words}`;
+  const sudo = PACKAGED.test(home) ? "sudo -u svc-guard " : "";
+  const confirmation = isConfirmed && status.mode === "mainnet" ? `SVC_MAINNET_CONFIRM=${clip(status.account, 60)} ` : "";
+  return `${sudo}${confirmation}svc-guard --home ${word} ${words}`;
 }
+
+/** An image's home is the package's too, and nothing in the status tells which of them it is. */
+const inContainer = (status) => homeOf(status) === "/var/lib/svc-guard" ? " (of a container: in one with its volume, without sudo)" : "";
 
 /** What a health problem is, for a tile: the alerts have the whole of it. */
 function inShort(problems) {
@@ -89,7 +99,7 @@ export function notices(status) {
     const rest = `entries in ${span(DAY_MS - (nowMs % DAY_MS))}, ${age}`;
     list.push(["risk", `■ Daily loss stop: nothing is opened until the next UTC day.${figures} ${state}`, rest]);
   } else if (risk.state !== "active") {
-    const way = command(status, `journal-resume --mode ${clip(mode, 20)} --note TEXT`);
+    const way = command(status, `journal-resume --mode ${clip(mode, 20)} --note TEXT`, true) + inContainer(status);
     list.push(["risk", `■ Drawdown halt: nothing is opened until a person has looked, stopped the service, run ${way} and started it again.${figures} ${state}`, age]);
   }
   keep(byId("notices"), list, ([key]) => key,
@@ -100,8 +110,8 @@ export function notices(status) {
     });
 }
 
-/** Alerts of what can cost money now. */
-const SEVERE = new Set(["not_flat", "uncovered", "signer_unknown", "role_unread", "journal_error", "twaps_unread", "account_mode", "position_unknown"]);
+/** Alerts of what can cost money now: those that the notifier calls critical. */
+const SEVERE = new Set(["account_mode", "home_gone", "journal_error", "not_flat", "position_unknown", "role_unread", "signer_unknown", "twaps_unread", "uncovered", "unsettled"]);
 
 export function alerts({ alerts: list, at_ms: nowMs }) {
   // Two alerts may share a code; together with its place among them each keeps its row.
@@ -125,11 +135,12 @@ const RULES = {
 };
 const UNITS = { usdc: usd, times: (text) => `${figure(text)}×`, orders: figure };
 
-/** What is lost from the entry at the stops, where the price has moved in favour since: the rest is profit given back. */
-function fromEntry({ rule, coin }, held) {
-  const part = ({ risk, unrealized_pnl: pnl }) => (isNegative(pnl) ? risk : minus(risk, pnl));
-  if (rule === "loss_per_trade") return held.filter((one) => one.coin === coin).map(part)[0] ?? null;
-  return rule === "open_risk" ? plus(held.map(part)) : null;
+/** What is lost from the entry at the stops, with what may be opened yet, where the price has moved in favour since: the rest is profit given back. */
+function fromEntry({ rule, coin, used }, held) {
+  if (rule !== "loss_per_trade" && rule !== "open_risk") return null;
+  const about = rule === "open_risk" ? held : held.filter((one) => one.coin === coin);
+  const won = about.map(({ unrealized_pnl: pnl }) => pnl).filter((pnl) => !isNegative(pnl));
+  return minus(used, plus(won));
 }
 
 export function headroom({ headroom: rows, positions: held }) {
@@ -309,10 +320,10 @@ export function orders(status) {
 }
 
 /** What a bot needs, for whoever has just set the guard up. */
-export function first({ clients }, isNew) {
+export function first(status, isNew) {
   byId("first").hidden = !isNew;
-  const keys = clients.map((client) => clip(client, 60)).join(", ");
-  put("first", `No request yet. The bot’s base URL is ${location.origin}, and it signs with a client key: ${keys === "" ? "there is none, svc-guard pair makes one" : `that of ${keys}`}.`);
+  const keys = status.clients.map((client) => clip(client, 60)).join(", ");
+  put("first", `No request yet. The bot’s base URL is ${location.origin}, and it signs with a client key: ${keys === "" ? `there is none, ${command(status, "pair")} makes one` : `that of ${keys}`}.`);
 }
 
 /** What the venue’s stops leave to lose. */

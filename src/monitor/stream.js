@@ -1,7 +1,7 @@
 // The stream: each event that a person should see as one row, the newest first.
 
 import { make, put, set } from "./dom.js";
-import { clip, local, short, stamp, time, usd, words } from "./text.js";
+import { clip, figure, local, ratio, short, stamp, time, usd, words } from "./text.js";
 
 const MOST_ROWS = 300;
 const MOST_CHANGES = 8;
@@ -13,7 +13,7 @@ const TELL = {
   started: (event) => ["▶", "idle", `The guard ${clip(event.version)} started: ${clip(event.mode)}, account ${short(clip(event.account))}`],
   stopped: (event) => ["■", "warn", `The guard stopped: ${clip(event.reason)}`],
   sent: (event) => event.ok === false
-    ? ["✕", "bad", `The venue did not take action ${clip(event.index)} of event ${clip(event.decision)}: ${clip(event.reply, 300)}`]
+    ? ["✕", "bad", `The venue did not take action ${clip(event.index)} of event ${clip(event.decision)}: ${refusal(event.reply)}`]
     : null,
   intent: () => null,
   done: () => null,
@@ -34,7 +34,30 @@ const TELL = {
   ],
   kill: (event) => ["■", "bad", `The kill switch was pulled: ${clip(event.reason)}`],
   error: (event) => ["!", "bad", clip(event.text)],
+  fill: (event) => ["·", "idle", traded(event)],
+  funding: (event) => ["·", "idle", `Funding of ${clip(event.coin, 40)}: ${usd(event.usdc, true)} USDC${late(event)}`],
+  transfer: (event) => ["·", "idle", `Transfer (${words(event.type)}): ${event.usdc === null ? "of an amount that is not known" : `${usd(event.usdc, true)} USDC`}${late(event)}`],
+  // Once a minute while the account trades; where it does not add up an alert and an error say so.
+  balance: () => null,
 };
+
+const late = (event) => event.late ? ", told late" : "";
+
+/** A trade in words. */
+function traded(event) {
+  const { coin, side, px, size, fee, fee_token: token, closed_pnl: won, client } = event;
+  const cost = token === "USDC" ? `${usd(fee)} USDC` : `${figure(fee)} ${clip(token, 20)}`;
+  const result = ratio(won) ? `, result ${usd(won, true)}` : "";
+  const whose = client === "guard" ? ", an order of the guard’s own" : client === null ? ", an order that did not come through here" : "";
+  return `${side === "sell" ? "Sold" : "Bought"} ${figure(size)} ${clip(coin, 40)} at ${figure(px)}, fee ${cost}${result}${whose}${late(event)}`;
+}
+
+/** Why the venue refused, where its answer says it in a text. */
+function refusal(reply) {
+  const statuses = reply?.response?.data?.statuses;
+  const errors = Array.isArray(statuses) ? statuses.map((status) => status?.error).filter((text) => typeof text === "string") : [];
+  return clip(errors.length > 0 ? [...new Set(errors)].join("; ") : reply, 300);
+}
 
 const texts = (list) => (Array.isArray(list) ? list : []).map((text) => clip(text));
 const problems = (event) => (event.problems ?? []).map(({ coin, text }) => `${clip(coin ?? "Account", 40)}: ${clip(text)}`);

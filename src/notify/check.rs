@@ -10,10 +10,9 @@ use super::guard_look::guard_url;
 use super::hours::{Hours, parse_offset, span_ms};
 use super::shape;
 use super::url::private_url;
-use super::watch::alert_codes;
 use crate::base::origin::Origin;
 use crate::base::text::{short, visible};
-use deaf::{TOLD, deaf};
+use deaf::{deaf, kind_of};
 
 /// Targets at most: each has a thread of its own.
 const MAX_TARGETS: usize = 16;
@@ -143,22 +142,29 @@ impl Target {
     /// Kinds and codes that nothing is ever told under.
     fn unknown(&self, refusals: &[&str]) -> Vec<String> {
         let mut problems = Vec::new();
-        let mut say = |key: &str, word: &str, of: &str| {
-            problems.push(format!("{key}: {:?} is no {of}, see notify.toml(5)", visible(word, MAX_NAME)));
+        let mut say = |key: &str, word: &str, what: &str| {
+            problems.push(format!("{key}: {:?} is {what}", visible(word, MAX_NAME)));
         };
-        let kinds = self.kinds.iter().filter(|kind| !KINDS.contains(&kind.as_str()));
-        kinds.for_each(|kind| say("kinds", kind, "kind of what is told"));
-        let is_code = |code: &str| {
-            TOLD.iter().any(|(known, ..)| *known == code)
-                || refusals.contains(&code)
-                || alert_codes().any(|known| known == code)
-        };
+        let is_kind = |word: &str| KINDS.contains(&word);
+        for kind in self.kinds.iter().filter(|kind| !is_kind(kind)) {
+            let what = match kind_of(kind, refusals) {
+                Some(of) => format!("a code, told under the kind {of:?}: name that, or the code in codes"),
+                None => format!("no kind of what is told: they are {}", KINDS.join(", ")),
+            };
+            say("kinds", kind, &what);
+        }
         let lists = [("codes", &self.codes), ("without", &self.without)];
         let listed = lists.into_iter().flat_map(|(key, codes)| codes.iter().map(move |code| (key, code)));
         let tables = [("cooldown", &self.cooldown), ("repeat", &self.repeat)];
         let timed = tables.into_iter().flat_map(|(key, table)| table.keys().map(move |code| (key, code)));
         let timed = timed.filter(|(key, code)| (*key, code.as_str()) != ("cooldown", "default"));
-        listed.chain(timed).filter(|(_, code)| !is_code(code)).for_each(|(key, code)| say(key, code, "code"));
+        for (key, code) in listed.chain(timed).filter(|(_, code)| kind_of(code, refusals).is_none()) {
+            let what = match is_kind(code) {
+                true => "no code but a kind, see kinds in notify.toml(5)",
+                false => "no code of what is told, see notify.toml(5)",
+            };
+            say(key, code, what);
+        }
         problems
     }
 

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use super::aside::{Again, Aside};
-use super::config::Target;
-use super::hours::{Clock, Hours, span_ms};
+use super::hours::Clock;
 use super::notice::{Notice, Severity, Turn};
+use super::wishes::Wishes;
 use super::words::{count, time};
 
 /// Topics whose last message is remembered.
@@ -19,84 +19,11 @@ const MAX_TOLD: usize = 256;
 pub(super) const MAX_WAITING: usize = 400;
 /// How long that something was left out waits where the target refuses that too.
 const LOST_AGAIN_MS: u64 = 900_000;
-/// How long what is not critical is not told again, where the target does not say.
-const COOLDOWN_MS: u64 = 300_000;
-/// How often what lasts is told again, where the target does not say.
-const REPEAT_MS: [(&str, u64); 7] = [
-    ("kill", 3_600_000),
-    ("halted_for_day", 3_600_000),
-    ("stopped", 3_600_000),
-    ("uncovered", 300_000),
-    ("not_flat", 300_000),
-    ("unreachable", 600_000),
-    ("unwell", 1_800_000),
-];
 
-/// A target's wishes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wishes {
-    least: Severity,
-    kinds: Vec<String>,
-    codes: Vec<String>,
-    without: Vec<String>,
-    quiet: Option<Hours>,
-    cooldown: BTreeMap<String, u64>,
-    repeat: BTreeMap<String, u64>,
-}
-
-impl Wishes {
-    pub(super) fn of(target: &Target) -> Self {
-        let spans = |table: &BTreeMap<String, String>| {
-            table.iter().filter_map(|(code, text)| Some((code.clone(), span_ms(text)?))).collect()
-        };
-        Self {
-            least: target.least,
-            kinds: target.kinds.clone(),
-            codes: target.codes.clone(),
-            without: target.without.clone(),
-            quiet: target.quiet.as_deref().and_then(Hours::parse),
-            cooldown: spans(&target.cooldown),
-            repeat: spans(&target.repeat),
-        }
-    }
-
-    /// Whether the target wants to hear of it. Refused requests are many: only who names their kind hears of them.
-    pub(super) fn want(&self, notice: &Notice) -> bool {
-        self.want_of(&notice.kind, &notice.code, notice.severity)
-    }
-
-    /// The same of what is told by these names.
-    pub(super) fn want_of(&self, kind: &str, code: &str, severity: Severity) -> bool {
-        let names = |list: &[String], name: &str| list.iter().any(|listed| listed == name);
-        let is_kind = if self.kinds.is_empty() { kind != "decision" } else { names(&self.kinds, kind) };
-        let is_code = self.codes.is_empty() || names(&self.codes, code);
-        severity >= self.least && is_kind && is_code && !names(&self.without, code)
-    }
-
-    /// Whether what is not critical waits now.
-    pub(super) fn is_quiet(&self, clock: Clock, now_ms: u64) -> bool {
-        self.quiet.is_some_and(|hours| hours.holds(clock, now_ms))
-    }
-
-    fn cooldown_ms(&self, notice: &Notice) -> u64 {
-        let said = self.cooldown.get(&notice.code).or_else(|| self.cooldown.get("default"));
-        match said {
-            Some(span) => *span,
-            None if is_urgent(notice) || notice.kind == "summary" => 0,
-            None => COOLDOWN_MS,
-        }
-    }
-
-    fn repeat_ms(&self, code: &str) -> Option<u64> {
-        let said = self.repeat.get(code).copied();
-        let span = said.or_else(|| REPEAT_MS.iter().find(|(known, _)| *known == code).map(|(_, span)| *span));
-        span.filter(|span| *span > 0)
-    }
-}
-
-fn is_urgent(notice: &Notice) -> bool {
-    notice.severity == Severity::Critical
-}
+/// The notices of one closing: each takes the place of what was held back of the others.
+const OF_CLOSING: [&str; 3] = ["flat", "flat_ended", "flat_unconfirmed"];
+/// With the end of one of these its closing is over as well.
+const CLOSES: [&str; 3] = ["kill", "halted_for_day", "stopped"];
 
 /// What of a message moves on once the target said yes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,12 +101,12 @@ impl Desk {
 
     /// Whether the target has had this notice, or waits for another one before it.
     pub(super) fn has_passed(&self, notice: &Notice) -> bool {
-        notice.id <= if is_urgent(notice) { self.urgent } else { self.calm } || self.skipped.contains(&notice.id)
+        notice.id <= if notice.is_urgent() { self.urgent } else { self.calm } || self.skipped.contains(&notice.id)
     }
 
     /// Whether the target is to be told this notice now.
     pub(super) fn waits_for(&self, notice: &Notice, wishes: &Wishes, is_quiet: bool) -> bool {
-        !self.has_passed(notice) && wishes.want(notice) && (is_urgent(notice) || !is_quiet)
+        !self.has_passed(notice) && wishes.want(notice) && (notice.is_urgent() || !is_quiet)
     }
 
     /// Leaves the oldest of the least important out while more waits for the target than there is room for.
@@ -238,10 +165,11 @@ impl Desk {
             return Some(Draft { notice, pick });
         }
         for notice in view.filed {
-            let is_calm = !is_urgent(notice);
+            let is_calm = !notice.is_urgent();
             if self.has_passed(notice) || (is_calm && is_quiet) {
                 continue;
             }
+            self.void_by(notice);
             if view.wishes.want(notice) && !self.is_held_back(notice, view) {
                 return Some(Draft { notice: notice.clone(), pick: Pick::Filed(notice.id) });
             }
@@ -250,11 +178,30 @@ impl Desk {
         self.held(view, is_quiet).or_else(|| self.repeat(view, is_quiet))
     }
 
+    /// Forgets what was held back and is not so any more: a flat account is told of by more than one topic, and the last that is
+    /// told must be how it is.
+    fn void_by(&mut self, notice: &Notice) {
+        let code = notice.code.as_str();
+        let is_end = notice.turn == Turn::Over && CLOSES.contains(&code);
+        if is_end || OF_CLOSING.contains(&code) {
+            let held = self.told.iter_mut().filter(|(topic, _)| *topic != code && OF_CLOSING.contains(&topic.as_str()));
+            held.for_each(|(_, told)| (told.held, told.last) = (0, None));
+        }
+    }
+
+    /// Whether another was told last of what a closing has come to: then this is no more of the same.
+    fn tells_another(&self, notice: &Notice) -> bool {
+        let of_closing = OF_CLOSING.into_iter().filter_map(|code| Some((code, self.told.get(code)?.at_ms)));
+        let (others, own): (Vec<_>, Vec<_>) = of_closing.partition(|(code, _)| *code != notice.code);
+        own.first().is_some_and(|(_, own_ms)| others.iter().any(|(_, other_ms)| other_ms >= own_ms))
+    }
+
     /// Whether the topic was told just now; then it is counted, and told with the others when its pause ends. That it is over is
     /// told at once where it was told to be, and with the others where they are held back.
     fn is_held_back(&mut self, notice: &Notice, view: View<'_>) -> bool {
         let pause_ms = view.wishes.cooldown_ms(notice);
-        let Some(told) = self.told.get_mut(&notice.topic()) else { return false };
+        let is_changed = self.tells_another(notice);
+        let Some(told) = self.told.get_mut(&notice.topic()).filter(|_| !is_changed) else { return false };
         let ends = notice.turn == Turn::Over;
         if view.now_ms.saturating_sub(told.at_ms) >= pause_ms || (ends && !told.is_over) {
             return false;
@@ -267,7 +214,7 @@ impl Desk {
     /// What was held back, now that its pause is over.
     fn held(&self, view: View<'_>, is_quiet: bool) -> Option<Draft> {
         self.told.iter().find_map(|(topic, told)| {
-            let last = told.last.as_ref().filter(|last| is_urgent(last) || !is_quiet)?;
+            let last = told.last.as_ref().filter(|last| last.is_urgent() || !is_quiet)?;
             if view.now_ms.saturating_sub(told.at_ms) < view.wishes.cooldown_ms(last) {
                 return None;
             }
@@ -281,7 +228,7 @@ impl Desk {
     fn repeat(&self, view: View<'_>, is_quiet: bool) -> Option<Draft> {
         view.open.values().find_map(|notice| {
             let span_ms = view.wishes.repeat_ms(&notice.code)?;
-            if !view.wishes.want(notice) || (is_quiet && !is_urgent(notice)) {
+            if !view.wishes.want(notice) || (is_quiet && !notice.is_urgent()) {
                 return None;
             }
             let topic = notice.topic();
@@ -349,7 +296,7 @@ impl Desk {
     }
 
     fn pass(&mut self, notice: &Notice) {
-        let place = if is_urgent(notice) { &mut self.urgent } else { &mut self.calm };
+        let place = if notice.is_urgent() { &mut self.urgent } else { &mut self.calm };
         *place = (*place).max(notice.id);
     }
 

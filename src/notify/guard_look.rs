@@ -8,15 +8,18 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 
 use super::forms::http::{agent, failure};
-use super::watch::Seen;
+use super::watch::{Report, Seen};
+use crate::base::day::Day;
 use crate::base::origin::Origin;
-use crate::record::error_body::Health;
+use crate::record::error_body::{ErrorBody, Health};
 use crate::record::event::Event;
 use crate::record::event_page::EventPage;
 use crate::record::status::Status;
 
 /// For one question: the guard answers from memory.
 const PATIENCE: Duration = Duration::from_secs(4);
+/// For a report, which the guard reads from its journal: a summary does without where that takes longer, once a day.
+const REPORT_PATIENCE: Duration = Duration::from_secs(10);
 /// The most of an answer that is read: one event may be as long as a request.
 const MAX_ANSWER: u64 = 24 * 1024 * 1024;
 /// Events asked for at once.
@@ -26,6 +29,7 @@ const PAGE: usize = 500;
 #[derive(Debug)]
 pub(super) struct GuardLook {
     agent: ureq::Agent,
+    patient: ureq::Agent,
     url: String,
 }
 
@@ -46,7 +50,7 @@ pub(super) fn guard_url(text: &str) -> Option<String> {
 
 impl GuardLook {
     pub(super) fn at(url: String) -> Self {
-        Self { agent: agent(PATIENCE), url }
+        Self { agent: agent(PATIENCE), patient: agent(REPORT_PATIENCE), url }
     }
 
     /// Looks once. The status is asked before the events: whatever it shows has its events among them.
@@ -71,6 +75,17 @@ impl GuardLook {
     pub(super) fn first_behind(&self, since: u64) -> Option<(u64, u64)> {
         let page = self.get::<EventPage<Event<'static>>>(&format!("/guard/events?since={since}&limit=1")).ok()?;
         page.events.first().map(|event| (event.seq, event.at_ms))
+    }
+
+    /// The report of these days.
+    pub(super) fn report(&self, from: Day, to: Day) -> Result<Report, String> {
+        let answer = self.ask_by(&self.patient, &format!("/guard/report?from={from}&to={to}"));
+        let (status, body) = answer.map_err(|why| format!("its report did not come in time: {why}"))?;
+        if status != 200 {
+            let said: ErrorBody<'_> = serde_json::from_slice(&body).unwrap_or_default();
+            return Err(format!("its report is answered with HTTP {status} {}", said.msg).trim_end().to_owned());
+        }
+        serde_json::from_slice(&body).map_err(|_| "its report cannot be read".to_owned())
     }
 
     fn health(&self) -> Seen {
@@ -99,7 +114,11 @@ impl GuardLook {
     }
 
     fn ask(&self, path: &str) -> Result<(u16, Vec<u8>), String> {
-        let answer = self.agent.get(format!("{}{path}", self.url)).call();
+        self.ask_by(&self.agent, path)
+    }
+
+    fn ask_by(&self, agent: &ureq::Agent, path: &str) -> Result<(u16, Vec<u8>), String> {
+        let answer = agent.get(format!("{}{path}", self.url)).call();
         let mut answer = answer.map_err(|error| format!("{} {}", self.url, failure(&error)))?;
         let mut body = Vec::new();
         let read = answer.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut body);

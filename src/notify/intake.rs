@@ -4,9 +4,10 @@ use std::sync::atomic::Ordering;
 
 use super::guard_look::{GuardLook, Look};
 use super::shared::Shared;
-use super::watch::Seen;
+use super::watch::{Due, Report, Seen};
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;
+use crate::faults::Step;
 use crate::record::event::Event;
 use crate::record::event_page::EventPage;
 
@@ -37,6 +38,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         (office.watch.cursor, office.watch.mark, office.watch.guard.journal())
     };
     let Look { seen, status, page } = guard.look(before);
+    shared.pass(Step::NotifyLooked);
     intake.away = if matches!(seen, Seen::Away(_)) { intake.away.saturating_add(1) } else { 0 };
     let is_another = status.as_ref().is_some_and(|status| lock(&shared.office).watch.is_another(status));
     let cursor = before.filter(|_| !is_another);
@@ -50,6 +52,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         events = past(cursor).0.iter().filter_map(|line| Event::parse(line)).collect();
     }
     shared.pulse.guard(seen == Seen::Well);
+    let summary = summary(guard, shared, intake.summary, &seen);
     let now = now_ms();
     let mut office = lock(&shared.office);
     office.watch.not_in_journal = not_there;
@@ -79,17 +82,39 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         office.watch.status(status);
     }
     office.watch.seen(&seen, asked_ms, now);
-    if let Some(minute) = intake.summary {
-        let clock = office.clock();
-        office.watch.summarise(status.as_ref(), clock, minute, now);
+    if let Some((due, book)) = summary {
+        office.watch.summarise(status.as_ref(), due, book.as_ref().map_err(String::as_str), now);
     }
     is_news |= office.file();
     if is_news || office.watch.cursor != before {
         shared.is_dirty.store(true, Ordering::Relaxed);
     }
     drop(office);
+    if is_news {
+        shared.pass(Step::NotifyFiled);
+    }
     shared.news.notify_all();
     is_whole || !has_room
+}
+
+/// The summary whose minute has come, with the book of its days: asked for before the state is held, since the guard reads its
+/// journal for it.
+fn summary(
+    guard: &GuardLook,
+    shared: &Shared,
+    minute: Option<u64>,
+    seen: &Seen,
+) -> Option<(Due, Result<Report, String>)> {
+    let due = {
+        let mut office = lock(&shared.office);
+        let clock = office.clock();
+        office.watch.summary_due(clock, minute?, now_ms())?
+    };
+    let book = match seen {
+        Seen::Away(_) => Err("the guard does not answer".to_owned()),
+        Seen::Well | Seen::Unwell(_) => guard.report(due.from, due.to),
+    };
+    Some((due, book))
 }
 
 /// Whether the place is in another journal than the page: that one ends before it, or has another event there.

@@ -28,6 +28,7 @@ mod teller;
 mod trial;
 mod url;
 mod watch;
+mod wishes;
 mod words;
 
 pub use config::{Config, Encryption, Form, Place, Target};

@@ -131,6 +131,11 @@ impl Notice {
         self.turn == Turn::Over || self.code == "flat"
     }
 
+    /// Whether it goes in quiet hours too.
+    pub(super) fn is_urgent(&self) -> bool {
+        self.severity == Severity::Critical
+    }
+
     /// How much it matters, in a word.
     pub(super) fn weight(&self) -> &'static str {
         if self.is_good() { "good" } else { self.severity.name() }

@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use super::desk::{Desk, Draft, MAX_WAITING, View, Wishes};
+use super::desk::{Desk, Draft, MAX_WAITING, View};
 use super::hours::Clock;
 use super::notice::Notice;
 use super::watch::Watch;
+use super::wishes::Wishes;
 
 /// A target with more than these before it is behind: what comes can wait in the guard's journal, where nothing is lost.
 const BEHIND: usize = 200;

@@ -12,7 +12,6 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::config::Config;
-use super::desk::Wishes;
 use super::forms::Teller;
 use super::guard_look::{GuardLook, guard_url};
 use super::intake::{Intake, Past, look};
@@ -23,9 +22,11 @@ use super::pulse;
 use super::secrets::{SecretError, Secrets};
 use super::shared::Shared;
 use super::teller;
+use super::wishes::Wishes;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::log_line::{Level, Reader};
 use crate::base::sync::lock;
+use crate::faults::{Faults, Step};
 
 /// Between two looks at the guard.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
@@ -114,6 +115,7 @@ pub fn run(options: Options) -> Result<(), RunError> {
         secrets: secrets.texts(),
         pulse: Arc::default(),
         log: log.clone(),
+        faults: Faults::of_home(&options.state),
     });
     log.line(Level::Info, &format!("telling {} of the guard at {url}", names(&tellers)));
     let mut telling = Vec::new();
@@ -180,7 +182,9 @@ fn keep_state(keep: &Keep, shared: &Shared) {
         let is_closing = shared.is_closing.load(Ordering::Relaxed);
         if shared.is_dirty.swap(false, Ordering::Relaxed) {
             let state = serde_json::to_vec(&*lock(&shared.office)).unwrap_or_default();
+            shared.pass(Step::NotifyKeep);
             let why = keep.write(&state).err();
+            shared.pass(Step::NotifyKept);
             shared.pulse.kept(why.is_none());
             if why.is_some() != failed.is_some() {
                 said_of_state(shared, why.as_deref());

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use super::log::Log;
 use super::office::Office;
 use super::pulse::Pulse;
+use crate::faults::{Faults, Step};
 
 /// What the threads share.
 pub(super) struct Shared {
@@ -20,4 +21,13 @@ pub(super) struct Shared {
     pub(super) secrets: Vec<String>,
     pub(super) pulse: Arc<Pulse>,
     pub(super) log: Log,
+    /// Asked at each step, so that a test can end the process there.
+    pub(super) faults: Faults,
+}
+
+impl Shared {
+    /// Passes a step, at which a fault build may end the process; none of them can fail.
+    pub(super) fn pass(&self, step: Step) {
+        let _passed = self.faults.pass(step);
+    }
 }

@@ -14,6 +14,7 @@ use super::shared::Shared;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::log_line::Level;
 use crate::base::sync::lock;
+use crate::faults::Step;
 
 /// How long nothing is looked for where nothing was filed: pauses, quiet hours and repeats end by the clock.
 const IDLE: Duration = Duration::from_secs(1);
@@ -55,8 +56,10 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
         };
         let message = Message::of(&draft.notice, &office.watch.guard, &shared.secrets);
         drop(office);
+        shared.pass(Step::NotifyTell);
         match teller.tell(&message, &shared.is_closing) {
             Answer::Taken => {
+                shared.pass(Step::NotifyTold);
                 lock(&shared.office).done(name, &draft, now_ms());
                 shared.log.line(Level::Info, &format!("told {name}: {}", message.subject()));
                 trouble = Trouble::default();

@@ -36,6 +36,26 @@ pub struct BookRecord {
     /// Each market's position after its newest fill, and when that was.
     #[serde(deserialize_with = "lenient::readable")]
     pub positions: Vec<(String, Decimal, u64)>,
+    /// Where fills are missing, and not told of yet.
+    #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<GapRecord>,
+}
+
+/// A place where fills are missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GapRecord {
+    /// The market.
+    pub coin: String,
+    /// When the fills before and after it were, UTC ms.
+    pub from_ms: u64,
+    /// See `from_ms`.
+    pub to_ms: u64,
+    /// The position after the one before it.
+    pub from: Decimal,
+    /// The position that the one after it began at.
+    pub to: Decimal,
+    /// What of the way between both no fill has shown yet.
+    pub left: Decimal,
 }
 
 /// A transfer on record.
@@ -67,6 +87,18 @@ pub struct SumRecord {
     pub up_to_ms: u64,
     /// Rows of later.
     pub later: Vec<(u64, [Decimal; 4])>,
+    /// Whether a read has added up with the opening.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_proved: bool,
+    /// The newest time of fills of other purses that no sum vouches for, and what they can have moved at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<(u64, Decimal)>,
+    /// What openings have taken in as prices of two moments.
+    #[serde(default, skip_serializing_if = "Decimal::is_zero")]
+    pub swallowed: Decimal,
+    /// Whether all of the account was one purse, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_unified: Option<bool>,
 }
 
 /// Who sent an order.

@@ -236,6 +236,9 @@ pub struct Protect<'a> {
 pub struct Kill<'a> {
     /// Why, and by whom.
     pub reason: Cow<'a, str>,
+    /// Whether the kill file was there when the service started; absent in what earlier versions wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_start: Option<bool>,
 }
 
 /// Something failed that a person should know of.

@@ -160,6 +160,9 @@ pub struct Balance {
     /// Why it could not be compared, empty where it was.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub why: Text,
+    /// Whether all of the account was one purse, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unified: Option<bool>,
     /// The highest equity less transfers since the last of these records, this one included.
     #[serde(with = "or_null")]
     pub highest: Option<Decimal>,

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::coins::LISTS;
 use super::limits::Limits;
 use super::messages::{ClientId, Counts, Frame};
 use super::queue::{FeedId, Put, Queue};
 use crate::feed::Rolling;
 
 /// Why a client is closed that does not read.
-const TOO_SLOW: &str = "too slow: what happened piled up; read faster, or subscribe to less";
+pub(super) const TOO_SLOW: &str = "too slow: what happened piled up; read faster, or subscribe to less";
 
 /// One client's connection.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(super) struct Client {
     pub(super) held: BTreeSet<FeedId>,
     /// Messages that the venue was sent for it.
     pub(super) asked: Rolling,
+    /// Lists of dexes' coins that the venue was asked for it.
+    pub(super) lists: Rolling,
     queue: Queue,
     closed: Option<&'static str>,
 }
@@ -33,6 +36,7 @@ impl Clients {
         self.all.entry(client).or_insert_with(|| Client {
             held: BTreeSet::new(),
             asked: Rolling::new(limits.messages),
+            lists: Rolling::new(LISTS),
             queue: Queue::default(),
             closed: None,
         })
@@ -72,12 +76,17 @@ impl Clients {
         match put {
             Put::Waits => {}
             Put::Replaced => self.counts.replaced = self.counts.replaced.saturating_add(1),
-            Put::Full => {
-                self.counts.slow = self.counts.slow.saturating_add(1);
-                client.queue = Queue::default();
-                client.closed = Some(TOO_SLOW);
-                self.woken.insert(id);
-            }
+            Put::Full => self.give_up(id),
+        }
+    }
+
+    /// Has a client closed that does not read: nothing more waits for it. Each counts once.
+    pub(super) fn give_up(&mut self, id: ClientId) {
+        if let Some(client) = self.all.get_mut(&id).filter(|client| client.closed.is_none()) {
+            self.counts.slow = self.counts.slow.saturating_add(1);
+            client.queue = Queue::default();
+            client.closed = Some(TOO_SLOW);
+            self.woken.insert(id);
         }
     }
 

@@ -8,19 +8,21 @@ use serde_json::{Value, json};
 
 use crate::feed::Rolling;
 
-/// Lists that are asked for in a minute: 2 of the venue's weight each, should it count them.
-const LISTS: usize = 12;
+/// Lists of dexes that are asked for in a minute: 2 of the venue's weight each, should it count them. The main list is not
+/// among them: it is asked for once while it is fresh and once on a new socket, and waits for no dex.
+pub(super) const LISTS: usize = 12;
 /// A list is as good as new for so long, and waited for as long.
 const FRESH_MS: u64 = 10_000;
-/// Dexes and coins that are remembered; the venue has some thousands of coins.
-const MOST_DEXES: usize = 64;
+/// Coins that are remembered; the venue has some thousands.
 const MOST_COINS: usize = 50_000;
 
 /// What was read.
 #[derive(Debug)]
 pub(super) struct Coins {
     known: BTreeSet<String>,
-    lists: BTreeMap<String, List>,
+    main: List,
+    /// Those that are waited for or fresh: a dex can be made up, so none has a place for long.
+    dexes: BTreeMap<String, List>,
     asked: Rolling,
     last_id: u64,
 }
@@ -32,6 +34,22 @@ struct List {
     read_ms: Option<u64>,
 }
 
+impl List {
+    fn is_in_use(&self, now_ms: u64) -> bool {
+        let since_ms = self.pending.map(|(_, since_ms)| since_ms).max(self.read_ms);
+        since_ms.is_some_and(|since_ms| now_ms.saturating_sub(since_ms) < FRESH_MS.saturating_mul(2))
+    }
+}
+
+/// Whether the list of one more dex may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    Now,
+    Later,
+    /// Not for who asks for so many.
+    Never,
+}
+
 /// What is known of a coin.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Known {
@@ -41,24 +59,36 @@ pub(super) enum Known {
     Waits,
     /// Not before this was sent and answered.
     Ask(String),
+    /// Not for who asks for so many dexes.
+    TooMany,
 }
 
 impl Default for Coins {
     fn default() -> Self {
-        Self { known: BTreeSet::new(), lists: BTreeMap::new(), asked: Rolling::new(LISTS), last_id: 0 }
+        let (known, main, dexes) = (BTreeSet::new(), List::default(), BTreeMap::new());
+        Self { known, main, dexes, asked: Rolling::new(LISTS), last_id: 0 }
     }
 }
 
 impl Coins {
-    pub(super) fn is_known(&mut self, coin: &str, now_ms: u64) -> Known {
+    /// The dex of a coin; empty for the main list's.
+    pub(super) fn dex(coin: &str) -> &str {
+        coin.split_once(':').map_or("", |(dex, _)| dex)
+    }
+
+    /// How many lists of dexes were asked for in the last minute.
+    pub(super) fn taken(&mut self, now_ms: u64) -> usize {
+        self.asked.taken(now_ms)
+    }
+
+    pub(super) fn is_known(&mut self, coin: &str, turn: Turn, now_ms: u64) -> Known {
         if self.known.contains(coin) {
             return Known::Yes;
         }
-        let dex = coin.split_once(':').map_or("", |(dex, _)| dex);
-        if self.lists.len() >= MOST_DEXES && !self.lists.contains_key(dex) {
-            return Known::No;
-        }
-        let list = self.lists.entry(dex.to_owned()).or_default();
+        let dex = Self::dex(coin);
+        self.dexes.retain(|_, list| list.is_in_use(now_ms));
+        let mut unheard_of = List::default();
+        let list = if dex.is_empty() { &mut self.main } else { self.dexes.get_mut(dex).unwrap_or(&mut unheard_of) };
         let is_recent = |then_ms: u64| now_ms.saturating_sub(then_ms) < FRESH_MS;
         match (list.pending, list.read_ms) {
             (Some((_, since_ms)), _) if is_recent(since_ms) => return Known::Waits,
@@ -68,12 +98,19 @@ impl Coins {
                 return Known::No;
             }
             (None, Some(read_ms)) if is_recent(read_ms) => return Known::No,
-            _ if self.asked.room(now_ms) == 0 => return Known::Waits,
             _ => {}
         }
-        self.asked.take(now_ms);
         self.last_id = self.last_id.saturating_add(1);
-        list.pending = Some((self.last_id, now_ms));
+        let asked = List { pending: Some((self.last_id, now_ms)), read_ms: None };
+        match turn {
+            _ if dex.is_empty() => self.main = asked,
+            Turn::Never => return Known::TooMany,
+            Turn::Now if self.asked.room(now_ms) > 0 => {
+                self.asked.take(now_ms);
+                self.dexes.insert(dex.to_owned(), asked);
+            }
+            Turn::Now | Turn::Later => return Known::Waits,
+        }
         let question = match dex {
             "" => json!({"type": "allMids"}),
             dex => json!({"type": "allMids", "dex": dex}),
@@ -85,7 +122,7 @@ impl Coins {
     /// A question was answered, with a list or without.
     pub(super) fn answered(&mut self, id: u64, list: Option<&RawValue>, now_ms: u64) {
         let is_it = |list: &&mut List| list.pending.is_some_and(|(pending, _)| pending == id);
-        let Some(asked) = self.lists.values_mut().find(is_it) else { return };
+        let Some(asked) = self.lists().find(is_it) else { return };
         *asked = List { pending: None, read_ms: Some(now_ms) };
         let mids: Option<BTreeMap<String, Value>> = list.and_then(|list| serde_json::from_str(list.get()).ok());
         let room = MOST_COINS.saturating_sub(self.known.len());
@@ -94,7 +131,11 @@ impl Coins {
 
     /// No answer comes any more.
     pub(super) fn lost(&mut self) {
-        self.lists.values_mut().for_each(|list| list.pending = None);
+        self.lists().for_each(|list| list.pending = None);
+    }
+
+    fn lists(&mut self) -> impl Iterator<Item = &mut List> {
+        std::iter::once(&mut self.main).chain(self.dexes.values_mut())
     }
 }
 
@@ -109,24 +150,35 @@ mod tests {
     #[test]
     fn a_coin_is_known_once_a_list_has_it() {
         let mut coins = Coins::default();
-        let Known::Ask(question) = coins.is_known("BTC", 0) else { panic!() };
+        let Known::Ask(question) = coins.is_known("BTC", Turn::Now, 0) else { panic!() };
         assert!(question.contains(r#""payload":{"type":"allMids"}"#), "{question}");
-        assert_eq!(coins.is_known("ETH", 9_999), Known::Waits);
+        assert_eq!(coins.is_known("ETH", Turn::Now, 9_999), Known::Waits);
         coins.answered(7, Some(&list(r#"{"ETH":"1"}"#)), 10);
-        assert_eq!(coins.is_known("ETH", 10), Known::Waits, "another question's answer");
+        assert_eq!(coins.is_known("ETH", Turn::Now, 10), Known::Waits, "another question's answer");
         coins.answered(1, Some(&list(r#"{"BTC":"1"}"#)), 10);
-        assert_eq!([coins.is_known("BTC", 10), coins.is_known("ETH", 10_009)], [Known::Yes, Known::No]);
-        assert!(matches!(coins.is_known("ETH", 10_010), Known::Ask(_)), "it may be listed by now");
-        let Known::Ask(question) = coins.is_known("xyz:TSLA", 10_010) else { panic!() };
+        assert_eq!(
+            [coins.is_known("BTC", Turn::Now, 10), coins.is_known("ETH", Turn::Now, 10_009)],
+            [Known::Yes, Known::No]
+        );
+        assert!(matches!(coins.is_known("ETH", Turn::Now, 10_010), Known::Ask(_)), "it may be listed by now");
+        let Known::Ask(question) = coins.is_known("xyz:TSLA", Turn::Now, 10_010) else { panic!() };
         assert!(question.contains(r#""dex":"xyz""#), "{question}");
-        assert_eq!(coins.is_known("xyz:TSLA", 20_010), Known::No, "nobody answers");
+        assert_eq!(coins.is_known("xyz:TSLA", Turn::Now, 20_010), Known::No, "nobody answers");
     }
 
     #[test]
-    fn lists_are_bounded() {
+    fn made_up_dexes_are_bounded_and_forgotten_and_keep_no_coin_waiting() {
         let mut coins = Coins::default();
-        let asked = (0..1_000).filter(|n| matches!(coins.is_known(&format!("d{n}:A"), 0), Known::Ask(_))).count();
-        assert_eq!((asked, coins.lists.len()), (LISTS, MOST_DEXES));
-        assert_eq!(coins.is_known("BTC", 0), Known::No);
+        let mut asked = |now_ms| {
+            let ask = |n: &usize| matches!(coins.is_known(&format!("d{n}:A"), Turn::Now, now_ms), Known::Ask(_));
+            ((0..1_000).filter(ask).count(), coins.dexes.len())
+        };
+        assert_eq!([asked(0), asked(30_000), asked(60_000)], [(LISTS, LISTS), (0, 0), (LISTS, LISTS)]);
+        assert!(matches!(coins.is_known("BTC", Turn::Later, 60_000), Known::Ask(_)), "it has a place of its own");
+        coins.answered(coins.last_id, Some(&list(r#"{"BTC":"1"}"#)), 60_010);
+        assert_eq!(coins.is_known("BTC", Turn::Never, 60_010), Known::Yes);
+        assert_eq!(coins.is_known("xyz:A", Turn::Later, 60_010), Known::Waits);
+        assert_eq!(coins.is_known("xyz:A", Turn::Never, 60_010), Known::TooMany);
+        assert_eq!(coins.is_known("d0:A", Turn::Never, 60_010), Known::Waits, "that is asked for already");
     }
 }

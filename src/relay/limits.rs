@@ -16,7 +16,9 @@ const CONNECTIONS: u32 = 8;
 const MESSAGES: u32 = 1_000;
 /// Of the venue's 1000; the guard's own feed has 210 at most.
 const SUBSCRIPTIONS: u32 = 700;
-/// Of the venue's 10; the account is one.
+/// The venue's users; the account is one of the share.
+const USERS: u32 = 10;
+/// Others than it; the rest is for whoever else shares the address.
 const STRANGERS: u32 = 6;
 
 /// The limits of one guard.
@@ -48,15 +50,20 @@ impl Limits {
             connections: share(CONNECTIONS).max(1),
             messages: share(MESSAGES),
             subscriptions: share(SUBSCRIPTIONS),
-            strangers: share(STRANGERS),
+            strangers: share(STRANGERS).min(share(USERS).saturating_sub(1)),
         }
     }
+}
+
+/// The equal part of one of so many clients.
+pub(super) fn part(most: usize, clients: usize) -> usize {
+    most.checked_div(clients).unwrap_or(most).max(1)
 }
 
 /// Whether one of so many clients may take one more of what is scarce. All may take what nobody else wants, but the last
 /// quarter is kept for those that have not had their equal part.
 pub(super) fn may_take(most: usize, taken: usize, own: usize, clients: usize) -> bool {
-    let part = most.checked_div(clients).unwrap_or(most).max(1);
+    let part = part(most, clients);
     let is_scarce = taken >= most.saturating_sub(most.div_euclid(4));
     taken < most && (own < part || !is_scarce)
 }
@@ -64,6 +71,9 @@ pub(super) fn may_take(most: usize, taken: usize, own: usize, clients: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::ip_share::SMALLEST_BUDGET;
+    use crate::feed;
+    use crate::venue::stream::topic::AccountFeed;
 
     #[test]
     fn a_share_of_every_limit() {
@@ -77,6 +87,26 @@ mod tests {
         assert_eq!(Limits::for_budget(1_200), limits(4, 8, 1_000, 700, 6));
         assert_eq!(Limits::for_budget(300), limits(1, 2, 250, 175, 1));
         assert_eq!(Limits::for_budget(150), limits(0, 1, 125, 87, 0));
+    }
+
+    /// What the guard needs for itself and what clients may have is never more than the address's share of what the venue lets it
+    /// have, however small that share is.
+    #[test]
+    fn the_guard_and_its_clients_keep_to_the_venues_limits() {
+        let own_feeds = AccountFeed::ALL.len() + 1;
+        for budget in SMALLEST_BUDGET..=IP_BUDGET {
+            let (own, clients) = (feed::Limits::for_budget(budget), Limits::for_budget(budget));
+            for (name, taken, most) in [
+                ("sockets", 1 + clients.sockets, 10),
+                ("new sockets a minute", own.connections + clients.connections, 30),
+                ("messages a minute", own.messages + clients.messages, 2_000),
+                ("subscriptions", own_feeds + 2 * own.markets + clients.subscriptions, 1_000),
+                ("users", 1 + clients.strangers, 10),
+            ] {
+                let share = most * usize::try_from(budget).unwrap() / usize::try_from(IP_BUDGET).unwrap();
+                assert!(taken <= share.max(1), "{name}: {taken} of {share} at {budget}");
+            }
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::client::Clients;
+use super::client::{Clients, TOO_SLOW};
 use super::coins::Coins;
 use super::feed::{Feed, Holder, Phase};
 use super::kind::Manner;
@@ -145,6 +145,12 @@ impl Relay {
     /// Why the client is to be closed.
     pub fn take(&mut self, client: ClientId, most_bytes: usize) -> Result<Vec<Frame>, &'static str> {
         self.clients.take(client, most_bytes)
+    }
+
+    /// Gives up a client that takes nothing of what it is sent; why it is closed.
+    pub fn give_up(&mut self, client: ClientId) -> &'static str {
+        self.clients.give_up(client);
+        TOO_SLOW
     }
 
     /// Those for whom something is there since the last time.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::client::Clients;
-use super::coins::Known;
+use super::coins::{Coins, Known, LISTS, Turn};
 use super::feed::{Feed, Passed, Phase};
 use super::heard::{Data, Heard, quoted};
 use super::kind::Manner;
+use super::limits::{may_take, part};
 use super::line::{Need, OWN_LINE};
-use super::messages::{Frame, Input, Output, Told};
+use super::messages::{ClientId, Frame, Input, Output, Told};
 use super::queue::FeedId;
 use super::room::{Relay, acknowledgement};
 use crate::venue::stream::topic::PING;
@@ -130,14 +131,20 @@ impl Relay {
             }
             Phase::Asked { since_ms } if now_ms.saturating_sub(since_ms) < ANSWER_MS => return,
             Phase::Unasked if !feed.subscription.coin().is_empty() => {
-                match self.coins.is_known(feed.subscription.coin(), now_ms) {
+                let (coin, said) = (feed.subscription.coin().to_owned(), feed.said.clone());
+                let (turn, payer) = self.turn(id, &coin, now_ms);
+                match self.coins.is_known(&coin, turn, now_ms) {
                     Known::Yes => {}
                     Known::Waits => return,
-                    Known::No => {
-                        let text = format!("Invalid subscription {}", feed.said);
-                        return self.refuse_all(id, &text);
+                    Known::No => return self.refuse_all(id, &format!("Invalid subscription {said}")),
+                    Known::TooMany => {
+                        let part = part(LISTS, self.clients.len());
+                        return self.refuse_all(id, &format!("Cannot ask for more than {part} dexes per minute."));
                     }
                     Known::Ask(question) => {
+                        if let Some(client) = payer.and_then(|client| self.clients.get_mut(client)) {
+                            client.lists.take(now_ms);
+                        }
                         self.messages.take(now_ms);
                         outputs.push(Output::Send(question));
                         return;
@@ -150,6 +157,7 @@ impl Relay {
             }
             Phase::Unasked | Phase::Asked { .. } => {}
         }
+        let Some(feed) = self.feeds.get_mut(&id) else { return };
         feed.phase = Phase::Asked { since_ms: now_ms };
         self.messages.take(now_ms);
         // Of those that wait for it one is as good as another: it is the one who came first.
@@ -158,6 +166,26 @@ impl Relay {
             client.asked.take(now_ms);
         }
         outputs.push(frame("subscribe", &asked));
+    }
+
+    /// Whether a dex's list may be asked for now, and for which of those who wait. Who has had its part is refused, so that
+    /// names that it makes up take nobody else's turn.
+    fn turn(&mut self, id: FeedId, coin: &str, now_ms: u64) -> (Turn, Option<ClientId>) {
+        if Coins::dex(coin).is_empty() {
+            return (Turn::Now, None);
+        }
+        let (taken, clients) = (self.coins.taken(now_ms), self.clients.len());
+        let mut turn = Turn::Never;
+        for client in self.feeds.get(&id).into_iter().flat_map(|feed| feed.holders.keys()) {
+            let own = self.clients.get_mut(*client).map_or(0, |client| client.lists.taken(now_ms));
+            if may_take(LISTS, taken, own, clients) {
+                return (Turn::Now, Some(*client));
+            }
+            if own < part(LISTS, clients) {
+                turn = Turn::Later;
+            }
+        }
+        (turn, None)
     }
 
     /// Takes in one frame; whether it was a feed's.

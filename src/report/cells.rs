@@ -231,6 +231,7 @@ fn measured(row: &Figures, recorded: Recorded, cells: &mut Vec<Named>) {
         cells.push(Named::new(format!("{name}_at"), Cell::text(at.map(|At { ms, .. }| utc(ms)))));
     }
     cells.push(Named::new("worst_drawdown", Cell::measured(measured.fall.worst)));
-    cells.push(Named::new("difference", Cell::measured(measured.difference)));
-    cells.push(Named::new("difference_why", Cell::text(measured.why_not_compared.clone())));
+    cells.push(Named::new("difference", Cell::measured(measured.difference())));
+    let why = measured.why_unknown().filter(|_| recorded.book);
+    cells.push(Named::new("difference_why", Cell::text(why)));
 }

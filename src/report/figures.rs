@@ -14,6 +14,9 @@ pub(super) const USDC: &str = "USDC";
 const MOST_NAMES: usize = 256;
 /// A guard that runs and can read the account has compared a row, and written that down, within this time.
 const WAITS_MS: u64 = 120_000;
+/// Why nothing is known of a time of which no sum of the book is.
+const NEVER: &str = "account and book were not compared in this time; what they came apart by in it, if anything, stands on the day \
+                     of the next comparison";
 /// The name of what comes on top.
 pub(super) const OTHERS: &str = "(others)";
 
@@ -129,30 +132,30 @@ impl Deeds {
 pub(super) struct Measured {
     pub(super) ends: Ends,
     pub(super) fall: Fall,
-    /// What the book and the account were apart by; none where the newest sum of the book could not be compared.
-    pub(super) difference: Option<Sum>,
-    /// What the books before the newest were apart by at their ends: after each discrepancy it began anew.
-    before: Sum,
-    /// When the newest began, UTC ms, and what it is apart by.
-    newest: Option<(u64, Sum)>,
-    /// Why it could not be.
-    pub(super) why_not_compared: Option<String>,
+    /// What account and book came apart by, by the sums of the book of this time; none where none of them was compared.
+    apart: Option<Sum>,
+    /// The number of a sum that could not be compared, or of a start, and why nothing is known until one is.
+    uncompared: Option<(u64, String)>,
     /// Why a book of this time was not compared to its end: no later one says what it was apart by.
     given_up: Option<String>,
     /// The newest time of a row of the book, and the number of the last one.
     rows: Option<(u64, u64)>,
+    /// Once it has ended: why the newest of them was not compared.
+    pub(super) why_not_compared: Option<String>,
 }
 
 impl Measured {
+    /// What account and book came apart by, once it has ended; none where that is not known.
+    pub(super) fn difference(&self) -> Option<Sum> {
+        self.apart.filter(|_| self.why_not_compared.is_none())
+    }
+
     /// Until a new life has compared anything, what came while nobody watched may be missing.
-    pub(super) fn begin(&mut self) {
-        if self.difference.take().is_none() && self.why_not_compared.is_none() {
-            return;
+    pub(super) fn begin(&mut self, seq: u64) {
+        if self.apart.is_some() || self.uncompared.is_some() {
+            let why = "nothing was compared since the guard's last start; what was traded while it was away may not be read yet";
+            self.uncompared = Some((seq, why.to_owned()));
         }
-        self.why_not_compared = Some(
-            "nothing was compared since the guard's last start; what was traded while it was away may not be read yet"
-                .to_owned(),
-        );
     }
 
     /// A row of the book is of this time, and has this number.
@@ -163,39 +166,40 @@ impl Measured {
 
     /// Ends it: rows that no sum of the book was compared with since may or may not add up.
     pub(super) fn end(&mut self, compared: &Compared) {
-        let Some(sum_ms) = self.rows.and_then(|rows| compared.lacks(rows)) else { return };
-        self.difference = None;
-        self.why_not_compared.get_or_insert_with(|| match sum_ms {
-            0 => "account and book were never compared".to_owned(),
-            sum_ms => format!(
-                "fills, funding or transfers were recorded after account and book were compared last, at {}",
-                utc(sum_ms)
-            ),
-        });
+        // What one sum could not tell the next one does, where it is of the same book.
+        let uncompared = self.uncompared.take().filter(|(seq, _)| *seq > compared.newest.0).map(|(_, why)| why);
+        let lacking = || self.rows.and_then(|rows| compared.lacks(rows)).map(why_lacking);
+        self.why_not_compared = self.given_up.clone().or(uncompared).or_else(lacking);
+    }
+
+    /// Why it is not known what they came apart by, once it has ended.
+    pub(super) fn why_unknown(&self) -> Option<&str> {
+        self.why_not_compared.as_deref().or_else(|| self.apart.is_none().then_some(NEVER))
     }
 
     /// A book of this time began anew, and was not compared before.
     pub(super) fn give_up(&mut self, why: &str) {
-        self.difference = None;
-        self.why_not_compared = Some(why.to_owned());
         self.given_up = Some(why.to_owned());
     }
 
-    pub(super) fn see(&mut self, balance: &Balance) {
+    /// Takes in the sum of the book with this number, and what account and book came apart by since the one before.
+    pub(super) fn see(&mut self, seq: u64, balance: &Balance, apart: Option<Sum>) {
         self.fall.see(balance);
-        if let Some((_, last)) = self.newest.filter(|(opened_ms, _)| *opened_ms != balance.opened_ms) {
-            self.before += last;
-            self.newest = None;
+        match apart {
+            Some(apart) => *self.apart.get_or_insert_default() += apart,
+            None => self.uncompared = Some((seq, why_of(balance).to_owned())),
         }
-        let difference = balance.difference.map(|difference| {
-            self.newest = Some((balance.opened_ms, difference.into()));
-            let mut sum = self.before;
-            sum += difference;
-            sum
-        });
-        self.difference = difference.filter(|_| self.given_up.is_none());
-        let given_up = self.given_up.as_deref();
-        self.why_not_compared = self.difference.is_none().then(|| given_up.unwrap_or(why_of(balance)).to_owned());
+    }
+}
+
+/// Why nothing is known of rows behind the newest sum, which is of this time.
+fn why_lacking(sum_ms: u64) -> String {
+    match sum_ms {
+        0 => "account and book were never compared".to_owned(),
+        sum_ms => format!(
+            "fills, funding or transfers were recorded after account and book were compared last, at {}",
+            utc(sum_ms)
+        ),
     }
 }
 
@@ -221,6 +225,20 @@ pub(super) struct Compared {
     waiting_ms: Option<u64>,
     /// The opening of the book that the last sum was of, and whether that sum was compared; none where there was no book.
     book: Option<(u64, bool)>,
+    /// The opening of the book that was compared last, and what it was apart by.
+    apart: (u64, Sum),
+    /// The account's time of this life's last sum.
+    seen_ms: Option<u64>,
+}
+
+/// What a sum of the book says beside its own figures.
+pub(super) struct Seen {
+    /// Since when it measured, by the account's time: the first one of a life measured at its own moment alone.
+    pub(super) since_ms: u64,
+    /// What account and book came apart by since the sum before.
+    pub(super) apart: Option<Sum>,
+    /// The book before, where it ended without being compared.
+    pub(super) given_up: Option<GivenUp>,
 }
 
 /// The end of a book that was not compared before another one was opened.
@@ -232,7 +250,7 @@ pub(super) struct GivenUp {
 
 impl Compared {
     pub(super) fn begin(&mut self, seq: u64) {
-        self.started = seq;
+        (self.started, self.seen_ms) = (seq, None);
     }
 
     /// A row of the book is of `time`, and was written down at `at_ms`.
@@ -241,8 +259,28 @@ impl Compared {
         self.waiting_ms.get_or_insert(at_ms);
     }
 
-    /// Takes in a sum that was written down at `at_ms`; the book before, where it ended without being compared.
-    pub(super) fn see(&mut self, (seq, at_ms): (u64, u64), balance: &Balance) -> Option<GivenUp> {
+    /// Takes in a sum that was written down at `at_ms`.
+    pub(super) fn see(&mut self, place: (u64, u64), balance: &Balance) -> Seen {
+        // Of a life that began before the first line nobody knows but that its book was there.
+        let first_ms = if self.started > 0 { balance.venue_ms } else { balance.opened_ms };
+        let since_ms = self.seen_ms.replace(balance.venue_ms).unwrap_or(first_ms).min(balance.venue_ms);
+        let apart = balance.difference.map(|difference| self.came_apart(balance.opened_ms, difference.into()));
+        Seen { since_ms, apart, given_up: self.give_up(place, balance) }
+    }
+
+    /// What a book of this opening came apart by since it was compared before; where that is not known it was less than a cent,
+    /// for of more the book begins anew.
+    fn came_apart(&mut self, opened_ms: u64, difference: Sum) -> Sum {
+        let (before_ms, before) = std::mem::replace(&mut self.apart, (opened_ms, difference));
+        let mut apart = difference;
+        if before_ms == opened_ms {
+            apart += -before;
+        }
+        apart
+    }
+
+    /// The book before, where it ended without being compared.
+    fn give_up(&mut self, (seq, at_ms): (u64, u64), balance: &Balance) -> Option<GivenUp> {
         let is_compared = balance.difference.is_some();
         let is_opened_now = !is_compared && balance.opened_ms == balance.venue_ms;
         let before = self.book.filter(|(opened_ms, _)| *opened_ms != balance.opened_ms);
@@ -263,6 +301,11 @@ impl Compared {
             self.waiting_ms = self.waiting_ms.filter(|_| self.newest_row_ms > balance.venue_ms).map(|_| at_ms);
         }
         given_up
+    }
+
+    /// When account and book were compared last, by the account's time.
+    pub(super) fn newest_ms(&self) -> u64 {
+        self.newest.1
     }
 
     /// When the newest sum was compared, where it lacks one of these rows.

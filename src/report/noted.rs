@@ -22,6 +22,8 @@ const OPENS_WITHIN_MS: u64 = 60_000;
 pub(super) struct Noted {
     /// The first moment that the book tells of.
     book_from_ms: Option<u64>,
+    /// Lives that began before the book is heard of.
+    lives: u64,
     /// The earliest and the newest moment that the lines tell of.
     told_ms: Option<(u64, u64)>,
     /// Numbers of the first and the last line.
@@ -32,6 +34,8 @@ pub(super) struct Noted {
     gap: u64,
     /// Days of which no event is there.
     gaps: Gaps,
+    /// Whether anything was heard of one of them: a row, or that the book was opened then.
+    is_heard: bool,
     /// Rows of the book that are of such days, told later.
     left_out: u64,
     /// The event up to which the journal was written at least.
@@ -64,8 +68,15 @@ impl Noted {
 
     /// The book tells of this moment: of a day that is missing from the end of what is missing on.
     pub(super) fn book_from(&mut self, ms: u64) {
-        let ms = self.gaps.end_of(ms).unwrap_or(ms);
+        let missing_to_ms = self.gaps.end_of(ms);
+        self.is_heard |= missing_to_ms.is_some();
+        let ms = missing_to_ms.unwrap_or(ms);
         self.book_from_ms = Some(self.book_from_ms.map_or(ms, |from| from.min(ms)));
+    }
+
+    /// A life of the guard began.
+    pub(super) fn started(&mut self) {
+        self.lives = self.lives.saturating_add(u64::from(self.book_from_ms.is_none()));
     }
 
     /// The journal tells of this moment, whether anything happened in it or not.
@@ -171,7 +182,7 @@ impl Noted {
             ("recorded_to", moment(newest)),
             ("missing_events", self.missing.saturating_add(self.cut_off(question)).into()),
             ("missing_at_end", self.cut_off(question).into()),
-            ("missing_days", self.gaps.members(question.span(), self.left_out > 0)),
+            ("missing_days", self.gaps.members(question.span(), self.is_heard)),
             ("left_out_rows", self.left_out.into()),
             ("unreadable_lines", self.unreadable.into()),
             ("changed_lines", self.changed.into()),
@@ -185,7 +196,7 @@ impl Noted {
     pub(super) fn warnings(&self, question: &Question) -> Vec<String> {
         let mut warnings = self.bounds(question);
         warnings.extend(self.counted(question));
-        warnings.extend(self.gaps.text(question.span(), self.left_out > 0).map(|days| {
+        warnings.extend(self.gaps.text(question.span(), self.is_heard).map(|days| {
             format!(
                 "of {days} no event is in the journal's folder: those days are not recorded here, and {}",
                 in_number(
@@ -243,8 +254,10 @@ impl Noted {
     fn is_before_book(&self, begun_ms: u64, question: &Question) -> bool {
         let (from_ms, _) = question.span();
         let first = self.told_ms.map(|(first, _)| first.max(from_ms));
+        // The life before the one that began the book kept none, however short it was.
+        let within_ms = if self.lives > 1 { 0 } else { OPENS_WITHIN_MS };
         question.from.is_some_and(|from| day_of(begun_ms) > from)
-            || first.is_some_and(|first| begun_ms > first.saturating_add(OPENS_WITHIN_MS))
+            || first.is_some_and(|first| begun_ms > first.saturating_add(within_ms))
     }
 
     /// From when to when the time asked about is recorded, where not all of it is.

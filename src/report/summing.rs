@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::cuts::Cuts;
 use super::equity::{At, Ends};
-use super::figures::{Compared, Figures, GivenUp, OTHERS, name_in};
+use super::figures::{Compared, Figures, GivenUp, Measured, OTHERS, Seen, name_in};
 use super::fills::{FillLine, liquidates};
 use super::finished::Finished;
 use super::line::{Head, Outcome, RiskState, Trouble, Verdict, may_name_own};
@@ -246,15 +246,15 @@ impl Report {
     }
 
     fn balance(&mut self, place: (u64, u64), balance: &Balance) {
-        let given_up = self.compared.see(place, balance);
+        let Seen { since_ms, apart, given_up } = self.compared.see(place, balance);
         self.noted.book_from(if balance.opened_ms > 0 { balance.opened_ms } else { balance.venue_ms });
-        // It closes the day before where there was a book to close by then.
-        let opened_ms = balance.opened_ms.min(balance.venue_ms);
-        let closes_ms = balance.venue_ms.saturating_sub(CLOSES_WITHIN_MS).max(opened_ms);
+        // It closes the day before where that was measured for it.
+        let closes_ms = balance.venue_ms.saturating_sub(CLOSES_WITHIN_MS).max(since_ms);
+        let seq = place.0;
         let place = Place { at_ms: closes_ms, market: None, client: None };
         self.add(&place, |figures| {
             figures.money.is_recorded = true;
-            figures.measured.see(balance);
+            figures.measured.see(seq, balance, apart);
         });
         given_up.into_iter().for_each(|given_up| self.give_up(&given_up));
         let Some(usdc) = balance.equity else { return };
@@ -276,29 +276,28 @@ impl Report {
     }
 
     /// A book ended that was not compared before: what it was apart by at last nobody knows.
-    fn give_up(&mut self, GivenUp { span: (since_ms, end_ms), why }: &GivenUp) {
-        let (from_ms, to_ms) = self.question.span();
-        if *since_ms >= to_ms || from_ms > *end_ms {
-            return;
-        }
-        self.total.measured.give_up(why);
-        if self.question.by == By::Day {
-            let days = Some(day_of(*since_ms).to_string())..=Some(day_of(*end_ms).to_string());
-            self.rows.range_mut(days).for_each(|(_, row)| row.measured.give_up(why));
-        }
+    fn give_up(&mut self, GivenUp { span, why }: &GivenUp) {
+        self.between(*span, |measured| measured.give_up(why));
     }
 
     /// A life begins: what is compared from here on is compared by that one.
     fn started(&mut self, seq: u64, at_ms: u64) {
         self.was_started = true;
+        self.noted.started();
         self.compared.begin(seq);
-        if !self.question.is_about(at_ms) {
+        self.between((self.compared.newest_ms().min(at_ms), at_ms), |measured| measured.begin(seq));
+    }
+
+    /// What was measured in the time between two moments, as far as it is asked about.
+    fn between(&mut self, (since_ms, end_ms): (u64, u64), to: impl Fn(&mut Measured)) {
+        let (from_ms, to_ms) = self.question.span();
+        if since_ms >= to_ms || from_ms > end_ms {
             return;
         }
-        self.total.measured.begin();
+        to(&mut self.total.measured);
         if self.question.by == By::Day {
-            let day = Some(self.day_name(at_ms));
-            self.rows.get_mut(&day).into_iter().for_each(|row| row.measured.begin());
+            let days = Some(day_of(since_ms).to_string())..=Some(day_of(end_ms).to_string());
+            self.rows.range_mut(days).for_each(|(_, row)| to(&mut row.measured));
         }
     }
 

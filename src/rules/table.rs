@@ -236,6 +236,8 @@ fn read_markets(raw: &Raw) -> Result<Markets, String> {
             let mut coins = BTreeSet::new();
             for item in items {
                 let coin = match item {
+                    // Whoever types it among coins means all of them.
+                    Raw::Text(text) if text == "all" => None,
                     Raw::Text(text) => Coin::parse(text),
                     _ => None,
                 };

@@ -112,7 +112,17 @@ fn markets_are_core_perps_only() {
         |count: usize| format!("markets = {:?}", (0..count).map(|place| format!("C{place}")).collect::<Vec<_>>());
     assert!(Rules::from_toml(&most(MAX_COINS)).is_ok());
     assert_eq!(problems(Rules::from_toml(&most(MAX_COINS + 1))).len(), 1);
-    for bad in ["[]", "'BTC'", "['xyz:GOLD']", "['@107']", "['PURR/USDC']", "[1]", "['']", "['ABCDEFGHIJKLMNOPQ']"] {
+    for bad in [
+        "[]",
+        "['all', 'ETH']",
+        "'BTC'",
+        "['xyz:GOLD']",
+        "['@107']",
+        "['PURR/USDC']",
+        "[1]",
+        "['']",
+        "['ABCDEFGHIJKLMNOPQ']",
+    ] {
         assert_eq!(problems(Rules::from_toml(&format!("markets = {bad}"))).len(), 1, "{bad}");
     }
 }

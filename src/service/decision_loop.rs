@@ -22,7 +22,7 @@ use super::venue_io::read_board::{MOST_QUESTIONS, ReadBoard};
 use super::venue_io::send_queue::QUEUE;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::day::day_of;
-use crate::base::sync::lock;
+use crate::base::sync::{lock, look_out};
 use crate::faults::Step;
 use crate::guard::{self, AlertCode, Command, Effects, FeedCommand, Guard, Input, Request, RequestBody, SendAction};
 use crate::journal::{Batch, Condition, Health, Line, RiskLine};
@@ -31,7 +31,7 @@ use crate::relay;
 use crate::venue::weight::Priority;
 use crate::venue::weight_ledger::Ledger;
 
-mod backlog;
+pub(super) mod backlog;
 mod uncovered;
 mod worth;
 
@@ -40,6 +40,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// The text for a request that a full disk takes in only to find no room at the venue.
 const IN_VAIN: &str = "the disk is full, its reserve is for what can be sent, and the client has spent its part of the minute's \
                        weight: ask again within a minute, and make space";
+/// How long the loop stays awake for a request that was announced: what it takes to recover a signer, and some.
+const AWAKE: Duration = Duration::from_micros(500);
 /// A disk that has not answered for so long hangs.
 const HANGS_AFTER_MS: u64 = 5_000;
 const HANGS: &str = "the journal's disk does not answer: what is decided is not on record, and nothing is sent, no stop and no \
@@ -89,26 +91,24 @@ pub(super) struct DecisionLoop {
     ticked_ms: u64,
     /// When sends are no longer waited for, once the shutdown was asked for.
     shutdown_by_ms: Option<u64>,
+    /// A request is about to come.
+    is_expecting: bool,
 }
 
 impl DecisionLoop {
     /// A loop for this core.
-    pub(super) fn new(
-        guard: Guard,
-        queue: Sender<Batch<AfterCommit>>,
-        health: Arc<Health>,
-        around: Surroundings,
-    ) -> Self {
+    pub(super) fn new(guard: Guard, backlog: Backlog, health: Arc<Health>, around: Surroundings) -> Self {
         Self {
             guard,
             around,
-            backlog: Backlog::new(queue),
+            backlog,
             health,
             waiting: HashMap::new(),
             last_request: 0,
             uncovered: Uncovered::default(),
             ticked_ms: 0,
             shutdown_by_ms: None,
+            is_expecting: false,
         }
     }
 
@@ -123,7 +123,7 @@ impl DecisionLoop {
             self.around.commit_handler.faults.pass(Step::Decide).map_err(|error| error.to_string())?;
             self.around.watchdog.turn(steady_ms());
             let patience = if self.backlog.is_empty() { TICK } else { Duration::from_millis(1) };
-            match self.around.inbox.recv_timeout(patience) {
+            match self.next(patience) {
                 Ok(message) => self.take(message),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -141,6 +141,12 @@ impl DecisionLoop {
         }
     }
 
+    fn next(&mut self, patience: Duration) -> Result<Message, RecvTimeoutError> {
+        let inbox = &self.around.inbox;
+        let expected = std::mem::take(&mut self.is_expecting).then(|| look_out(AWAKE, || inbox.try_recv().ok()));
+        expected.flatten().map_or_else(|| inbox.recv_timeout(patience), Ok)
+    }
+
     /// Gives the core the time also while messages come without a pause.
     fn tick_if_due(&mut self) {
         if now_ms().saturating_sub(self.ticked_ms) >= u64::try_from(TICK.as_millis()).unwrap_or_default() {
@@ -150,13 +156,14 @@ impl DecisionLoop {
             }
             self.step(Input::Tick);
             self.around.feed.set_venue_ms(self.guard.venue_ms());
-            let problems = || self.guard.problems(self.ticked_ms);
-            self.around.health_report.report_if_due(self.ticked_ms, problems);
+            let found = || (self.guard.problems(self.ticked_ms), self.guard.warnings());
+            self.around.health_report.report_if_due(self.ticked_ms, found);
         }
     }
 
     fn take(&mut self, message: Message) {
         match message {
+            Message::Soon => self.is_expecting = true,
             Message::Input(input) => {
                 if let Input::Shutdown { .. } = &input {
                     self.shutdown_by_ms.get_or_insert(now_ms().saturating_add(SHUTDOWN_GRACE_MS));
@@ -180,6 +187,7 @@ impl DecisionLoop {
                 reply.answer(Reply::refusal(503, guard::Code::JournalError.as_str(), IN_VAIN));
             }
             Message::Exchange { via, body, reply, place } => {
+                self.backlog.announce();
                 drop(place);
                 let id = self.wait(reply);
                 self.step(Input::Request(Request { id, via, body }));
@@ -309,6 +317,7 @@ impl DecisionLoop {
             Command::Feed(command) => {
                 if let FeedCommand::Pace(pace) = &command {
                     self.around.reads.set_pace(*pace);
+                    lock(&self.around.budget).set_fed(pace.steady);
                 }
                 self.around.feed.leave(command);
                 None

@@ -14,6 +14,8 @@ use crate::service::metrics::Now;
 /// A message to the decision loop.
 #[derive(Debug)]
 pub(super) enum Message {
+    /// A request is about to come: its signer is being recovered.
+    Soon,
     /// An input of the core.
     Input(Input),
     /// Something of the guard's own socket that clients may hear once the core has taken in what came before.

@@ -80,13 +80,16 @@ pub(super) struct CommitHandler {
 
 impl CommitHandler {
     /// Does what must not wait for the events of a batch: a switch that was pulled stays so, whatever becomes of the
-    /// journal. On a full disk there may be room for it: it has its blocks.
+    /// journal. On a full disk there may be room for it: it has its blocks. And whoever will send wakes up meanwhile.
     pub(super) fn on_begin(&self, after: &AfterCommit) {
         let kills = after.outputs.iter().filter_map(|output| match output {
             Output::KillFile(reason) => Some(reason),
             _ => None,
         });
         kills.for_each(|reason| self.kill_file.write(reason));
+        if after.outputs.iter().any(|output| matches!(output, Output::Send(_))) {
+            self.sends.announce();
+        }
     }
 
     /// Releases the outputs of a batch, or refuses them where it was not written.

@@ -140,6 +140,11 @@ impl Subscriber {
     pub(super) fn take(&self, most_bytes: usize) -> Result<Vec<Frame>, &'static str> {
         lock(&self.hub.room).relay.take(self.id, most_bytes)
     }
+
+    /// The client takes nothing of what it is sent: nothing more waits for it. Why it is closed.
+    pub(super) fn give_up(&self) -> &'static str {
+        self.hub.with(false, |room| room.relay.give_up(self.id))
+    }
 }
 
 impl Drop for Subscriber {

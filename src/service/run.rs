@@ -10,6 +10,7 @@ use signal_hook::iterator::Signals;
 
 use super::bootstrap::{intervals, restored_guard};
 use super::decision_loop::DecisionLoop;
+use super::decision_loop::backlog::Backlog;
 use super::message::Message;
 use super::on_commit::AfterCommit;
 use super::preflight::{ApiWallet, PreflightedService, RunError};
@@ -190,7 +191,8 @@ impl ServiceContext {
         let WorkEnds { messages, queued_sends } = start.work_ends;
         let (pass, passed) = bounded(PASSED);
         let surroundings = self.surroundings(messages, pass, start.notify);
-        let decision_loop = DecisionLoop::new(guard, journal.queue(), journal.health(), surroundings);
+        let backlog = Backlog::new(journal.queue(), journal.call());
+        let decision_loop = DecisionLoop::new(guard, backlog, journal.health(), surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
         self.start_poller(config.account, api_wallet.as_ref(), intervals, steady).map_err(failed)?;
         self.listen(config).map_err(failed)?;

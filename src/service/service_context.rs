@@ -113,7 +113,7 @@ impl ServiceContext {
         let (sends, queued_sends) = send_queue::queues(config.auth.clients.len());
         let (shut_down, shut_down_end) = bounded(1);
         let (deaths, deaths_end) = bounded(DEATHS);
-        let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()));
+        let metrics = Arc::new(Metrics::new(now_ms(), config.mode.name()).of(config.account, config.venue_url()));
         let venue = VenueAccess {
             client: Arc::new(client),
             budget: Arc::new(Mutex::new(Ledger::new(config.ip_share.budget_per_minute(), &config.auth.clients))),

@@ -33,13 +33,17 @@ pub(super) fn kill_file(
     faults: &Faults,
 ) -> Result<(), String> {
     let tell = |input| inbox.send(Message::Input(input)).map_err(|_| "the decision loop is gone".to_owned());
-    let (mut is_pulled, mut was_there, mut told) = (false, false, None);
+    let (mut is_pulled, mut was_there, mut told, mut is_first) = (false, false, None, true);
     loop {
         faults.pass(Step::KillFileLook).map_err(|error| error.to_string())?;
         if !is_pulled && let Some(reason) = watch.pulled().or_else(|| was_there.then(|| watch.reason())) {
             is_pulled = true;
-            tell(Input::Kill { reason, by: None, write_file: false, request: None })?;
+            tell(match is_first {
+                true => Input::KilledBefore { reason },
+                false => Input::Kill { reason, by: None, write_file: false, request: None },
+            })?;
         }
+        is_first = false;
         let problem = watch.problem();
         if problem != told {
             let text = problem.as_ref().map(|problem| {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::fill::Fill;
-use super::info::{Answer, decimal};
+use super::info::{Answer, LedgerUpdate, decimal};
 use super::stream::events::Funding;
 
 /// Fills in one answer, and of all that the venue still shows.
@@ -17,6 +17,8 @@ pub const FILLS_A_PAGE: usize = 2_000;
 pub const FILLS_DEPTH: usize = 10_000;
 /// Payments of funding in one answer.
 pub const FUNDINGS_A_PAGE: usize = 500;
+/// Entries of the ledger in one answer.
+pub const LEDGER_A_PAGE: usize = 500;
 
 /// The reason why a row cannot be read is cut to so many characters.
 const WHY_LENGTH: usize = 160;
@@ -59,6 +61,14 @@ impl<T> Page<T> {
 /// When it is no list.
 pub fn fills(answer: &Answer) -> Result<Page<Fill>, String> {
     page(answer, "userFillsByTime")
+}
+
+/// Reads a `userNonFundingLedgerUpdates` answer.
+///
+/// # Errors
+/// When it is no list.
+pub fn ledger(answer: &Answer) -> Result<Page<LedgerUpdate>, String> {
+    page(answer, "userNonFundingLedgerUpdates")
 }
 
 fn page<T: DeserializeOwned>(answer: &Answer, kind: &str) -> Result<Page<T>, String> {
@@ -121,6 +131,15 @@ mod tests {
         assert_eq!(page.unread.iter().map(|row| row.time).collect::<Vec<_>>(), [Some(6), None]);
         assert_eq!(page.unread[0].why, "missing field `coin`");
         assert!(fundings(&json!({})).is_err());
+    }
+
+    #[test]
+    fn an_entry_of_the_ledger_that_cannot_be_read_takes_no_other_with_it() {
+        let row = json!({"time": 5, "hash": "0x", "delta": {"type": "deposit", "usdc": "1.0"}});
+        let page = ledger(&json!([{"time": 4, "hash": "0x"}, row, {"time": 6, "hash": 7, "delta": {}}])).unwrap();
+        assert_eq!((page.rows.iter().map(|row| row.time).collect::<Vec<_>>(), page.count()), (vec![5], 3));
+        assert_eq!(page.unread.iter().map(|row| row.time).collect::<Vec<_>>(), [Some(4), Some(6)]);
+        assert!(ledger(&json!({})).is_err());
     }
 
     #[test]

@@ -247,7 +247,7 @@ pub fn unified_equity(answer: &Answer) -> Result<Decimal, String> {
 }
 
 /// What an address is at the venue (`userRole`).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// An account with a key of its own.
     User,
@@ -296,14 +296,6 @@ pub struct LedgerUpdate {
     pub hash: String,
     /// What, by its `type`.
     pub delta: Answer,
-}
-
-/// Reads a `userNonFundingLedgerUpdates` answer.
-///
-/// # Errors
-/// When it is no list of timed entries.
-pub fn ledger_updates(answer: &Answer) -> Result<Vec<LedgerUpdate>, String> {
-    Vec::deserialize(answer).map_err(|error| format!("userNonFundingLedgerUpdates: {error}"))
 }
 
 /// Reads the TWAP orders that still run from a `twapHistory` answer: coin and id of each.

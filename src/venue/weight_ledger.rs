@@ -77,6 +77,8 @@ impl Minute {
 pub struct Ledger {
     budget: u32,
     reserves: Spent,
+    /// What of the steady reads' reserve is anybody's.
+    freed: u32,
     all: Minute,
     /// What each client spent of it. As many as the config names.
     clients: BTreeMap<Address, Minute>,
@@ -117,6 +119,7 @@ impl Ledger {
         Self {
             budget,
             reserves: reserves(budget, clients.len()),
+            freed: 0,
             all: Minute::new(),
             clients,
             total: [0; PRIORITIES],
@@ -124,6 +127,12 @@ impl Ledger {
             claim: Claim::Seldom,
             latest_ms: 0,
         }
+    }
+
+    /// Whether a live feed tells what is read steadily otherwise. A quarter of what that has beyond its least is anybody's then; with the
+    /// rest the reads go on at their pace where the feed ends just when clients have spent all that is theirs.
+    pub fn set_fed(&mut self, is_fed: bool) {
+        self.freed = if is_fed { self.budget.saturating_sub(SMALLEST_BUDGET) / 8 } else { 0 };
     }
 
     /// Weight a minute that may be spent in all.
@@ -257,7 +266,7 @@ impl Ledger {
     fn set_aside(&self, priority: Priority, client: Option<&Address>, at: &Moment<'_>) -> u32 {
         let is_client = matches!(priority, Priority::ClientExit | Priority::ClientEntry);
         let kept = Priority::ALL.into_iter().map(|other| {
-            let unspent = value(&self.reserves, other).saturating_sub(value(&at.spent, other));
+            let unspent = self.reserve(other).saturating_sub(value(&at.spent, other));
             match other {
                 // Its own part whole, whatever of it is spent: who places and cancels without a pause can take back what
                 // it placed.
@@ -280,6 +289,11 @@ impl Ledger {
             0
         };
         kept.fold(claimed, u32::saturating_add)
+    }
+
+    fn reserve(&self, of: Priority) -> u32 {
+        let freed = if of == Priority::Read { self.freed } else { 0 };
+        value(&self.reserves, of).saturating_sub(freed)
     }
 
     /// What these clients have left of their parts of a reserve. A client's exits may have spent of its entries' part.

@@ -164,7 +164,10 @@ fn init_for_testnet_checks_and_stores_the_key() {
 #[test]
 fn init_for_testnet_refuses_a_key_that_is_not_the_accounts_agent() {
     let cases = [
-        (r#"{"role":"agent","data":{"user":"0x2222222222222222222222222222222222222222"}}"#, "not of the account"),
+        (
+            r#"{"role":"agent","data":{"user":"0x2222222222222222222222222222222222222222"}}"#,
+            "or guard 0x2222222222222222222222222222222222222222 if the account is what is wrong",
+        ),
         (r#"{"role":"missing"}"#, "is no API wallet"),
         (r#"{"role":"user"}"#, "is no API wallet"),
         ("[]", "no role"),

@@ -10,6 +10,7 @@ mod init;
 mod interactive;
 mod leaks;
 mod mainnet;
+mod meant;
 mod mistakes;
 mod named;
 mod odd;

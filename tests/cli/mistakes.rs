@@ -41,6 +41,23 @@ fn an_api_wallet_named_as_the_account_is_told_apart() {
     }
 }
 
+/// Once the home is set up its account is no flag any more: each command that takes the key says what to do for this home.
+#[test]
+fn an_api_wallet_that_a_home_names_as_its_account_is_told_apart() {
+    let place = Place::empty();
+    let account = ["--account", WALLET, "--network", "testnet", "--no-key"];
+    succeeded(&place.run(&[&["init", "--non-interactive", "--rules", &rules()][..], &account].concat()));
+    for command in [&["run", "--network", "testnet"][..], &["key", "check"], &["key", "replace"]] {
+        let output = place.run_with(&[command, &["--key-stdin"]].concat(), FAKE_KEY);
+        refused(&output, &format!("if {WALLET} is your API wallet, the account is another one"));
+        let said = text(&output.stderr);
+        for part in ["main account that approved it", " init --force`", " key replace --key-stdin < FILE`"] {
+            assert!(said.contains(part), "{command:?}: {said}");
+        }
+        assert!(!said.contains("--account"), "{command:?} has no such flag: {said}");
+    }
+}
+
 #[test]
 fn a_key_on_the_command_line_is_not_repeated() {
     let place = Place::empty();

@@ -11,7 +11,7 @@ fn rules_that_are_no_code_are_told_as_they_were_given() {
     for given in ["foo", "rules.toml"] {
         place.refuses(&["config", "set", "rules", given], &format!("config set rules @{given}`"));
     }
-    place.refuses(&["config", "set", "stop", "3"], "config set rules stop=VALUE`");
+    place.refuses(&["config", "set", "stop", "3"], "config set rules stop=3`");
     let mut set_up = Place::empty().command(&["init", "--non-interactive", "--account", ACCOUNT]);
     let said = set_up.env("SVC_GUARD_RULES", "x.toml").output().unwrap();
     refused(&said, "SVC_GUARD_RULES=@x.toml");
@@ -47,7 +47,8 @@ fn a_journal_of_another_mode_and_one_that_is_there_are_named() {
     );
     let home = place.home().display().to_string();
     for command in ["journal-init", "journal-resume"] {
-        let way = format!("`svc-guard --home {home} {command} --mode paper --note TEXT`");
+        // Neither would work there: it has a journal, and no halt.
+        let way = format!("`svc-guard --home {home} journal-show --mode paper` prints that one's");
         place.refuses(&[command, "--mode", "testnet", "--note", "x"], &way);
     }
 }

@@ -86,6 +86,22 @@ fn journal_show_prints_the_records() {
 }
 
 #[test]
+fn journal_show_names_a_line_that_is_no_text_and_shows_what_is_behind_it() {
+    let place = Place::paper();
+    let file = place.home().join(format!("journals/paper-{ACCOUNT}/risk.jsonl"));
+    let mut stored = std::fs::read(&file).unwrap();
+    let byte = stored.len();
+    stored.extend(b"{\"kind\":\"peak\",\"at\":\"\xff\"}\n{\"kind\":\"line\"}\n");
+    std::fs::write(&file, stored).unwrap();
+    let output = place.run(&["journal-show", "--mode", "paper"]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.lines().count() == 2 && shown.ends_with("\n{\"kind\":\"line\"}\n"), "{shown}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains(&format!("{}, line 2, byte {byte}: the line is no UTF-8 text", file.display())), "{said}");
+}
+
+#[test]
 fn a_risk_journal_is_neither_replaced_nor_resumed_without_a_halt() {
     let place = Place::paper();
     let before = succeeded(&place.run(&["journal-show", "--mode", "paper"]));

@@ -76,7 +76,7 @@ fn words_that_are_no_text_are_named() {
 fn a_rule_keeps_the_value_that_was_typed() {
     let place = Place::paper();
     place.refuses(&["config", "set", "stop=3", "x"], "config set rules stop=3` changes it");
-    place.refuses(&["config", "set", "stop", "3"], "config set rules stop=VALUE` changes it");
+    place.refuses(&["config", "set", "stop", "3"], "config set rules stop=3` changes it");
 }
 
 /// What is proposed for a journal that is not there is what works in this home.

@@ -63,11 +63,11 @@ fn a_kill_that_cannot_be_read_says_that_it_is_not_pulled() {
         &["kill", "because"],
         &["kill", "--raeson", "x"],
     ] {
-        place.refuses(args, "the kill switch is NOT pulled: ");
+        place.refuses(args, "the kill switch is NOT pulled by this: ");
         place.refuses(args, " kill --reason TEXT` pulls it");
     }
     let mut odd = place.command(&["kill", "--reason"]);
-    refused(&ended(odd.arg(OsStr::from_bytes(b"no \xff text"))), "the kill switch is NOT pulled: ");
+    refused(&ended(odd.arg(OsStr::from_bytes(b"no \xff text"))), "the kill switch is NOT pulled by this: ");
     assert!(!place.home().join("kill").exists());
     // No other command speaks of it.
     let output = place.run(&["journal-init", "--note", "kill"]);

@@ -194,10 +194,15 @@ fn look(stage: &mut Stage) -> Result<(), String> {
 
 fn report(stage: &mut Stage) -> Result<(), String> {
     let told = stage.report_when(|told| {
-        let is_recorded = told.get("recorded_from").is_some_and(Value::is_string);
         let fills = told.pointer("/total/fills").and_then(Value::as_u64);
-        !is_recorded || fills == u64::try_from(array(&stage.venue.truth(), "/fills").len()).ok()
+        fills > Some(0) && fills == u64::try_from(array(&stage.venue.truth(), "/fills").len()).ok()
     })?;
+    let truth = stage.venue.truth();
+    let fills = array(&truth, "/fills");
+    for (figure, of_fill) in [("/total/gross", "/closedPnl"), ("/total/fees", "/fee")] {
+        let sum = fills.iter().map(|fill| amount(fill, of_fill)).sum::<Result<Decimal, String>>()?;
+        check(amount(&told, figure)? == sum, &format!("{sum} by the venue's record as {figure}"), &told)?;
+    }
     let count = |name: &str| told.pointer(&format!("/total/{name}")).and_then(Value::as_u64).unwrap_or(0);
     check(count("allowed") + count("resized") + count("vetoed") == 7, "seven decisions", &told)?;
     let table = stage.guard.command(&["report", "--mode", "testnet"])?;

@@ -13,10 +13,18 @@ mod equity;
 mod indexing;
 mod killing;
 mod lives;
+mod notifier;
 mod script;
 mod steps;
 mod threads;
 mod truth;
+
+#[path = "../service/alerted/hook.rs"]
+#[allow(dead_code, reason = "each program uses its own part of it")]
+mod hook;
+#[path = "../service/alerted/notifier.rs"]
+#[allow(dead_code, reason = "each program uses its own part of it")]
+mod notifier_process;
 
 #[path = "../service/http.rs"]
 #[allow(dead_code, reason = "each program uses its own part of it")]

@@ -1,6 +1,7 @@
 //! The live feed's figures, at a venue without delay: how long after a position is made elsewhere its stop rests at the venue,
 //! after the marks lose what a day may lose the first close has gone through, after the kill file is there all is closed, and
-//! after the socket is cut the feed is proved again; and what the guard's own reads weigh in a minute of a healthy feed.
+//! after the socket is cut the feed is proved again, and after a feed of it falls silent alone it is not believed any more; and
+//! what the guard's own reads weigh in a minute of a healthy feed.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use crate::guard::get;
 use crate::orders;
 use crate::phases::{Pair, Way};
 use crate::samples::{Nanos, Samples};
+use crate::table::Table;
 use crate::watch::{hold, is_covered, is_flat, spread, until};
 
 const TRIALS: u32 = 20;
@@ -20,24 +22,45 @@ const TRIALS: u32 = 20;
 const MINUTES: u32 = 5;
 const MINUTE: Duration = Duration::from_secs(60);
 
+/// What is measured, the percentiles that have a figure, and that in milliseconds.
+const FIGURES: [(&str, &[(usize, u64)]); 5] = [
+    ("position elsewhere to stop", &[(50, 20), (99, 60)]),
+    ("kill file to flat", &[(50, 60)]),
+    ("marks to first close", &[(50, 50)]),
+    ("cut to proved again", &[(100, 2_000)]),
+    ("a silent feed to found", &[(100, 16_000)]),
+];
+/// Shares, and what the guard's own reads may weigh in a minute of each.
+const WEIGHTS: [(&str, u64); 2] = [("1", 60), ("1/8", 30)];
+
 /// Measures, and prints a line each.
 pub(crate) fn print(program: &Path, folder: &Path) -> Result<(), String> {
     let (weights, measured) = std::thread::scope(|scope| {
-        let weights = ["1", "1/8"].map(|share| scope.spawn(move || weight(program, folder, share)));
-        let measured = (0..TRIALS).try_fold([(); 4].map(|()| Samples::default()), |mut all, _| {
+        let weights = WEIGHTS.map(|(share, _)| scope.spawn(move || weight(program, folder, share)));
+        let measured = (0..TRIALS).try_fold([(); 5].map(|()| Samples::default()), |mut all, _| {
             trial(program, folder, &mut all)?;
             Ok::<_, String>(all)
         });
         (weights.map(|weight| weight.join().map_err(|_| "it panicked".to_owned())?), measured)
     });
+    let mut table = Table::default();
     println!("{TRIALS} trials each, min / median / max, ms");
-    let names = ["position elsewhere to stop", "kill file to flat", "marks to first close", "cut to proved again"];
-    for (name, samples) in names.iter().zip(measured?) {
+    for ((name, figures), samples) in FIGURES.into_iter().zip(measured?) {
         println!("{name:<32}{}", spread(&samples));
+        for (percent, most) in figures {
+            let what = if *percent == 100 { format!("{name}, at most") } else { format!("{name}, p{percent}") };
+            table.most(&what, samples.percentile(*percent).0 / 1_000_000, "ms", *most);
+        }
     }
-    for (share, weight) in ["1", "1/8"].iter().zip(weights) {
-        println!("{:<32}{}", format!("own reads a minute, share {share}"), weight?);
+    for ((share, most_weight), weight) in WEIGHTS.into_iter().zip(weights) {
+        let minutes = weight?;
+        let [least, median, most] =
+            [0, minutes.len() / 2, minutes.len() - 1].map(|at| minutes.get(at).copied().unwrap_or_default());
+        let name = format!("own reads a minute, share {share}");
+        println!("{name:<32}{least} / {median} / {most}, {} in {MINUTES} minutes", minutes.iter().sum::<u64>());
+        table.most(&name, median, "weight", most_weight);
     }
+    println!("{table}");
     Ok(())
 }
 
@@ -53,8 +76,14 @@ fn feed(pair: &Pair, key: &str) -> Value {
     status.pointer(&format!("/venue/feed/{key}")).cloned().unwrap_or_default()
 }
 
-fn trial(program: &Path, folder: &Path, [cover, kill, halt, cut]: &mut [Samples; 4]) -> Result<(), String> {
+fn trial(program: &Path, folder: &Path, [cover, kill, halt, cut, silent]: &mut [Samples; 5]) -> Result<(), String> {
     let two = pair(program, folder, "1")?;
+    let begun = Instant::now();
+    two.venue.control(&json!({"op": "feed", "kind": "dead", "on": "clearinghouseState"}))?;
+    until("a feed that is not believed", || feed(&two, "proved") == json!(false))?;
+    silent.add(Nanos::of(begun.elapsed()));
+    until("reads that are audits", || feed(&two, "audited") == json!(true))?;
+
     let sockets = feed(&two, "sockets");
     let begun = Instant::now();
     two.venue.control(&json!({"op": "feed", "kind": "drop"}))?;
@@ -83,8 +112,8 @@ fn trial(program: &Path, folder: &Path, [cover, kill, halt, cut]: &mut [Samples;
     Ok(())
 }
 
-/// What the reads of each minute weigh, with a position held: least, median and most.
-fn weight(program: &Path, folder: &Path, share: &str) -> Result<String, String> {
+/// What the reads of each minute weigh, with a position held, the least first.
+fn weight(program: &Path, folder: &Path, share: &str) -> Result<Vec<u64>, String> {
     let pair = pair(program, folder, share)?;
     hold(&pair, "ETH", "1", "2500")?;
     until("cover", || is_covered(&pair, "ETH"))?;
@@ -103,9 +132,7 @@ fn weight(program: &Path, folder: &Path, share: &str) -> Result<String, String> 
         minutes.push(weighed() - before);
     }
     minutes.sort_unstable();
-    let middle = minutes.len() / 2;
-    let [least, median, most] = [0, middle, minutes.len() - 1].map(|at| minutes.get(at).copied().unwrap_or_default());
-    Ok(format!("{least} / {median} / {most}, {} in {MINUTES} minutes", minutes.iter().sum::<u64>()))
+    Ok(minutes)
 }
 
 /// What the venue takes of the minute's budget for an answer.

@@ -138,7 +138,7 @@ fn measure(program: &Path, folder: &Path) -> Result<Table, String> {
     let what = |percent: &str| format!("decision in paper mode, {} one by one, {percent}", paper.len());
     let least = reference.recovery().plus(reference.sync());
     let told = format!("recovery {} + fdatasync {}", reference.recovery(), reference.sync());
-    table.ratio(what("p50"), paper.percentile(50), (told.clone(), least), "1.5");
+    table.ratio(what("p50"), paper.percentile(50), (told.clone(), least), "1.35");
     table.ratio(what("p99"), paper.percentile(99), (told, least), "5");
 
     let pair = Pair::start(program, folder, true, 1)?;

@@ -59,6 +59,12 @@ def spoken(command):
 def checkout():
     """A copy of the source, at one place so that what was built in it is there the next time."""
     folder = TARGET.resolve().parent / "checkout"
+    copy_source(folder)
+    return folder
+
+
+def copy_source(folder):
+    """The source in this folder, which keeps what was built in it."""
     folder.mkdir(exist_ok=True)
     for old in folder.iterdir():
         if old.is_dir() and not old.is_symlink():
@@ -73,4 +79,3 @@ def checkout():
             shutil.copytree(new, folder / new.name, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
         else:
             shutil.copy2(new, folder / new.name)
-    return folder

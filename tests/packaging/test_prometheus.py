@@ -28,14 +28,44 @@ def test_the_rules_and_their_tests_pass():
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("right, wrong", [("== 1 or on", "== 2 or on"), ("0.8 * svc_guard_daily", "0.9 * svc_guard_daily"),
-                                          ('state!="active"} == 1\n        labels', 'state!="active"} == 2\n        labels')])
+def rules():
+    """Each rule: its name, and its lines from there on."""
+    first, *parts = RULES.read_text().split("      - alert: ")
+    assert len(parts) >= 14, first
+    return [(part.split("\n")[0], part) for part in parts]
+
+
+def expression(rule):
+    return re.search(r"^        expr: (.*)$", rule, re.M).group(1)
+
+
+def fails(folder, text):
+    (folder / RULES.name).write_text(text)
+    shutil.copy(EXAMPLES / "prometheus-rules-test.yml", folder)
+    return promtool("test", "rules", "prometheus-rules-test.yml", folder=folder).returncode == 1
+
+
+@pytest.mark.parametrize("right, wrong", [
+    ("== 1 or on", "== 2 or on"), ("0.8 * svc_guard_daily", "0.9 * svc_guard_daily"),
+    ('state!="active"} == 1\n        labels', 'state!="active"} == 2\n        labels'),
+    ("loop_up == 0\n        for: 15s", "loop_up == 0\n        for: 60s"),
+    ("healthy == 0\n        for: 30s", "healthy == 0\n        for: 0s"),
+    ("svc_guard_alerts > 0\n        for: 1m", "svc_guard_alerts > 0\n        for: 10s"),
+    ("svc_guard_alerts > 0", "svc_guard_alerts == 1"), ("failing == 1 or svc_guard_journal_degraded", "failing == 1 and svc_guard_journal_degraded"),
+    ("0.8 * svc_guard_drawdown", "0.9 * svc_guard_drawdown"), ("svc_guard_drawdown_usdc > ", "svc_guard_drawdown_usdc >= "),
+    ('{read="account"} > 30', '{read="account"} > 60'), ('{read="account"} > 30', "> 30"), ("0.95 *", "0.94 *"), ("0.95 *", "0.99 *"),
+    ("[15m]) > 2", "[15m]) > 1"), ("[15m]) > 2", "[15m]) > 3"), ("[15m]) > 2", "[1h]) > 2"),
+    ('process_start_time_seconds{job="svc-guard"}', "process_start_time_seconds")])
 def test_a_rule_that_is_wrong_fails_its_test(right, wrong, tmp_path):
     text = RULES.read_text()
     assert right in text
-    (tmp_path / RULES.name).write_text(text.replace(right, wrong))
-    shutil.copy(EXAMPLES / "prometheus-rules-test.yml", tmp_path)
-    assert promtool("test", "rules", "prometheus-rules-test.yml", folder=tmp_path).returncode == 1
+    assert fails(tmp_path, text.replace(right, wrong))
+
+
+@pytest.mark.parametrize("name, rule", rules(), ids=[name for name, _ in rules()])
+def test_each_rule_is_seen_to_fire(name, rule, tmp_path):
+    silent = rule.replace(expression(rule), f"({expression(rule)}) and vector(0) > 1", 1)
+    assert silent != rule and fails(tmp_path, RULES.read_text().replace(rule, silent)), name
 
 
 def test_the_scrape_example_is_a_config(tmp_path):
@@ -43,6 +73,16 @@ def test_the_scrape_example_is_a_config(tmp_path):
         shutil.copy(EXAMPLES / name, tmp_path)
     done = promtool("check", "config", "prometheus-scrape.yml", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def metrics():
+    """Each metric that the rules look at, with the labels that they ask for."""
+    found = set()
+    for _, rule in rules():
+        names = re.findall(r"\b(?:up|(?:svc_guard|process)_\w+)(?:\{[^}]*\})?", expression(rule))
+        assert names, rule
+        found.update(names)
+    return sorted(found)
 
 
 def queries():
@@ -61,7 +101,7 @@ def guard(tmp_path):
     venue.end()
 
 
-def test_every_query_of_the_dashboard_is_answered_by_a_guard(guard, tmp_path):
+def test_every_query_of_the_dashboard_and_every_metric_of_the_rules_is_a_guards(guard, tmp_path):
     needs("prometheus")
     venue, guard = guard
     venue.do("position", coin="ETH", szi="0.4", entry_px="2500")
@@ -98,6 +138,8 @@ def test_every_query_of_the_dashboard_is_answered_by_a_guard(guard, tmp_path):
         assert unanswered == {}
         for title, query in queries():
             assert ask(query), (title, query)
+        for metric in metrics():
+            assert ask(metric), metric
     finally:
         server.terminate()
         server.wait()

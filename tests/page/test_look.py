@@ -305,3 +305,26 @@ def test_a_winner_has_reached_no_limit(stand_of, monitor_of):
     row = monitor.page.locator("#headroom li", has_text="Loss if one market’s stop is hit")
     expect(row).to_contain_text("210.00 of 200.00 · 60.00 from entry · the rest is profit")
     expect(row).to_have_class("")
+
+
+def test_what_may_be_opened_yet_is_no_profit(stand_of, monitor_of):
+    """Beside a small winner an entry that rests comes near the limit: nothing of that is profit."""
+    stand = stand_of()
+    stand.hold("ETH", "2", "2500")
+
+    def near(page):
+        def handle(route):
+            answer = route.fetch()
+            told = answer.json()
+            told["positions"][0].update(unrealized_pnl="5", risk="20")
+            for row in told["headroom"]:
+                if row["rule"] == "loss_per_trade":
+                    row.update(coin="ETH", used="190", limit="200")
+            route.fulfill(response=answer, json=told)
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(stand, before=near)
+    row = monitor.page.locator("#headroom li", has_text="Loss if one market’s stop is hit")
+    expect(row).to_contain_text("190.00 of 200.00 · ▲ near")
+    expect(row).to_have_class("near")

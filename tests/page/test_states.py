@@ -18,6 +18,8 @@ def test_a_daily_loss_stop(stand_of, monitor_of):
     expect(monitor.page.locator("#alerts")).to_contain_text("daily loss near")
     stand.venue.do("price", coin="ETH", px="2370")
     expect(monitor.tile("risk")).to_have_text("■ Halted for the day")
+    # Its stop has fired into an empty book: from five seconds on that is ill health.
+    expect(monitor.page.locator("#t-health")).to_have_class("idle")
     notice = monitor.page.locator("#notices p")
     expect(notice).to_be_visible()
     expect(notice).to_contain_text("Daily loss stop: nothing is opened until the next UTC day")
@@ -27,7 +29,6 @@ def test_a_daily_loss_stop(stand_of, monitor_of):
     expect(notice).to_contain_text("Closing: 1 position, ")
     # What is over its limit is red, and nothing beside it green.
     expect(monitor.page.locator("#t-day")).to_have_class("bad")
-    expect(monitor.page.locator("#t-health")).to_have_class("idle")
     expect(monitor.page.locator("#icon")).to_have_attribute("href", "/monitor/icon-bad.svg")
     expect(monitor.page).to_have_title("■ HALTED · testnet · svc-guard")
     expect(monitor.rows("Closing everything: daily loss stop").first).to_be_visible()
@@ -43,6 +44,36 @@ def test_a_drawdown_halt(stand_of, monitor_of):
     expect(monitor.page.locator("#notices")).to_contain_text(f"svc-guard --home {stand.guard.home} journal-resume --mode testnet --note TEXT")
     expect(monitor.page.locator("#no-positions")).to_be_visible()
     expect(monitor.page.locator("#positions")).to_be_hidden()
+
+
+def test_what_is_to_be_typed(stand_of, monitor_of):
+    """On mainnet a person says the account again, and a packaged home is acted on as its user; else it is refused."""
+    stand = stand_of("paper")
+    told = {}
+
+    def before(page):
+        def handle(route):
+            answer = route.fetch()
+            status = answer.json()
+            status["risk"].update(state="stopped", details=None)
+            route.fulfill(response=answer, json={**status, **told})
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(stand, before=before)
+    notice, note = monitor.page.locator("#notices"), monitor.note("kill")
+    resume = "journal-resume --mode mainnet --note TEXT"
+    for home, sudo, more in [
+        ("/home/me/g", "", " and started it again."),
+        ("/var/lib/svc-guard/guards/b", "sudo -u svc-guard ", " and started it again."),
+        ("/var/lib/svc-guard", "sudo -u svc-guard ", " (of a container: in one with its volume, without sudo) and started it again."),
+    ]:
+        told.update(mode="mainnet", kill_file=f"{home}/kill", clients=[])
+        expect(note).to_have_text(f"{sudo}svc-guard --home {home} kill --reason TEXT")
+        expect(monitor.page.locator("#first")).to_contain_text(f"there is none, {sudo}svc-guard --home {home} pair makes one")
+        expect(notice).to_contain_text(f"run {sudo}SVC_MAINNET_CONFIRM={ACCOUNT} svc-guard --home {home} {resume}{more}")
+    told.update(mode="testnet", kill_file="/home/me/g/kill")
+    expect(notice).to_contain_text("run svc-guard --home /home/me/g journal-resume --mode testnet --note TEXT and started")
 
 
 def test_a_pulled_kill_switch(stand_of, monitor_of):

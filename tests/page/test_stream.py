@@ -61,7 +61,27 @@ def test_a_send_that_the_venue_refused(stand_of, monitor_of):
     told = monitor.rows("The venue did not take action")
     expect(told).to_have_count(1)
     expect(told).to_contain_text(f"of event {decided['seq']}")
-    expect(told).to_contain_text("Insufficient margin <now>.")
+    expect(told).to_contain_text(f"of event {decided['seq']}: Insufficient margin <now>.")
+
+
+def test_money_is_told_in_words(stand_of, monitor_of):
+    """What the book of money records: trades, funding and transfers, and nothing of its audits."""
+    stand = stand_of()
+    monitor = monitor_of(stand)
+    stand.bot.order("ETH", True, 0.4, 2510, IOC)
+    expect(monitor.rows("Bought 0.4 ETH at 2,5")).to_have_count(1)
+    expect(monitor.rows("Bought 0.4 ETH at 2,5")).to_contain_text("USDC")
+    stand.venue.do("funding", rate="0.001")
+    expect(monitor.rows("Funding of ETH: −1.00 USDC")).to_have_count(1)
+    stand.venue.do("deposit", usd="250.5")
+    expect(monitor.rows("Transfer (deposit): +250.50 USDC")).to_have_count(1)
+    until("an audit", lambda: any(event["kind"] == "balance" for event in stand.guard.events()))
+    svc_guard(stand.guard.home, "kill", "--reason", "enough")
+    sold = monitor.rows("Sold 0.4 ETH at 2,")
+    expect(sold).to_contain_text("an order of the guard’s own")
+    # Each row of the stream is told in words.
+    for text in monitor.page.locator("#stream > li").all_inner_texts():
+        assert '":' not in text, text
 
 
 def test_a_gap_is_shown_as_a_gap(stand_of, monitor_of):

@@ -176,7 +176,7 @@ fn a_failed_pre_stops_the_rest() {
 fn what_was_not_taken_in_is_not_sent() {
     let mut stand = ready();
     stand.venue.fault("order", "http_429", 1).unwrap();
-    is_not_sent(&stand, &resting(), "429");
+    is_not_sent(&stand, &resting(), "429: too many requests from this address; where several guards or bots share");
     assert_eq!(orders_at_the_venue(&stand), 0);
     stand.venue_gone();
     is_not_sent(&stand, &place(&limit(BTC, true, "59700", "0.01")), "");

@@ -147,6 +147,7 @@ fn alerts(stand: &Stand) -> Vec<Value> {
 #[test]
 fn a_mode_that_cannot_be_valued_ends_no_watch() {
     let mut stand = Stand::up(Mode::Testnet, &rules("5", "50"));
+    stand.without_feed();
     hold_covered(&stand, "BTC", "0.01");
     hold_covered(&stand, "ETH", "4");
     stand.venue.setting("abstraction", json!("portfolioMargin")).unwrap();
@@ -191,6 +192,7 @@ fn a_change_of_mode_fires_nothing() {
 fn a_ledger_that_cannot_be_read_delays_no_halt_of_a_position() {
     const FEW: u64 = 6;
     let stand = Stand::up(Mode::Testnet, &rules("5", "50"));
+    stand.without_feed();
     hold_covered(&stand, "ETH", "12");
     let ledger = "userNonFundingLedgerUpdates";
     let reads = |truth: &Value, of: &str| truth["reads"][of].as_u64().unwrap_or_default();
@@ -219,6 +221,7 @@ fn a_ledger_that_cannot_be_read_delays_no_halt_of_a_position() {
 #[test]
 fn an_account_answer_with_a_time_ahead_blinds_nobody() {
     let stand = Stand::up(Mode::Testnet, &rules("50", "50"));
+    stand.without_feed();
     let reads = || stand.venue.truth()["reads"]["clearinghouseState"].as_u64().unwrap_or_default();
     stand.venue.setting("account_time_ahead_ms", json!(3_600_000)).unwrap();
     let before = reads();

@@ -1,6 +1,7 @@
 //! The kill switch: pulled by a client, by the command, by the file; released by nobody but a person and a restart.
 
 use std::fs;
+use std::process::Stdio;
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -170,6 +171,21 @@ fn a_guard_that_hangs_makes_no_kill_fail() {
     stand.signal(Signal::SIGCONT);
     assert!(code == Some(0) && out.contains("a guard runs on this home, and did not say within 2 s"), "{out}");
     until("the kill event", || stand.events_of("kill").pop());
+}
+
+/// A guard that ends while somebody waits for it: who waits hears that nobody closes anything now.
+#[test]
+fn a_guard_that_ends_meanwhile_is_told_of() {
+    let mut stand = holding();
+    stand.venue.control(&json!({"op": "fault", "on": "exchange", "kind": "http_502", "times": 1_000_000})).unwrap();
+    let mut waits = command(&stand.home(), &["kill", "--reason", "enough", "--wait", "5"]);
+    let waits = waits.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until("the kill event", || stand.events_of("kill").pop());
+    stand.kill();
+    let done = waits.wait_with_output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("no guard runs on this home") && said.contains("it holds at the next start"), "{said}");
 }
 
 /// A person who kills in the wrong home is told where a guard runs.

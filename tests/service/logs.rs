@@ -1,12 +1,14 @@
 //! The log: one line an event that matters, as much as was asked for, and what a service waits for.
 
 use std::fs;
+use std::net::{TcpListener, TcpStream};
 
 use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::signing::{BTC, limit, place, resting};
 use crate::stand::{Mode, Stand, until};
+use crate::watched::hold;
 
 /// The stand's service, started with one more argument.
 fn started_with(stand: &mut Stand, more: &[&str]) {
@@ -80,6 +82,39 @@ fn a_service_that_waits_says_for_what() {
     // The first of what a start reads; the others are not asked for before it is there.
     assert!(said.contains("error: reading the mode fails"), "{said}");
     assert!(said.contains("reading the mode works again"), "{said}");
+}
+
+/// What a person should look at although all is well has a line when it begins; that it is over is no warning.
+#[test]
+fn an_alert_has_a_line_when_it_begins_and_when_it_is_over() {
+    for (wish, is_end_told) in [("-v", true), ("--quiet", false)] {
+        let mut stand = Stand::set_up(Mode::Paper, "");
+        // A quiet service does not say where it listens.
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let log = fs::File::create(stand.log_file()).unwrap();
+        let mut command = stand.run_command(&["run", "--listen", &address.to_string(), wish]);
+        stand.adopt(command.stderr(log).spawn().unwrap(), address);
+        until("it to listen", || TcpStream::connect(address).ok());
+        until("a healthy service", || (stand.get("/healthz").status == 200).then_some(()));
+        let is_near = |stand: &Stand| stand.status()["alerts"].to_string().contains("daily_loss_near");
+        hold(&stand, "ETH", "4");
+        stand.venue.control(&json!({"op": "price", "coin": "ETH", "px": "2410"})).unwrap();
+        let begins = "svc-guard: warning: alert daily_loss_near: the day's loss 3";
+        until("the line of the alert", || stand.log().contains(begins).then_some(()));
+        stand.venue.control(&json!({"op": "price", "coin": "ETH", "px": "2500"})).unwrap();
+        until("the alert to end", || (!is_near(&stand)).then_some(()));
+        let ends = "svc-guard: alert daily_loss_near is over";
+        if is_end_told {
+            until("its end", || stand.log().contains(ends).then_some(()));
+        }
+        assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
+        let said = stand.log();
+        assert_eq!((said.matches(begins).count(), said.contains(ends)), (1, is_end_told), "{said}");
+        assert!(
+            is_end_told || said.lines().all(|line| line.contains(": warning: ") || line.contains(": error: ")),
+            "{said}"
+        );
+    }
 }
 
 /// Nobody reads the log: nothing waits for that.

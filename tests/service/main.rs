@@ -33,6 +33,7 @@ mod pressure;
 mod procedures;
 mod protect;
 mod reads;
+mod reports;
 mod resume;
 mod signers;
 mod signing;

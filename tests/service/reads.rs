@@ -194,9 +194,26 @@ fn paths_and_methods() {
         let text = format!("GET /guard/status HTTP/1.1\r\n{headers}\r\n");
         Connection::open(stand.address()).exchange(text.as_bytes(), true).unwrap()
     };
-    is_error(&foreign("Host: evil.example\r\n"), 403, "host_not_allowed");
+    let refused = foreign("Host: host.docker.internal:8547\r\n");
+    is_error(&refused, 403, "host_not_allowed");
+    let said = refused.json()["msg"].as_str().unwrap().to_owned();
+    for part in ["host host.docker.internal", "allowed_hosts in guard.toml", "`listen` be an address", "restart"] {
+        assert!(said.contains(part), "{said}");
+    }
     let answer = foreign("Host: localhost\r\nOrigin: http://evil.example\r\n");
     assert!(answer.headers.iter().all(|(name, _)| !name.starts_with("access-control-")), "{answer:?}");
+}
+
+/// Where the venue turns the guard's address away, who asks through it reads whose it is to share, and how.
+#[test]
+fn a_read_that_the_venue_turns_away_names_the_share() {
+    let stand = Stand::up(Mode::Paper, "");
+    stand.venue.fault("userFees", "http_429", 1).unwrap();
+    let refused = stand.post("/info", &json!({"type": "userFees", "user": ACCOUNT}));
+    is_error(&refused, 429, "rate_limited");
+    let command = format!("`svc-guard --home {} config set ip_share 1/2`", stand.home().display());
+    let said = refused.json()["msg"].as_str().unwrap().to_owned();
+    assert!(said.contains("too many requests from this address") && said.contains(&command), "{said}");
 }
 
 /// The three reads under `/guard/` and the health check leave the service as it was.

@@ -104,7 +104,7 @@ fn the_api_wallets_key_in_a_bots_hands_is_named() {
 #[test]
 fn a_path_that_is_not_there_is_named() {
     let stand = Stand::up(Mode::Paper, "");
-    for (path, part) in [("/status", "/guard/status"), ("//info", "a base URL ends without a slash")] {
+    for (path, part) in [("/status", "/guard/status, /guard/report, "), ("//info", "a base URL ends without a slash")] {
         let response = stand.get(path);
         let said = response.json()["msg"].as_str().unwrap().to_owned();
         assert!(response.status == 404 && said.contains(&format!("{path:?}")) && said.contains(part), "{said}");

@@ -7,7 +7,7 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::signing::{ETH, closing, resting, signed};
-use crate::stand::{Mode, Stand, run_with, until};
+use crate::stand::{ACCOUNT, Mode, Stand, WALLET, run_with, until};
 
 /// What a refused start said; it must be exit status 2 and one line.
 fn refused(output: &Output) -> String {
@@ -222,6 +222,38 @@ fn the_rules_are_priced_at_the_accounts_equity() {
         said.contains("Not priced in USDC: ") && said.contains("is not reached") && !said.contains("= 50"),
         "{said}"
     );
+}
+
+/// A slip in small letters is an address as good as any other: that nobody has it is told.
+#[test]
+fn an_account_that_nobody_has_is_told_of() {
+    let mut stand = Stand::set_up(Mode::Paper, "");
+    let nobody = "0x1111111111111111111111111111111111111112";
+    let way = "from a home of its own";
+    for (account, what) in [
+        (nobody, format!("the venue knows no account {nobody}")),
+        (WALLET, format!("the account {WALLET} is an API wallet of {ACCOUNT}")),
+    ] {
+        let rules = format!("@{}", stand.home().with_file_name("rules.toml").display());
+        let args = ["init", "--non-interactive", "--force", "--account", account, "--rules", &rules];
+        let done = run_with(&stand.home(), &[&args[..], &["--account-network", "testnet"]].concat(), "");
+        assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+        let done = run_with(&stand.home(), &["check-config", "--explain"], "");
+        let said = String::from_utf8(done.stdout).unwrap();
+        assert!(said.contains(&format!("Warning: {what}")) && said.contains(way), "{said}");
+
+        stand.launch();
+        let told = until("the alert", || {
+            let alerts = stand.status()["alerts"].as_array().unwrap().clone();
+            alerts.into_iter().find(|alert| alert["code"] == "account_unknown")
+        });
+        let text = told["text"].as_str().unwrap();
+        assert!(text.starts_with(&what) && text.contains(way), "{text}");
+        let ill = stand.get("/healthz");
+        assert!(ill.status == 503 && ill.json()["problems"].to_string().contains(&what), "{ill:?}");
+        until("its line in the log", || stand.log().contains(&what).then_some(()));
+        stand.kill();
+    }
 }
 
 /// What earlier starts spent of the minute's budget puts reads off that a start can do without: they wait, and nobody is told of

@@ -158,6 +158,12 @@ fn an_approval_that_ends_soon_is_told_of() {
             found
         };
         let told = if days < 7 { Some(until("the alert", is_told)) } else { is_told() };
+        let line = "svc-guard: warning: alert api_wallet_expiring: the API wallet's approval ends in 7";
+        if days < 7 {
+            until("its line in the log", || stand.log().contains(line).then_some(()));
+        }
+        assert_eq!(stand.log().matches(line).count(), usize::from(days < 7), "once in a life: {}", stand.log());
+        fs::remove_file(stand.log_file()).unwrap();
         assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
         told
     };

@@ -23,7 +23,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("journal", &["base", "faults", "record"]),
     ("mcp", &["base", "venue", "record"]),
     ("monitor", &[]),
-    ("notify", &["base", "record"]),
+    ("notify", &["base", "faults", "record"]),
     ("record", &["base", "venue", "rules"]),
     ("relay", &["base", "feed", "venue"]),
     ("report", &["base", "record", "venue"]),

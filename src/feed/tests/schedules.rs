@@ -20,6 +20,10 @@ const FEEDS: [&str; 12] = [
     "activeAssetCtx",
 ];
 
+/// As many as are played where nothing else is said, and the frames that these come to at least.
+const SCHEDULES: u64 = 800;
+const FRAMES: u64 = 1_000_000;
+
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
 }
@@ -68,12 +72,12 @@ fn play(seed: u64) -> u64 {
 
 #[test]
 fn what_is_believed_is_so_whatever_the_socket_does() {
-    let (schedules, first) = (number("FEED_SCHEDULES", 800), number("FEED_SEED", 1));
+    let (schedules, first) = (number("FEED_SCHEDULES", SCHEDULES), number("FEED_SEED", 1));
     let mut frames = 0;
     for seed in first..first + schedules {
         let played = std::panic::catch_unwind(|| play(seed));
         frames += played.unwrap_or_else(|_| panic!("FEED_SCHEDULES=1 FEED_SEED={seed} plays it again"));
     }
     println!("{schedules} schedules, {frames} frames");
-    assert!(frames > schedules * 1_000);
+    assert!(schedules < SCHEDULES || frames >= FRAMES, "{frames} frames, at least {FRAMES}");
 }

@@ -1,5 +1,5 @@
 //! How far closing everything has come: the one place that says that an account is flat. Whoever tells of it goes by this.
-//! It is put on record once a closing, for those who look at the status too late.
+//! It is put on record each time that it comes to be so, for those who look at the status too late.
 
 use crate::guard::config::Mode;
 use crate::guard::flow::flatten;
@@ -22,8 +22,15 @@ pub(crate) fn closing(guard: &Guard, now_ms: u64) -> Option<Closing> {
     });
     let checked_ms = times.map(|(account_ms, orders_ms)| account_ms.min(orders_ms));
     let is_after = checked_ms >= Some(guard.watch.flatten.reads_since_ms);
-    let is_nothing_left = account.is_some_and(|account| account.is_flat()) && !rests_any(guard) && twaps == Some(0);
-    Some(Closing { flat: is_recent && is_after && is_nothing_left && flatten::is_flat(guard), checked_ms, twaps })
+    let is_nothing_known = account.is_some() && twaps == Some(0) && !is_any_left(guard);
+    Some(Closing { flat: is_recent && is_after && is_nothing_known && flatten::is_flat(guard), checked_ms, twaps })
+}
+
+/// Whether anything is held, rests or runs, as far as is known.
+fn is_any_left(guard: &Guard) -> bool {
+    let account = guard.view.account.as_ref().filter(|_| guard.is_account_known());
+    let is_held = account.is_some_and(|account| !account.is_flat());
+    is_held || rests_any(guard) || guard.watch.flatten.twaps.known().is_some_and(|running| running > 0)
 }
 
 /// Whether any order rests, also one that was accepted since the last read, or of no core perp.
@@ -34,8 +41,12 @@ fn rests_any(guard: &Guard) -> bool {
         || guard.paper.resting_by_id().next().is_some()
 }
 
-/// Records that what was closed is flat, once a closing and once in each life that takes one up.
+/// Records that what was closed is flat: once a closing, once in each life that takes one up, and once more when what turned up
+/// after that is closed as well.
 pub(crate) fn record_flat(step: &mut Step<'_>) {
+    if is_any_left(step.guard) {
+        step.guard.watch.flatten.is_recorded = false;
+    }
     let Some(flatten) = step.guard.watch.flatten.of.filter(|_| !step.guard.watch.flatten.is_recorded) else { return };
     let Some(Closing { flat: true, checked_ms: Some(checked_ms), .. }) = closing(step.guard, step.now_ms) else {
         return;

@@ -5,7 +5,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::standing_stops::{bare_size, live_for, sure_for};
+use crate::guard::state::standing_stops::{bare_size, live_for, note_doubted, sure_for};
 use crate::guard::state::stop_geometry::StopGeometry;
 use crate::record::risk_record::{LineMoved, RiskRecord};
 use crate::venue::side::PositionSide;
@@ -24,7 +24,7 @@ const ROUNDS: usize = 3;
 const LEAST_SHARE: Decimal = dec!(0.1);
 
 /// Takes in what the last reads show: positions, prices, and the stops that the venue has.
-pub(crate) fn refresh(guard: &mut Guard) {
+pub(crate) fn refresh(guard: &mut Guard, now_ms: u64) {
     let Some(account) = &guard.view.account else { return };
     let read_ms = account.venue_ms;
     let positions = account.positions.iter().filter_map(|(asset, position)| {
@@ -37,6 +37,7 @@ pub(crate) fn refresh(guard: &mut Guard) {
     });
     guard.lines.set_positions(&positions.collect(), read_ms);
     guard.watch.enlarged.clear();
+    note_doubted(guard, now_ms);
     let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
     for asset in assets {
         // What the nearest stops leave of the loss that is allowed is the next ones'.
@@ -92,13 +93,14 @@ pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>)
             continue;
         };
         let judged_px = side.furthest(guard.sent.judged_stops(&guard.view, *asset, side));
-        let told = guard.sent.told_entries(*asset, side);
-        guard.watch.enlarged.insert(*asset, (side, Enlarged { judged_px, told }));
+        let (told, most) = (guard.sent.told_entries(*asset, side), guard.sent.may_yet_show(*asset, side));
+        guard.watch.enlarged.insert(*asset, (side, Enlarged { judged_px, told, most }));
     }
 }
 
 /// Takes note of the sides on which a position has ended since the read before, or may have: the changes, signed, show it, or what
-/// was sent has opened and closed one between both, or closed all and opened some anew.
+/// was sent has opened and closed one between both, or closed all and opened some anew. And of those on which less is held by
+/// something else than what the venue told of.
 pub(crate) fn note_ended(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>, begun_ms: u64) {
     let assets: BTreeSet<u32> =
         changes.keys().copied().chain(guard.sent.orders.iter().map(|order| order.asset)).collect();
@@ -110,6 +112,15 @@ pub(crate) fn note_ended(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>, be
         side.held(now).is_zero() && was_held || guard.sent.may_have_turned(*asset, *side, before)
     });
     let ended: Vec<(u32, PositionSide)> = ended.collect();
+    let less = changes.iter().filter(|(asset, change)| guard.sent.told(**asset) != **change);
+    let less = less.filter_map(|(asset, change)| {
+        let now = guard.view.position(*asset);
+        let before = now.saturating_sub(*change);
+        let side = PositionSide::of(before)?;
+        (side.held(now) < side.held(before)).then_some((*asset, side))
+    });
+    let less: Vec<(u32, PositionSide)> = less.collect();
+    guard.watch.less_held.extend(ended.iter().copied().chain(less));
     guard.watch.ended_ms.extend(ended.into_iter().map(|key| (key, begun_ms)));
 }
 

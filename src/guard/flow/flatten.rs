@@ -17,7 +17,6 @@ use crate::record::risk_record::{HaltFlatten, RiskRecord};
 use crate::venue::action::{Action, Cancel, CancelByCloid, Target};
 use crate::venue::market::MIN_NOTIONAL;
 use crate::venue::order::Order;
-use crate::venue::side::PositionSide;
 use std::collections::BTreeSet;
 
 /// Cancels or closes in one action at most.
@@ -56,7 +55,8 @@ pub(crate) fn run(step: &mut Step<'_>) {
     }
     let unanswered = Unanswered::of(step.guard);
     let (mut actions, _) = all_must_go(step.guard);
-    if actions.is_empty() && !step.guard.lines.ended.is_empty() {
+    let is_unsure = !step.guard.lines.ended.is_empty() || step.guard.sent.orders.iter().any(|order| !order.reduce_only);
+    if actions.is_empty() && is_unsure {
         // Another read tells whether nothing is left.
         return;
     }
@@ -209,29 +209,17 @@ fn all_must_go(guard: &Guard) -> (Vec<Action>, Vec<Problem>) {
 fn cover_ids(guard: &Guard) -> BTreeSet<u64> {
     let may_cover = |order: &Resting| {
         let (asset, side) = (order.asset, cover::side_covered(order.is_buy));
-        // What filled, or may have, and no read shows is closed once one does.
+        // What filled, or may have, and no read shows is closed once one does: also of an entry that goes with this cancel.
         let is_held = || {
             guard.may_be_held(asset, side)
                 || guard.lines.ended.may_be_held(asset, side)
-                || is_opening(guard, asset, side)
+                || guard.may_be_opening(asset, side)
         };
         order.stop_px.is_some() && is_held()
     };
     let covers = |order: &&Resting| cover::covers(order, guard.view.position(order.asset)) || may_cover(order);
     // One that was just accepted counts as well, though no read has shown it yet.
     guard.view.orders.values().chain(guard.sent.resting()).filter(covers).map(|order| order.oid).collect()
-}
-
-/// Whether it is still waited for what became of an entry on this side.
-fn is_opening(guard: &Guard, asset: u32, side: PositionSide) -> bool {
-    let mut entries = guard.sent.orders.iter().filter(|order| !order.reduce_only && order.resting.is_none());
-    entries.any(|order| {
-        let is_here = (order.asset, order.is_buy) == (asset, side.opening().is_buy());
-        let key = order.key;
-        let is_waited_for =
-            guard.intents.contains_key(&key.intent) || guard.doubts.contains_key(&(key.intent, key.index));
-        is_here && is_waited_for
-    })
 }
 
 /// Cancels, by client order id, for entries that were sent and that nothing has shown yet.

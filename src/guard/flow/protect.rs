@@ -120,7 +120,7 @@ fn need(guard: &Guard, asset: u32, now_ms: u64) -> Option<Need> {
         let smaller = || held.smaller_stop().map(|(oid, order)| Need::Smaller(oid, order));
         let need = held.spare().map(Need::Less).or_else(smaller);
         // With an entry on its way the cover that is spare now may be needed next.
-        let may_be_more = guard.is_account_older() || has_entries(guard, asset, held.side());
+        let may_be_more = guard.is_account_older() || guard.may_be_opening(asset, held.side());
         return need.filter(|_| !may_be_more).or_else(orphan);
     }
     if retry.is_some_and(|retry| retry.closing) {
@@ -169,7 +169,7 @@ fn orphan(guard: &Guard, asset: u32, now_ms: u64) -> Option<u64> {
         let is_old = account.begun_ms >= seen_ms.saturating_add(ORPHAN_AFTER_MS);
         account.begun_ms >= seen_ms && (account.venue_ms >= latest_ms || is_old)
     };
-    let is_idle = |side: &PositionSide| !may_be_held(guard, asset, *side) && !has_entries(guard, asset, *side);
+    let is_idle = |side: &PositionSide| !may_be_held(guard, asset, *side) && !guard.may_be_opening(asset, *side);
     let sides = PositionSide::BOTH.into_iter().filter(is_idle);
     let mut stops = sides.flat_map(|side| stops_for(guard, asset, side)).filter(|stop| stop.is_own);
     stops.find_map(|stop| stop.shown.filter(|(_, seen_ms)| is_since(*seen_ms)).map(|(oid, _)| oid))
@@ -177,14 +177,6 @@ fn orphan(guard: &Guard, asset: u32, now_ms: u64) -> Option<u64> {
 
 fn may_be_held(guard: &Guard, asset: u32, side: PositionSide) -> bool {
     !side.held(guard.view.position(asset)).is_zero() || guard.lines.ended.may_be_held(asset, side)
-}
-
-/// Whether an order may still open or enlarge this side.
-fn has_entries(guard: &Guard, asset: u32, side: PositionSide) -> bool {
-    let is_here = |other: u32, is_buy: bool| (other, is_buy) == (asset, side.opening().is_buy());
-    let mut open = guard.view.orders.values().chain(guard.sent.resting());
-    open.any(|order| is_here(order.asset, order.is_buy) && order.is_entry())
-        || guard.sent.orders.iter().any(|order| is_here(order.asset, order.is_buy) && !order.reduce_only)
 }
 
 /// Cancels a stop of the guard's or places another beside it, for the sake of the event that placed it.

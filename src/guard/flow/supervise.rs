@@ -74,6 +74,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
             // Entries wait for one that is not of a time before the start.
             step.effects.immediate.push(Command::Read(Read::AccountNow));
         }
+        step.guard.watch.marked_ms = step.now_ms;
         step.guard.clock.read(venue_ms, begun_ms);
         step.guard.risk.is_mode_unread &= step.guard.risk.mode.is_none() || equity.is_none();
         mode::carry_equity(step.guard);

@@ -2,10 +2,11 @@
 
 use crate::guard::config::Mode;
 use crate::guard::state::book::FundingId;
-use crate::guard::state::book::chains::is_perp;
+use crate::guard::state::book::chains::Link;
 use crate::guard::state::guard::Guard;
 use crate::record::book_record::{BookRecord, TransferRecord};
 use crate::record::event::{Event, Kind};
+use crate::record::events::{Lack, Trouble};
 use crate::venue::action::Action;
 use crate::venue::fill::FillId;
 
@@ -33,13 +34,17 @@ pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
         Kind::Fill(fill) => {
             book.sum_fill(fill);
             book.fills.insert(FillId { time: fill.time, tid: fill.tid, oid: fill.oid });
-            if let Some(after) = fill.position_after.filter(|_| is_perp(&fill.coin)) {
-                book.chains.restore_newest(&fill.coin, after, fill.time);
+            if let Some(after) = fill.position_after {
+                let link = Link { time_ms: fill.time, before: fill.position_before, after };
+                book.chains.link(&fill.coin, &link, event.at_ms);
             }
         }
         Kind::Funding(row) => {
             book.sum_funding(row);
             book.fundings.insert_next(FundingId::first(row.time, &row.coin));
+        }
+        Kind::Error(Trouble { lacks: Some(Lack { from_ms: Some(from_ms), to_ms: Some(to_ms) }), .. }) => {
+            book.chains.forget_gap(*from_ms, *to_ms);
         }
         Kind::Balance(balance) => book.restore_balance(balance),
         Kind::Transfer(row) => {

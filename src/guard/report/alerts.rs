@@ -93,3 +93,11 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
     }
     problems::typed(guard, alerts)
 }
+
+impl Guard {
+    /// What a person should look at although the service is well.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Alert> {
+        warnings(self)
+    }
+}

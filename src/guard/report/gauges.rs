@@ -45,6 +45,10 @@ pub struct Gauges {
     pub order_owners: Vec<&'static str>,
     /// The code of each alert.
     pub alerts: Vec<String>,
+    /// When the API wallet's approval ends, where the venue says it.
+    pub api_wallet_valid_until_ms: Option<u64>,
+    /// By how much this machine's clock is ahead of the venue's at least; behind is negative.
+    pub clock_offset_ms: Option<i64>,
     /// What the book of money is off by, where it can be compared.
     pub book_difference: Option<Decimal>,
     /// How often it did not add up.
@@ -107,6 +111,8 @@ impl Guard {
             if_away: if_away::if_away(self),
             order_owners: open_orders::order_owners(self),
             alerts: alerts.into_iter().map(|alert| alert.code.into_owned()).collect(),
+            api_wallet_valid_until_ms: self.api_wallet_valid_until_ms,
+            clock_offset_ms: self.clock.offset_ms(),
             book_difference: self.book.audit.difference,
             book_discrepancies: self.book.audit.discrepancies,
             intents: self.intents.len(),

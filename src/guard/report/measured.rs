@@ -28,11 +28,12 @@ impl Measured {
 
 impl Guard {
     /// The equity by the newest read of the account and the marks since; `None` where that read did not tell it, or where it
-    /// is not known how the account keeps it: what is carried on then is no measurement.
+    /// is not sure how the account keeps it: what is carried on then is no measurement, nor is what a purse shows that the
+    /// account may have no more.
     #[must_use]
     pub fn measured(&self) -> Option<Measured> {
-        let is_purse_known = self.risk.mode.is_some() && self.risk.unvalued.is_none() && !self.risk.mode_changed;
-        let account = self.view.account.as_ref().filter(|account| account.is_valued() && is_purse_known)?;
+        let is_purse_sure = self.risk.sure_mode().is_some();
+        let account = self.view.account.as_ref().filter(|account| account.is_valued() && is_purse_sure)?;
         Some(Measured { equity: self.equity_now()?, read_ms: account.venue_ms, marked: account.marked })
     }
 }

@@ -96,6 +96,33 @@ pub(crate) fn covers(order: &Resting, szi: Decimal) -> bool {
     order.stop_px.is_some() && PositionSide::of(szi) == Some(side_covered(order.is_buy))
 }
 
+/// At each depth the tighter of two lines, the nearest trigger of both in front.
+pub(crate) fn tighter(side: PositionSide, one: &[LinePart], other: &[LinePart]) -> Vec<LinePart> {
+    let (mut one, mut other) = (one.iter().copied().peekable(), other.iter().copied().peekable());
+    let mut found: Vec<LinePart> = Vec::new();
+    loop {
+        let part = match (one.peek_mut(), other.peek_mut()) {
+            (None, None) => return found,
+            (Some(only), None) | (None, Some(only)) => {
+                let part = *only;
+                only.size = Decimal::ZERO;
+                part
+            }
+            (Some(a), Some(b)) => {
+                let size = a.size.min(b.size);
+                (a.size, b.size) = (a.size.saturating_sub(size), b.size.saturating_sub(size));
+                LinePart { px: side.nearer_of(a.px, b.px), size }
+            }
+        };
+        match found.last_mut().filter(|last| last.px == part.px) {
+            Some(last) => last.size = last.size.saturating_add(part.size),
+            None => found.push(part),
+        }
+        one.next_if(|part| part.size.is_zero());
+        other.next_if(|part| part.size.is_zero());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@
 //! lasts. For what was not yet covered it is the widest trigger that the rules allow, where prices are now.
 
 use crate::base::amount::percent_of;
-use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, total_size};
+use crate::guard::state::cover::{CoverSize, LinePart, bare_parts, sort_parts, tighter, total_size};
 use crate::guard::state::filled_entries::{Before, FilledEntries, TOLD_AWAY_PCT, is_another};
 use crate::guard::state::view::View;
 use crate::record::risk_record::PositionLine;
@@ -50,6 +50,8 @@ pub(crate) struct Enlarged {
     pub(crate) judged_px: Option<Decimal>,
     /// What the venue told of it.
     pub(crate) told: Option<Told>,
+    /// As much as entries may have filled that no read has shown, told or not.
+    pub(crate) most: Decimal,
 }
 
 /// Where what was never covered may have its stop.
@@ -134,7 +136,8 @@ impl CoverLine {
         let has_new = self.uncovered() > Decimal::ZERO;
         if (held, entry_px) != (self.held, self.entry_px) {
             let (held, entry_px, parts) = (self.held, self.entry_px, self.parts.clone());
-            self.before.get_or_insert(Before { held, entry_px, parts });
+            let has_grown = self.has_surely_grown(position);
+            self.before.get_or_insert(Before { held, entry_px, parts, has_grown });
         }
         if self.is_opened_anew(position) {
             *self = Self { entries: std::mem::take(&mut self.entries), ..Self::opened(self.side, position) };
@@ -210,21 +213,24 @@ impl CoverLine {
         is_away.then(|| Decimal::ONE.saturating_sub(part).saturating_mul(now.held))
     }
 
-    /// Whether it is what was held before and more, by the price at which that was added: prices may have been there.
+    /// Whether it is what was held before and more, by what filled: the venue told of just that, wherever it trades, or what may
+    /// have filled is enough for that, and too little to be all of it.
+    fn has_surely_grown(&self, now: HeldNow) -> bool {
+        let grown = now.held.saturating_sub(self.held);
+        let is_told = now.by.told.is_some_and(|told| told.size == grown);
+        grown > Decimal::ZERO && (is_told || (grown..now.held).contains(&now.by.most))
+    }
+
+    /// The same by the price at which that was added as well: prices may have been there.
     fn may_have_grown(&self, now: HeldNow) -> bool {
         let (Some(before), Some(mark)) = (self.entry_px, now.mark) else { return true };
-        // The venue told of just that, wherever it trades.
-        if now.by.told.is_some_and(|told| told.size == now.held.saturating_sub(self.held)) {
-            return true;
-        }
         let added_px = added_at((self.held, self.entry_px), (now.held, now.entry_px));
         let prices = [mark, before].into_iter().chain(now.mid);
         let (least, most) = prices.fold((mark, mark), |(least, most), px| (least.min(px), most.max(px)));
-        let is_there = |px: Decimal| {
-            px >= least.saturating_sub(percent_of(mark, SLIPPAGE_PCT))
-                && px <= most.saturating_add(percent_of(mark, SLIPPAGE_PCT))
-        };
-        now.held > self.held && added_px.is_some_and(is_there)
+        let off = percent_of(mark, SLIPPAGE_PCT);
+        let there = least.saturating_sub(off)..=most.saturating_add(off);
+        let is_there = now.held > self.held && added_px.is_some_and(|px| there.contains(&px));
+        is_there || self.has_surely_grown(now)
     }
 
     fn shrink_to(&mut self, held: Decimal) {
@@ -359,33 +365,6 @@ impl CoverLine {
                 near.size = near.size.saturating_add(far.size);
             }
         }
-    }
-}
-
-/// At each depth the tighter of two lines, the nearest trigger of both in front.
-fn tighter(side: PositionSide, one: &[LinePart], other: &[LinePart]) -> Vec<LinePart> {
-    let (mut one, mut other) = (one.iter().copied().peekable(), other.iter().copied().peekable());
-    let mut found: Vec<LinePart> = Vec::new();
-    loop {
-        let part = match (one.peek_mut(), other.peek_mut()) {
-            (None, None) => return found,
-            (Some(only), None) | (None, Some(only)) => {
-                let part = *only;
-                only.size = Decimal::ZERO;
-                part
-            }
-            (Some(a), Some(b)) => {
-                let size = a.size.min(b.size);
-                (a.size, b.size) = (a.size.saturating_sub(size), b.size.saturating_sub(size));
-                LinePart { px: side.nearer_of(a.px, b.px), size }
-            }
-        };
-        match found.last_mut().filter(|last| last.px == part.px) {
-            Some(last) => last.size = last.size.saturating_add(part.size),
-            None => found.push(part),
-        }
-        one.next_if(|part| part.size.is_zero());
-        other.next_if(|part| part.size.is_zero());
     }
 }
 

@@ -81,6 +81,11 @@ impl Stop {
     }
 }
 
+/// The mid, and the mark where it stands apart from that.
+fn prices(view: &View, asset: u32) -> (Option<Decimal>, Option<Decimal>) {
+    (view.price(asset), view.mark_apart(asset))
+}
+
 impl Figures {
     fn worst(self, other: Self) -> Self {
         Self { notional: self.notional.max(other.notional), loss: self.loss.max(other.loss) }
@@ -118,9 +123,21 @@ impl Exposure {
 
     fn market_mut(&mut self, view: &View, asset: u32) -> &mut MarketExposure {
         self.markets.entry(asset).or_insert_with(|| {
-            let (mid, mark) = (view.price(asset), view.mark_apart(asset));
+            let (mid, mark) = prices(view, asset);
             MarketExposure { mid, mark, ..MarketExposure::default() }
         })
+    }
+
+    /// Values every market at the newest prices: between two reads the live feed tells of them.
+    pub(crate) fn reprice(&mut self, view: &View) {
+        let Self { markets, totals, stop_pct } = self;
+        for (asset, market) in markets {
+            let (mid, mark) = prices(view, *asset);
+            if (market.mid, market.mark) != (mid, mark) {
+                (market.mid, market.mark) = (mid, mark);
+                market.refresh(totals, *stop_pct);
+            }
+        }
     }
 
     /// One market, to look at.

@@ -72,6 +72,9 @@ pub(crate) struct FeedState {
     pub(crate) updated_ms: u64,
     /// Each market's position after the newest fill, with the venue's time of that.
     pub(crate) chains: BTreeMap<u32, (Decimal, u64)>,
+    /// Markets in which a fill was told that does not follow on what is known, with the venue's time of the newest: what is held
+    /// there is not known before a read of after it.
+    pub(crate) broken: BTreeMap<u32, u64>,
     /// Positions that a read showed changed and no fill has told of yet, since when.
     pub(crate) unexplained: BTreeMap<u32, (Decimal, u64)>,
     /// Prices that a read has to confirm, by market.

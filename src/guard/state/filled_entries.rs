@@ -30,6 +30,8 @@ pub(crate) struct Before {
     pub(crate) held: Decimal,
     pub(crate) entry_px: Option<Decimal>,
     pub(crate) parts: Vec<LinePart>,
+    /// What may have filled explains how it changed: it is no other.
+    pub(crate) has_grown: bool,
 }
 
 /// The entries of one side that have rested with a stop, and those of them that have filled.
@@ -79,11 +81,11 @@ fn awaited(entry: &Resting) -> impl Iterator<Item = AwaitedStop> + '_ {
 }
 
 /// Whether a position that changed while nobody watched is another: each of its stops was reached meanwhile, and its entry price
-/// has moved, which selling does not do.
+/// has moved, which selling does not do, and nothing that may have filled.
 pub(crate) fn is_another(before: &Before, side: PositionSide, entry_px: Option<Decimal>, mark: Decimal) -> bool {
     let has_moved = before
         .entry_px
         .zip(entry_px)
         .is_some_and(|(from_px, px)| px.saturating_sub(from_px).abs() >= percent_of(from_px, TOLD_AWAY_PCT));
-    has_moved && before.parts.iter().all(|part| !side.losing(part.px, mark))
+    has_moved && !before.has_grown && before.parts.iter().all(|part| !side.losing(part.px, mark))
 }

@@ -46,7 +46,7 @@ pub(crate) struct Flatten {
     pub(crate) singly: bool,
     /// Nothing was left at the last look.
     pub(crate) is_flat: bool,
-    /// That it ended flat is on record.
+    /// That it ended flat is on record, and nothing has turned up since.
     pub(crate) is_recorded: bool,
     /// Since when the account must be flat and is not known to be.
     pub(crate) unflat_ms: Option<u64>,
@@ -97,6 +97,7 @@ impl Flatten {
         let longest_ms = if self.is_refused { LONGEST_PAUSE_MS } else { LONGEST_UNHEARD_PAUSE_MS };
         self.pause_ms = longer_ms.clamp(FIRST_PAUSE_MS, longest_ms);
         (self.left, self.prices, self.begun_ms, self.is_refused) = (left, prices, now_ms, false);
+        self.is_recorded = false;
         self.round = self.round.saturating_add(1);
     }
 

@@ -223,9 +223,10 @@ impl Guard {
         self.intents.is_empty()
     }
 
-    /// The exposure with everything that may have changed since the last reads.
+    /// The exposure with everything that may have changed since the last reads, at the newest prices.
     pub(in crate::guard) fn exposure(&self) -> Exposure {
         let mut exposure = self.read_exposure.clone();
+        exposure.reprice(&self.view);
         for order in self.sent.being_cancelled(&self.view) {
             if let Some(stop) = Stop::of(order) {
                 exposure.remove_stop(order.asset, order.is_buy, stop);

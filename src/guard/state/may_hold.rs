@@ -5,12 +5,14 @@ use crate::guard::state::guard::Guard;
 use crate::venue::side::PositionSide;
 
 impl Guard {
-    /// Whether a position may be there: as read, through an entry on its way or at rest, or because the last read is old.
+    /// Whether a position may be there: as read, as fills have told, through an entry on its way or at rest, or because the last
+    /// read is old. Who hears of a fill hears of it from the guard, and what closes it is not refused before a read shows it.
     pub(in crate::guard) fn may_hold(&self, asset: u32, now_ms: u64) -> bool {
         let Some(account) = &self.view.account else { return true };
         let is_old = account.age_ms(now_ms) > self.account_max_age_ms();
         let is_shown = !self.view.position(asset).is_zero() || self.lines.ended.may_hold(asset);
-        is_old || self.is_account_older() || is_shown || self.may_open(asset)
+        let is_told = !self.position_told(asset).is_zero() || self.feed.broken.contains_key(&asset);
+        is_old || self.is_account_older() || is_shown || is_told || self.may_open(asset)
     }
 
     /// Whether anything is held on one side, as read or by what the venue told to have filled since.
@@ -18,6 +20,14 @@ impl Guard {
         let read = self.view.position(asset);
         let told = read.saturating_add(self.sent.told(asset));
         [read, told].into_iter().any(|szi| !side.held(szi).is_zero())
+    }
+
+    /// Whether an order may still open or enlarge this side, or may have done so since what was read of the account.
+    pub(in crate::guard) fn may_be_opening(&self, asset: u32, side: PositionSide) -> bool {
+        let is_here = |other: u32, is_buy: bool| (other, is_buy) == (asset, side.opening().is_buy());
+        let mut open = self.view.orders.values().chain(self.sent.resting());
+        open.any(|order| is_here(order.asset, order.is_buy) && order.is_entry())
+            || self.sent.orders.iter().any(|order| is_here(order.asset, order.is_buy) && !order.reduce_only)
     }
 
     /// Whether anything could have opened a position since the last read.

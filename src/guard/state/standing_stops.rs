@@ -9,6 +9,13 @@ use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
 
+/// A stop that may have fired, or gone with its position, and of which nothing has told since counts for so long after that: by then
+/// the open orders cannot be read.
+const GONE_AFTER_MS: u64 = 5_000;
+
+/// A market and a side of it.
+type Key = (u32, PositionSide);
+
 /// A market stop that may stand for a position.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StandingStop {
@@ -19,8 +26,8 @@ pub(crate) struct StandingStop {
     pub(crate) shown: Option<(u64, u64)>,
     /// The venue has it: a read showed it, or the venue said that it rests.
     pub(crate) is_live: bool,
-    /// Since when that is known; a read tells it anew.
-    known_ms: Option<u64>,
+    /// Its order, where the venue has it, and since when that is known; a read tells it anew.
+    known: Option<(u64, u64)>,
 }
 
 impl StandingStop {
@@ -32,22 +39,53 @@ impl StandingStop {
 
 /// The market stops that may stand for one side of a market, and are not on their way out.
 pub(crate) fn stops_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<StandingStop> {
-    let is_here = |other: u32, is_buy: bool| other == asset && side_covered(is_buy) == side;
-    let shown = guard.view.orders.values().filter(|order| is_here(order.asset, order.is_buy));
+    let stops = all(guard, |other, is_buy| other == asset && side_covered(is_buy) == side);
+    stops.map(|(_, stop)| stop).filter(|stop| !is_gone(guard, stop)).collect()
+}
+
+/// Those of which nothing shows that they are gone, here.
+fn all(guard: &Guard, is_here: impl Fn(u32, bool) -> bool + Copy) -> impl Iterator<Item = (Key, StandingStop)> {
+    let shown = guard.view.orders.values().filter(move |order| is_here(order.asset, order.is_buy));
     let shown = shown.filter(|order| !guard.sent.is_being_cancelled(order.oid, order.cloid)).filter_map(|order| {
         let shown = Some((order.oid, order.seen_ms));
         let (px, size) = (order.stop_px?, of_resting(order)?);
-        let (is_own, known_ms) = (order.is_guards(), guard.view.orders_ms);
-        Some(StandingStop { px, size, is_own, shown, is_live: true, known_ms })
+        let known = guard.view.orders_known_ms().map(|known_ms| (order.oid, known_ms));
+        let stop = StandingStop { px, size, is_own: order.is_guards(), shown, is_live: true, known };
+        Some(((order.asset, side_covered(order.is_buy)), stop))
     });
-    let sent = guard.sent.standing_triggers().filter(|sent| is_here(sent.asset, sent.is_buy));
+    let sent = guard.sent.standing_triggers().filter(move |sent| is_here(sent.asset, sent.is_buy));
     let sent = sent.filter(|sent| !sent.cloid.is_some_and(|cloid| guard.view.shows(&cloid))).filter_map(|sent| {
         let (px, size) = sent.stop?;
         let is_own = sent.cloid.is_some_and(|cloid| is_guard_stop(&cloid));
-        let known_ms = sent.live_ms();
-        Some(StandingStop { px, size, is_own, shown: None, is_live: known_ms.is_some(), known_ms })
+        let known = sent.resting.as_ref().map(|resting| resting.oid).zip(sent.live_ms());
+        let stop = StandingStop { px, size, is_own, shown: None, is_live: known.is_some(), known };
+        Some(((sent.asset, side_covered(sent.is_buy)), stop))
     });
-    shown.chain(sent).collect()
+    shown.chain(sent)
+}
+
+/// Takes note of the stops that may have fired, or gone with their position: the mark has come to them, or less is held, and nothing
+/// that was sent tells why. A thin book leaves some of a position when its stop fires.
+pub(crate) fn note_doubted(guard: &mut Guard, now_ms: u64) {
+    let (less, marked_ms) = (std::mem::take(&mut guard.watch.less_held), guard.watch.marked_ms);
+    let doubted = all(guard, |_, _| true).filter_map(|(key, stop)| {
+        let (oid, known_ms) = stop.known?;
+        let since_ms = guard.watch.doubted.get(&oid).copied().filter(|since_ms| known_ms <= *since_ms);
+        let is_reached = guard.view.mark(key.0).is_some_and(|mark| !key.1.losing(stop.px, mark));
+        let reached_ms = (is_reached && known_ms <= marked_ms).then_some(marked_ms);
+        Some((oid, since_ms.or(reached_ms).or(less.contains(&key).then_some(now_ms))?))
+    });
+    guard.watch.doubted = doubted.collect();
+}
+
+/// Whether a stop may have gone so long ago that the open orders should have told.
+fn is_gone(guard: &Guard, stop: &StandingStop) -> bool {
+    let (Some((oid, known_ms)), Some(account)) = (stop.known, &guard.view.account) else { return false };
+    guard
+        .watch
+        .doubted
+        .get(&oid)
+        .is_some_and(|since_ms| known_ms <= *since_ms && account.begun_ms >= since_ms.saturating_add(GONE_AFTER_MS))
 }
 
 /// Trigger and size of those of them that the venue has.
@@ -58,7 +96,9 @@ pub(crate) fn live_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(De
 /// The same without those that may be gone with a position which has ended since they were last heard of.
 pub(crate) fn lasting_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(Decimal, CoverSize)> {
     let ended_ms = guard.watch.ended_ms.get(&(asset, side)).copied();
-    let lasts = |stop: &StandingStop| stop.is_live && (ended_ms.is_none() || stop.known_ms > ended_ms);
+    let lasts = |stop: &StandingStop| {
+        stop.is_live && (ended_ms.is_none() || stop.known.map(|(_, known_ms)| known_ms) > ended_ms)
+    };
     stops_for(guard, asset, side).iter().filter(|stop| lasts(stop)).map(StandingStop::cover).collect()
 }
 

@@ -37,8 +37,8 @@ pub(crate) struct VenueClock {
     /// Answers in a row that show the machine's clock to be off, and since when.
     off_reads: u32,
     off_since_ms: u64,
-    /// By how much the last of them did, positive where the machine is ahead.
-    off_by_ms: i64,
+    /// By how much the last answer did at least, positive where the machine is ahead; none before the first.
+    offset_ms: Option<i64>,
 }
 
 impl VenueClock {
@@ -89,6 +89,8 @@ impl VenueClock {
     /// Sees how far the machine's clock is from the venue's at least.
     fn compare(&mut self, venue_ms: u64, begun_ms: u64) {
         let (ahead_ms, behind_ms) = (begun_ms.saturating_sub(venue_ms), venue_ms.saturating_sub(self.now_ms));
+        let signed = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
+        self.offset_ms = Some(signed(ahead_ms).saturating_sub(signed(behind_ms)));
         if ahead_ms.max(behind_ms) <= OFF_MS {
             self.off_reads = 0;
             return;
@@ -97,13 +99,16 @@ impl VenueClock {
             self.off_since_ms = self.now_ms;
         }
         self.off_reads = self.off_reads.saturating_add(1);
-        let signed = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
-        self.off_by_ms = signed(ahead_ms).saturating_sub(signed(behind_ms));
+    }
+
+    /// By how much the last answer shows the machine's clock to be off at least, positive where it is ahead.
+    pub(crate) fn offset_ms(&self) -> Option<i64> {
+        self.offset_ms
     }
 
     /// By how much the machine's clock is off, positive where it is ahead, and since when.
     pub(crate) fn off_by(&self) -> Option<(i64, u64)> {
-        (self.off_reads >= OFF_READS).then_some((self.off_by_ms, self.off_since_ms))
+        self.offset_ms.filter(|_| self.off_reads >= OFF_READS).map(|offset_ms| (offset_ms, self.off_since_ms))
     }
 
     /// The venue's time; none before the first read.

@@ -38,6 +38,12 @@ pub(crate) struct Watch {
     /// When the last read of the account began before which all that was held on one side of a market ended, or may have: the
     /// venue takes the stops of a side that ends away.
     pub(crate) ended_ms: BTreeMap<(u32, PositionSide), u64>,
+    /// The sides on which less is held than before by something that was not sent, until the stops are looked at.
+    pub(crate) less_held: BTreeSet<(u32, PositionSide)>,
+    /// When the marks of what is held were last taken in.
+    pub(crate) marked_ms: u64,
+    /// Since when a stop may have fired or gone, by its order.
+    pub(crate) doubted: BTreeMap<u64, u64>,
 }
 
 impl Watch {

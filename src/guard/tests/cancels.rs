@@ -268,6 +268,35 @@ fn an_order_whose_cancel_is_confirmed_is_open_no_more() {
     }
 }
 
+/// What the venue says to have cancelled by a client order id is the one order that carries it, once that was said to rest.
+#[test]
+fn an_order_whose_cancel_by_its_own_id_is_confirmed_is_open_no_more() {
+    let mut desk = held(dec!(1), Vec::new());
+    let placed = desk.order(with(buy(ETH, "1990", "1"), "/c", json!(cloid(1))));
+    desk.answer(placed.seq(), 0, statuses(json!([{"resting": {"oid": 7}}])));
+    let cancelled = desk.ask(cancel_by(&cloid(1)));
+    let is_open = |desk: &Desk| desk.guard.sent.open().any(|order| order.oid == Some(7));
+    assert!(is_open(&desk), "the cancel is on its way");
+    desk.answer(cancelled.seq(), cancelled.event["pre"].as_array().unwrap().len(), statuses(json!(["success"])));
+    assert!(!is_open(&desk), "gone, though no read has said so");
+}
+
+/// The venue's word that it holds an order no more counts where the cancel can only have come to it after the order: one that was
+/// decided on in the moment in which the order was told to rest may be a guess that came first.
+#[test]
+fn an_entry_that_the_venue_does_not_hold_any_more_is_over() {
+    for (later_ms, is_over) in [(1, true), (0, false)] {
+        let mut desk = held(dec!(1), vec![open_stop("ETH", "A", "1960", "2", 2)]);
+        let placed = desk.order(buy(ETH, "1990", "1")).seq();
+        desk.answer(placed, 0, statuses(json!([{"resting": {"oid": 7}}])));
+        desk.now += later_ms;
+        let cancelled = desk.ask(cancel(&[7])).seq();
+        desk.answer(cancelled, 0, statuses(json!([{"error": "Order was never placed, already canceled, or filled."}])));
+        let is_open = desk.guard.sent.open().any(|order| order.oid == Some(7));
+        assert_eq!(!is_open, is_over, "{later_ms}");
+    }
+}
+
 /// Each stop that goes first is a request of its own: a client's many small stops must not cost the guard as many.
 #[test]
 fn cover_in_many_parts_is_replaced_in_few() {

@@ -88,7 +88,7 @@ fn the_kill_switch_latches_once() {
     let effects = desk.step(kill("enough", Some(CLIENT), Some(7)));
     let told = events(&effects);
     let wanted = json!({"seq": desk.guard.last_seq() - 2, "at_ms": NOW, "kind": "kill",
-        "reason": format!("enough (client {CLIENT})")});
+        "reason": format!("enough (client {CLIENT})"), "at_start": false});
     assert_eq!(told[0], wanted);
     assert_eq!(told[1..].iter().map(|event| &event["kind"]).collect::<Vec<_>>(), ["flatten", "done"]);
     // The file is written by whoever writes the journal, before the client hears of it.
@@ -99,6 +99,16 @@ fn the_kill_switch_latches_once() {
     let effects = desk.step(kill("again", None, Some(8)));
     assert!(events(&effects).is_empty() && effects.immediate.is_empty() && effects.after_commit.len() == 1);
     assert_eq!(answers(&effects), [json!({"killed": "enough"})]);
+}
+
+#[test]
+fn a_kill_file_that_was_there_at_the_start_is_told_as_such() {
+    let mut desk = Desk::live();
+    let effects = desk.step(Input::KilledBefore { reason: "before".into() });
+    assert_eq!((&events(&effects)[0]["reason"], &events(&effects)[0]["at_start"]), (&json!("before"), &json!(true)));
+    assert!(effects.after_commit.is_empty(), "its file is there");
+    assert_eq!(desk.guard.killed.as_deref(), Some("before"));
+    assert!(events(&desk.step(Input::KilledBefore { reason: "again".into() })).is_empty());
 }
 
 #[test]

@@ -289,3 +289,34 @@ fn the_stop_of_a_fill_that_no_read_shows_stays() {
         assert_eq!(cancels, usize::from(!stays), "{filled}: {:?}", events(&effects));
     }
 }
+
+/// What cancels of a kill name.
+fn cancelled_oids(effects: &Effects) -> Vec<Value> {
+    let cancels =
+        sends(effects).into_iter().map(|send| json_of(&send.action)).filter(|action| action["type"] == "cancel");
+    cancels.flat_map(|action| action["cancels"].as_array().unwrap().clone()).map(|cancel| cancel["o"].clone()).collect()
+}
+
+/// An entry at rest, or one that has just gone, may have filled: the stop that waited for it stands until a read of the account
+/// tells, and goes then.
+#[test]
+fn the_stop_of_an_entry_that_may_have_filled_stays() {
+    for (rests, is_read_since, doomed) in
+        [(true, false, vec![2]), (false, false, vec![]), (false, true, vec![3]), (true, true, vec![2])]
+    {
+        let mut desk = Desk::new(crate::guard::Mode::Testnet, wide());
+        let (entry, stop) = (open("ETH", "B", "1990", "1", 2), open_stop("ETH", "A", "1950", "1", 3));
+        desk.show(vec![entry.clone(), stop.clone()]);
+        desk.now += 100;
+        desk.show(if rests { vec![entry, stop] } else { vec![stop] });
+        desk.now += 100;
+        if is_read_since {
+            desk.read_account(desk.now);
+        }
+        let effects = desk.step(kill());
+        assert_eq!(cancelled_oids(&effects), doomed, "{rests} {is_read_since}");
+        desk.orders.retain(|order| order.oid == 3);
+        let later: Vec<Value> = (0..10).flat_map(|_| cancelled_oids(&look(&mut desk, 1_000))).collect();
+        assert!(doomed == [3] || later.contains(&json!(3)), "{rests} {is_read_since}: it goes last, {later:?}");
+    }
+}

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::fixture::*;
 use crate::guard::{Config, Effects, Guard, Input, Mode, Read};
 use crate::rules::Rules;
-use crate::venue::info::{AccountMode, ledger_updates};
+use crate::venue::history::ledger;
+use crate::venue::info::AccountMode;
 
 pub(super) const DAY_MS: u64 = 86_400_000;
 
@@ -40,7 +41,7 @@ pub(super) fn equity(desk: &mut Desk, equity: Decimal) -> Effects {
 
 /// Ledger (with these updates) and mode are read now.
 pub(super) fn explain(desk: &mut Desk, updates: Value) -> Effects {
-    let updates = ledger_updates(&updates).unwrap();
+    let updates = ledger(&updates).unwrap().rows;
     desk.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: desk.now });
     desk.step(Input::Ledger { updates, begun_ms: desk.now })
 }

@@ -109,6 +109,14 @@ fn that_it_is_flat_goes_on_record_once_a_closing() {
         told.extend(of_kind(&desk.step(Input::Twaps(Ok(Vec::new()))), "flat"));
     }
     assert_eq!(told.len(), 1, "once");
+    // Another hand opens something: closed as well, that is on record again.
+    desk.positions.insert("ETH", dec!(1));
+    told.extend(of_kind(&pass(&mut desk, 3_000), "flat"));
+    assert_eq!(told.len(), 1, "a position is held");
+    desk.step(Input::Twaps(Ok(Vec::new())));
+    come_to_rest_telling(&mut desk, &mut told);
+    assert_eq!((told.len(), &told[1]["flatten"]), (2, &json!(seq)));
+    assert!(told[1]["checked_ms"].as_u64() > told[0]["checked_ms"].as_u64(), "{told:?}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod covering_line;
 mod crashing;
 mod days;
 mod discrepancies;
+mod doubted_stops;
 mod early_ledger;
 mod emptied;
 mod ended_lines;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::fixture::*;
 use super::halting::{deposit, desk, equity, explain, risk, state, steady, withdrawal, woken};
 use crate::guard::{Input, Read};
-use crate::venue::info::{AccountMode, ledger_updates};
+use crate::venue::history::ledger;
+use crate::venue::info::AccountMode;
 
 #[test]
 fn a_change_of_mode_is_no_profit() {
@@ -52,7 +53,7 @@ fn a_deposit_beside_a_change_of_mode_counts_once() {
         let after = if day_start == "15000" { dec!(15000) } else { dec!(17500) };
         equity(&mut desk, after);
         let usdc = if after > dec!(15000) { "2500.0" } else { "5000.0" };
-        let updates = ledger_updates(&json!([deposit(time, usdc)])).unwrap();
+        let updates = ledger(&json!([deposit(time, usdc)])).unwrap().rows;
         desk.now += 3_000;
         desk.step(Input::Ledger { updates, begun_ms: desk.now });
         equity(&mut desk, after);
@@ -71,7 +72,7 @@ fn a_change_of_mode_within_a_doubt_is_asked_about() {
     let asked = equity(&mut desk, dec!(800));
     assert!(reads(&asked).contains(&&Read::Mode));
     desk.now += 1_500;
-    let updates = ledger_updates(&json!([withdrawal(at, "2000.0")])).unwrap();
+    let updates = ledger(&json!([withdrawal(at, "2000.0")])).unwrap().rows;
     desk.step(Input::Ledger { updates, begun_ms: desk.now });
     equity(&mut desk, dec!(800));
     equity(&mut desk, dec!(800));
@@ -199,7 +200,7 @@ fn a_position_in_an_unknown_market_settles_nothing_sooner() {
         desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
         equity(&mut desk, dec!(15000));
         desk.now += 3_000;
-        let updates = ledger_updates(&json!([deposit(at, "5000.0")])).unwrap();
+        let updates = ledger(&json!([deposit(at, "5000.0")])).unwrap().rows;
         desk.step(Input::Ledger { updates, begun_ms: desk.now });
         equity(&mut desk, dec!(15000));
         let figures = |desk: &Desk| (risk(desk)["day_start_equity"].clone(), risk(desk)["peak_equity"].clone());
@@ -239,7 +240,7 @@ fn a_flow_that_explains_a_loss_waits_half_its_doubt_for_the_mode() {
             equity(&mut desk, dec!(7900));
         }
         desk.now = seen_ms + ms;
-        let updates = ledger_updates(&json!([withdrawal(at, "2000.0")])).unwrap();
+        let updates = ledger(&json!([withdrawal(at, "2000.0")])).unwrap().rows;
         desk.step(Input::Ledger { updates, begun_ms: desk.now });
         assert_eq!(risk(&desk)["day_start_equity"] != "10000", is_heard, "{ms}");
     }
@@ -260,7 +261,7 @@ fn a_flow_from_before_a_change_of_mode_is_measured_by_the_reads_of_its_time() {
     desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
     equity(&mut desk, dec!(25000));
     desk.now += 2_500;
-    let updates = ledger_updates(&json!([withdrawal(at, "5000.0")])).unwrap();
+    let updates = ledger(&json!([withdrawal(at, "5000.0")])).unwrap().rows;
     desk.step(Input::Ledger { updates, begun_ms: desk.now });
     for _ in 0..12 {
         equity(&mut desk, dec!(25000));
@@ -304,7 +305,7 @@ fn a_flow_among_reads_of_another_purse_waits_for_the_mode() {
         let at = desk.now + 500;
         // A tenth is in this purse.
         (0..=reads).for_each(|_| _ = equity(&mut desk, dec!(1100)));
-        let updates = ledger_updates(&json!([deposit(at, "1000.0")])).unwrap();
+        let updates = ledger(&json!([deposit(at, "1000.0")])).unwrap().rows;
         desk.step(Input::Ledger { updates: updates.clone(), begun_ms: desk.now });
         assert_eq!(risk(&desk)["day_start_equity"] != "10000", is_taken, "{reads} more reads");
         if is_taken {
@@ -338,7 +339,7 @@ fn what_flowed_in_a_change_of_mode_counts_once_over_a_restart() {
         desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
         equity(&mut desk, dec!(15000));
         desk.now += 3_000;
-        let updates = ledger_updates(&json!([deposit(time_ms, "5000.0")])).unwrap();
+        let updates = ledger(&json!([deposit(time_ms, "5000.0")])).unwrap().rows;
         desk.step(Input::Ledger { updates, begun_ms: desk.now });
         assert_eq!(risk(&desk)["day_start_equity"] == "15000", is_in_it, "{}", time_ms - since_ms);
     }

@@ -31,7 +31,7 @@ fn now(held: Decimal, entry_px: Decimal, mark: Decimal) -> HeldNow {
 }
 
 fn told(now: HeldNow, size: Decimal, px: Decimal) -> HeldNow {
-    HeldNow { by: Enlarged { judged_px: None, told: Some(Told { size, px }) }, ..now }
+    HeldNow { by: Enlarged { told: Some(Told { size, px }), ..Enlarged::default() }, ..now }
 }
 
 #[test]
@@ -80,6 +80,17 @@ fn one_that_grew_by_what_was_told_to_have_filled_is_no_other() {
     let far = || now(dec!(3), dec!(1910), dec!(1900));
     for (size, left) in [(dec!(1), dec!(2)), (dec!(0.99), dec!(0)), (dec!(1.01), dec!(0))] {
         assert_eq!(kept(covered(dec!(2)), told(far(), size, dec!(1730))), left, "{size}");
+    }
+}
+
+/// What is on its way explains what it grew by at any price, if it is enough for that, and too little to be all of it.
+#[test]
+fn one_that_grew_by_what_may_have_filled_is_no_other() {
+    let far = |most| HeldNow { by: Enlarged { most, ..Enlarged::default() }, ..now(dec!(3), dec!(1910), dec!(1900)) };
+    for (most, left) in
+        [(dec!(0.99), dec!(0)), (dec!(1), dec!(2)), (dec!(2.99), dec!(2)), (dec!(3), dec!(0)), (dec!(4), dec!(0))]
+    {
+        assert_eq!(kept(covered(dec!(2)), far(most)), left, "{most}");
     }
 }
 

@@ -6,7 +6,8 @@ use serde_json::json;
 
 use super::halting::{deposit, equity, risk, state, steady, withdrawal};
 use crate::guard::Input;
-use crate::venue::info::{AccountMode, ledger_updates};
+use crate::venue::history::ledger;
+use crate::venue::info::AccountMode;
 
 /// One read alone showed what was lost, also where the next ones looked into the purse that the account has no more: the first
 /// read of the new purse agrees with it, so it is no flow.
@@ -72,7 +73,7 @@ fn a_flow_beside_a_doubted_purse_is_measured_by_what_was_sure() {
     for _ in 0..5 {
         equity(&mut desk, dec!(1100));
     }
-    let updates = ledger_updates(&json!([deposit(at, "1000.0")])).unwrap();
+    let updates = ledger(&json!([deposit(at, "1000.0")])).unwrap().rows;
     desk.step(Input::Ledger { updates, begun_ms: desk.now });
     assert_eq!(risk(&desk)["day_start_equity"], "11000");
     desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
@@ -93,7 +94,7 @@ fn a_flow_told_before_the_new_purse_is_read_is_measured_by_what_was_sure() {
         equity(&mut desk, dec!(1000));
     }
     desk.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: desk.now });
-    let updates = ledger_updates(&json!([deposit(at, "1000.0")])).unwrap();
+    let updates = ledger(&json!([deposit(at, "1000.0")])).unwrap().rows;
     desk.step(Input::Ledger { updates, begun_ms: desk.now });
     assert_eq!(risk(&desk)["day_start_equity"], "11000");
     for _ in 0..12 {
@@ -115,7 +116,7 @@ fn a_flow_that_unsettled_reads_explain_is_measured_by_them() {
         for _ in 0..6 {
             equity(&mut desk, half);
         }
-        let updates = ledger_updates(&json!([withdrawal(at, &half.to_string())])).unwrap();
+        let updates = ledger(&json!([withdrawal(at, &half.to_string())])).unwrap().rows;
         desk.step(Input::Ledger { updates, begun_ms: desk.now });
         assert_eq!(risk(&desk)["day_start_equity"], "5000", "{lost}");
         for _ in 0..14 {

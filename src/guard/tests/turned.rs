@@ -3,7 +3,7 @@
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
-use super::covering_line::{client_stop, closes, desk};
+use super::covering_line::{client_stop, closes, desk, stops};
 use super::fixture::*;
 use crate::guard::{Effects, Mode};
 use crate::rules::Rules;
@@ -252,4 +252,27 @@ fn what_a_modify_placed_counts_until_the_account_is_read_after_it_went() {
     desk.show(Vec::new());
     let exposure = desk.guard.status_json(desk.now, (0, 0))["risk"]["exposure"].clone();
     assert_eq!(exposure, json!("3980"), "it may have filled since");
+}
+
+/// The venue took the stops of the position that ended. While the open orders cannot be read, one that was there before counts
+/// for five seconds more as cover of the next position, and not after that.
+#[test]
+fn a_stop_from_before_a_position_ended_covers_the_next_for_a_while_only() {
+    for (after_ms, is_read_again, is_placed) in
+        [(4_999, false, false), (5_000, false, true), (5_000, true, false), (60_000, false, true)]
+    {
+        let (mut desk, _) = desk(wide(), dec!(1), vec![client_stop("1980", "1")]);
+        desk.now += 10;
+        desk.hold("ETH", dec!(0));
+        let ended_ms = desk.now;
+        desk.now += 10;
+        desk.hold("ETH", dec!(1));
+        if is_read_again {
+            desk.read_orders(desk.now);
+        }
+        desk.now = ended_ms + after_ms;
+        desk.read_mids(desk.now);
+        let placed = stops(&desk.read_account(desk.now));
+        assert_eq!(placed.len(), usize::from(is_placed), "{after_ms} {is_read_again}: {placed:?}");
+    }
 }

@@ -350,5 +350,15 @@ fn a_line_that_is_no_text_is_refused_by_a_start_and_shown_as_far_as_it_goes() {
     let text = &lines[3].text;
     assert!(text.starts_with("{\"seq\":4,") && text.ends_with('\u{fffd}'), "{text}");
     assert!(matches!(place.refusal(), OpenError::Damaged(_)), "a start");
-    assert!(read_events(&place.dir, 3).is_err(), "what is asked for as text");
+    // What is asked for as text goes on behind it.
+    let lines: Vec<_> = read_events(&place.dir, 3).unwrap().collect();
+    let fault = |line: &Result<String, OpenError>| match line {
+        Err(OpenError::Damaged(damage)) => Some((damage.file.clone(), damage.line, damage.byte)),
+        line => line.as_ref().map(|_| None).unwrap(),
+    };
+    let byte = u64::try_from(at - 11).unwrap();
+    let number = u64::try_from(stored[..at].iter().filter(|byte| **byte == b'\n').count()).unwrap() + 1;
+    assert_eq!(lines.iter().find_map(fault), Some((place.file(name), number, byte)));
+    let behind = lines.last().unwrap().as_ref().unwrap();
+    assert!(behind.starts_with("{\"seq\":5,") && fault(&lines[0]).is_some() == (lines.len() == 2), "{lines:?}");
 }

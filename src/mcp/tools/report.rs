@@ -19,6 +19,20 @@ const MOST: usize = 100;
 const MOST_LOOKED_AT: usize = 1000;
 
 const DAY: &str = "a day in UTC such as \"2026-01-31\"";
+/// What else is told with the fills: of which days they are, and what may be missing.
+const BESIDE: [&str; 11] = [
+    "from",
+    "to",
+    "recorded_from",
+    "recorded_to",
+    "missing_events",
+    "missing_days",
+    "left_out_rows",
+    "unreadable_lines",
+    "changed_lines",
+    "doubled_lines",
+    "book_lacks",
+];
 const ROWS: [(&str, &str); 3] = [("day", "day"), ("market", "market"), ("client", "client")];
 
 pub(super) const REPORT: Tool = Tool {
@@ -43,7 +57,8 @@ pub(super) const FILLS: Tool = Tool {
     title: "Fills",
     description: "The account's fills from the guard's record on disk, newest first: time, market, side, price, size, fee and \
                   its token, closed_pnl, positions before and after, whose order it was. Today's when no day is named, and \
-                  of the last 1000 of those days at most.",
+                  of the last 1000 of those days at most: fills_left_out says how many older ones are not shown. book_lacks \
+                  and the other counts say what may be missing in the record; 0 is nothing.",
     hints: GUARD_READ,
     input: || {
         let mut members = days();
@@ -85,9 +100,15 @@ fn fills(context: &Context, args: Option<&str>) -> Result<Answer, Outcome> {
         let market = fill.get("market").and_then(Value::as_str).unwrap_or_default();
         coin.as_ref().is_none_or(|coin| coin.eq_ignore_ascii_case(market))
     };
-    let fills = told.get("fills").and_then(Value::as_array).into_iter().flatten().rev().filter(is_wanted);
-    let mut shown = records::list("fills", fills.take(limit).map(sanitize::value).collect());
-    for name in ["from", "to", "recorded_from", "recorded_to", "missing_events", "changed_lines", "doubled_lines"] {
+    let fills: Vec<&Value> =
+        told.get("fills").and_then(Value::as_array).into_iter().flatten().rev().filter(is_wanted).collect();
+    let mut shown = records::list("fills", fills.iter().take(limit).map(|fill| sanitize::value(fill)).collect());
+    let given = shown.get("fills").and_then(Value::as_array).map_or(0, Vec::len);
+    let not_shown = u64::try_from(fills.len().saturating_sub(given)).unwrap_or(u64::MAX);
+    let not_looked_at = told.get("fills_left_out").and_then(Value::as_u64);
+    // Of those that were not looked at nobody knows the market.
+    shown.insert("fills_left_out".to_owned(), json!(not_looked_at.map(|count| count.saturating_add(not_shown))));
+    for name in BESIDE {
         shown.insert(name.to_owned(), told.get(name).map_or(Value::Null, sanitize::value));
     }
     Ok(noted(shown))

@@ -1,8 +1,10 @@
 //! Targets that could never be told anything: what they name and what they leave out let nothing through.
 
+use std::collections::BTreeMap;
+
 use crate::notify::config::{Config, Target};
-use crate::notify::desk::Wishes;
 use crate::notify::notice::Severity;
+use crate::notify::wishes::{Key, Wishes};
 use crate::notify::{alert_codes, alert_words};
 use Severity::{Critical, Info, Warning};
 
@@ -11,6 +13,7 @@ pub(super) const TOLD: &[(&str, &str, Severity)] = &[
     ("close_refused", "sent", Warning),
     ("error", "error", Warning),
     ("flat", "status", Critical),
+    ("flat_ended", "status", Critical),
     ("flat_unconfirmed", "status", Critical),
     ("flatten", "flatten", Critical),
     ("flatten_again", "flatten", Warning),
@@ -45,53 +48,56 @@ struct Told<'a> {
     severity: Severity,
 }
 
-/// Everything that may be told by a config like this one.
-fn all<'a>(config: &Config, refusals: &[&'a str]) -> Vec<Told<'a>> {
+/// Everything that may be told.
+fn all<'a>(refusals: &[&'a str]) -> impl Iterator<Item = Told<'a>> {
     let own = TOLD.iter().map(|(code, kind, severity)| Told { code, kind, severity: *severity });
     let alerts = alert_codes().map(|code| Told { code, kind: "status", severity: alert_words(code).severity });
     let refused = refusals.iter().map(|code| Told { code, kind: "decision", severity: Info });
-    let has_summary = config.summary.is_some();
-    own.chain(alerts).chain(refused).filter(|told| has_summary || told.kind != "summary").collect()
+    own.chain(alerts).chain(refused)
 }
 
-/// Why a target is never told anything, and the keys that would change it; its names are known ones.
+/// The kind under which a code is told, of one that is.
+pub(super) fn kind_of(code: &str, refusals: &[&str]) -> Option<&'static str> {
+    all(refusals).find(|told| told.code == code).map(|told| told.kind)
+}
+
+/// What has to change for a target to be told of something: whether nothing of the file itself, which must ask for the summary where
+/// it is that, and which keys of the target.
+type Changes = (bool, Vec<Key>);
+
+/// These changes in words.
+fn words((has_summary, keys): &Changes, told: Told<'_>) -> String {
+    let is_alone = *has_summary && keys.len() == 1;
+    let summary = (!has_summary).then(|| "set summary = \"07:00\" at the top of the file".to_owned());
+    let keys = keys.iter().map(|key| match key {
+        Key::Without => format!("take {:?} out of without", told.code),
+        Key::Kinds => format!("name the kind {:?} in kinds", told.kind),
+        Key::Codes if is_alone => format!("name a code such as {:?} in codes, or leave codes out", told.code),
+        Key::Codes => format!("name a code such as {:?} in codes", told.code),
+        Key::Least => format!("set least to {:?}", told.severity.name()),
+    });
+    summary.into_iter().chain(keys).collect::<Vec<_>>().join(" and ")
+}
+
+/// Why a target is never told anything, and the fewest changes after which it is; its names are known ones.
 pub(super) fn deaf(config: &Config, target: &Target, refusals: &[&str]) -> Option<String> {
-    let all = all(config, refusals);
-    let heard = |target: &Target| {
-        let wishes = Wishes::of(target);
-        all.iter().find(|told| wishes.want_of(told.kind, told.code, told.severity)).copied()
-    };
-    if heard(target).is_some() {
-        return None;
+    let wishes = Wishes::of(target);
+    let mut ways: BTreeMap<Changes, Told<'_>> = BTreeMap::new();
+    for told in all(refusals) {
+        let keys = wishes.kept_by(told.kind, told.code, told.severity).collect();
+        ways.entry((told.kind != "summary" || config.summary.is_some(), keys)).or_insert(told);
     }
-    let keys = [
+    let count = |(has_summary, keys): &Changes| keys.len().saturating_add(usize::from(!has_summary));
+    let fewest = ways.keys().map(count).min().filter(|fewest| *fewest > 0)?;
+    let given = [
         ("least", target.least > Info),
         ("kinds", !target.kinds.is_empty()),
         ("codes", !target.codes.is_empty()),
         ("without", !target.without.is_empty()),
     ];
-    let keys: Vec<&str> = keys.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key).collect();
-    let mut ways = Vec::new();
-    if let Some(told) = heard(&Target { without: Vec::new(), ..target.clone() }) {
-        ways.push(format!("take {:?} out of without", told.code));
-    }
-    let kinds = all.iter().map(|told| told.kind.to_owned()).collect();
-    if let Some(told) = heard(&Target { kinds, ..target.clone() }) {
-        ways.push(format!("name the kind {:?} in kinds", told.kind));
-    }
-    if let Some(told) = heard(&Target { codes: Vec::new(), ..target.clone() }) {
-        ways.push(format!("name a code such as {:?} in codes, or leave codes out", told.code));
-    }
-    if let Some(told) = heard(&Target { least: Info, ..target.clone() }) {
-        ways.push(format!("set least to {:?}", told.severity.name()));
-    }
-    if config.summary.is_none() && names_summary(target) {
-        ways.push("set summary = \"07:00\" at the top of the file".to_owned());
-    }
-    let ways = if ways.is_empty() { "leave some of them out".to_owned() } else { ways.join(", or ") };
-    Some(format!("it could never be told anything, for its {} let nothing through: {ways}", keys.join(" and ")))
-}
-
-fn names_summary(target: &Target) -> bool {
-    target.kinds.iter().chain(&target.codes).any(|name| name == "summary")
+    let given: Vec<&str> = given.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key).collect();
+    let ways = ways.iter().filter(|(changes, _)| count(changes) == fewest);
+    let ways: Vec<String> = ways.map(|(changes, told)| words(changes, *told)).collect();
+    let (given, ways) = (given.join(" and "), ways.join(", or "));
+    Some(format!("it could never be told anything, for its {given} let nothing through: {ways}"))
 }

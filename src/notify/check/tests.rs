@@ -1,6 +1,9 @@
 //! Configs that can stand, and what is said of those that cannot.
 
+use super::deaf::TOLD;
 use super::*;
+
+mod deaf;
 
 fn problems(text: &str) -> String {
     Config::parse(text, &[]).unwrap_err().join("\n")
@@ -180,49 +183,6 @@ fn what_has_the_wrong_shape_is_said_all_at_once_and_never_repeated() {
     }
     let broken = problems("summary = \nheartbeat = \"hunter22\nname = 'a'\nname = 'a'");
     assert!(broken.contains(" cannot be read: a line is") && !broken.contains("hunter22"), "{broken}");
-}
-
-/// A target that lets nothing through is refused by name, with the keys that contradict each other and the way out.
-#[test]
-fn a_target_that_could_never_be_told_anything_is_refused() {
-    let target = |keys: &str| {
-        let text = format!("[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\n{keys}");
-        Config::parse(&text, &["price_invalid"]).map(|_| ()).map_err(|problems| problems.join("\n"))
-    };
-    for (keys, why) in [
-        (
-            "codes = ['kill']\nwithout = ['flat', 'kill']",
-            "its codes and without let nothing through: take \"kill\" out of without",
-        ),
-        (
-            "kinds = ['status']\ncodes = ['kill']",
-            "its kinds and codes let nothing through: name the kind \"kill\" in kinds",
-        ),
-        ("codes = ['price_invalid']", "its codes let nothing through: name the kind \"decision\" in kinds"),
-        ("least = 'critical'\ncodes = ['limit_near']", "its least and codes let nothing through: name a code such as"),
-        ("least = 'critical'\ncodes = ['limit_near']", "or set least to \"info\""),
-        ("kinds = ['summary']", "set summary = \"07:00\" at the top of the file"),
-        (
-            "kinds = ['kill']\ncodes = ['flat']\nwithout = ['flat']",
-            "its kinds and codes and without let nothing through: ",
-        ),
-    ] {
-        let said = target(keys).unwrap_err();
-        assert!(
-            said.starts_with("target \"a\": it could never be told anything") && said.contains(why),
-            "{keys}: {said}"
-        );
-    }
-    for keys in [
-        "",
-        "kinds = []\ncodes = []",
-        "codes = ['kill', 'flat']\nwithout = ['flat']",
-        "kinds = ['decision']\ncodes = ['price_invalid']",
-        "kinds = ['status']\ncodes = ['uncovered']\nleast = 'critical'",
-        "kinds = ['status']\nwithout = ['flat']",
-    ] {
-        assert_eq!(target(keys), Ok(()), "{keys}");
-    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::*;
 use crate::notify::config::Config;
 use crate::notify::desk::Pick;
 use crate::notify::notice::{Severity, Turn};
+use crate::notify::wishes::Wishes;
 
 mod numbers;
 
@@ -98,6 +99,35 @@ fn a_topic_rests_and_what_came_meanwhile_is_counted() {
     file(&mut office, notice("near", Severity::Warning).begins());
     file(&mut office, Notice { turn: Turn::Over, ..notice("near", Severity::Warning) });
     assert_eq!(told(&mut office, NOW + HOUR), ["near", "near"]);
+}
+
+/// A flat account is told of by three topics, and none of them is told late over a newer one.
+#[test]
+fn the_last_that_is_told_of_a_closing_is_how_it_is() {
+    let begin = || {
+        let mut office = office("cooldown = { default = '10m' }");
+        (0..2).for_each(|_| file(&mut office, notice("flat", Severity::Critical)));
+        assert_eq!(told(&mut office, NOW), ["flat"]);
+        office
+    };
+    assert_eq!(told(&mut begin(), NOW + 10 * MINUTE), ["flat (1 time more since 2027-01-15 08:00:00 UTC)"]);
+    for other in ["flat_ended", "flat_unconfirmed"] {
+        let mut office = begin();
+        file(&mut office, notice(other, Severity::Critical));
+        assert_eq!(told(&mut office, NOW + MINUTE), [other]);
+        assert_eq!(told(&mut office, NOW + HOUR), [""; 0], "the flat that was held back is of before {other}");
+        let mut office = begin();
+        for code in [other, "flat", other, "flat"] {
+            file(&mut office, notice(code, Severity::Critical));
+            assert_eq!(told(&mut office, NOW + MINUTE), [code], "each is news");
+        }
+    }
+    for over in ["kill", "halted_for_day", "stopped", "near"] {
+        let mut office = begin();
+        file(&mut office, Notice { turn: Turn::Over, ..notice(over, Severity::Critical) });
+        told(&mut office, NOW + MINUTE);
+        assert_eq!(told(&mut office, NOW + HOUR).len(), usize::from(over == "near"), "{over}");
+    }
 }
 
 #[test]

@@ -14,13 +14,16 @@ pub struct Words {
     pub title: &'static str,
     /// What the guard does.
     pub did: &'static str,
-    /// What a person has to do.
+    /// What a person has to do: a command of this program, `{stop}` and `{restart}` stand for what is typed for one guard.
     pub todo: &'static str,
 }
 
 const VETOES: &str = "Entries are refused until then; exits, stops and the kill switch work.";
 const BLIND: &str = "Entries are refused until it is read again; stops rest at the venue and exits go out.";
 const THERE: &str = "Look at the account on the venue's own page.";
+
+/// What a person has to do who loses.
+pub(super) const DECIDE: &str = "Decide whether the bot should go on. To end it now: `svc-guard kill --reason TEXT`";
 
 /// The table: code, severity, title, what the guard does, what a person has to do.
 const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
@@ -29,7 +32,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         Critical,
         "Account mode cannot be guarded",
         VETOES,
-        "Set the account's mode back at the venue, or stop the service.",
+        "Set the account's mode back at the venue, or stop the service: {stop}",
     ),
     (
         "account_stale",
@@ -37,6 +40,14 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "Account not read in time",
         BLIND,
         "Nothing, if it passes. If it lasts, look at the way to the venue, and at the account on its own page.",
+    ),
+    (
+        "account_unknown",
+        Warning,
+        "Nobody's account is guarded",
+        "The guard goes on; an account that is none holds nothing, and opens nothing.",
+        "Compare its address with the venue's own page. Another account is guarded from a home of its own: `svc-guard \
+         --home DIR init` sets one up.",
     ),
     (
         "book_differs",
@@ -57,7 +68,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         Warning,
         "Daily loss over 60% of its limit",
         "At the limit everything is closed, and entries are refused until the UTC day ends.",
-        "Decide whether the bot should go on.",
+        DECIDE,
     ),
     (
         "discrepancy",
@@ -78,7 +89,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         Warning,
         "Drawdown over 60% of its limit",
         "At the limit everything is closed, and entries are refused until a person resumes.",
-        "Decide whether the bot should go on.",
+        DECIDE,
     ),
     (
         "dust",
@@ -99,7 +110,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         Critical,
         "Home is not where it was",
         "The guard goes on, but a kill file may not be seen.",
-        "Put the home back and restart the service. The signed kill works meanwhile.",
+        "The signed kill works meanwhile. Put the home back, and restart the service: {restart}",
     ),
     (
         "journal_damaged",
@@ -127,7 +138,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         Warning,
         "Venue's list of markets contradicts the known one",
         VETOES,
-        "Compare both, and restart the guard to take the venue's.",
+        "Compare both. To take the venue's, restart the service: {restart}",
     ),
     (
         "not_flat",
@@ -152,7 +163,7 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
     ),
     (
         "position_unknown",
-        Warning,
+        Critical,
         "Position in an unknown market",
         "It is not covered and not closed.",
         "Watch it yourself, on the venue's own page.",

@@ -18,7 +18,7 @@ impl Watch {
             let words = alert_words(&alert.code);
             let about = alert.about.as_deref().map(shown).unwrap_or_default();
             let notice = Notice::once("status", &shown(&alert.code), words.severity, words.title).about(&about);
-            let (happened, todo) = (self.guard.typed(&shown(&alert.text)), self.guard.typed(words.todo));
+            let (happened, todo) = (self.guard.typed(&shown(&alert.text)), self.guard.todo(words.todo));
             let notice = notice.words(happened, words.did, todo).at(alert.since_ms.unwrap_or(status.at_ms));
             by_name.entry(notice.topic()).or_default().push(notice);
         }

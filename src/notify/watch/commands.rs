@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::shell::{for_home, word};
+use crate::base::shell::{confirmation, for_home, word};
 
 /// The home of the packaged service, and the folder of the homes of further ones.
 const PACKAGED: &str = "/var/lib/svc-guard";
@@ -48,7 +48,7 @@ impl Guard {
 
     /// What a person says again before each command that mainnet asks it for.
     fn confirmation(&self) -> String {
-        if self.mode == "mainnet" { format!("SVC_MAINNET_CONFIRM={} ", self.account) } else { String::new() }
+        if self.mode == "mainnet" { confirmation(&self.account) } else { String::new() }
     }
 
     /// A command of this program for this home, behind a word of a person's where there is one.
@@ -65,6 +65,12 @@ impl Guard {
     /// A text with each of its commands as a person types it for this home.
     pub(super) fn typed(&self, text: &str) -> String {
         for_home(text, self.home(), self.sudo())
+    }
+
+    /// What a person has to do, with each of its commands, and each way to stop or restart the service, as typed for this guard.
+    pub(super) fn todo(&self, text: &str) -> String {
+        let way = |verb: &str| self.service(verb);
+        self.typed(text).replace("{stop}", &way("stop")).replace("{restart}", &way("restart"))
     }
 
     /// A way of the package's service, beside that of an image's: both have one home, and the status does not tell which it is.

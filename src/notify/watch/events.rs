@@ -1,6 +1,7 @@
 //! Events, each taken in once and in order.
 
 use super::Watch;
+use super::since::Flattening;
 use crate::notify::notice::{Notice, Severity};
 use crate::notify::words::{count, shown};
 use crate::record::event::{Event, Kind};
@@ -23,7 +24,7 @@ impl Watch {
             return;
         }
         self.mark = Some((event.seq, at_ms));
-        if matches!(event.kind, Kind::Kill(_) | Kind::Risk(_)) {
+        if matches!(event.kind, Kind::Kill(_) | Kind::Risk(_) | Kind::Flatten(_) | Kind::Flat(_)) {
             self.ruled = self.mark;
         }
         let was_stopped = std::mem::take(&mut self.stopped);
@@ -31,15 +32,16 @@ impl Watch {
             Kind::Started(started) => self.started(started, was_stopped, at_ms),
             Kind::Stopped(stopped) => self.service_stopped(&stopped.reason, at_ms),
             Kind::Decision(decision) => self.decided(decision, at_ms),
-            Kind::Kill(kill) => self.killed(&kill.reason, at_ms),
-            Kind::Risk(risk) => self.risk_state(&risk.state, risk.details.as_ref(), at_ms),
+            Kind::Kill(kill) => self.kill(kill, at_ms),
+            Kind::Risk(risk) => self.risk(&risk.state, risk.details.as_ref(), at_ms),
             Kind::Flatten(flatten) => self.flatten(event.seq, flatten, at_ms),
             Kind::Flat(flat) => self.flat(flat, at_ms),
             Kind::Protect(protect) => self.protect(event.seq, protect, at_ms),
             Kind::Sent(sent) => self.sent(sent, at_ms),
             Kind::Error(trouble) => self.trouble(&trouble.text, at_ms),
             Kind::Recovered(found) if found.outcome == "happened" => self.stop_taken(found.intent, found.index, at_ms),
-            Kind::Intent(_) | Kind::Done(_) | Kind::Recovered(_) | Kind::Other(_) => {}
+            Kind::Intent(intent) => self.intent(event.seq, intent, at_ms),
+            Kind::Done(_) | Kind::Recovered(_) | Kind::Other(_) => {}
             // The book is told of by the daily word, not fill by fill.
             Kind::Fill(_) | Kind::Funding(_) | Kind::Transfer(_) | Kind::Balance(_) => {}
         }
@@ -51,7 +53,8 @@ impl Watch {
         let before = self.cursor.replace(oldest.saturating_sub(1)).unwrap_or(0);
         self.news_ms = self.mark.take().map_or(0, |(_, at_ms)| at_ms.min(now_ms));
         self.ruled = None;
-        self.flattening.iter_mut().for_each(|flattening| flattening.over = None);
+        self.own.clear();
+        self.flattening.iter_mut().for_each(Flattening::begin_anew);
         let happened = format!(
             "The last event heard of was {before}, and the guard's events do not go on from it: its journal is another one."
         );
@@ -77,6 +80,7 @@ impl Watch {
 
     fn started(&mut self, started: &Started, was_stopped: bool, at_ms: u64) {
         self.counts.restarts = self.counts.restarts.saturating_add(1);
+        self.started_ms = Some(at_ms);
         let is_first = self.cursor == Some(1);
         let happened = format!(
             "Version {} guards {} in {} mode.",
@@ -104,9 +108,7 @@ impl Watch {
         };
         let todo = format!("Start it if you did not stop it: {}", self.guard.service("start"));
         let notice = Notice::once("stopped", "service_stopped", Severity::Warning, "Guard stopped");
-        let is_closing = self.flattening.is_some() && self.guard.sends();
-        let unfinished =
-            if is_closing { ". It was closing everything, and the account was not seen flat yet." } else { "" };
+        let unfinished = self.unfinished().map_or_else(String::new, |text| format!(". {text}"));
         self.tell(notice.words(format!("Reason: {}{unfinished}", shown(reason)), did, todo).at(at_ms));
     }
 
@@ -160,9 +162,11 @@ impl Watch {
         if sent.ok {
             return self.stop_taken(sent.decision, sent.index, at_ms);
         }
-        let own = self.own.iter().find(|(seq, _)| *seq == sent.decision);
-        let Some((_, closes)) = own.copied() else { return };
+        let Some(closes) = self.own_of(sent.decision) else { return };
         let reply = shown(&sent.reply.to_string());
+        if closes && !self.is_news(sent.decision, &reply) {
+            return;
+        }
         let (happened, which) = match sent.is_answered() {
             true => (format!("The venue's answer: {reply}"), "was not taken"),
             // It may have been taken all the same, which is found out.

@@ -1,21 +1,40 @@
-//! Kill, halts, and that the account is flat.
-
-use rust_decimal::Decimal;
+//! Kill and halts: that they begin, and that they are over.
 
 use super::Watch;
-use super::since::Flattening;
 use crate::notify::notice::{Notice, Severity};
-use crate::notify::words::{count, shown, time};
-use crate::record::events::{Flat, Flatten};
+use crate::notify::words::shown;
+use crate::record::events::Kill;
 use crate::record::risk_record::HaltDetails;
-use crate::record::status::Status;
 
-/// The topics of the two halts.
+/// The topics of the kill switch and of the two halts.
+const KILL: &str = "kill";
 const DAY: &str = "halted_for_day";
 const DRAWDOWN: &str = "stopped";
 
 impl Watch {
-    /// The kill switch is pulled; `kind` is the event, or the status that shows it first.
+    /// The event of a kill. The switch is pulled once in a life of the guard: one that was not there at the start is another
+    /// than the one of before, which ended with the life before.
+    pub(super) fn kill(&mut self, kill: &Kill<'_>, at_ms: u64) {
+        if kill.at_start == Some(false) && self.lasts(KILL) {
+            let ended_ms = self.started_ms.unwrap_or(at_ms);
+            self.end(KILL, ended_ms);
+            if !self.is_halted() {
+                self.closing_is_over(ended_ms);
+            }
+        }
+        self.killed(&kill.reason, at_ms);
+    }
+
+    /// The event of the risk state.
+    pub(super) fn risk(&mut self, state: &str, details: Option<&HaltDetails>, at_ms: u64) {
+        let was_halted = self.is_halted();
+        self.risk_state(state, details, at_ms);
+        if was_halted && !self.is_halted() && !self.lasts(KILL) {
+            self.closing_is_over(at_ms);
+        }
+    }
+
+    /// The kill switch is pulled, as its event says, or the status that shows it first.
     pub(super) fn killed(&mut self, reason: &str, at_ms: u64) {
         let did = if self.guard.sends() {
             "The guard opens nothing any more, cancels every order and closes every position. You are told when the account is flat."
@@ -24,7 +43,7 @@ impl Watch {
         };
         let todo = format!("Find out why. To trade again: {}", self.guard.release());
         self.closes(reason, at_ms);
-        let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled");
+        let notice = Notice::once(KILL, KILL, Severity::Critical, "Kill switch pulled");
         self.begin_again(notice.words(format!("Reason: {}", shown(reason)), did, todo).at(at_ms));
     }
 
@@ -45,7 +64,7 @@ impl Watch {
             "Paper mode: nothing is sent. "
         };
         let notice = Notice::once("risk", state, Severity::Critical, "");
-        if [DAY, DRAWDOWN].contains(&state) {
+        if self.is_halted() {
             self.closes(state, at_ms);
         }
         if state == DAY {
@@ -75,85 +94,8 @@ impl Watch {
         }
     }
 
-    /// Something fired that closes everything, also where the event of the close itself is missed.
-    fn closes(&mut self, why: &str, at_ms: u64) {
-        self.flattening.get_or_insert_with(|| Flattening { at_ms, why: shown(why), ..Flattening::default() });
-    }
-
-    /// Everything is closed, once more where it was not flat yet.
-    pub(super) fn flatten(&mut self, seq: u64, flatten: &Flatten<'_>, at_ms: u64) {
-        self.counts.closes = self.counts.closes.saturating_add(1);
-        self.remember_own(seq, true);
-        let is_again = self.flattening.as_ref().is_some_and(|before| before.told);
-        self.flattening = Some(Flattening { at_ms, why: shown(&flatten.reason), told: true, over: None });
-        let (code, severity, title) = match is_again {
-            false => ("flatten", Severity::Critical, "Closing everything"),
-            true => ("flatten_again", Severity::Warning, "Closing what is left"),
-        };
-        let mut did = match flatten.sent {
-            true => format!(
-                "{} {} to the venue. You are told when the account is flat.",
-                count(flatten.actions.len(), "action"),
-                if flatten.actions.len() == 1 { "goes" } else { "go" }
-            ),
-            false => "Paper mode: nothing is sent.".to_owned(),
-        };
-        let mut todo = String::new();
-        if !flatten.problems.is_empty() {
-            let problems = flatten.problems.iter().take(8).map(|problem| format!("{}: {}", problem.coin, problem.text));
-            did = format!("{did} Not closed: {}.", shown(&problems.collect::<Vec<_>>().join("; ")));
-            "Close at the venue's own page what the guard cannot.".clone_into(&mut todo);
-        }
-        let happened = format!("Because of: {}", shown(&flatten.reason));
-        self.tell(Notice::once("flatten", code, severity, title).words(happened, did, todo).at(at_ms));
-    }
-
-    /// The guard put on record that the account is flat; what the status told first is told no second time.
-    pub(super) fn flat(&mut self, flat: &Flat, at_ms: u64) {
-        let Some(flattening) = self.flattening.take() else { return };
-        self.told_flat(&flattening.why, flat.checked_ms, flat.equity, at_ms);
-    }
-
-    /// Says that the account is flat where the status says so, by reads since the close; and where it is over without that word,
-    /// that nobody knows.
-    pub(super) fn confirm_flat(&mut self, status: &Status) {
-        let Some(flattening) = &mut self.flattening else { return };
-        if status.killed.is_none() && status.risk.state == "active" {
-            // The events up to here may hold the word of it.
-            let last = status.last_event.as_ref().and_then(|event| event.get("seq")?.as_u64());
-            let over = *flattening.over.get_or_insert(last.unwrap_or(0));
-            if self.cursor.unwrap_or(0) >= over {
-                self.never_flat(status.at_ms);
-            }
-            return;
-        }
-        let since_ms = flattening.at_ms;
-        let checked_ms = status.closing.filter(|closing| closing.flat).and_then(|closing| closing.checked_ms);
-        let Some(read_ms) = checked_ms.filter(|read_ms| *read_ms >= since_ms) else { return };
-        let Some(flattening) = self.flattening.take() else { return };
-        self.told_flat(&flattening.why, read_ms, status.equity, status.at_ms);
-    }
-
-    fn told_flat(&mut self, why: &str, read_ms: u64, equity: Option<Decimal>, at_ms: u64) {
-        let equity = equity.map_or_else(String::new, |equity| format!(" Equity: {equity} USDC."));
-        let happened = format!("0 positions, 0 orders, checked at {}.{equity}", time(read_ms));
-        let did = format!("Closed because of: {why}");
-        let notice = Notice::once("status", "flat", Severity::Critical, "Flat");
-        let todo = "Nothing is open. Nothing new is opened while the halt lasts.";
-        self.tell(notice.words(happened, did, todo).at(at_ms));
-    }
-
-    /// The kill switch or halt is over, and the guard never said that the account was flat.
-    fn never_flat(&mut self, now_ms: u64) {
-        let Some(flattening) = self.flattening.take().filter(|_| self.guard.sends()) else { return };
-        let happened = format!(
-            "Closing everything began at {} because of: {}. That is over, and no word came that 0 positions and 0 orders are left: the guard ended before that, or the halt did.",
-            time(flattening.at_ms),
-            flattening.why
-        );
-        let notice = Notice::once("status", "flat_unconfirmed", Severity::Critical, "Flat was never confirmed");
-        let did = "It closes nothing more on that account. What is held it covers with stops, and the bot may trade.";
-        let todo = "Look at what is held, on the guard's page or at the venue's own, and close what should not be.";
-        self.tell(notice.words(happened, did, todo).at(now_ms));
+    /// Whether a halt lasts, as far as was told.
+    pub(super) fn is_halted(&self) -> bool {
+        [DAY, DRAWDOWN].contains(&self.risk_state.as_str())
     }
 }

@@ -5,6 +5,8 @@
 
 mod alert_words;
 mod alerts;
+mod book;
+mod closing;
 mod commands;
 mod counts;
 mod events;
@@ -20,8 +22,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 pub use alert_words::{codes as alert_codes, words as alert_words};
+pub(super) use book::Report;
 pub(super) use commands::Guard;
 pub(super) use since::Seen;
+pub(super) use summary::Due;
 
 use super::notice::{Notice, Turn};
 use super::words::time;
@@ -44,7 +48,7 @@ pub(super) struct Watch {
     pub(super) mark: Option<(u64, u64)>,
     /// Events of before are no news: they were in another journal while this one was read.
     news_ms: u64,
-    /// The number and the time of the last event that pulled the switch or changed the risk state.
+    /// The number and the time of the last event that pulled the switch, changed the risk state or says how far closing is.
     ruled: Option<(u64, u64)>,
     /// Which guard it is.
     pub(super) guard: Guard,
@@ -52,8 +56,10 @@ pub(super) struct Watch {
     pub(super) open: BTreeMap<String, Notice>,
     /// The risk state that was told last.
     risk_state: String,
-    /// Everything is being closed, and it was not seen to be flat yet.
+    /// Everything has to be closed, and what was told of that.
     flattening: Option<Flattening>,
+    /// When the guard's life began, as far as an event told.
+    started_ms: Option<u64>,
     /// Whether the last event said that the service stopped.
     stopped: bool,
     /// The guard's own stops and closes: the event's number, and whether it closes.
@@ -68,6 +74,8 @@ pub(super) struct Watch {
     counts: Counts,
     /// The day whose summary was told last.
     summary_round: Option<u64>,
+    /// The last UTC day whose book was told, counted from 1970.
+    summary_day: Option<u32>,
     /// Why events that are missing are not in the journal.
     #[serde(skip)]
     pub(super) not_in_journal: String,
@@ -134,6 +142,11 @@ impl Watch {
             self.own.pop_front();
         }
         self.own.push_back((seq, closes));
+    }
+
+    /// Whether an event is one of the guard's own stops or closes, and closes.
+    fn own_of(&self, seq: u64) -> Option<bool> {
+        self.own.iter().find(|(own, _)| *own == seq).map(|(_, closes)| *closes)
     }
 }
 

@@ -1,17 +1,38 @@
-//! Since when things are as they are: a close that is not known to have ended, a guard that does not answer.
+//! Since when things are as they are: what has to be closed, a guard that does not answer.
 
 use serde::{Deserialize, Serialize};
 
-/// Everything is being closed.
+/// Everything has to be closed, from the kill or halt on and until that is over.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Flattening {
+    /// When it began.
     pub(super) at_ms: u64,
     pub(super) why: String,
     /// Whether the guard said so by an event.
     pub(super) told: bool,
+    /// That event, where it is known: what later rounds serve.
+    pub(super) of: Option<u64>,
+    /// Of which time the account was told to be flat last.
+    pub(super) flat_ms: Option<u64>,
+    /// Something was held or rested again since then.
+    pub(super) is_open_again: bool,
+    /// The last refusal of a close that was told, without its numbers: what every round hears is no news.
+    pub(super) refused: String,
     /// The guard's last event when it was first seen to hold no halt any more: what became of it stands up to there.
     pub(super) over: Option<u64>,
+}
+
+impl Flattening {
+    /// Whether the last word of it is that the account is flat.
+    pub(super) fn is_flat(&self) -> bool {
+        self.flat_ms.is_some() && !self.is_open_again
+    }
+
+    /// The events are of another journal from now on.
+    pub(super) fn begin_anew(&mut self) {
+        (self.of, self.over) = (None, None);
+    }
 }
 
 /// How the guard answered one look.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rust_decimal::{Decimal, dec};
 
 use super::Watch;
+use super::alert_words::DECIDE;
 use super::commands::Guard;
 use crate::notify::notice::{Notice, Severity};
 use crate::notify::words::{count, shown, time};
@@ -19,9 +20,6 @@ const NEAR: (Decimal, Decimal) = (dec!(0.9), dec!(0.8));
 fn is_own(notice: &Notice) -> bool {
     ["notifier", "health"].contains(&notice.kind.as_str())
 }
-
-/// What a person has to do who loses.
-const DECIDE: &str = "Decide whether the bot should go on.";
 
 /// What the guard does beyond a limit of losses.
 fn beyond_loss(sends: bool, until: &str) -> String {
@@ -48,7 +46,7 @@ impl Watch {
         }
         self.risk_state(&status.risk.state, status.risk.details.as_ref(), now_ms);
         self.alerts(status);
-        self.confirm_flat(status);
+        self.closing(status);
         self.wallet(status);
         status.headroom.iter().filter(|row| row.unit != "times").for_each(|row| self.limit(row, now_ms));
         self.weight(&status.venue, now_ms);
@@ -149,6 +147,7 @@ impl Watch {
             "drawdown" => (beyond_loss(self.guard.sends(), "until a person resumes"), DECIDE),
             _ => ("Beyond it entries are cut or refused; exits pass.".to_owned(), "Nothing, if the bot means it."),
         };
+        let todo = self.guard.todo(todo);
         self.tell(notice.words(happened, did, todo).about(format!("{} {market}", row.rule).trim()).at(now_ms));
     }
 

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::notify::hours::Clock;
 use crate::notify::notice::Severity;
 use crate::record::event::Event;
 use crate::record::status::Status;
@@ -11,6 +10,7 @@ use crate::record::status::Status;
 mod alerts;
 mod flat;
 mod stops;
+mod summary;
 
 const NOW: u64 = 1_800_000_000_000;
 
@@ -72,7 +72,9 @@ fn a_halt_is_told_with_its_figures_and_its_end() {
         "{}",
         notices[1].todo
     );
-    event(&mut watch, 4, json!({"kind": "risk", "state": "active"}));
+    event(&mut watch, 4, json!({"kind": "flat", "flatten": 2, "checked_ms": NOW}));
+    assert_eq!(told(&mut watch), ["flat once"]);
+    event(&mut watch, 5, json!({"kind": "risk", "state": "active"}));
     assert_eq!(told(&mut watch), ["stopped over"]);
 }
 
@@ -197,35 +199,6 @@ fn a_limit_nearly_used_is_told_when_it_was_well_below_before() {
     watch.status(&status(json!({"venue": {"weight_used": 1000, "weight_per_minute": 1200}})));
     watch.status(&status(json!({"venue": {"weight_used": 900, "weight_per_minute": 1200}})));
     assert_eq!(told(&mut watch), ["weight_spent begins", "weight_spent over"]);
-}
-
-#[test]
-fn a_summary_comes_once_a_day_whatever_the_clock_does() {
-    let mut watch = watch();
-    let (clock, seven, hour) = (Clock { offset_minutes: 60 }, 7 * 60, 3_600_000);
-    let quarter = 900_000;
-    let mut times = Vec::new();
-    // NOW is 08:00 UTC; the clock is set back by half a day once.
-    for turn in (0..4 * 60).chain(4 * 48..4 * 80) {
-        let now = NOW + turn * quarter;
-        watch.summarise(Some(&status(json!({"equity": "10000"}))), clock, seven, now);
-        times.extend(watch.take().into_iter().map(|notice| (notice.code, (now - NOW) / hour)));
-    }
-    let at = |hours| ("summary".to_owned(), hours);
-    assert_eq!(times, [at(22), at(46), at(70)], "06:00 UTC");
-}
-
-#[test]
-fn a_summary_comes_again_after_a_clock_that_was_far_ahead() {
-    let mut watch = watch();
-    let (clock, day) = (Clock::default(), 86_400_000);
-    watch.summarise(None, clock, 0, NOW);
-    watch.summarise(None, clock, 0, NOW + 3_000 * day);
-    assert_eq!(told(&mut watch), ["summary once"], "the clock was ahead");
-    for later in 0..4 {
-        watch.summarise(None, clock, 0, NOW + later * day);
-    }
-    assert_eq!(told(&mut watch), ["summary once", "summary once"]);
 }
 
 /// A status that was made before an event says nothing about what that began.

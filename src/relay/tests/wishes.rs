@@ -134,6 +134,31 @@ fn what_the_venue_refuses_is_refused_in_its_words() {
     assert_eq!((relay.counts().subscriptions, relay.counts().held), (0, 0));
 }
 
+/// Anybody can make up dexes, and needs no key for it.
+#[test]
+fn dexes_that_are_made_up_take_nobody_elses_turn() {
+    let mut relay = holding(MIDS);
+    taken(&mut relay, 1);
+    let of_coin = |coin: &str| json!({"type": "l2Book", "coin": coin}).to_string();
+    for n in 0..100 {
+        relay.subscribe(1, &of_coin(&format!("d{n}:A")), 100).unwrap();
+    }
+    relay.subscribe(2, &of_coin("BTC"), 100).unwrap();
+    relay.subscribe(2, &of_coin("xyz:TSLA"), 100).unwrap();
+    let asked = sent(relay.step(0, Input::Tick, 100));
+    let made_up = asked.iter().filter(|text| text.contains(r#""dex":"d"#)).count();
+    assert!(asked.len() == made_up + 2 && made_up == 9, "three quarters, and what another asks for: {asked:?}");
+    let mids = asked.iter().find(|text| !text.contains(r#""dex""#)).expect("the main list is asked for at once");
+    let id = serde_json::from_str::<Value>(mids).unwrap()["id"].as_u64().unwrap();
+    let refused = errors(&taken(&mut relay, 1));
+    assert_eq!((refused.len(), &*refused[0]), (91, "Cannot ask for more than 6 dexes per minute."));
+    tell(&mut relay, &coins(id), 110);
+    relay.step(0, Input::Tick, 110);
+    tell(&mut relay, &acknowledged(&json!({"type": "l2Book", "coin": "BTC"})), 120);
+    let heard = taken(&mut relay, 2);
+    assert!(heard.len() == 1 && errors(&heard).is_empty(), "{heard:?}");
+}
+
 #[test]
 fn a_coin_that_the_venue_does_not_have_costs_nobody_the_socket() {
     let mut relay = holding(MIDS);

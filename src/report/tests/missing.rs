@@ -104,7 +104,16 @@ fn the_first_days_may_be_the_ones_that_are_gone() {
     assert_eq!(told["recorded_from"], "1970-01-03T23:59:59.991Z");
     let (told, _) = of(Question { to: Some(day(2)), ..whole() }, &lines);
     assert!(is_unknown(&told["total"]), "{told}");
+    // A book that was opened on such a day tells of it as well.
+    let (told, report) = of(whole(), &lines[4..]);
+    let said = report.warnings().join("");
+    assert_eq!(
+        [&told["missing_days"], &told["left_out_rows"]],
+        [&json!([{"from": null, "to": "1970-01-03"}]), &json!(0)]
+    );
+    assert!(said.contains("of the days up to 1970-01-03 no event is in the journal's folder"), "{said}");
     // Where nothing was heard of days before the first line, nobody knows that there were any.
+    lines[5].1["opened_ms"] = json!(3 * DAY + HOUR);
     let (told, report) = of(whole(), &lines[4..]);
     let said = report.warnings().join("");
     assert_eq!(told["missing_days"], json!([]));

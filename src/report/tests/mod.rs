@@ -1,5 +1,6 @@
 //! The report over journals written by hand and at random.
 
+mod days;
 mod deeds;
 mod many;
 mod missing;

@@ -191,6 +191,23 @@ fn a_line_whose_end_is_not_there_is_told_of_by_its_place() {
     assert!(said.contains("1 line of the journal does not follow from the one before: it was changed"), "{said}");
 }
 
+/// An earlier version ran for seconds before this one did.
+#[test]
+fn a_life_before_the_book_is_told_of_however_short_it_was() {
+    for (lives, is_told) in [(1, false), (2, true)] {
+        let mut lines: Vec<Value> =
+            (0..lives).map(|life| json!({"kind": "started", "at_ms": DAY + life * 5_000})).collect();
+        let mut opened = balance(DAY + 20_000, "5");
+        opened["opened_ms"] = json!(DAY + 15_000);
+        lines.push(opened);
+        // Lives after it say nothing of what was before.
+        lines.extend((0..3).map(|life| json!({"kind": "started", "at_ms": DAY + HOUR + life})));
+        let lines: Vec<_> = (1..).zip(&lines).map(|(seq, event)| (seq, event, true)).collect();
+        let said = of(whole(), &lines).warnings().join("\n");
+        assert_eq!(said.contains("equity are recorded from 1970-01-02T00:00:15.000Z on"), is_told, "{said}");
+    }
+}
+
 #[test]
 fn lines_of_before_the_book_are_told_of_whatever_day_is_asked_for() {
     let decided = |at: u64| json!({"kind": "decision", "at_ms": at, "verdict": "allow", "code": "allowed"});

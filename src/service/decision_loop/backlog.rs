@@ -14,15 +14,23 @@ const MOST: usize = 8_192;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The journal's queue, and what it has no room for.
-pub(super) struct Backlog {
+pub(in crate::service) struct Backlog {
     journal: Sender<Batch<AfterCommit>>,
+    /// Wakes the journal's thread.
+    call: Sender<()>,
     /// Oldest first.
     batches: VecDeque<Batch<AfterCommit>>,
 }
 
 impl Backlog {
-    pub(super) fn new(journal: Sender<Batch<AfterCommit>>) -> Self {
-        Self { journal, batches: VecDeque::new() }
+    pub(in crate::service) fn new(journal: Sender<Batch<AfterCommit>>, call: Sender<()>) -> Self {
+        Self { journal, call, batches: VecDeque::new() }
+    }
+
+    /// Has the journal's thread awake by the time that a batch comes.
+    pub(super) fn announce(&self) {
+        // Called already, or busy.
+        _ = self.call.try_send(());
     }
 
     pub(super) fn push(&mut self, batch: Batch<AfterCommit>) {

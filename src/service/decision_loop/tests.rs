@@ -72,7 +72,8 @@ fn decision_loop() -> (DecisionLoop, Sender<Message>, Receiver<Batch<AfterCommit
         health_report: HealthReport::default(),
         watchdog: Notify::default().watchdog(),
     };
-    let decision_loop = DecisionLoop::new(Guard::new(config(), 0), journal, Arc::default(), around);
+    let backlog = Backlog::new(journal, bounded(1).0);
+    let decision_loop = DecisionLoop::new(Guard::new(config(), 0), backlog, Arc::default(), around);
     (decision_loop, inbox, batches, queued)
 }
 

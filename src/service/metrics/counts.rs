@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::histogram::{Counter, Histogram};
+use crate::base::address::Address;
 use crate::guard::{Code, Decided, Verdict};
 use crate::journal::Commit;
 use crate::record::event::KINDS;
@@ -83,6 +84,9 @@ pub(in crate::service) struct Metrics {
     /// When the service started, UTC ms.
     pub(super) started_ms: u64,
     pub(super) mode: &'static str,
+    pub(super) account: String,
+    /// The venue's host, with its port where it has one.
+    pub(super) venue: String,
     /// In the order of [`KINDS`].
     pub(super) events: [Counter; KINDS.len()],
     /// In the order of [`Code::ALL`], each by [`Verdict::ALL`].
@@ -110,6 +114,8 @@ impl Metrics {
         Self {
             started_ms,
             mode,
+            account: String::new(),
+            venue: String::new(),
             events: Default::default(),
             decisions: Code::ALL.iter().map(|_| Default::default()).collect(),
             calls: Default::default(),
@@ -124,6 +130,14 @@ impl Metrics {
             read: Histogram::default(),
             commit: Histogram::default(),
         }
+    }
+
+    /// The same for this account, at the venue of this URL.
+    pub(in crate::service) fn of(self, account: Address, venue_url: &str) -> Self {
+        let behind = venue_url.split_once("://").map_or(venue_url, |(_, behind)| behind);
+        let authority = behind.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        Self { account: account.to_string(), venue: host.to_owned(), ..self }
     }
 
     /// An event is on disk.
@@ -284,6 +298,21 @@ mod tests {
         let told = ["lines_total", "bytes_total", "failures_total", "commit_duration_seconds_count"]
             .map(|name| value(&metrics, &format!("svc_guard_journal_{name}")).unwrap());
         assert_eq!(told, ["4", "400", "1", "1"]);
+    }
+
+    #[test]
+    fn the_venue_is_named_by_its_host_alone() {
+        for (url, host) in [
+            ("https://api.venue.example", "api.venue.example"),
+            ("http://127.0.0.1:8000/", "127.0.0.1:8000"),
+            ("https://me:secret@venue.example/path?a#b", "venue.example"),
+        ] {
+            let metrics = metrics().of(Address([0x11; 20]), url);
+            let labels = format!("account=\"{}\",venue=\"{host}\"", Address([0x11; 20]));
+            let sample =
+                format!("svc_guard_build_info{{version=\"{}\",mode=\"paper\",{labels}}}", env!("CARGO_PKG_VERSION"));
+            assert_eq!(value(&metrics, &sample).as_deref(), Some("1"), "{url}");
+        }
     }
 
     /// The rest of the page shows that the decision loop does not answer.

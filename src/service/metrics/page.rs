@@ -54,17 +54,6 @@ impl Metrics {
         page.into_bytes()
     }
 
-    fn process(&self, page: &mut Page, is_up: bool) {
-        let help = "What runs here; always 1.";
-        let labels = [("version", env!("CARGO_PKG_VERSION")), ("mode", self.mode)];
-        page.family("svc_guard_build_info", Gauge, help).sample(&labels, 1);
-        let started = Some(seconds_of_ms(self.started_ms));
-        page.single("process_start_time_seconds", Gauge, "When the service started, seconds since 1970.", started);
-        page.single("process_resident_memory_bytes", Gauge, "Resident memory.", resident_bytes());
-        let help = "Whether the decision loop answered this scrape; without it what it knows has no samples.";
-        page.single("svc_guard_decision_loop_up", Gauge, help, Some(u8::from(is_up)));
-    }
-
     fn decided(&self, page: &mut Page) {
         let help = "Decisions on disk, by verdict and reason code.";
         let mut family = page.family("svc_guard_decisions_total", Counter, help);
@@ -72,7 +61,7 @@ impl Metrics {
             for (verdict, counter) in Verdict::ALL.into_iter().zip(counters) {
                 let count = counter.get();
                 // A pair that never comes is left out until it does.
-                if count > 0 || verdict == usual(*code) {
+                if count > 0 || verdict == Verdict::of(*code) {
                     family.sample(&[("verdict", verdict.name()), ("code", code.as_str())], count);
                 }
             }
@@ -158,6 +147,13 @@ fn account(page: &mut Page, guard: Option<&Gauges>) {
     page.single("svc_guard_feed_differences_total", Counter, help, feed.map(|feed| feed.differences));
     let help = "Fills that the live feed missed.";
     page.single("svc_guard_feed_missed_total", Counter, help, feed.map(|feed| feed.missed));
+    let help = "When the API wallet's approval ends, seconds since 1970; no sample where the venue does not say.";
+    let until_ms = guard.and_then(|guard| guard.api_wallet_valid_until_ms);
+    page.single("svc_guard_api_wallet_end_timestamp_seconds", Gauge, help, until_ms.map(seconds_of_ms));
+    let help = "How far this machine's clock is ahead of the venue's at least, by its last answer; behind is negative.";
+    let offset_ms = guard.and_then(|guard| guard.clock_offset_ms);
+    let offset = offset_ms.map(|offset_ms| Decimal::new(offset_ms, 3).normalize());
+    page.single("svc_guard_clock_offset_seconds", Gauge, help, offset);
     page.single("svc_guard_positions", Gauge, "Positions held.", guard.map(|guard| guard.positions));
     let help = "Positions that market stops do not cover in full.";
     page.single("svc_guard_positions_uncovered", Gauge, help, guard.map(|guard| guard.uncovered));
@@ -264,21 +260,4 @@ fn subscribed(page: &mut Page, counts: &relay::Counts) {
     page.single("svc_guard_subscriptions_refused_total", Counter, help, Some(counts.refused));
     let help = "Clients closed because they read too slowly.";
     page.single("svc_guard_slow_subscribers_total", Counter, help, Some(counts.slow));
-}
-
-/// The verdict that a code comes with.
-fn usual(code: Code) -> Verdict {
-    match code {
-        Code::Allowed | Code::Reduces => Verdict::Allow,
-        Code::Resized => Verdict::Resize,
-        _ => Verdict::Veto,
-    }
-}
-
-/// `None` where the system does not say.
-fn resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = resident.trim().strip_suffix(" kB")?.parse().ok()?;
-    kib.checked_mul(1024)
 }

@@ -1,8 +1,11 @@
-//! Reports to the log and the service manager what keeps the service from being healthy, and when it is healthy again.
+//! Reports to the log and the service manager what keeps the service from being healthy, and when it is healthy again; and to
+//! the log what a person should look at all the same.
 
 use super::level::Level;
 use super::log;
 use super::notify::Notify;
+use super::warning_report::WarningReport;
+use crate::record::status::Alert;
 
 /// A start has this long before the first report.
 const FIRST_MS: u64 = 3_000;
@@ -16,6 +19,7 @@ pub(in crate::service) struct HealthReport {
     reported: Vec<String>,
     reported_ms: u64,
     check_ms: Option<u64>,
+    warnings: WarningReport,
     notify: Notify,
 }
 
@@ -26,13 +30,17 @@ impl HealthReport {
     }
 
     /// Checks and reports when that is due.
-    pub(in crate::service) fn report_if_due(&mut self, now_ms: u64, problems: impl FnOnce() -> Vec<String>) {
+    pub(in crate::service) fn report_if_due(&mut self, now_ms: u64, found: impl FnOnce() -> (Vec<String>, Vec<Alert>)) {
         match self.check_ms {
             None => self.check_ms = Some(now_ms.saturating_add(FIRST_MS)),
             Some(check_ms) if check_ms <= now_ms => {
                 self.check_ms = Some(now_ms.saturating_add(CHECK_MS));
-                if let Some((level, line)) = self.change(now_ms, problems()) {
+                let (problems, warnings) = found();
+                if let Some((level, line)) = self.change(now_ms, problems) {
                     self.notify.status(&line);
+                    log::line(level, line);
+                }
+                for (level, line) in self.warnings.lines(now_ms, &warnings) {
                     log::line(level, line);
                 }
             }

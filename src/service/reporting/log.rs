@@ -55,8 +55,13 @@ pub(in crate::service) fn begin(reader: Reader, home: &Home) {
 
 /// A line as its reader wants it.
 fn shown(level: Level, text: &str) -> String {
-    let (reader, home) = READ.get().map_or((Reader::File, ""), |(reader, home)| (*reader, home.as_str()));
-    reader.line(level, NAME, &for_home(text, home, ""), now_ms())
+    let reader = READ.get().map_or(Reader::File, |(reader, _)| *reader);
+    reader.line(level, NAME, &typed(text), now_ms())
+}
+
+/// A text with each of its commands for this home.
+pub(in crate::service) fn typed(text: &str) -> String {
+    for_home(text, READ.get().map_or("", |(_, home)| home.as_str()), "")
 }
 
 /// Starts the log's thread; lines of up to `most` are written from here on.

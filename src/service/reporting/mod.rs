@@ -8,3 +8,4 @@ pub(super) mod level;
 pub(super) mod log;
 pub(super) mod notify;
 pub(super) mod recent_events;
+mod warning_report;

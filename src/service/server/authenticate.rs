@@ -78,6 +78,11 @@ impl Authenticator {
         Ok(request)
     }
 
+    /// Whether nobody's signer is being recovered.
+    pub(super) fn is_idle(&self) -> bool {
+        self.turns.are_idle()
+    }
+
     fn read(&self, body: &[u8], known: Option<Address>) -> RequestBody {
         let _turn = self.turns.take(known);
         match Envelope::parse(body) {
@@ -143,16 +148,11 @@ impl Authenticator {
         )
     }
 
-    /// Reads a request to pull the kill switch: the reason and the client.
+    /// Reads a request to pull the kill switch: the reason and the client. It waits for nobody's turn.
     ///
     /// # Errors
     /// The refusal to answer with.
-    pub(in crate::service) fn authenticate_kill(
-        &self,
-        body: &[u8],
-        known: Option<Address>,
-    ) -> Result<(String, Address), Response> {
-        let _turn = self.turns.take(known);
+    pub(in crate::service) fn authenticate_kill(&self, body: &[u8]) -> Result<(String, Address), Response> {
         let envelope =
             Envelope::parse(body).map_err(|(_, error)| Response::error(422, "malformed", &error.to_string()))?;
         let Action::GuardKill { reason } = &envelope.action else {

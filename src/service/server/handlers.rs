@@ -102,7 +102,12 @@ impl Handlers {
         slot: Option<&Slot>,
         reply: Responder,
     ) {
-        let body = match self.authenticator.authenticate(request, slot.and_then(Slot::client)) {
+        let known = slot.and_then(Slot::client);
+        // While the signer is recovered the loop wakes up; where others are at it, it is awake.
+        if known.is_some() && self.authenticator.is_idle() && self.inbox.is_empty() {
+            _ = self.inbox.try_send(Message::Soon);
+        }
+        let body = match self.authenticator.authenticate(request, known) {
             Ok(body) => body,
             Err(code) => {
                 self.metrics.unsigned.add();
@@ -136,7 +141,7 @@ impl Handlers {
     }
 
     fn kill(&self, body: &[u8], slot: Option<&Slot>) -> Response {
-        let (reason, by) = match self.authenticator.authenticate_kill(body, slot.and_then(Slot::client)) {
+        let (reason, by) = match self.authenticator.authenticate_kill(body) {
             Ok(kill) => kill,
             Err(refusal) => return refusal,
         };
@@ -145,15 +150,13 @@ impl Handlers {
         let (reply, answer) = Responder::channel(Instant::now());
         if self.inbox.try_send(Message::Kill { reason, by, reply }).is_err() {
             self.metrics.busy.add();
-            let Reply { http_status, body } = Reply::busy();
-            return Response::json(http_status, body.into_bytes());
+            return response(Reply::busy());
         }
         Self::await_answer(&answer)
     }
 
     fn await_answer(answer: &Receiver<Reply>) -> Response {
-        let reply = answer.recv_timeout(DECISION_WAIT).unwrap_or_else(|_| Reply::unanswered());
-        Response::json(reply.http_status, reply.body.into_bytes())
+        response(answer.recv_timeout(DECISION_WAIT).unwrap_or_else(|_| Reply::unanswered()))
     }
 
     fn events(&self, query: &str) -> Response {
@@ -241,6 +244,10 @@ impl Handlers {
         let health = Health { error: Some(ErrorBody::new("unhealthy", &text)), ..health };
         Response::json(503, json!(health).to_string().into_bytes())
     }
+}
+
+fn response(reply: Reply) -> Response {
+    Response::json(reply.http_status, reply.body.into_bytes())
 }
 
 fn not_found() -> Response {

@@ -141,7 +141,7 @@ impl InfoProxy {
 fn venue_away(failed: Result<RawAnswer, CallError>) -> Response {
     match failed {
         Ok(answer) if answer.status == 429 => {
-            Response::error(429, "rate_limited", "the venue answered 429: too many requests from this address")
+            Response::error(429, "rate_limited", &log::typed(&CallError::RateLimited.to_string()))
         }
         Ok(answer) => Response::error(502, "venue_away", &format!("the venue answered HTTP {}", answer.status)),
         Err(error) => Response::error(502, "venue_away", &error.to_string()),

@@ -61,6 +61,12 @@ pub(super) fn route_of(path: &str) -> Option<&'static Route> {
     ROUTES.iter().find(|route| route.path == path)
 }
 
+/// The paths that a caller may mean, but for those of the page's files.
+pub(super) fn named() -> String {
+    let paths = ROUTES.iter().map(|route| route.path).filter(|path| *path != "/" && !path.starts_with("/monitor/"));
+    paths.collect::<Vec<_>>().join(", ")
+}
+
 impl Route {
     /// The value of `Allow` when another method was used.
     #[must_use]

@@ -17,6 +17,7 @@ type Party = Option<Address>;
 /// The turns there are. As many wait as there are connections at most.
 #[derive(Debug)]
 pub(super) struct Turns {
+    at_once: usize,
     state: Mutex<State>,
 }
 
@@ -35,8 +36,14 @@ pub(super) struct Turn<'a>(&'a Turns);
 impl Turns {
     /// So many at once.
     pub(super) fn new(at_once: usize) -> Self {
-        let state = State { free: at_once.max(1), waiting: BTreeMap::new(), last: None };
-        Self { state: Mutex::new(state) }
+        let at_once = at_once.max(1);
+        let state = State { free: at_once, waiting: BTreeMap::new(), last: None };
+        Self { at_once, state: Mutex::new(state) }
+    }
+
+    /// Whether nobody takes one.
+    pub(super) fn are_idle(&self) -> bool {
+        lock(&self.state).free == self.at_once
     }
 
     /// Waits for a turn of this party's.

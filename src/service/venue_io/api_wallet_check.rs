@@ -21,7 +21,9 @@ pub enum NotTheAgent {
     )]
     OwnKey(Address),
     /// It is the API wallet of another account (the key's address, that account, the account wanted).
-    #[error("{0} is an API wallet of {1}, not of the account {2}; give a key of that account's")]
+    #[error(
+        "{0} is an API wallet of {1}, not of the account {2}; give a key of that account's, or guard {1} if the account is what is wrong"
+    )]
     OfAnother(Address, Address, Address),
     /// It is no API wallet (the key's address, what the venue calls it).
     #[error("{0} is no API wallet: the venue knows it as {1}; approve it there for the account, then try again")]
@@ -119,6 +121,30 @@ pub(in crate::service) fn check_role(ask: Ask, account: Address, wallet: Address
     }
 }
 
+/// What is wrong with `account` where it is one that holds nothing whatever happens: nobody's, or an API wallet.
+///
+/// # Errors
+/// What happened where the venue did not answer so that it could be read.
+pub fn account_doubt(client: &Client, account: Address) -> Result<Option<String>, String> {
+    let answer = client.info(&json!({ "type": "userRole", "user": account })).map_err(|error| error.to_string())?;
+    Ok(doubt_of_role(account, &Role::from_answer(&answer)?))
+}
+
+/// The same of an account of this role.
+pub(in crate::service) fn doubt_of_role(account: Address, role: &Role) -> Option<String> {
+    match role {
+        Role::User | Role::SubAccount(_) | Role::Vault => None,
+        Role::Missing => Some(format!(
+            "the venue knows no account {account}: nothing was ever paid in there; compare the address with the venue's own \
+             page, and guard the account that was meant from a home of its own, which `svc-guard --home DIR init` sets up"
+        )),
+        Role::Agent(master) => Some(format!(
+            "the account {account} is an API wallet of {master} and can hold nothing; guard that account from a home of its \
+             own: `svc-guard --home DIR init --account {master}`"
+        )),
+    }
+}
+
 /// The account that sends of the wallet of `master` must name: none for the master itself.
 pub(in crate::service) fn acts_for(account: Address, master: Address) -> Option<Address> {
     (account != master).then_some(account)
@@ -170,6 +196,14 @@ mod tests {
             assert_eq!(checked(&[(WALLET, json!({"role": role}))]), Err(NotTheAgent::NoAgent(WALLET, name)));
         }
         assert_eq!(checked(&[]), Err(NotTheAgent::NoAnswer("nobody answers".to_owned())));
+    }
+
+    #[test]
+    fn an_account_that_holds_nothing_is_doubted() {
+        let doubt = |role: Role| doubt_of_role(ACCOUNT, &role);
+        assert_eq!([Role::User, Role::SubAccount(MASTER), Role::Vault].map(doubt), [None, None, None]);
+        assert!(doubt(Role::Missing).unwrap().contains(&format!("knows no account {ACCOUNT}")));
+        assert!(doubt(Role::Agent(MASTER)).unwrap().ends_with(&format!("init --account {MASTER}`")));
     }
 
     #[test]

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use crossbeam_channel::Sender;
 
 use super::intervals::Intervals;
+use super::ledger_pages::LedgerPages;
 use super::read_board::{Question, ReadBoard, Work};
 use super::read_error::{News, ReadError};
 use super::read_task::{Lane, STEADY_MS, TURN_MS, Task};
 use super::schedule::Schedule;
 use super::venue_reads::{Answer, ReadFor, VenueReader};
-use crate::base::clock::steady_ms;
+use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;
 use crate::faults::Step;
-use crate::guard::{Input, Read};
+use crate::guard::{AlertCode, Input, Read};
 use crate::service::message::Message;
 use crate::service::reporting::level::Level;
 use crate::service::reporting::log;
@@ -40,6 +41,8 @@ pub(in crate::service) struct SteadyClients {
 const UNIVERSE_MS: u64 = 60_000;
 const LIMITS_MS: u64 = 60_000;
 const APPROVAL_MS: u64 = 3_600_000;
+/// Between two looks whether somebody has the account by now.
+const ROLE_MS: u64 = 300_000;
 /// Between two tries to check the API wallet's role.
 const WALLET_MS: u64 = 10_000;
 /// The account's mode and its ledger are read once in so many reads of the open orders: every minute where the budget is
@@ -123,13 +126,13 @@ impl Poller {
         let seldom_ms = self.intervals.orders_ms.saturating_mul(IN_ORDERS);
         let (name, every_ms, answer) = match task {
             Task::Wallet => ("API wallet's role", WALLET_MS, self.beside.wallet()?),
-            Task::Role => ("role", u64::MAX, self.beside.role()),
+            Task::Role => self.read_role()?,
             Task::Mode => ("mode", seldom_ms, self.read_mode(read_for)?),
             Task::Universe => ("markets", UNIVERSE_MS, self.read_universe(read_for)?),
             Task::Mids => ("prices", self.intervals.prices_ms, self.steady.mids(read_for)),
             Task::Account => ("account", self.intervals.account_ms, self.read_account(read_for)?),
             Task::Orders => ("open orders", self.intervals.orders_ms, self.steady.orders(read_for)),
-            Task::Ledger => ("ledger", seldom_ms, self.read_ledger(read_for)),
+            Task::Ledger => ("ledger", seldom_ms, self.read_ledger(read_for)?),
             Task::Fills => ("fills", u64::MAX, self.beside.fills(self.board.fills_since_ms())),
             Task::Twaps => ("TWAP orders", u64::MAX, self.beside.twaps(read_for)),
             Task::Limits => ("limits", LIMITS_MS, self.beside.limits(read_for)),
@@ -155,6 +158,19 @@ impl Poller {
             _ => self.board.done(task, begun_steady_ms, every_ms, is_ok),
         }
         Ok(())
+    }
+
+    /// An account of nobody's may become one by a deposit, and is asked about again; one that is there stays.
+    fn read_role(&self) -> Result<(&'static str, u64, Answer), String> {
+        let (every_ms, answer) = match self.beside.role() {
+            Err(error) => (u64::MAX, Err(error)),
+            Ok((acts_for, text)) => {
+                self.tell(acts_for)?;
+                let every_ms = if text.is_some() { ROLE_MS } else { u64::MAX };
+                (every_ms, Ok(Some(Input::Concern { code: AlertCode::AccountUnknown, text })))
+            }
+        };
+        Ok(("role", every_ms, answer))
     }
 
     /// The outer error refuses the start: limits from the wrong equity are worse than none. Once there were right ones,
@@ -223,11 +239,26 @@ impl Poller {
         })))
     }
 
-    fn read_ledger(&self, read_for: ReadFor) -> Answer {
-        let Some(since_ms) = self.board.ledger_since_ms() else { return Ok(None) };
-        let (input, begun_ms) = self.beside.ledger(since_ms, read_for)?;
-        self.board.ledger_read(since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS)));
-        Ok(Some(input))
+    fn read_ledger(&self, read_for: ReadFor) -> Result<Answer, String> {
+        let Some(since_ms) = self.board.ledger_since_ms() else { return Ok(Ok(None)) };
+        let now_ms = now_ms();
+        let mut pages = LedgerPages::go_on(self.board.take_ledger_pages(), since_ms, now_ms);
+        if let Err(error) = self.beside.ledger(&mut pages, read_for) {
+            self.board.keep_ledger_pages(pages);
+            return Ok(Err(error));
+        }
+        let LedgerPages { begun_ms, updates, unread, cut, .. } = pages;
+        let since_ms = since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
+        self.board.ledger_read(since_ms);
+        if begun_ms < now_ms {
+            // What this was wanted for may have come since the first of its pages.
+            let is_urgent = read_for.is_urgent;
+            self.board.want(if is_urgent { Read::Ledger { since_ms } } else { Read::LedgerSoon { since_ms } });
+        }
+        if cut.is_some() || !unread.is_empty() {
+            self.tell(Input::LedgerLacks { unread, cut })?;
+        }
+        Ok(Ok(Some(Input::Ledger { updates, begun_ms })))
     }
 
     /// Reports a read that brings nothing once, not at every try, and that it works again.

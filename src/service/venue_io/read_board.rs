@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::ledger_pages::LedgerPages;
 use super::read_error::{Failing, News, ReadError};
 use super::read_task::{Lane, Task};
 use super::schedule::Schedule;
@@ -38,6 +39,8 @@ struct Board {
     mode: Option<AccountMode>,
     /// From when on the ledger is read, on the venue's clock; none until the core has said so.
     ledger_since_ms: Option<u64>,
+    /// What a try without an end has read of it.
+    ledger_pages: Option<LedgerPages>,
     /// From when on fills are read, on the venue's clock.
     fills_since_ms: u64,
     /// The same of fills and payments of funding for the record.
@@ -69,6 +72,7 @@ impl ReadBoard {
             questions: VecDeque::new(),
             mode: None,
             ledger_since_ms: None,
+            ledger_pages: None,
             fills_since_ms: 0,
             book_fills_since_ms: 0,
             fundings_since_ms: 0,
@@ -189,6 +193,15 @@ impl ReadBoard {
 
     pub(super) fn fundings_since_ms(&self) -> u64 {
         lock(&self.board).fundings_since_ms
+    }
+
+    /// What a try without an end has read of the ledger.
+    pub(super) fn take_ledger_pages(&self) -> Option<LedgerPages> {
+        lock(&self.board).ledger_pages.take()
+    }
+
+    pub(super) fn keep_ledger_pages(&self, pages: LedgerPages) {
+        lock(&self.board).ledger_pages = Some(pages);
     }
 
     /// The ledger was read up to here.

@@ -4,10 +4,10 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::base::address::Address;
-use crate::base::sync::lock;
+use crate::base::sync::{lock, look_out};
 use crate::guard::{SendAction, Urgency};
 
 /// Actions that wait for a sender at most: of the guard's own, and of all clients in equal parts.
@@ -16,6 +16,9 @@ pub(in crate::service) const QUEUE: usize = 256;
 const LEAST_SENDERS: usize = 4;
 /// However many clients there are.
 const MOST_SENDERS: usize = 32;
+
+/// How long a sender stays awake for an action that was announced: what the disk takes, and some.
+const AWAKE: Duration = Duration::from_millis(2);
 
 /// How many threads send clients' actions: one at least for each client, so that each has one to itself.
 pub(in crate::service) fn client_senders(clients: usize) -> usize {
@@ -39,7 +42,9 @@ type Queued = (SendAction, Instant);
 #[derive(Debug)]
 struct Queue {
     waiting: Mutex<Waiting>,
+    /// Something for any sender, and for the one that is kept for the guard's own.
     changed: Condvar,
+    own_changed: Condvar,
     /// What one client may have waiting, and at the venue.
     each: usize,
     each_sending: usize,
@@ -51,6 +56,10 @@ struct Waiting {
     /// The first one's turn is next; only who has actions that wait or are sent stands here.
     clients: VecDeque<Turn>,
     is_closed: bool,
+    /// An action is about to come.
+    is_announced: bool,
+    /// Senders that look for it without sleeping.
+    awake: usize,
 }
 
 /// One client's actions.
@@ -69,6 +78,7 @@ impl Drop for Open {
     fn drop(&mut self) {
         lock(&self.0.waiting).is_closed = true;
         self.0.changed.notify_all();
+        self.0.own_changed.notify_all();
     }
 }
 
@@ -77,6 +87,7 @@ pub(in crate::service) fn queues(clients: usize) -> (SendQueue, QueuedSends) {
     let queue = Arc::new(Queue {
         waiting: Mutex::default(),
         changed: Condvar::new(),
+        own_changed: Condvar::new(),
         each: QUEUE.checked_div(clients).unwrap_or(QUEUE).max(1),
         each_sending: client_senders(clients).checked_div(clients).unwrap_or(LEAST_SENDERS).max(1),
     });
@@ -94,7 +105,8 @@ impl SendQueue {
     pub(in crate::service) fn push(&self, action: SendAction) -> Result<(), SendAction> {
         let queued = (action, Instant::now());
         let mut waiting = lock(&self.queue.waiting);
-        if queued.0.urgency == Urgency::Own {
+        let is_own = queued.0.urgency == Urgency::Own;
+        if is_own {
             if waiting.own.len() >= QUEUE {
                 return Err(queued.0);
             }
@@ -111,9 +123,19 @@ impl SendQueue {
                 None => waiting.clients.push_back(Turn { client, waiting: VecDeque::from([queued]), sending: 0 }),
             }
         }
+        let is_looked_for = waiting.own.len() + waiting.of_clients() <= waiting.awake;
         drop(waiting);
-        self.queue.changed.notify_all();
+        if !is_looked_for {
+            self.queue.changed.notify_one();
+            is_own.then(|| self.queue.own_changed.notify_one());
+        }
         Ok(())
+    }
+
+    /// Has a sender awake by the time that an action comes, which waits for the disk alone.
+    pub(in crate::service) fn announce(&self) {
+        lock(&self.queue.waiting).is_announced = true;
+        self.queue.changed.notify_one();
     }
 }
 
@@ -123,16 +145,25 @@ impl QueuedSends {
     pub(super) fn next(&self, only_own: bool) -> Option<Queued> {
         let mut waiting = lock(&self.0.waiting);
         loop {
-            if let Some(own) = waiting.own.pop_front() {
-                return Some(own);
-            }
-            if !only_own && let Some(queued) = waiting.next_of_clients(self.0.each_sending) {
+            if let Some(queued) = waiting.next(only_own, self.0.each_sending) {
                 return Some(queued);
             }
             if waiting.is_closed && (only_own || waiting.of_clients() == 0) {
                 return None;
             }
-            waiting = self.0.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            if !only_own && std::mem::take(&mut waiting.is_announced) {
+                waiting.awake += 1;
+                drop(waiting);
+                let next = look_out(AWAKE, || lock(&self.0.waiting).next_while_awake(self.0.each_sending));
+                if next.is_some() {
+                    return next;
+                }
+                waiting = lock(&self.0.waiting);
+                waiting.awake -= 1;
+                continue;
+            }
+            let changed = if only_own { &self.0.own_changed } else { &self.0.changed };
+            waiting = changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -146,14 +177,29 @@ impl QueuedSends {
             turn.sending = turn.sending.saturating_sub(1);
         }
         waiting.clients.retain(|turn| turn.sending > 0 || !turn.waiting.is_empty());
+        let is_any = waiting.of_clients() > 0;
         drop(waiting);
-        self.0.changed.notify_all();
+        if is_any {
+            self.0.changed.notify_one();
+        }
     }
 }
 
 impl Waiting {
     fn of_clients(&self) -> usize {
         self.clients.iter().map(|turn| turn.waiting.len()).sum()
+    }
+
+    fn next(&mut self, only_own: bool, each_sending: usize) -> Option<Queued> {
+        let own = self.own.pop_front();
+        own.or_else(|| if only_own { None } else { self.next_of_clients(each_sending) })
+    }
+
+    /// The same for a sender that is awake, and counts as such no more once it has one.
+    fn next_while_awake(&mut self, each_sending: usize) -> Option<Queued> {
+        let next = self.next(false, each_sending);
+        self.awake -= usize::from(next.is_some());
+        next
     }
 
     /// The oldest action of the first client that has not its part at the venue; the turn goes to the next one.
@@ -210,6 +256,43 @@ mod tests {
         assert_eq!([queued.next(false).unwrap().0.intent, queued.next(false).unwrap().0.intent], [0, 301]);
         assert!(queue.push(action(1, 302, Urgency::Exit)).is_ok());
         assert!(queue.push(action(1, 303, Urgency::Exit)).is_err());
+    }
+
+    /// An announcement that nothing follows costs a sender a moment, and holds up nothing that comes later.
+    #[test]
+    fn what_was_announced_is_sent_and_so_is_what_was_not() {
+        let (queue, queued) = queues(1);
+        std::thread::scope(|scope| {
+            let queued = &queued;
+            let senders = [true, false, false].map(|only_own| scope.spawn(move || taken(queued, only_own)));
+            for intent in 0..300 {
+                if intent % 3 > 0 {
+                    queue.announce();
+                }
+                if intent % 3 < 2 {
+                    let urgency = if intent % 2 == 0 { Urgency::Own } else { Urgency::Exit };
+                    while queue.push(action(1, intent, urgency)).is_err() {
+                        std::thread::yield_now();
+                    }
+                }
+            }
+            while queue.lengths() != [0, 0] {
+                std::thread::yield_now();
+            }
+            drop(queue);
+            let mut sent: Vec<u64> = senders.into_iter().flat_map(|sender| sender.join().unwrap()).collect();
+            sent.sort_unstable();
+            assert_eq!(sent, (0..300).filter(|intent| intent % 3 < 2).collect::<Vec<u64>>());
+        });
+    }
+
+    fn taken(queued: &QueuedSends, only_own: bool) -> Vec<u64> {
+        let mut taken = Vec::new();
+        while let Some((action, _)) = queued.next(only_own) {
+            queued.sent(&action);
+            taken.push(action.intent);
+        }
+        taken
     }
 
     /// Whatever one client has at the venue and waiting, the next sender is another's.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::api_wallet_check::{self, NotTheAgent};
 use super::info_cache;
+use super::ledger_pages::LedgerPages;
 use super::read_error::ReadError;
 use super::read_task::HEAVY_WEIGHT;
 use super::venue_access::{Leaves, VenueAccess};
@@ -75,15 +76,13 @@ impl VenueReader {
         }
     }
 
-    /// Whether the account is one that its owner acts for by naming it.
-    pub(super) fn role(&self) -> Answer {
+    /// Whether the account is one that its owner acts for by naming it; and what is wrong with it where it is none at all.
+    pub(super) fn role(&self) -> Result<(Input, Option<String>), ReadError> {
         let answer = self.ask(&json!({"type": "userRole", "user": self.account}))?;
-        match Role::from_answer(&answer)? {
-            // One that is missing has no deposit; it can hold nothing, and becomes a plain one.
-            Role::User | Role::Missing => Ok(Some(Input::ActsFor(None))),
-            Role::SubAccount(_) | Role::Vault => Ok(Some(Input::ActsFor(Some(self.account)))),
-            Role::Agent(master) => Err(format!("the account {} is an API wallet of {master}", self.account).into()),
-        }
+        let role = Role::from_answer(&answer)?;
+        let is_named = matches!(role, Role::SubAccount(_) | Role::Vault);
+        let acts_for = Input::ActsFor(is_named.then_some(self.account));
+        Ok((acts_for, api_wallet_check::doubt_of_role(self.account, &role)))
     }
 
     /// How the account's balances are kept, or the name of a mode whose equity cannot be read; and when that was asked.
@@ -147,14 +146,17 @@ impl VenueReader {
         Ok(Some(Input::Orders { orders, begun_ms }))
     }
 
-    /// The ledger from `since_ms` on, and when that was asked.
-    pub(super) fn ledger(&self, since_ms: u64, read_for: ReadFor) -> Result<(Input, u64), ReadError> {
-        let begun_ms = now_ms();
+    /// The pages of the ledger that are not read yet.
+    pub(super) fn ledger(&self, pages: &mut LedgerPages, read_for: ReadFor) -> Result<(), ReadError> {
         let kind = "userNonFundingLedgerUpdates";
-        let answer = self.ask_seldom(read_for, &json!({"type": kind, "user": self.account, "startTime": since_ms}))?;
-        let updates = info::ledger_updates(&answer)?;
-        self.venue.charge(Priority::EarlyRead, info_extra(kind, updates.len()));
-        Ok((Input::Ledger { updates, begun_ms }, begun_ms))
+        loop {
+            let question = json!({"type": kind, "user": self.account, "startTime": pages.next_ms()});
+            let page = history::ledger(&self.ask_seldom(read_for, &question)?)?;
+            self.venue.charge(Priority::EarlyRead, info_extra(kind, page.count()));
+            if !pages.add(page) {
+                return Ok(());
+            }
+        }
     }
 
     /// The fills from `since_ms` on: the oldest ones where they are too many for one answer.

@@ -25,6 +25,22 @@ fn whole_budget_covers_the_fastest_reads() {
     assert!(ledger(IP_BUDGET).reserves[Read as usize] >= reads_a_minute);
 }
 
+/// What the feed frees is the clients', and the reads have their whole reserve again as soon as it ends.
+#[test]
+fn a_live_feed_frees_a_part_of_what_is_kept_for_the_reads() {
+    for (budget, freed) in [(IP_BUDGET, 131), (SMALLEST_BUDGET, 0)] {
+        let [mut alone, mut fed] = [ledger(budget), ledger(budget)];
+        fed.set_fed(true);
+        let (entries, with_feed) =
+            (drain(&mut alone, ClientEntry, Some(&ONE)), drain(&mut fed, ClientEntry, Some(&ONE)));
+        assert_eq!(with_feed, entries + freed, "{budget}");
+        let kept = fed.reserves[Read as usize] - freed;
+        assert!(kept >= READ_LEAST && fed.has_room(Read, None, kept, T0), "{budget}: {kept}");
+        fed.set_fed(false);
+        assert!(!fed.has_room(PassThrough, None, 1, T0) && !fed.has_room(ClientEntry, Some(&ONE), 1, T0), "{budget}");
+    }
+}
+
 #[test]
 fn budget_is_spent_to_the_last_and_no_further() {
     let mut ledger = ledger(150);

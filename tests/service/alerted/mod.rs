@@ -6,9 +6,11 @@ mod guard_seen;
 mod hook;
 mod kept;
 mod mail;
+mod no_room;
 mod notifier;
 mod other_guards;
 mod silence;
+mod summed_up;
 mod troubles;
 mod typed;
 

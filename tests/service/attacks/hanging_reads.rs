@@ -24,6 +24,7 @@ fn left(stand: &Stand, on: &str) -> u64 {
 #[test]
 fn a_status_that_hangs_leaves_no_position_bare() {
     let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.without_feed();
     delay(&stand, "orderStatus", FOR_GOOD);
     fault(&stand, "order", "apply_then_drop", 1, "");
     let reply = stand.send(&resting());
@@ -39,6 +40,7 @@ fn a_status_that_hangs_leaves_no_position_bare() {
 #[test]
 fn many_doubts_hold_up_no_read() {
     let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.without_feed();
     delay(&stand, "orderStatus", FOR_GOOD);
     for round in 0..8 {
         fault(&stand, "order", "apply_then_drop", 1, "");
@@ -55,6 +57,7 @@ fn many_doubts_hold_up_no_read() {
 fn what_is_read_beside_holds_up_no_cover() {
     for (on, name) in [("userRateLimit", "reading the limits fails"), ("extraAgents", "reading the API wallet fails")] {
         let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+        stand.without_feed();
         stand.venue.control(&json!({"op": "fault", "on": on, "kind": "stall", "times": 1, "ms": 60_000})).unwrap();
         stand.launch();
         until("the read to hang", || (left(&stand, on) == 0).then_some(()));
@@ -74,6 +77,7 @@ fn what_is_read_beside_holds_up_no_cover() {
 fn a_steady_read_that_hangs_holds_up_no_other() {
     for on in ["allMids", "frontendOpenOrders"] {
         let stand = Stand::up(Mode::Testnet, WIDE);
+        stand.without_feed();
         stand.venue.control(&json!({"op": "fault", "on": on, "kind": "stall", "times": FOR_GOOD})).unwrap();
         until("the read to hang", || (left(&stand, on) < FOR_GOOD).then_some(()));
         hold(&stand, "ETH", "0.4");

@@ -31,6 +31,7 @@ fn notional(stand: &Stand) -> Decimal {
 #[test]
 fn an_account_read_that_lags_frees_nothing_that_has_filled() {
     let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
+    stand.without_feed();
     fault(&stand, "clearinghouseState", "stale", 6, "");
     for px in ["2505", "2506", "2507"] {
         stand.send(&buy(px, "Ioc"));
@@ -42,6 +43,7 @@ fn an_account_read_that_lags_frees_nothing_that_has_filled() {
 #[test]
 fn an_orders_read_that_lags_frees_nothing_that_rests() {
     let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
+    stand.without_feed();
     fault(&stand, "frontendOpenOrders", "stale", 1, "");
     for px in ["2400", "2401"] {
         stand.send(&buy(px, "Gtc"));
@@ -55,6 +57,7 @@ fn an_orders_read_that_lags_frees_nothing_that_rests() {
 #[test]
 fn orders_reads_that_go_on_lagging_free_nothing_that_rests() {
     let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
+    stand.without_feed();
     fault(&stand, "frontendOpenOrders", "stale", 1_000, "");
     for number in 0..5 {
         stand.send(&buy(&format!("240{number}"), "Gtc"));
@@ -68,6 +71,7 @@ fn orders_reads_that_go_on_lagging_free_nothing_that_rests() {
 #[test]
 fn orders_reads_that_lag_for_over_half_a_minute_free_nothing_that_rests() {
     let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
+    stand.without_feed();
     fault(&stand, "frontendOpenOrders", "stale", 1_000, "");
     stand.send(&buy("2400", "Gtc"));
     assert!(notional(&stand) > dec!(9000));

@@ -13,6 +13,7 @@ const SOON: Duration = Duration::from_secs(25);
 #[test]
 fn a_position_in_a_new_coin_is_covered() {
     let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.without_feed();
     stand.venue.control(&json!({"op": "list", "coin": "NEWC", "px": "20"})).unwrap();
     hold(&stand, "NEWC", "30");
     let begun = Instant::now();

@@ -27,6 +27,7 @@ fn is_soon_covered(stand: &Stand, coin: &str, szi: &str) {
 #[test]
 fn a_start_at_the_least_share_sees_from_its_first_second() {
     let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    stand.without_feed();
     launch(&mut stand);
     is_soon_covered(&stand, "ETH", "0.4");
     is_soon_covered(&stand, "BTC", "0.02");
@@ -43,6 +44,7 @@ fn a_start_at_the_least_share_sees_from_its_first_second() {
 #[test]
 fn what_the_last_life_spent_is_remembered() {
     let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    stand.without_feed();
     launch(&mut stand);
     is_soon_covered(&stand, "ETH", "0.4");
     let used = || stand.status()["venue"]["weight_used"].as_u64().unwrap();
@@ -88,6 +90,7 @@ fn cover_and_halt_have_their_reads_after_a_start() {
 #[test]
 fn several_quick_starts_leave_the_next_one_its_eyes() {
     let mut stand = Stand::set_up(Mode::Testnet, WIDE);
+    stand.without_feed();
     for life in 0..6 {
         let weight = stand.home().join("run/weight");
         let spent = || std::fs::read_to_string(&weight).unwrap_or_default();

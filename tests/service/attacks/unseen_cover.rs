@@ -10,6 +10,7 @@ use crate::watched::{WIDE, fault, held, stops};
 #[test]
 fn a_guessed_id_takes_no_stop_that_no_read_has_shown() {
     let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.without_feed();
     fault(&stand, "frontendOpenOrders", "delay", 2, "");
     let entry = json!({"a": ETH, "b": true, "p": "2510", "s": "0.4", "r": false, "t": {"limit": {"tif": "Ioc"}}});
     let reply = stand.send(&place(&entry));

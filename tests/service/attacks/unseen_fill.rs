@@ -11,6 +11,7 @@ use crate::watched::{WIDE, held, hold_covered, is_same, stops};
 #[test]
 fn the_cover_of_a_fill_that_no_read_has_shown_survives_a_cancel() {
     let stand = Stand::up(Mode::Testnet, WIDE);
+    stand.without_feed();
     hold_covered(&stand, "ETH", "0.1");
     stand.send(&place(&sell_stop("2470", "5")));
     until("the guard's own stop to go", || (stops(&stand, "ETH").len() == 1).then_some(()));

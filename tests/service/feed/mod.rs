@@ -81,18 +81,22 @@ pub(crate) fn covered_in_all(stand: &Stand, coin: &str, size: &str) {
 }
 
 /// Waits until they cover just that, and no more.
-fn covered_once(stand: &Stand, coin: &str, size: &str) {
+pub(crate) fn covered_once(stand: &Stand, coin: &str, size: &str) {
     let size: Decimal = size.parse().unwrap();
     until("stops for no more than it", || (stopped(stand, coin) == size).then_some(()));
 }
 
-/// Waits until the guard shows the positions and orders that the venue has.
+/// Waits until the guard shows the positions and orders that the venue has, on the same sides.
 fn same_picture(stand: &Stand) {
     let sizes = |list: &Value, size: &str| {
-        let number = |text: &str| text.parse::<Decimal>().unwrap().abs().normalize();
+        let is_down = |row: &Value| ["A", "sell", "short"].iter().any(|side| row["side"] == *side);
+        let number = |row: &Value| {
+            let size = row[size].as_str().unwrap().parse::<Decimal>().unwrap().normalize();
+            if is_down(row) { -size } else { size }
+        };
         let rows = list.as_array().unwrap().iter();
         let mut rows: Vec<_> =
-            rows.map(|row| (row["coin"].as_str().unwrap().to_owned(), number(row[size].as_str().unwrap()))).collect();
+            rows.map(|row| (row["coin"].as_str().unwrap().to_owned(), row["oid"].as_u64(), number(row))).collect();
         rows.sort();
         rows
     };

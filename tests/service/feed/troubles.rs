@@ -192,3 +192,42 @@ fn a_new_socket_counts_once_the_fills_before_it_were_read() {
     same_picture(&stand);
     assert!(closes(&stand).is_empty());
 }
+
+/// What the metrics say of the feed is what the status says, once something of each kind has happened.
+#[test]
+fn what_happens_to_it_is_counted() {
+    let stand = listening();
+    audited(&stand);
+    trouble(&stand, json!({"kind": "drop"}));
+    until("another socket", || (feed(&stand)["sockets"] == 2).then_some(()));
+    proved(&stand);
+    audited(&stand);
+    // The one fill is missed at the next one, and another has none after it.
+    for size in ["0.2", "0.5", "0.9"] {
+        if size != "0.5" {
+            for on in ["userFills", "userEvents"] {
+                trouble(&stand, json!({"kind": "lose", "on": on, "times": 1}));
+            }
+        }
+        hold(&stand, "ETH", size);
+        covered_in_all(&stand, "ETH", size);
+    }
+    let shown = |name: &str| {
+        let page = stand.get("/metrics").body;
+        let line = page.lines().find_map(|line| line.strip_prefix(&format!("svc_guard_feed_{name} ")));
+        line.unwrap_or_else(|| panic!("no {name} in {page}")).parse::<u64>().unwrap()
+    };
+    let told = until("what was never told", || Some(feed(&stand)).filter(|feed| feed["differences"] == 1));
+    assert!(told["missed"].as_u64().unwrap() >= 1, "{told}");
+    proved(&stand);
+    let (before, frames) = (feed(&stand), shown("frames_total"));
+    for (name, key) in [("sockets_total", "sockets"), ("missed_total", "missed"), ("differences_total", "differences")]
+    {
+        assert_eq!(json!(shown(name)), before[key], "{name}");
+    }
+    assert_eq!(shown("proved"), 1);
+    assert!(
+        frames >= before["frames"].as_u64().unwrap() && frames <= feed(&stand)["frames"].as_u64().unwrap(),
+        "{frames}"
+    );
+}

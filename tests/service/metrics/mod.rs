@@ -14,7 +14,7 @@ use svc_guard::venue::signing::Source;
 use crate::http::{bare, post};
 use crate::pages::PAGE;
 use crate::signing::{BTC, fresh_nonce, limit, place, resting, signed, signed_with};
-use crate::stand::{Mode, Stand, run_with, until};
+use crate::stand::{ACCOUNT, Mode, Stand, run_with, until};
 use parse::Scrape;
 
 fn scrape(stand: &Stand) -> Scrape {
@@ -256,6 +256,39 @@ fn the_page_is_asked_for_as_every_page_is() {
     let (refused, other) = (from_elsewhere("/metrics"), from_elsewhere("/healthz"));
     assert_eq!((refused.status, refused.body), (other.status, other.body));
     assert!(refused.status >= 400);
+}
+
+/// What a person would ask of the machine and the wallet: held to what the system, the venue and the config say.
+#[test]
+fn the_wallets_end_the_clock_and_the_process_are_told() {
+    let mut stand = Stand::set_up(Mode::Testnet, "");
+    let ends_ms = stand.venue.truth()["now_ms"].as_u64().unwrap() + 40 * 86_400_000;
+    stand.venue.setting("agent_valid_until_ms", ends_ms).unwrap();
+    stand.start();
+    let end = until("the approval's end", || {
+        scrape(&stand).text("svc_guard_api_wallet_end_timestamp_seconds").map(|text| text.parse::<f64>().unwrap())
+    });
+    assert!((end * 1_000.0 - ends_ms as f64).abs() < 1.0, "{end}, not {ends_ms}");
+    let scraped = full(&stand);
+    let offset: f64 = scraped.text("svc_guard_clock_offset_seconds").unwrap().parse().unwrap();
+    assert!(offset.abs() < 1.0, "both clocks are this machine's: {offset}");
+    let url = stand.venue.url();
+    let (account, venue) = (format!("account=\"{ACCOUNT}\""), format!("venue=\"{}\"", &url["http://".len()..]));
+    let info = scraped.of("svc_guard_build_info");
+    assert!(
+        info.len() == 1 && info.keys().all(|labels| labels.contains(&account) && labels.contains(&venue)),
+        "{info:?}"
+    );
+    let fds = || fs::read_dir(format!("/proc/{}/fd", stand.pid())).unwrap().count() as u64;
+    until("as many descriptors as the system says", || {
+        let (least, told, most) = (fds(), scrape(&stand).count("process_open_fds"), fds());
+        // The scrape's own connection may be one of them or not.
+        (least.saturating_sub(2)..=most + 2).contains(&told).then_some(())
+    });
+    let cpu = |scraped: &Scrape| scraped.text("process_cpu_seconds_total").unwrap().parse::<f64>().unwrap();
+    let before = cpu(&scraped);
+    assert!(before > 0.0);
+    until("more time spent", || (cpu(&scrape(&stand)) > before).then_some(()));
 }
 
 /// The manual page has every metric: its labels, its type and its help.

@@ -85,3 +85,56 @@ fn a_client_that_reads_nothing_harms_nobody() {
     other.hear_on("bbo");
     drop(deaf);
 }
+
+/// Of a client that reads, but less than happens, more piles up than may wait: it hears why it is closed, and that is counted.
+#[test]
+fn a_client_that_reads_too_slowly_is_told_so() {
+    let stand = stand();
+    let (mut slow, mut other) = (Subscriber::at_guard(&stand), Subscriber::at_guard(&stand));
+    for client in [&mut slow, &mut other] {
+        client.subscribed(&of_coin("trades", "BTC"));
+    }
+    let mut end = None;
+    for number in 0.. {
+        assert!(number < 1_000, "it is never closed");
+        trouble(&stand, json!({"kind": "garbage", "text": long_trades(number), "on": "trades"}));
+        while !other.hear_on("trades").contains(&format!("\"n\":{number},")) {}
+        if number % 8 == 0 {
+            end = slow.end();
+        }
+        if end.is_some() || count(&stand, "slow") == 1 {
+            break;
+        }
+    }
+    let (code, reason) = end.unwrap_or_else(|| slow.closed());
+    assert!(code == 1008 && reason.starts_with("too slow"), "{code} {reason}");
+    until("it to be gone", || (count(&stand, "clients") == 1).then_some(()));
+    let metrics = stand.get("/metrics").body;
+    assert!(metrics.contains("svc_guard_slow_subscribers_total 1\n"), "{metrics}");
+}
+
+/// A book, as long as few are.
+fn long_book(number: usize) -> String {
+    let padding = "x".repeat(800_000);
+    json!({"channel": "l2Book", "data": {"coin": "BTC", "n": number, "time": 1, "levels": [[], []], "padding": padding}})
+        .to_string()
+}
+
+/// States take each other's place, so that no more than one waits, however little is read: who takes nothing at all is cut off, and
+/// that is counted as well.
+#[test]
+fn a_client_that_is_stuck_counts_as_slow() {
+    let stand = stand();
+    let (mut deaf, mut other) = (Subscriber::at_guard(&stand), Subscriber::at_guard(&stand));
+    for client in [&mut deaf, &mut other] {
+        client.subscribed(&of_coin("l2Book", "BTC"));
+    }
+    for number in 0..40 {
+        trouble(&stand, json!({"kind": "garbage", "text": long_book(number), "on": "l2Book"}));
+        while !other.hear_on("l2Book").contains(&format!("\"n\":{number},")) {}
+    }
+    assert!(count(&stand, "replaced") > 0);
+    until("the deaf one to be gone", || (count(&stand, "clients") == 1).then_some(()));
+    assert_eq!(count(&stand, "slow"), 1);
+    drop(deaf);
+}

@@ -2,10 +2,13 @@
 //! whoever else listens.
 
 mod crowd;
+mod idle;
 mod own_socket;
+mod paper;
 mod same_bytes;
 mod troubles;
 
+use std::collections::BTreeMap;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -63,11 +66,100 @@ impl Subscriber {
         }
     }
 
+    /// Listens until enough came: the frames on each of some channels in their order, but for first ones that say so.
+    fn streams(&mut self, channels: &[&str], is_enough: impl Fn(&Streams) -> bool) -> Streams {
+        let mut streams = Streams::new();
+        while !is_enough(&streams) {
+            let frame = self.hear();
+            let channel = value(&frame)["channel"].as_str().unwrap().to_owned();
+            if channels.contains(&channel.as_str()) && !frame.contains("isSnapshot") {
+                streams.entry(channel).or_default().push(frame);
+            }
+        }
+        streams
+    }
+
+    /// Reads one frame: why the connection is closed, if that is what it says.
+    fn end(&mut self) -> Option<(u16, String)> {
+        match self.socket.read().unwrap() {
+            Message::Close(close) => close.map(|close| (close.code.into(), close.reason.to_string())),
+            _ => None,
+        }
+    }
+
+    /// Why it is closed in the end; what comes before is passed over.
+    fn closed(&mut self) -> (u16, String) {
+        loop {
+            if let Some(end) = self.end() {
+                return end;
+            }
+        }
+    }
+
     /// Subscribes, and waits for the acknowledgement: what it says.
     fn subscribed(&mut self, subscription: &Value) -> Value {
         self.subscribe(subscription);
         value(&self.hear_on("subscriptionResponse"))["data"]["subscription"].clone()
     }
+}
+
+/// Frames by channel.
+type Streams = BTreeMap<String, Vec<String>>;
+
+/// Whether a deposit of so much was told.
+fn is_told(streams: &Streams, usdc: &str) -> bool {
+    streams.get("userNonFundingLedgerUpdates").is_some_and(|rows| rows.iter().any(|row| row.contains(usdc)))
+}
+
+/// Holds everything that a client hears on each channel to what is heard at the venue; the client's own address stands for the
+/// account. A channel's frames come in their order, and what more comes after is for another time.
+fn same_streams(through: &mut Subscriber, direct: &Streams, own: &str) {
+    let channels: Vec<&str> = direct.keys().map(String::as_str).collect();
+    let is_long = |got: &Streams| direct.iter().all(|(on, all)| got.get(on).is_some_and(|got| got.len() >= all.len()));
+    let got = through.streams(&channels, is_long);
+    for (channel, expected) in direct {
+        let got = got[channel].iter().take(expected.len());
+        let got: Vec<String> = got.map(|frame| frame.replace(own, ACCOUNT)).collect();
+        assert_eq!(&got, expected, "{channel}");
+    }
+}
+
+/// Holds what a client of this address is told of a state to what the venue tells: the same bytes, but for their clocks.
+fn same_state(stand: &Stand, subscription: &Value, own: &str) {
+    let channel = subscription["type"].as_str().unwrap();
+    let (mut direct, mut through) = (Subscriber::at_venue(stand), Subscriber::at_guard(stand));
+    let mut of_own = subscription.clone();
+    if let Some(user) = of_own.get_mut("user") {
+        *user = json!(own);
+    }
+    direct.subscribed(subscription);
+    through.subscribed(&of_own);
+    until(&format!("the venue's {channel}"), || {
+        let (expected, got) = (direct.hear_on(channel), through.hear_on(channel));
+        assert!(of_own.get("user").is_none() || got.contains(own) && !got.contains(ACCOUNT), "{got}");
+        (without_clocks(&got.replace(own, ACCOUNT)) == without_clocks(&expected)).then_some(())
+    });
+}
+
+/// A frame without the moment that it was made at.
+fn without_clocks(frame: &str) -> String {
+    let mut left = frame.to_owned();
+    for clock in ["\"time\":", "\"serverTime\":"] {
+        let parts: Vec<&str> = left.split(clock).collect();
+        let (first, others) = parts.split_first().unwrap();
+        let others = others.iter().map(|part| part.trim_start_matches(|digit: char| digit.is_ascii_digit()));
+        left = [*first].into_iter().chain(others).collect::<Vec<_>>().join(clock);
+    }
+    left
+}
+
+/// The client's address as a bot may write it.
+fn spelled(stand: &Stand) -> String {
+    stand.client.address().to_string().to_uppercase().replace("0X", "0x")
+}
+
+fn deposit(stand: &Stand, usd: &str) {
+    stand.venue.control(&json!({"op": "deposit", "usd": usd})).unwrap();
 }
 
 fn value(frame: &str) -> Value {
@@ -98,6 +190,13 @@ fn price(stand: &Stand, px: &str) {
 /// What the status says of subscriptions.
 fn count(stand: &Stand, name: &str) -> u64 {
     stand.status()["subscriptions"][name].as_u64().unwrap()
+}
+
+/// A line of the metrics.
+fn metric(stand: &Stand, series: &str) -> u64 {
+    let page = stand.get("/metrics").body;
+    let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {series} in {page}")).parse().unwrap()
 }
 
 /// How many sockets at the venue hold a subscription of this kind.

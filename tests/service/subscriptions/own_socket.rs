@@ -1,7 +1,7 @@
 //! The account's feeds come from the guard's own socket: what a client hears, the guard knows.
 
 use super::*;
-use crate::signing::{ETH, limit, place};
+use crate::signing::{ETH, closing, limit, place};
 use crate::watched::{held, hold, until_flat};
 
 const OF_ACCOUNT: [&str; 9] = [
@@ -62,6 +62,30 @@ fn what_a_client_hears_of_is_closed_at_once() {
         stand.venue.control(&json!({"op": "clear"})).unwrap();
         until_flat(&stand);
     }
+}
+
+/// A fill that does not follow on the last one is passed on before a read shows what is held: what closes it is an exit all the same.
+#[test]
+fn what_follows_on_a_lost_fill_is_closed_at_once() {
+    let stand = stand();
+    let mut bot = Subscriber::at_guard(&stand);
+    bot.subscribed(&json!({"type": "userFills", "user": stand.client.address()}));
+    bot.hear_on("userFills");
+    until("reads that are audits", || (stand.status()["venue"]["feed"]["audited"] == true).then_some(()));
+    let fault = |on: &str| json!({"op": "fault", "on": on, "kind": "http_502", "times": 100_000});
+    stand.venue.control(&json!([fault("clearinghouseState"), fault("frontendOpenOrders")])).unwrap();
+    for on in ["userFills", "userEvents"] {
+        trouble(&stand, json!({"kind": "lose", "on": on, "times": 1}));
+    }
+    hold(&stand, "ETH", "0.4");
+    hold(&stand, "ETH", "0.7");
+    let fill = bot.hear_on("userFills");
+    assert!(fill.contains(r#""startPosition":"0.4""#), "{fill}");
+    let reply = stand.send(&closing(ETH, "2400", "0.7"));
+    assert_eq!((&reply["guard"]["verdict"], &reply["guard"]["code"]), (&json!("allow"), &json!("reduces")), "{reply}");
+    until("nothing to be held", || held(&stand, "ETH").is_none().then_some(()));
+    stand.venue.control(&json!({"op": "clear"})).unwrap();
+    until_flat(&stand);
 }
 
 /// Answers are given again for a moment, but none of before what the client has heard.

@@ -1,41 +1,25 @@
 //! The same subscriptions at the guard and at the venue: the same frames, byte for byte but for the client's own address.
 
 use super::*;
-use crate::feed::covered_in_all;
+use crate::feed::{covered_in_all, covered_once};
 
 /// Feeds that tell of what happens: the venue says it on every socket in the same words.
 fn feeds(user: &str) -> Vec<Value> {
     let of_user = ["orderUpdates", "userEvents", "userFills", "userNonFundingLedgerUpdates", "userHistoricalOrders"];
-    let of_user = of_user.map(|kind| json!({"type": kind, "user": user}));
-    let mut feeds: Vec<Value> = of_user.into();
-    feeds.extend([of_coin("trades", "BTC"), of_coin("bbo", "BTC")]);
-    feeds.push(json!({"type": "candle", "coin": "BTC", "interval": "1m"}));
+    let mut feeds: Vec<Value> = of_user.map(|kind| json!({"type": kind, "user": user})).into();
+    feeds.push(of_coin("trades", "BTC"));
     feeds
 }
 
-/// All frames until this one of the ledger's, but for acknowledgements and candles, whose turn is their own.
-fn heard(subscriber: &mut Subscriber, last: &str) -> Vec<String> {
-    let mut frames = Vec::new();
-    loop {
-        let frame = subscriber.hear();
-        let is_last = frame.contains(last);
-        frames.push(frame);
-        if is_last {
-            return frames;
-        }
-    }
-}
-
-fn spelled(key: &svc_guard::base::key::SecretKey) -> String {
-    key.address().to_string().to_uppercase().replace("0X", "0x")
-}
+const CHANNELS: [&str; 6] =
+    ["orderUpdates", "user", "userFills", "userHistoricalOrders", "userNonFundingLedgerUpdates", "trades"];
 
 #[test]
 fn what_happens_is_told_in_the_venues_bytes() {
     let stand = stand();
     fill(&stand, "0.2");
-    until("the position", || stand.status()["positions"].as_array().filter(|held| !held.is_empty()).map(drop));
-    let own = spelled(&stand.client);
+    covered_in_all(&stand, "BTC", "0.2");
+    let own = spelled(&stand);
     let (mut direct, mut through) = (Subscriber::at_venue(&stand), Subscriber::at_guard(&stand));
     for (at_venue, at_guard) in feeds(ACCOUNT).iter().zip(&feeds(&own)) {
         let acks = (direct.subscribed(at_venue), through.subscribed(at_guard));
@@ -50,30 +34,38 @@ fn what_happens_is_told_in_the_venues_bytes() {
         again.subscribe(&of_account(kind));
         assert_eq!(first, again.hear_on(kind), "{key}");
     }
-    fill(&stand, "0.5");
-    price(&stand, "60100");
-    // What is told last comes after the guard's stop, on both.
-    covered_in_all(&stand, "BTC", "0.5");
-    stand.venue.control(&json!({"op": "deposit", "usd": "7"})).unwrap();
-    let is_event = |frame: &String| !frame.contains("isSnapshot") && !frame.contains("\"candle\"");
-    let kept = |frames: Vec<String>| frames.into_iter().filter(is_event).collect::<Vec<_>>();
-    let (direct, through) = (kept(heard(&mut direct, "\"7.0\"")), kept(heard(&mut through, "\"7.0\"")));
-    let told = |frames: &[String], channel: &str| {
-        let start = format!("{{\"channel\":\"{channel}\"");
-        frames.iter().filter(|frame| frame.starts_with(&start)).cloned().collect::<Vec<_>>()
-    };
-    for channel in
-        ["orderUpdates", "user", "userFills", "userHistoricalOrders", "userNonFundingLedgerUpdates", "trades"]
-    {
-        let expected: Vec<_> = told(&direct, channel);
-        let got: Vec<_> = told(&through, channel).iter().map(|frame| frame.replace(&own, ACCOUNT)).collect();
-        assert_eq!(got.last(), expected.last(), "{channel}");
-        assert!(channel == "orderUpdates" || channel == "userHistoricalOrders" || !got.is_empty(), "{channel}");
+    for szi in ["0.3", "0.4", "0.5"] {
+        fill(&stand, szi);
+        covered_in_all(&stand, "BTC", szi);
+        covered_once(&stand, "BTC", szi);
     }
-    let newest = |frames: &[String]| told(frames, "bbo").last().cloned();
-    assert_eq!(newest(&through), newest(&direct));
-    let fills = told(&through, "userFills");
-    assert!(fills.iter().all(|frame| frame.contains(&own) && !frame.contains(ACCOUNT)), "{fills:?}");
+    // What is told last comes after the guard's stops, on both.
+    deposit(&stand, "7");
+    let heard = direct.streams(&CHANNELS, |heard| is_told(heard, "\"7.0\""));
+    assert_eq!(heard.len(), CHANNELS.len(), "{heard:?}");
+    assert!(heard["userFills"].len() == 3 && heard["orderUpdates"].len() >= 3, "{heard:?}");
+    same_streams(&mut through, &heard, &own);
+}
+
+/// A state is told again and again, to each at its own moment: but for that moment it is the same.
+#[test]
+fn what_is_held_is_told_in_the_venues_bytes() {
+    let mut stand = Stand::set_up(Mode::Testnet, "");
+    stand.venue.control(&json!({"op": "setting", "name": "feed_state_ms", "value": 1_000})).unwrap();
+    stand.start();
+    fill(&stand, "0.2");
+    covered_in_all(&stand, "BTC", "0.2");
+    let own = spelled(&stand);
+    for kind in ["clearinghouseState", "openOrders", "spotState", "webData3", "allDexsClearinghouseState", "twapStates"]
+    {
+        same_state(&stand, &of_account(kind), &own);
+    }
+    same_state(&stand, &json!({"type": "activeAssetData", "user": ACCOUNT, "coin": "BTC"}), &own);
+    for kind in ["l2Book", "bbo", "activeAssetCtx"] {
+        same_state(&stand, &of_coin(kind, "BTC"), &own);
+    }
+    same_state(&stand, &json!({"type": "candle", "coin": "BTC", "interval": "1m"}), &own);
+    same_state(&stand, &json!({"type": "allMids"}), &own);
 }
 
 #[test]

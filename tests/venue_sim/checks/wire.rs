@@ -295,6 +295,23 @@ fn the_balance_moves_before_the_ledger_shows_why() {
     assert_eq!(info(&client.sim, &ledger)[0]["delta"], json!({"type": "deposit", "usdc": "500.0"}));
 }
 
+/// The next page begins at the time of the last line.
+#[test]
+fn the_ledger_is_a_page_of_its_oldest_lines() {
+    let client = client();
+    let flow = json!([{"op": "deposit", "usd": "1"}, {"op": "clock", "advance_ms": 1}]);
+    let flows: Vec<Value> = (0..700).flat_map(|_| flow.as_array().unwrap().clone()).collect();
+    client.sim.control(&json!(flows)).unwrap();
+    let page = |start: &Value| {
+        let answer =
+            info(&client.sim, &json!({"type": "userNonFundingLedgerUpdates", "user": ACCOUNT, "startTime": start}));
+        answer.as_array().unwrap().clone()
+    };
+    let (first, all) = (page(&json!(0)), client.sim.truth()["ledger"].as_array().unwrap().clone());
+    assert_eq!((first.as_slice(), all.len()), (&all[..500], 700));
+    assert_eq!(page(&first[499]["time"]), all[499..]);
+}
+
 #[test]
 fn control_that_cannot_be_done_says_why() {
     let client = client();

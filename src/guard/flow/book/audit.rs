@@ -3,24 +3,40 @@
 
 use crate::base::amount::to_wire;
 use crate::guard::effects::{Command, Read};
+use crate::guard::flow::book::reads::LAGS_MS;
 use crate::guard::flow::step_context::Step;
+use crate::guard::state::book::Book;
 use crate::guard::state::book::audit::{Candidate, Extremes};
 use crate::guard::state::book::sums::{Standing, Sums, differs};
-use crate::guard::state::guard::Guard;
 use crate::record::events::Trouble;
 use crate::record::money::Balance;
-use crate::venue::info::AccountMode;
-use rust_decimal::Decimal;
+use crate::venue::info::{AccountMode, MarginMode};
+use rust_decimal::{Decimal, dec};
 
 /// A row that the feed tells of comes so long after the account shows it.
 const FEED_MS: u64 = 2_000;
-/// Everything is read so often for what does not add up, after pauses that double.
+/// Everything is read so often for what does not add up, after this pause and at last after as long as a row may be late.
 const TRIES: u32 = 3;
-const TRY_AGAIN_MS: u64 = 5_000;
+const TRY_AGAIN_MS: u64 = 10_000;
 /// Reads of the ledger for this are so far apart.
 const LEDGER_APART_MS: u64 = 10_000;
+/// What the two answers of a unified account can be apart by, in parts of what is held: in the part of a second between them a price
+/// that trends moves by a basis point or two, and each read then is off by about the same.
+const PRICES_APART: Decimal = dec!(0.0002);
+/// No price moves so far between the two answers, in parts of what is held, at each of several reads over a minute, and to the same
+/// side: what is off by more at all of them is a row, also where it grows from one to the next.
+const NO_PRICE: Decimal = dec!(0.005);
+/// What was not compared for so long is known no more.
+const UNCOMPARED_MS: u64 = 180_000;
+/// No two ticks are so far apart, but where the machine slept in between.
+const ASLEEP_MS: u64 = 60_000;
+const CHANGED: &str = "the account's mode changed";
+const FOREIGN: &str = "a fill of another purse moved the balance";
+const ELSEWHERE: &str = "what is held in another dex moves the balance with its price";
+const MOMENTS: &str = "the balance and what is held were read at two moments";
+const NO_MODE: &str = "the account's mode when the book began is not known";
 const HOUR_MS: u64 = 3_600_000;
-/// Sums that rows have moved are written down before the hour is over, this far apart.
+/// Sums of rows that came are written down before the hour is over: the first one at once, the next ones this far apart.
 const MOVED_APART_MS: u64 = 60_000;
 
 /// Takes in an account read, and does what is due.
@@ -28,12 +44,12 @@ pub(super) fn run(step: &mut Step<'_>) {
     look(step);
     let Some(candidate) = step.guard.book.audit.candidate else { return };
     // A read of before the mode changed is of another purse: nothing is compared with it.
-    if sure_mode(step.guard) != Some(candidate.mode) {
+    if step.guard.risk.sure_mode() != Some(candidate.mode) {
         return drop_it(step);
     }
     if candidate.mode != step.guard.book.audit.mode.unwrap_or(candidate.mode) {
         open(step, &candidate);
-        return compared(step, &candidate, None, "the account's mode changed");
+        return compared(step, &candidate, None, CHANGED);
     }
     if step.guard.book.account.opening().is_none() {
         // What came while nobody watched is read first.
@@ -45,41 +61,69 @@ pub(super) fn run(step: &mut Step<'_>) {
         }
         return drop_it(step);
     }
+    if candidate.mode == AccountMode::Unified && step.guard.book.chains.holds_elsewhere() {
+        return not_comparable(step, &candidate);
+    }
     match step.guard.book.account.compare(candidate.standing) {
         None => drop_it(step),
         Some(difference) if !differs(difference) => {
             let is_caught_up = step.guard.book.fill_reads.read_ms.is_some();
             if is_caught_up { compared(step, &candidate, Some(difference), "") } else { drop_it(step) }
         }
-        Some(difference) => explain(step, candidate, difference),
+        Some(difference) => match adds_up_by_now(step, &candidate) {
+            Some((newest, difference)) => compared(step, &newest, Some(difference), ""),
+            None => explain(step, candidate, difference),
+        },
     }
-}
-
-/// The account's mode, where it is known and says where the equity is.
-fn sure_mode(guard: &Guard) -> Option<AccountMode> {
-    let risk = &guard.risk;
-    risk.mode.filter(|_| risk.unvalued.is_none() && !risk.is_mode_unread && !risk.mode_changed)
 }
 
 /// Takes the newest read of the account, where none waits.
 fn look(step: &mut Step<'_>) {
-    let Some(mode) = sure_mode(step.guard) else { return };
-    let Guard { view, book, .. } = &mut *step.guard;
-    let Some(account) = view.account.as_ref().filter(|account| account.is_valued()) else { return };
-    if book.audit.candidate.is_some() || account.venue_ms <= book.audit.looked_ms {
+    if step.guard.book.audit.candidate.is_some() {
         return;
     }
-    book.audit.looked_ms = account.venue_ms;
+    if let Some(newest) = newest(step).filter(|newest| newest.standing.at_ms > step.guard.book.audit.looked_ms) {
+        let audit = &mut step.guard.book.audit;
+        (audit.looked_ms, audit.candidate) = (newest.standing.at_ms, Some(newest));
+    }
+}
+
+/// The newest read of the account.
+fn newest(step: &Step<'_>) -> Option<Candidate> {
+    let mode = step.guard.risk.sure_mode()?;
+    let account = step.guard.view.account.as_ref().filter(|account| account.is_valued())?;
     let held = account.positions.values().chain(account.unknown.values());
     let unrealised = held.fold(Decimal::ZERO, |sum, position| sum.saturating_add(position.unrealized_pnl));
-    book.audit.candidate = Some(Candidate {
+    let held = account.positions.values().chain(account.unknown.values());
+    let notional = held.fold(Decimal::ZERO, |sum, position| sum.saturating_add(position.position_value.abs()));
+    let mut known = account.positions.values();
+    Some(Candidate {
         standing: Standing { at_ms: account.venue_ms, equity: account.equity, unrealised },
         taken_ms: step.now_ms,
         mode,
         is_flat: account.is_flat(),
+        is_cross: account.unknown.is_empty() && known.all(|position| position.leverage.mode == MarginMode::Cross),
+        notional,
         rows_from_ms: account.begun_ms,
         tries: 0,
-    });
+        off_by: None,
+        is_steady: true,
+        least: None,
+    })
+}
+
+/// A unified account is read by two answers, the balance and what is held, at prices of two moments, and with rows between
+/// them or not. So a later read that adds up proves the book, and the one that did not was of such moments.
+fn adds_up_by_now(step: &mut Step<'_>, candidate: &Candidate) -> Option<(Candidate, Decimal)> {
+    let is_caught_up = step.guard.book.fill_reads.read_ms.is_some();
+    let newest = newest(step).filter(|_| is_caught_up && candidate.mode == AccountMode::Unified)?;
+    let audit = &mut step.guard.book.audit;
+    if newest.standing.at_ms <= audit.looked_ms {
+        return None;
+    }
+    audit.looked_ms = newest.standing.at_ms;
+    let difference = step.guard.book.account.compare(newest.standing).filter(|difference| !differs(*difference))?;
+    Some((newest, difference))
 }
 
 /// The next read is looked at.
@@ -87,10 +131,27 @@ fn drop_it(step: &mut Step<'_>) {
     step.guard.book.audit.candidate = None;
 }
 
+/// What a unified account holds in another dex moves its balance by its price alone, of which no row tells: nothing that it is off by
+/// shows that one is missing. That is written down each hour, until it is closed.
+fn not_comparable(step: &mut Step<'_>, candidate: &Candidate) {
+    let Standing { at_ms, equity, .. } = candidate.standing;
+    let audit = &mut step.guard.book.audit;
+    let is_due = audit.hour != at_ms.checked_div(HOUR_MS) || audit.difference.is_some();
+    match step.guard.book.account.sums_at(at_ms) {
+        Some(_) if is_due => return compared(step, candidate, None, ELSEWHERE),
+        Some(sums) => {
+            let equity = equity.saturating_sub(sums.transfers);
+            audit.extremes.get_or_insert(Extremes::from(equity)).add(equity);
+        }
+        None => {}
+    }
+    drop_it(step);
+}
+
 fn open(step: &mut Step<'_>, candidate: &Candidate) {
     let book = &mut step.guard.book;
     book.account.open(candidate.standing);
-    (book.audit.mode, book.audit.extremes, book.audit.has_foreign) = (Some(candidate.mode), None, false);
+    book.audit.begin(Some(candidate.mode));
 }
 
 /// It does not add up: the rows may be late. They are read, the likely ones first; what nothing explains is told.
@@ -118,28 +179,43 @@ fn explain(step: &mut Step<'_>, candidate: Candidate, difference: Decimal) {
     if !has_fundings || !has_ledger {
         return;
     }
-    let tries = candidate.tries.saturating_add(1);
-    if tries < TRIES {
-        let pause_ms = TRY_AGAIN_MS.saturating_mul(1 << tries.min(TRIES));
+    let candidate = tried(candidate, difference, book.audit.swallowed);
+    if candidate.tries < TRIES {
+        let pause_ms = if candidate.tries.saturating_add(1) < TRIES { TRY_AGAIN_MS } else { LAGS_MS };
         let rows_from_ms = now_ms.saturating_add(pause_ms);
-        step.guard.book.audit.candidate = Some(Candidate { tries, rows_from_ms, ..candidate });
+        // Of a unified account another read tells whether it is off by the same.
+        let next = newest(step).filter(|_| candidate.mode == AccountMode::Unified).unwrap_or(candidate);
+        let Candidate { tries, off_by, is_steady, least, .. } = candidate;
+        step.guard.book.audit.candidate = Some(Candidate { tries, rows_from_ms, off_by, is_steady, least, ..next });
         return;
     }
     not_explained(step, &candidate, difference);
 }
 
+/// All was read once more, and it is off by this.
+fn tried(candidate: Candidate, difference: Decimal, swallowed: Decimal) -> Candidate {
+    let is_same = |off_by: Decimal| !differs(difference.saturating_sub(off_by));
+    let total = difference.saturating_add(swallowed);
+    let is_on_one_side = |least: Decimal| least.is_sign_negative() == total.is_sign_negative();
+    let least = match candidate.least {
+        None => total,
+        Some(least) if !is_on_one_side(least) => Decimal::ZERO,
+        Some(least) if least.abs() < total.abs() => least,
+        Some(_) => total,
+    };
+    Candidate {
+        tries: candidate.tries.saturating_add(1),
+        off_by: Some(difference),
+        is_steady: candidate.is_steady && candidate.off_by.is_none_or(is_same),
+        least: Some(least),
+        ..candidate
+    }
+}
+
 /// All was read, more than once.
 fn not_explained(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal) {
-    let is_unified = candidate.mode == AccountMode::Unified;
-    let was_flat = step.guard.book.account.opening().is_none_or(|opening| opening.unrealised.is_zero());
-    let why = if is_unified && step.guard.book.audit.has_foreign {
-        "a fill of another purse moved the balance"
-    } else if is_unified && !(candidate.is_flat && was_flat) {
-        // The balance and what is held are two answers, at prices of two moments.
-        "the balance and what is held were read at two moments"
-    } else {
-        ""
-    };
+    let why = cannot_say(&step.guard.book, candidate, difference);
+    let swallowed = step.guard.book.audit.swallowed.saturating_add(difference);
     if why.is_empty() {
         tell(step, candidate, difference);
         compared(step, candidate, Some(difference), "");
@@ -149,13 +225,45 @@ fn not_explained(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal
     if !why.is_empty() {
         compared(step, candidate, None, why);
     }
+    if why == MOMENTS {
+        step.guard.book.audit.swallowed = swallowed;
+    }
+}
+
+/// Why nobody can say that a row is missing; empty where one is.
+fn cannot_say(book: &Book, candidate: &Candidate, difference: Decimal) -> &'static str {
+    let (audit, opening) = (&book.audit, book.account.opening());
+    if audit.mode.is_none() {
+        return NO_MODE;
+    }
+    if candidate.mode != AccountMode::Unified {
+        return "";
+    }
+    let was_flat = opening.is_none_or(|opening| opening.unrealised.is_zero());
+    let within = |parts: Decimal, off_by: Decimal| off_by.abs() <= candidate.notional.saturating_mul(parts);
+    // The opening was of one moment, and reads of different ones are off by the same, and by more than prices are: that is a row.
+    let is_proved = audit.is_proved && candidate.is_steady && !within(PRICES_APART, difference);
+    let is_no_price = !candidate.is_flat && candidate.least.is_some_and(|least| !within(NO_PRICE, least));
+    if difference.abs() <= audit.foreign_usd() {
+        FOREIGN
+    } else if !(candidate.is_flat && was_flat) && !(candidate.is_cross && (is_proved || is_no_price)) {
+        // The balance and what is held are two answers, at prices of two moments.
+        MOMENTS
+    } else {
+        ""
+    }
 }
 
 fn tell(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal) {
     let Some(opening) = step.guard.book.account.opening() else { return };
+    let swallowed = step.guard.book.audit.swallowed.round_dp(6);
+    let before = match swallowed.is_zero() {
+        true => String::new(),
+        false => format!("; {} more before that was taken for prices", to_wire(swallowed)),
+    };
     let text = format!(
         "the book does not add up: the equity {} at {} is {} USDC off the {} of {} with all that was filled, paid and moved \
-         since (UTC ms)",
+         since (UTC ms){before}",
         to_wire(candidate.standing.equity),
         candidate.standing.at_ms,
         to_wire(difference.round_dp(6)),
@@ -171,23 +279,28 @@ fn tell(step: &mut Step<'_>, candidate: &Candidate, difference: Decimal) {
 
 /// The account was compared: that is written down where it is due.
 fn compared(step: &mut Step<'_>, candidate: &Candidate, difference: Option<Decimal>, why: &'static str) {
-    let standing = candidate.standing;
+    let (standing, now_ms) = (candidate.standing, step.now_ms);
     let book = &mut step.guard.book;
     let sums = book.account.sums_at(standing.at_ms).unwrap_or_default();
     book.account.settle(standing.at_ms);
     book.audit.mode = Some(candidate.mode);
+    book.audit.compared_ms = now_ms;
+    if difference.is_some_and(|difference| !differs(difference)) {
+        book.audit.vouch(standing.at_ms);
+    }
+    let is_later = book.account.opening().is_some_and(|opening| opening.at_ms < standing.at_ms);
+    book.audit.is_proved |= is_later && difference.is_some_and(|difference| !differs(difference));
     let equity = standing.equity.saturating_sub(sums.transfers);
     book.audit.extremes.get_or_insert(Extremes::from(equity)).add(equity);
     let hour = standing.at_ms.checked_div(HOUR_MS);
     let is_off = difference.is_none_or(differs);
-    let is_moved = book
-        .audit
-        .written
-        .is_none_or(|(at_ms, written)| written != sums && standing.at_ms.saturating_sub(at_ms) >= MOVED_APART_MS);
+    let has_room = book.audit.moved_ms.is_none_or(|at_ms| standing.at_ms.saturating_sub(at_ms) >= MOVED_APART_MS);
+    let is_moved = has_room && book.audit.hour.is_some() && book.audit.has_rows_by(standing.at_ms);
     let is_due = book.audit.hour != hour || is_off || book.audit.is_off || is_moved || !why.is_empty();
     (book.audit.last, book.audit.difference, book.audit.candidate) = (Some((standing, sums)), difference, None);
     if is_due {
         (book.audit.hour, book.audit.is_off) = (hour, is_off);
+        book.audit.moved_ms = is_moved.then_some(standing.at_ms).or(book.audit.moved_ms);
         write(step, standing, sums, difference, why);
     }
 }
@@ -197,7 +310,9 @@ fn write(step: &mut Step<'_>, standing: Standing, sums: Sums, difference: Option
     let opening = book.account.opening();
     let extremes = book.audit.extremes.take();
     let kept = Extremes::from(standing.equity.saturating_sub(sums.transfers));
-    (book.audit.extremes, book.audit.written) = (Some(kept), Some((standing.at_ms, sums)));
+    book.audit.extremes = Some(kept);
+    book.audit.note_written(standing.at_ms);
+    let unified = book.audit.mode.map(|mode| mode == AccountMode::Unified);
     step.record(Balance {
         venue_ms: standing.at_ms,
         opened_ms: opening.map_or(standing.at_ms, |opening| opening.at_ms),
@@ -211,6 +326,7 @@ fn write(step: &mut Step<'_>, standing: Standing, sums: Sums, difference: Option
         transfers: sums.transfers,
         difference: difference.map(|difference| difference.round_dp(6)),
         why: why.into(),
+        unified,
         highest: extremes.map(|extremes| extremes.highest),
         lowest: extremes.map(|extremes| extremes.lowest),
         worst_fall: extremes.map(|extremes| extremes.worst_fall),
@@ -238,6 +354,25 @@ pub(super) fn end(step: &mut Step<'_>) {
     } else {
         write(step, standing, sums, Some(difference), "");
     }
+}
+
+/// An account that was not compared for long may have lost or won what no row tells: until it is compared again nobody knows.
+pub(super) fn note_uncompared(step: &mut Step<'_>) {
+    let guard = &mut *step.guard;
+    let (is_unvalued, has_mode) = (guard.risk.unvalued.is_some(), guard.risk.sure_mode().is_some());
+    let audit = &mut guard.book.audit;
+    // A machine that slept could compare nothing.
+    if step.now_ms.saturating_sub(std::mem::replace(&mut audit.ticked_ms, step.now_ms)) > ASLEEP_MS {
+        audit.compared_ms = step.now_ms;
+    }
+    let Some((standing, sums)) = audit.last.filter(|_| !is_unvalued) else { return };
+    let is_told = audit.is_off && audit.difference.is_none();
+    if is_told || step.now_ms.saturating_sub(audit.compared_ms) < UNCOMPARED_MS {
+        return;
+    }
+    (audit.is_off, audit.difference) = (true, None);
+    let why = if has_mode { "the account was not compared since" } else { "the account's mode is not known since" };
+    write(step, standing, sums, None, why);
 }
 
 /// A book whose equity cannot be read has nothing to compare; that is written down as often as the sum.

@@ -5,7 +5,7 @@ mod audit;
 mod reads;
 mod rows;
 
-pub(crate) use reads::{on_fills_page, on_fundings_page};
+pub(crate) use reads::{on_fills_page, on_fundings_page, on_ledger_lacks};
 pub(crate) use rows::{Told, on_fills_read, on_fills_told, on_fundings_told, on_ledger};
 
 use crate::guard::flow::step_context::Step;
@@ -19,7 +19,19 @@ pub(crate) fn read_fills(step: &mut Step<'_>) {
 /// Does what is due as time passes.
 pub(crate) fn on_tick(step: &mut Step<'_>) {
     audit::note_unread(step);
+    audit::note_uncompared(step);
     reads::ask(step);
+    look_at_resting(step);
+}
+
+/// An order that rests is kept in mind, however many are sent after it: its fill has its cause.
+fn look_at_resting(step: &mut Step<'_>) {
+    let (guard, now_ms) = (&mut *step.guard, step.now_ms);
+    if guard.view.orders_ms.is_some() && guard.book.sent.is_look_due(now_ms) {
+        let of_others = guard.view.foreign_orders.iter().filter_map(|order| order.cloid);
+        let resting = guard.view.orders.values().filter_map(|order| order.cloid);
+        guard.book.sent.look(resting.chain(of_others), now_ms);
+    }
 }
 
 /// Looks at what was read or came in, and at what waits for that.

@@ -8,7 +8,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::guard::Guard;
 use crate::record::events::{Lack, Trouble};
 use crate::venue::fill::Fill;
-use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH, FUNDINGS_A_PAGE, Page};
+use crate::venue::history::{FILLS_A_PAGE, FILLS_DEPTH, FUNDINGS_A_PAGE, Page, Unread};
 use crate::venue::stream::events::Funding;
 
 /// Reads of the same are so far apart with the whole budget, and further with less.
@@ -20,7 +20,7 @@ const FILLS_WITH_FEED_MS: u64 = 600_000;
 const FUNDINGS_MS: u64 = 3_600_000;
 const PAID_BY_MS: u64 = 60_000;
 /// An answer may lack what has happened so shortly before it.
-const LAGS_MS: u64 = 60_000;
+pub(super) const LAGS_MS: u64 = 60_000;
 /// So many reads look for a fill that is missing.
 const TRIES: u32 = 3;
 const TRY_AGAIN_MS: u64 = 10_000;
@@ -87,20 +87,44 @@ fn shown<T>(step: &Step<'_>, page: &Page<T>, since_ms: u64, time_of: fn(&T) -> u
         (Some(ahead_ms), _) => format!(
             "{kind} has a row of {ahead_ms} (UTC ms), which is a time to come: what is of such a time is not in the book"
         ),
-        (None, Some(first)) => format!(
-            "{} of {kind} cannot be read and may be missing in the book; the first, of {} (UTC ms): {}",
-            if page.unread.len() == 1 { "a row".to_owned() } else { format!("{} rows", page.unread.len()) },
-            first.time.map_or_else(|| "an unknown time".to_owned(), |time_ms| time_ms.to_string()),
-            first.why
-        ),
+        (None, Some(first)) => unread_text(kind, first, page.unread.len()),
         (None, None) => String::new(),
     };
-    let lacks = Some(&page.unread).filter(|unread| ahead_ms.is_none() && !unread.is_empty()).map(|unread| {
-        let is_dated = unread.iter().all(|row| row.time.is_some());
-        let times = || unread.iter().filter_map(|row| row.time).filter(|_| is_dated);
-        Lack { from_ms: times().min(), to_ms: times().max() }
+    let lacks = Some(&page.unread).filter(|unread| ahead_ms.is_none() && !unread.is_empty());
+    Shown { newest_ms, text, lacks: lacks.map(|unread| lack_of(unread)), is_believed: ahead_ms.is_none() }
+}
+
+fn unread_text(kind: &str, first: &Unread, count: usize) -> String {
+    format!(
+        "{} of {kind} cannot be read and may be missing in the book; the first, of {} (UTC ms): {}",
+        if count == 1 { "a row".to_owned() } else { format!("{count} rows") },
+        first.time.map_or_else(|| "an unknown time".to_owned(), |time_ms| time_ms.to_string()),
+        first.why
+    )
+}
+
+fn lack_of(unread: &[Unread]) -> Lack {
+    let is_dated = unread.iter().all(|row| row.time.is_some());
+    let times = || unread.iter().filter_map(|row| row.time).filter(|_| is_dated);
+    Lack { from_ms: times().min(), to_ms: times().max() }
+}
+
+/// Tells of entries of the ledger that are not in the book: once, as long as they are the same.
+pub(crate) fn on_ledger_lacks(step: &mut Step<'_>, unread: &[Unread], cut: Option<(u64, u64)>) {
+    const KIND: &str = "userNonFundingLedgerUpdates";
+    let unread = unread.first().map(|first| (unread_text(KIND, first, unread.len()), lack_of(unread)));
+    let cut = cut.map(|(from_ms, to_ms)| {
+        let text = format!(
+            "{KIND} has more entries than are read at once: those between {from_ms} and {to_ms} (UTC ms) may be missing in the book, \
+             and count as profit or loss"
+        );
+        (text, Lack { from_ms: Some(from_ms), to_ms: Some(to_ms) })
     });
-    Shown { newest_ms, text, lacks, is_believed: ahead_ms.is_none() }
+    for (text, lacks) in unread.into_iter().chain(cut) {
+        if step.guard.book.is_ledger_news(&text) {
+            tell(step, text, Some(lacks));
+        }
+    }
 }
 
 /// Takes in fills from `since_ms` on, the oldest ones where they are too many for one answer.
@@ -132,7 +156,11 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
     tell_depth(step);
     let read_ms = if is_more { newest_ms } else { shown_ms(step, begun_ms) };
     // Where one moment fills a page nothing of it can be paged further.
-    let read_ms = if is_more && newest_ms == since_ms { since_ms.saturating_add(1) } else { read_ms };
+    let is_stuck = is_more && newest_ms == since_ms;
+    let read_ms = if is_stuck { since_ms.saturating_add(1) } else { read_ms };
+    if is_stuck {
+        tell_moment(step, since_ms);
+    }
     let missing_ms = step.guard.book.chains.missing_since_ms().unwrap_or(u64::MAX);
     let held_ms = if is_more { read_ms } else { read_ms.min(missing_ms) };
     step.guard.book.fills.forget_before(held_ms);
@@ -141,6 +169,15 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
     } else {
         look_for_missing(step, begun_ms);
     }
+}
+
+/// Of one moment the venue shows a page and no more.
+fn tell_moment(step: &mut Step<'_>, at_ms: u64) {
+    let text = format!(
+        "there may be more than {FILLS_A_PAGE} fills of {at_ms} (UTC ms), and the venue shows no more of one moment: the others are \
+         missing in the book"
+    );
+    tell(step, text, Some(Lack { from_ms: Some(at_ms), to_ms: Some(at_ms) }));
 }
 
 /// The venue shows its last fills alone: where the first ones of a long absence are not among them, that is told.

@@ -28,7 +28,7 @@ pub(super) fn on_fills(step: &mut Step<'_>, fills: &[Fill]) {
         is_any |= on_fill(step, fill);
     }
     if is_any {
-        cover::refresh(step.guard);
+        cover::refresh(step.guard, step.now_ms);
         cover::record_moved(step);
         let Guard { view, lines, config, .. } = &*step.guard;
         step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
@@ -66,7 +66,7 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     step.guard.risk.traded(step.now_ms);
     step.effects.immediate.push(Command::Read(Read::AccountNow));
     if fill.start_position != held {
-        on_missed(step, fill, held);
+        on_missed(step, fill, (asset, held));
         return false;
     }
     step.guard.feed.chains.insert(asset, (after, fill.time));
@@ -102,9 +102,12 @@ fn after(guard: &Guard, fill: &Fill) -> Result<Decimal, String> {
     fill.position_after().ok_or_else(|| format!("it began at {}", to_wire(fill.start_position)))
 }
 
-/// A fill begins where the one before it did not end: one is missing, and nothing is made of this one before a read.
-fn on_missed(step: &mut Step<'_>, fill: &Fill, held: Decimal) {
+/// A fill begins where the one before it did not end: one is missing, and nothing is made of this one before a read, but that
+/// something may be held there.
+fn on_missed(step: &mut Step<'_>, fill: &Fill, (asset, held): (u32, Decimal)) {
     let feed = &mut step.guard.feed;
+    let newest_ms = feed.broken.entry(asset).or_default();
+    *newest_ms = fill.time.max(*newest_ms);
     feed.missed = feed.missed.saturating_add(1);
     if feed.missed_told_ms.is_none_or(|told_ms| step.now_ms.saturating_sub(told_ms) >= AGAIN_MS) {
         feed.missed_told_ms = Some(step.now_ms);
@@ -128,6 +131,8 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
         }
     }
     feed.chains.retain(|_, (_, time_ms)| *time_ms > account.venue_ms);
+    // A read of the same moment may be from before it.
+    feed.broken.retain(|_, time_ms| *time_ms >= account.venue_ms);
     if !account.by_fill.is_empty() {
         // It is older than the fill.
         step.effects.immediate.push(Command::Read(Read::AccountNow));

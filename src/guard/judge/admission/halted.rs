@@ -29,7 +29,8 @@ fn drawdown_halt(guard: &Guard) -> Veto {
     let (down, limit, percent) = (figure(drawdown), figure(limit), figure(limit_pct));
     let text = format!(
         "the drawdown halt fired: {down} below the peak, limit {limit} ({percent}%); a person reviews it, stops the service \
-         and runs `svc-guard journal-resume --mode {mode} --note TEXT`",
+         and runs `{word}svc-guard journal-resume --mode {mode} --note TEXT`",
+        word = guard.config.confirmation(),
         mode = guard.config.mode
     );
     Veto::new(Code::Stopped, guard.config.typed(&text)).with(&limit, &down)

@@ -1,8 +1,8 @@
 //! Chains of fills: in each market a fill begins at the position at which the one before it ended. So fills of one millisecond
 //! have an order, and one that is missing shows.
 
+use crate::record::book_record::GapRecord;
 use crate::venue::fill::Fill;
-use crate::venue::side::Side;
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
@@ -30,6 +30,14 @@ pub(crate) struct Gap {
     pub(crate) reads: u32,
 }
 
+/// What a fill made of a market's position.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Link {
+    pub(crate) time_ms: u64,
+    pub(crate) before: Decimal,
+    pub(crate) after: Decimal,
+}
+
 /// Each market's position after its newest fill, with the places where fills are missing.
 #[derive(Debug, Default)]
 pub(crate) struct Chains {
@@ -42,54 +50,79 @@ pub(crate) fn is_perp(coin: &str) -> bool {
     !coin.starts_with(['@', '#', '+']) && !coin.contains('/')
 }
 
-/// What a fill changes the position by.
-pub(crate) fn signed_size(fill: &Fill) -> Decimal {
-    match fill.side {
-        Side::Buy => fill.sz,
-        Side::Sell => -fill.sz,
-    }
-}
-
 impl Chains {
     /// Takes in a fill that is on record now; whether one is missing before it.
     pub(crate) fn add(&mut self, fill: &Fill, now_ms: u64) -> bool {
-        let Some(after) = fill.position_after().filter(|_| is_perp(&fill.coin)) else { return false };
-        let last = self.last.get(&fill.coin).copied();
-        if self.fill_gap(fill, last.map(|(_, last_ms)| last_ms)) {
+        fill.position_after().is_some_and(|after| {
+            self.link(&fill.coin, &Link { time_ms: fill.time, before: fill.start_position, after }, now_ms)
+        })
+    }
+
+    /// The same of what a fill made of a market's position.
+    pub(crate) fn link(&mut self, coin: &str, link: &Link, now_ms: u64) -> bool {
+        if !is_perp(coin) {
+            return false;
+        }
+        let last = self.last.get(coin).copied();
+        if self.fill_gap(coin, link, last.map(|(_, last_ms)| last_ms)) {
             return false;
         }
         // Of one moment, and told in another order: neither a break nor the newest.
-        if last.is_some_and(|(held, last_ms)| held != fill.start_position && last_ms == fill.time) {
+        if last.is_some_and(|(held, last_ms)| held != link.before && last_ms == link.time_ms) {
             return false;
         }
-        let gap = last.filter(|(held, _)| *held != fill.start_position).map(|(from, from_ms)| Gap {
-            coin: fill.coin.clone(),
+        let gap = last.filter(|(held, _)| *held != link.before).map(|(from, from_ms)| Gap {
+            coin: coin.to_owned(),
             from_ms,
-            to_ms: fill.time,
+            to_ms: link.time_ms,
             from,
-            to: fill.start_position,
-            left: fill.start_position.saturating_sub(from),
+            to: link.before,
+            left: link.before.saturating_sub(from),
             found_ms: now_ms,
             reads: 0,
         });
         let is_broken = gap.is_some();
-        self.gaps.extend(gap);
-        let over = self.gaps.len().saturating_sub(MOST_GAPS);
-        self.gaps.drain(..over);
-        self.restore(fill.coin.clone(), after, fill.time);
+        gap.into_iter().for_each(|gap| self.add_gap(gap));
+        self.restore(coin.to_owned(), link.after, link.time_ms);
         is_broken
     }
 
+    /// Keeps in mind that fills are missing.
+    pub(crate) fn add_gap(&mut self, gap: Gap) {
+        self.gaps.push(gap);
+        let over = self.gaps.len().saturating_sub(MOST_GAPS);
+        self.gaps.drain(..over);
+    }
+
+    /// The places where fills are missing, for the next life.
+    pub(crate) fn gap_records(&self) -> Vec<GapRecord> {
+        let gaps = self.gaps.iter().cloned();
+        let record =
+            |Gap { coin, from_ms, to_ms, from, to, left, .. }| GapRecord { coin, from_ms, to_ms, from, to, left };
+        gaps.map(record).collect()
+    }
+
+    /// Takes in one that an earlier life has found: it is looked for anew.
+    pub(crate) fn restore_gap(&mut self, GapRecord { coin, from_ms, to_ms, from, to, left }: GapRecord) {
+        self.add_gap(Gap { coin, from_ms, to_ms, from, to, left, found_ms: 0, reads: 0 });
+    }
+
+    /// An earlier life has told that fills are missing between these times.
+    pub(crate) fn forget_gap(&mut self, from_ms: u64, to_ms: u64) {
+        self.gaps.retain(|gap| (gap.from_ms, gap.to_ms) != (from_ms, to_ms));
+    }
+
     /// Whether a fill belongs before the newest one of its market; then it is a part of what was missing.
-    fn fill_gap(&mut self, fill: &Fill, last_ms: Option<u64>) -> bool {
-        let is_late = last_ms.is_some_and(|last_ms| fill.time < last_ms);
+    fn fill_gap(&mut self, coin: &str, link: &Link, last_ms: Option<u64>) -> bool {
+        let is_late = last_ms.is_some_and(|last_ms| link.time_ms < last_ms);
         let is_of = |gap: &&mut Gap| {
-            let is_within = gap.coin == fill.coin && (gap.from_ms..=gap.to_ms).contains(&fill.time);
-            is_within && (is_late || fill.start_position == gap.to.saturating_sub(gap.left))
+            let is_within = gap.coin == coin && (gap.from_ms..=gap.to_ms).contains(&link.time_ms);
+            is_within && (is_late || link.before == gap.to.saturating_sub(gap.left))
         };
         let gap = self.gaps.iter_mut().find(is_of);
         let is_found = gap.is_some();
-        gap.into_iter().for_each(|gap| gap.left = gap.left.saturating_sub(signed_size(fill)));
+        let moved = link.after.saturating_sub(link.before);
+        gap.into_iter().for_each(|gap| gap.left = gap.left.saturating_sub(moved));
         self.gaps.retain(|gap| !gap.left.is_zero());
         is_late || is_found
     }
@@ -103,11 +136,16 @@ impl Chains {
         }
     }
 
-    /// The same of a fill that may not be the newest one.
-    pub(crate) fn restore_newest(&mut self, coin: &str, after: Decimal, time_ms: u64) {
-        if self.last.get(coin).is_none_or(|(_, last_ms)| time_ms >= *last_ms) {
-            self.restore(coin.to_owned(), after, time_ms);
+    /// The same of a market of which no fill is known.
+    pub(crate) fn restore_unknown(&mut self, coin: &str, held: Decimal, time_ms: u64) {
+        if is_perp(coin) && !self.last.contains_key(coin) {
+            self.restore(coin.to_owned(), held, time_ms);
         }
+    }
+
+    /// Whether something is held in the perps of another dex.
+    pub(crate) fn holds_elsewhere(&self) -> bool {
+        self.last.iter().any(|(coin, (held, _))| coin.contains(':') && !held.is_zero())
     }
 
     /// Each market's position after its newest fill, and when that was.

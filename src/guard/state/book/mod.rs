@@ -8,7 +8,7 @@ pub(crate) mod reading;
 pub(crate) mod seen;
 pub(crate) mod sums;
 
-use crate::guard::state::book::audit::Audit;
+use crate::guard::state::book::audit::{Audit, Foreign};
 use crate::guard::state::book::chains::{Chains, is_perp};
 use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
@@ -17,7 +17,9 @@ use crate::guard::state::book::sums::{Account, Standing, Sums, differs};
 use crate::record::book_record::{BookRecord, SumRecord, TransferRecord};
 use crate::record::money;
 use crate::venue::fill::FillId;
+use crate::venue::info::AccountMode;
 use rust_decimal::Decimal;
+use std::collections::VecDeque;
 
 /// What of the book went wrong is told for so long: a day is enough to see it.
 const TOLD_FOR_MS: u64 = 86_400_000;
@@ -81,6 +83,8 @@ pub(crate) struct Book {
     pub(crate) fundings: Seen<FundingId>,
     pub(crate) funding_reads: Reading,
     pub(crate) transfers: Seen<TransferRecord>,
+    /// What was told last of entries of the ledger that are not among the transfers.
+    ledger_told: VecDeque<String>,
     pub(crate) sent: SentBy,
     pub(crate) chains: Chains,
     pub(crate) account: Account,
@@ -111,6 +115,17 @@ impl Book {
         self.told.drain(..over);
     }
 
+    /// Whether this was not told of the ledger's entries yet.
+    pub(crate) fn is_ledger_news(&mut self, text: &str) -> bool {
+        let is_news = !self.ledger_told.iter().any(|told| told == text);
+        if is_news {
+            self.ledger_told.push_back(text.to_owned());
+            let over = self.ledger_told.len().saturating_sub(MOST_TOLD);
+            self.ledger_told.drain(..over);
+        }
+        is_news
+    }
+
     /// What went wrong in the last day, with the time.
     pub(crate) fn told(&self, now_ms: u64) -> impl Iterator<Item = &(String, u64)> {
         self.told.iter().filter(move |(_, at_ms)| now_ms.saturating_sub(*at_ms) < TOLD_FOR_MS)
@@ -130,6 +145,7 @@ impl Book {
             orders: self.sent.records(),
             sum: self.sum_record(),
             positions: self.chains.positions().map(|(coin, after, at_ms)| (coin.clone(), after, at_ms)).collect(),
+            gaps: self.chains.gap_records(),
         };
         let is_read = self.fill_reads.read_ms.is_some() || begin_ms < now_ms;
         is_read.then_some(record)
@@ -145,29 +161,45 @@ impl Book {
             sums: amounts_of(sums),
             up_to_ms,
             later: later.map(|(time_ms, sums)| (time_ms, amounts_of(sums))).collect(),
+            is_proved: self.audit.is_proved,
+            foreign: self.audit.foreign.map(|foreign| (foreign.newest_ms, foreign.usd)),
+            swallowed: self.audit.swallowed,
+            is_unified: self.audit.mode.map(|mode| mode == AccountMode::Unified),
         })
     }
 
     /// Sums up a fill that is on record. Those of other purses move nothing here; where all is one purse they move something that
     /// is not known.
     pub(crate) fn sum_fill(&mut self, fill: &money::Fill) {
+        self.audit.note_row(fill.time);
         if !is_core(&fill.coin) {
-            self.audit.has_foreign = true;
-            return;
+            let notional = fill.px.saturating_mul(fill.size).abs();
+            let most = notional.saturating_add(fill.fee.abs()).saturating_add(fill.closed_pnl.abs());
+            return self.note_foreign(fill.time, most);
         }
         let fees = if fill.fee_token == "USDC" { fill.fee } else { Decimal::ZERO };
         self.account.add(fill.time, Sums { gross: fill.closed_pnl, fees, ..Sums::default() });
     }
 
-    /// Sums up a payment of funding that is on record.
+    /// Something of another purse may have moved so much.
+    fn note_foreign(&mut self, time_ms: u64, usd: Decimal) {
+        let opened_ms = self.account.opening().map(|opening| opening.at_ms);
+        self.audit.note_foreign(time_ms, usd, opened_ms);
+    }
+
+    /// Sums up a payment of funding that is on record. One of another purse tells what is held there.
     pub(crate) fn sum_funding(&mut self, row: &money::Funding) {
+        self.audit.note_row(row.time);
         if is_core(&row.coin) {
-            self.account.add(row.time, Sums { funding: row.usdc, ..Sums::default() });
+            return self.account.add(row.time, Sums { funding: row.usdc, ..Sums::default() });
         }
+        self.note_foreign(row.time, row.usdc.abs());
+        self.chains.restore_unknown(&row.coin, row.size, row.time);
     }
 
     /// Sums up a transfer that is on record; one of an amount that cannot be told shows in the difference.
     pub(crate) fn sum_transfer(&mut self, row: &money::Transfer) {
+        self.audit.note_row(row.time);
         let transfers = row.usdc.unwrap_or_default();
         if transfers.is_zero() {
             return;
@@ -178,14 +210,23 @@ impl Book {
     /// Takes in the sum that an earlier life wrote down. What did not add up began anew there.
     pub(crate) fn restore_balance(&mut self, balance: &money::Balance) {
         let (Some(equity), Some(unrealised)) = (balance.equity, balance.unrealised) else {
+            self.audit.begin(None);
             return self.account.close();
         };
+        let mode = balance.unified.map(mode_of);
         let now = Standing { at_ms: balance.venue_ms, equity, unrealised };
         if balance.difference.is_some_and(differs) {
+            self.audit.begin(mode.or(self.audit.mode));
             return self.account.restore(Some(now), Sums::default(), now.at_ms);
         }
         let (Some(equity), Some(unrealised)) = (balance.opening_equity, balance.opening_unrealised) else { return };
         let opening = Standing { at_ms: balance.opened_ms, equity, unrealised };
+        if self.account.opening() != Some(opening) {
+            self.audit.begin(mode);
+        }
+        // Nothing proves a book for an account whose mode may have been another one.
+        let is_later = opening.at_ms < now.at_ms && self.audit.mode.is_some();
+        self.audit.is_proved |= is_later && balance.difference.is_some();
         let (gross, fees, funding, transfers) = (balance.gross, balance.fees, balance.funding, balance.transfers);
         self.account.restore(Some(opening), Sums { gross, fees, funding, transfers }, now.at_ms);
     }
@@ -205,8 +246,12 @@ impl Book {
         if let Some(sum) = record.sum {
             let opening = Standing { at_ms: sum.opened_ms, equity: sum.equity, unrealised: sum.unrealised };
             self.account.restore(Some(opening), sums_of(sum.sums), sum.up_to_ms);
+            self.audit.begin(sum.is_unified.map(mode_of));
+            self.audit.foreign = sum.foreign.map(|(newest_ms, usd)| Foreign { newest_ms, usd });
+            (self.audit.is_proved, self.audit.swallowed) = (sum.is_proved, sum.swallowed);
             sum.later.into_iter().for_each(|(time_ms, sums)| self.account.add(time_ms, sums_of(sums)));
         }
+        record.gaps.into_iter().for_each(|gap| self.chains.restore_gap(gap));
         record.positions.into_iter().for_each(|(coin, after, at_ms)| self.chains.restore(coin, after, at_ms));
     }
 }
@@ -214,6 +259,10 @@ impl Book {
 /// Whether a market's money is the core perps' purse.
 fn is_core(coin: &str) -> bool {
     is_perp(coin) && !coin.contains(':')
+}
+
+fn mode_of(is_unified: bool) -> AccountMode {
+    if is_unified { AccountMode::Unified } else { AccountMode::Standard }
 }
 
 fn sums_of([gross, fees, funding, transfers]: [Decimal; 4]) -> Sums {

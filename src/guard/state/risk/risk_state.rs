@@ -165,6 +165,13 @@ impl Risk {
         }
     }
 
+    /// The account's mode, where the newest read of the account is of the purse that it names: not where cash jumped and the mode
+    /// was not read since, for the account may keep its equity somewhere else by now.
+    pub(crate) fn sure_mode(&self) -> Option<AccountMode> {
+        let is_sure = self.unvalued.is_none() && !self.is_mode_unread && !self.mode_changed;
+        self.mode.filter(|_| is_sure && !self.settled.is_purse_unsure(self.mode_ms))
+    }
+
     /// From when on the ledger must be read so that no flow is missed.
     pub(crate) fn ledger_since_ms(&self) -> u64 {
         self.ledger_ms.saturating_sub(LEDGER_OVERLAP_MS)

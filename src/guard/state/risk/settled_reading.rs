@@ -42,6 +42,16 @@ impl Held {
     }
 }
 
+/// Cash that moved and was taken for what it looked like, though nobody had read the mode since.
+#[derive(Debug, Clone)]
+struct Doubt {
+    /// The reads before and after it.
+    before: Cash,
+    after: Cash,
+    /// A mode that was read from then on tells where it is kept.
+    since_ms: u64,
+}
+
 /// The last read that was settled, and the one that is not yet.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settled {
@@ -49,6 +59,7 @@ pub(crate) struct Settled {
     held: Option<Held>,
     /// The last one, or the day's start, carried on over reads that did not tell the equity.
     carried: Option<Cash>,
+    doubt: Option<Doubt>,
 }
 
 impl Settled {
@@ -126,6 +137,13 @@ impl Settled {
                 }
                 return false;
             }
+            let since_ms = held.cash.begun_ms;
+            if mode_ms < since_ms && !cash.is_like(last) {
+                // What moved before and is as much in doubt may have come back.
+                let doubt = self.doubt.take().filter(|doubt| mode_ms < doubt.since_ms);
+                let before = doubt.map_or_else(|| last.clone(), |doubt| doubt.before);
+                self.doubt = (!cash.is_like(&before)).then(|| Doubt { before, after: cash.clone(), since_ms });
+            }
         }
         self.settle(Some(cash.clone()));
         true
@@ -137,9 +155,18 @@ impl Settled {
         !held.cash.is_like(last) && mode_ms < held.cash.begun_ms
     }
 
+    /// The same, however long ago it jumped, as long as the ledger does not tell of it. No halt goes by this.
+    pub(crate) fn is_purse_unsure(&self, mode_ms: u64) -> bool {
+        self.is_purse_doubted(mode_ms) || self.doubt.as_ref().is_some_and(|doubt| mode_ms < doubt.since_ms)
+    }
+
     pub(crate) fn shift(&mut self, flow: &Transfer) {
         let held = self.held.iter_mut().flat_map(|held| held.levels.iter_mut().chain([&mut held.cash]));
         self.last.iter_mut().chain(held).chain(&mut self.carried).for_each(|cash| cash.shift(flow));
+        if let Some(doubt) = &mut self.doubt {
+            [&mut doubt.before, &mut doubt.after].into_iter().for_each(|cash| cash.shift(flow));
+        }
+        self.doubt.take_if(|doubt| doubt.after.is_like(&doubt.before));
     }
 }
 

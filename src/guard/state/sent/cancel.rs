@@ -13,6 +13,8 @@ pub(crate) struct SentCancel {
     pub(crate) key: SentKey,
     /// By client order id it takes whatever carries that id when it arrives, also what nobody has seen yet.
     pub(crate) target: Target,
+    /// When it was decided on.
+    pub(super) sent_ms: u64,
     /// When the venue took it; an orders read begun since shows what became of the order.
     pub(crate) accepted_ms: Option<u64>,
     /// When the venue said that it took the order away: what that did is in any account read begun since.

@@ -14,6 +14,12 @@ impl SentOrders {
         opening.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.size))
     }
 
+    /// The same without what moves of the position have shown of them.
+    pub(crate) fn may_yet_show(&self, asset: u32, side: PositionSide) -> Decimal {
+        let opening = self.orders.iter().filter(|order| !order.reduce_only && may_have(order, asset, side.opening()));
+        opening.fold(Decimal::ZERO, |sum, order| sum.saturating_add(order.unmoved().abs()))
+    }
+
     /// What the venue told to have filled in a market and the position does not show, signed.
     pub(crate) fn told(&self, asset: u32) -> Decimal {
         let orders = self.orders.iter().filter(|order| order.asset == asset);

@@ -63,6 +63,7 @@ impl SentOrders {
         self.cancels.extend(cancels.map(|(slot, target)| SentCancel {
             key: SentKey { intent, index, slot },
             target,
+            sent_ms: now_ms,
             accepted_ms: None,
             done: None,
         }));
@@ -80,7 +81,7 @@ impl SentOrders {
         match result {
             SendResult::Answered(reply, _) => {
                 self.resolve_replaced(key, reply, view);
-                self.on_reply(key, reply, at);
+                self.on_reply(key, reply, view, at);
                 self.learn_resting(key, action, reply, view, at.now_ms);
             }
             SendResult::NotSent(..) => self.did_not_happen(key),
@@ -91,7 +92,7 @@ impl SentOrders {
         }
     }
 
-    fn on_reply(&mut self, key: (u64, usize), reply: &Reply, at: Moment) {
+    fn on_reply(&mut self, key: (u64, usize), reply: &Reply, view: &View, at: Moment) {
         let (mut named, mut wrong) = (Vec::new(), Vec::new());
         self.orders.retain_mut(|order| {
             if !order.key.is_of(key) {
@@ -111,7 +112,7 @@ impl SentOrders {
         let is_refused = |key: SentKey| matches!(reply.status(key.slot), Status::Error(_));
         self.triggers.retain(|trigger| !trigger.key.is_of(key) || !is_refused(trigger.key));
         self.triggers_of(key).for_each(|trigger| trigger.phase = Phase::Accepted(at.now_ms));
-        let (mut cancelled, mut not_there) = (Vec::new(), Vec::new());
+        let (mut cancelled, mut named, mut not_there) = (Vec::new(), Vec::new(), Vec::new());
         self.cancels.retain_mut(|cancel| {
             if !cancel.key.is_of(key) {
                 return true;
@@ -129,20 +130,33 @@ impl SentOrders {
             cancel.done = is_done.then_some(at);
             match (&status, cancel.target) {
                 (_, Target::Oid(oid)) if is_done => cancelled.push(oid),
-                (Status::Error(text), Target::Oid(oid)) if text.contains(NOT_THERE) => not_there.push(oid),
+                (_, Target::Cloid(cloid)) if is_done => named.push(cloid),
+                (Status::Error(text), Target::Oid(oid)) if text.contains(NOT_THERE) => {
+                    not_there.push((oid, cancel.sent_ms));
+                }
                 _ => {}
             }
             !matches!(status, Status::Error(_))
         });
+        cancelled.extend(named.into_iter().filter_map(|cloid| self.only_one(cloid, view)));
         cancelled.iter().for_each(|oid| self.unshown.on_cancelled(*oid, at.now_ms));
         // What the venue says is cancelled is open no more; what it filled before that the next account read tells.
         let gone = self.orders.iter_mut().filter(|order| order.oid.is_some_and(|oid| cancelled.contains(&oid)));
         gone.filter(|order| order.phase.is_open()).for_each(|order| order.phase = Phase::Closed(at));
-        // An exit that it said to rest, and that it does not hold any more, is over as well.
-        let over = self.orders.iter_mut().filter(|order| order.reduce_only && order.phase.is_open());
-        over.filter(|order| order.oid.is_some_and(|oid| not_there.contains(&oid))).for_each(|order| order.close(at));
+        // What it said to rest, and does not hold any more, is over as well.
+        self.orders.iter_mut().filter(|order| order.is_none_of(&not_there)).for_each(|order| order.close(at));
         let is_cancelled = |resting: &Resting| cancelled.contains(&resting.oid);
         self.triggers.retain(|trigger| !trigger.resting.as_ref().is_some_and(is_cancelled));
+    }
+
+    /// The order that carries a client order id, where the venue has said that it rests and nothing else may carry the same.
+    fn only_one(&self, cloid: Cloid, view: &View) -> Option<u64> {
+        let mut named = self.orders.iter().filter(|order| order.cloid == Some(cloid));
+        let order = named.next().filter(|order| order.phase.is_open())?;
+        let is_shared = named.next().is_some()
+            || self.triggers.iter().any(|trigger| trigger.cloid == Some(cloid))
+            || view.orders.values().any(|shown| shown.cloid == Some(cloid) && Some(shown.oid) != order.oid);
+        order.oid.filter(|_| !is_shared)
     }
 
     /// Takes note of the orders that rest now, so that they can be named before the next read shows them.

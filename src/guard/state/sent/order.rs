@@ -214,6 +214,15 @@ impl SentOrder {
         }
     }
 
+    /// Whether it is over where the venue answers cancels of these ids, decided on then, that it holds no such order. A cancel of
+    /// before the order was known may have come to the venue before the order did: then an entry may rest all the same.
+    pub(super) fn is_none_of(&self, not_there: &[(u64, u64)]) -> bool {
+        let was_known_by = |sent_ms: u64| matches!(self.phase, Phase::Accepted(at_ms) if at_ms < sent_ms);
+        let is_it =
+            |(oid, sent_ms): &(u64, u64)| self.oid == Some(*oid) && (self.reduce_only || was_known_by(*sent_ms));
+        self.phase.is_open() && not_there.iter().any(is_it)
+    }
+
     /// Takes in that nothing of it rests any more.
     pub(super) fn close(&mut self, at: Moment) {
         (self.phase, self.resting) = (Phase::Closed(at), None);

@@ -118,6 +118,7 @@ impl Checks {
     /// An entry is sent in this market, judged by these prices at most.
     pub(super) fn opens(&mut self, coin: &'static str, told: &BTreeMap<String, Decimal>, books: &Books) {
         self.valued.judged(coin, told, books);
+        self.enlarged.judged(coin, told, books);
     }
 
     /// A sell opened a position dearer, by so much in all, than the guard could know when it was sent.

@@ -8,6 +8,8 @@ use crate::guard::Input;
 
 /// Moves go on for so long after the ending, at most.
 const TAIL_MS: u64 = 90_000;
+/// What has happened is read after for three seconds.
+const CALM_MS: u64 = 5_000;
 
 impl World {
     pub(super) fn game(&mut self) {
@@ -27,6 +29,7 @@ impl World {
             self.turn();
         }
         self.tally.games += 1;
+        self.tally.feed(self.push.as_ref());
         (self.tally.fills, self.tally.stops_fired) =
             (usize::try_from(self.venue.fills.0).unwrap_or(0), usize::try_from(self.venue.fills.1).unwrap_or(0));
     }
@@ -41,7 +44,9 @@ impl World {
         if self.nature.has_restarts && self.dice.one_in(12) {
             self.restart();
         }
-        let pause = self.dice.roll(self.nature.pace_ms);
+        // Only where nothing happens for a while is anything left to the feed.
+        let calm_ms = if self.push.is_some() && self.dice.one_in(8) { CALM_MS } else { 0 };
+        let pause = calm_ms + self.dice.roll(self.nature.pace_ms);
         self.run_until(self.now + pause);
     }
 

@@ -1,10 +1,11 @@
 //! An adversary: a seeded client that tries to break the promises rather than to trade, against the core and the model venue.
 //!
 //! After everything that happens the promises are held against the venue's own books, never against what the guard takes
-//! them for. A game is short; there are many, and the first one that breaks a promise ends them. `ADVERSARY_GAMES` plays so
+//! them for. In one game of three the guard listens to the venue's live feed as well. A game is short; there are many, and the first one that breaks a promise ends them. `ADVERSARY_GAMES` plays so
 //! many, all of them, from the seed `ADVERSARY_FROM` on; `ADVERSARY_SEED` plays one and prints what happened.
 
 mod checks;
+mod feed;
 mod game;
 mod leaving;
 mod line;
@@ -28,11 +29,11 @@ use tally::Tally;
 use world::World;
 
 const GAMES: u64 = 100_000;
-/// Later games that once broke a promise.
-const FOUND: [u64; 25] = [
+/// Later games that once broke a promise, all without the live feed.
+const FOUND: [u64; 33] = [
     125_737, 221_963, 404_510, 439_825, 502_004, 615_181, 735_204, 782_153, 789_601, 850_133, 860_683, 865_965,
     933_906, 1_020_416, 1_040_890, 2_013_303, 2_121_363, 2_183_979, 2_243_874, 524_310, 957_236, 2_040_029, 2_151_532,
-    3_022_599, 3_055_320,
+    3_022_599, 3_055_320, 4_097_314, 4_188_454, 4_197_073, 4_559_319, 4_597_585, 4_617_368, 5_107_253, 5_540_881,
 ];
 
 /// What came of many games.

@@ -6,6 +6,7 @@
 use rust_decimal::dec;
 
 use super::super::simulation::dice::Dice;
+use super::super::simulation::push::Manner;
 use super::super::simulation::venue::Manners;
 use super::moves::Move;
 use crate::rules::Rules;
@@ -99,6 +100,8 @@ pub(super) struct Nature {
     pub(super) trouble: Trouble,
     pub(super) manners: Manners,
     pub(super) ending: Ending,
+    /// How the venue's live feed is, where there is one.
+    pub(super) feed: Option<Manner>,
     pub(super) clients: u8,
     /// The guard dies now and then.
     pub(super) has_restarts: bool,
@@ -117,6 +120,7 @@ impl Nature {
             trouble,
             manners: manners(trouble, dice),
             ending: dice.pick(&[Ending::Quiet, Ending::Quiet, Ending::Kill, Ending::Crash]),
+            feed: None,
             clients: u8::try_from(1 + dice.roll(3)).unwrap_or(1),
             has_restarts: dice.one_in(10),
             // What was read once is known for a while: a world that shows nothing more is played beyond that.
@@ -130,6 +134,7 @@ impl Nature {
     pub(super) fn slack_ms(&self) -> u64 {
         let restarts = if self.has_restarts { 2_000 } else { 0 };
         restarts
+            + self.feed.map_or(0, |feed| feed.slack_ms())
             + match self.trouble {
                 Trouble::None | Trouble::Allowance(_) | Trouble::Apart => 0,
                 Trouble::Slow(Traffic::Clients, ms) => ms,

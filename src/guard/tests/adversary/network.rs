@@ -32,7 +32,7 @@ const BLIND_MS: u64 = 3_000;
 const FREE_REQUEST_MS: u64 = 10_000;
 
 impl World {
-    fn late(&mut self, kind: Traffic) -> u64 {
+    pub(super) fn late(&mut self, kind: Traffic) -> u64 {
         let late = self.dice.roll(LATE_MS);
         match self.nature.trouble {
             Trouble::Slow(slow, ms) if slow == kind => late + ms,
@@ -66,7 +66,8 @@ impl World {
                 let input = Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.now };
                 self.hears_of(Traffic::Ledger, input);
             }
-            Read::Fills { .. } | Read::LedgerSoon { .. } | Read::BookFills { .. } | Read::Fundings { .. } => {}
+            Read::Fills { since_ms } => self.read_fills(since_ms),
+            Read::LedgerSoon { .. } | Read::BookFills { .. } | Read::Fundings { .. } => {}
             Read::Leverage { asset, .. } => self.leverage_read(asset, 300),
             Read::OrderStatus { intent, index, cloid } => {
                 let late = self.answer_after(Traffic::Statuses);
@@ -136,7 +137,9 @@ impl World {
                 (late, 5_000)
             }
         };
-        self.due.insert(what, begun_ms + every.max(late.unwrap_or(READ_TIME_OUT_MS)));
+        // One that failed is tried again as soon as without a feed.
+        let next_ms = late.map_or(every.max(READ_TIME_OUT_MS), |late| self.paced(what, every).max(late));
+        self.due.insert(what, begun_ms + next_ms);
     }
 
     fn account_picture(&mut self) -> Input {

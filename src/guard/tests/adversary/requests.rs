@@ -17,6 +17,8 @@ use crate::venue::signing::Source;
 
 /// The open orders are known for so long after a read of them began, with what that may be late.
 const UNREAD_MS: u64 = 18_000;
+/// And so long after the feed told of them.
+const UNTOLD_MS: u64 = 23_000;
 
 impl World {
     /// One of the clients posts this.
@@ -106,7 +108,8 @@ impl World {
         }
         let is_killed = self.checks.is_killed();
         let opens = action.orders().any(|order| !order.reduce_only);
-        if opens && self.now > self.told.orders_ms + UNREAD_MS {
+        let known_until = (self.told.orders_ms + UNREAD_MS).max(self.told.orders_told_ms + UNTOLD_MS);
+        if opens && self.now > known_until {
             return Err(Promise::NothingUnread.broken(format!("orders unread, and out goes {}", send.action)));
         }
         let is_idle = !matches!(action, Action::Cancel { .. } | Action::CancelByCloid { .. });

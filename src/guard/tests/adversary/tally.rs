@@ -1,5 +1,6 @@
 //! A tally of many games: worlds that are too quiet prove nothing.
 
+use super::super::simulation::push::Push;
 use crate::guard::Effects;
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -18,6 +19,11 @@ pub(super) struct Tally {
     pub(super) protects: usize,
     pub(super) vetoes: usize,
     pub(super) resizes: usize,
+    /// Games beside a feed, frames that it told, and times at which it left the reads to an audit.
+    pub(super) listening: usize,
+    pub(super) frames: usize,
+    pub(super) audits: usize,
+    pub(super) distrusted: usize,
 }
 
 impl Tally {
@@ -34,6 +40,14 @@ impl Tally {
                 _ => {}
             }
         }
+    }
+
+    pub(super) fn feed(&mut self, push: Option<&Push>) {
+        let Some(push) = push else { return };
+        self.listening += 1;
+        self.frames += push.frames;
+        self.audits += push.audited;
+        self.distrusted += push.distrusted;
     }
 
     /// Enough of everything happened to prove something.
@@ -55,6 +69,9 @@ impl Tally {
             ("kills", self.kills, 8),
             ("flattens", self.halts, 8),
             ("protects", self.protects, 20),
+            ("games beside a feed", self.listening, 4),
+            ("frames", self.frames, 1),
+            ("audits", self.audits, 20),
         ];
         for (what, count, games_each) in rare {
             assert!(count * games_each >= self.games, "only {count} {what} in {} games", self.games);
@@ -77,6 +94,10 @@ impl Tally {
             (&mut self.protects, other.protects),
             (&mut self.vetoes, other.vetoes),
             (&mut self.resizes, other.resizes),
+            (&mut self.listening, other.listening),
+            (&mut self.frames, other.frames),
+            (&mut self.audits, other.audits),
+            (&mut self.distrusted, other.distrusted),
         ];
         sums.into_iter().for_each(|(sum, more)| *sum += more);
     }

@@ -17,6 +17,10 @@ pub(super) struct Told {
     pub(super) missed_ms: u64,
     /// When the venue last did something that nobody had asked it to do just then: a fill of what rested.
     pub(super) unasked_ms: u64,
+    /// When the feed told of the open orders last; the time that its newest state of the account is of, and that of the prices.
+    pub(super) orders_told_ms: u64,
+    pub(super) as_of_ms: u64,
+    pub(super) mids_ms: u64,
     /// When it last heard how a send ended.
     pub(super) heard_ms: u64,
     /// Decisions taken while it knew everything.

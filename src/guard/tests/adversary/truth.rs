@@ -140,18 +140,34 @@ fn from_px(books: &Books, coin: &str) -> Decimal {
 /// last part was judged, and is no loss of it. Two bought at 2000 and two more at 1970, all with a stop at 1960, lose 40 by then;
 /// back at 2000 they lose 100 from the price of 1985 that was paid, though nobody opened anything or moved the stop.
 #[derive(Debug, Default)]
-pub(super) struct Enlarged(BTreeMap<&'static str, (Decimal, Decimal)>);
+pub(super) struct Enlarged {
+    counted: BTreeMap<&'static str, (Decimal, Decimal)>,
+    /// The least and the highest price by which the last entry may have been judged.
+    judged: BTreeMap<&'static str, (Decimal, Decimal)>,
+}
 
 impl Enlarged {
+    /// An entry in this market is sent; `told` are the prices that the guard was told last.
+    pub(super) fn judged(&mut self, coin: &'static str, told: &BTreeMap<String, Decimal>, books: &Books) {
+        let mid = books.mid(coin);
+        let told = told.get(coin).copied().unwrap_or(mid);
+        self.judged.insert(coin, (mid.min(told), mid.max(told)));
+    }
+
     /// The price that the losses of this market's position count from now.
     pub(super) fn counted_px(&mut self, books: &Books, coin: &'static str) -> Decimal {
         let (held, now) = (books.held(coin), from_px(books, coin));
-        let known = self.0.get(coin).copied().filter(|(before, _)| *before * held > Decimal::ZERO);
-        let px = match known {
-            Some((before, px)) if held.abs() <= before.abs() => px,
+        let known = self.counted.get(coin).copied().filter(|(before, _)| *before * held > Decimal::ZERO);
+        let px = match (known, self.judged.get(coin)) {
+            (Some((before, px)), _) if held.abs() <= before.abs() => px,
+            // What was there counts from where it stood when more was judged, and what was added from where it is.
+            (Some((before, _)), Some((least, most))) => {
+                let stood = if held > Decimal::ZERO { now.min(*least) } else { now.max(*most) };
+                (before.abs() * stood + (held.abs() - before.abs()) * now) / held.abs()
+            }
             _ => now,
         };
-        self.0.insert(coin, (held, px));
+        self.counted.insert(coin, (held, px));
         if held > Decimal::ZERO { px.min(now) } else { px.max(now) }
     }
 }

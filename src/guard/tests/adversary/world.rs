@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 use super::super::fixture::*;
 use super::super::simulation::account::account;
 use super::super::simulation::dice::Dice;
+use super::super::simulation::push::Push;
 use super::super::simulation::venue::Venue;
 use super::checks::Checks;
+use super::feed;
 use super::leaving::Leaving;
 use super::line::Shown;
 use super::nature::{Nature, Traffic, Trouble};
@@ -28,6 +30,8 @@ const TICK_MS: u64 = 200;
 /// What happens at some time.
 pub(super) enum Happening {
     Tick,
+    /// The feed has its turn.
+    Feed,
     /// The guard hears of something.
     Input(Box<Input>),
     /// A read of the account arrives, with the positions it shows.
@@ -42,6 +46,10 @@ pub(super) struct World {
     pub(super) nature: Nature,
     pub(super) guard: Guard,
     pub(super) venue: Venue,
+    /// Its live feed, where there is one.
+    pub(super) push: Option<Push>,
+    /// So many of its trades were looked at.
+    followed: usize,
     pub(super) dice: Dice,
     pub(super) now: u64,
     pub(super) checks: Checks,
@@ -90,7 +98,8 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(seed: u64, is_traced: bool) -> Self {
         let mut dice = Dice::new(seed);
-        let nature = Nature::draw(&mut dice);
+        let push = feed::push(seed);
+        let nature = Nature { feed: push.as_ref().map(|push| push.manner), ..Nature::draw(&mut dice) };
         let mut venue = Venue::new(NOW, dice.one_in(2));
         venue.manners = nature.manners;
         let checks = Checks::new(&nature, &venue.books);
@@ -98,6 +107,8 @@ impl World {
             guard: Guard::new(settings(&nature), 0),
             nature,
             venue,
+            push,
+            followed: 0,
             dice,
             now: NOW,
             checks,
@@ -161,6 +172,7 @@ impl World {
             self.give(Input::Kill { reason, by: None, write_file: false, request: None });
         }
         self.happens(TICK_MS, Happening::Tick);
+        self.await_news();
     }
 
     /// The guard dies and wakes.
@@ -168,6 +180,7 @@ impl World {
         self.note(|| "the guard dies and wakes".into());
         self.tally.restarts += 1;
         self.checks.restarted(self.now);
+        self.push.iter_mut().for_each(|push| push.dies(self.now));
         self.wake();
     }
 
@@ -229,6 +242,7 @@ impl World {
                     self.send(send, action);
                 }
                 Command::Read(read) => self.wanted(read),
+                Command::Feed(command) => self.told_feed(&command),
                 _ => {}
             }
         }
@@ -262,16 +276,8 @@ impl World {
                 self.give(Input::Tick);
                 self.happens(TICK_MS, Happening::Tick);
             }
-            Happening::Input(input) => {
-                if let Input::Sent { intent, index, .. } = &*input {
-                    self.told.unheard.remove(&(*intent, *index));
-                    self.told.heard_ms = self.now;
-                }
-                if let Input::Mids { mids, .. } = &*input {
-                    self.mids.clone_from(mids);
-                }
-                self.give(*input);
-            }
+            Happening::Feed => self.push_news(),
+            Happening::Input(input) => self.hear(*input),
             Happening::Account(input, shows) => {
                 self.note(|| format!("the account is read: {shows:?}"));
                 // An older state than it has already is not taken.
@@ -309,8 +315,27 @@ impl World {
         }
     }
 
+    /// The guard hears of this.
+    pub(super) fn hear(&mut self, input: Input) {
+        match &input {
+            Input::Sent { intent, index, .. } => {
+                self.told.unheard.remove(&(*intent, *index));
+                self.told.heard_ms = self.now;
+            }
+            Input::Mids { mids, begun_ms } if *begun_ms >= self.told.mids_ms => {
+                self.told.mids_ms = *begun_ms;
+                self.mids.clone_from(mids);
+            }
+            Input::Feed(news) => self.note_told(news),
+            _ => {}
+        }
+        self.give(input);
+    }
+
     pub(super) fn look(&mut self) {
-        self.checks.follow(self.venue.held.drain(..));
+        let trades = &self.venue.trades[self.followed..];
+        self.checks.follow(trades.iter().map(|trade| (trade.coin, trade.after)));
+        self.followed = self.venue.trades.len();
         for broken in self.checks.look(self.now, &self.venue.books) {
             self.fail(broken);
         }
@@ -338,5 +363,6 @@ pub(super) fn client(number: u8) -> Address {
 }
 
 fn settings(nature: &Nature) -> Config {
-    Config { clients: (0..nature.clients).map(client).collect(), ..config(Mode::Testnet, nature.rules.clone()) }
+    let clients = (0..nature.clients).map(client).collect();
+    Config { clients, feed: nature.feed.is_some(), ..config(Mode::Testnet, nature.rules.clone()) }
 }

@@ -54,6 +54,47 @@ fn a_row_that_cannot_be_read_is_told_once_and_keeps_no_other_out() {
     assert_eq!(world.of_kind("error")[1]["lacks"], json!({"from_ms": null, "to_ms": null}));
 }
 
+/// An entry that cannot be read, and more than are read at once.
+#[test]
+fn what_the_ledger_lacks_is_told_once() {
+    let mut world = BookWorld::new(1, false);
+    world.live(5);
+    let (time, odd) =
+        (world.venue.now, Unread { time: Some(world.venue.now), why: "missing field `delta`".to_owned() });
+    for cut in [None, None, Some((time, time + 9)), Some((time, time + 9)), None] {
+        world.step(Input::LedgerLacks { unread: vec![odd.clone()], cut });
+    }
+    let told = errors(&world);
+    let expected = format!(
+        "a row of userNonFundingLedgerUpdates cannot be read and may be missing in the book; the first, of {time} (UTC ms): \
+         missing field `delta`"
+    );
+    assert!(
+        told.len() == 2 && told[0] == expected && told[1].contains("has more entries than are read at once"),
+        "{told:?}"
+    );
+    let lacks: Vec<&Value> = world.of_kind("error").iter().map(|error| &error["lacks"]).collect();
+    assert_eq!(lacks, [&json!({"from_ms": time, "to_ms": time}), &json!({"from_ms": time, "to_ms": time + 9})]);
+}
+
+/// A moment that fills a page: nobody can ask for the rest of it.
+#[test]
+fn a_moment_of_more_fills_than_a_page_is_told() {
+    let mut world = BookWorld::new(1, false);
+    world.live(5);
+    let time = world.venue.now;
+    for _ in 0..FILLS_A_PAGE + 300 {
+        world.venue.trade("ETH", dec!(1), dec!(100), None);
+    }
+    world.live(100);
+    let told = errors(&world);
+    assert!(told[0].contains(&format!("more than {FILLS_A_PAGE} fills of {time} (UTC ms)")), "{told:?}");
+    let lacks: Vec<&Value> = world.of_kind("error").into_iter().map(|error| &error["lacks"]).collect();
+    assert_eq!(lacks[0], &json!({"from_ms": time, "to_ms": time}));
+    // Once, though the page is read again and again.
+    assert_eq!(told.iter().filter(|text| text.contains("more than")).count(), 1, "{told:?}");
+}
+
 /// A full page of a day ahead, and then the truth again, in this life and the next.
 #[test]
 fn times_to_come_are_no_rows_and_move_nothing() {

@@ -1,9 +1,14 @@
 //! The book of money: each row once, with its cause.
 
 mod answers;
+mod elsewhere;
 mod games;
+mod hidden;
+mod lives;
+mod moments;
 mod openings;
 mod purses;
+mod resting;
 mod venue;
 mod world;
 

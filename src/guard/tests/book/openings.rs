@@ -101,11 +101,17 @@ fn a_row_of_the_openings_moment_hides_no_other() {
     }
 }
 
-/// What a report says of a day that goes on is as old as the newest sum: what moves it has one follow, a minute after the last.
+/// What a report says of a day that goes on is as old as the newest sum: what moves it has one follow, at once where the last of
+/// those was a minute before.
 #[test]
 fn a_sum_that_rows_moved_is_written_down_within_the_hour() {
     let mut world = BookWorld::new(1, false);
-    world.live(90);
+    world.live(5);
+    assert_eq!(world.of_kind("balance").len(), 1);
+    world.venue.trade("ETH", dec!(1), dec!(100), None);
+    world.live(20);
+    assert_eq!(world.of_kind("balance").len(), 2, "the first one at once");
+    world.live(70);
     let before = world.of_kind("balance").len();
     world.live(300);
     assert_eq!(world.of_kind("balance").len(), before, "nothing moved it");
@@ -122,4 +128,20 @@ fn a_sum_that_rows_moved_is_written_down_within_the_hour() {
         .map(|fill| fill["fee"].as_str().unwrap().parse::<Decimal>().unwrap())
         .sum::<Decimal>();
     assert_eq!(sums.last().unwrap()["fees"], to_wire(fees), "{sums:?}");
+}
+
+/// Rows that leave the sums as they are have one follow as well: a report counts what it is behind.
+#[test]
+fn a_row_that_comes_to_nothing_has_its_sum() {
+    for coin in ["SOL", "@107"] {
+        let mut world = BookWorld::new(1, true);
+        world.live(5);
+        let before = world.of_kind("balance").len();
+        let fill = json!({"coin": coin, "px": "10", "sz": "1", "side": "B", "time": world.venue.now, "startPosition": "0.0",
+            "closedPnl": "0.0", "oid": 9, "crossed": false, "fee": "0.0", "tid": 9, "feeToken": "USDC"});
+        world.tell("userFills", "fills", json!([fill]));
+        assert_eq!(world.of_kind("fill").len(), 1);
+        world.live(100);
+        assert_eq!(world.of_kind("balance").len(), before + 1, "{coin}: {:?}", world.of_kind("balance"));
+    }
 }

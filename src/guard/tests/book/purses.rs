@@ -2,7 +2,8 @@
 
 use super::world::BookWorld;
 use crate::guard::Input;
-use crate::venue::info::{AccountMode, ledger_updates};
+use crate::venue::history::ledger;
+use crate::venue::info::AccountMode;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
@@ -14,14 +15,24 @@ fn told(world: &BookWorld) -> Vec<&Value> {
 
 #[test]
 fn another_purse_is_no_discrepancy_and_no_row_counts_anew() {
+    // Longer than a halt waits for it, too.
+    for seconds in [3, 200] {
+        changes_its_purse(seconds);
+    }
+}
+
+fn changes_its_purse(seconds: u32) {
     let mut world = BookWorld::new(1, false);
     world.live(60);
-    // All of it is in the other purse, and for a moment nobody has said so.
-    for _ in 0..3 {
+    // All of it is in the other purse, and for a while nobody has said so.
+    for _ in 0..seconds {
         world.venue.now += 1_000;
         let state = serde_json::from_value(world.venue.account().0).unwrap();
         world.step(Input::Account { state, equity: Decimal::ZERO, begun_ms: world.venue.now });
         world.step(Input::Tick);
+        while !world.reads.is_empty() {
+            world.answer();
+        }
     }
     world.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: world.venue.now });
     world.live(200);
@@ -38,10 +49,27 @@ fn another_purse_is_no_discrepancy_and_no_row_counts_anew() {
     let row = json!([{"time": world.venue.now, "hash": "0x77", "delta": delta}]);
     for mode in [AccountMode::Unified, AccountMode::Standard, AccountMode::Unified] {
         world.step(Input::AccountMode { mode, begun_ms: world.venue.now });
-        world.step(Input::Ledger { updates: ledger_updates(&row).unwrap(), begun_ms: world.venue.now });
+        world.step(Input::Ledger { updates: ledger(&row).unwrap().rows, begun_ms: world.venue.now });
     }
     let nothing: Vec<_> = world.of_kind("transfer").iter().map(|row| row["usdc"].as_str().unwrap()).collect();
     assert_eq!(nothing, ["0"], "{:?}", world.of_kind("transfer"));
+}
+
+/// The service ends after a purse was read that the account may have no more, and before the mode was.
+#[test]
+fn the_last_word_of_a_life_is_of_no_purse_that_is_doubted() {
+    for (equity, is_sure) in [(dec!(9950), true), (dec!(25), false)] {
+        let mut world = BookWorld::new(1, false);
+        world.live(60);
+        world.venue.now += 1_000;
+        let state = serde_json::from_value(world.venue.account().0).unwrap();
+        world.step(Input::Account { state, equity, begun_ms: world.venue.now });
+        let before = world.of_kind("balance").len();
+        world.step(Input::Shutdown { reason: "terminated".to_owned() });
+        world.step(Input::SendsEnded);
+        let sums = world.of_kind("balance");
+        assert_eq!(sums.len() - before, usize::from(is_sure), "{sums:?}");
+    }
 }
 
 /// Rows that move nothing are on record too: so a restart without a checkpoint neither judges them anew nor counts those beside
@@ -59,7 +87,7 @@ fn a_row_is_judged_once_whatever_dies_when() {
     let time = world.venue.now;
     let row = |delta: Value| json!({"time": time, "hash": "0x5", "delta": delta});
     let (nothing, moved) = (send("spot", "500", stranger), send("", "300", &account));
-    let rows = ledger_updates(&json!([row(nothing), row(moved)])).unwrap();
+    let rows = ledger(&json!([row(nothing), row(moved)])).unwrap().rows;
     let told = |world: &mut BookWorld, mode: AccountMode| {
         world.step(Input::AccountMode { mode, begun_ms: world.venue.now });
         world.step(Input::Ledger { updates: rows.clone(), begun_ms: world.venue.now });

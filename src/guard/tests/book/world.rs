@@ -7,9 +7,10 @@ use crate::guard::feed_news::FeedNews;
 use crate::guard::{Command, Config, Effects, Guard, Input, Mode, Read};
 use crate::rules::Rules;
 use crate::venue::fill::Fill;
-use crate::venue::history::{Page, fundings};
-use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, ledger_updates};
+use crate::venue::history::{Page, fundings, ledger};
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use crate::venue::stream::topic::{AccountFeed, Topic};
+use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -18,16 +19,20 @@ pub(super) struct BookWorld {
     pub(super) venue: BookVenue,
     pub(super) guard: Guard,
     pub(super) journal: Vec<Value>,
-    checkpoints: Vec<(Value, usize)>,
+    pub(super) checkpoints: Vec<(Value, usize)>,
     risk: Vec<Value>,
     pub(super) reads: VecDeque<Read>,
     pub(super) has_feed: bool,
     /// Whether answers lack what has just happened.
     pub(super) lags: bool,
+    /// By how much the balance is of other prices than what is held, by turns.
+    pub(super) off: VecDeque<Decimal>,
     /// How many events before a checkpoint a start reads again: those of its own batch.
     pub(super) overlap: usize,
     /// From when on the ledger is read.
     ledger_ms: u64,
+    /// As the venue says it.
+    pub(super) mode: AccountMode,
 }
 
 fn settings(has_feed: bool) -> Config {
@@ -48,8 +53,10 @@ impl BookWorld {
             reads: VecDeque::new(),
             has_feed,
             lags: false,
+            off: VecDeque::new(),
             overlap: 0,
             ledger_ms: 0,
+            mode: AccountMode::Standard,
         };
         world.begin();
         world
@@ -63,7 +70,7 @@ impl BookWorld {
         self.keep(started);
         self.take_checkpoint();
         self.step(Input::Universe(universe()));
-        self.step(Input::AccountMode { mode: AccountMode::Standard, begun_ms: self.venue.now });
+        self.step(Input::AccountMode { mode: self.mode, begun_ms: self.venue.now });
         if self.has_feed {
             let all = AccountFeed::ALL.map(Topic::Account).into_iter().chain([Topic::Mids]).collect();
             self.step(Input::Feed(FeedNews::Proved(all)));
@@ -114,6 +121,9 @@ impl BookWorld {
 
     /// How many events came of it.
     pub(super) fn step(&mut self, input: Input) -> u64 {
+        if let Input::AccountMode { mode, .. } = &input {
+            self.mode = *mode;
+        }
         let effects = self.guard.step(input, self.venue.now);
         self.keep(effects)
     }
@@ -126,11 +136,13 @@ impl BookWorld {
     pub(super) fn read_account(&mut self) -> u64 {
         let (state, equity) = self.venue.account();
         let state = serde_json::from_value(state).unwrap();
-        self.step(Input::Account { state, equity, begun_ms: self.venue.now })
+        let off = self.off.front().copied().unwrap_or_default();
+        self.off.rotate_left(self.off.len().min(1));
+        self.step(Input::Account { state, equity: equity + off, begun_ms: self.venue.now })
     }
 
     fn read_ledger(&mut self, since_ms: u64) -> u64 {
-        let updates = ledger_updates(&BookVenue::since(&self.venue.ledger, since_ms)).unwrap();
+        let updates = ledger(&BookVenue::since(&self.venue.ledger, since_ms)).unwrap().rows;
         let begun_ms = self.venue.now;
         self.ledger_ms = self.ledger_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
         self.step(Input::Ledger { updates, begun_ms })
@@ -162,6 +174,7 @@ impl BookWorld {
             self.venue.now += 1_000;
             self.step(Input::Tick);
             if second % 60 == 0 {
+                self.step(Input::AccountMode { mode: self.mode, begun_ms: self.venue.now });
                 self.read_ledger(self.ledger_ms);
             }
             self.read_account();
@@ -206,8 +219,14 @@ impl BookWorld {
         kept.sort();
         truth.sort();
         assert_eq!(kept, truth);
-        let kept: Vec<_> = self.of_kind("transfer").iter().map(|row| row["time"].as_u64()).collect();
-        let truth: Vec<_> = self.venue.ledger.iter().map(|row| row["time"].as_u64()).collect();
+        let usd = |usdc: &Value| usdc.as_str().unwrap().parse::<Decimal>().unwrap();
+        let of = |row: &Value| (row["time"].as_u64(), row["type"].to_string(), usd(&row["usdc"]));
+        let kept: Vec<_> = self.of_kind("transfer").into_iter().map(of).collect();
+        let of = |row: &Value| {
+            let (kind, moved) = (&row["delta"]["type"], usd(&row["delta"]["usdc"]));
+            (row["time"].as_u64(), kind.to_string(), if kind == "withdraw" { -moved } else { moved })
+        };
+        let truth: Vec<_> = self.venue.ledger.iter().map(of).collect();
         assert_eq!(kept, truth);
     }
 }

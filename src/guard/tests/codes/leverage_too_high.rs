@@ -8,5 +8,5 @@ use crate::guard::tests::fixture::*;
 fn a_client_sets_leverage_up_to_the_rule() {
     let update = |leverage| json!({"type": "updateLeverage", "asset": ETH, "isCross": true, "leverage": leverage});
     Desk::live().ask(update(5)).allowed();
-    Desk::live().ask(update(6)).vetoed("leverage_too_high").says(&["6", "5"]);
+    Desk::live().ask(update(6)).vetoed("leverage_too_high").says(&["leverage 6 for ETH is over 5; ask for at most 5"]);
 }

@@ -35,6 +35,7 @@ mod price_invalid;
 mod price_stale;
 mod size_invalid;
 mod starting;
+mod stopped;
 mod stopping;
 mod trigger_entry_not_allowed;
 mod venue_budget;

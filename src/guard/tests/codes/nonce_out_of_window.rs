@@ -14,6 +14,20 @@ fn nonces_reach_two_days_back_and_one_ahead() {
     }
 }
 
+/// A bot's clock that is wrong is the usual reason: how wrong it is stands there.
+#[test]
+fn how_far_a_nonces_time_is_off_is_told() {
+    for (nonce, off) in [(NOW - 3 * DAY_MS, "259200 s behind"), (NOW + 3 * DAY_MS, "259200 s ahead of")] {
+        let decided = Decided::of(Desk::live().post_body(body(&noop(), nonce)));
+        decided
+            .vetoed("nonce_out_of_window")
+            .says(&[&format!("it is {off} this machine's clock; set the bot's clock")]);
+    }
+    // Seconds for milliseconds.
+    let decided = Decided::of(Desk::live().post_body(body(&noop(), NOW / 1_000)));
+    decided.vetoed("nonce_out_of_window").says(&["use the time in milliseconds"]);
+}
+
 #[test]
 fn a_restart_does_not_take_refused_nonces_for_used_ones() {
     // A hundred nonces from a broken clock would otherwise stand as the highest for ever, and lock the client out.

@@ -310,8 +310,10 @@ impl World {
             self.pass();
             if self.now() > until_ms {
                 let (guard, bare) = (&self.desk.guard, self.venue.bare());
-                let text = format!("not settled: {:?} {:?} {bare:?}", guard.doubts.keys(), guard.intents.keys());
-                self.is_wrong(text);
+                let (doubts, intents) = (guard.doubts.keys(), guard.intents.keys());
+                let (held, orders) = (&self.venue.positions, &self.venue.orders);
+                let killed = self.is_killed;
+                self.is_wrong(format!("not settled: {doubts:?} {intents:?} {bare:?}; {killed} {held:?} {orders:?}"));
             }
         }
         if let Some(what) = self.wrong {

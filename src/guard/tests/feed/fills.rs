@@ -106,6 +106,28 @@ fn a_fill_that_begins_elsewhere_has_the_account_read() {
     assert_eq!(desk.guard.status(desk.now, (0, 0)).venue.feed.unwrap().missed, 1);
 }
 
+/// Who hears of such a fill may close what it tells of before any read shows that: in doubt it passes.
+#[test]
+fn what_a_fill_that_begins_elsewhere_opened_can_be_closed_at_once() {
+    let mut desk = desk();
+    let exit = close(ETH, false, "1990", "0.9");
+    desk.order(exit.clone()).vetoed("nothing_to_reduce");
+    let filled_ms = desk.now + 50;
+    let told = fill(&desk, 50, "0.5", "0.4");
+    fills(&mut desk, vec![told]);
+    desk.order(exit.clone()).reduces();
+    // A read of before it, or of the same moment, does not say.
+    for time in [filled_ms - 1, filled_ms] {
+        desk.now += 60;
+        let (state, equity, begun_ms) = (desk.state(time), desk.equity, desk.now);
+        desk.step(Input::Account { state, equity, begun_ms });
+        desk.order(exit.clone()).reduces();
+    }
+    read_later(&mut desk);
+    desk.read();
+    desk.order(exit).vetoed("nothing_to_reduce");
+}
+
 #[test]
 fn a_fill_that_cannot_be_ends_the_socket() {
     let ahead_ms = 5_000;

@@ -3,6 +3,7 @@
 mod fills;
 mod measured;
 mod prices;
+mod replayed;
 
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};

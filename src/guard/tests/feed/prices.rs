@@ -1,5 +1,7 @@
 //! Prices: believed at once, by one read, or not at all.
 
+use std::collections::BTreeMap;
+
 use super::*;
 
 /// A read that does not show it either ends the socket.
@@ -90,5 +92,24 @@ fn a_halt_by_marks_is_confirmed_by_one_read() {
         (desk.equity, desk.unrealized) = (equity, equity - dec!(10000));
         desk.read_account(desk.now);
         assert_eq!(state(&desk), wanted);
+    }
+}
+
+/// Beside what is held an entry has the room that the newest prices leave, not those of the last read.
+#[test]
+fn an_entry_is_judged_by_the_prices_told_last() {
+    let at = |px: Decimal| BTreeMap::from([("ETH".to_owned(), px)]);
+    for (marks, mids) in [(at(dec!(2100)), at(dec!(2100))), (at(dec!(2100)), [].into()), ([].into(), at(dec!(2100)))] {
+        let mut desk = desk();
+        desk.guard.config.rules = Rules { position: dec!(100), ..wide() };
+        desk.hold("ETH", dec!(-4));
+        desk.now += 100;
+        let begun_ms = desk.now;
+        tell(&mut desk, FeedNews::Prices { marks, mids, begun_ms });
+        let decided = desk.order(with(sell(ETH, "2095", "4"), "/t/limit/tif", json!("Ioc")));
+        let size = decided.event["forward"]["orders"][0]["s"].as_str().unwrap_or_else(|| panic!("{}", decided.event));
+        let comes_to = (dec!(4) + size.parse::<Decimal>().unwrap()) * dec!(2100);
+        let equity = desk.guard.status(desk.now, (0, 0)).equity.unwrap();
+        assert!(comes_to <= equity, "{comes_to} of {equity}: {}", decided.event);
     }
 }

@@ -47,6 +47,19 @@ impl World {
         }
     }
 
+    /// What may end in a halt happens in the quiet steps of a game.
+    pub(super) fn upset(&mut self) {
+        let coin = if self.listing.0 && self.dice.one_in(2) { "SOL" } else { "ETH" };
+        self.lose();
+        match self.dice.roll(3_000) {
+            0..=5 => self.open_loser(),
+            6..=8 => self.gap(coin),
+            9..=13 => self.flow(),
+            14 | 15 => self.begin_twap(),
+            _ => {}
+        }
+    }
+
     fn note(&mut self, text: String) {
         self.checks.note(self.now, || text);
     }

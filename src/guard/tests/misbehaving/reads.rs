@@ -5,10 +5,12 @@ use rust_decimal::dec;
 
 use super::super::simulation::account::account;
 use super::super::simulation::books::Books;
+use super::feed::paced;
 use super::trouble::{How, On};
 use super::world::World;
 use crate::guard::{Input, Read};
-use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, Leverage, MarginMode, ledger_updates};
+use crate::venue::history::ledger;
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, Leverage, MarginMode};
 
 /// A steady read is given up after so long, any other after so long.
 const STEADY_MS: u64 = 2_500;
@@ -89,8 +91,8 @@ impl World {
             let fails = matches!(trouble, Some(How::Hung | How::Failing | How::OtherText));
             self.checks.read(now, on, trouble, now + late);
             self.checks.note(now, || format!("a read of {on:?} begins, {trouble:?}"));
-            let every_ms = self.push.as_ref().map_or(every_ms(on), |push| push.paced(on, every_ms(on)));
-            self.push.iter_mut().for_each(|push| _ = push.begun.insert(on, now));
+            let every_ms = paced(self.push.as_ref(), on);
+            self.begun.insert(on, now);
             let next = if fails { now + late.max(1_000) } else { now + every_ms.max(late) };
             self.due.insert(on, (next, now + late));
             if !fails {
@@ -149,9 +151,9 @@ impl World {
             _ => {
                 let since_ms = self.ledger_since_ms;
                 self.ledger_since_ms = since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
-                let ledger = self.venue.ledger.iter();
-                let shown = ledger.filter(|(shows_ms, at_ms, _)| *shows_ms <= begun_ms && *at_ms >= since_ms);
-                let updates = ledger_updates(&shown.map(|(_, _, entry)| entry.clone()).collect()).unwrap();
+                let entries = self.venue.ledger.iter();
+                let shown = entries.filter(|(shows_ms, at_ms, _)| *shows_ms <= begun_ms && *at_ms >= since_ms);
+                let updates = ledger(&shown.map(|(_, _, entry)| entry.clone()).collect()).unwrap().rows;
                 Input::Ledger { updates, begun_ms }
             }
         }

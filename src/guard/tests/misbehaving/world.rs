@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 use super::super::fixture::*;
 use super::super::simulation::books::Books;
 use super::super::simulation::dice::Dice;
+use super::super::simulation::push::Push;
 use super::super::simulation::venue::{Manners, Venue};
 use super::checks::Checks;
-use super::feed::Push;
+use super::feed;
 use super::limits::Limits;
 use super::trouble::{How, On, Trouble};
 use crate::guard::effects::SendAction;
@@ -66,6 +67,10 @@ pub(super) struct World {
     pub(super) was_wrong: bool,
     pub(super) nonce: u64,
     pub(super) request: u64,
+    /// What may end in a halt happens in quiet steps too.
+    is_losing: bool,
+    /// When a read of each kind began.
+    pub(super) begun: BTreeMap<On, u64>,
     /// The live feed, where there is one.
     pub(super) push: Option<Push>,
 }
@@ -74,11 +79,16 @@ impl World {
     /// The same game with the venue's live feed beside the reads.
     pub(super) fn listening(seed: u64) -> Self {
         let mut world = Self::new(seed);
-        let push = Push::new(seed);
+        let push = feed::push(seed);
         world.guard.config.feed = true;
-        world.checks.slack(push.slack_ms());
+        world.checks.slack(feed::slack_ms(&push));
         world.push = Some(push);
         world
+    }
+
+    /// The same beside a feed, where what may end in a halt happens in quiet steps too.
+    pub(super) fn losing(seed: u64) -> Self {
+        Self { is_losing: true, ..Self::listening(seed) }
     }
 
     pub(super) fn new(seed: u64) -> Self {
@@ -122,6 +132,8 @@ impl World {
             was_wrong: false,
             nonce: NOW,
             request: 0,
+            is_losing: false,
+            begun: BTreeMap::new(),
             push: None,
         };
         world.guard.restore_risk_json(
@@ -158,7 +170,7 @@ impl World {
             self.step(is_lively);
         }
         let Self { checks, venue, guard, twaps, now, push, .. } = self;
-        push.iter().for_each(|push| push.count(&mut checks.tally));
+        push.iter().for_each(|push| feed::count(push, &mut checks.tally));
         checks.end(*now, guard, &venue.books, twaps.len());
     }
 
@@ -167,6 +179,8 @@ impl World {
         self.venue.books.at_ms = self.now;
         if is_lively && (self.push.is_none() || self.dice.one_in(QUIET)) {
             self.happen();
+        } else if is_lively && self.is_losing {
+            self.upset();
         }
         self.slice();
         self.begin_reads();
@@ -208,7 +222,7 @@ impl World {
                     self.posts.push((self.now + late, send));
                 }
                 Command::Read(read) => self.wanted(read),
-                Command::Feed(command) => self.told_feed(command),
+                Command::Feed(command) => self.told_feed(&command),
                 _ => {}
             }
         }

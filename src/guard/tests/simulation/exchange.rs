@@ -95,11 +95,12 @@ impl Venue {
         }
         if crossing {
             let size = if is_immediate && dice.chance(self.manners.is_thin) { half(order.size) } else { order.size };
-            let filled = if order.reduce_only { self.reduce(coin, order.is_buy, size) } else { size };
-            if !order.reduce_only {
-                self.trade(coin, if order.is_buy { size } else { -size });
-            }
             self.next_oid += 1;
+            let oid = self.next_oid;
+            let filled = if order.reduce_only { self.reduce(coin, order.is_buy, size, oid) } else { size };
+            if !order.reduce_only {
+                self.trade_at(coin, if order.is_buy { size } else { -size }, mid, oid);
+            }
             let (filled, mid) = (filled.to_string(), mid.to_string());
             return json!({"filled": {"totalSz": filled, "avgPx": mid, "oid": self.next_oid}});
         }

@@ -10,8 +10,10 @@ pub(super) mod books;
 mod checks;
 pub(super) mod dice;
 pub(super) mod exchange;
+mod frames;
 mod happenings;
 mod limits;
+pub(super) mod push;
 pub(super) mod venue;
 pub(super) mod world;
 

@@ -47,6 +47,17 @@ impl Default for Manners {
     }
 }
 
+/// A trade: what was held before and after it, at which price, and the order that it was of, which is 0 for one by hand.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::guard::tests) struct Trade {
+    pub(in crate::guard::tests) coin: &'static str,
+    pub(in crate::guard::tests) before: Decimal,
+    pub(in crate::guard::tests) after: Decimal,
+    pub(in crate::guard::tests) px: Decimal,
+    pub(in crate::guard::tests) oid: u64,
+    pub(in crate::guard::tests) at_ms: u64,
+}
+
 pub(in crate::guard::tests) struct Venue {
     pub(in crate::guard::tests) books: Books,
     pub(in crate::guard::tests) manners: Manners,
@@ -61,8 +72,7 @@ pub(in crate::guard::tests) struct Venue {
     pub(in crate::guard::tests) drops_orphans: bool,
     /// What a trade pays, as a share of its value.
     pub(in crate::guard::tests) fee: Decimal,
-    /// What was held after each trade.
-    pub(in crate::guard::tests) held: Vec<(&'static str, Decimal)>,
+    pub(in crate::guard::tests) trades: Vec<Trade>,
     /// Orders that ended without a trade that the account could show, by coin.
     pub(in crate::guard::tests) vanished: BTreeMap<&'static str, u64>,
     /// What stops that filled in part have left of what they covered, by coin.
@@ -92,7 +102,7 @@ impl Venue {
             fills: (0, 0),
             drops_orphans,
             fee: Decimal::ZERO,
-            held: Vec::new(),
+            trades: Vec::new(),
             vanished: BTreeMap::new(),
             left_by_stops: BTreeMap::new(),
         }
@@ -100,10 +110,10 @@ impl Venue {
 
     /// Trades at the mid.
     pub(in crate::guard::tests) fn trade(&mut self, coin: &'static str, size: Decimal) {
-        self.trade_at(coin, size, self.books.book(coin));
+        self.trade_at(coin, size, self.books.book(coin), 0);
     }
 
-    fn trade_at(&mut self, coin: &'static str, size: Decimal, px: Decimal) {
+    pub(super) fn trade_at(&mut self, coin: &'static str, size: Decimal, px: Decimal, oid: u64) {
         self.fills.0 += 1;
         let (held, cost) = self.books.positions.remove(coin).unwrap_or_default();
         let (after, paid) = (held + size, cost + size * px);
@@ -116,7 +126,7 @@ impl Venue {
             paid
         };
         self.books.cash -= paid - kept + (size * px).abs() * self.fee;
-        self.held.push((coin, after));
+        self.trades.push(Trade { coin, before: held, after, px, oid, at_ms: self.books.at_ms });
         if !after.is_zero() {
             self.books.positions.insert(coin, (after, kept));
         }
@@ -128,15 +138,16 @@ impl Venue {
     }
 
     /// Fills what reduces only; how much of it.
-    pub(in crate::guard::tests) fn reduce(&mut self, coin: &'static str, is_buy: bool, size: Decimal) -> Decimal {
-        self.reduce_at(coin, is_buy, size, self.books.book(coin))
+    pub(super) fn reduce(&mut self, coin: &'static str, is_buy: bool, size: Decimal, oid: u64) -> Decimal {
+        let px = self.books.book(coin);
+        self.reduce_at(coin, is_buy, (size, px), oid)
     }
 
-    fn reduce_at(&mut self, coin: &'static str, is_buy: bool, size: Decimal, px: Decimal) -> Decimal {
+    fn reduce_at(&mut self, coin: &'static str, is_buy: bool, (size, px): (Decimal, Decimal), oid: u64) -> Decimal {
         let held = self.books.held(coin);
         let size = size.min(if is_buy { -held } else { held }).max(Decimal::ZERO);
         if !size.is_zero() {
-            self.trade_at(coin, if is_buy { size } else { -size }, px);
+            self.trade_at(coin, if is_buy { size } else { -size }, px, oid);
         }
         size
     }
@@ -189,7 +200,7 @@ impl Venue {
         let size = if order.is_whole() { held } else { order.sz };
         let size = if dice.chance(self.manners.cuts_stop) { half(size) } else { size };
         self.fills.1 += 1;
-        let filled = if is_within { self.reduce(coin, is_buy, size) } else { Decimal::ZERO };
+        let filled = if is_within { self.reduce(coin, is_buy, size, oid) } else { Decimal::ZERO };
         if filled.is_zero() {
             self.vanished.insert(coin, self.books.at_ms);
         }
@@ -202,9 +213,9 @@ impl Venue {
         let size = if dice.chance(self.manners.fills_in_part) { half(order.sz) } else { order.sz };
         let signed = if order.side == Side::Buy { size } else { -size };
         if order.reduce_only {
-            self.reduce_at(coin, order.side == Side::Buy, size, order.limit_px);
+            self.reduce_at(coin, order.side == Side::Buy, (size, order.limit_px), oid);
         } else {
-            self.trade_at(coin, signed, order.limit_px);
+            self.trade_at(coin, signed, order.limit_px, oid);
         }
         if size < order.sz {
             order.sz -= size;

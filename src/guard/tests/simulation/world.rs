@@ -18,7 +18,8 @@ use crate::guard::effects::SendAction;
 use crate::guard::{Command, Effects, Guard, Input, Mode, Read, RequestBody, SendOutcome};
 use crate::rules::Rules;
 use crate::venue::action::Action;
-use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, Leverage, MarginMode, ledger_updates};
+use crate::venue::history::ledger;
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS, Leverage, MarginMode};
 
 pub(super) const STEP_MS: u64 = 50;
 /// Pictures kept for reads that lag.
@@ -266,12 +267,9 @@ impl World {
             "orders" => Input::Orders { orders: books.orders.into_values().collect(), begun_ms },
             "mode" => Input::AccountMode { mode: AccountMode::Standard, begun_ms },
             _ => {
-                let shown = self
-                    .venue
-                    .ledger
-                    .iter()
-                    .filter(|(shows_ms, at_ms, _)| *shows_ms <= begun_ms && *at_ms >= self.ledger_since_ms);
-                let updates = ledger_updates(&shown.map(|(_, _, entry)| entry.clone()).collect()).unwrap();
+                let (entries, since_ms) = (self.venue.ledger.iter(), self.ledger_since_ms);
+                let shown = entries.filter(|(shows_ms, at_ms, _)| *shows_ms <= begun_ms && *at_ms >= since_ms);
+                let updates = ledger(&shown.map(|(_, _, entry)| entry.clone()).collect()).unwrap().rows;
                 Input::Ledger { updates, begun_ms }
             }
         })

@@ -94,6 +94,40 @@ fn a_command_in_an_alert_is_one_for_this_home() {
     assert!(notices[1].todo.contains(&command("key replace")), "{notices:?}");
 }
 
+/// Whatever an alert is, and wherever its guard lives: who is told to stop, restart or kill is told how, for this one.
+#[test]
+fn whoever_is_to_stop_or_restart_something_is_told_how() {
+    let of_home = [
+        ("/home/me/g/kill", "testnet", "svc-guard --home /home/me/g "),
+        ("/home/me/g/kill", "mainnet", "svc-guard --home /home/me/g "),
+        ("/var/lib/svc-guard/guards/b/kill", "testnet", "sudo "),
+        ("/var/lib/svc-guard/guards/b/kill", "paper", "sudo "),
+    ];
+    for (kill_file, mode, command) in of_home {
+        let mut watch = Watch { cursor: Some(0), ..Watch::default() };
+        let alerts = alert_words::codes().map(|code| json!({"code": code, "text": "x"}));
+        let rows = ["daily_loss", "drawdown", "position"]
+            .map(|rule| json!({"rule": rule, "unit": "usdc", "used": "95", "limit": "100"}));
+        let alerts: Vec<Value> = alerts.collect();
+        watch.status(&status(json!({"kill_file": kill_file, "mode": mode, "alerts": alerts, "headroom": rows})));
+        let notices = watch.take();
+        assert_eq!(notices.len(), alert_words::codes().count() + rows.len());
+        let mut with_one = Vec::new();
+        for notice in &notices {
+            let todo = notice.todo.to_lowercase();
+            let speaks = ["restart", "stop the", "kill", "whether the bot should go on"];
+            if speaks.iter().any(|word| todo.contains(word)) {
+                assert!(notice.todo.contains(command), "{kill_file}: {notice:?}");
+                with_one.push(notice.code.as_str());
+            }
+            assert!(!notice.todo.contains(['{', '}']), "{notice:?}");
+        }
+        for code in ["account_mode", "daily_loss_near", "drawdown_near", "home_gone", "limit_near", "markets_changed"] {
+            assert!(with_one.contains(&code), "{code}: {with_one:?}");
+        }
+    }
+}
+
 /// A guard may tell of two by one name: the one that is over is told to be over, whatever place the other has now.
 #[test]
 fn of_two_alerts_by_one_name_the_one_that_ended_is_told_to_be_over() {

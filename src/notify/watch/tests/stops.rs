@@ -76,3 +76,28 @@ fn on_paper_nothing_is_told_to_be_placed() {
     event(&mut watch, 2, json!({"kind": "protect", "coins": ["ETH"], "sent": true, "problems": refused}));
     assert_eq!(told(&mut watch), ["stop_not_possible once"]);
 }
+
+#[test]
+fn a_refused_close_of_a_later_round_is_told_as_one() {
+    let mut watch = watch();
+    event(&mut watch, 1, json!({"kind": "flatten", "reason": "kill", "sent": true}));
+    let intent = |watch: &mut Watch, seq: u64, of: u64, action: &str| {
+        event(watch, seq, json!({"kind": "intent", "of": of, "action": {"type": action}}));
+    };
+    intent(&mut watch, 2, 1, "order");
+    sent(&mut watch, 3, 2, 0, false);
+    assert_eq!(told(&mut watch), ["flatten once", "close_refused once"]);
+    // What comes of that round, and a TWAP order that is not ended: the same again is no news, another answer is.
+    intent(&mut watch, 4, 2, "order");
+    intent(&mut watch, 5, 1, "twapCancel");
+    sent(&mut watch, 6, 4, 0, false);
+    assert_eq!(told(&mut watch), [""; 0]);
+    event(&mut watch, 7, json!({"kind": "sent", "decision": 5, "ok": false, "reply": {"error": "timed out"}}));
+    assert_eq!(told(&mut watch), ["close_refused once"]);
+    // An order that was gone already, and a client's own.
+    intent(&mut watch, 8, 1, "cancel");
+    intent(&mut watch, 9, 77, "order");
+    sent(&mut watch, 10, 8, 0, false);
+    sent(&mut watch, 11, 9, 0, false);
+    assert_eq!(told(&mut watch), [""; 0]);
+}

@@ -6,7 +6,7 @@ use super::head::{Head, Length, Verb};
 use super::refusal::Refusal;
 use crate::base::origin::split_port;
 use crate::base::text::cut;
-use crate::service::server::routes::{AnsweredBy, Route, route_of};
+use crate::service::server::routes::{AnsweredBy, Route, named, route_of};
 use crate::service::server::types::{BadBody, JSON, Method};
 
 /// The most bytes of one body.
@@ -61,11 +61,7 @@ pub(super) fn admit(head: &Head, hosts: &Hosts, local: IpAddr) -> Result<Admitte
 /// The refusal of a path that does not exist, with those that do.
 fn nothing_at(path: &str) -> String {
     let slash = if path.starts_with("//") { "; a base URL ends without a slash" } else { "" };
-    format!(
-        "there is nothing at {:?}{slash}; there are /exchange, /info, /ws, /guard/status, /guard/events, /guard/decision, \
-         /guard/equity, /guard/kill, /healthz, /metrics, and the monitor page at /",
-        cut(path, MAX_SHOWN)
-    )
+    format!("there is nothing at {:?}{slash}; there are {}, and the monitor page at /", cut(path, MAX_SHOWN), named())
 }
 
 fn check_body(head: &Head, route: &Route) -> Result<Admitted, Refusal> {

@@ -39,7 +39,9 @@ const MAX_UNWRITTEN: usize = 8 * 1024 * 1024;
 /// What was subscribed to is written in such parts: what waits meanwhile is the newest of each state.
 const PART: usize = 64 * 1024;
 /// A client that is closed for being slow may take so long to hear why.
-const GOODBYE_MS: u16 = 1_000;
+const GOODBYE: Duration = Duration::from_secs(1);
+/// Frames that are read before answers are written: a client that sends without end keeps neither these nor its close waiting.
+const READS: usize = 64;
 /// Why a connection that is no client's is closed.
 const GAVE_WAY: &str = "too many connections; those on which a client signed are kept";
 /// How late a shutdown may be noticed.
@@ -81,6 +83,7 @@ pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
         at_work: 0,
         heard: now,
         told: now,
+        may_have_more: false,
         unwritten_since: None,
     };
     let end = connection.run();
@@ -100,6 +103,8 @@ struct Connection<'a> {
     heard: Instant,
     /// When it was sent data or a pong.
     told: Instant,
+    /// Whether frames may have been taken off the socket that are not read yet: then there is nothing to wait for.
+    may_have_more: bool,
     unwritten_since: Option<Instant>,
 }
 
@@ -127,7 +132,9 @@ impl Connection<'_> {
                 return End::Close(CloseCode::Normal, "Inactive");
             }
             if self.unwritten_since.is_some_and(|since| since.elapsed() > STUCK) {
-                return End::Gone;
+                // It may hear why if it reads on.
+                let subscriber = self.subscriber.as_ref();
+                return subscriber.map_or(End::Gone, |slow| End::Close(CloseCode::Policy, slow.give_up()));
             }
             if self.wait().is_err() {
                 return End::Gone;
@@ -135,7 +142,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Waits for the socket or an answer, one tick at most.
+    /// Waits for the socket or an answer, one tick at most, and not where there is more to read.
     fn wait(&self) -> nix::Result<()> {
         let mut wanted = PollFlags::POLLIN;
         if self.unwritten_since.is_some() {
@@ -143,15 +150,17 @@ impl Connection<'_> {
         }
         let socket = PollFd::new(self.socket.get_ref().as_fd(), wanted);
         let wakeup = PollFd::new(self.outbox.wakeup(), PollFlags::POLLIN);
-        match poll(&mut [socket, wakeup], PollTimeout::from(TICK_MS)) {
+        let timeout = if self.may_have_more { 0 } else { TICK_MS };
+        match poll(&mut [socket, wakeup], PollTimeout::from(timeout)) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Takes in all frames that are there.
+    /// Takes in the frames that are there, as many as are read in one turn.
     fn read_all(&mut self) -> Result<(), End> {
-        loop {
+        self.may_have_more = false;
+        for _ in 0..READS {
             match self.socket.read() {
                 Ok(Packet::Text(text)) => {
                     self.heard = Instant::now();
@@ -169,6 +178,8 @@ impl Connection<'_> {
                 Err(_) => return Err(End::Gone),
             }
         }
+        self.may_have_more = true;
+        Ok(())
     }
 
     fn take(&mut self, text: &Utf8Bytes) -> Result<(), End> {
@@ -291,11 +302,15 @@ impl Connection<'_> {
         if let End::Close(code, reason) = end {
             let _ = self.write_all();
             let _ = self.socket.close(Some(CloseFrame { code, reason: reason.into() }));
-            if self.flush().is_ok() && self.unwritten_since.is_some() {
+            let begun = Instant::now();
+            while self.flush().is_ok() && self.unwritten_since.is_some() {
+                let left = GOODBYE.saturating_sub(begun.elapsed()).as_millis();
                 let wanted = PollFd::new(self.socket.get_ref().as_fd(), PollFlags::POLLOUT);
                 // It is gone after this, whether it was heard or not.
-                let _ = poll(&mut [wanted], PollTimeout::from(GOODBYE_MS));
-                let _ = self.socket.flush();
+                let is_over = poll(&mut [wanted], PollTimeout::from(u16::try_from(left).unwrap_or(u16::MAX)));
+                if left == 0 || is_over.is_err() {
+                    break;
+                }
             }
         }
     }

@@ -17,6 +17,8 @@ const FILLS_A_PAGE: usize = 2_000;
 const FILLS_DEPTH: usize = 10_000;
 /// Payments of funding in one answer.
 const FUNDING_A_PAGE: usize = 500;
+/// Lines of the ledger in one answer.
+const LEDGER_A_PAGE: usize = 500;
 
 /// Newest first.
 pub(super) fn fills(reader: &Reader<'_>) -> Value {
@@ -71,13 +73,14 @@ pub(crate) fn funding_row(engine: &Engine, entry: &Funding) -> Value {
     }})
 }
 
-/// Deposits and withdrawals that the ledger shows by now.
+/// Deposits and withdrawals that the ledger shows by now: the oldest of them where they are too many.
 pub(super) fn ledger(reader: &Reader<'_>, request: &Value) -> Value {
     let start_ms = moment(request, "startTime").unwrap_or(0);
     let end_ms = moment(request, "endTime").unwrap_or(u64::MAX);
     let now_ms = reader.engine.now_ms;
     let shown = reader.engine.ledger.iter().filter(|entry| reader.known && entry.visible_ms <= now_ms);
-    shown.filter(|entry| (start_ms..=end_ms).contains(&entry.at_ms)).map(ledger_row).collect()
+    let within = shown.filter(|entry| (start_ms..=end_ms).contains(&entry.at_ms));
+    within.take(LEDGER_A_PAGE).map(ledger_row).collect()
 }
 
 /// A line of the ledger.

@@ -1,0 +1,195 @@
+//! Slips on the command line, each with the command that was meant: a rule in the wrong place, a key that was typed, a kill
+//! under another name, a command that is not whole.
+
+use std::ffi::OsString;
+
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::refusal::Refusal;
+use super::{here, one_rule};
+use crate::base::mode::Mode;
+use crate::base::shell::word;
+use crate::base::text::without_keys;
+
+/// Hex digits of a key.
+const KEY_DIGITS: usize = 64;
+
+/// What a person may type to release it.
+const RELEASES: [&str; 2] = ["release", "unkill"];
+
+/// A whole command for each that needs more than its name. What a kill needs is always told.
+const WHOLE: &[(&str, &str)] = &[
+    ("client", "client add --out FILE"),
+    ("client add", "client add --out FILE"),
+    ("completions", "completions bash"),
+    ("config", "config get rules"),
+    ("config get", "config get rules"),
+    ("config set", "config set rules stop=1.5"),
+    ("journal-init", "journal-init --mode MODE --note 'first start'"),
+    ("journal-resume", "journal-resume --mode MODE --note 'looked into it'"),
+    ("journal-show", "journal-show --mode MODE"),
+    ("key", "key check --key-stdin < FILE"),
+    ("key check", "key check --key-stdin < FILE"),
+    ("key replace", "key replace --key-stdin < FILE"),
+    ("report", "report --mode MODE"),
+];
+
+/// A rule that was typed where it does not belong, or without what belongs around it.
+pub(super) fn rule(words: &[String]) -> Option<Refusal> {
+    let has_flags = words.iter().any(|word| word.starts_with("--"));
+    let first = words.first().filter(|first| !has_flags && ["config", "rules"].contains(&first.as_str()))?;
+    let mut rest = words.iter().skip(usize::from(first == "config")).map(String::as_str).peekable();
+    for before in ["set", "rules"] {
+        _ = rest.next_if_eq(&before);
+    }
+    let mut typed = rest.next()?.to_owned();
+    let has_value = one_rule::meant(&typed).is_some_and(|change| !change.ends_with("=VALUE"));
+    if !has_value {
+        rest.next().into_iter().for_each(|value| typed.push_str(&format!("={value}")));
+    }
+    while typed.ends_with(',') {
+        let Some(more) = rest.next() else { break };
+        typed.push_str(more);
+    }
+    let change = one_rule::meant(&typed)?;
+    let key = change.split('=').next().unwrap_or_default();
+    let change = word(&change);
+    Some(Refusal::Given(format!("{key:?} is one of the rules: `svc-guard config set rules {change}` changes it")))
+}
+
+/// A key that was typed as a word of its own: everybody on the machine knows it by now.
+pub(super) fn key(error: &clap::Error, words: &[String]) -> Option<Refusal> {
+    let is_key = |word: &&String| {
+        let digits = word.strip_prefix("0x").unwrap_or(word);
+        digits.len() == KEY_DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let is_stray = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand);
+    let typed = words.iter().find(is_key).filter(|_| is_stray)?;
+    Some(Refusal::KeyTyped(format!("argument {}", without_keys(typed))))
+}
+
+/// Whether a command that there is not was to pull the kill switch.
+pub(super) fn is_kill(error: &clap::Error, words: &[String]) -> bool {
+    let suggested = match error.get(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::Strings(names)) => names.iter().any(|name| name == "kill"),
+        Some(ContextValue::String(name)) => name == "kill",
+        _ => false,
+    };
+    let typed = words.iter().find(|word| !word.starts_with('-')).map(|word| word.to_ascii_lowercase());
+    if typed.as_deref().is_some_and(|typed| RELEASES.contains(&typed)) {
+        return false;
+    }
+    let is_like = typed.is_none_or(|typed| typed.starts_with("kil"));
+    // No other command is given a reason.
+    let has_reason = words.iter().any(|word| word == "--reason" || word.starts_with("--reason="));
+    let is_unknown = matches!(error.kind(), ErrorKind::InvalidSubcommand | ErrorKind::UnknownArgument);
+    error.kind() == ErrorKind::InvalidSubcommand && (suggested || is_like) || is_unknown && has_reason
+}
+
+/// The command that was begun, with what belongs to it, for a home of this mode where that is known.
+pub(super) fn whole(program: &Command, error: &clap::Error, words: &[String], mode: Option<Mode>) -> Option<String> {
+    let is_empty =
+        matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(value)) if value.is_empty());
+    let is_short =
+        is_empty || matches!(error.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand);
+    let (mut command, mut path) = (program, Vec::new());
+    for word in words.iter().filter(|_| is_short) {
+        let Some(next) = command.find_subcommand(word) else { break };
+        (command, _) = (next, path.push(word.as_str()));
+    }
+    let path = path.join(" ");
+    let (_, whole) = WHOLE.iter().find(|(begun, _)| *begun == path)?;
+    Some(mode.map_or_else(|| (*whole).to_owned(), |mode| whole.replace("MODE", mode.name())))
+}
+
+/// The words of a command line, without those that name home and config.
+pub(super) fn words(typed: impl Iterator<Item = OsString>) -> Vec<String> {
+    here::behind(typed).iter().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn typed(line: &str) -> Vec<String> {
+        words(format!("svc-guard {line}").split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn a_rule_is_known_wherever_it_is_typed() {
+        for (line, change) in [
+            ("config set stop 3", "stop=3"),
+            ("config set stop=3 x", "stop=3"),
+            ("config set rules stop 3", "stop=3"),
+            ("--home /x config rules stop=3", "stop=3"),
+            ("config stop: 3", "stop=3"),
+            ("rules stop=3", "stop=3"),
+            ("config set rules markets=BTC, ETH", "markets=BTC,ETH"),
+            ("config set stop", "stop=VALUE"),
+            ("config set daily_loss 5%", "daily_loss=5%"),
+        ] {
+            let said = rule(&typed(line)).map(|refusal| refusal.to_string()).unwrap_or_default();
+            assert!(said.contains(&format!("`svc-guard config set rules {change}` changes it")), "{line}: {said}");
+        }
+        for line in
+            ["config set rules", "config get stop", "stop 3", "config set listen stop=3", "config set stopper 3"]
+        {
+            assert!(rule(&typed(line)).is_none(), "{line}");
+        }
+    }
+
+    /// Every command that cannot stand alone has a whole one, which is taken.
+    #[test]
+    fn a_command_that_is_not_whole_has_one_that_is() {
+        fn each(command: &Command, path: &str, found: &mut Vec<String>) {
+            for sub in command.get_subcommands() {
+                let path = format!("{path} {}", sub.get_name()).trim().to_owned();
+                found.push(path.clone());
+                each(sub, &path, found);
+            }
+        }
+        let program = Cli::command();
+        let mut found = Vec::new();
+        each(&program, "", &mut found);
+        let read = |line: &str| Cli::try_parse_from(["svc-guard"].into_iter().chain(line.split(' ')));
+        for command in found {
+            let Err(error) = read(&command) else { continue };
+            if command == "kill" {
+                continue;
+            }
+            let example = whole(&program, &error, &typed(&command), Some(Mode::Testnet));
+            let example = example.unwrap_or_else(|| panic!("{command}"));
+            assert!(example.starts_with(&command), "{command}: {example}");
+            let bare =
+                example.split(" < ").next().unwrap().replace("'first start'", "x").replace("'looked into it'", "x");
+            assert!(read(&bare).is_ok(), "{example}");
+        }
+    }
+
+    #[test]
+    fn what_was_to_kill_is_known_by_its_like_and_its_reason() {
+        let is_kill = |line: &str| {
+            let error = Cli::try_parse_from(format!("svc-guard {line}").split(' ')).unwrap_err();
+            super::is_kill(&error, &typed(line))
+        };
+        for line in [
+            "kil --reason x",
+            "Kill --reason x",
+            "KILL",
+            "killswitch",
+            "stop --reason x",
+            "--reason x",
+            "kll",
+            "run --reason x",
+        ] {
+            assert!(is_kill(line), "{line}");
+        }
+        for line in ["nonsense", "status", "journal-init --reaso x", "config kill", "unkill", "release --reason x"] {
+            assert!(!is_kill(line), "{line}");
+        }
+    }
+}
