@@ -9,6 +9,7 @@ mod bot;
 mod feed;
 #[path = "../demo/guard.rs"]
 mod guard;
+mod history;
 mod orders;
 mod phases;
 #[path = "../demo/program.rs"]

@@ -13,9 +13,9 @@ use svc_guard::journal::{Line, Options, open};
 use svc_guard::record::event::Keys;
 
 use crate::guard::get;
+use crate::history::{line, templates};
 use crate::phases::{ACCOUNT, Pair, Paper, kib_of, now_ms};
 use crate::samples::Nanos;
-use crate::starts::{line, templates};
 use crate::table::Table;
 
 const FILLS: u64 = 1_000_000;

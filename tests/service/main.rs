@@ -24,6 +24,7 @@ mod keys;
 mod kill;
 mod logs;
 mod mainnet;
+mod many_events;
 mod metrics;
 mod notify;
 mod overrides;
@@ -45,6 +46,9 @@ mod subscriptions;
 mod wallet;
 mod watched;
 
+#[path = "../load/history.rs"]
+#[allow(dead_code, reason = "each program uses its own part of it")]
+mod history;
 #[path = "../venue_sim/sim/mod.rs"]
 #[allow(dead_code, reason = "each program that embeds the venue uses its own part of it")]
 mod sim;

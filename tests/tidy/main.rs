@@ -11,6 +11,7 @@
     reason = "a test ends where it goes wrong"
 )]
 
+mod bounds;
 mod circles;
 mod codes;
 // One entry a line, however short the list is.
@@ -93,6 +94,12 @@ fn words_are_plain() {
 fn codes_stand_in_the_manual() {
     let manual = texts(&["man/svc-guard-codes.7"]).remove(0).1;
     hold("codes", &codes::without_manual(&Tree::read(), &manual), &[]);
+}
+
+#[test]
+fn bounds_are_those_of_the_manual() {
+    let manual = texts(&["man/svc-guard-codes.7"]).remove(0).1;
+    hold("bounds (tests/tidy/bounds.rs)", &bounds::unlike_the_source(&manual, &texts(&["src"])), &[]);
 }
 
 #[test]

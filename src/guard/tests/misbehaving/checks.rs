@@ -45,7 +45,7 @@ impl Tally {
         other.seen.iter().for_each(|(what, count)| *self.seen.entry(what.clone()).or_default() += count);
     }
 
-    fn count(&mut self, what: &str) {
+    pub(super) fn count(&mut self, what: &str) {
         self.count_all(what, 1);
     }
 
@@ -69,9 +69,10 @@ impl Tally {
     }
 
     /// Holds that each came once in so many games.
-    pub(super) fn has(&self, wanted: &[(&str, usize)]) {
+    pub(super) fn has<What: AsRef<str>>(&self, wanted: &[(What, usize)]) {
         let games = self.of("game");
         for (what, of_games) in wanted {
+            let what = what.as_ref();
             let count = self.of(what);
             assert!(count * of_games >= games, "{what} came {count} times in {games} games");
         }

@@ -13,6 +13,7 @@ mod doings;
 mod feed;
 mod limits;
 mod loss;
+mod picture;
 mod reads;
 mod sends;
 mod trouble;
@@ -23,11 +24,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use checks::Tally;
+use picture::was_another;
+use trouble::OF_BESIDE;
 use world::World;
 
 const GAMES: u64 = 3_000;
 const LISTENING_GAMES: u64 = 4_500;
 const LOSING_GAMES: u64 = 1_500;
+const STALE_GAMES: u64 = 1_500;
 /// Later games that once broke a promise: flows measured by the reads of another purse, and losses before a change of the mode.
 const FOUND: [u64; 4] = [4_359, 13_520, 16_895, 16_934];
 /// Games in which a limit is lost within seconds of a flow that nobody tells of in time, or of a change of the mode: by reads of the
@@ -84,6 +88,20 @@ fn a_misbehaving_venue_breaks_no_promise() {
     broken.retain(|seed, how| !(UNTOLD.contains(seed) && how.contains("nothing fires")));
     assert!(broken.is_empty(), "{} games broke a promise: {broken:#?}", broken.len());
     tally.is_lively();
+}
+
+/// Each read beside the steady ones answers with how things were four seconds ago.
+#[test]
+fn stale_answers_break_no_promise() {
+    if let Some(seed) = number("MISBEHAVING_SEED") {
+        return tell(World::stale(seed), seed);
+    }
+    let first = number("MISBEHAVING_FIRST").unwrap_or_default();
+    let (tally, broken) = play(first, number("MISBEHAVING_GAMES").unwrap_or(STALE_GAMES), World::stale);
+    println!("{tally:?}");
+    assert!(broken.is_empty(), "{} games broke a promise: {broken:#?}", broken.len());
+    tally.is_lively();
+    tally.has(&OF_BESIDE.map(|on| (was_another(on), 200)));
 }
 
 #[test]

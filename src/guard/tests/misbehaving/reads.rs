@@ -6,6 +6,7 @@ use rust_decimal::dec;
 use super::super::simulation::account::account;
 use super::super::simulation::books::Books;
 use super::feed::paced;
+use super::picture::Picture;
 use super::trouble::{How, On};
 use super::world::World;
 use crate::guard::{Input, Read};
@@ -60,10 +61,11 @@ impl World {
             Read::OrderStatus { intent, index, cloid } => {
                 let (late, answer) = match self.trouble(On::Status) {
                     Some(How::Hung) => (BESIDE_MS, None),
-                    Some(How::Slow) => (SLOW_MS, Some(self.venue.order_status(cloid))),
+                    Some(How::Slow) => (SLOW_MS, Some(self.status_shown(cloid, false))),
                     Some(How::OtherText) => (50, Some(serde_json::json!("<html>"))),
+                    Some(How::Stale) => (50, Some(self.status_shown(cloid, true))),
                     Some(_) => (50, None),
-                    None => (50, Some(self.venue.order_status(cloid))),
+                    None => (50, Some(self.status_shown(cloid, false))),
                 };
                 self.mail.push((self.now + late, Input::OrderStatus { intent, index, cloid, answer }));
             }
@@ -112,10 +114,7 @@ impl World {
 
     fn picture(&mut self, on: On, trouble: Option<How>) -> Input {
         let begun_ms = self.now;
-        let books = match trouble {
-            Some(How::Stale) => self.pictures.back().unwrap_or(&self.venue.books).clone(),
-            _ => self.venue.books.clone(),
-        };
+        let Picture { at_ms, books, mode, twaps, .. } = self.shown(on, trouble == Some(How::Stale));
         let is_wrong = trouble == Some(How::Wrong) && !std::mem::replace(&mut self.was_wrong, true);
         match on {
             On::Prices => {
@@ -138,10 +137,10 @@ impl World {
                 answer
             }
             On::Orders => Input::Orders { orders: books.orders.into_values().collect(), begun_ms },
-            On::Mode => Input::AccountMode { mode: self.mode, begun_ms },
+            On::Mode => Input::AccountMode { mode, begun_ms },
             On::Twaps => {
                 self.due.insert(on, (u64::MAX, self.now));
-                Input::Twaps(Ok(self.twaps.iter().map(|twap| ("ETH".to_owned(), twap.id)).collect()))
+                Input::Twaps(Ok(twaps.into_iter().map(|id| ("ETH".to_owned(), id)).collect()))
             }
             On::Markets if is_wrong => Input::Universe(self.swapped()),
             On::Markets if trouble == Some(How::Stale) => Input::Universe(self.unlisted()),
@@ -152,7 +151,7 @@ impl World {
                 let since_ms = self.ledger_since_ms;
                 self.ledger_since_ms = since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
                 let entries = self.venue.ledger.iter();
-                let shown = entries.filter(|(shows_ms, at_ms, _)| *shows_ms <= begun_ms && *at_ms >= since_ms);
+                let shown = entries.filter(|(shows_ms, row_ms, _)| *shows_ms <= at_ms && *row_ms >= since_ms);
                 let updates = ledger(&shown.map(|(_, _, entry)| entry.clone()).collect()).unwrap().rows;
                 Input::Ledger { updates, begun_ms }
             }

@@ -43,6 +43,9 @@ const ALL: [On; 15] = [
     On::SetLeverage,
 ];
 
+/// What is read beside prices, account and orders, and changes.
+pub(super) const OF_BESIDE: [On; 4] = [On::Ledger, On::Mode, On::Twaps, On::Status];
+
 /// How it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum How {
@@ -111,6 +114,16 @@ impl Trouble {
         let longest = if dice.one_in(3) { 25_000 } else { 6_000 };
         let until_ms = from_ms + 500 + dice.roll(longest);
         Self { on, how, from_ms, until_ms }
+    }
+
+    /// One of the reads beside the steady ones tells how things were some time ago, of actions of which nobody heard an answer too.
+    pub(super) fn stale(begins_ms: u64, dice: &mut Dice) -> Vec<Self> {
+        let on = dice.pick(&OF_BESIDE);
+        let from_ms = begins_ms + 2_000 + dice.roll(8_000);
+        let until_ms = from_ms + 1_000 + dice.roll(25_000);
+        let stale = Self { on, how: How::Stale, from_ms, until_ms };
+        let unheard = Self { on: On::Place, how: dice.pick(&[How::Hung, How::Gateway]), ..stale };
+        if on == On::Status || dice.one_in(4) { vec![stale, unheard] } else { vec![stale] }
     }
 
     /// What brings about what this one meets: a nonce is burnt only for an action that nobody answered.

@@ -6,13 +6,13 @@ use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
 use super::super::fixture::*;
-use super::super::simulation::books::Books;
 use super::super::simulation::dice::Dice;
 use super::super::simulation::push::Push;
 use super::super::simulation::venue::{Manners, Venue};
 use super::checks::Checks;
 use super::feed;
 use super::limits::Limits;
+use super::picture::Picture;
 use super::trouble::{How, On, Trouble};
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Effects, Guard, Input, Mode};
@@ -26,8 +26,6 @@ const QUIET_STEPS: u64 = 600;
 const QUIET: u64 = 8;
 /// After the last trouble, so that a flatten finds the last TWAP order by its own interval.
 const CALM_STEPS: u64 = 600;
-/// Pictures kept for answers that are stale.
-const PICTURES: usize = 40;
 
 /// A TWAP order begun elsewhere.
 pub(super) struct Twap {
@@ -48,7 +46,7 @@ pub(super) struct World {
     pub(super) posts: Vec<(u64, SendAction)>,
     /// When each read begins next, and until when one is under way.
     pub(super) due: BTreeMap<On, (u64, u64)>,
-    pub(super) pictures: VecDeque<Books>,
+    pub(super) pictures: VecDeque<Picture>,
     pub(super) twaps: Vec<Twap>,
     pub(super) ledger_since_ms: u64,
     /// Where the equity is kept, and where the guard's reads look for it.
@@ -89,6 +87,14 @@ impl World {
     /// The same beside a feed, where what may end in a halt happens in quiet steps too.
     pub(super) fn losing(seed: u64) -> Self {
         Self { is_losing: true, ..Self::listening(seed) }
+    }
+
+    /// A game in which one of the reads beside the steady ones is stale.
+    pub(super) fn stale(seed: u64) -> Self {
+        let mut world = Self::new(seed);
+        let mut dice = Dice::new(seed.wrapping_mul(13).wrapping_add(1));
+        world.troubles = Trouble::stale(NOW, &mut dice);
+        world
     }
 
     pub(super) fn new(seed: u64) -> Self {
@@ -200,8 +206,7 @@ impl World {
         self.give(Input::Tick);
         let Self { checks, venue, guard, twaps, .. } = self;
         checks.look(now, guard, &venue.books, twaps.len());
-        self.pictures.truncate(PICTURES - 1);
-        self.pictures.push_front(self.venue.books.clone());
+        self.take_picture();
     }
 
     pub(super) fn give(&mut self, input: Input) {

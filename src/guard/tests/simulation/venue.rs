@@ -227,11 +227,7 @@ impl Venue {
 
     /// The answer to a question after an order's status.
     pub(in crate::guard::tests) fn order_status(&self, cloid: Cloid) -> Value {
-        let is_open = self.books.orders.values().any(|order| order.cloid == Some(cloid));
-        match self.taken.contains(&cloid) {
-            true => json!({"status": "order", "order": {"status": if is_open { "open" } else { "filled" }}}),
-            false => json!({"status": "unknownOid"}),
-        }
+        status_in(&self.books, &self.taken, cloid)
     }
 
     /// Money comes in (or goes out); the ledger shows it `late_ms` later.
@@ -251,6 +247,15 @@ impl Venue {
         };
         let hash = format!("0x{:x}", self.ledger.len());
         self.ledger.push((now + late_ms, now, json!({"time": now, "hash": hash, "delta": delta})));
+    }
+}
+
+/// The status of an order by these books, and what was taken by then.
+pub(in crate::guard::tests) fn status_in(books: &Books, taken: &BTreeSet<Cloid>, cloid: Cloid) -> Value {
+    let is_open = books.orders.values().any(|order| order.cloid == Some(cloid));
+    match taken.contains(&cloid) {
+        true => json!({"status": "order", "order": {"status": if is_open { "open" } else { "filled" }}}),
+        false => json!({"status": "unknownOid"}),
     }
 }
 

@@ -26,7 +26,9 @@ fn a_late_answer_goes_to_nobody() {
     for number in 0..20 {
         let ask = format!("GET /guard/status?{number} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         // On a busy machine an answer may be late as well: then it is asked again, and has to be its own.
-        let answer = std::iter::repeat_with(|| server.ask(ask.as_bytes())).take(100).find(|answer| !answer.starts_with("HTTP/1.1 504 "));
+        let answer = std::iter::repeat_with(|| server.ask(ask.as_bytes()))
+            .take(100)
+            .find(|answer| !answer.starts_with("HTTP/1.1 504 "));
         let answer = answer.expect("one of a hundred answers is in time");
         assert!(answer.ends_with(&format!("\r\n\r\n{number}")), "{number}: {answer}");
     }
