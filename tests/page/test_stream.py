@@ -5,7 +5,7 @@ import json
 from playwright.sync_api import expect
 
 from conftest import GTC, IOC
-from harness import svc_guard, until
+from harness import PATIENCE_S, svc_guard, until
 
 HOSTILE = '<img src=x onerror="window.caught=1"><script>window.caught=1</script><b>bold</b>'
 
@@ -75,7 +75,8 @@ def test_money_is_told_in_words(stand_of, monitor_of):
     expect(monitor.rows("Funding of ETH: −1.00 USDC")).to_have_count(1)
     stand.venue.do("deposit", usd="250.5")
     expect(monitor.rows("Transfer (deposit): +250.50 USDC")).to_have_count(1)
-    until("an audit", lambda: any(event["kind"] == "balance" for event in stand.guard.events()))
+    # The book is compared when the account is read the next time but one, half a minute apart beside the feed.
+    until("an audit", lambda: stand.guard.events("balance"), 4 * PATIENCE_S)
     svc_guard(stand.guard.home, "kill", "--reason", "enough")
     sold = monitor.rows("Sold 0.4 ETH at 2,")
     expect(sold).to_contain_text("an order of the guard’s own")

@@ -27,9 +27,9 @@ PATIENCE_S = 60
 DEFAULT_RULES = "# every rule at its default\n"
 
 
-def until(what, condition):
+def until(what, condition, patience_s=PATIENCE_S):
     """Waits for a condition and returns what it gave; fails naming what was waited for."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while True:
         found = condition()
         if found:

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::signing::resting;
 use crate::stand::{Mode, Stand, until};
-use crate::watched::{WIDE, covered, fault, hold, hold_covered};
+use crate::watched::{WIDE, covered, fault, held, hold, hold_covered};
 
 /// As often as a test could want it.
 const FOR_GOOD: u64 = 1_000_000;
@@ -85,5 +85,48 @@ fn a_steady_read_that_hangs_holds_up_no_other() {
         covered(&stand, "ETH", "0.4");
         // A question is given up on after seconds, so that this many fit into the time that a cover may take.
         assert!(before - left(&stand, on) <= 2, "{on}");
+    }
+}
+
+/// Everything that the guard asks a running venue, but for the account itself, which only a feed can stand in for.
+const QUESTIONS: [&str; 12] = [
+    "allMids",
+    "frontendOpenOrders",
+    "metaAndAssetCtxs",
+    "activeAssetData",
+    "userAbstraction",
+    "userFillsByTime",
+    "userFunding",
+    "userNonFundingLedgerUpdates",
+    "userRateLimit",
+    "userRole",
+    "extraAgents",
+    "orderStatus",
+];
+
+/// From now on no question of this kind is answered: a position made elsewhere is covered, and a kill closes it.
+fn covers_and_closes_without(stand: &Stand, question: &str) {
+    let stall = json!({"op": "fault", "on": question, "kind": "stall", "times": FOR_GOOD});
+    stand.venue.control(&stall).unwrap();
+    hold_covered(stand, "ETH", "0.4");
+    stand.pull(question);
+    until(&format!("what is held to be closed without {question}"), || held(stand, "ETH").is_none().then_some(()));
+}
+
+#[test]
+fn no_question_that_hangs_holds_up_a_cover_or_a_kill() {
+    for question in QUESTIONS {
+        let stand = Stand::up(Mode::Testnet, WIDE);
+        stand.without_feed();
+        covers_and_closes_without(&stand, question);
+    }
+}
+
+#[test]
+fn none_does_beside_the_live_feed() {
+    for question in QUESTIONS.into_iter().chain(["clearinghouseState"]) {
+        let stand = Stand::up(Mode::Testnet, WIDE);
+        until("the feed", || (stand.status()["venue"]["feed"]["proved"] == true).then_some(()));
+        covers_and_closes_without(&stand, question);
     }
 }

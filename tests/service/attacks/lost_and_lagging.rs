@@ -18,11 +18,21 @@ fn bid(stand: &Stand) -> Decimal {
 
 #[test]
 fn lost_answers_and_reads_that_lag_give_no_cap_twice() {
+    no_cap_twice(&Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n"));
+}
+
+#[test]
+fn by_reads_alone_they_give_none_twice_either() {
     let stand = Stand::up(Mode::Testnet, "duplicate_window = \"0\"\n");
+    stand.without_feed();
+    no_cap_twice(&stand);
+}
+
+fn no_cap_twice(stand: &Stand) {
     let lag = json!({"op": "setting", "name": "order_status_lag_ms", "value": 600_000});
     stand.venue.control(&lag).unwrap();
-    fault(&stand, "frontendOpenOrders", "stale", 1_000_000, "");
-    fault(&stand, "order", "apply_then_drop", 1_000_000, "");
+    fault(stand, "frontendOpenOrders", "stale", 1_000_000, "");
+    fault(stand, "order", "apply_then_drop", 1_000_000, "");
     let taken_back = || stand.venue_saw().iter().filter(|request| request["type"] == "cancelByCloid").count();
     let (mut entries, mut after) = (0, 0);
     for round in 0..200 {
@@ -30,7 +40,7 @@ fn lost_answers_and_reads_that_lag_give_no_cap_twice() {
         let reads = || stand.venue.truth()["reads"]["clearinghouseState"].as_u64().unwrap_or_default();
         let before = reads();
         until("time to pass", || (reads() > before).then_some(()));
-        let bid = bid(&stand);
+        let bid = bid(stand);
         assert!(bid <= dec!(10_000), "{bid} USDC are bid for in round {round}");
         entries += usize::from(bid > dec!(0));
         after += usize::from(taken_back() > 0);

@@ -9,16 +9,13 @@ use super::super::simulation::venue::status_in;
 use super::trouble::On;
 use super::world::World;
 use crate::base::address::Cloid;
-use crate::venue::info::AccountMode;
 
 /// As many are kept, one a step.
 const KEPT: usize = 40;
 
 /// How things were at one step's end.
 pub(super) struct Picture {
-    pub(super) at_ms: u64,
     pub(super) books: Books,
-    pub(super) mode: AccountMode,
     pub(super) twaps: Vec<u64>,
     taken: BTreeSet<Cloid>,
 }
@@ -27,7 +24,7 @@ impl World {
     fn picture_now(&self) -> Picture {
         let (books, taken) = (self.venue.books.clone(), self.venue.taken.clone());
         let twaps = self.twaps.iter().map(|twap| twap.id).collect();
-        Picture { at_ms: self.now, books, mode: self.mode, twaps, taken }
+        Picture { books, twaps, taken }
     }
 
     pub(super) fn take_picture(&mut self) {
@@ -38,8 +35,8 @@ impl World {
     /// How things were as long ago as is kept.
     pub(super) fn shown_stale(&self) -> Picture {
         match self.pictures.back() {
-            Some(Picture { at_ms, books, mode, twaps, taken }) => {
-                Picture { at_ms: *at_ms, books: books.clone(), mode: *mode, twaps: twaps.clone(), taken: taken.clone() }
+            Some(Picture { books, twaps, taken }) => {
+                Picture { books: books.clone(), twaps: twaps.clone(), taken: taken.clone() }
             }
             None => self.picture_now(),
         }
@@ -52,15 +49,7 @@ impl World {
             return now;
         }
         let then = self.shown_stale();
-        let is_another = match on {
-            On::Ledger => {
-                self.venue.ledger.iter().any(|(shows_ms, _, _)| (then.at_ms + 1..=now.at_ms).contains(shows_ms))
-            }
-            On::Mode => then.mode != now.mode,
-            On::Twaps => then.twaps != now.twaps,
-            _ => false,
-        };
-        if is_another {
+        if on == On::Twaps && then.twaps != now.twaps {
             self.checks.tally.count(&was_another(on));
         }
         then

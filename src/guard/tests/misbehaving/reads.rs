@@ -114,7 +114,7 @@ impl World {
 
     fn picture(&mut self, on: On, trouble: Option<How>) -> Input {
         let begun_ms = self.now;
-        let Picture { at_ms, books, mode, twaps, .. } = self.shown(on, trouble == Some(How::Stale));
+        let Picture { books, twaps, .. } = self.shown(on, trouble == Some(How::Stale));
         let is_wrong = trouble == Some(How::Wrong) && !std::mem::replace(&mut self.was_wrong, true);
         match on {
             On::Prices => {
@@ -137,7 +137,7 @@ impl World {
                 answer
             }
             On::Orders => Input::Orders { orders: books.orders.into_values().collect(), begun_ms },
-            On::Mode => Input::AccountMode { mode, begun_ms },
+            On::Mode => Input::AccountMode { mode: self.mode, begun_ms },
             On::Twaps => {
                 self.due.insert(on, (u64::MAX, self.now));
                 Input::Twaps(Ok(twaps.into_iter().map(|id| ("ETH".to_owned(), id)).collect()))
@@ -151,7 +151,7 @@ impl World {
                 let since_ms = self.ledger_since_ms;
                 self.ledger_since_ms = since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
                 let entries = self.venue.ledger.iter();
-                let shown = entries.filter(|(shows_ms, row_ms, _)| *shows_ms <= at_ms && *row_ms >= since_ms);
+                let shown = entries.filter(|(shows_ms, row_ms, _)| *shows_ms <= begun_ms && *row_ms >= since_ms);
                 let updates = ledger(&shown.map(|(_, _, entry)| entry.clone()).collect()).unwrap().rows;
                 Input::Ledger { updates, begun_ms }
             }

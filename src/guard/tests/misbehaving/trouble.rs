@@ -43,8 +43,9 @@ const ALL: [On; 15] = [
     On::SetLeverage,
 ];
 
-/// What is read beside prices, account and orders, and changes.
-pub(super) const OF_BESIDE: [On; 4] = [On::Ledger, On::Mode, On::Twaps, On::Status];
+/// What is read beside prices, account and orders, and may be of some time ago. Ledger and mode are not among them: an answer of
+/// theirs from after a loss was read is what a halt goes by.
+pub(super) const OF_BESIDE: [On; 2] = [On::Twaps, On::Status];
 
 /// How it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
