@@ -110,8 +110,8 @@ fn limits_that_come_near() {
 }
 
 #[test]
-fn what_the_disk_and_the_home_tell() {
-    for code in [AlertCode::DiskLow, AlertCode::JournalDamaged, AlertCode::HomeGone] {
+fn what_the_disk_the_home_and_the_reads_tell() {
+    for code in [AlertCode::DiskLow, AlertCode::JournalDamaged, AlertCode::HomeGone, AlertCode::AccountUnknown] {
         let told = |text: Option<&str>| Input::Concern { code, text: text.map(str::to_owned) };
         comes_and_goes(
             code.as_str(),

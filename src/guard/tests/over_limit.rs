@@ -49,6 +49,9 @@ fn five_percent_over_is_let_be_and_a_lot_more_is_not() {
         desk.show(vec![bid("1", 1), bid("1", 2), bid(size, 3)]);
         assert_eq!(cancelled(&watch(&mut desk, 3_000)), expected, "{size}");
         assert_eq!(alerts(&desk).len(), expected.len());
+        desk.show(vec![bid("1", 1), bid("1", 2)]);
+        watch(&mut desk, 3_000);
+        assert!(alerts(&desk).is_empty(), "it is gone, and so is the alert");
     }
 }
 
