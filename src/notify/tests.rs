@@ -69,7 +69,7 @@ impl Told {
         self.event(json!({"kind": "flatten", "reason": "kill switch: x", "actions": [{}], "sent": sent}));
     }
 
-    fn protects(&mut self, problems: Value) {
+    fn protects(&mut self, problems: &Value) {
         let sent = self.sends();
         self.event(json!({"kind": "protect", "coins": ["ETH"], "actions": [{}], "sent": sent, "problems": problems}));
     }
@@ -88,8 +88,15 @@ impl Told {
     }
 }
 
-/// What brings each about, by the code of what it brings.
-fn causes() -> Vec<(&'static str, fn(&mut Told))> {
+/// What brings something about, by the code of what it brings.
+type Cause = (&'static str, fn(&mut Told));
+
+fn causes() -> Vec<Cause> {
+    [of_halts(), of_orders(), of_lives(), of_looks()].concat()
+}
+
+/// Halts, and the closing that follows.
+fn of_halts() -> Vec<Cause> {
     vec![
         ("kill", |told| told.event(json!({"kind": "kill", "reason": "x"}))),
         ("halted_for_day", |told| told.event(json!({"kind": "risk", "state": "halted_for_day"}))),
@@ -113,34 +120,52 @@ fn causes() -> Vec<(&'static str, fn(&mut Told))> {
             told.event(json!({"kind": "risk", "state": "stopped"}));
             told.event(json!({"kind": "risk", "state": "active"}));
         }),
+    ]
+}
+
+/// The guard's own stops and closes.
+fn of_orders() -> Vec<Cause> {
+    vec![
         ("stop_placed", |told| {
-            told.protects(json!([]));
+            told.protects(&json!([]));
             told.is_answered(true);
         }),
-        ("stop_not_possible", |told| told.protects(json!([{"coin": "ETH", "text": "no price"}]))),
+        ("stop_not_possible", |told| told.protects(&json!([{"coin": "ETH", "text": "no price"}]))),
         ("stop_refused", |told| {
-            told.protects(json!([]));
+            told.protects(&json!([]));
             told.is_answered(false);
         }),
         ("close_refused", |told| {
             told.flattens();
             told.is_answered(false);
         }),
+    ]
+}
+
+/// The guard's lives, and what it refuses.
+fn of_lives() -> Vec<Cause> {
+    vec![
         ("error", |told| told.event(json!({"kind": "error", "text": "x"}))),
         ("started", |told| {
-            told.event(json!({"kind": "started", "version": "1", "account": "0x11", "mode": told.of.mode}))
+            told.event(json!({"kind": "started", "version": "1", "account": "0x11", "mode": told.of.mode}));
         }),
         ("restarted", |told| {
             (0..2).for_each(|_| {
-                told.event(json!({"kind": "started", "version": "1", "account": "0x11", "mode": told.of.mode}))
+                told.event(json!({"kind": "started", "version": "1", "account": "0x11", "mode": told.of.mode}));
             });
         }),
         ("service_stopped", |told| told.event(json!({"kind": "stopped", "reason": "SIGTERM"}))),
         ("price_invalid", |told| {
             told.event(json!({"kind": "decision", "verdict": "veto", "code": "price_invalid", "text": "x"}));
         }),
+    ]
+}
+
+/// What looks at it show, and the notifier's own troubles.
+fn of_looks() -> Vec<Cause> {
+    vec![
         ("unreachable", |told| {
-            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Away("x".to_owned()), ms, NOW))
+            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Away("x".to_owned()), ms, NOW));
         }),
         ("unwell", |told| {
             [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Unwell(vec!["x".to_owned()]), ms, NOW));
