@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::unistd::Uid;
 
 use super::shell::word;
 
@@ -194,13 +195,40 @@ fn write_synced(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Digits of what nobody can guess in the name of a temporary file.
+const RANDOM_DIGITS: usize = 16;
+
 /// A name beside `path` that nobody can guess, so that nobody can take it first.
 pub fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
     let mut random = [0; 8];
     fill_random(&mut random)?;
     let random = u64::from_be_bytes(random);
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    Ok(path.with_file_name(format!(".{}.{random:016x}", name.display())))
+    Ok(path.with_file_name(format!(".{}.{random:0RANDOM_DIGITS$x}", name.display())))
+}
+
+/// Entries of a folder that are looked at for what a write left behind.
+const MAX_LOOKED_AT: usize = 10_000;
+
+/// Removes what a process that was killed while it wrote `path` left beside it: this user's own temporary files of that name. Only
+/// who knows that nobody writes it now may ask. What cannot be removed stays, and costs nothing but its place.
+pub fn remove_leftovers(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let prefix = format!(".{}.", name.display());
+    let is_temporary = |name: &str| {
+        name.strip_prefix(&prefix).is_some_and(|random| {
+            random.len() == RANDOM_DIGITS && random.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+        })
+    };
+    let is_own = |path: &Path| {
+        fs::symlink_metadata(path).is_ok_and(|file| file.is_file() && file.uid() == Uid::effective().as_raw())
+    };
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.take(MAX_LOOKED_AT).filter_map(Result::ok) {
+        if entry.file_name().to_str().is_some_and(is_temporary) && is_own(&entry.path()) {
+            _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Makes a rename or a new file in `path`'s directory last. A directory that this user may not read (the home, for

@@ -12,7 +12,7 @@ use super::shape;
 use super::url::private_url;
 use crate::base::origin::Origin;
 use crate::base::text::{short, visible};
-use deaf::{deaf, kind_of};
+use deaf::{deaf, in_vain, kind_of, unheard_summary};
 
 /// Targets at most: each has a thread of its own.
 const MAX_TARGETS: usize = 16;
@@ -83,7 +83,13 @@ impl Config {
             if wrong.is_empty() {
                 wrong.extend(deaf(self, target, refusals));
             }
+            if wrong.is_empty() {
+                wrong.extend(in_vain(self, target, refusals));
+            }
             problems.extend(wrong.into_iter().map(|why| format!("target {:?}: {why}", target.name)));
+        }
+        if problems.is_empty() {
+            problems.extend(unheard_summary(self, refusals));
         }
     }
 }

@@ -245,7 +245,7 @@ impl Desk {
         let title = format!("{} left out", count(usize::try_from(self.lost).unwrap_or(usize::MAX), "message"));
         let notice = Notice::once("notifier", "left_out", Severity::Warning, title).words(
             "They were not taken here for too long, or were refused for a day, and there was no room to keep them.",
-            "",
+            "It goes on, and what lasts is told all the same.",
             "Look at the guard's page, its journal and the notifier's log.",
         );
         Draft { notice: notice.at(now_ms), pick: Pick::Lost(self.lost) }

@@ -9,7 +9,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::Uid;
 
 use super::office::Office;
-use crate::base::files::{FileError, Replace, Why, read_trusted, write_whole};
+use crate::base::files::{FileError, Replace, Why, read_trusted, remove_leftovers, write_whole};
 
 /// Largest state: what is kept for targets is bounded.
 const MAX_STATE: u64 = 64 * 1024 * 1024;
@@ -40,7 +40,7 @@ pub(super) struct Keep {
 }
 
 impl Keep {
-    /// Takes the folder, made where it is missing, and reads the state. One that cannot be read is put aside, and why is said.
+    /// Takes the folder, made where it is missing, removes what a death while writing left there, and reads the state. One that cannot be read is put aside, and why is said.
     pub(super) fn open(folder: &Path) -> Result<(Self, Option<Office>, Option<String>), KeepError> {
         let refused = |what| move |error| KeepError::Io(what, folder.to_owned(), error);
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refused("make"))?;
@@ -49,6 +49,7 @@ impl Keep {
         let lock =
             Flock::lock(lock, FlockArg::LockExclusiveNonblock).map_err(|_| KeepError::Busy(folder.to_owned()))?;
         let keep = Self { path: folder.join(STATE), _lock: lock };
+        remove_leftovers(&keep.path);
         let why = match read_trusted(&keep.path, &[Uid::effective().as_raw()], MAX_STATE) {
             Ok(text) => match serde_json::from_str::<Office>(&text) {
                 Ok(office) if office.is_known() => return Ok((keep, Some(office), None)),
@@ -86,6 +87,37 @@ fn aside(folder: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::files::temporary_beside;
+
+    #[test]
+    fn what_a_death_while_writing_left_goes_at_the_next_start_and_nothing_else_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let left = (0..3).map(|_| temporary_beside(&path(STATE)).unwrap());
+        let left: Vec<String> = left.map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+        let others = [
+            ".state.json.0123456789abcde",
+            ".state.json.0123456789abcdef0",
+            ".state.json.0123456789ABCDEF",
+            ".other.json.0123456789abcdef",
+            "state.json.0123456789abcdef",
+            ".state.json.old",
+        ];
+        for name in left.iter().map(String::as_str).chain(others) {
+            fs::write(path(name), "{\"schema\":").unwrap();
+        }
+        fs::create_dir(path(".state.json.00000000000000aa")).unwrap();
+        std::os::unix::fs::symlink(path(others[0]), path(".state.json.00000000000000bb")).unwrap();
+        let is_there = |name: &str| path(name).symlink_metadata().is_ok();
+        let held = Keep::open(folder.path()).unwrap();
+        assert!(!left.iter().any(|name| is_there(name)), "what was left is there still");
+        let kept = others.into_iter().chain([".state.json.00000000000000aa", ".state.json.00000000000000bb"]);
+        kept.for_each(|name| assert!(is_there(name), "{name}"));
+        // Another one writes here: what it is at is nobody else's.
+        fs::write(path(&left[0]), "{").unwrap();
+        assert!(matches!(Keep::open(folder.path()), Err(KeepError::Busy(_))) && is_there(&left[0]));
+        drop(held);
+    }
 
     #[test]
     fn a_state_that_cannot_be_read_is_put_aside_and_said() {

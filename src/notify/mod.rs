@@ -40,3 +40,6 @@ pub use run::{Options, RunError, run};
 pub use secrets::SecretError;
 pub use trial::trial;
 pub use watch::{alert_codes, alert_words};
+
+#[cfg(test)]
+mod tests;

@@ -184,15 +184,18 @@ impl Columns<'_> {
         let recorded = |cell: Cell| cell.if_recorded(is_recorded);
         let counts = [("fills", money.fills), ("late_fills", money.late_fills), ("liquidations", money.liquidations)];
         cells.extend(counts.map(|(name, count)| Named::new(name, recorded(Cell::Count(count)))));
+        let why = money.why_unknown();
+        let known = |amount: Sum| if why.is_none() { Cell::Amount(amount) } else { Cell::None };
         let amounts = [
-            ("volume", money.volume),
-            ("gross", money.gross),
-            ("fees", money.fees),
-            ("builder_fees", money.builder_fees),
-            ("funding", money.funding),
-            ("net", money.net()),
+            ("volume", known(money.volume)),
+            ("gross", known(money.gross)),
+            ("fees", Cell::Amount(money.fees)),
+            ("builder_fees", Cell::Amount(money.builder_fees)),
+            ("funding", known(money.funding)),
+            ("net", known(money.net())),
         ];
-        cells.extend(amounts.map(|(name, amount)| Named::new(name, recorded(Cell::Amount(amount)))));
+        cells.extend(amounts.map(|(name, amount)| Named::new(name, recorded(amount))));
+        cells.push(Named::new("net_why", recorded(Cell::text(why))));
         cells.push(Named::new("liquidations_unknown", recorded(Cell::Count(money.liquidations_unknown))));
         for token in self.total.money.fees_in.keys() {
             let fee = money.fees_in.get(token).copied().unwrap_or_default();
@@ -230,7 +233,8 @@ fn measured(row: &Figures, recorded: Recorded, cells: &mut Vec<Named>) {
         cells.push(Named::new(name, Cell::measured(at.map(|at| at.usdc))));
         cells.push(Named::new(format!("{name}_at"), Cell::text(at.map(|At { ms, .. }| utc(ms)))));
     }
-    cells.push(Named::new("worst_drawdown", Cell::measured(measured.fall.worst)));
+    cells.push(Named::new("worst_drawdown", Cell::measured(measured.worst_fall())));
+    cells.push(Named::new("worst_drawdown_why", Cell::text(measured.why_gone())));
     cells.push(Named::new("difference", Cell::measured(measured.difference())));
     let why = measured.why_unknown().filter(|_| recorded.book);
     cells.push(Named::new("difference_why", Cell::text(why)));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::equity::{Ends, Fall};
 use super::moment::utc;
+use super::number::in_number;
 use super::sum::Sum;
 use crate::record::money::{Balance, Fill, Funding, Transfer};
 
@@ -15,6 +16,10 @@ const MOST_NAMES: usize = 256;
 /// A guard that runs and can read the account has compared a row, and written that down, within this time.
 const WAITS_MS: u64 = 120_000;
 /// Why nothing is known of a time of which no sum of the book is.
+/// A guard that runs writes down what it measured within this time: each hour.
+const WRITES_WITHIN_MS: u64 = 3_660_000;
+/// What was measured for less than this and is gone is let be: nobody knows how much of it there was.
+const LOST_MS: u64 = 60_000;
 const NEVER: &str = "account and book were not compared in this time; what they came apart by in it, if anything, stands on the day \
                      of the next comparison";
 /// The name of what comes on top.
@@ -48,19 +53,25 @@ pub(super) struct Money {
     pub(super) transfers: Sum,
     /// Transfers whose amount cannot be told.
     pub(super) transfers_unknown: u64,
+    /// Fills and payments in another token than USDC: what they come to in USDC cannot be told.
+    in_others: u64,
 }
 
 impl Money {
     /// Adds a fill; `is_liquidated` says whether it liquidated the account guarded, where that is known, and `token` what a fee
-    /// that is not in USDC counts under.
-    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: Option<bool>, token: &str) {
+    /// that is not in USDC counts under; `is_usdc` whether its price is.
+    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: Option<bool>, token: &str, is_usdc: bool) {
         self.is_recorded = true;
         self.fills = self.fills.saturating_add(1);
         self.late_fills = self.late_fills.saturating_add(u64::from(fill.late));
         self.liquidations = self.liquidations.saturating_add(u64::from(is_liquidated == Some(true)));
         self.liquidations_unknown = self.liquidations_unknown.saturating_add(u64::from(is_liquidated.is_none()));
-        self.volume += Sum::product(fill.px, fill.size);
-        self.gross += fill.closed_pnl;
+        if is_usdc {
+            self.volume += Sum::product(fill.px, fill.size);
+            self.gross += fill.closed_pnl;
+        } else {
+            self.in_others = self.in_others.saturating_add(1);
+        }
         if fill.fee_token == USDC {
             self.fees += fill.fee;
             self.builder_fees += fill.builder_fee.unwrap_or_default();
@@ -69,9 +80,25 @@ impl Money {
         }
     }
 
-    pub(super) fn paid(&mut self, funding: &Funding) {
+    /// Adds a payment of funding; `is_usdc` says whether it is one.
+    pub(super) fn paid(&mut self, funding: &Funding, is_usdc: bool) {
         self.is_recorded = true;
-        self.funding += funding.usdc;
+        if is_usdc {
+            self.funding += funding.usdc;
+        } else {
+            self.in_others = self.in_others.saturating_add(1);
+        }
+    }
+
+    /// Why its amounts are no sums in USDC, where they are none.
+    pub(super) fn why_unknown(&self) -> Option<String> {
+        (self.in_others > 0).then(|| {
+            in_number(
+                self.in_others,
+                "[fill or payment is/fills and payments are] of a dex that settles in another token than USDC, whose worth is not \
+                 recorded",
+            )
+        })
     }
 
     pub(super) fn transferred(&mut self, transfer: &Transfer) {
@@ -131,7 +158,9 @@ impl Deeds {
 #[derive(Debug, Default)]
 pub(super) struct Measured {
     pub(super) ends: Ends,
-    pub(super) fall: Fall,
+    fall: Fall,
+    /// Why a part of what was measured of the falls is gone.
+    gone: Option<String>,
     /// What account and book came apart by, by the sums of the book of this time; none where none of them was compared.
     apart: Option<Sum>,
     /// The number of a sum that could not be compared, or of a start, and why nothing is known until one is.
@@ -148,6 +177,22 @@ impl Measured {
     /// What account and book came apart by, once it has ended; none where that is not known.
     pub(super) fn difference(&self) -> Option<Sum> {
         self.apart.filter(|_| self.why_not_compared.is_none())
+    }
+
+    /// The worst fall; none where a worse one may be gone.
+    pub(super) fn worst_fall(&self) -> Option<Sum> {
+        self.fall.worst.filter(|_| self.gone.is_none())
+    }
+
+    /// Why the worst fall is not known, where something of it was measured and is gone.
+    pub(super) fn why_gone(&self) -> Option<&str> {
+        self.gone.as_deref()
+    }
+
+    /// What was measured since this moment, and not written down, went with a life that broke off.
+    pub(super) fn lose(&mut self, since_ms: u64) {
+        let why = format!("the guard broke off, and what it had measured since {} went with it", utc(since_ms));
+        self.gone.get_or_insert(why);
     }
 
     /// Until a new life has compared anything, what came while nobody watched may be missing.
@@ -229,6 +274,8 @@ pub(super) struct Compared {
     apart: (u64, Sum),
     /// The account's time of this life's last sum.
     seen_ms: Option<u64>,
+    /// Whether this life has ended by itself: then its last word was that of the account as it was.
+    is_ended: bool,
 }
 
 /// What a sum of the book says beside its own figures.
@@ -250,7 +297,19 @@ pub(super) struct GivenUp {
 
 impl Compared {
     pub(super) fn begin(&mut self, seq: u64) {
-        (self.started, self.seen_ms) = (seq, None);
+        (self.started, self.seen_ms, self.is_ended) = (seq, None, false);
+    }
+
+    /// The life ends by itself.
+    pub(super) fn stop(&mut self) {
+        self.is_ended = true;
+    }
+
+    /// Since when the life before had measured what it did not write down, and until when at most, where it broke off.
+    pub(super) fn broke_off(&self, at_ms: u64) -> Option<(u64, u64)> {
+        let since_ms = self.seen_ms.filter(|_| !self.is_ended)?;
+        let end_ms = at_ms.min(since_ms.saturating_add(WRITES_WITHIN_MS));
+        (end_ms.saturating_sub(since_ms) >= LOST_MS).then_some((since_ms, end_ms))
     }
 
     /// A row of the book is of `time`, and was written down at `at_ms`.

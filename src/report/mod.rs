@@ -5,6 +5,7 @@
 //! no thread and no verdict may enter here: who reads the lines, and where the text goes, is the caller's.
 
 mod cells;
+mod collateral;
 mod cuts;
 mod equity;
 mod figures;

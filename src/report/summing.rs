@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::collateral::Collateral;
 use super::cuts::Cuts;
 use super::equity::{At, Ends};
 use super::figures::{Compared, Figures, GivenUp, Measured, OTHERS, Seen, name_in};
@@ -43,6 +44,7 @@ pub struct Report {
     stops: Stops,
     cuts: Cuts,
     compared: Compared,
+    collateral: Collateral,
 }
 
 /// The row that something counts in; in all of them it counts in the total.
@@ -72,6 +74,7 @@ impl Report {
             stops: Stops::default(),
             cuts: Cuts::default(),
             compared: Compared::default(),
+            collateral: Collateral::default(),
         }
     }
 
@@ -116,6 +119,7 @@ impl Report {
             "risk" => self.body(line).into_iter().for_each(|risk: RiskState<'_>| self.risk(at_ms, &risk.state)),
             "kill" => self.guards(at_ms, |figures| &mut figures.deeds.kills, 1),
             "started" => self.started(seq, at_ms),
+            "stopped" => self.compared.stop(),
             "error" if line.contains("\"lacks\":") => self.body(line).into_iter().for_each(|told: Trouble<'_>| {
                 let Some(lack) = told.lacks else { return };
                 let span = (lack.from_ms.unwrap_or(at_ms), lack.to_ms.unwrap_or(at_ms));
@@ -201,9 +205,10 @@ impl Report {
         let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms: fill.time, market: Some(&fill.coin), client: Some(client.as_deref()) };
         let is_liquidated = liquidates(&fill, &self.question.account);
+        let is_usdc = self.collateral.of_fill(&fill.coin, &fill.fee_token);
         let token = name_in(&self.total.money.fees_in, &fill.fee_token);
         self.add(&place, |figures| {
-            figures.money.fill(&fill, is_liquidated, token);
+            figures.money.fill(&fill, is_liquidated, token, is_usdc);
             figures.measured.row(fill.time, seq);
             figures.deeds.stops_fired = figures.deeds.stops_fired.saturating_add(u64::from(is_own_stop));
         });
@@ -222,10 +227,11 @@ impl Report {
     fn funding(&mut self, (seq, at_ms): (u64, u64), paid: &Funding) {
         self.compared.row(paid.time, at_ms);
         self.noted.row(paid.time, &self.question);
+        let is_usdc = self.collateral.is_usdc(&paid.coin);
         // Funding is a position's, and no client's.
         let place = Place { at_ms: paid.time, market: Some(&paid.coin), client: Some(None) };
         self.add(&place, |figures| {
-            figures.money.paid(paid);
+            figures.money.paid(paid, is_usdc);
             figures.measured.row(paid.time, seq);
         });
     }
@@ -284,6 +290,9 @@ impl Report {
     fn started(&mut self, seq: u64, at_ms: u64) {
         self.was_started = true;
         self.noted.started();
+        if let Some((since_ms, end_ms)) = self.compared.broke_off(at_ms) {
+            self.between((since_ms, end_ms), |measured| measured.lose(since_ms));
+        }
         self.compared.begin(seq);
         self.between((self.compared.newest_ms().min(at_ms), at_ms), |measured| measured.begin(seq));
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use nix::sys::signal::Signal;
 use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use svc_guard::base::clock::now_ms;
@@ -115,15 +116,75 @@ fn ask(address: SocketAddr, body: &Value) {
     drop(asked);
 }
 
+/// How a notifier lives through the guard's death. None of them hears of the last requests while the guard lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looks {
+    /// It looks while the guard is gone, and may read its journal: the last words are told at once.
+    AtTheJournal,
+    /// It looks while the guard is gone, and has nothing but the next life to hear them from.
+    InVain,
+    /// It does not look before the next life.
+    Later,
+}
+
+/// A notifier that hears of refused requests, and how it looks.
+struct Reader {
+    looks: Looks,
+    hook: Hook,
+    notifier: Notifier,
+    /// A home without a journal.
+    _home: tempfile::TempDir,
+}
+
+impl Reader {
+    fn beside(stand: &Stand, looks: Looks) -> Self {
+        let (hook, home) = (Hook::new(), tempfile::tempdir().unwrap());
+        let mut notifier = notifier(&hook);
+        match looks {
+            Looks::AtTheJournal => notifier.start(stand),
+            Looks::InVain | Looks::Later => notifier.start_in(home.path(), stand),
+        }
+        let each = json!({"step": Step::NotifyLooked.name(), "do": "delay", "ms": 0, "times": 1_000});
+        script(&notifier.path("state"), &json!({"faults": [each]}));
+        Self { looks, hook, notifier, _home: home }
+    }
+
+    /// How often it looked since it was last told to say so.
+    fn looked(&self) -> usize {
+        let name = format!(" at {} ", Step::NotifyLooked.name());
+        self.notifier.log().lines().filter(|line| line.contains(&name)).count()
+    }
+
+    /// Goes on while the guard is gone, as it does.
+    fn while_it_is_gone(&self, stand: &Stand, step: Step) {
+        if self.looks == Looks::Later {
+            return;
+        }
+        let before = self.looked();
+        self.notifier.signal(Signal::SIGCONT);
+        // The first of them may have begun before it was stopped.
+        until("looks at nobody", || (self.looked() >= before + 2).then_some(()));
+        if self.looks == Looks::AtTheJournal {
+            let last = decided(stand);
+            until("the last words", || last.iter().all(|number| heard(&self.hook).contains(number)).then_some(()));
+            assert!(last.len() >= REQUESTS / 2, "{step:?}: {last:?}");
+        }
+    }
+}
+
 #[test]
 fn every_event_arrives_in_order_whatever_step_the_guard_dies_at() {
     for step in DECIDED {
         let mut stand = Stand::up(Mode::Paper, RULES);
         let address = stand.address();
-        let hook = Hook::new();
-        let mut notifier = notifier(&hook);
-        notifier.start(&stand);
+        let readers = [Looks::AtTheJournal, Looks::InVain, Looks::Later].map(|looks| Reader::beside(&stand, looks));
         for number in 0..REQUESTS {
+            if number == REQUESTS / 2 - 1 {
+                for reader in &readers {
+                    until("what was before", || heard(&reader.hook).contains(&(number - 1)).then_some(()));
+                    reader.notifier.signal(Signal::SIGSTOP);
+                }
+            }
             if number == REQUESTS / 2 {
                 play(&stand, &[Fault::Abort.at(step, 1)]);
             }
@@ -135,14 +196,18 @@ fn every_event_arrives_in_order_whatever_step_the_guard_dies_at() {
                 });
                 assert!(hits(&stand, step) > 0, "{step:?}");
                 play(&stand, &[]);
+                readers.iter().for_each(|reader| reader.while_it_is_gone(&stand, step));
                 start_on(&mut stand, address.port());
+                readers.iter().for_each(|reader| reader.notifier.signal(Signal::SIGCONT));
             }
         }
-        until("the last of them", || heard(&hook).contains(&(REQUESTS - 1)).then_some(()));
         let wanted = decided(&stand);
         assert!(wanted.len() >= REQUESTS - 1, "{step:?}: one may be lost with its client unanswered: {wanted:?}");
-        assert_eq!(heard(&hook), wanted, "{step:?}");
-        assert_eq!(notifier.stop(), Some(0));
+        for mut reader in readers {
+            until("the last of them", || heard(&reader.hook).contains(&(REQUESTS - 1)).then_some(()));
+            assert_eq!(heard(&reader.hook), wanted, "{step:?} {:?}", reader.looks);
+            assert_eq!(reader.notifier.stop(), Some(0));
+        }
     }
 }
 

@@ -33,9 +33,10 @@ pub(super) fn restore(guard: &mut Guard, event: &Event<'_>) {
         Kind::Started(_) => book.begin(event.at_ms),
         Kind::Fill(fill) => {
             book.sum_fill(fill);
-            book.fills.insert(FillId { time: fill.time, tid: fill.tid, oid: fill.oid });
+            let id = FillId { time: fill.time, tid: fill.tid, oid: fill.oid };
+            book.fills.insert(id);
             if let Some(after) = fill.position_after {
-                let link = Link { time_ms: fill.time, before: fill.position_before, after };
+                let link = Link { id, before: fill.position_before, after };
                 book.chains.link(&fill.coin, &link, event.at_ms);
             }
         }

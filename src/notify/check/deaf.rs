@@ -1,4 +1,5 @@
-//! Targets that could never be told anything: what they name and what they leave out let nothing through.
+//! What could never be told: targets whose keys let nothing through, names that another key of the target keeps back, and a
+//! summary that no target hears.
 
 use std::collections::BTreeMap;
 
@@ -79,13 +80,18 @@ fn words((has_summary, keys): &Changes, told: Told<'_>) -> String {
     summary.into_iter().chain(keys).collect::<Vec<_>>().join(" and ")
 }
 
+/// The part of the file itself in which nothing has to change for something to be told.
+fn is_asked_for(config: &Config, told: Told<'_>) -> bool {
+    told.kind != "summary" || config.summary.is_some()
+}
+
 /// Why a target is never told anything, and the fewest changes after which it is; its names are known ones.
 pub(super) fn deaf(config: &Config, target: &Target, refusals: &[&str]) -> Option<String> {
     let wishes = Wishes::of(target);
     let mut ways: BTreeMap<Changes, Told<'_>> = BTreeMap::new();
     for told in all(refusals) {
         let keys = wishes.kept_by(told.kind, told.code, told.severity).collect();
-        ways.entry((told.kind != "summary" || config.summary.is_some(), keys)).or_insert(told);
+        ways.entry((is_asked_for(config, told), keys)).or_insert(told);
     }
     let count = |(has_summary, keys): &Changes| keys.len().saturating_add(usize::from(!has_summary));
     let fewest = ways.keys().map(count).min().filter(|fewest| *fewest > 0)?;
@@ -100,4 +106,42 @@ pub(super) fn deaf(config: &Config, target: &Target, refusals: &[&str]) -> Optio
     let ways: Vec<String> = ways.map(|(changes, told)| words(changes, *told)).collect();
     let (given, ways) = (given.join(" and "), ways.join(", or "));
     Some(format!("it could never be told anything, for its {given} let nothing through: {ways}"))
+}
+
+/// The names in a target's codes and kinds that it is never told by, each with why and what to change. A code that it leaves out as
+/// well is none: that was said by name.
+pub(super) fn in_vain(config: &Config, target: &Target, refusals: &[&str]) -> Vec<String> {
+    let wishes = Wishes::of(target);
+    let mut problems = Vec::new();
+    let known: Vec<Told<'_>> = all(refusals).collect();
+    for told in target.codes.iter().filter_map(|code| known.iter().find(|told| told.code == code)) {
+        let keys: Vec<Key> = wishes.kept_by(told.kind, told.code, told.severity).collect();
+        let asked = is_asked_for(config, *told);
+        if !keys.contains(&Key::Without) && (!asked || !keys.is_empty()) {
+            let way = words(&(asked, keys), *told);
+            problems.push(format!("codes: {:?} could never be told: {way}, or take it out of codes", told.code));
+        }
+    }
+    for kind in &target.kinds {
+        let of_kind = known.iter().filter(|told| told.kind == kind);
+        let Some(most) = of_kind.max_by_key(|told| told.severity) else { continue };
+        let (asked, is_kept) = (is_asked_for(config, *most), most.severity < target.least);
+        if !asked || is_kept {
+            let way = words(&(asked, is_kept.then_some(Key::Least).into_iter().collect()), *most);
+            problems.push(format!("kinds: {kind:?} could never be told: {way}, or take it out of kinds"));
+        }
+    }
+    problems
+}
+
+/// Why a summary that the file asks for is told to nobody, and what to change in each target for it.
+pub(super) fn unheard_summary(config: &Config, refusals: &[&str]) -> Option<String> {
+    let summary = all(refusals).find(|told| told.kind == "summary").filter(|_| config.summary.is_some())?;
+    let ways = config.target.iter().map(|target| {
+        let keys: Vec<Key> = Wishes::of(target).kept_by(summary.kind, summary.code, summary.severity).collect();
+        (!keys.is_empty()).then(|| format!("in target {:?} {}", target.name, words(&(true, keys), summary)))
+    });
+    let ways: Vec<String> = ways.collect::<Option<_>>()?;
+    (!ways.is_empty())
+        .then(|| format!("summary is set, and no target is told it: {}, or take summary out", ways.join(", or ")))
 }

@@ -59,11 +59,11 @@ fn a_place_moves_only_with_a_yes() {
 
 #[test]
 fn a_target_hears_what_it_wants() {
-    let mut office = office("least = 'warning'\nkinds = ['risk', 'decision']\nwithout = ['boring']");
+    let mut office = office("least = 'warning'\nkinds = ['risk', 'sent']\nwithout = ['boring']");
     file(&mut office, notice("low", Severity::Info));
     file(&mut office, notice("boring", Severity::Critical));
     file(&mut office, Notice::once("kill", "kill", Severity::Critical, "other kind"));
-    file(&mut office, Notice { kind: "decision".to_owned(), ..notice("killed", Severity::Warning) });
+    file(&mut office, Notice { kind: "sent".to_owned(), ..notice("killed", Severity::Warning) });
     assert_eq!(told(&mut office, NOW), ["killed"]);
     let mut all = super::tests::office("");
     file(&mut all, Notice { kind: "decision".to_owned(), ..notice("killed", Severity::Critical) });

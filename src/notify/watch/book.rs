@@ -35,6 +35,7 @@ pub(in crate::notify) struct Report {
 #[serde(default)]
 struct Total {
     net: Option<String>,
+    net_why: Option<String>,
     fees: Option<String>,
     fees_in: BTreeMap<String, Option<String>>,
     funding: Option<String>,
@@ -89,6 +90,9 @@ impl Report {
 
     /// Why something is not recorded: a book is kept by a guard that writes, and from some moment on.
     fn why_not(&self, from: Day) -> String {
+        if let Some(why) = &self.total.net_why {
+            return shown(why);
+        }
         let wrote = self.total.vetoed.is_some();
         match (wrote, &self.recorded_from, &self.recorded_to) {
             (true, Some(begun), _) => format!("the book of money begins at {}", shown(begun)),

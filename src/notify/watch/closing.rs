@@ -49,7 +49,13 @@ impl Watch {
             ),
             false => "Paper mode: nothing is sent.".to_owned(),
         };
-        let mut todo = String::new();
+        let mut todo = match flatten.sent {
+            true => {
+                "Nothing yet. What is left after ten seconds is told: close that at the venue's own page if it lasts."
+            }
+            false => "Close at the venue's own page what you want closed.",
+        }
+        .to_owned();
         if !flatten.problems.is_empty() {
             let problems = flatten.problems.iter().take(8).map(|problem| format!("{}: {}", problem.coin, problem.text));
             did = format!("{did} Not closed: {}.", shown(&problems.collect::<Vec<_>>().join("; ")));

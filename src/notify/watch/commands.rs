@@ -102,6 +102,14 @@ impl Guard {
         }
     }
 
+    /// Where its log is read.
+    pub(super) fn log(&self) -> String {
+        match self.unit() {
+            Some(unit) => self.or_container(format!("sudo journalctl -u {unit}"), "its own log"),
+            None => format!("what `{}` printed", self.command("run")),
+        }
+    }
+
     /// How a kill is released.
     pub(super) fn release(&self) -> String {
         let sudo = if self.unit().is_some() { "sudo " } else { "" };

@@ -7,6 +7,9 @@ use crate::notify::words::{count, shown};
 use crate::record::event::{Event, Kind};
 use crate::record::events::{Decision, Problem, Protect, Sent, Started};
 
+/// What a person has to do about a position that the guard does not cover.
+const BARE: &str = "Place a stop at the venue's own page, or close the position.";
+
 impl Watch {
     /// Takes one event in. One that was taken in before changes nothing; where some are missing, that is told.
     pub(in crate::notify) fn event(&mut self, event: &Event<'_>) {
@@ -89,11 +92,19 @@ impl Watch {
             shown(&started.mode)
         );
         let notice = match was_stopped || is_first {
-            true => Notice::once("started", "started", Severity::Info, "Guard started").words(happened, "", ""),
+            true => Notice::once("started", "started", Severity::Info, "Guard started").words(
+                happened,
+                if started.mode == "paper" {
+                    "It judges requests from now on. Paper mode: nothing is sent."
+                } else {
+                    "It judges requests and covers what is held from now on."
+                },
+                "Nothing.",
+            ),
             false => Notice::once("started", "restarted", Severity::Warning, "Guard restarted after it broke off").words(
                 format!("The life before ended without a word: a crash, a kill of the process or of the machine. {happened}"),
                 "What was on its way was looked up at the venue before anything new was taken.",
-                "Look at the log for why it broke off.",
+                format!("Look at the log for why it broke off: {}", self.guard.log()),
             ),
         };
         self.tell(notice.at(at_ms));
@@ -119,7 +130,8 @@ impl Watch {
         }
         let happened = format!("{}: {}", decision.code, shown(&decision.text));
         let notice = Notice::once("decision", &shown(&decision.code), Severity::Info, "Request refused");
-        self.tell(notice.words(happened, "Nothing was sent.", "").at(at_ms));
+        let todo = "Nothing, if the bot goes on as it should. svc-guard-codes(7) says what this code means.";
+        self.tell(notice.words(happened, "Nothing was sent.", todo).at(at_ms));
     }
 
     fn protect(&mut self, seq: u64, protect: &Protect<'_>, at_ms: u64) {
@@ -130,7 +142,7 @@ impl Watch {
             // It is told when the venue took it.
             (true, true) => return self.placing.begin(seq, &coins, protect.actions.len()),
             (true, false) => Notice::once("protect", "stop_placed", Severity::Info, "Guard would place its own stop")
-                .words(happened, "Paper mode: nothing is sent.", ""),
+                .words(happened, "Paper mode: nothing is sent.", BARE),
             (false, sent) => {
                 let did = match sent {
                     true => format!("The guard sends what it can ({}).", count(protect.actions.len(), "action")),
@@ -139,7 +151,7 @@ impl Watch {
                 Notice::once("protect", "stop_not_possible", Severity::Warning, "A stop could not be placed").words(
                     format!("{happened} {}", problems(&protect.problems)),
                     did,
-                    "Place a stop at the venue's own page, or close the position.",
+                    BARE,
                 )
             }
         };
@@ -152,9 +164,9 @@ impl Watch {
         self.counts.stops = self.counts.stops.saturating_add(1);
         let happened = format!("{coins}: the position had no stop that covers it in full.");
         let notice = Notice::once("protect", "stop_placed", Severity::Info, "Guard's own stop placed");
-        self.tell(
-            notice.words(happened, "The guard placed its own, and the venue took it.", "").about(coins).at(at_ms),
-        );
+        let did = "The guard placed its own, and the venue took it.";
+        let todo = "Nothing. Where the bot was to place a stop itself, look at why it did not.";
+        self.tell(notice.words(happened, did, todo).about(coins).at(at_ms));
     }
 
     /// The venue's answer to the guard's own stop or close; what it refuses a bot is the bot's affair.

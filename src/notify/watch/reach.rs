@@ -67,7 +67,11 @@ impl Watch {
 
     fn unwell(&self, problems: &[String]) -> Notice {
         let happened = format!("The guard has not been well for half a minute: {}.", shown(&problems.join("; ")));
-        let todo = format!("Look at its page or its log; {} says whether it lasts.", self.guard.command("health"));
+        let todo = format!(
+            "Look at its page or its log ({}); {} says whether it lasts.",
+            self.guard.log(),
+            self.guard.command("health")
+        );
         let did = "It goes on as far as it can: exits and stops go out, entries are refused where it is not sure.";
         Notice::once("health", UNWELL, Severity::Critical, "Guard is not well").words(happened, did, todo)
     }

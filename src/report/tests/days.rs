@@ -47,6 +47,7 @@ fn a_day_has_what_was_measured_on_it() {
         sum(2 * DAY + 90, opened, "0"),
         fill(2 * DAY + 5_000, json!({})),
         sum(2 * DAY + 10_000, opened, "0"),
+        json!({"kind": "stopped", "at_ms": 2 * DAY + 10_000}),
         started(4 * DAY + 50_000),
         sum(4 * DAY + 56_000, opened, "0"),
         fill(4 * DAY + HOUR, json!({})),

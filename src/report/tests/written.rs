@@ -193,3 +193,83 @@ fn lines_that_are_missing_or_no_events_are_counted() {
         assert_eq!(taken.finish().to_json()["missing_events"], missing, "{at}");
     }
 }
+
+/// What a life had measured is on record once its last word is; of one that broke off a worse fall may be gone.
+#[test]
+fn a_fall_that_a_broken_off_life_may_have_measured_is_not_known() {
+    let fallen = |ms: u64| {
+        let mut sum = balance(ms, "100");
+        sum["worst_fall"] = json!("7");
+        sum
+    };
+    let at = DAY + 2 * HOUR;
+    let (started, stopped) =
+        (|ms: u64| json!({"kind": "started", "at_ms": ms}), json!({"kind": "stopped", "at_ms": at + HOUR / 2}));
+    let events = |end: &[Value], next_ms: u64| {
+        [&[started(DAY), fallen(at)], end, &[started(next_ms), balance(next_ms + 9, "90")]].concat()
+    };
+    let later = at + HOUR / 2 + 5_000;
+    for (events, is_known) in [
+        (events(&[], later), false),
+        (events(&[balance(later - 9_000, "95")], later), true),
+        (events(&[balance(later - 9_000, "95"), stopped], later), true),
+        (events(&[], at + 30_000), true),
+    ] {
+        let told = reported(whole(), &events);
+        for figures in [&told["total"], &told["rows"][0]] {
+            assert_eq!(figures["worst_drawdown"] == "7" || figures["worst_drawdown"] == "10", is_known, "{figures}");
+            let why = figures["worst_drawdown_why"].as_str();
+            assert_eq!(
+                why.is_some_and(|why| why.contains("what it had measured since 1970-01-02T02:00")),
+                !is_known,
+                "{why:?}"
+            );
+        }
+    }
+    // Other days know theirs: what was lost is of an hour at most.
+    let mut events = vec![started(DAY), fallen(at), started(4 * DAY + HOUR), fallen(4 * DAY + HOUR + 9)];
+    events.push(balance(4 * DAY + 2 * HOUR, "90"));
+    let told = reported(whole(), &events);
+    let known: Vec<bool> =
+        told["rows"].as_array().unwrap().iter().map(|row| !row["worst_drawdown"].is_null()).collect();
+    assert_eq!(known, [false, true], "{told}");
+    assert!(told["total"]["worst_drawdown"].is_null(), "{told}");
+}
+
+/// A dex of others may settle in a token of its own: what was won and paid there is no sum in USDC.
+#[test]
+fn amounts_in_another_token_are_no_sum_in_usdc() {
+    let of = |coin: &str, token: &str| {
+        fill(DAY + HOUR, json!({"coin": coin, "fee_token": token, "closed_pnl": "50", "tid": coin.len() + token.len()}))
+    };
+    let paid = |ms: u64, coin: &str| json!({"kind": "funding", "at_ms": ms, "time": ms, "coin": coin, "usdc": "-3", "size": "1", "rate": "0"});
+    let events = [
+        of("ETH", "USDC"),
+        of("xyz:GOLD", "USDC"),
+        of("@107", "HYPE"),
+        of("flx:OIL", "USDH"),
+        paid(2 * DAY + HOUR, "flx:OIL"),
+        paid(3 * DAY + HOUR, "xyz:GOLD"),
+    ];
+    let told = reported(whole(), &events);
+    let rows: Vec<_> = told["rows"].as_array().unwrap().iter().collect();
+    for (figures, known) in [(rows[0], false), (rows[1], false), (rows[2], true), (&told["total"], false)] {
+        for name in ["volume", "gross", "funding", "net"] {
+            assert_eq!(figures[name].is_string(), known, "{name} of {figures}");
+        }
+        assert_eq!(
+            figures["net_why"].as_str().is_some_and(|why| why.contains("another token than USDC")),
+            !known,
+            "{figures}"
+        );
+        assert!(figures["fees"].is_string(), "{figures}");
+    }
+    assert_eq!((&rows[2]["net"], &told["total"]["fees_in"]["USDH"]), (&json!("-3"), &json!("0.1")));
+    let by_market = reported(Question { by: By::Market, ..whole() }, &events);
+    let net: Vec<(&Value, &Value)> =
+        by_market["rows"].as_array().unwrap().iter().map(|row| (&row["key"], &row["net"])).collect();
+    assert!(
+        net.contains(&(&json!("ETH"), &json!("49.9"))) && net.contains(&(&json!("flx:OIL"), &Value::Null)),
+        "{net:?}"
+    );
+}

@@ -21,6 +21,8 @@ pub(crate) enum Manner {
     Hang,
     /// By closing the connection.
     Close,
+    /// By closing the connection in the middle of a yes.
+    BreakOff,
     /// With a redirect to itself.
     Redirect,
     /// With a refusal and megabytes after it.
@@ -105,6 +107,10 @@ fn serve(stream: TcpStream, own: SocketAddr, kept: &Mutex<Vec<Sent>>, manner: &M
             Manner::Limited => answer(429, "Retry-After: 1\r\n", ""),
             Manner::Redirect => answer(307, &format!("Location: http://{own}/elsewhere\r\n"), ""),
             Manner::Close => return,
+            Manner::BreakOff => {
+                _ = reader.get_mut().write_all(b"HTTP/1.1 200 OK\r\nContent-Le");
+                return;
+            }
             Manner::Hang => loop {
                 sleep(Duration::from_secs(1));
             },

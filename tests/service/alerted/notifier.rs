@@ -67,7 +67,12 @@ impl Notifier {
 
     /// Starts it beside a guard, and waits until it has its place among that one's events.
     pub(crate) fn start(&mut self, stand: &Stand) {
-        self.start_at(&stand.home(), &format!("http://{}", stand.address()));
+        self.start_in(&stand.home(), stand);
+    }
+
+    /// The same with another home: of one that is not the guard's it reads no journal.
+    pub(crate) fn start_in(&mut self, home: &Path, stand: &Stand) {
+        self.start_at(home, &format!("http://{}", stand.address()));
         until("the notifier to have its place", || {
             self.state().contains("\"cursor\":").then_some(()).filter(|()| !self.state().contains("\"cursor\":null"))
         });

@@ -14,7 +14,7 @@ use crate::stand::{Mode, Stand, until};
 #[test]
 fn one_target_that_hangs_holds_up_no_other_and_each_gets_all_in_the_end() {
     let stand = Stand::up(Mode::Paper, "");
-    let [good, hangs, fails, closes, limited, floods, elsewhere] = std::array::from_fn(|_| Hook::new());
+    let [good, hangs, fails, closes, limited, floods, elsewhere, breaks_off] = std::array::from_fn(|_| Hook::new());
     let bad = [
         (&hangs, Manner::Hang),
         (&fails, Manner::Status(500)),
@@ -22,9 +22,10 @@ fn one_target_that_hangs_holds_up_no_other_and_each_gets_all_in_the_end() {
         (&limited, Manner::Limited),
         (&floods, Manner::Flood),
         (&elsewhere, Manner::Redirect),
+        (&breaks_off, Manner::BreakOff),
     ];
     bad.iter().for_each(|(hook, manner)| hook.manner(*manner));
-    let targets = [&good, &hangs, &fails, &closes, &limited, &floods, &elsewhere];
+    let targets = [&good, &hangs, &fails, &closes, &limited, &floods, &elsewhere, &breaks_off];
     let config: Vec<String> = targets
         .iter()
         .enumerate()

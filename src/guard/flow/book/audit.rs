@@ -4,12 +4,12 @@
 use crate::base::amount::to_wire;
 use crate::guard::effects::{Command, Read};
 use crate::guard::flow::book::reads::LAGS_MS;
+use crate::guard::flow::book::written::{HOUR_MS, write, write_measured};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::book::Book;
 use crate::guard::state::book::audit::{Candidate, Extremes};
-use crate::guard::state::book::sums::{Standing, Sums, differs};
+use crate::guard::state::book::sums::{Standing, differs};
 use crate::record::events::Trouble;
-use crate::record::money::Balance;
 use crate::venue::info::{AccountMode, MarginMode};
 use rust_decimal::{Decimal, dec};
 
@@ -26,16 +26,11 @@ const PRICES_APART: Decimal = dec!(0.0002);
 /// No price moves so far between the two answers, in parts of what is held, at each of several reads over a minute, and to the same
 /// side: what is off by more at all of them is a row, also where it grows from one to the next.
 const NO_PRICE: Decimal = dec!(0.005);
-/// What was not compared for so long is known no more.
-const UNCOMPARED_MS: u64 = 180_000;
-/// No two ticks are so far apart, but where the machine slept in between.
-const ASLEEP_MS: u64 = 60_000;
 const CHANGED: &str = "the account's mode changed";
 const FOREIGN: &str = "a fill of another purse moved the balance";
 const ELSEWHERE: &str = "what is held in another dex moves the balance with its price";
 const MOMENTS: &str = "the balance and what is held were read at two moments";
 const NO_MODE: &str = "the account's mode when the book began is not known";
-const HOUR_MS: u64 = 3_600_000;
 /// Sums of rows that came are written down before the hour is over: the first one at once, the next ones this far apart.
 const MOVED_APART_MS: u64 = 60_000;
 
@@ -149,6 +144,7 @@ fn not_comparable(step: &mut Step<'_>, candidate: &Candidate) {
 }
 
 fn open(step: &mut Step<'_>, candidate: &Candidate) {
+    write_measured(step);
     let book = &mut step.guard.book;
     book.account.open(candidate.standing);
     book.audit.begin(Some(candidate.mode));
@@ -305,34 +301,6 @@ fn compared(step: &mut Step<'_>, candidate: &Candidate, difference: Option<Decim
     }
 }
 
-fn write(step: &mut Step<'_>, standing: Standing, sums: Sums, difference: Option<Decimal>, why: &'static str) {
-    let book = &mut step.guard.book;
-    let opening = book.account.opening();
-    let extremes = book.audit.extremes.take();
-    let kept = Extremes::from(standing.equity.saturating_sub(sums.transfers));
-    book.audit.extremes = Some(kept);
-    book.audit.note_written(standing.at_ms);
-    let unified = book.audit.mode.map(|mode| mode == AccountMode::Unified);
-    step.record(Balance {
-        venue_ms: standing.at_ms,
-        opened_ms: opening.map_or(standing.at_ms, |opening| opening.at_ms),
-        opening_equity: opening.map(|opening| opening.equity),
-        opening_unrealised: opening.map(|opening| opening.unrealised),
-        equity: Some(standing.equity),
-        unrealised: Some(standing.unrealised),
-        gross: sums.gross,
-        fees: sums.fees,
-        funding: sums.funding,
-        transfers: sums.transfers,
-        difference: difference.map(|difference| difference.round_dp(6)),
-        why: why.into(),
-        unified,
-        highest: extremes.map(|extremes| extremes.highest),
-        lowest: extremes.map(|extremes| extremes.lowest),
-        worst_fall: extremes.map(|extremes| extremes.worst_fall),
-    });
-}
-
 /// The last word of a life: the account as it was read last, where it was ever compared.
 pub(super) fn end(step: &mut Step<'_>) {
     if step.guard.book.audit.last.is_none() {
@@ -354,44 +322,4 @@ pub(super) fn end(step: &mut Step<'_>) {
     } else {
         write(step, standing, sums, Some(difference), "");
     }
-}
-
-/// An account that was not compared for long may have lost or won what no row tells: until it is compared again nobody knows.
-pub(super) fn note_uncompared(step: &mut Step<'_>) {
-    let guard = &mut *step.guard;
-    let (is_unvalued, has_mode) = (guard.risk.unvalued.is_some(), guard.risk.sure_mode().is_some());
-    let audit = &mut guard.book.audit;
-    // A machine that slept could compare nothing.
-    if step.now_ms.saturating_sub(std::mem::replace(&mut audit.ticked_ms, step.now_ms)) > ASLEEP_MS {
-        audit.compared_ms = step.now_ms;
-    }
-    let Some((standing, sums)) = audit.last.filter(|_| !is_unvalued) else { return };
-    let is_told = audit.is_off && audit.difference.is_none();
-    if is_told || step.now_ms.saturating_sub(audit.compared_ms) < UNCOMPARED_MS {
-        return;
-    }
-    (audit.is_off, audit.difference) = (true, None);
-    let why = if has_mode { "the account was not compared since" } else { "the account's mode is not known since" };
-    write(step, standing, sums, None, why);
-}
-
-/// A book whose equity cannot be read has nothing to compare; that is written down as often as the sum.
-pub(super) fn note_unread(step: &mut Step<'_>) {
-    let guard = &mut *step.guard;
-    let Some(account) = guard.view.account.as_ref().filter(|_| guard.risk.unvalued.is_some()) else { return };
-    let at_ms = account.venue_ms;
-    let hour = at_ms.checked_div(HOUR_MS);
-    let book = &mut guard.book;
-    if book.fill_reads.read_ms.is_none() || book.audit.hour == hour {
-        return;
-    }
-    (book.audit.hour, book.audit.is_off, book.audit.difference) = (hour, true, None);
-    // What the mode hides is in no sum: it begins anew once the equity is read.
-    book.account.close();
-    step.record(Balance {
-        venue_ms: at_ms,
-        opened_ms: at_ms,
-        why: "the account's mode hides its equity".into(),
-        ..Balance::default()
-    });
 }

@@ -4,6 +4,7 @@
 mod audit;
 mod reads;
 mod rows;
+mod written;
 
 pub(crate) use reads::{on_fills_page, on_fundings_page, on_ledger_lacks};
 pub(crate) use rows::{Told, on_fills_read, on_fills_told, on_fundings_told, on_ledger};
@@ -18,8 +19,8 @@ pub(crate) fn read_fills(step: &mut Step<'_>) {
 
 /// Does what is due as time passes.
 pub(crate) fn on_tick(step: &mut Step<'_>) {
-    audit::note_unread(step);
-    audit::note_uncompared(step);
+    written::note_unread(step);
+    written::note_uncompared(step);
     reads::ask(step);
     look_at_resting(step);
 }

@@ -36,7 +36,7 @@ pub(super) fn ask(step: &mut Step<'_>) {
     let apart_ms = APART_MS.saturating_mul(share);
     let book = &mut step.guard.book;
     if book.fill_reads.begin(now_ms, apart_ms) {
-        let since_ms = book.fills.before_ms();
+        let since_ms = book.chains.look_from_ms(book.fills.before_ms());
         step.effects.immediate.push(Command::Read(Read::BookFills { since_ms }));
     }
     let book = &mut step.guard.book;
@@ -161,6 +161,7 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
     if is_stuck {
         tell_moment(step, since_ms);
     }
+    step.guard.book.chains.looked(since_ms, if is_more { read_ms } else { u64::MAX });
     let missing_ms = step.guard.book.chains.missing_since_ms().unwrap_or(u64::MAX);
     let held_ms = if is_more { read_ms } else { read_ms.min(missing_ms) };
     step.guard.book.fills.forget_before(held_ms);

@@ -11,7 +11,7 @@ use crate::venue::info::LedgerUpdate;
 use crate::venue::side::Side;
 use crate::venue::stream::events::Funding;
 use rust_decimal::Decimal;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// No row is of a time further ahead of the venue's than this.
 const AHEAD_MS: u64 = 5_000;
@@ -64,15 +64,14 @@ pub(crate) fn on_fills_read(step: &mut Step<'_>, mut fills: Vec<Fill>) {
 }
 
 fn record_fills(step: &mut Step<'_>, fills: Vec<Fill>, told: Told) {
-    let new: Vec<Fill> = fills.into_iter().filter(|fill| !step.guard.book.fills.is_known(&fill.id())).collect();
+    // The same one may stand in an answer twice.
+    let mut told_ids = BTreeSet::new();
+    let book = &step.guard.book;
+    let new: Vec<Fill> = fills.into_iter().filter(|fill| !book.has_fill(fill) && told_ids.insert(fill.id())).collect();
     if new.is_empty() || !can_record(step) {
         return;
     }
     for fill in step.guard.book.chains.in_order(new) {
-        // The same one may stand in an answer twice.
-        if step.guard.book.fills.is_known(&fill.id()) {
-            continue;
-        }
         let is_late = is_late(step.guard, fill.time, told);
         let event = fill_event(step.guard, &fill, is_late);
         step.guard.book.sum_fill(&event);

@@ -2,12 +2,14 @@
 //! have an order, and one that is missing shows.
 
 use crate::record::book_record::GapRecord;
-use crate::venue::fill::Fill;
+use crate::venue::fill::{Fill, FillId};
 use rust_decimal::Decimal;
 use std::collections::BTreeMap;
 
 /// Breaks that are kept in mind at once: the oldest goes first.
 const MOST_GAPS: usize = 64;
+/// Fills that are remembered of one of them: it is not looked for further behind what is read then.
+const MOST_FOUND: usize = 10_000;
 /// Markets whose position is kept in mind: more than there are.
 const MOST_COINS: usize = 1_024;
 
@@ -28,12 +30,32 @@ pub(crate) struct Gap {
     pub(crate) found_ms: u64,
     /// Reads since then that have not closed it.
     pub(crate) reads: u32,
+    /// Answers have shown what there is of it up to this time: it is asked for once, also where it lies before all that is read.
+    looked_ms: u64,
+    /// Fills that have shown a part of it.
+    found: Vec<FillId>,
+}
+
+impl Gap {
+    fn take(&mut self, link: &Link) {
+        self.left = self.left.saturating_sub(link.after.saturating_sub(link.before));
+        self.found.push(link.id);
+        if self.found.len() >= MOST_FOUND {
+            self.looked_ms = u64::MAX;
+        }
+    }
+
+    /// Whether a fill lies in it that is not on record: of the moments of both ends nobody knows.
+    fn lacks(&self, fill: &Fill) -> bool {
+        let is_within = self.from_ms < fill.time && fill.time < self.to_ms;
+        self.coin == fill.coin && is_within && self.looked_ms < self.to_ms && !self.found.contains(&fill.id())
+    }
 }
 
 /// What a fill made of a market's position.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Link {
-    pub(crate) time_ms: u64,
+    pub(crate) id: FillId,
     pub(crate) before: Decimal,
     pub(crate) after: Decimal,
 }
@@ -54,7 +76,7 @@ impl Chains {
     /// Takes in a fill that is on record now; whether one is missing before it.
     pub(crate) fn add(&mut self, fill: &Fill, now_ms: u64) -> bool {
         fill.position_after().is_some_and(|after| {
-            self.link(&fill.coin, &Link { time_ms: fill.time, before: fill.start_position, after }, now_ms)
+            self.link(&fill.coin, &Link { id: fill.id(), before: fill.start_position, after }, now_ms)
         })
     }
 
@@ -63,27 +85,29 @@ impl Chains {
         if !is_perp(coin) {
             return false;
         }
-        let last = self.last.get(coin).copied();
+        let (last, time_ms) = (self.last.get(coin).copied(), link.id.time);
         if self.fill_gap(coin, link, last.map(|(_, last_ms)| last_ms)) {
             return false;
         }
         // Of one moment, and told in another order: neither a break nor the newest.
-        if last.is_some_and(|(held, last_ms)| held != link.before && last_ms == link.time_ms) {
+        if last.is_some_and(|(held, last_ms)| held != link.before && last_ms == time_ms) {
             return false;
         }
         let gap = last.filter(|(held, _)| *held != link.before).map(|(from, from_ms)| Gap {
             coin: coin.to_owned(),
             from_ms,
-            to_ms: link.time_ms,
+            to_ms: time_ms,
             from,
             to: link.before,
             left: link.before.saturating_sub(from),
             found_ms: now_ms,
             reads: 0,
+            looked_ms: from_ms,
+            found: Vec::new(),
         });
         let is_broken = gap.is_some();
         gap.into_iter().for_each(|gap| self.add_gap(gap));
-        self.restore(coin.to_owned(), link.after, link.time_ms);
+        self.restore(coin.to_owned(), link.after, time_ms);
         is_broken
     }
 
@@ -102,9 +126,29 @@ impl Chains {
         gaps.map(record).collect()
     }
 
-    /// Takes in one that an earlier life has found: it is looked for anew.
+    /// Whether a fill of before all that is read is one of those that are missing.
+    pub(crate) fn lacks(&self, fill: &Fill) -> bool {
+        self.gaps.iter().any(|gap| gap.lacks(fill))
+    }
+
+    /// From when on the next read has to show fills, where those from `read_ms` on are wanted anyway.
+    pub(crate) fn look_from_ms(&self, read_ms: u64) -> u64 {
+        let unseen = self.gaps.iter().filter(|gap| gap.looked_ms < gap.to_ms).map(|gap| gap.looked_ms);
+        unseen.min().map_or(read_ms, |looked_ms| looked_ms.min(read_ms))
+    }
+
+    /// An answer has shown all there is between these times.
+    pub(crate) fn looked(&mut self, since_ms: u64, up_to_ms: u64) {
+        let gaps = self.gaps.iter_mut().filter(|gap| since_ms <= gap.looked_ms);
+        gaps.for_each(|gap| gap.looked_ms = gap.looked_ms.max(up_to_ms));
+    }
+
+    /// Takes in one that an earlier life has found: it is looked for anew. Where a part of it was found nobody knows which, so it is
+    /// not looked for behind what is read.
     pub(crate) fn restore_gap(&mut self, GapRecord { coin, from_ms, to_ms, from, to, left }: GapRecord) {
-        self.add_gap(Gap { coin, from_ms, to_ms, from, to, left, found_ms: 0, reads: 0 });
+        let looked_ms = if left == to.saturating_sub(from) { from_ms } else { u64::MAX };
+        let found = Vec::new();
+        self.add_gap(Gap { coin, from_ms, to_ms, from, to, left, found_ms: 0, reads: 0, looked_ms, found });
     }
 
     /// An earlier life has told that fills are missing between these times.
@@ -114,15 +158,15 @@ impl Chains {
 
     /// Whether a fill belongs before the newest one of its market; then it is a part of what was missing.
     fn fill_gap(&mut self, coin: &str, link: &Link, last_ms: Option<u64>) -> bool {
-        let is_late = last_ms.is_some_and(|last_ms| link.time_ms < last_ms);
+        let time_ms = link.id.time;
+        let is_late = last_ms.is_some_and(|last_ms| time_ms < last_ms);
         let is_of = |gap: &&mut Gap| {
-            let is_within = gap.coin == coin && (gap.from_ms..=gap.to_ms).contains(&link.time_ms);
+            let is_within = gap.coin == coin && (gap.from_ms..=gap.to_ms).contains(&time_ms);
             is_within && (is_late || link.before == gap.to.saturating_sub(gap.left))
         };
         let gap = self.gaps.iter_mut().find(is_of);
         let is_found = gap.is_some();
-        let moved = link.after.saturating_sub(link.before);
-        gap.into_iter().for_each(|gap| gap.left = gap.left.saturating_sub(moved));
+        gap.into_iter().for_each(|gap| gap.take(link));
         self.gaps.retain(|gap| !gap.left.is_zero());
         is_late || is_found
     }
@@ -283,6 +327,26 @@ mod tests {
         assert!(!chains.add(&fill("ETH", 7, "2", "2"), 100) && chains.gaps.len() == 1);
         assert!(!chains.add(&fill("ETH", 8, "4", "1"), 100) && chains.gaps.is_empty());
         assert!(!chains.add(&fill("ETH", 10, "6", "1"), 100));
+        // One of before all that is read: it is asked for until an answer has shown its time, and taken once.
+        assert!(!chains.add(&fill("BTC", 5, "0", "1"), 100) && chains.add(&fill("BTC", 30, "4", "1"), 100));
+        let (first, second) = (fill("BTC", 10, "1", "1"), fill("BTC", 20, "2", "2"));
+        assert!([&first, &second].into_iter().all(|fill| chains.lacks(fill)) && chains.look_from_ms(50) == 5);
+        assert!(!chains.lacks(&fill("BTC", 5, "1", "1")) && !chains.lacks(&fill("SOL", 10, "1", "1")));
+        chains.add(&first, 100);
+        chains.looked(5, 10);
+        assert!(!chains.lacks(&first) && chains.lacks(&second) && chains.look_from_ms(50) == 10);
+        chains.looked(11, u64::MAX);
+        assert_eq!(
+            (chains.look_from_ms(50), chains.look_from_ms(7)),
+            (10, 7),
+            "an answer of later shows nothing of it"
+        );
+        let mut next = Chains::default();
+        chains.gap_records().into_iter().for_each(|gap| next.restore_gap(gap));
+        assert!(!next.lacks(&first) && next.look_from_ms(50) == 50, "which part was found is not known");
+        chains.looked(10, u64::MAX);
+        assert!(!chains.lacks(&second) && chains.look_from_ms(50) == 50);
+        chains.forget_gap(5, 30);
         // Told the other way round within one moment.
         assert!(chains.add(&fill("ETH", 11, "8", "1"), 100) && !chains.add(&fill("ETH", 11, "7", "1"), 100));
         assert!(chains.gaps.is_empty() && !chains.add(&fill("ETH", 12, "9", "1"), 100));

@@ -16,7 +16,7 @@ use crate::guard::state::book::seen::{Alike, RowId, Seen};
 use crate::guard::state::book::sums::{Account, Standing, Sums, differs};
 use crate::record::book_record::{BookRecord, SumRecord, TransferRecord};
 use crate::record::money;
-use crate::venue::fill::FillId;
+use crate::venue::fill::{Fill, FillId};
 use crate::venue::info::AccountMode;
 use rust_decimal::Decimal;
 use std::collections::VecDeque;
@@ -106,6 +106,13 @@ impl Book {
             self.fundings.forget_before(begin_ms);
             self.transfers.forget_before(begin_ms);
         }
+    }
+
+    /// Whether a fill is on record, or of no concern. One of before all that is read may be one that is missing.
+    pub(crate) fn has_fill(&self, fill: &Fill) -> bool {
+        let is_behind =
+            fill.time < self.fills.before_ms() && self.begin_ms.is_some_and(|begin_ms| fill.time >= begin_ms);
+        self.fills.is_known(&fill.id()) && !(is_behind && self.chains.lacks(fill))
     }
 
     /// Keeps in mind that something went wrong.

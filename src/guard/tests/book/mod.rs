@@ -1,6 +1,8 @@
 //! The book of money: each row once, with its cause.
 
 mod answers;
+mod behind;
+mod clocks;
 mod elsewhere;
 mod games;
 mod hidden;

@@ -3,6 +3,7 @@
 use super::world::BookWorld;
 use crate::base::amount::to_wire;
 use crate::guard::Input;
+use crate::venue::info::AccountMode;
 use rust_decimal::{Decimal, dec};
 use serde_json::{Value, json};
 
@@ -144,4 +145,27 @@ fn a_row_that_comes_to_nothing_has_its_sum() {
         world.live(100);
         assert_eq!(world.of_kind("balance").len(), before + 1, "{coin}: {:?}", world.of_kind("balance"));
     }
+}
+
+/// A fall is on record also where the sum begins anew before it was next written down.
+#[test]
+fn a_fall_before_a_new_opening_is_on_record() {
+    let mut world = BookWorld::new(1, false);
+    world.live(5);
+    world.venue.trade("ETH", dec!(10), dec!(100), None);
+    world.live(90);
+    let before = world.of_kind("balance").len();
+    for mark in [dec!(0.9), dec!(1.02)] {
+        world.venue.mark = mark;
+        world.live(5);
+    }
+    assert_eq!(world.of_kind("balance").len(), before, "prices alone are written down within the hour");
+    let opened_ms = world.of_kind("balance").last().unwrap()["opened_ms"].clone();
+    world.step(Input::AccountMode { mode: AccountMode::Unified, begun_ms: world.venue.now });
+    world.live(30);
+    let sums = &world.of_kind("balance")[before..];
+    assert!(sums.len() >= 2 && sums.last().unwrap()["opened_ms"] != opened_ms, "{sums:?}");
+    let (of, fall) = (&sums[0]["opened_ms"], number(&sums[0]["worst_fall"]));
+    assert_eq!((of, fall), (&opened_ms, dec!(120)), "{sums:?}");
+    assert_eq!(sums[0]["difference"], "0", "{sums:?}");
 }

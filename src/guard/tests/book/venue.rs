@@ -23,6 +23,8 @@ pub(super) struct BookVenue {
     pub(super) held: BTreeMap<&'static str, Held>,
     /// What has happened so shortly before an answer is not in it.
     pub(super) lag_ms: u64,
+    /// The marks of all that is held, in parts of the entry.
+    pub(super) mark: Decimal,
     cash: Decimal,
     next_id: u64,
 }
@@ -35,7 +37,7 @@ impl BookVenue {
     pub(super) fn new() -> Self {
         let (fills, hidden, fundings, ledger) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (held, lag_ms, cash, next_id) = (BTreeMap::new(), 0, dec!(10000), 1);
-        Self { now: NOW, fills, hidden, fundings, ledger, held, lag_ms, cash, next_id }
+        Self { now: NOW, fills, hidden, fundings, ledger, held, lag_ms, mark: dec!(1.02), cash, next_id }
     }
 
     /// Trades so much at a price; the fill as it is shown.
@@ -107,13 +109,13 @@ impl BookVenue {
         self.fundings.iter().filter(|row| span.contains(&row["time"].as_u64().unwrap())).map(row).collect()
     }
 
-    /// What is held at marks of two percent over the entry.
+    /// What is held at its marks.
     pub(super) fn account(&self) -> (Value, Decimal) {
         let (mut equity, mut positions) = (self.cash, Vec::new());
         for (coin, (size, entry)) in &self.held {
-            let won = (size * entry * dec!(0.02)).round_dp(6);
+            let won = (size * entry * (self.mark - dec!(1))).round_dp(6);
             equity += won;
-            let value = (size * entry * dec!(1.02)).abs().round_dp(6);
+            let value = (size * entry * self.mark).abs().round_dp(6);
             positions.push(json!({"position": {"coin": coin, "szi": size, "leverage": {"type": "cross", "value": 5},
                 "positionValue": value, "unrealizedPnl": usd(won), "marginUsed": "0"}}));
         }

@@ -33,6 +33,8 @@ pub(super) struct BookWorld {
     ledger_ms: u64,
     /// As the venue says it.
     pub(super) mode: AccountMode,
+    /// How far the guard's clock is ahead of the venue's.
+    pub(super) ahead_ms: u64,
 }
 
 fn settings(has_feed: bool) -> Config {
@@ -57,20 +59,26 @@ impl BookWorld {
             overlap: 0,
             ledger_ms: 0,
             mode: AccountMode::Standard,
+            ahead_ms: 0,
         };
         world.begin();
         world
+    }
+
+    /// The time by the guard's clock.
+    fn now_ms(&self) -> u64 {
+        self.venue.now + self.ahead_ms
     }
 
     /// A life begins.
     fn begin(&mut self) {
         self.reads.clear();
         self.ledger_ms = self.guard.risk.ledger_since_ms();
-        let started = self.guard.start(self.venue.now);
+        let started = self.guard.start(self.now_ms());
         self.keep(started);
         self.take_checkpoint();
         self.step(Input::Universe(universe()));
-        self.step(Input::AccountMode { mode: self.mode, begun_ms: self.venue.now });
+        self.step(Input::AccountMode { mode: self.mode, begun_ms: self.now_ms() });
         if self.has_feed {
             let all = AccountFeed::ALL.map(Topic::Account).into_iter().chain([Topic::Mids]).collect();
             self.step(Input::Feed(FeedNews::Proved(all)));
@@ -100,7 +108,7 @@ impl BookWorld {
     }
 
     pub(super) fn take_checkpoint(&mut self) {
-        let checkpoint = serde_json::from_str(&self.guard.checkpoint(self.venue.now)).unwrap();
+        let checkpoint = serde_json::from_str(&self.guard.checkpoint(self.now_ms())).unwrap();
         self.checkpoints.push((checkpoint, self.journal.len()));
     }
 
@@ -124,7 +132,7 @@ impl BookWorld {
         if let Input::AccountMode { mode, .. } = &input {
             self.mode = *mode;
         }
-        let effects = self.guard.step(input, self.venue.now);
+        let effects = self.guard.step(input, self.now_ms());
         self.keep(effects)
     }
 
@@ -138,12 +146,12 @@ impl BookWorld {
         let state = serde_json::from_value(state).unwrap();
         let off = self.off.front().copied().unwrap_or_default();
         self.off.rotate_left(self.off.len().min(1));
-        self.step(Input::Account { state, equity: equity + off, begun_ms: self.venue.now })
+        self.step(Input::Account { state, equity: equity + off, begun_ms: self.now_ms() })
     }
 
     fn read_ledger(&mut self, since_ms: u64) -> u64 {
         let updates = ledger(&BookVenue::since(&self.venue.ledger, since_ms)).unwrap().rows;
-        let begun_ms = self.venue.now;
+        let begun_ms = self.now_ms();
         self.ledger_ms = self.ledger_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
         self.step(Input::Ledger { updates, begun_ms })
     }
@@ -151,7 +159,7 @@ impl BookWorld {
     /// Answers the oldest question.
     pub(super) fn answer(&mut self) -> u64 {
         let Some(read) = self.reads.pop_front() else { return 0 };
-        let begun_ms = self.venue.now;
+        let begun_ms = self.now_ms();
         self.venue.lag_ms = if self.lags { self.dice.roll(6_000) } else { 0 };
         let input = match read {
             Read::BookFills { since_ms } => {
@@ -174,7 +182,7 @@ impl BookWorld {
             self.venue.now += 1_000;
             self.step(Input::Tick);
             if second % 60 == 0 {
-                self.step(Input::AccountMode { mode: self.mode, begun_ms: self.venue.now });
+                self.step(Input::AccountMode { mode: self.mode, begun_ms: self.now_ms() });
                 self.read_ledger(self.ledger_ms);
             }
             self.read_account();

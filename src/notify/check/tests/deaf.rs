@@ -1,6 +1,7 @@
 //! Targets that could never be told anything: refused, with changes that are enough.
 
 use super::*;
+use crate::notify::notice::Severity;
 
 /// What is said of a file with one target, with these keys.
 fn target(keys: &str) -> Result<(), String> {
@@ -73,6 +74,7 @@ impl Keys {
         match change {
             "set summary = \"07:00\" at the top of the file" => self.top = "summary = \"07:00\"",
             "leave codes out" => self.codes.clear(),
+            "take summary out" => self.top = "",
             change if change.starts_with("take ") && change.ends_with(" out of without") => {
                 self.without.retain(|code| *code != word());
             }
@@ -83,6 +85,58 @@ impl Keys {
         }
         self
     }
+}
+
+/// The ways out of the first thing that a refusal names, each with its changes.
+fn ways(said: &str) -> Vec<Vec<String>> {
+    let first = said.lines().next().unwrap();
+    let (_, ways) = first.rsplit_once(": ").unwrap_or_else(|| panic!("{said}"));
+    // What is taken out of codes or kinds is the name that it began with.
+    let own = |way: &str| way.strip_prefix("in target \"a\" ").unwrap_or(way).to_owned();
+    ways.split(", or ")
+        .map(own)
+        .filter(|way| !way.starts_with("take it out"))
+        .map(|way| way.split(" and ").map(str::to_owned).collect())
+        .collect()
+}
+
+/// A name that another key keeps back is refused beside others that are told, and so is a summary that nobody hears.
+#[test]
+fn a_name_that_is_never_told_is_refused_with_the_way_out() {
+    for (top, keys, why) in [
+        (
+            "summary = '07:00'",
+            "codes = ['kill', 'summary']\nleast = 'critical'",
+            "codes: \"summary\" could never be told: set least to \"info\", or take it out of codes",
+        ),
+        (
+            "",
+            "codes = ['kill', 'summary']",
+            "codes: \"summary\" could never be told: set summary = \"07:00\" at the top of the file, or",
+        ),
+        (
+            "",
+            "codes = ['kill', 'flat']\nkinds = ['kill']",
+            "codes: \"flat\" could never be told: name the kind \"status\" in kinds, or",
+        ),
+        (
+            "",
+            "kinds = ['kill', 'sent']\nleast = 'critical'",
+            "kinds: \"sent\" could never be told: set least to \"warning\", or take it out of kinds",
+        ),
+        ("", "kinds = ['kill', 'summary']", "kinds: \"summary\" could never be told: set summary = "),
+        (
+            "summary = '07:00'",
+            "least = 'warning'",
+            "summary is set, and no target is told it: in target \"a\" set least to \"info\", or take summary out",
+        ),
+        ("summary = '07:00'", "without = ['summary']", "in target \"a\" take \"summary\" out of without"),
+    ] {
+        let said = file(top, keys).unwrap_err();
+        assert!(said.contains(why), "{keys}: {said}");
+    }
+    let other = "[[target]]\nname = 'b'\nform = 'command'\nrun = ['x']";
+    assert_eq!(file("summary = '07:00'", &format!("least = 'critical'\n{other}")), Ok(()), "one hears it");
 }
 
 #[test]
@@ -101,18 +155,52 @@ fn whoever_does_what_the_refusal_of_a_deaf_target_says_has_one_that_is_told_some
                 let [kinds, codes, without] = [kinds, codes, without].map(owned);
                 let keys = Keys { top, least: least.to_owned(), kinds, codes, without };
                 let Err(said) = keys.said() else { continue };
-                let (_, ways) = said.split_once(" let nothing through: ").unwrap_or_else(|| panic!("{keys:?}: {said}"));
-                for way in ways.split(", or ") {
-                    let changes: Vec<&str> = way.split(" and ").collect();
-                    let changed = changes.iter().fold(keys.clone(), |keys, change| keys.with(change));
-                    assert_eq!(changed.said(), Ok(()), "{keys:?}: {said}: {way}");
-                    with_two += usize::from(changes.len() > 1);
+                for way in ways(&said) {
+                    with_two += usize::from(way.len() > 1);
+                    let changed = way.iter().fold(keys.clone(), |keys, change| keys.with(change));
+                    // What is named in vain beside it is said next.
+                    let mut changed = vec![(changed, way)];
+                    while let Some((keys, way)) = changed.pop() {
+                        let Err(said) = keys.said() else { continue };
+                        assert!(!said.contains(" let nothing through: "), "{keys:?}: {way:?} was not enough: {said}");
+                        let next = ways(&said).into_iter().next().unwrap();
+                        changed.push((next.iter().fold(keys, |keys, change| keys.with(change)), next));
+                    }
                 }
                 refused += 1;
             }
         }
     }
     assert!(refused > 100 && with_two > 20, "{refused} {with_two}");
+}
+
+/// By what is really told: under each code, and from which severity on a target hears it.
+#[test]
+fn every_code_is_refused_exactly_where_it_is_never_told() {
+    let told = crate::notify::tests::told_by_code();
+    let refusals = ["price_invalid"];
+    let known: Vec<&str> = told.keys().map(String::as_str).collect();
+    let mut named: Vec<&str> =
+        TOLD.iter().map(|(code, ..)| *code).chain(crate::notify::alert_codes()).chain(refusals).collect();
+    named.sort_unstable();
+    assert_eq!(known, named, "told, and what can be named");
+    let levels = [("info", Severity::Info), ("warning", Severity::Warning), ("critical", Severity::Critical)];
+    for (code, (kind, severity)) in &told {
+        for (name, least) in levels {
+            for keys in [
+                format!("codes = [{code:?}]\nkinds = [{kind:?}]"),
+                format!("codes = ['kill', {code:?}]\nkinds = ['kill', {kind:?}]"),
+            ] {
+                let said = file(
+                    "summary = '07:00'\n[[target]]\nname = 'b'\nform = 'command'\nrun = ['x']",
+                    &format!("least = {name:?}\n{keys}"),
+                );
+                assert_eq!(said.is_ok(), *severity >= least, "{code}: {keys} from {name} on: {said:?}");
+                let Err(said) = said else { continue };
+                assert!(said.contains("set least to "), "{said}");
+            }
+        }
+    }
 }
 
 #[test]

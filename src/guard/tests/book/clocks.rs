@@ -1,0 +1,59 @@
+//! The machine's clock is set ahead and back: the service's own never goes back in a life, and is slower until the time is reached. Rows
+//! go by the venue's time, each once.
+
+use super::world::BookWorld;
+use crate::guard::tests::fixture::NOW;
+use rust_decimal::dec;
+use serde_json::json;
+
+const HOUR: u64 = 3_600_000;
+const DAY: u64 = 24 * HOUR;
+
+#[test]
+fn no_row_is_lost_or_doubled_and_each_counts_on_the_venues_day() {
+    for has_feed in [false, true] {
+        let mut world = BookWorld::new(1, has_feed);
+        // A minute before a UTC day of the venue's ends.
+        world.venue.now = NOW - NOW % DAY + DAY - 60_000;
+        world.live(30);
+        let trades = |world: &mut BookWorld| {
+            let fill = world.venue.trade("ETH", dec!(1), dec!(100), None);
+            if has_feed {
+                world.tell("userFills", "fills", json!([fill]));
+            }
+            world.live(20);
+        };
+        trades(&mut world);
+        // Ahead by an hour, then set back: the service's clock loses what is left of it by a tenth of the time that passes.
+        world.ahead_ms = HOUR;
+        trades(&mut world);
+        for second in 0..120 {
+            world.ahead_ms -= 100;
+            world.live(1);
+            if second % 40 == 0 {
+                trades(&mut world);
+                world.venue.pay_funding();
+            }
+        }
+        world.venue.deposit(dec!(100));
+        world.live(90);
+        // The next life's clock is the machine's again: an hour behind the last event.
+        world.take_checkpoint();
+        world.die(0);
+        world.ahead_ms = 0;
+        world.rise();
+        world.live(30);
+        trades(&mut world);
+        world.venue.pay_funding();
+        world.venue.now += HOUR;
+        world.live(200);
+        world.hold_to_record();
+        let errors: Vec<&str> =
+            world.of_kind("error").into_iter().map(|error| error["text"].as_str().unwrap()).collect();
+        assert!(errors.iter().all(|text| !text.contains("book") && !text.contains("missing")), "{errors:?}");
+        let sums = world.of_kind("balance");
+        assert_eq!(sums.last().unwrap()["difference"], "0", "{sums:?}");
+        let times: Vec<u64> = sums.iter().map(|sum| sum["venue_ms"].as_u64().unwrap()).collect();
+        assert!(times.is_sorted() && times.last().unwrap() <= &world.venue.now, "{times:?}");
+    }
+}
