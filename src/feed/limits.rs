@@ -55,6 +55,11 @@ impl Rolling {
         self.most.saturating_sub(self.taken(now_ms))
     }
 
+    /// Whether more than half may be taken now.
+    pub(crate) fn is_half_free(&mut self, now_ms: u64) -> bool {
+        self.room(now_ms) > self.most.div_euclid(2)
+    }
+
     /// How many were taken in the last minute, of the newest that count: as many as may be.
     pub(crate) fn taken(&mut self, now_ms: u64) -> usize {
         while self.taken_ms.front().is_some_and(|taken_ms| taken_ms.saturating_add(MINUTE_MS) <= now_ms) {

@@ -2,7 +2,8 @@
 
 use crate::feed::{Backoff, Heartbeat, Rolling};
 
-/// A socket that nobody needs is kept for so long: who comes back finds it.
+/// A socket that nobody needs is kept for so long: who comes back finds it. It is kept longer where few new ones may be opened, so
+/// that who comes and goes does not use them up.
 const IDLE_MS: u64 = 5_000;
 /// A socket that was open for so long served well.
 const SERVED_MS: u64 = 30_000;
@@ -75,11 +76,11 @@ impl Line {
         self.state = State::Waiting { until_ms: now_ms.saturating_add(self.backoff.next_ms()) };
     }
 
-    /// What is due, where somebody wants the line or nobody does.
-    pub(super) fn need(&mut self, is_wanted: bool, connections: &mut Rolling, now_ms: u64) -> Need {
+    /// What is due, where somebody wants the line or nobody does. So many of the new sockets that there may be are for other lines.
+    pub(super) fn need(&mut self, is_wanted: bool, connections: &mut Rolling, others: usize, now_ms: u64) -> Need {
         match &mut self.state {
             State::Waiting { until_ms } => {
-                if !is_wanted || now_ms < *until_ms || connections.room(now_ms) == 0 {
+                if !is_wanted || now_ms < *until_ms || connections.room(now_ms) <= others {
                     return Need::Nothing;
                 }
                 connections.take(now_ms);
@@ -91,7 +92,7 @@ impl Line {
                 if is_wanted {
                     *wanted_ms = now_ms;
                 }
-                let is_idle = now_ms.saturating_sub(*wanted_ms) >= IDLE_MS;
+                let is_idle = now_ms.saturating_sub(*wanted_ms) >= IDLE_MS && connections.is_half_free(now_ms);
                 if heartbeat.is_dead(now_ms) || is_idle {
                     return Need::Close;
                 }

@@ -202,10 +202,13 @@ impl Connection<'_> {
                 self.told = Instant::now();
                 self.write(frame::pong())
             }
-            Frame::Subscribe(what) => match self.subscriber().subscribe(what) {
-                Ok(()) => Ok(()),
-                Err(NotServed) => self.write(frame::not_served(text)),
-            },
+            Frame::Subscribe(what) => {
+                let owner = self.slot.client();
+                match self.subscriber().subscribe(owner, what) {
+                    Ok(()) => Ok(()),
+                    Err(NotServed) => self.write(frame::not_served(text)),
+                }
+            }
             Frame::Unsubscribe(what) => match self.subscriber().unsubscribe(what) {
                 Ok(()) => Ok(()),
                 Err(NotServed) => self.write(frame::not_served(text)),
