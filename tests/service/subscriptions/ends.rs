@@ -17,6 +17,13 @@ fn a_guard_that_stops_says_goodbye() {
         client.subscribed(&of_account("userFills"));
         client.subscribed(&of_coin("bbo", "BTC"));
     }
+    // One waits for an answer that does not come.
+    stand.venue.control(&json!({"op": "fault", "on": "candleSnapshot", "kind": "stall", "times": 10})).unwrap();
+    let asked = json!({"coin": "BTC", "interval": "1m", "startTime": 0, "endTime": 1});
+    let asked = json!({"type": "info", "payload": {"type": "candleSnapshot", "req": asked}});
+    clients[0].say(&json!({"method": "post", "id": 1, "request": asked}).to_string());
+    clients[0].say(r#"{"method":"ping"}"#);
+    clients[0].hear_on("pong");
     assert_eq!(stand.stop(Signal::SIGTERM), Some(0));
     for client in &mut clients {
         assert_eq!(client.closed(), (u16::from(CloseCode::Away), "the guard is stopping".to_owned()));
@@ -56,6 +63,7 @@ fn who_reads_no_answers_costs_little_memory() {
     let grown = peak(&stand).saturating_sub(before);
     assert!(grown < 32 * 1024, "{grown} KiB for 16 connections");
     // Each is let go, with a word where it comes to read it.
+    until("them to be let go", || (metric(&stand, "svc_guard_connections") <= 2).then_some(()));
     for mut client in deaf {
         loop {
             match client.socket.read() {
