@@ -16,7 +16,7 @@ pub(super) const TOO_SLOW: &str = "too slow: what happened piled up; read faster
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) held: BTreeSet<Part>,
-    /// Whose signature checked out on it.
+    /// The client that signed on it.
     owner: Option<Address>,
     /// Messages that the venue was sent for it.
     pub(super) asked: Rolling,

@@ -17,6 +17,9 @@ pub const OWN_LINE: usize = usize::MAX;
 pub(super) struct Line {
     state: State,
     backoff: Backoff,
+    /// When a socket was last tried for, and whether none opened.
+    tried_ms: u64,
+    has_failed: bool,
 }
 
 #[derive(Debug)]
@@ -45,7 +48,7 @@ pub(super) enum Need {
 
 impl Line {
     pub(super) fn new(seed: u64) -> Self {
-        Self { state: State::Waiting { until_ms: 0 }, backoff: Backoff::new(seed) }
+        Self { state: State::Waiting { until_ms: 0 }, backoff: Backoff::new(seed), tried_ms: 0, has_failed: false }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -68,6 +71,7 @@ impl Line {
 
     /// There is no socket; another is tried for after a pause.
     pub(super) fn lost(&mut self, now_ms: u64) {
+        self.has_failed = self.is_connecting();
         if let State::Open { since_ms, .. } = self.state
             && now_ms.saturating_sub(since_ms) >= SERVED_MS
         {
@@ -83,7 +87,13 @@ impl Line {
                 if !is_wanted || now_ms < *until_ms || connections.room(now_ms) <= others {
                     return Need::Nothing;
                 }
+                // In vain it is tried for all through the minute, and not at its beginning alone.
+                let is_early = now_ms.saturating_sub(self.tried_ms) < connections.pace_ms();
+                if self.has_failed && is_early && !connections.is_half_free(now_ms) {
+                    return Need::Nothing;
+                }
                 connections.take(now_ms);
+                self.tried_ms = now_ms;
                 self.state = State::Connecting;
                 Need::Connect
             }

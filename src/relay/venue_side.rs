@@ -171,8 +171,8 @@ impl Relay {
         Some(())
     }
 
-    /// Whose first frame an empty list is: of whoever waits for one, in the order in which they were asked for; where nobody is known to
-    /// be held, of the only one that it can be.
+    /// The feed that an empty list is the first frame of: whichever waits for one, in the order in which they were asked for; where
+    /// none is known to be held, the only one that it can be.
     fn waits_for_empty(&self, line: usize, data: &Data<'_>) -> Option<FeedId> {
         let is_it = |feed: &Feed| feed.line == line && feed.subscription.kind == data.kind && !feed.has_first;
         let mut held = self.feeds.iter().filter(|(_, feed)| is_it(feed) && feed.phase == Phase::Held);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{ACCOUNT, CLIENT, STRANGER, acknowledged, coins, ended, holding, relay, sent, taken, tell, tell_on};
 use crate::relay::line::OWN_LINE;
-use crate::relay::messages::{Input, Output};
+use crate::relay::messages::{Input, Output, Told};
 use crate::relay::room::Relay;
 
 const MIDS: &str = r#"{"type":"allMids"}"#;
@@ -301,4 +301,68 @@ fn a_coin_that_looks_like_the_account_stays_as_it_is_written() {
     relay.step(0, Input::Tick, 10);
     tell(&mut relay, &coins(1), 20);
     assert_eq!(taken(&mut relay, 1), [error(&format!("Invalid subscription {asked}"))]);
+}
+
+/// Opens, serves and closes sockets as a venue that answers at once; the lines on which one was opened.
+fn serve_lines(relay: &mut Relay, now_ms: u64) -> Vec<usize> {
+    let mut opened = Vec::new();
+    for line in 0..4 {
+        let mut outputs = relay.step(line, Input::Tick, now_ms);
+        while let Some(output) = outputs.pop() {
+            let text = match output {
+                Output::Send(text) => text,
+                Output::Connect => {
+                    opened.push(line);
+                    outputs.extend(relay.step(line, Input::Connected, now_ms));
+                    continue;
+                }
+                Output::Close => continue,
+            };
+            let said: Value = serde_json::from_str(&text).unwrap();
+            let answer = match said["method"].as_str().unwrap() {
+                "ping" => r#"{"channel":"pong"}"#.to_owned(),
+                "unsubscribe" => ended(&said["subscription"]),
+                _ => acknowledged(&said["subscription"]),
+            };
+            outputs.extend(relay.step(line, Input::Frame(&Told::read(&answer)), now_ms));
+        }
+    }
+    opened
+}
+
+#[test]
+fn who_comes_and_goes_leaves_others_their_new_sockets() {
+    let mut relay = relay(1_200);
+    relay.subscribe(1, r#"{"type":"outcomeMetaUpdates"}"#, 0).unwrap();
+    let users = [STRANGER.to_owned(), other(), format!("0x{}", "e5".repeat(20))];
+    let mut opened = 0;
+    for now_ms in (0..40_000).step_by(100) {
+        for user in &users {
+            match now_ms % 7_000 {
+                0 => relay.subscribe(2, &of("orderUpdates", user), now_ms).unwrap(),
+                1_000 => relay.unsubscribe(2, &of("orderUpdates", user), now_ms).unwrap(),
+                _ => {}
+            }
+        }
+        opened += serve_lines(&mut relay, now_ms).len();
+    }
+    assert!((3..8).contains(&opened), "{opened}");
+    relay.step(0, Input::Closed, 40_000);
+    let again = (40_000..42_000).step_by(100).find(|now_ms| serve_lines(&mut relay, *now_ms).contains(&0));
+    assert!(again.is_some(), "the first socket stays away");
+}
+
+#[test]
+fn a_venue_that_is_away_is_tried_for_all_the_time() {
+    let mut relay = relay(1_200);
+    relay.subscribe(1, MIDS, 0).unwrap();
+    let mut tried = Vec::new();
+    for now_ms in (0..300_000).step_by(20) {
+        if relay.step(0, Input::Tick, now_ms).contains(&Output::Connect) {
+            tried.push(now_ms);
+            assert_eq!(relay.step(0, Input::Closed, now_ms), []);
+        }
+    }
+    let longest = tried.windows(2).map(|pair| pair[1] - pair[0]).max();
+    assert!(longest.is_some_and(|longest| longest < 15_000), "{longest:?}: {tried:?}");
 }
