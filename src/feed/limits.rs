@@ -55,6 +55,17 @@ impl Rolling {
         self.most.saturating_sub(self.taken(now_ms))
     }
 
+    /// Whether more than half may be taken now.
+    pub(crate) fn is_half_free(&mut self, now_ms: u64) -> bool {
+        self.room(now_ms) > self.most.div_euclid(2)
+    }
+
+    /// How far apart the second half of a minute's is taken, where it is to last until there are new ones.
+    pub(crate) fn pace_ms(&self) -> u64 {
+        let second_half = self.most.saturating_sub(self.most.div_euclid(2)).saturating_add(1);
+        MINUTE_MS.div_euclid(u64::try_from(second_half).unwrap_or(u64::MAX))
+    }
+
     /// How many were taken in the last minute, of the newest that count: as many as may be.
     pub(crate) fn taken(&mut self, now_ms: u64) -> usize {
         while self.taken_ms.front().is_some_and(|taken_ms| taken_ms.saturating_add(MINUTE_MS) <= now_ms) {
@@ -95,6 +106,16 @@ mod tests {
         assert_eq!(rolling.room(61_000), 1);
         rolling.take(61_000);
         assert_eq!([rolling.room(90_999), rolling.room(91_000), rolling.room(200_000)], [0, 1, 2]);
+    }
+
+    #[test]
+    fn the_second_half_is_paced() {
+        let mut rolling = Rolling::new(8);
+        assert_eq!((rolling.pace_ms(), Rolling::new(1).pace_ms()), (12_000, 30_000));
+        (0..3).for_each(|now_ms| rolling.take(now_ms));
+        assert!(rolling.is_half_free(3));
+        rolling.take(3);
+        assert!(!rolling.is_half_free(3) && rolling.is_half_free(60_000));
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::coins::LISTS;
 use super::limits::Limits;
 use super::messages::{ClientId, Counts, Frame};
-use super::queue::{FeedId, Put, Queue};
+use super::queue::{FeedId, Part, Put, Queue};
+use crate::base::address::Address;
 use crate::feed::Rolling;
 
 /// Why a client is closed that does not read.
@@ -14,7 +15,9 @@ pub(super) const TOO_SLOW: &str = "too slow: what happened piled up; read faster
 /// One client's connection.
 #[derive(Debug)]
 pub(super) struct Client {
-    pub(super) held: BTreeSet<FeedId>,
+    pub(super) held: BTreeSet<Part>,
+    /// The client that signed on it.
+    owner: Option<Address>,
     /// Messages that the venue was sent for it.
     pub(super) asked: Rolling,
     /// Lists of dexes' coins that the venue was asked for it.
@@ -35,6 +38,7 @@ impl Clients {
     pub(super) fn enter(&mut self, client: ClientId, limits: &Limits) -> &mut Client {
         self.all.entry(client).or_insert_with(|| Client {
             held: BTreeSet::new(),
+            owner: None,
             asked: Rolling::new(limits.messages),
             lists: Rolling::new(LISTS),
             queue: Queue::default(),
@@ -46,8 +50,46 @@ impl Clients {
         self.all.get_mut(&client)
     }
 
+    /// The connections that have one part of everything between them: all of one client's that signed, or one alone.
+    fn beside(&self, id: ClientId) -> impl Iterator<Item = ClientId> + use<> {
+        let owner = self.all.get(&id).and_then(|client| client.owner);
+        let others =
+            self.all.iter().filter(|(other, client)| **other == id || owner.is_some() && client.owner == owner);
+        others.map(|(other, _)| *other).collect::<Vec<_>>().into_iter()
+    }
+
+    /// How many have a part of their own.
+    pub(super) fn parts(&self) -> usize {
+        let unsigned = self.all.values().filter(|client| client.owner.is_none()).count();
+        let owners: BTreeSet<Address> = self.all.values().filter_map(|client| client.owner).collect();
+        unsigned.saturating_add(owners.len())
+    }
+
+    /// A client's signature checked out on a connection.
+    pub(super) fn vouch(&mut self, id: ClientId, owner: Address) {
+        if let Some(client) = self.all.get_mut(&id) {
+            client.owner = Some(owner);
+        }
+    }
+
+    /// The feeds that count towards a connection's part.
+    pub(super) fn own_feeds(&self, id: ClientId) -> BTreeSet<FeedId> {
+        let held = self.beside(id).filter_map(|other| self.all.get(&other)).flat_map(|client| &client.held);
+        held.map(|(feed, _)| *feed).collect()
+    }
+
+    /// The messages that count towards it.
+    pub(super) fn own_asked(&mut self, id: ClientId, now_ms: u64) -> usize {
+        self.beside(id).filter_map(|other| Some(self.all.get_mut(&other)?.asked.taken(now_ms))).sum()
+    }
+
+    /// The lists of dexes' coins that count towards it.
+    pub(super) fn own_lists(&mut self, id: ClientId, now_ms: u64) -> usize {
+        self.beside(id).filter_map(|other| Some(self.all.get_mut(&other)?.lists.taken(now_ms))).sum()
+    }
+
     /// What it held.
-    pub(super) fn leave(&mut self, client: ClientId) -> BTreeSet<FeedId> {
+    pub(super) fn leave(&mut self, client: ClientId) -> BTreeSet<Part> {
         self.woken.remove(&client);
         self.all.remove(&client).map(|client| client.held).unwrap_or_default()
     }
@@ -63,7 +105,7 @@ impl Clients {
     }
 
     /// Gives a client a frame: a feed's state, or what counts whatever comes after it.
-    pub(super) fn give(&mut self, id: ClientId, state_of: Option<FeedId>, frame: Frame) {
+    pub(super) fn give(&mut self, id: ClientId, state_of: Option<Part>, frame: Frame) {
         let Some(client) = self.all.get_mut(&id).filter(|client| client.closed.is_none()) else { return };
         if client.queue.is_empty() {
             self.woken.insert(id);
@@ -91,7 +133,7 @@ impl Clients {
     }
 
     /// A feed is no longer the client's; what waits of it stays.
-    pub(super) fn settle(&mut self, id: ClientId, feed: FeedId) {
+    pub(super) fn settle(&mut self, id: ClientId, feed: Part) {
         if let Some(client) = self.all.get_mut(&id) {
             client.held.remove(&feed);
             client.queue.settle(feed);

@@ -7,23 +7,35 @@ use super::heard::Data;
 use super::kind::{Manner, NEWEST_FIRST};
 use super::line::OWN_LINE;
 use super::messages::{ClientId, Frame};
-use super::subscription::Subscription;
+use super::subscription::{Subscription, respelled};
+use crate::base::address::Address;
 
 /// Most rows and bytes of them that are kept, whatever the venue begins with.
 const MOST_ROWS: usize = 2_000;
 const MOST_ROW_BYTES: usize = 1024 * 1024;
+/// A state that comes about every five seconds is told three times in it; a first frame comes at once. Where nothing came for so
+/// long, the venue has forgotten the feed, whatever its socket does.
+const SILENCE_MS: u64 = 15_000;
+/// A state that is told on a change alone may be this old, and be given to who comes late.
+const OLD_MS: u64 = 60_000;
 
 /// How far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// To be asked for.
     Unasked,
-    /// To be ended and asked for again, for a whole state.
-    Stale,
     Asked {
         since_ms: u64,
+        tries: u8,
+        /// Which of all that was asked for.
+        turn: u64,
     },
     Held,
+    /// Its end was asked for. Until the venue says that it ended, frames may be its.
+    Ending {
+        since_ms: u64,
+        tries: u8,
+    },
 }
 
 /// A client that has it.
@@ -49,12 +61,21 @@ pub(super) struct Feed {
     pub(super) phase: Phase,
     /// The subscription as the venue has it, once it said so.
     pub(super) said: String,
-    pub(super) holders: BTreeMap<ClientId, Holder>,
+    /// By the client, and by its own address where it asked for the account under that: at the venue these are two.
+    pub(super) holders: BTreeMap<(ClientId, Option<Address>), Holder>,
     last: Option<Passed>,
     rows: VecDeque<Box<str>>,
     row_bytes: usize,
     most_rows: usize,
     pub(super) has_first: bool,
+    /// When it last told something, or began.
+    heard_ms: u64,
+    /// Somebody waits for a first frame that only the venue can tell.
+    pub(super) is_stale: bool,
+    /// When it was last begun anew.
+    pub(super) renewed_ms: Option<u64>,
+    /// How often since it last told something.
+    renewals: u32,
 }
 
 impl Feed {
@@ -71,6 +92,10 @@ impl Feed {
             row_bytes: 0,
             most_rows: 0,
             has_first: false,
+            heard_ms: 0,
+            is_stale: false,
+            renewed_ms: None,
+            renewals: 0,
         }
     }
 
@@ -79,14 +104,71 @@ impl Feed {
         self.line == OWN_LINE
     }
 
+    /// Whether the venue has to hear something of it, or clients of what the venue says.
+    pub(super) fn needs_line(&self) -> bool {
+        !self.holders.is_empty() || !matches!(self.phase, Phase::Ending { .. })
+    }
+
     pub(super) fn manner(&self) -> Manner {
         self.subscription.kind.manner
     }
 
-    /// What was told holds no longer: the socket is another.
+    /// What was told holds no longer: the venue tells it from the beginning.
     pub(super) fn forget(&mut self) {
-        (self.phase, self.last, self.has_first) = (Phase::Unasked, None, false);
+        (self.phase, self.last, self.has_first, self.is_stale) = (Phase::Unasked, None, false, false);
         self.keep_no_rows();
+    }
+
+    /// Its socket is no more.
+    pub(super) fn lose(&mut self) {
+        self.forget();
+        (self.renewed_ms, self.renewals) = (None, 0);
+    }
+
+    /// The venue holds it from now on.
+    pub(super) fn begin(&mut self, now_ms: u64) {
+        (self.phase, self.heard_ms) = (Phase::Held, now_ms);
+    }
+
+    /// Its end is asked for, so that it can begin anew.
+    pub(super) fn renew(&mut self, now_ms: u64) {
+        if !self.is_stale {
+            self.renewals = self.renewals.saturating_add(1).min(4);
+        }
+        self.renewed_ms = Some(now_ms);
+    }
+
+    /// Whether the venue should have told something since: in vain begun anew, it is waited for longer each time.
+    pub(super) fn is_silent(&self, now_ms: u64) -> bool {
+        let has_more = self.subscription.kind.has_cadence() || !self.has_first && self.manner() != Manner::Events;
+        let patience_ms = SILENCE_MS << self.renewals;
+        !self.is_own() && has_more && self.phase == Phase::Held && self.silence_ms(now_ms) >= patience_ms
+    }
+
+    /// How many messages to the venue one more client costs now: what it does not hold or cannot tell late has to begin anew.
+    pub(super) fn join_costs(&self, now_ms: u64) -> usize {
+        match self.phase {
+            Phase::Held if !self.is_own() && !self.is_stale && !self.can_begin(now_ms) => 2,
+            Phase::Ending { .. } if self.holders.is_empty() => 1,
+            _ => 0,
+        }
+    }
+
+    /// Whether who comes late can be told what the venue would begin with now.
+    pub(super) fn can_begin(&self, now_ms: u64) -> bool {
+        match self.manner() {
+            Manner::Events | Manner::Rows(..) => true,
+            Manner::Changes => !self.has_first,
+            Manner::State | Manner::Last => !self.has_first || !self.is_old(now_ms),
+        }
+    }
+
+    fn is_old(&self, now_ms: u64) -> bool {
+        self.silence_ms(now_ms) >= if self.subscription.kind.has_cadence() { SILENCE_MS } else { OLD_MS }
+    }
+
+    fn silence_ms(&self, now_ms: u64) -> u64 {
+        now_ms.saturating_sub(self.heard_ms)
     }
 
     fn keep_no_rows(&mut self) {
@@ -95,9 +177,12 @@ impl Feed {
     }
 
     /// Keeps what a late client needs of a frame.
-    pub(super) fn keep(&mut self, passed: &Passed, data: &Data<'_>) {
+    pub(super) fn keep(&mut self, passed: &Passed, data: &Data<'_>, now_ms: u64) {
+        (self.heard_ms, self.renewals) = (now_ms, 0);
         match self.manner() {
             Manner::State | Manner::Last => self.last = Some(passed.clone()),
+            // What comes before the first frame says nothing of what was before it.
+            Manner::Rows(Some(_), _) if !self.has_first && !data.is_snapshot => return,
             Manner::Rows(key, usual) => {
                 if !self.has_first || data.is_snapshot {
                     self.keep_no_rows();
@@ -122,9 +207,14 @@ impl Feed {
         self.has_first = true;
     }
 
+    /// Whether a frame is one that its subscription begins with.
+    pub(super) fn is_first(&self, data: &Data<'_>) -> bool {
+        !self.has_first && (data.is_snapshot || !matches!(self.manner(), Manner::Rows(Some(_), _)))
+    }
+
     /// What a late client begins with, as the venue would say it now.
-    pub(super) fn first(&self) -> Option<Passed> {
-        let Manner::Rows(key, _) = self.manner() else { return self.last.clone() };
+    pub(super) fn first(&self, now_ms: u64) -> Option<Passed> {
+        let Manner::Rows(key, _) = self.manner() else { return self.last.clone().filter(|_| !self.is_old(now_ms)) };
         if !self.has_first {
             return None;
         }
@@ -145,10 +235,7 @@ impl Feed {
 
     /// The subscription as this client is told of it.
     pub(super) fn said_to(&self, spelled: Option<&str>) -> String {
-        match (spelled, self.subscription.user) {
-            (Some(spelled), Some(user)) => self.said.replace(&user.to_string(), spelled),
-            _ => self.said.clone(),
-        }
+        respelled(&self.said, self.subscription.user, spelled)
     }
 }
 

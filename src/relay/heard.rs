@@ -18,6 +18,8 @@ pub(super) enum Heard<'a> {
     Data(Data<'a>),
     /// A subscription began, as the venue has it.
     Subscribed(Subscription, &'a str),
+    /// A subscription ended.
+    Ended(Subscription),
     /// Something was refused.
     Refused(String),
     /// The answer to a ping.
@@ -71,12 +73,14 @@ impl<'a> Heard<'a> {
 
 fn acknowledged(data: &str) -> Option<Heard<'_>> {
     let members: Members<'_> = serde_json::from_str(data).ok()?;
-    if string(members.get("method")?)? != "subscribe" {
-        return Some(Heard::Other);
-    }
+    let method = string(members.get("method")?)?;
     let said = members.get("subscription")?.get();
     let subscription = Subscription::read(&serde_json::from_str::<Value>(said).ok()?)?;
-    Some(Heard::Subscribed(subscription, said))
+    Some(match method {
+        "subscribe" => Heard::Subscribed(subscription, said),
+        "unsubscribe" => Heard::Ended(subscription),
+        _ => Heard::Other,
+    })
 }
 
 fn answer(data: &str) -> Option<Heard<'_>> {
@@ -149,10 +153,12 @@ fn place(text: &str, part: &str) -> Option<Range<usize>> {
     Some(start..start.checked_add(part.len())?)
 }
 
-/// The subscription that a refusal quotes, by itself or in the frame that asked for it.
-pub(super) fn quoted(text: &str) -> Option<Subscription> {
+/// The subscription that a refusal quotes, by itself or in the frame that asked for it or for its end; and whether it is the end
+/// that is refused.
+pub(super) fn quoted(text: &str) -> Option<(Subscription, bool)> {
     let (_, quote) = text.split_at_checked(text.find('{')?)?;
     let mut values = serde_json::Deserializer::from_str(quote).into_iter::<Value>();
     let value = values.next()?.ok()?;
-    Subscription::read(value.get("subscription").unwrap_or(&value))
+    let is_end = value.get("method").and_then(Value::as_str) == Some("unsubscribe");
+    Some((Subscription::read(value.get("subscription").unwrap_or(&value))?, is_end))
 }

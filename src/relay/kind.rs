@@ -108,6 +108,22 @@ impl Kind {
         KINDS.iter().find(|kind| kind.name == name)
     }
 
+    /// Whether it tells its state again at least every five seconds or so, changed or not, as far as that was observed.
+    pub(super) fn has_cadence(&self) -> bool {
+        const AGAIN: &[&str] = &[
+            "clearinghouseState",
+            "allDexsClearinghouseState",
+            "openOrders",
+            "spotState",
+            "twapStates",
+            "webData3",
+            "allMids",
+            "l2Book",
+            "activeAssetCtx",
+        ];
+        AGAIN.contains(&self.name)
+    }
+
     /// The feed whose frames come on this channel.
     pub(super) fn of_channel(channel: &str) -> Option<&'static Self> {
         // What is no perp answers on a channel of its own.

@@ -68,6 +68,12 @@ pub(super) fn may_take(most: usize, taken: usize, own: usize, clients: usize) ->
     taken < most && (own < part || !is_scarce)
 }
 
+/// Whether one of so many clients may hold one more of what is not given back by itself: as [`may_take`], with one more client
+/// who may come yet.
+pub(super) fn may_hold(most: usize, held: usize, own: usize, clients: usize) -> bool {
+    may_take(most, held, own, clients.saturating_add(1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,8 @@
 
 use crate::feed::{Backoff, Heartbeat, Rolling};
 
-/// A socket that nobody needs is kept for so long: who comes back finds it.
+/// A socket that nobody needs is kept for so long: who comes back finds it. It is kept longer where few new ones may be opened, so
+/// that who comes and goes does not use them up.
 const IDLE_MS: u64 = 5_000;
 /// A socket that was open for so long served well.
 const SERVED_MS: u64 = 30_000;
@@ -16,6 +17,9 @@ pub const OWN_LINE: usize = usize::MAX;
 pub(super) struct Line {
     state: State,
     backoff: Backoff,
+    /// When a socket was last tried for, and whether none opened.
+    tried_ms: u64,
+    has_failed: bool,
 }
 
 #[derive(Debug)]
@@ -44,7 +48,7 @@ pub(super) enum Need {
 
 impl Line {
     pub(super) fn new(seed: u64) -> Self {
-        Self { state: State::Waiting { until_ms: 0 }, backoff: Backoff::new(seed) }
+        Self { state: State::Waiting { until_ms: 0 }, backoff: Backoff::new(seed), tried_ms: 0, has_failed: false }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -67,6 +71,7 @@ impl Line {
 
     /// There is no socket; another is tried for after a pause.
     pub(super) fn lost(&mut self, now_ms: u64) {
+        self.has_failed = self.is_connecting();
         if let State::Open { since_ms, .. } = self.state
             && now_ms.saturating_sub(since_ms) >= SERVED_MS
         {
@@ -75,14 +80,20 @@ impl Line {
         self.state = State::Waiting { until_ms: now_ms.saturating_add(self.backoff.next_ms()) };
     }
 
-    /// What is due, where somebody wants the line or nobody does.
-    pub(super) fn need(&mut self, is_wanted: bool, connections: &mut Rolling, now_ms: u64) -> Need {
+    /// What is due, where somebody wants the line or nobody does. So many of the new sockets that there may be are for other lines.
+    pub(super) fn need(&mut self, is_wanted: bool, connections: &mut Rolling, others: usize, now_ms: u64) -> Need {
         match &mut self.state {
             State::Waiting { until_ms } => {
-                if !is_wanted || now_ms < *until_ms || connections.room(now_ms) == 0 {
+                if !is_wanted || now_ms < *until_ms || connections.room(now_ms) <= others {
+                    return Need::Nothing;
+                }
+                // In vain it is tried for all through the minute, and not at its beginning alone.
+                let is_early = now_ms.saturating_sub(self.tried_ms) < connections.pace_ms();
+                if self.has_failed && is_early && !connections.is_half_free(now_ms) {
                     return Need::Nothing;
                 }
                 connections.take(now_ms);
+                self.tried_ms = now_ms;
                 self.state = State::Connecting;
                 Need::Connect
             }
@@ -91,7 +102,7 @@ impl Line {
                 if is_wanted {
                     *wanted_ms = now_ms;
                 }
-                let is_idle = now_ms.saturating_sub(*wanted_ms) >= IDLE_MS;
+                let is_idle = now_ms.saturating_sub(*wanted_ms) >= IDLE_MS && connections.is_half_free(now_ms);
                 if heartbeat.is_dead(now_ms) || is_idle {
                     return Need::Close;
                 }

@@ -6,6 +6,8 @@
 //!
 //! Pure: clients' wishes, the venue's frames and times come in, frames and what to do go out. No socket, clock or thread.
 
+mod answers;
+mod asking;
 mod client;
 mod coins;
 mod feed;

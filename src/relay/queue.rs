@@ -3,9 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::messages::Frame;
+use crate::base::address::Address;
 
-/// Which feed's state a frame is.
+/// Which feed.
 pub(super) type FeedId = u64;
+
+/// A client's part in a feed: under its own address where it asked for the account under that. Each has frames of its own.
+pub(super) type Part = (FeedId, Option<Address>);
 
 /// Frames that may wait.
 pub(super) const MOST_FRAMES: usize = 2_048;
@@ -15,11 +19,11 @@ pub(super) const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// Frames in their order.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    waiting: VecDeque<(Option<FeedId>, Frame)>,
+    waiting: VecDeque<(Option<Part>, Frame)>,
     /// How many frames ever left it: the number of the first that waits.
     left: usize,
     /// The numbers of the states that wait.
-    states: BTreeMap<FeedId, usize>,
+    states: BTreeMap<Part, usize>,
     bytes: usize,
 }
 
@@ -40,7 +44,7 @@ impl Queue {
     }
 
     /// Adds the state of a feed, or puts it where an older one waits.
-    pub(super) fn state(&mut self, feed: FeedId, frame: Frame) -> Put {
+    pub(super) fn state(&mut self, feed: Part, frame: Frame) -> Put {
         let place = self.states.get(&feed).and_then(|number| number.checked_sub(self.left));
         let Some((_, old)) = place.and_then(|place| self.waiting.get_mut(place)) else {
             return self.put(Some(feed), frame);
@@ -51,7 +55,7 @@ impl Queue {
     }
 
     /// What waits of this feed stays as it is, and what comes after stands behind what is put in meanwhile.
-    pub(super) fn settle(&mut self, feed: FeedId) {
+    pub(super) fn settle(&mut self, feed: Part) {
         self.states.remove(&feed);
     }
 
@@ -78,7 +82,7 @@ impl Queue {
         self.waiting.is_empty()
     }
 
-    fn put(&mut self, feed: Option<FeedId>, frame: Frame) -> Put {
+    fn put(&mut self, feed: Option<Part>, frame: Frame) -> Put {
         let bytes = self.bytes.saturating_add(frame.len());
         if self.waiting.len() >= MOST_FRAMES || bytes > MOST_BYTES {
             return Put::Full;
@@ -105,15 +109,15 @@ mod tests {
         let mut queue = Queue::default();
         for (feed, text) in [(Some(1), "a"), (None, "b"), (Some(2), "c"), (Some(1), "d"), (None, "e")] {
             let _put = match feed {
-                Some(feed) => queue.state(feed, text.into()),
+                Some(feed) => queue.state((feed, None), text.into()),
                 None => queue.event(text.into()),
             };
         }
         assert_eq!(take(&mut queue), ["d", "b", "c", "e"]);
-        assert_eq!(queue.state(1, "f".into()), Put::Waits);
-        queue.settle(1);
-        assert_eq!(queue.state(1, "g".into()), Put::Waits);
-        assert_eq!(queue.state(1, "h".into()), Put::Replaced);
+        assert_eq!(queue.state((1, None), "f".into()), Put::Waits);
+        queue.settle((1, None));
+        assert_eq!(queue.state((1, None), "g".into()), Put::Waits);
+        assert_eq!(queue.state((1, None), "h".into()), Put::Replaced);
         assert_eq!((queue.take(1).len(), take(&mut queue), queue.is_empty()), (1, vec!["h".to_owned()], true));
     }
 
@@ -126,7 +130,7 @@ mod tests {
         assert_eq!(queue.event("e".into()), Put::Waits);
         let mut queue = Queue::default();
         let half: Frame = "x".repeat(MOST_BYTES / 2).into();
-        assert_eq!([queue.state(1, half.clone()), queue.event(half.clone())], [Put::Waits; 2]);
-        assert_eq!([queue.event("e".into()), queue.state(1, half)], [Put::Full, Put::Replaced]);
+        assert_eq!([queue.state((1, None), half.clone()), queue.event(half.clone())], [Put::Waits; 2]);
+        assert_eq!([queue.event("e".into()), queue.state((1, None), half)], [Put::Full, Put::Replaced]);
     }
 }

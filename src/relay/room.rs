@@ -7,12 +7,11 @@ use serde_json::{Value, json};
 use super::client::{Clients, TOO_SLOW};
 use super::coins::Coins;
 use super::feed::{Feed, Holder, Phase};
-use super::kind::Manner;
-use super::limits::may_take;
+use super::limits::{may_hold, may_take, part};
 use super::line::{Line, OWN_LINE};
 use super::messages::{ClientId, Config, Counts, Frame, NotServed};
-use super::queue::FeedId;
-use super::subscription::{Route, Subscription};
+use super::queue::{FeedId, Part};
+use super::subscription::{Route, Spelled, Subscription, respelled};
 use crate::base::address::Address;
 use crate::feed::Rolling;
 use crate::venue::stream::topic::{AccountFeed, Topic};
@@ -38,6 +37,8 @@ pub struct Relay {
     pub(super) messages: Rolling,
     pub(super) connections: Rolling,
     last_id: FeedId,
+    /// Of those that were asked for, the number of the last.
+    pub(super) last_turn: u64,
 }
 
 impl Relay {
@@ -58,6 +59,7 @@ impl Relay {
             todo: BTreeSet::new(),
             coins: Coins::default(),
             last_id: 0,
+            last_turn: 0,
         };
         for feed in AccountFeed::ALL {
             let subscription = Topic::Account(feed).subscription(&relay.config.account);
@@ -68,43 +70,57 @@ impl Relay {
         relay
     }
 
+    /// A client's signature checked out on a connection: all connections of that client have one part between them.
+    pub fn vouch(&mut self, client: ClientId, owner: Address) {
+        self.clients.enter(client, &self.config.limits);
+        self.clients.vouch(client, owner);
+    }
+
     /// A client subscribes; what it is told waits for it.
     ///
     /// # Errors
     /// [`NotServed`].
     pub fn subscribe(&mut self, client: ClientId, subscription: &str, now_ms: u64) -> Result<(), NotServed> {
         let (subscription, spelled) = self.read(subscription)?;
-        let known = self.ids.get(&subscription.normal()).copied();
-        if self.lines.is_empty() && known.is_none() {
-            let said = Feed::new(subscription, 0).said_to(spelled.as_deref());
-            self.clients.enter(client, &self.config.limits);
-            self.refuse(client, &format!("Invalid subscription {said}: {NO_SOCKET}"));
-            return Ok(());
-        }
-        let held = &self.clients.enter(client, &self.config.limits).held;
-        let has_it = known.is_some_and(|id| held.contains(&id));
-        let own = held.len();
-        if has_it && let Some(feed) = known.and_then(|id| self.feeds.get(&id)) {
-            let text = format!("Already subscribed: {}", feed.said_to(spelled.as_deref()));
+        self.clients.enter(client, &self.config.limits);
+        if let Err(text) = self.take_in(client, subscription, spelled, now_ms) {
             self.refuse(client, &text);
-            return Ok(());
         }
-        if own >= self.config.limits.subscriptions {
-            self.refuse(client, &too_many("subscriptions", self.config.limits.subscriptions));
-            return Ok(());
+        Ok(())
+    }
+
+    /// Gives a client a subscription, or says why not.
+    fn take_in(
+        &mut self,
+        client: ClientId,
+        subscription: Subscription,
+        spelled: Option<Spelled>,
+        now_ms: u64,
+    ) -> Result<(), String> {
+        let known = self.ids.get(&subscription.normal()).copied();
+        let text = spelled.as_ref().map(|spelled| spelled.text.as_str());
+        if self.lines.is_empty() && known.is_none() {
+            return Err(format!("Invalid subscription {}: {NO_SOCKET}", Feed::new(subscription, 0).said_to(text)));
+        }
+        let own = spelled.as_ref().map(|spelled| spelled.address);
+        let held = &self.clients.enter(client, &self.config.limits).held;
+        if let Some(id) = known
+            && held.contains(&(id, own))
+            && let Some(feed) = self.feeds.get(&id)
+        {
+            return Err(format!("Already subscribed: {}", feed.said_to(text)));
+        }
+        if held.len() >= self.config.limits.subscriptions {
+            return Err(too_many("subscriptions", self.config.limits.subscriptions));
         }
         let id = match known {
             Some(id) => id,
-            None => match self.admit(client, own, &subscription, now_ms) {
-                Ok(line) => self.begin(subscription, line),
-                Err(text) => {
-                    self.refuse(client, &text);
-                    return Ok(());
-                }
-            },
+            None => {
+                let line = self.admit(client, &subscription, now_ms)?;
+                self.begin(subscription, line)
+            }
         };
-        self.join(id, client, spelled);
-        Ok(())
+        self.join(id, client, spelled, now_ms)
     }
 
     /// A client ends a subscription; what it is told waits for it.
@@ -113,19 +129,21 @@ impl Relay {
     /// [`NotServed`].
     pub fn unsubscribe(&mut self, client: ClientId, subscription: &str, now_ms: u64) -> Result<(), NotServed> {
         let (subscription, spelled) = self.read(subscription)?;
+        let (text, own) = spelled.map_or((None, None), |spelled| (Some(spelled.text), Some(spelled.address)));
         let id = self.ids.get(&subscription.normal()).copied();
         let limits = self.config.limits;
         let held = &self.clients.enter(client, &limits).held;
-        let Some((id, feed)) = id.filter(|id| held.contains(id)).and_then(|id| Some((id, self.feeds.get(&id)?))) else {
+        let is_held = |id: &FeedId| held.contains(&(*id, own));
+        let Some((id, feed)) = id.filter(is_held).and_then(|id| Some((id, self.feeds.get(&id)?))) else {
             let feed = Feed::new(subscription, 0);
-            self.refuse(client, &format!("Already unsubscribed: {}", feed.said_to(spelled.as_deref())));
+            self.refuse(client, &format!("Already unsubscribed: {}", feed.said_to(text.as_deref())));
             return Ok(());
         };
-        let said = feed.said_to(spelled.as_deref());
+        let said = feed.said_to(text.as_deref());
         // Who asks for its end before the venue has answered hears what it would hear there: that it began, and that it ended.
-        let is_told = feed.holders.get(&client).is_some_and(|holder| holder.is_told);
+        let is_told = feed.holders.get(&(client, own)).is_some_and(|holder| holder.is_told);
         let methods = if is_told { &["unsubscribe"][..] } else { &["subscribe", "unsubscribe"] };
-        self.drop_holder(id, client, now_ms);
+        self.drop_holder((id, own), client, now_ms);
         for method in methods {
             self.clients.give(client, None, acknowledgement(method, &said));
         }
@@ -134,8 +152,8 @@ impl Relay {
 
     /// A client is gone.
     pub fn leave(&mut self, client: ClientId) {
-        for id in self.clients.leave(client) {
-            self.let_go(id, client);
+        for part in self.clients.leave(client) {
+            self.let_go(part, client);
         }
     }
 
@@ -171,48 +189,52 @@ impl Relay {
     }
 
     /// What a client asks for, and its own address as it wrote it where that stands for the account.
-    fn read(&self, asked: &str) -> Result<(Subscription, Option<String>), NotServed> {
+    fn read(&self, asked: &str) -> Result<(Subscription, Option<Spelled>), NotServed> {
         let asked: Value = serde_json::from_str(asked).map_err(|_| NotServed)?;
         let subscription = Subscription::read(&asked).ok_or(NotServed)?;
         let is_client = |user: &Address| *user != self.config.account && self.config.clients.contains(user);
-        if !subscription.user.as_ref().is_some_and(is_client) {
-            return Ok((subscription, None));
-        }
-        let spelled = asked.get("user").and_then(Value::as_str).map(str::to_owned);
-        Ok((subscription.of_user(self.config.account), spelled))
+        let Some(address) = subscription.user.filter(is_client) else { return Ok((subscription, None)) };
+        let text = asked.get("user").and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok((subscription.of_user(self.config.account), Some(Spelled { address, text })))
     }
 
     /// The line for a subscription that the venue does not hold yet, or the refusal of one too many.
-    fn admit(
-        &mut self,
-        client: ClientId,
-        own: usize,
-        subscription: &Subscription,
-        now_ms: u64,
-    ) -> Result<usize, String> {
-        let (limits, clients) = (self.config.limits, self.clients.len());
-        if !may_take(limits.subscriptions, self.at_venue(), own, clients) {
-            let part = limits.subscriptions.checked_div(clients).unwrap_or_default();
-            return Err(too_many("subscriptions", part));
+    fn admit(&mut self, client: ClientId, subscription: &Subscription, now_ms: u64) -> Result<usize, String> {
+        let (limits, clients) = (self.config.limits, self.clients.parts());
+        let own = self.clients.own_feeds(client);
+        let kept = |most: usize| part(most, clients.saturating_add(1));
+        if !may_hold(limits.subscriptions, self.at_venue(), own.len(), clients) {
+            return Err(too_many("subscriptions", kept(limits.subscriptions).max(own.len())));
         }
-        let asked = self.clients.enter(client, &limits).asked.taken(now_ms);
-        if !may_take(limits.messages, self.messages.taken(now_ms), asked, clients) {
-            let part = limits.messages.checked_div(clients).unwrap_or_default();
-            return Err(format!("Cannot send more than {part} messages per minute."));
-        }
+        self.may_send(client, now_ms)?;
         let is_stranger = |user: &Address| *user != self.config.account;
-        let strangers = || self.feeds.values().filter_map(|feed| feed.subscription.user).filter(is_stranger);
         if let Some(user) = subscription.user.filter(is_stranger) {
-            let users: BTreeSet<Address> = strangers().collect();
-            if !users.contains(&user) && users.len() >= limits.strangers {
-                return Err(too_many("users", limits.strangers.saturating_add(1)));
+            let users = |is_counted: &dyn Fn(&FeedId) -> bool| -> BTreeSet<Address> {
+                let counted = self.feeds.iter().filter(|(id, _)| is_counted(id));
+                counted.filter_map(|(_, feed)| feed.subscription.user).filter(is_stranger).collect()
+            };
+            let (all, of_client) = (users(&|_| true), users(&|id| own.contains(id)));
+            if !all.contains(&user) && !may_hold(limits.strangers, all.len(), of_client.len(), clients) {
+                let most = kept(limits.strangers).max(of_client.len());
+                return Err(too_many("users", most.saturating_add(1)));
             }
         }
-        let line = self.line_for(subscription);
-        line.ok_or_else(|| match subscription.user {
+        let line = self.line_for(subscription, &own, clients).ok_or_else(|| match subscription.user {
             Some(_) => too_many("users", limits.strangers.saturating_add(1)),
             None => too_many("subscriptions", limits.subscriptions),
-        })
+        })?;
+        self.charge(client, 1, now_ms);
+        Ok(line)
+    }
+
+    /// Whether the venue may be sent one more message for this client, or why not.
+    fn may_send(&mut self, client: ClientId, now_ms: u64) -> Result<(), String> {
+        let (most, clients) = (self.config.limits.messages, self.clients.parts());
+        let asked = self.clients.own_asked(client, now_ms);
+        match may_take(most, self.messages.taken(now_ms), asked, clients) {
+            true => Ok(()),
+            false => Err(format!("Cannot send more than {} messages per minute.", part(most, clients))),
+        }
     }
 
     /// How many subscriptions the venue holds for clients, or shall.
@@ -220,10 +242,14 @@ impl Relay {
         self.feeds.values().filter(|feed| !feed.is_own()).count()
     }
 
-    /// The line on which the frames of a subscription can be told from all others.
-    fn line_for(&self, subscription: &Subscription) -> Option<usize> {
+    /// The line on which the frames of a subscription can be told from all others, where this client may have one more with such.
+    fn line_for(&self, subscription: &Subscription, own: &BTreeSet<FeedId>, clients: usize) -> Option<usize> {
         let route = subscription.route();
-        (0..self.lines.len()).find(|line| !self.routes.contains_key(&(*line, route.clone())))
+        let on = |line: usize| self.routes.get(&(line, route.clone()));
+        let alike: Vec<&FeedId> = (0..self.lines.len()).filter_map(on).collect();
+        let of_client = alike.iter().filter(|id| own.contains(id)).count();
+        let may = may_hold(self.lines.len(), alike.len(), of_client, clients);
+        (0..self.lines.len()).find(|line| may && on(*line).is_none())
     }
 
     fn begin(&mut self, subscription: Subscription, line: usize) -> FeedId {
@@ -239,36 +265,60 @@ impl Relay {
         id
     }
 
-    fn join(&mut self, id: FeedId, client: ClientId, spelled: Option<String>) {
-        self.clients.enter(client, &self.config.limits).held.insert(id);
-        let Some(feed) = self.feeds.get_mut(&id) else { return };
+    fn join(&mut self, id: FeedId, client: ClientId, spelled: Option<Spelled>, now_ms: u64) -> Result<(), String> {
+        let (text, own) = spelled.map_or((None, None), |spelled| (Some(spelled.text), Some(spelled.address)));
+        let Some(feed) = self.feeds.get(&id) else { return Ok(()) };
+        let costs = feed.join_costs(now_ms);
         let is_held = feed.phase == Phase::Held;
-        if is_held && feed.manner() == Manner::Changes && feed.has_first {
-            feed.phase = Phase::Stale;
+        let begins_now = is_held && (feed.is_own() || feed.can_begin(now_ms));
+        if costs > 0 {
+            self.may_send(client, now_ms)?;
+            self.charge(client, costs, now_ms);
+        }
+        self.clients.enter(client, &self.config.limits).held.insert((id, own));
+        let Some(feed) = self.feeds.get_mut(&id) else { return Ok(()) };
+        feed.holders.insert((client, own), Holder { spelled: text, is_told: false });
+        if begins_now {
+            self.tell_all(id, now_ms);
+        } else if !feed.is_own() {
+            feed.is_stale |= is_held;
             self.todo.insert(id);
         }
-        let is_told = feed.phase == Phase::Held;
-        if is_told {
-            self.clients.give(client, None, acknowledgement("subscribe", &feed.said_to(spelled.as_deref())));
-            if let Some(first) = feed.first() {
-                self.clients.give(client, None, first.to(spelled.as_deref()));
+        Ok(())
+    }
+
+    /// Counts messages as sent for a client.
+    fn charge(&mut self, client: ClientId, messages: usize, now_ms: u64) {
+        if let Some(client) = self.clients.get_mut(client) {
+            (0..messages).for_each(|_| client.asked.take(now_ms));
+        }
+    }
+
+    /// Tells those that wait for it that they have it, and what the venue would begin with.
+    pub(super) fn tell_all(&mut self, id: FeedId, now_ms: u64) {
+        let Some(feed) = self.feeds.get_mut(&id) else { return };
+        let (said, user) = (feed.said.clone(), feed.subscription.user);
+        let first = feed.first(now_ms);
+        for ((client, _), holder) in feed.holders.iter_mut().filter(|(_, holder)| !holder.is_told) {
+            holder.is_told = true;
+            let spelled = holder.spelled.as_deref();
+            self.clients.give(*client, None, acknowledgement("subscribe", &respelled(&said, user, spelled)));
+            if let Some(first) = &first {
+                self.clients.give(*client, None, first.to(spelled));
             }
         }
-        feed.holders.insert(client, Holder { spelled, is_told });
     }
 
     /// Ends one client's part in a feed, at its wish.
-    fn drop_holder(&mut self, id: FeedId, client: ClientId, now_ms: u64) {
-        self.clients.settle(client, id);
-        if let Some(client) = self.clients.get_mut(client) {
-            client.asked.take(now_ms);
-        }
-        self.let_go(id, client);
+    fn drop_holder(&mut self, part: Part, client: ClientId, now_ms: u64) {
+        self.clients.settle(client, part);
+        self.charge(client, 1, now_ms);
+        self.let_go(part, client);
     }
 
-    fn let_go(&mut self, id: FeedId, client: ClientId) {
+    fn let_go(&mut self, (id, own): Part, client: ClientId) {
         let Some(feed) = self.feeds.get_mut(&id) else { return };
-        feed.holders.remove(&client);
+        feed.holders.remove(&(client, own));
         if feed.holders.is_empty() && !feed.is_own() {
             match feed.phase {
                 Phase::Unasked => self.end(id),

@@ -100,6 +100,22 @@ impl Subscription {
     }
 }
 
+/// A client's own address that stands for the account, and how the client wrote it.
+#[derive(Debug, Clone)]
+pub(super) struct Spelled {
+    pub(super) address: Address,
+    pub(super) text: String,
+}
+
+/// A text that quotes a subscription of this user, as a client reads it that wrote its own address instead. Whatever else the
+/// text holds stays, a coin of that name too: a quotation mark within a name is escaped.
+pub(super) fn respelled(text: &str, user: Option<Address>, spelled: Option<&str>) -> String {
+    match user.zip(spelled) {
+        Some((user, spelled)) => text.replace(&format!(r#""user":"{user}""#), &format!(r#""user":"{spelled}""#)),
+        None => text.to_owned(),
+    }
+}
+
 /// Names of the venue's are letters that show, and a route has blanks between its parts.
 fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_graphic())

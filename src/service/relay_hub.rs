@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use nix::sys::eventfd::EventFd;
 
+use crate::base::address::Address;
 use crate::base::clock::steady_ms;
 use crate::base::sync::lock;
 use crate::record::status::SubscriptionStatus;
@@ -119,9 +120,12 @@ impl RelayHub {
 }
 
 impl Subscriber {
-    /// Subscribes; what the client is told waits for it.
-    pub(super) fn subscribe(&self, subscription: &str) -> Result<(), NotServed> {
-        let done = self.hub.with(false, |room| room.relay.subscribe(self.id, subscription, steady_ms()));
+    /// Subscribes; what the client is told waits for it. All connections on which this client signed have one part between them.
+    pub(super) fn subscribe(&self, owner: Option<Address>, subscription: &str) -> Result<(), NotServed> {
+        let done = self.hub.with(false, |room| {
+            owner.into_iter().for_each(|owner| room.relay.vouch(self.id, owner));
+            room.relay.subscribe(self.id, subscription, steady_ms())
+        });
         self.hub.nudge();
         done
     }

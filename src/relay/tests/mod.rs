@@ -2,6 +2,7 @@
 
 mod games;
 mod recorded;
+mod troubles;
 mod venue;
 mod wishes;
 
@@ -81,6 +82,11 @@ fn holding(subscription: &str) -> Relay {
     let _sent = frames;
     tell(&mut relay, &acknowledged(&asked), 0);
     relay
+}
+
+/// The venue's acknowledgement of an end.
+fn ended(asked: &Value) -> String {
+    acknowledged(asked).replacen(r#""method":"subscribe""#, r#""method":"unsubscribe""#, 1)
 }
 
 /// The venue's acknowledgement.

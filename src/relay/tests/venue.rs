@@ -40,12 +40,14 @@ impl Venue {
                 let normal = of.normal();
                 if method == "unsubscribe" {
                     assert!(socket.held.remove(&normal).is_some(), "{normal} was not held");
-                    return;
                 }
                 let ack = format!(
-                    r#"{{"channel":"subscriptionResponse","data":{{"method":"subscribe","subscription":{normal}}}}}"#
+                    r#"{{"channel":"subscriptionResponse","data":{{"method":"{method}","subscription":{normal}}}}}"#
                 );
                 socket.says.push_back(ack);
+                if method == "unsubscribe" {
+                    return;
+                }
                 if of.kind.manner != Manner::Events {
                     socket.says.push_back(self.tell(&of, true));
                 }

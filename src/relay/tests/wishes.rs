@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{ACCOUNT, CLIENT, STRANGER, acknowledged, coins, holding, relay, sent, taken, tell, tell_on};
+use super::{ACCOUNT, CLIENT, STRANGER, acknowledged, coins, ended, holding, relay, sent, taken, tell, tell_on};
 use crate::relay::line::OWN_LINE;
 use crate::relay::messages::{Input, NotServed, Output};
+use crate::relay::room::Relay;
 
 const MIDS: &str = r#"{"type":"allMids"}"#;
 
@@ -103,7 +104,9 @@ fn changes_alone_are_told_whole_to_a_late_client() {
     relay.subscribe(2, r#"{"type":"fastAssetCtxs"}"#, 0).unwrap();
     assert_eq!(taken(&mut relay, 2), [""; 0]);
     let asked = sent(relay.step(0, Input::Tick, 20));
-    assert!(asked[0].contains("unsubscribe") && asked[1].contains(r#""subscribe""#), "{asked:?}");
+    assert!(asked.len() == 1 && asked[0].contains("unsubscribe"), "{asked:?}");
+    let asked = tell(&mut relay, &ended(&json!({"type": "fastAssetCtxs"})), 20);
+    assert!(asked.len() == 1 && asked[0].contains(r#""subscribe""#), "{asked:?}");
     tell(&mut relay, &acknowledged(&json!({"type": "fastAssetCtxs"})), 20);
     tell(&mut relay, r#"{"channel":"fastAssetCtxs","data":"whole again"}"#, 20);
     assert_eq!(taken(&mut relay, 2).len(), 2);
@@ -180,9 +183,12 @@ fn what_cannot_be_told_apart_comes_on_another_line() {
     for figures in 2..=5 {
         relay.subscribe(1, &book(figures), 0).unwrap();
     }
-    assert_eq!((0..4).filter(|line| relay.is_wanted(*line)).count(), 4);
-    relay.subscribe(1, r#"{"type":"l2Book","coin":"BTC"}"#, 0).unwrap();
+    assert_eq!((0..4).filter(|line| relay.is_wanted(*line)).count(), 3);
     assert_eq!(errors(&taken(&mut relay, 1)), ["Cannot track more than 700 total subscriptions."]);
+    relay.subscribe(2, &book(5), 0).unwrap();
+    assert_eq!((0..4).filter(|line| relay.is_wanted(*line)).count(), 4, "one is kept for who has none");
+    relay.subscribe(2, r#"{"type":"l2Book","coin":"BTC"}"#, 0).unwrap();
+    assert_eq!(errors(&taken(&mut relay, 2)), ["Cannot track more than 700 total subscriptions."]);
     // Frames that name no account are one account's on a line.
     let other = format!("0x{}", "d4".repeat(20));
     relay.subscribe(1, &of("orderUpdates", &other), 0).unwrap();
@@ -205,10 +211,10 @@ fn what_cannot_be_told_apart_comes_on_another_line() {
 fn parts_are_fair_and_small_shares_have_none() {
     let mut relay = relay(1_200);
     let user = |n: u8| format!("0x{}", format!("{n:02x}").repeat(20));
-    for n in 1..=7 {
+    for n in 1..=6 {
         relay.subscribe(1, &of("spotState", &user(n)), 0).unwrap();
     }
-    assert_eq!(errors(&taken(&mut relay, 1)), ["Cannot track more than 7 total users."]);
+    assert_eq!(errors(&taken(&mut relay, 1)), ["Cannot track more than 6 total users."]);
     relay.subscribe(1, &of("spotState", ACCOUNT), 0).unwrap();
     assert_eq!(taken(&mut relay, 1), [""; 0], "the account is none of the strangers");
     relay.subscribe(2, MIDS, 0).unwrap();
@@ -218,8 +224,10 @@ fn parts_are_fair_and_small_shares_have_none() {
     }
     let counts = relay.counts();
     assert_eq!((counts.subscriptions, counts.held), (525, 526), "three quarters of 700, and one of the guard's own");
-    assert!(errors(&taken(&mut relay, 1)).iter().all(|text| text == "Cannot track more than 350 total subscriptions."));
-    relay.subscribe(2, &coin(999), 0).unwrap();
+    assert!(errors(&taken(&mut relay, 1)).iter().all(|text| text == "Cannot track more than 525 total subscriptions."));
+    for other in [coin(999), of("spotState", &user(6))] {
+        relay.subscribe(2, &other, 0).unwrap();
+    }
     assert_eq!(taken(&mut relay, 2), [""; 0], "there is room for who has not had its part");
 
     let mut relay = super::relay(150);
@@ -229,6 +237,25 @@ fn parts_are_fair_and_small_shares_have_none() {
     assert!(
         errors(&taken(&mut relay, 1))[0].starts_with(r#"Invalid subscription {"type":"allMids"}: this guard's share"#)
     );
+}
+
+/// Sockets cost nothing: a client with many of them has one part.
+#[test]
+fn a_client_has_one_part_however_many_connections_it_signed_on() {
+    let coin = |n: u64| json!({"type": "trades", "coin": format!("C{n}")}).to_string();
+    let fill = |relay: &mut Relay, is_signed: bool| {
+        relay.subscribe(99, MIDS, 0).unwrap();
+        for n in 0..1_000 {
+            if is_signed {
+                relay.vouch(n % 20, CLIENT.parse().unwrap());
+            }
+            relay.subscribe(n % 20, &coin(n), 0).unwrap();
+        }
+    };
+    let (mut one, mut many) = (relay(1_200), relay(1_200));
+    fill(&mut one, true);
+    fill(&mut many, false);
+    assert_eq!([one.counts().subscriptions, many.counts().subscriptions], [525, 621]);
 }
 
 #[test]

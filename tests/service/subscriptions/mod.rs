@@ -2,7 +2,9 @@
 //! whoever else listens.
 
 mod crowd;
+mod ends;
 mod idle;
+mod out_of_turn;
 mod own_socket;
 mod paper;
 mod same_bytes;

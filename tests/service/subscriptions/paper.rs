@@ -3,8 +3,24 @@
 use super::*;
 use crate::signing::{BTC, closing, limit, place, resting};
 
-const KINDS: [&str; 5] = ["orderUpdates", "userEvents", "userFills", "userNonFundingLedgerUpdates", "userFundings"];
-const CHANNELS: [&str; 5] = ["orderUpdates", "user", "userFills", "userNonFundingLedgerUpdates", "userFundings"];
+const KINDS: [&str; 7] = [
+    "orderUpdates",
+    "userEvents",
+    "userFills",
+    "userNonFundingLedgerUpdates",
+    "userFundings",
+    "userHistoricalOrders",
+    "notification",
+];
+const CHANNELS: [&str; 7] = [
+    "orderUpdates",
+    "user",
+    "userFills",
+    "userNonFundingLedgerUpdates",
+    "userFundings",
+    "userHistoricalOrders",
+    "notification",
+];
 
 fn paper() -> Stand {
     let mut stand = Stand::set_up(Mode::Paper, "");
@@ -30,12 +46,14 @@ fn what_happens_at_the_venue_is_heard_as_there() {
     let (mut direct, mut through) = both(&stand);
     fill(&stand, "0.3");
     stand.venue.control(&json!({"op": "order", "order": limit(BTC, true, "59000", "0.01")})).unwrap();
+    // It fills, and that is notified.
+    price(&stand, "58900");
     stand.venue.control(&json!({"op": "funding", "rate": "0.0001"})).unwrap();
     fill(&stand, "-0.1");
     deposit(&stand, "7");
     let heard = direct.streams(&CHANNELS, |heard| is_told(heard, "\"7.0\""));
     assert_eq!(heard.len(), CHANNELS.len(), "{heard:?}");
-    assert_eq!(heard["userFills"].len(), 2, "{heard:?}");
+    assert_eq!(heard["userFills"].len(), 3, "{heard:?}");
     same_streams(&mut through, &heard, &spelled(&stand));
     for kind in ["clearinghouseState", "openOrders", "spotState", "webData3"] {
         same_state(&stand, &of_account(kind), &spelled(&stand));

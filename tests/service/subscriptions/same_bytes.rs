@@ -65,7 +65,14 @@ fn what_is_held_is_told_in_the_venues_bytes() {
         same_state(&stand, &of_coin(kind, "BTC"), &own);
     }
     same_state(&stand, &json!({"type": "candle", "coin": "BTC", "interval": "1m"}), &own);
-    same_state(&stand, &json!({"type": "allMids"}), &own);
+    for book in [json!({"nSigFigs": 4}), json!({"fast": true})] {
+        let mut subscription = of_coin("l2Book", "ETH");
+        book.as_object().unwrap().iter().for_each(|(key, value)| subscription[key] = value.clone());
+        same_state(&stand, &subscription, &own);
+    }
+    for kind in ["allMids", "assetCtxs", "spotAssetCtxs", "allDexsAssetCtxs", "fastAssetCtxs"] {
+        same_state(&stand, &json!({"type": kind}), &own);
+    }
 }
 
 #[test]

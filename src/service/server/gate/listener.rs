@@ -19,6 +19,8 @@ const STACK_BYTES: usize = 256 * 1024;
 
 /// After an accept that failed, for want of descriptors most likely, there is this pause.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Upgraded connections are to say goodbye in this time.
+const GOODBYES: Duration = Duration::from_secs(3);
 /// Connections that are accepted before anyone is listened to again.
 const MOST_AT_ONCE: usize = 64;
 
@@ -55,12 +57,15 @@ impl Gate {
     }
 
     /// Closes the listener, lets no request begin any more, and waits for those at work; false when some are left
-    /// after `grace`. Idle connections close by themselves within a tick; upgraded ones are their service's to close.
+    /// after `grace`. Idle connections close by themselves within a tick; upgraded ones are their service's to close, which is
+    /// waited for as well.
     pub(in crate::service::server) fn shut_down(self, grace: Duration) -> bool {
         self.context.shutting_down.store(true, Ordering::SeqCst);
         // Its death, if it died, has been heard of by its own channel.
         let _ = self.acceptor.join();
-        self.context.setup.slots.shut_down(grace)
+        let are_done = self.context.setup.slots.shut_down(grace);
+        self.context.setup.slots.wait_for_upgraded(GOODBYES);
+        are_done
     }
 }
 

@@ -144,6 +144,13 @@ impl Slots {
         waited.unwrap_or_else(PoisonError::into_inner).0.at_work == 0
     }
 
+    /// Waits until no connection is upgraded any more, for so long at most: each says goodbye by itself.
+    pub(super) fn wait_for_upgraded(&self, grace: Duration) {
+        let is_upgraded = |place: &Place| place.phase == Phase::Upgraded;
+        let has_some = |state: &mut State| state.places.values().any(is_upgraded);
+        drop(self.idle.wait_timeout_while(self.lock(), grace, has_some));
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
@@ -247,6 +254,9 @@ impl Drop for Slot {
         let mut state = self.slots.lock();
         state.places.remove(&self.number);
         state.held = state.held.saturating_sub(1);
+        if state.shutting_down {
+            self.slots.idle.notify_all();
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One connection: reads frames, has them answered, writes the answers as they come.
 
-use std::io;
-use std::net::TcpStream;
+use std::io::{self, Read};
+use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +42,10 @@ const PART: usize = 64 * 1024;
 const GOODBYE: Duration = Duration::from_secs(1);
 /// Frames that are read before answers are written: a client that sends without end keeps neither these nor its close waiting.
 const READS: usize = 64;
+/// What was written of answers and may wait, until the client has taken all of it, before nothing more is read of what it sends.
+const MAX_UNREAD: usize = 64 * 1024;
+/// Why a client is closed that does not take its answers.
+const TOO_SLOW: &str = "too slow: answers piled up unread";
 /// Why a connection that is no client's is closed.
 const GAVE_WAY: &str = "too many connections; those on which a client signed are kept";
 /// How late a shutdown may be noticed.
@@ -85,6 +89,8 @@ pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
         told: now,
         may_have_more: false,
         unwritten_since: None,
+        unread: 0,
+        ending_since: None,
     };
     let end = connection.run();
     connection.close(end);
@@ -106,6 +112,10 @@ struct Connection<'a> {
     /// Whether frames may have been taken off the socket that are not read yet: then there is nothing to wait for.
     may_have_more: bool,
     unwritten_since: Option<Instant>,
+    /// Bytes of answers that were written since the client had taken all.
+    unread: usize,
+    /// Since when the service ends.
+    ending_since: Option<Instant>,
 }
 
 /// How a connection ends.
@@ -125,16 +135,19 @@ impl Connection<'_> {
             if let Err(end) = self.read_all().and_then(|()| self.write_all()) {
                 return if self.slot.is_lost() { End::Close(CloseCode::Again, GAVE_WAY) } else { end };
             }
-            if self.sockets.shutting_down.load(Ordering::SeqCst) && self.at_work == 0 {
-                return End::Close(CloseCode::Away, "the guard is stopping");
+            if self.sockets.shutting_down.load(Ordering::SeqCst) {
+                let since = *self.ending_since.get_or_insert_with(Instant::now);
+                if self.at_work == 0 || since.elapsed() > GOODBYE {
+                    return End::Close(CloseCode::Away, "the guard is stopping");
+                }
             }
             if self.heard.elapsed() > IDLE && self.told.elapsed() > IDLE {
                 return End::Close(CloseCode::Normal, "Inactive");
             }
             if self.unwritten_since.is_some_and(|since| since.elapsed() > STUCK) {
                 // It may hear why if it reads on.
-                let subscriber = self.subscriber.as_ref();
-                return subscriber.map_or(End::Gone, |slow| End::Close(CloseCode::Policy, slow.give_up()));
+                let reason = self.subscriber.as_ref().map_or(TOO_SLOW, Subscriber::give_up);
+                return End::Close(CloseCode::Policy, reason);
             }
             if self.wait().is_err() {
                 return End::Gone;
@@ -142,15 +155,21 @@ impl Connection<'_> {
         }
     }
 
+    /// Whether so many answers wait to be written that nothing more is read. What an answer takes is bounded by that, and who
+    /// does not read waits for nobody but itself.
+    fn is_held_up(&self) -> bool {
+        self.unwritten_since.is_some() && self.unread > MAX_UNREAD
+    }
+
     /// Waits for the socket or an answer, one tick at most, and not where there is more to read.
     fn wait(&self) -> nix::Result<()> {
-        let mut wanted = PollFlags::POLLIN;
+        let mut wanted = if self.is_held_up() { PollFlags::empty() } else { PollFlags::POLLIN };
         if self.unwritten_since.is_some() {
             wanted |= PollFlags::POLLOUT;
         }
         let socket = PollFd::new(self.socket.get_ref().as_fd(), wanted);
         let wakeup = PollFd::new(self.outbox.wakeup(), PollFlags::POLLIN);
-        let timeout = if self.may_have_more { 0 } else { TICK_MS };
+        let timeout = if self.may_have_more && !self.is_held_up() { 0 } else { TICK_MS };
         match poll(&mut [socket, wakeup], PollTimeout::from(timeout)) {
             Ok(_) | Err(nix::errno::Errno::EINTR) => Ok(()),
             Err(error) => Err(error),
@@ -161,6 +180,10 @@ impl Connection<'_> {
     fn read_all(&mut self) -> Result<(), End> {
         self.may_have_more = false;
         for _ in 0..READS {
+            // They are written first.
+            if self.unread > MAX_UNREAD {
+                break;
+            }
             match self.socket.read() {
                 Ok(Packet::Text(text)) => {
                     self.heard = Instant::now();
@@ -186,9 +209,9 @@ impl Connection<'_> {
         let text = text.as_str();
         match Frame::read(text) {
             Frame::Action(id, _) | Frame::Info(id, _) if self.at_work >= MAX_AT_WORK => {
-                self.write(frame::post_error(id, 429, "too many posts are at work on this connection"))
+                self.reply(frame::post_error(id, 429, "too many posts are at work on this connection"))
             }
-            Frame::Bare(_) | Frame::Unknown if self.at_work >= MAX_AT_WORK => self.write(Reply::busy().body),
+            Frame::Bare(_) | Frame::Unknown if self.at_work >= MAX_AT_WORK => self.reply(Reply::busy().body),
             Frame::Action(id, body) => {
                 self.request_decision(body.as_bytes(), None, move |reply| frame::action_answer(id, &reply.body));
                 Ok(())
@@ -200,21 +223,24 @@ impl Connection<'_> {
             }
             Frame::Ping => {
                 self.told = Instant::now();
-                self.write(frame::pong())
+                self.reply(frame::pong())
             }
-            Frame::Subscribe(what) => match self.subscriber().subscribe(what) {
-                Ok(()) => Ok(()),
-                Err(NotServed) => self.write(frame::not_served(text)),
-            },
+            Frame::Subscribe(what) => {
+                let owner = self.slot.client();
+                match self.subscriber().subscribe(owner, what) {
+                    Ok(()) => Ok(()),
+                    Err(NotServed) => self.reply(frame::not_served(text)),
+                }
+            }
             Frame::Unsubscribe(what) => match self.subscriber().unsubscribe(what) {
                 Ok(()) => Ok(()),
-                Err(NotServed) => self.write(frame::not_served(text)),
+                Err(NotServed) => self.reply(frame::not_served(text)),
             },
             Frame::Unknown if self.is_exchange => {
                 self.request_decision(text.as_bytes(), None, |reply| reply.body.clone());
                 Ok(())
             }
-            Frame::Unknown => self.write(frame::unknown(text)),
+            Frame::Unknown => self.reply(frame::unknown(text)),
         }
     }
 
@@ -249,7 +275,7 @@ impl Connection<'_> {
             Ok(()) => Ok(()),
             Err(_) => {
                 self.at_work = self.at_work.saturating_sub(1);
-                self.write(frame::post_error(id, 429, TOO_MANY))
+                self.reply(frame::post_error(id, 429, TOO_MANY))
             }
         }
     }
@@ -258,7 +284,7 @@ impl Connection<'_> {
     fn write_all(&mut self) -> Result<(), End> {
         for answer in self.outbox.take() {
             self.at_work = self.at_work.saturating_sub(1);
-            self.write(answer)?;
+            self.reply(answer)?;
         }
         self.flush()?;
         // What a client has not read yet waits in the relay, where a newer state can take its place.
@@ -280,7 +306,7 @@ impl Connection<'_> {
 
     fn flush(&mut self) -> Result<(), End> {
         match self.socket.flush() {
-            Ok(()) => self.unwritten_since = None,
+            Ok(()) => (self.unwritten_since, self.unread) = (None, 0),
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.unwritten_since.get_or_insert_with(Instant::now);
             }
@@ -289,10 +315,17 @@ impl Connection<'_> {
         Ok(())
     }
 
+    /// Writes what answers something that the client sent.
+    fn reply(&mut self, text: String) -> Result<(), End> {
+        self.unread = self.unread.saturating_add(text.len());
+        self.write(text)
+    }
+
     fn write(&mut self, text: String) -> Result<(), End> {
         match self.socket.write(Packet::text(text)) {
             Ok(()) => Ok(()),
             Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            Err(Error::WriteBufferFull(_)) => Err(End::Close(CloseCode::Policy, TOO_SLOW)),
             Err(_) => Err(End::Gone),
         }
     }
@@ -312,6 +345,22 @@ impl Connection<'_> {
                     break;
                 }
             }
+            self.read_away(begun);
+        }
+    }
+
+    /// Reads away what the client still sends, for a moment: a socket that is closed over it takes back what was said last.
+    fn read_away(&mut self, begun: Instant) {
+        let stream = self.socket.get_mut();
+        let mut is_open = self.unwritten_since.is_none() && stream.shutdown(Shutdown::Write).is_ok();
+        let mut chunk = [0_u8; 4_096];
+        while is_open && begun.elapsed() < GOODBYE {
+            // What it says of the socket the read says again.
+            let _ = poll(&mut [PollFd::new(stream.as_fd(), PollFlags::POLLIN)], PollTimeout::from(TICK_MS));
+            is_open = match stream.read(&mut chunk) {
+                Ok(count) => count > 0,
+                Err(error) => error.kind() == io::ErrorKind::WouldBlock,
+            };
         }
     }
 }

@@ -1,0 +1,155 @@
+//! Asking the venue: subscriptions begun, ended and begun anew, each as often as it makes sense, and no more.
+
+use super::coins::{Coins, Known, LISTS, Turn};
+use super::feed::{Feed, Phase};
+use super::limits::{may_take, part};
+use super::messages::{ClientId, Output};
+use super::queue::FeedId;
+use super::room::Relay;
+
+/// An answer comes at once.
+const ANSWER_MS: u64 = 10_000;
+/// So often something is asked that is not answered.
+const TRIES: u8 = 3;
+/// A feed is begun anew no more often than this, however many come late.
+const RENEW_MS: u64 = 5_000;
+
+/// The next thing to do about a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    Nothing,
+    Later,
+    Ask,
+    End,
+    /// To be ended, and then begun again.
+    Renew,
+    /// The venue does not answer.
+    GiveUp,
+}
+
+fn due(feed: &Feed, now_ms: u64) -> Due {
+    let is_wanted = !feed.holders.is_empty();
+    let waits = |since_ms: u64, most_ms: u64| now_ms.saturating_sub(since_ms) < most_ms;
+    match feed.phase {
+        Phase::Unasked => Due::Ask,
+        Phase::Asked { .. } | Phase::Held if !is_wanted => Due::End,
+        Phase::Held if !feed.is_stale && !feed.is_silent(now_ms) => Due::Nothing,
+        Phase::Held if feed.renewed_ms.is_some_and(|renewed_ms| waits(renewed_ms, RENEW_MS)) => Due::Later,
+        Phase::Held => Due::Renew,
+        Phase::Asked { since_ms, .. } | Phase::Ending { since_ms, .. } if waits(since_ms, ANSWER_MS) => Due::Later,
+        Phase::Asked { tries, .. } if tries < TRIES => Due::Ask,
+        Phase::Asked { .. } => Due::GiveUp,
+        Phase::Ending { tries, .. } if tries < TRIES => Due::End,
+        // The venue may hold it still: then it says so.
+        Phase::Ending { .. } if is_wanted => Due::Ask,
+        Phase::Ending { .. } => Due::Nothing,
+    }
+}
+
+impl Relay {
+    /// Sends what is due about one subscription.
+    pub(super) fn ask(&mut self, id: FeedId, now_ms: u64, outputs: &mut Vec<Output>) {
+        let Some(feed) = self.feeds.get(&id) else { return };
+        match due(feed, now_ms) {
+            Due::Nothing => drop(self.todo.remove(&id)),
+            Due::Later => {}
+            Due::Ask => self.ask_for(id, now_ms, outputs),
+            Due::End => self.ask_for_end(id, now_ms, outputs),
+            // What nobody asked for takes no message from who does.
+            Due::Renew if feed.is_stale || self.messages.is_half_free(now_ms) => {
+                if let Some(feed) = self.feeds.get_mut(&id) {
+                    feed.renew(now_ms);
+                }
+                self.ask_for_end(id, now_ms, outputs);
+            }
+            Due::Renew => {}
+            Due::GiveUp => {
+                let text = format!("Invalid subscription {}: the venue does not answer", feed.said);
+                self.tell_refused(id, &text);
+            }
+        }
+    }
+
+    fn ask_for(&mut self, id: FeedId, now_ms: u64, outputs: &mut Vec<Output>) {
+        if self.waits_for_another(id) || !self.has_coin(id, now_ms, outputs) {
+            return;
+        }
+        let turn = self.last_turn.saturating_add(1);
+        let Some(feed) = self.feeds.get_mut(&id) else { return };
+        let tries = if let Phase::Asked { tries, .. } = feed.phase { tries.saturating_add(1) } else { 1 };
+        feed.phase = Phase::Asked { since_ms: now_ms, tries, turn };
+        let asked = feed.subscription.asked();
+        self.last_turn = turn;
+        self.send(format!(r#"{{"method":"subscribe","subscription":{asked}}}"#), now_ms, outputs);
+    }
+
+    fn ask_for_end(&mut self, id: FeedId, now_ms: u64, outputs: &mut Vec<Output>) {
+        let Some(feed) = self.feeds.get_mut(&id) else { return };
+        let tries = if let Phase::Ending { tries, .. } = feed.phase { tries.saturating_add(1) } else { 1 };
+        feed.phase = Phase::Ending { since_ms: now_ms, tries };
+        let asked = feed.subscription.asked();
+        self.send(format!(r#"{{"method":"unsubscribe","subscription":{asked}}}"#), now_ms, outputs);
+    }
+
+    fn send(&mut self, text: String, now_ms: u64, outputs: &mut Vec<Output>) {
+        self.messages.take(now_ms);
+        outputs.push(Output::Send(text));
+    }
+
+    /// The refusal of one user too many names no subscription: so no two that it can be about are asked for at a time.
+    fn waits_for_another(&self, id: FeedId) -> bool {
+        let Some(feed) = self.feeds.get(&id).filter(|feed| self.is_of_new_user(feed)) else { return false };
+        let is_asked = |other: &Feed| other.line == feed.line && matches!(other.phase, Phase::Asked { .. });
+        self.feeds.iter().any(|(other_id, other)| *other_id != id && is_asked(other) && self.is_of_new_user(other))
+    }
+
+    /// Whether it is of a user of whom the venue holds nothing else yet.
+    pub(super) fn is_of_new_user(&self, feed: &Feed) -> bool {
+        let holds =
+            |user| self.feeds.values().any(|other| other.phase == Phase::Held && other.subscription.user == user);
+        feed.subscription.user.is_some() && !holds(feed.subscription.user)
+    }
+
+    /// Whether the venue is known to have its coin, if it has one: else the venue is asked, or who wants it refused.
+    fn has_coin(&mut self, id: FeedId, now_ms: u64, outputs: &mut Vec<Output>) -> bool {
+        let Some(feed) = self.feeds.get(&id).filter(|feed| !feed.subscription.coin().is_empty()) else { return true };
+        let (coin, said) = (feed.subscription.coin().to_owned(), feed.said.clone());
+        let (turn, payer) = self.turn(id, &coin, now_ms);
+        match self.coins.is_known(&coin, turn, now_ms) {
+            Known::Yes => return true,
+            Known::Waits => {}
+            Known::No => self.refuse_all(id, &format!("Invalid subscription {said}")),
+            Known::TooMany => {
+                let part = part(LISTS, self.clients.parts());
+                self.refuse_all(id, &format!("Cannot ask for more than {part} dexes per minute."));
+            }
+            Known::Ask(question) => {
+                if let Some(client) = payer.and_then(|client| self.clients.get_mut(client)) {
+                    client.lists.take(now_ms);
+                }
+                self.send(question, now_ms, outputs);
+            }
+        }
+        false
+    }
+
+    /// Whether a dex's list may be asked for now, and for which of those who wait. Who has had its part is refused, so that
+    /// names that it makes up take nobody else's turn.
+    fn turn(&mut self, id: FeedId, coin: &str, now_ms: u64) -> (Turn, Option<ClientId>) {
+        if Coins::dex(coin).is_empty() {
+            return (Turn::Now, None);
+        }
+        let (taken, clients) = (self.coins.taken(now_ms), self.clients.parts());
+        let mut turn = Turn::Never;
+        for (client, _) in self.feeds.get(&id).into_iter().flat_map(|feed| feed.holders.keys()) {
+            let own = self.clients.own_lists(*client, now_ms);
+            if may_take(LISTS, taken, own, clients) {
+                return (Turn::Now, Some(*client));
+            }
+            if own < part(LISTS, clients) {
+                turn = Turn::Later;
+            }
+        }
+        (turn, None)
+    }
+}
