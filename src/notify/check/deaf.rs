@@ -1,4 +1,4 @@
-//! What could never be told: targets whose keys let nothing through, names that another key of the target keeps back, and a
+//! Targets and names that could never be told anything: keys that let nothing through, names that another key of the target keeps back, and a
 //! summary that no target hears.
 
 use std::collections::BTreeMap;
