@@ -20,7 +20,7 @@ const FIGURES: [(&str, usize, &str, &str); 17] = [
     ("allowance below 200", 0, "src/guard/state/allowance.rs", "const KEPT_FOR_GUARD: u64 = "),
     ("subscriptions", 1, "src/relay/limits.rs", "const SUBSCRIPTIONS: u32 = "),
     ("accounts other than the guarded one", 1, "src/relay/limits.rs", "const STRANGERS: u32 = "),
-    ("new sockets a minute", 1, "src/relay/limits.rs", "const CONNECTIONS: u32 = "),
+    ("new sockets to the venue a minute", 1, "src/relay/limits.rs", "const CONNECTIONS: u32 = "),
 ];
 
 /// The first number of a text, by its digits.
