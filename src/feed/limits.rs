@@ -74,6 +74,14 @@ impl Rolling {
         self.taken_ms.len()
     }
 
+    /// Counts what another one has taken as taken here.
+    pub(crate) fn take_over(&mut self, other: Self) {
+        self.taken_ms.extend(other.taken_ms);
+        self.taken_ms.make_contiguous().sort_unstable();
+        let over = self.taken_ms.len().saturating_sub(self.most);
+        self.taken_ms.drain(..over);
+    }
+
     /// Takes one, whether there is room or not. With as many newer ones there is no room either way, so an older one is
     /// forgotten: who takes without end costs no memory.
     pub(crate) fn take(&mut self, now_ms: u64) {

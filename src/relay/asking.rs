@@ -77,6 +77,10 @@ impl Relay {
         let turn = self.last_turn.saturating_add(1);
         let Some(feed) = self.feeds.get_mut(&id) else { return };
         let tries = if let Phase::Asked { tries, .. } = feed.phase { tries.saturating_add(1) } else { 1 };
+        if matches!(feed.phase, Phase::Ending { .. }) {
+            // Whether it ended or not: what it tells from here on is a beginning, and what it told before is old.
+            feed.forget();
+        }
         feed.phase = Phase::Asked { since_ms: now_ms, tries, turn };
         let asked = feed.subscription.asked();
         self.last_turn = turn;

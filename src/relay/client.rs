@@ -1,5 +1,6 @@
 //! The clients: what each has subscribed to, and what waits for it.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::coins::LISTS;
@@ -26,10 +27,19 @@ pub(super) struct Client {
     closed: Option<&'static str>,
 }
 
+/// What the venue was asked within a minute for connections that are no more.
+#[derive(Debug)]
+struct Left {
+    asked: Rolling,
+    lists: Rolling,
+}
+
 /// All of them.
 #[derive(Debug, Default)]
 pub(super) struct Clients {
     all: BTreeMap<ClientId, Client>,
+    /// By the client that had signed on them, and of all together on which none had: who comes and goes has no new part each time.
+    left: BTreeMap<Option<Address>, Left>,
     woken: BTreeSet<ClientId>,
     pub(super) counts: Counts,
 }
@@ -78,20 +88,47 @@ impl Clients {
         held.map(|(feed, _)| *feed).collect()
     }
 
+    /// What it has subscribed to.
+    pub(super) fn own_parts(&self, id: ClientId) -> impl Iterator<Item = Part> + '_ {
+        self.all.get(&id).into_iter().flat_map(|client| client.held.iter().copied())
+    }
+
     /// The messages that count towards it.
     pub(super) fn own_asked(&mut self, id: ClientId, now_ms: u64) -> usize {
-        self.beside(id).filter_map(|other| Some(self.all.get_mut(&other)?.asked.taken(now_ms))).sum()
+        let before = self.left_of(id).map_or(0, |left| left.asked.taken(now_ms));
+        let now: usize = self.beside(id).filter_map(|other| Some(self.all.get_mut(&other)?.asked.taken(now_ms))).sum();
+        now.saturating_add(before)
     }
 
     /// The lists of dexes' coins that count towards it.
     pub(super) fn own_lists(&mut self, id: ClientId, now_ms: u64) -> usize {
-        self.beside(id).filter_map(|other| Some(self.all.get_mut(&other)?.lists.taken(now_ms))).sum()
+        let before = self.left_of(id).map_or(0, |left| left.lists.taken(now_ms));
+        let now: usize = self.beside(id).filter_map(|other| Some(self.all.get_mut(&other)?.lists.taken(now_ms))).sum();
+        now.saturating_add(before)
+    }
+
+    fn left_of(&mut self, id: ClientId) -> Option<&mut Left> {
+        let owner = self.all.get(&id).and_then(|client| client.owner);
+        self.left.get_mut(&owner)
     }
 
     /// What it held.
     pub(super) fn leave(&mut self, client: ClientId) -> BTreeSet<Part> {
         self.woken.remove(&client);
-        self.all.remove(&client).map(|client| client.held).unwrap_or_default()
+        let Some(Client { held, owner, asked, lists, .. }) = self.all.remove(&client) else { return BTreeSet::new() };
+        match self.left.entry(owner) {
+            Entry::Vacant(place) => drop(place.insert(Left { asked, lists })),
+            Entry::Occupied(mut place) => {
+                place.get_mut().asked.take_over(asked);
+                place.get_mut().lists.take_over(lists);
+            }
+        }
+        held
+    }
+
+    /// Bytes that wait for one of them.
+    pub(super) fn waiting(&self, id: ClientId) -> usize {
+        self.all.get(&id).map_or(0, |client| client.queue.bytes())
     }
 
     /// How many there are.

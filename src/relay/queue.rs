@@ -38,6 +38,11 @@ pub(super) enum Put {
 }
 
 impl Queue {
+    /// Bytes that wait.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// Adds a frame that counts whatever comes after it.
     pub(super) fn event(&mut self, frame: Frame) -> Put {
         self.put(None, frame)

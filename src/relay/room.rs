@@ -150,8 +150,11 @@ impl Relay {
         Ok(())
     }
 
-    /// A client is gone.
-    pub fn leave(&mut self, client: ClientId) {
+    /// A client is gone. The ends of what it alone had are sent for it.
+    pub fn leave(&mut self, client: ClientId, now_ms: u64) {
+        let alone = |feed: &&Feed| !feed.is_own() && feed.holders.keys().all(|(holder, _)| *holder == client);
+        let ends = self.clients.own_parts(client).filter_map(|(id, _)| self.feeds.get(&id)).filter(alone).count();
+        self.charge(client, ends, now_ms);
         for part in self.clients.leave(client) {
             self.let_go(part, client);
         }
@@ -163,6 +166,12 @@ impl Relay {
     /// Why the client is to be closed.
     pub fn take(&mut self, client: ClientId, most_bytes: usize) -> Result<Vec<Frame>, &'static str> {
         self.clients.take(client, most_bytes)
+    }
+
+    /// Bytes that wait for a client.
+    #[must_use]
+    pub fn waiting(&self, client: ClientId) -> usize {
+        self.clients.waiting(client)
     }
 
     /// Gives up a client that takes nothing of what it is sent; why it is closed.

@@ -145,6 +145,11 @@ impl Subscriber {
         lock(&self.hub.room).relay.take(self.id, most_bytes)
     }
 
+    /// Bytes that wait for the client.
+    pub(super) fn waiting(&self) -> usize {
+        lock(&self.hub.room).relay.waiting(self.id)
+    }
+
     /// The client takes nothing of what it is sent: nothing more waits for it. Why it is closed.
     pub(super) fn give_up(&self) -> &'static str {
         self.hub.with(false, |room| room.relay.give_up(self.id))
@@ -155,7 +160,7 @@ impl Drop for Subscriber {
     fn drop(&mut self) {
         self.hub.with(false, |room| {
             room.wakeups.remove(&self.id);
-            room.relay.leave(self.id);
+            room.relay.leave(self.id, steady_ms());
         });
         self.hub.nudge();
     }

@@ -102,7 +102,7 @@ impl Game {
                 self.relay.unsubscribe(self.players[number].id, &topic.to_string(), self.now_ms).unwrap();
             }
             5 => {
-                self.relay.leave(self.players[number].id);
+                self.relay.leave(self.players[number].id, self.now_ms);
                 self.players[number] = Player::default();
             }
             6..=9 => self.tell_of(&of),
@@ -279,7 +279,7 @@ proptest! {
         let held: usize = game.sockets.iter().flatten().map(|socket| socket.held.len()).sum();
         prop_assert_eq!(held, counts.subscriptions, "the venue holds what is wanted and nothing else");
         for number in 0..game.players.len() {
-            game.relay.leave(game.players[number].id);
+            game.relay.leave(game.players[number].id, game.now_ms);
         }
         // A socket is kept while few new ones may be opened.
         for _ in 0..1_600 {

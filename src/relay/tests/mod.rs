@@ -1,5 +1,6 @@
 //! The relay between clients and a venue that are played.
 
+mod churn;
 mod games;
 mod recorded;
 mod troubles;

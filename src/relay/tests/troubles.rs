@@ -287,7 +287,7 @@ fn one_socket_has_the_account_and_the_clients_address_beside_each_other() {
     assert!(taken(&mut relay, 1)[0].contains("unsubscribe"));
     tell_on(&mut relay, OWN_LINE, &state(ACCOUNT), 40);
     assert_eq!((taken(&mut relay, 1), relay.counts().held), (vec![state(&own)], 1));
-    relay.leave(1);
+    relay.leave(1, 0);
     tell_on(&mut relay, OWN_LINE, &state(ACCOUNT), 50);
     assert_eq!((taken(&mut relay, 1), relay.counts().held), (vec![], 0));
 }

@@ -41,7 +41,7 @@ fn the_venue_holds_it_once() {
     relay.unsubscribe(1, MIDS, 30).unwrap();
     assert_eq!(errors(&taken(&mut relay, 1)), [r#"Already unsubscribed: {"type":"allMids"}"#]);
     assert_eq!(relay.step(0, Input::Tick, 30), []);
-    relay.leave(2);
+    relay.leave(2, 30);
     let end = r#"{"method":"unsubscribe","subscription":{"type":"allMids"}}"#;
     assert_eq!(sent(relay.step(0, Input::Tick, 40)), [end]);
     assert_eq!(relay.step(0, Input::Tick, 5_039), []);
@@ -277,7 +277,7 @@ fn a_client_that_lets_events_pile_up_is_closed() {
     }
     assert_eq!(relay.counts().slow, 1);
     assert!(relay.take(1, usize::MAX).unwrap_err().contains("too slow"));
-    relay.leave(1);
+    relay.leave(1, 0);
     tell_on(&mut relay, OWN_LINE, &fill, 20);
     assert_eq!(taken(&mut relay, 2).len(), 1);
 }
@@ -318,7 +318,7 @@ fn the_accounts_feeds_come_on_the_guards_own_socket() {
     tell_on(&mut relay, OWN_LINE, &snapshot, 0);
     assert_eq!(taken(&mut relay, 1), [ack.replace(ACCOUNT, CLIENT), snapshot.replace(ACCOUNT, CLIENT)]);
     // Who comes later, when the others have left, hears all of it.
-    relay.leave(1);
+    relay.leave(1, 0);
     tell_on(&mut relay, OWN_LINE, &frame("", 2), 10);
     relay.subscribe(2, &fills, 20).unwrap();
     let heard = taken(&mut relay, 2);

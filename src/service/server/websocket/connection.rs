@@ -158,7 +158,12 @@ impl Connection<'_> {
     /// Whether so many answers wait to be written that nothing more is read. What an answer takes is bounded by that, and who
     /// does not read waits for nobody but itself.
     fn is_held_up(&self) -> bool {
-        self.unwritten_since.is_some() && self.unread > MAX_UNREAD
+        self.unwritten_since.is_some() && self.has_unread()
+    }
+
+    /// Whether more waits for the client, written or not, than it is read beside.
+    fn has_unread(&self) -> bool {
+        self.unread > MAX_UNREAD || self.subscriber.as_ref().is_some_and(|subscriber| subscriber.waiting() > MAX_UNREAD)
     }
 
     /// Waits for the socket or an answer, one tick at most, and not where there is more to read.
@@ -181,7 +186,7 @@ impl Connection<'_> {
         self.may_have_more = false;
         for _ in 0..READS {
             // They are written first.
-            if self.unread > MAX_UNREAD {
+            if self.has_unread() {
                 break;
             }
             match self.socket.read() {

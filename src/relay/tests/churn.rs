@@ -1,0 +1,102 @@
+//! Who comes and goes, who does not read, and ends that the venue never answers: what others have stays theirs.
+
+use serde_json::json;
+
+use super::{acknowledged, ended, holding, sent, taken, tell, tell_on};
+use crate::relay::messages::Input;
+use crate::relay::room::Relay;
+
+const MIDS: &str = r#"{"type":"allMids"}"#;
+
+fn mids(px: &str) -> String {
+    format!(r#"{{"channel":"allMids","data":{{"mids":{{"BTC":"{px}"}}}}}}"#)
+}
+
+/// What is sent on the first line until then; pings are answered.
+fn sent_until(relay: &mut Relay, from_ms: u64, until_ms: u64) -> Vec<String> {
+    let mut all = Vec::new();
+    for now_ms in (from_ms..until_ms).step_by(1_000) {
+        for text in sent(relay.step(0, Input::Tick, now_ms)) {
+            match text.contains("ping") {
+                true => drop(tell_on(relay, 0, r#"{"channel":"pong"}"#, now_ms)),
+                false => all.push(text),
+            }
+        }
+    }
+    all
+}
+
+/// A relay whose end of `allMids` the venue has not answered three times, and that is asked for by client 2 again.
+fn unended() -> Relay {
+    let mut relay = holding(MIDS);
+    relay.subscribe(9, r#"{"type":"outcomeMetaUpdates"}"#, 0).unwrap();
+    relay.step(0, Input::Tick, 0);
+    tell(&mut relay, &acknowledged(&json!({"type": "outcomeMetaUpdates"})), 0);
+    tell(&mut relay, &mids("1"), 10);
+    relay.unsubscribe(1, MIDS, 100).unwrap();
+    assert_eq!(sent_until(&mut relay, 100, 5_100).len(), 1);
+    relay.subscribe(2, MIDS, 5_100).unwrap();
+    let asked = sent_until(&mut relay, 5_100, 31_100);
+    assert!(asked.last().is_some_and(|text| text.contains(r#""subscribe""#)), "{asked:?}");
+    assert_eq!(taken(&mut relay, 2), [""; 0]);
+    relay
+}
+
+#[test]
+fn what_comes_after_an_end_that_was_not_answered_is_a_beginning() {
+    let mut relay = unended();
+    tell(&mut relay, &mids("2"), 31_200);
+    assert_eq!(taken(&mut relay, 2), [acknowledged(&json!({"type": "allMids"})), mids("2")]);
+    for step in 0..10 {
+        let now_ms = 32_000 + step * 5_000;
+        assert_eq!(sent_until(&mut relay, now_ms, now_ms + 5_000), [""; 0]);
+        tell(&mut relay, &mids("3"), now_ms + 5_000);
+        assert_eq!(taken(&mut relay, 2), [mids("3")]);
+    }
+}
+
+#[test]
+fn an_old_state_is_no_beginning_after_an_end_that_was_not_answered() {
+    let mut relay = unended();
+    tell(&mut relay, &acknowledged(&json!({"type": "allMids"})), 31_200);
+    assert_eq!(
+        taken(&mut relay, 2),
+        [acknowledged(&json!({"type": "allMids"}))],
+        "not what was told half a minute ago"
+    );
+    tell(&mut relay, &mids("2"), 31_300);
+    assert_eq!(taken(&mut relay, 2), [mids("2")]);
+}
+
+#[test]
+fn who_comes_and_goes_has_one_part_of_the_messages() {
+    let candle = |interval: &str| json!({"type": "candle", "coin": "BTC", "interval": interval});
+    let mut relay = holding(&candle("1m").to_string());
+    let (passing, mut asked, mut refused) = (candle("5m"), 0, 0);
+    for visitor in 100..700 {
+        relay.subscribe(visitor, &passing.to_string(), 10).unwrap();
+        asked += sent(relay.step(0, Input::Tick, 10)).len();
+        tell(&mut relay, &acknowledged(&passing), 10);
+        refused += taken(&mut relay, visitor).iter().filter(|text| text.contains("messages per minute")).count();
+        relay.leave(visitor, 10);
+        asked += sent(relay.step(0, Input::Tick, 10)).len();
+        tell(&mut relay, &ended(&passing), 10);
+    }
+    assert!((700..800).contains(&asked) && refused > 200, "{asked} were sent, {refused} refused");
+    // The other's part is there all the while, and with the next minute everybody's.
+    relay.subscribe(1, &candle("15m").to_string(), 20).unwrap();
+    assert_eq!(sent(relay.step(0, Input::Tick, 20)).len(), 1);
+    relay.subscribe(2_000, &passing.to_string(), 60_020).unwrap();
+    assert!(!taken(&mut relay, 2_000).iter().any(|text| text.contains("messages per minute")));
+}
+
+#[test]
+fn what_waits_for_a_client_is_told_in_bytes() {
+    let mut relay = holding(MIDS);
+    taken(&mut relay, 1);
+    assert_eq!(relay.waiting(1), 0);
+    tell(&mut relay, &mids("1"), 10);
+    assert_eq!((relay.waiting(1), relay.waiting(2)), (mids("1").len(), 0));
+    assert_eq!(taken(&mut relay, 1), [mids("1")]);
+    assert_eq!(relay.waiting(1), 0);
+}
