@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use crossbeam_channel::{Sender, bounded};
 
-use super::words::redacted;
+use super::words::said;
 use crate::base::clock::now_ms;
 use crate::base::log_line::{Level, Reader};
 
@@ -31,7 +31,7 @@ impl Log {
 
     /// Writes a line.
     pub(super) fn line(&self, level: Level, text: &str) {
-        let text = redacted(text, &self.secrets);
+        let text = said(text, &self.secrets);
         _ = self.lines.try_send(self.reader.line(level, "svc-guard notify", &text, now_ms()));
     }
 }

@@ -13,7 +13,7 @@ use super::notice::{Notice, Severity};
 use super::run::RunError;
 use super::secrets::Secrets;
 use super::watch::Guard;
-use super::words::redacted;
+use super::words;
 use crate::base::clock::now_ms;
 
 /// How long all targets have; each is asked beside the others.
@@ -63,7 +63,7 @@ pub fn trial(
             }
             Answer::Later(why, _) | Answer::Refused(why) => format!("did not: {why}"),
         };
-        say(&redacted(&format!("{name} ({form}): {said}"), &secrets));
+        say(&words::said(&format!("{name} ({form}): {said}"), &secrets));
     }
     waiting.iter().for_each(|(name, form)| say(&format!("{name} ({form}): did not answer")));
     if taken == all { Ok(()) } else { Err(RunError::NotTaken(all - taken)) }

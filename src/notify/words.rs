@@ -8,6 +8,8 @@ use encoded::{LEAST_SECRET, LEFT_OUT};
 
 /// Most characters of what one notice says in one of its parts.
 const MOST: usize = 700;
+/// Most bytes of a line.
+const MOST_SAID: usize = 1_000;
 /// Hex digits in a row that could be a key: no address, order id or hash of a rule is that long.
 const KEY_DIGITS: usize = 64;
 
@@ -49,6 +51,16 @@ pub(super) fn redacted(text: &str, secrets: &[String]) -> String {
     encoded::left_out(&text, secrets)
 }
 
+/// What a target said, whole or not at all: what was cut could end with the half of a secret, which nobody knows for one.
+pub(super) fn whole(text: &str, most: usize) -> String {
+    if text.len() < most { visible(text, most) } else { format!("{most} bytes or more") }
+}
+
+/// A line for the log or a terminal: without these secrets, and bounded once they are gone.
+pub(super) fn said(text: &str, secrets: &[String]) -> String {
+    within(&redacted(text, secrets), MOST_SAID)
+}
+
 /// The first `most` bytes of a text, cut between two letters and ended with `…` where something is missing.
 pub(super) fn within(text: &str, most: usize) -> String {
     if text.len() <= most {
@@ -83,6 +95,16 @@ mod tests {
         assert_eq!(without_keys(&address), address);
         let secrets = ["hunter22".to_owned(), "a".to_owned()];
         assert_eq!(redacted("the token hunter22 is bad", &secrets), "the token [left out] is bad");
+    }
+
+    #[test]
+    fn no_half_of_a_secret_is_left_where_a_text_is_cut() {
+        let secrets = ["hookSecretAbCdEfGh1234".to_owned()];
+        for before in 0..MOST_SAID + 10 {
+            let line = said(&whole(&format!("{} {}", "x".repeat(before), secrets[0]), 4_096), &secrets);
+            assert!(!line.contains("hook") && line.len() <= MOST_SAID, "{line}");
+        }
+        assert_eq!(whole(&secrets[0], 22), "22 bytes or more");
     }
 
     #[test]

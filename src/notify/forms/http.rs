@@ -9,13 +9,15 @@ use super::answer::Answer;
 use crate::base::clock::now_ms;
 use crate::base::text::visible;
 use crate::notify::url::private_url;
+use crate::notify::words::whole;
 
 /// For look-up and connection, and for all of one try.
 const CONNECT: Duration = Duration::from_secs(10);
 const WHOLE: Duration = Duration::from_secs(20);
 /// The most of an answer that is read: it says why, and nothing more is wanted of it.
-const MAX_ANSWER: u64 = 4096;
-/// Most characters of a target's words that are repeated.
+const MAX_ANSWER: u64 = MAX_SAID as u64;
+const MAX_SAID: usize = 4096;
+/// Most characters of what TLS says.
 const MAX_WORDS: usize = 200;
 /// The system's word for a name that it finds no address for: it gives that no kind of its own.
 const LOOK_UP: &str = "lookup address";
@@ -112,7 +114,7 @@ fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str) -> Answer {
     let header = answer.headers().get("retry-after").and_then(|value| waited_ms(value.to_str().ok()?, now_ms()));
     let mut body = Vec::new();
     _ = answer.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut body);
-    let words = visible(&String::from_utf8_lossy(&body), MAX_WORDS);
+    let words = whole(&String::from_utf8_lossy(&body), MAX_SAID);
     let why = match status {
         300..400 => format!("{origin} sends elsewhere (HTTP {status}), which is not followed: name the place itself"),
         _ => format!("{origin} answered HTTP {status}: {words}"),

@@ -15,11 +15,10 @@ use super::answer::Answer;
 use super::bounded::{Bounded, Bounds};
 use crate::base::files::fill_random;
 use crate::base::origin::split_port;
-use crate::base::text::visible;
 use crate::notify::config::{Encryption, Target};
 use crate::notify::message::Message;
 use crate::notify::secrets::SecretError;
-use crate::notify::words::within;
+use crate::notify::words::{whole, within};
 
 /// For the connection, and for the whole of one try.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -31,7 +30,7 @@ const MAX_TLS: usize = 64 * 1024;
 const LINE: usize = 76;
 const WORD: usize = 42;
 const MAX_TITLE: usize = 300;
-const MAX_WORDS: usize = 200;
+const MAX_WORDS: usize = 4096;
 
 /// The way to a mail server.
 pub(in crate::notify) struct Mail {
@@ -116,7 +115,7 @@ impl Mail {
         match self.transport(bounded.address).send_raw(&self.envelope, mail.as_bytes()) {
             Ok(_) => Answer::Taken,
             Err(error) => {
-                let why = bounded.why().unwrap_or_else(|| visible(&error.to_string(), MAX_WORDS));
+                let why = bounded.why().unwrap_or_else(|| whole(&error.to_string(), MAX_WORDS));
                 let why = format!("the mail server: {why}");
                 // The message itself, and no state of the server's: what is wrong with the account can be mended.
                 match error.status().map(u16::from) {
