@@ -53,6 +53,9 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let told = match &heard {
         Ok(status) if status.killed.is_none() => "the guard answers, and has not taken it in yet".to_owned(),
         Ok(status) if status.mode == "paper" => format!("killed; paper mode sends nothing: {} stay", left(status)),
+        Ok(status) if status.venue.account_age_ms.is_none() => {
+            "killed; what is held was not read yet since the service started: it is closed once it is".to_owned()
+        }
         Ok(status) if watcher.is_flat(status) => "killed; nothing is held and nothing rests".to_owned(),
         Ok(status) => format!("killed; closing {}", left(status)),
         Err(why) => format!("a guard runs on this home, and did not say within 2 s what it does ({why})"),

@@ -23,6 +23,7 @@ use super::server::{Server, ServerSetup};
 use super::service_context::{Ends, PASSED, ServiceContext, WorkEnds};
 use super::thread::{Death, spawn};
 use super::triggers;
+use super::venue_io::carried::Carried;
 use super::venue_io::intervals::Intervals;
 use super::venue_io::poller::{SPOT_BALANCES, STEADY, SteadyClients, first_reads};
 use super::venue_io::spent_weight::SpentWeight;
@@ -74,8 +75,10 @@ impl PreflightedService {
         if spent.is_over_half() && (recorded_owner.is_some() || is_role_known(&opened)) {
             reads.ask_about_the_wallet_later();
         }
+        let carried = Carried::of(&home, &config);
+        let known = carried.recall().filter(|_| spent.is_over_half());
         let (context, ends, work_ends) = ServiceContext::new(&config, client, &home, faults, reads);
-        context.recall_spent_weight(&spent);
+        context.recall(&spent, known);
         context.metrics.begin_at(opened.last_seq);
         log::start(most, &context.deaths, context.faults.clone()).map_err(failed)?;
         match api_wallet.as_ref().map(|wallet| (wallet.master, recorded_owner)) {
@@ -93,6 +96,7 @@ impl PreflightedService {
             api_wallet,
             intervals,
             steady,
+            carried,
             guard,
             history: opened.history,
             listener,
@@ -128,6 +132,7 @@ struct Start<'a> {
     api_wallet: Option<ApiWallet>,
     intervals: Intervals,
     steady: SteadyClients,
+    carried: Carried,
     guard: Guard,
     history: History,
     listener: TcpListener,
@@ -187,14 +192,14 @@ impl ServiceContext {
 
     /// Starts every thread, the server's last.
     fn open(&self, start: Start<'_>, journal: &Journal<AfterCommit>) -> Result<Server, RunError> {
-        let Start { home, config, api_wallet, intervals, steady, guard, history, listener, .. } = start;
+        let Start { home, config, api_wallet, intervals, steady, carried, guard, history, listener, .. } = start;
         let WorkEnds { messages, queued_sends } = start.work_ends;
         let (pass, passed) = bounded(PASSED);
         let surroundings = self.surroundings(messages, pass, start.notify);
         let backlog = Backlog::new(journal.queue(), journal.call());
         let decision_loop = DecisionLoop::new(guard, backlog, journal.health(), surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
-        self.start_poller(config.account, api_wallet.as_ref(), intervals, steady).map_err(failed)?;
+        self.start_poller(config.account, api_wallet.as_ref(), intervals, steady, carried).map_err(failed)?;
         self.listen(config).map_err(failed)?;
         self.watch_kill_file(home, listener.local_addr().ok()).map_err(failed)?;
         self.keep_spent_weight(SpentWeight::of(home)).map_err(failed)?;

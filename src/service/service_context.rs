@@ -31,6 +31,7 @@ use super::thread::{DEATHS, Death, spawn, spawn_refusing};
 use super::triggers;
 use super::turned_away::TurnedAway;
 use super::venue_io::api_wallet_check;
+use super::venue_io::carried::{Carried, Known};
 use super::venue_io::feed_link::FeedLink;
 use super::venue_io::feed_thread::FeedThread;
 use super::venue_io::intervals::Intervals;
@@ -213,7 +214,7 @@ impl ServiceContext {
         self.acts_for(account, master);
     }
 
-    /// Says whose API wallet signs: the first message of all; the decision loop takes it in before any request.
+    /// Says whose API wallet signs: the decision loop takes it in before any request.
     pub(super) fn acts_for(&self, account: Address, master: Address) {
         let acts_for = Input::ActsFor(api_wallet_check::acts_for(account, master));
         let _is_there_room = self.inbox.try_send(Message::Input(acts_for));
@@ -226,6 +227,7 @@ impl ServiceContext {
         api_wallet: Option<&ApiWallet>,
         intervals: Intervals,
         steady: SteadyClients,
+        carried: Carried,
     ) -> io::Result<()> {
         let api_wallet = api_wallet.map(|wallet| wallet.key.address());
         let reader = |client| VenueReader { venue: self.venue.clone(), client, account, api_wallet };
@@ -234,6 +236,7 @@ impl ServiceContext {
             steady: reader(Arc::new(steady.reads)),
             spot_balances: reader(Arc::new(steady.spot_balances)),
             beside: reader(Arc::clone(&self.venue.client)),
+            carried,
             intervals,
             inbox: self.inbox.clone(),
         });
@@ -307,11 +310,12 @@ impl ServiceContext {
         spawn("equity", &self.deaths, work).map(drop)
     }
 
-    /// Books what the last lives spent, and leaves word of what this start will.
-    pub(super) fn recall_spent_weight(&self, file: &SpentWeight) {
+    /// Books what the last lives spent, leaves word of what this start will, and goes by what they have read.
+    pub(super) fn recall(&self, file: &SpentWeight, known: Option<Known>) {
         let mut budget = lock(&self.venue.budget);
         file.recall(&mut budget);
-        file.foresee(&budget);
+        file.foresee(&budget, known.is_some());
+        known.into_iter().for_each(|known| known.tell(&self.reads, &self.inbox));
     }
 
     pub(super) fn start_senders(&self, key: SecretKey, config: &Config, queue: &QueuedSends) -> io::Result<()> {

@@ -3,6 +3,7 @@
 //! Answers go to the decision loop as they are. Their consequences may not enter: the core decides.
 
 pub mod api_wallet_check;
+pub(super) mod carried;
 pub(super) mod feed_link;
 pub(super) mod feed_thread;
 pub(super) mod info_cache;

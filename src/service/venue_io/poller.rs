@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use crossbeam_channel::Sender;
 
+use super::carried::Carried;
 use super::intervals::Intervals;
 use super::ledger_pages::LedgerPages;
 use super::read_board::{Question, ReadBoard, Work};
 use super::read_error::{News, ReadError};
 use super::read_task::{Lane, STEADY_MS, TURN_MS, Task};
 use super::schedule::Schedule;
-use super::venue_reads::{Answer, ReadFor, VenueReader};
+use super::venue_reads::{Answer, Listed, ReadFor, VenueReader};
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;
 use crate::faults::Step;
@@ -62,6 +63,8 @@ pub(in crate::service) struct Poller {
     pub(in crate::service) spot_balances: VenueReader,
     /// Asks the venue what can wait.
     pub(in crate::service) beside: VenueReader,
+    /// What the next life can go by.
+    pub(in crate::service) carried: Carried,
     /// How often things are read.
     pub(in crate::service) intervals: Intervals,
     /// The decision loop.
@@ -190,6 +193,7 @@ impl Poller {
         Ok(Ok(Some(match mode {
             Ok(mode) => {
                 self.board.set_mode(mode);
+                self.carried.keep_mode(mode, begun_ms);
                 Input::AccountMode { mode, begun_ms }
             }
             Err(mode) if self.board.mode().is_none() => return Err(ThreadEnd::Refused(info::unvalued(&mode))),
@@ -200,7 +204,8 @@ impl Poller {
     /// The marks can be told of markets that are known.
     fn read_universe(&self, read_for: ReadFor) -> Result<Answer, String> {
         match self.beside.universe(read_for) {
-            Ok((universe, marks)) => {
+            Ok((universe, Listed { meta, marks, begun_ms })) => {
+                self.carried.keep_markets(meta, begun_ms);
                 self.tell(Input::Universe(universe))?;
                 Ok(Ok(Some(marks)))
             }

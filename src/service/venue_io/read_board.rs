@@ -20,6 +20,9 @@ use crate::venue::weight::Priority;
 /// What a start can do without is asked for so long after it: the minute's weight is free again then.
 const LATER_MS: u64 = 60_000;
 
+/// Where starts follow one another so long has to pass before one asks for what only entries need.
+const ENTRIES_MS: u64 = 15_000;
+
 /// Questions that may wait: more than there are markets, and than the core ever asks about orders at once.
 pub(in crate::service) const MOST_QUESTIONS: usize = 1_024;
 
@@ -87,6 +90,17 @@ impl ReadBoard {
         let schedule = &mut lock(&self.board).schedule;
         schedule.put_off(Task::Wallet, later_ms);
         schedule.put_off(Task::Approval, later_ms);
+    }
+
+    /// Goes by the markets and by this mode, which an earlier life has read: they are read again in a minute, and what nothing
+    /// is opened without a while after this life has begun.
+    pub(in crate::service) fn go_by(&self, mode: AccountMode) {
+        self.set_mode(mode);
+        let (schedule, steady_ms) = (&mut lock(&self.board).schedule, steady_ms());
+        for task in [Task::Mode, Task::Universe] {
+            schedule.done(task, steady_ms, LATER_MS, true);
+        }
+        schedule.put_off(Task::Limits, steady_ms.saturating_add(ENTRIES_MS));
     }
 
     /// Has something read soon.

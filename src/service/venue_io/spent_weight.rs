@@ -23,6 +23,8 @@ const MINUTE_MS: u64 = 60_000;
 const OF_A_START: u32 = 210;
 /// The same where earlier lives took more than half of the minute: without what can come later.
 const OF_A_LATE_START: u32 = 110;
+/// And where it goes by what an earlier life has read: prices, account and open orders.
+const OF_A_START_BY_OTHERS: u32 = 50;
 /// A minute of seconds and their weights is far below.
 const MAX_BYTES: u64 = 16 * 1024;
 
@@ -47,11 +49,15 @@ impl SpentWeight {
 
     /// Writes what a start is about to spend beside what was spent before it: a life that ends within its first second
     /// leaves no other word, and several of them would use the address up.
-    pub(in crate::service) fn foresee(&self, budget: &Ledger) {
+    pub(in crate::service) fn foresee(&self, budget: &Ledger, goes_by_others: bool) {
         let now_ms = now_ms();
         let spent = budget.last_minute(steady_ms()).into_iter();
         let spent = spent.map(|(ago_ms, by, weight)| (now_ms.saturating_sub(ago_ms), by, weight));
-        let more = if self.is_over_half() { OF_A_LATE_START } else { OF_A_START };
+        let more = match (goes_by_others, self.is_over_half()) {
+            (true, _) => OF_A_START_BY_OTHERS,
+            (false, true) => OF_A_LATE_START,
+            (false, false) => OF_A_START,
+        };
         _ = self.write(spent.chain([(now_ms, Priority::Read, more)]));
     }
 
@@ -154,7 +160,7 @@ mod tests {
             let mut budget = Ledger::new(1_200, []);
             file.recall(&mut budget);
             assert_eq!(budget.used(steady_ms()), spent);
-            file.foresee(&budget);
+            file.foresee(&budget, false);
             assert_eq!(file.is_over_half(), is_over_half, "{spent}");
         }
     }

@@ -48,6 +48,13 @@ pub(super) struct ReadFor {
     pub(super) keeps_sight: bool,
 }
 
+/// The venue's list of markets as it told it, the marks beside it, and when it was asked for (UTC ms).
+pub(super) struct Listed {
+    pub(super) meta: Value,
+    pub(super) marks: Input,
+    pub(super) begun_ms: u64,
+}
+
 /// The input that a read makes, if any, or why the read failed.
 pub(super) type Answer = Result<Option<Input>, ReadError>;
 
@@ -99,7 +106,7 @@ impl VenueReader {
     }
 
     /// The markets, and the marks of all of them: the answer with both weighs no more than the one without marks.
-    pub(super) fn universe(&self, read_for: ReadFor) -> Result<(Universe, Input), ReadError> {
+    pub(super) fn universe(&self, read_for: ReadFor) -> Result<(Universe, Listed), ReadError> {
         let begun_ms = now_ms();
         let read_for = ReadFor { is_early: !read_for.may_overdraw, ..read_for };
         let both = self.ask_seldom(read_for, &json!({"type": "metaAndAssetCtxs", "dex": ""}));
@@ -116,7 +123,7 @@ impl VenueReader {
         };
         let universe = Universe::from_meta(&meta)?;
         self.venue.cache.keep(info_cache::key(&json!({"type": "meta"})), meta.to_string().into_bytes(), begun_ms);
-        Ok((universe, Input::Marks { marks, begun_ms }))
+        Ok((universe, Listed { meta, marks: Input::Marks { marks, begun_ms }, begun_ms }))
     }
 
     pub(super) fn mids(&self, read_for: ReadFor) -> Answer {

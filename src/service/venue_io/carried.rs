@@ -1,0 +1,171 @@
+//! The markets and the account's mode as a life has read them, which change seldom, in a file of the home. Where starts
+//! follow one another within a minute the later ones go by it: what is left of the minute's weight is then for the account itself.
+//! Failing to read or write it does no harm.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use crossbeam_channel::Sender;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::read_board::ReadBoard;
+use crate::base::clock::now_ms;
+use crate::base::files::{read_trusted, remove_leftovers, temporary_beside};
+use crate::base::sync::lock;
+use crate::guard::Input;
+use crate::home::{Config, Home};
+use crate::service::message::Message;
+use crate::venue::info::AccountMode;
+use crate::venue::market::Universe;
+
+/// It is gone by for so long: the minute's weight is free again then.
+const GOOD_FOR_MS: u64 = 120_000;
+/// The list of all core perps is a hundredth of this.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The file.
+pub(in crate::service) struct Carried {
+    path: PathBuf,
+    account: String,
+    venue: String,
+    read: Mutex<AsRead>,
+}
+
+/// What this life has read, with the times of that (UTC ms).
+#[derive(Default)]
+struct AsRead {
+    mode: Option<(AccountMode, u64)>,
+    markets: Option<(Value, u64)>,
+}
+
+/// What stands in the file.
+#[derive(Serialize, Deserialize)]
+struct Text {
+    /// When the older of the two was read, UTC ms.
+    at_ms: u64,
+    account: String,
+    venue: String,
+    is_unified: bool,
+    meta: Value,
+}
+
+/// What an earlier life read.
+#[derive(Debug)]
+pub(in crate::service) struct Known {
+    pub(in crate::service) mode: AccountMode,
+    pub(in crate::service) universe: Universe,
+    /// When, UTC ms.
+    pub(in crate::service) at_ms: u64,
+}
+
+impl Known {
+    /// Has the reads and the decision loop go by it, until it is read again.
+    pub(in crate::service) fn tell(self, reads: &ReadBoard, inbox: &Sender<Message>) {
+        let Self { mode, universe, at_ms } = self;
+        reads.go_by(mode);
+        for input in [Input::Universe(universe), Input::AccountMode { mode, begun_ms: at_ms }] {
+            // Before the loop has begun there is.
+            let _is_there_room = inbox.try_send(Message::Input(input));
+        }
+    }
+}
+
+impl Carried {
+    /// The file of a home, among what is the service's own.
+    pub(in crate::service) fn of(home: &Home, config: &Config) -> Self {
+        let (account, venue) = (config.account.to_string(), config.venue_url().to_owned());
+        Self { path: home.run_dir().join("venue"), account, venue, read: Mutex::default() }
+    }
+
+    /// What an earlier life read of this account and venue, as long as it is good.
+    pub(in crate::service) fn recall(&self) -> Option<Known> {
+        remove_leftovers(&self.path);
+        let text = read_trusted(&self.path, &[nix::unistd::geteuid().as_raw()], MAX_BYTES).ok()?;
+        let Text { at_ms, account, venue, is_unified, meta } = serde_json::from_str(&text).ok()?;
+        // A time ahead of the clock says nothing.
+        let is_good = now_ms().checked_sub(at_ms).is_some_and(|age_ms| age_ms < GOOD_FOR_MS);
+        let universe = Universe::from_meta(&meta).ok()?;
+        let mode = if is_unified { AccountMode::Unified } else { AccountMode::Standard };
+        (is_good && account == self.account && venue == self.venue).then_some(Known { mode, universe, at_ms })
+    }
+
+    /// Takes note of the account's mode, read then (UTC ms).
+    pub(in crate::service) fn keep_mode(&self, mode: AccountMode, at_ms: u64) {
+        let mut read = lock(&self.read);
+        read.mode = Some((mode, at_ms));
+        self.write(&read);
+    }
+
+    /// Takes note of the venue's list of markets, read then (UTC ms).
+    pub(in crate::service) fn keep_markets(&self, meta: Value, at_ms: u64) {
+        let mut read = lock(&self.read);
+        read.markets = Some((meta, at_ms));
+        self.write(&read);
+    }
+
+    /// Replaces the file, once both are known. It is not synced: what a power failure takes along is too old by the next start.
+    fn write(&self, read: &AsRead) {
+        let (Some((mode, mode_ms)), Some((meta, markets_ms))) = (read.mode, read.markets.as_ref()) else { return };
+        let text = Text {
+            at_ms: mode_ms.min(*markets_ms),
+            account: self.account.clone(),
+            venue: self.venue.clone(),
+            is_unified: mode == AccountMode::Unified,
+            meta: meta.clone(),
+        };
+        let Ok(temporary) = temporary_beside(&self.path) else { return };
+        let bytes = serde_json::to_vec(&text).unwrap_or_default();
+        if fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, &self.path)).is_err() {
+            _ = fs::remove_file(&temporary);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn at(folder: &std::path::Path, account: &str) -> Carried {
+        let (account, venue) = (account.to_owned(), "http://127.0.0.1:1".to_owned());
+        Carried { path: folder.join("venue"), account, venue, read: Mutex::default() }
+    }
+
+    fn meta() -> Value {
+        json!({"universe": [{"name": "BTC", "szDecimals": 5, "maxLeverage": 40}]})
+    }
+
+    #[test]
+    fn what_was_read_of_both_is_recalled_for_two_minutes() {
+        let folder = tempfile::tempdir().unwrap();
+        for (age_ms, is_good) in [(0, true), (GOOD_FOR_MS - 5_000, true), (GOOD_FOR_MS, false)] {
+            let file = at(folder.path(), "0x1");
+            file.keep_markets(meta(), now_ms());
+            file.keep_mode(AccountMode::Unified, now_ms() - age_ms);
+            let known = file.recall();
+            assert_eq!(known.is_some(), is_good, "{age_ms}");
+            if let Some(known) = known {
+                assert!(known.mode == AccountMode::Unified && known.universe.by_coin("BTC").is_some());
+            }
+        }
+        assert!(at(folder.path(), "0x2").recall().is_none(), "another account's");
+    }
+
+    #[test]
+    fn half_of_it_a_time_to_come_and_what_cannot_be_read_are_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = at(folder.path(), "0x1");
+        file.keep_mode(AccountMode::Standard, now_ms());
+        assert!(file.recall().is_none());
+        file.keep_markets(json!({"universe": []}), now_ms());
+        assert!(file.recall().is_none());
+        file.keep_markets(meta(), now_ms() + 60_000);
+        file.keep_mode(AccountMode::Standard, now_ms() + 60_000);
+        assert!(file.recall().is_none());
+        fs::write(&file.path, "{").unwrap();
+        assert!(file.recall().is_none());
+    }
+}
