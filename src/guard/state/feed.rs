@@ -75,6 +75,8 @@ pub(crate) struct FeedState {
     /// Markets in which a fill was told that does not follow on what is known, with the venue's time of the newest: what is held
     /// there is not known before a read of after it.
     pub(crate) broken: BTreeMap<u32, u64>,
+    /// The position after the newest fill of each coin that is in no known market: it may have been listed a moment ago.
+    pub(crate) unlisted: BTreeMap<String, Decimal>,
     /// Positions that a read showed changed and no fill has told of yet, since when.
     pub(crate) unexplained: BTreeMap<u32, (Decimal, u64)>,
     /// Prices that a read has to confirm, by market.

@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 const AHEAD_MS: u64 = 5_000;
 /// A position that a read shows changed has its fill by then.
 const TOLD_WITHIN_MS: u64 = 5_000;
+/// Coins in no known market whose fills are kept in mind: the other ones' are read.
+const MOST_UNLISTED: usize = 64;
 /// Fills that were missed are told of so far apart.
 const AGAIN_MS: u64 = 10_000;
 
@@ -37,7 +39,10 @@ pub(super) fn on_fills(step: &mut Step<'_>, fills: &[Fill]) {
 
 /// Takes in one; whether it has opened or enlarged a position.
 fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
-    let Some(asset) = step.guard.view.universe.by_coin(&fill.coin).map(|market| market.asset) else { return false };
+    let Some(asset) = step.guard.view.universe.by_coin(&fill.coin).map(|market| market.asset) else {
+        note_unlisted(step.guard, fill);
+        return false;
+    };
     let Some(read_ms) = step.guard.view.account.as_ref().map(|account| account.venue_ms) else { return false };
     if !step.guard.feed.is_new(fill.id()) {
         return false;
@@ -85,6 +90,16 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
     step.guard.view.on_filled(asset, (after, fill.px), fill.time, step.now_ms)
 }
 
+/// Keeps what a fill in no known market has told of: once the market is known, its position is no surprise.
+fn note_unlisted(guard: &mut Guard, fill: &Fill) {
+    let unlisted = &mut guard.feed.unlisted;
+    if let Some(after) = fill.position_after()
+        && (unlisted.len() < MOST_UNLISTED || unlisted.contains_key(&fill.coin))
+    {
+        unlisted.insert(fill.coin.clone(), after);
+    }
+}
+
 /// Whether an entry is on its way that this fill may be of: that counts as held already, with its stop, until a read shows it.
 fn is_expected(guard: &Guard, asset: u32, fill: &Fill) -> bool {
     let is_buy = fill.side == Side::Buy;
@@ -126,7 +141,9 @@ pub(super) fn on_account_read(step: &mut Step<'_>, changes: &BTreeMap<u32, Decim
         let size = account.positions.get(asset).map_or(Decimal::ZERO, |position| position.szi);
         let is_told =
             feed.chains.get(asset).is_some_and(|(after, time_ms)| *after == size || *time_ms > account.venue_ms);
-        if feed.tells_account() && !is_told {
+        let coin = view.universe.get(*asset).map(|market| &market.coin);
+        let is_new = coin.and_then(|coin| feed.unlisted.remove(coin)).is_some_and(|after| after == size);
+        if feed.tells_account() && !is_told && !is_new {
             feed.unexplained.insert(*asset, (size, step.now_ms));
         }
     }

@@ -1,6 +1,7 @@
 //! Fills: covered at once, counted once, and missed by nobody.
 
 use super::*;
+use crate::venue::market::{Market, Universe};
 
 #[test]
 fn a_fill_is_covered_before_any_read() {
@@ -158,6 +159,22 @@ fn a_fill_that_cannot_be_ends_the_socket() {
 }
 
 /// A position that changed without its fill.
+/// It is told before the list of markets has it, and the account shows it after that.
+#[test]
+fn a_fill_in_a_market_that_was_just_listed_was_told() {
+    for (told, is_told) in [("0.4", true), ("0.3", false)] {
+        let mut desk = desk();
+        let new = Market { asset: BARE + 1, coin: "NEW".to_owned(), ..universe().get(SOL).unwrap().clone() };
+        let row = with(fill(&desk, 0, "0", told), "/coin", json!("NEW"));
+        fills(&mut desk, vec![row]);
+        desk.step(Input::Universe(Universe::new(universe().iter().cloned().chain([new]).collect())));
+        desk.wait(1_000);
+        desk.hold("NEW", dec!(0.4));
+        desk.now += 5_000;
+        assert_eq!(is_distrusted(&desk.step(Input::Tick)), !is_told, "{told}");
+    }
+}
+
 #[test]
 fn a_fill_that_was_never_told_ends_the_socket() {
     let mut desk = desk();
