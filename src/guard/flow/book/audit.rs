@@ -54,8 +54,6 @@ pub(super) fn run(step: &mut Step<'_>) {
             open(step, &candidate);
             return compared(step, &candidate, Some(Decimal::ZERO), "");
         }
-        // It is looked at again then: beside a feed the next read is half a minute away.
-        step.guard.book.audit.looked_ms = 0;
         return drop_it(step);
     }
     if candidate.mode == AccountMode::Unified && step.guard.book.chains.holds_elsewhere() {

@@ -169,20 +169,3 @@ fn a_fall_before_a_new_opening_is_on_record() {
     assert_eq!((of, fall), (&opened_ms, dec!(120)), "{sums:?}");
     assert_eq!(sums[0]["difference"], "0", "{sums:?}");
 }
-
-/// Beside a feed the account is read twice a minute: its sum begins with the read that is there once the rows were read.
-#[test]
-fn the_sum_begins_with_the_account_that_was_read_before_the_rows() {
-    let mut world = BookWorld::new(1, true);
-    world.step(Input::Tick);
-    world.read_account();
-    let read_ms = world.venue.now;
-    assert!(world.of_kind("balance").is_empty());
-    world.venue.now += 15_000;
-    while !world.reads.is_empty() {
-        world.answer();
-    }
-    let sums = world.of_kind("balance");
-    assert_eq!(sums.len(), 1, "{sums:?}");
-    assert_eq!((&sums[0]["venue_ms"], &sums[0]["difference"]), (&json!(read_ms), &json!("0")));
-}
