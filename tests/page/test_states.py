@@ -45,6 +45,8 @@ def test_a_drawdown_halt(stand_of, monitor_of):
     expect(monitor.page.locator("#notices")).to_contain_text(f"svc-guard --home {stand.guard.home} journal-resume --mode testnet --note TEXT")
     expect(monitor.page.locator("#no-positions")).to_be_visible()
     expect(monitor.page.locator("#positions")).to_be_hidden()
+    # Nothing is left to close: that is no ill health, and no green one.
+    expect(monitor.page.locator("#t-health")).to_have_class("idle")
 
 
 def test_what_is_to_be_typed(stand_of, monitor_of):
