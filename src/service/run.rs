@@ -75,7 +75,7 @@ impl PreflightedService {
         if spent.is_over_half() && (recorded_owner.is_some() || is_role_known(&opened)) {
             reads.ask_about_the_wallet_later();
         }
-        let carried = Carried::of(&home, &config);
+        let carried = Arc::new(Carried::of(&home, &config));
         let known = carried.recall().filter(|_| spent.is_over_half());
         let (context, ends, work_ends) = ServiceContext::new(&config, client, &home, faults, reads);
         context.recall(&spent, known);
@@ -132,7 +132,7 @@ struct Start<'a> {
     api_wallet: Option<ApiWallet>,
     intervals: Intervals,
     steady: SteadyClients,
-    carried: Carried,
+    carried: Arc<Carried>,
     guard: Guard,
     history: History,
     listener: TcpListener,
@@ -199,10 +199,11 @@ impl ServiceContext {
         let backlog = Backlog::new(journal.queue(), journal.call());
         let decision_loop = DecisionLoop::new(guard, backlog, journal.health(), surroundings);
         spawn("decide", &self.deaths, move || decision_loop.run()).map_err(failed)?;
-        self.start_poller(config.account, api_wallet.as_ref(), intervals, steady, carried).map_err(failed)?;
+        self.start_poller(config.account, api_wallet.as_ref(), intervals, steady, Arc::clone(&carried))
+            .map_err(failed)?;
         self.listen(config).map_err(failed)?;
         self.watch_kill_file(home, listener.local_addr().ok()).map_err(failed)?;
-        self.keep_spent_weight(SpentWeight::of(home)).map_err(failed)?;
+        self.keep_spent_weight(SpentWeight::of(home), carried).map_err(failed)?;
         self.keep_equity().map_err(failed)?;
         if let Some(wallet) = api_wallet {
             self.start_senders(wallet.key, config, &queued_sends).map_err(failed)?;

@@ -227,7 +227,7 @@ impl ServiceContext {
         api_wallet: Option<&ApiWallet>,
         intervals: Intervals,
         steady: SteadyClients,
-        carried: Carried,
+        carried: Arc<Carried>,
     ) -> io::Result<()> {
         let api_wallet = api_wallet.map(|wallet| wallet.key.address());
         let reader = |client| VenueReader { venue: self.venue.clone(), client, account, api_wallet };
@@ -294,9 +294,9 @@ impl ServiceContext {
     }
 
     /// Keeps what is spent for the next life.
-    pub(super) fn keep_spent_weight(&self, file: SpentWeight) -> io::Result<()> {
+    pub(super) fn keep_spent_weight(&self, file: SpentWeight, carried: Arc<Carried>) -> io::Result<()> {
         let (budget, faults) = (Arc::clone(&self.venue.budget), self.faults.clone());
-        spawn("weight", &self.deaths, move || file.keep(&budget, &faults)).map(drop)
+        spawn("weight", &self.deaths, move || file.keep(&budget, &carried, &faults)).map(drop)
     }
 
     /// Keeps the equity of each minute, beside the work.

@@ -237,3 +237,15 @@ fn a_guard_of_another_home_is_named_as_such() {
     assert_eq!(asked(&["health", "--url", &format!("http://{}", stand.address())]).0, Some(0));
     assert_eq!(run_with(&stand.home(), &["health"], "").status.code(), Some(0));
 }
+
+/// That nothing is known to be held is not that nothing is.
+#[test]
+fn a_kill_before_the_account_was_read_says_so() {
+    let mut stand = Stand::set_up(Mode::Testnet, "");
+    stand.without("clearinghouseState");
+    stand.launch();
+    let done = run_with(&stand.home(), &["kill", "--reason", "enough"], "");
+    let said = String::from_utf8(done.stdout).unwrap();
+    assert!(done.status.success() && said.contains("what is held was not read yet"), "{said}");
+    assert!(!said.contains("0 positions"), "{said}");
+}

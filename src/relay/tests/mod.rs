@@ -52,6 +52,22 @@ fn tell_on(relay: &mut Relay, line: usize, text: &str, now_ms: u64) -> Vec<Strin
     sent(relay.step(line, Input::Frame(&Told::read(text)), now_ms))
 }
 
+/// What is sent on a line until then; pings are answered, and nothing else.
+fn sent_until(relay: &mut Relay, line: usize, from_ms: u64, until_ms: u64) -> Vec<(u64, String)> {
+    let mut all = Vec::new();
+    for now_ms in (from_ms..until_ms).step_by(100) {
+        let outputs = relay.step(line, Input::Tick, now_ms);
+        assert!(!outputs.contains(&Output::Close), "at {now_ms}");
+        for text in sent(outputs) {
+            match text.contains("ping") {
+                true => drop(tell_on(relay, line, r#"{"channel":"pong"}"#, now_ms)),
+                false => all.push((now_ms, text)),
+            }
+        }
+    }
+    all
+}
+
 /// The line on which a subscription comes.
 fn line_of(subscription: &Value) -> usize {
     let of_account = Subscription::read(subscription).unwrap();

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{ACCOUNT, CLIENT, STRANGER, acknowledged, coins, ended, holding, relay, sent, taken, tell, tell_on};
+use super::{
+    ACCOUNT, CLIENT, STRANGER, acknowledged, coins, ended, holding, relay, sent, sent_until, taken, tell, tell_on,
+};
 use crate::relay::line::OWN_LINE;
 use crate::relay::messages::{Input, Output, Told};
 use crate::relay::room::Relay;
@@ -20,22 +22,6 @@ fn other() -> String {
 
 fn error(text: &str) -> String {
     json!({"channel": "error", "data": text}).to_string()
-}
-
-/// What is sent on a line until then; pings are answered, and nothing else.
-fn sent_until(relay: &mut Relay, line: usize, from_ms: u64, until_ms: u64) -> Vec<(u64, String)> {
-    let mut all = Vec::new();
-    for now_ms in (from_ms..until_ms).step_by(100) {
-        let outputs = relay.step(line, Input::Tick, now_ms);
-        assert!(!outputs.contains(&Output::Close), "at {now_ms}");
-        for text in sent(outputs) {
-            match text.contains("ping") {
-                true => drop(tell_on(relay, line, r#"{"channel":"pong"}"#, now_ms)),
-                false => all.push((now_ms, text)),
-            }
-        }
-    }
-    all
 }
 
 /// Opens every line that is wanted; what is sent on each.

@@ -38,6 +38,8 @@ pub(in crate::service) struct Carried {
 struct AsRead {
     mode: Option<(AccountMode, u64)>,
     markets: Option<(Value, u64)>,
+    /// Whether that is newer than the file.
+    is_new: bool,
 }
 
 /// What stands in the file.
@@ -94,20 +96,19 @@ impl Carried {
     /// Takes note of the account's mode, read then (UTC ms).
     pub(in crate::service) fn keep_mode(&self, mode: AccountMode, at_ms: u64) {
         let mut read = lock(&self.read);
-        read.mode = Some((mode, at_ms));
-        self.write(&read);
+        (read.mode, read.is_new) = (Some((mode, at_ms)), true);
     }
 
     /// Takes note of the venue's list of markets, read then (UTC ms).
     pub(in crate::service) fn keep_markets(&self, meta: Value, at_ms: u64) {
         let mut read = lock(&self.read);
-        read.markets = Some((meta, at_ms));
-        self.write(&read);
+        (read.markets, read.is_new) = (Some((meta, at_ms)), true);
     }
 
-    /// Replaces the file, once both are known. It is not synced: what a power failure takes along is too old by the next start.
-    fn write(&self, read: &AsRead) {
-        let (Some((mode, mode_ms)), Some((meta, markets_ms))) = (read.mode, read.markets.as_ref()) else { return };
+    /// What is to be written, once both are known and something is new.
+    fn news(&self) -> Option<Text> {
+        let mut read = lock(&self.read);
+        let ((mode, mode_ms), (meta, markets_ms)) = read.mode.zip(read.markets.as_ref().filter(|_| read.is_new))?;
         let text = Text {
             at_ms: mode_ms.min(*markets_ms),
             account: self.account.clone(),
@@ -115,6 +116,14 @@ impl Carried {
             is_unified: mode == AccountMode::Unified,
             meta: meta.clone(),
         };
+        read.is_new = false;
+        Some(text)
+    }
+
+    /// Replaces the file where something is new: beside the reads, which wait for no disk. It is not synced: what a power failure
+    /// takes along is too old by the next start.
+    pub(in crate::service) fn save(&self) {
+        let Some(text) = self.news() else { return };
         let Ok(temporary) = temporary_beside(&self.path) else { return };
         let bytes = serde_json::to_vec(&text).unwrap_or_default();
         if fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, &self.path)).is_err() {
@@ -145,6 +154,7 @@ mod tests {
             let file = at(folder.path(), "0x1");
             file.keep_markets(meta(), now_ms());
             file.keep_mode(AccountMode::Unified, now_ms() - age_ms);
+            file.save();
             let known = file.recall();
             assert_eq!(known.is_some(), is_good, "{age_ms}");
             if let Some(known) = known {
@@ -159,11 +169,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = at(folder.path(), "0x1");
         file.keep_mode(AccountMode::Standard, now_ms());
-        assert!(file.recall().is_none());
+        file.save();
+        assert!(file.recall().is_none() && !file.path.exists());
         file.keep_markets(json!({"universe": []}), now_ms());
+        file.save();
         assert!(file.recall().is_none());
         file.keep_markets(meta(), now_ms() + 60_000);
         file.keep_mode(AccountMode::Standard, now_ms() + 60_000);
+        file.save();
         assert!(file.recall().is_none());
         fs::write(&file.path, "{").unwrap();
         assert!(file.recall().is_none());

@@ -64,7 +64,7 @@ pub(in crate::service) struct Poller {
     /// Asks the venue what can wait.
     pub(in crate::service) beside: VenueReader,
     /// What the next life can go by.
-    pub(in crate::service) carried: Carried,
+    pub(in crate::service) carried: Arc<Carried>,
     /// How often things are read.
     pub(in crate::service) intervals: Intervals,
     /// The decision loop.

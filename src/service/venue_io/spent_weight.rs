@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use super::carried::Carried;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::files::{read_trusted, temporary_beside};
 use crate::base::ip_share::IP_BUDGET;
@@ -67,16 +68,22 @@ impl SpentWeight {
         spent > IP_BUDGET / 2
     }
 
-    /// Writes it every second, for as long as the service runs.
+    /// Writes it every second, and what else the next life can go by, for as long as the service runs.
     ///
     /// # Errors
     /// None but what a test asks for.
-    pub(in crate::service) fn keep(&self, budget: &Mutex<Ledger>, faults: &Faults) -> Result<(), String> {
+    pub(in crate::service) fn keep(
+        &self,
+        budget: &Mutex<Ledger>,
+        carried: &Carried,
+        faults: &Faults,
+    ) -> Result<(), String> {
         let mut before = Vec::new();
         loop {
             faults.pass(Step::WeightKept).map_err(|error| error.to_string())?;
             // What is foreseen stands there for the first of them.
             std::thread::sleep(EVERY);
+            carried.save();
             let spent = lock(budget).last_minute(steady_ms());
             if spent != before {
                 let now_ms = now_ms();

@@ -112,7 +112,7 @@ struct Connection<'a> {
     /// Whether frames may have been taken off the socket that are not read yet: then there is nothing to wait for.
     may_have_more: bool,
     unwritten_since: Option<Instant>,
-    /// Bytes of answers that were written since the client had taken all.
+    /// Bytes of answers that were written, or wait to be, since the client had taken all.
     unread: usize,
     /// Since when the service ends.
     ending_since: Option<Instant>,
@@ -158,12 +158,7 @@ impl Connection<'_> {
     /// Whether so many answers wait to be written that nothing more is read. What an answer takes is bounded by that, and who
     /// does not read waits for nobody but itself.
     fn is_held_up(&self) -> bool {
-        self.unwritten_since.is_some() && self.has_unread()
-    }
-
-    /// Whether more waits for the client, written or not, than it is read beside.
-    fn has_unread(&self) -> bool {
-        self.unread > MAX_UNREAD || self.subscriber.as_ref().is_some_and(|subscriber| subscriber.waiting() > MAX_UNREAD)
+        self.unwritten_since.is_some() && self.unread > MAX_UNREAD
     }
 
     /// Waits for the socket or an answer, one tick at most, and not where there is more to read.
@@ -186,7 +181,7 @@ impl Connection<'_> {
         self.may_have_more = false;
         for _ in 0..READS {
             // They are written first.
-            if self.has_unread() {
+            if self.unread > MAX_UNREAD {
                 break;
             }
             match self.socket.read() {
@@ -232,15 +227,9 @@ impl Connection<'_> {
             }
             Frame::Subscribe(what) => {
                 let owner = self.slot.client();
-                match self.subscriber().subscribe(owner, what) {
-                    Ok(()) => Ok(()),
-                    Err(NotServed) => self.reply(frame::not_served(text)),
-                }
+                self.relay(text, |subscriber| subscriber.subscribe(owner, what))
             }
-            Frame::Unsubscribe(what) => match self.subscriber().unsubscribe(what) {
-                Ok(()) => Ok(()),
-                Err(NotServed) => self.reply(frame::not_served(text)),
-            },
+            Frame::Unsubscribe(what) => self.relay(text, |subscriber| subscriber.unsubscribe(what)),
             Frame::Unknown if self.is_exchange => {
                 self.request_decision(text.as_bytes(), None, |reply| reply.body.clone());
                 Ok(())
@@ -249,9 +238,18 @@ impl Connection<'_> {
         }
     }
 
-    fn subscriber(&mut self) -> &Subscriber {
+    /// Has the relay answer. What that puts in for the client at once is an answer like others; what it is told later is none, so
+    /// that a bot's exit is read however much it has left untaken of what it subscribed to.
+    fn relay(&mut self, text: &str, ask: impl FnOnce(&Subscriber) -> Result<(), NotServed>) -> Result<(), End> {
         let (relay, outbox) = (&self.sockets.relay, &self.outbox);
-        self.subscriber.get_or_insert_with(|| relay.enter(outbox.reply_sender().wakeup()))
+        let subscriber = self.subscriber.get_or_insert_with(|| relay.enter(outbox.reply_sender().wakeup()));
+        let before = subscriber.waiting();
+        let asked = ask(subscriber);
+        self.unread = self.unread.saturating_add(subscriber.waiting().saturating_sub(before));
+        match asked {
+            Ok(()) => Ok(()),
+            Err(NotServed) => self.reply(frame::not_served(text)),
+        }
     }
 
     /// Has a body decided on; its answer comes through the outbox.
