@@ -90,7 +90,7 @@ pub(super) fn run(args: &Args, home: &Home) -> Result<(), Refusal> {
     let lines = read_days(&dir, read_from).map_err(|error| Refusal::Journal(error, args.mode))?;
     read_ahead::each(lines, |line| {
         let line = line.map_err(|error| Refusal::Journal(error, args.mode))?;
-        let fill = report.take(&line.text, line.is_chained);
+        let fill = report.take(line.text, line.is_chained);
         fill.filter(|_| args.fills).map_or(Ok(()), |fill| out.fill(&fill))
     })?;
     let runs = runs();

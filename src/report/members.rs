@@ -23,14 +23,14 @@ enum Plain<'a> {
 
 impl<'a> Members<'a> {
     fn of(line: &'a str) -> Option<Members<'a>> {
-        line.strip_prefix('{').filter(|rest| !rest.is_empty()).map(Members)
+        behind(line, b'{').filter(|rest| !rest.is_empty()).map(Members)
     }
 
     /// The next one; `None` where it is written otherwise.
     fn next(&mut self) -> Option<(&'a str, Plain<'a>)> {
-        let (key, rest) = text(self.0.strip_prefix('"')?)?;
-        let rest = rest.strip_prefix(':')?;
-        let (value, rest) = match rest.strip_prefix('"') {
+        let (key, rest) = text(behind(self.0, b'"')?)?;
+        let rest = behind(rest, b':')?;
+        let (value, rest) = match behind(rest, b'"') {
             Some(rest) => text(rest).map(|(text, rest)| (Plain::Text(text), rest))?,
             None => {
                 let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
@@ -38,9 +38,14 @@ impl<'a> Members<'a> {
                 (Plain::Word(word), rest)
             }
         };
-        self.0 = if rest == "}" { "" } else { rest.strip_prefix(',').filter(|rest| !rest.is_empty())? };
+        self.0 = if rest == "}" { "" } else { behind(rest, b',').filter(|rest| !rest.is_empty())? };
         Some((key, value))
     }
+}
+
+/// What is behind a byte that a text begins with; none of its own where it is another one.
+fn behind(text: &str, byte: u8) -> Option<&str> {
+    (text.as_bytes().first() == Some(&byte)).then(|| text.get(1..))?
 }
 
 /// A text up to its end, and what is behind that; `None` where something in it is escaped. A plain loop: lines are made of short
@@ -48,7 +53,7 @@ impl<'a> Members<'a> {
 fn text(rest: &str) -> Option<(&str, &str)> {
     let end = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\'))?;
     let (text, rest) = rest.split_at_checked(end)?;
-    Some((text, rest.strip_prefix('"')?))
+    Some((text, behind(rest, b'"')?))
 }
 
 impl<'a> Plain<'a> {
@@ -96,29 +101,30 @@ pub(super) fn fill_as_written(line: &str) -> Option<Fill> {
     let (mut fill, mut members) = (Fill::default(), Members::of(line)?);
     while !members.0.is_empty() {
         let (key, value) = members.next()?;
-        match key {
-            "coin" => value.text()?.clone_into(&mut fill.coin),
-            "side" => fill.side = side(value.text()?),
-            "px" => fill.px = value.amount()?,
-            "size" => fill.size = value.amount()?,
-            "fee" => fill.fee = value.amount()?,
-            "fee_token" => value.text()?.clone_into(&mut fill.fee_token),
-            "builder_fee" => fill.builder_fee = Some(value.amount()?),
-            "closed_pnl" => fill.closed_pnl = value.amount()?,
-            "position_before" => fill.position_before = value.amount()?,
-            "position_after" => fill.position_after = Some(value.amount()?),
-            "oid" => fill.oid = value.number()?,
-            "cloid" if value.is_null() => fill.cloid = None,
-            "cloid" => fill.cloid = Some(value.text()?.parse().ok()?),
-            "tid" => fill.tid = value.number()?,
-            "time" => fill.time = value.number()?,
-            "crossed" => fill.crossed = value.flag()?,
-            "intent" if value.is_null() => fill.intent = None,
-            "intent" => fill.intent = Some(value.number()?),
-            "client" if value.is_null() => fill.client = None,
-            "client" => fill.client = Some(value.text()?.to_owned()),
-            "late" => fill.late = value.flag()?,
-            "seq" | "at_ms" | "kind" | "chain" | "seen" => {}
+        // As bytes: told apart one after the other, where texts are compared with each name of their length.
+        match key.as_bytes() {
+            b"coin" => value.text()?.clone_into(&mut fill.coin),
+            b"side" => fill.side = side(value.text()?),
+            b"px" => fill.px = value.amount()?,
+            b"size" => fill.size = value.amount()?,
+            b"fee" => fill.fee = value.amount()?,
+            b"fee_token" => value.text()?.clone_into(&mut fill.fee_token),
+            b"builder_fee" => fill.builder_fee = Some(value.amount()?),
+            b"closed_pnl" => fill.closed_pnl = value.amount()?,
+            b"position_before" => fill.position_before = value.amount()?,
+            b"position_after" => fill.position_after = Some(value.amount()?),
+            b"oid" => fill.oid = value.number()?,
+            b"cloid" if value.is_null() => fill.cloid = None,
+            b"cloid" => fill.cloid = Some(value.text()?.parse().ok()?),
+            b"tid" => fill.tid = value.number()?,
+            b"time" => fill.time = value.number()?,
+            b"crossed" => fill.crossed = value.flag()?,
+            b"intent" if value.is_null() => fill.intent = None,
+            b"intent" => fill.intent = Some(value.number()?),
+            b"client" if value.is_null() => fill.client = None,
+            b"client" => fill.client = Some(value.text()?.to_owned()),
+            b"late" => fill.late = value.flag()?,
+            b"seq" | b"at_ms" | b"kind" | b"chain" | b"seen" => {}
             _ => return None,
         }
     }

@@ -10,7 +10,24 @@ use rust_decimal::Decimal;
 const DECIMALS: u32 = 28;
 /// Parts in a whole.
 const UNIT: i128 = 10_i128.pow(DECIMALS);
+/// What one is with so many zeros behind it: each amount asks for two of them.
+const POWERS: [i128; DECIMALS as usize + 1] = powers();
 const NO_UNIT: i128 = -UNIT;
+
+#[expect(clippy::indexing_slicing, reason = "worked out by the compiler, which refuses what is out of bounds")]
+const fn powers() -> [i128; DECIMALS as usize + 1] {
+    let (mut powers, mut at) = ([1; DECIMALS as usize + 1], 1);
+    while at < powers.len() {
+        powers[at] = powers[at - 1] * 10;
+        at += 1;
+    }
+    powers
+}
+
+/// No amount has more than 28 decimals.
+fn power(scale: u32) -> i128 {
+    usize::try_from(scale).ok().and_then(|scale| POWERS.get(scale).copied()).unwrap_or(UNIT)
+}
 
 /// A sum of amounts: a whole number, and parts of the same sign that do not make up one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,8 +49,7 @@ impl Sum {
 
     /// `mantissa` with its last `scale` digits behind the point.
     fn scaled(mantissa: i128, scale: u32) -> Sum {
-        let unit = 10_i128.saturating_pow(scale);
-        let fill = 10_i128.saturating_pow(DECIMALS.saturating_sub(scale));
+        let (unit, fill) = (power(scale), power(DECIMALS.saturating_sub(scale)));
         // Nearly all amounts are short, and a machine divides those in a fraction of the time.
         let (whole, rest) = match (i64::try_from(mantissa), i64::try_from(unit)) {
             (Ok(mantissa), Ok(unit)) => (i128::from(mantissa / unit), i128::from(mantissa % unit)),
