@@ -68,6 +68,11 @@ impl Aside {
         place.and_then(|place| self.list.remove(place)).is_some()
     }
 
+    /// How many it keeps.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
     /// The message that is to be tried again now, if there is one.
     pub(super) fn due(&mut self, is_quiet: bool, now_ms: u64) -> Option<Again> {
         // A clock that was ahead must keep none from being tried.
@@ -108,7 +113,9 @@ impl Aside {
     pub(super) fn again(&mut self, id: u64, now_ms: u64) -> bool {
         let Some(place) = self.list.iter().position(|refused| refused.notice.id == id) else { return false };
         let Some(refused) = self.list.get_mut(place) else { return false };
-        if refused.in_short || now_ms.saturating_sub(refused.since_ms) >= DAY_MS {
+        // Where the target takes nothing it is not the message.
+        let is_old = !self.is_deaf && now_ms.saturating_sub(refused.since_ms) >= DAY_MS;
+        if refused.in_short || is_old {
             return self.list.remove(place).is_some_and(|refused| !refused.in_short);
         }
         refused.tries = refused.tries.saturating_add(1);

@@ -109,6 +109,12 @@ impl Desk {
         !self.has_passed(notice) && wishes.want(notice) && (notice.is_urgent() || !is_quiet)
     }
 
+    /// How many messages wait for the target, whatever it is told of these.
+    pub(super) fn waiting(&self, filed: &VecDeque<Notice>) -> usize {
+        let filed = filed.iter().filter(|notice| !self.has_passed(notice)).count();
+        filed.saturating_add(self.aside.len())
+    }
+
     /// Leaves the oldest of the least important out while more waits for the target than there is room for.
     pub(super) fn make_room(&mut self, filed: &VecDeque<Notice>, wishes: &Wishes) {
         let mut waiting: Vec<&Notice> = filed.iter().filter(|notice| self.waits_for(notice, wishes, false)).collect();

@@ -41,6 +41,12 @@ pub(super) struct Look {
     pub(super) page: Option<EventPage<Event<'static>>>,
 }
 
+/// A question that brought nothing: whether no answer came at all, and why.
+struct Miss {
+    is_silent: bool,
+    why: String,
+}
+
 /// A base URL as it is called: plain HTTP to a loopback address.
 pub(super) fn guard_url(text: &str) -> Option<String> {
     let origin = Origin::parse(text).ok().filter(|origin| !origin.is_encrypted())?;
@@ -60,12 +66,17 @@ impl GuardLook {
             return Look { seen: health, status: None, page: None };
         }
         let status = self.get::<Status>("/guard/status");
+        if let Err(Miss { is_silent: true, why }) = status {
+            // It stopped since.
+            return Look { seen: Seen::Away(why), status: None, page: None };
+        }
         // Who was never here takes in nothing that is past: it asks for what comes behind all others, to hear where that is.
         let since = cursor.unwrap_or(u64::MAX);
         let page = self.get::<EventPage<Event<'static>>>(&format!("/guard/events?since={since}&limit={PAGE}"));
         let silent = [status.as_ref().err(), page.as_ref().err()].into_iter().flatten().next();
         let seen = match silent {
-            Some(why) if health == Seen::Well => Seen::Unwell(vec![why.clone()]),
+            Some(Miss { is_silent: true, why }) => Seen::Away(why.clone()),
+            Some(Miss { why, .. }) if health == Seen::Well => Seen::Unwell(vec![why.clone()]),
             _ => health,
         };
         Look { seen, status: status.ok(), page: page.ok() }
@@ -104,13 +115,15 @@ impl GuardLook {
         }
     }
 
-    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, String> {
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Miss> {
         let name = path.split('?').next().unwrap_or(path);
-        let (status, body) = self.ask(path).map_err(|why| format!("{name}: {why}"))?;
+        let asked = self.ask(path).map_err(|why| Miss { is_silent: true, why: format!("{name}: {why}") });
+        let (status, body) = asked?;
+        let answered = |what: String| Miss { is_silent: false, why: format!("{name} is answered with {what}") };
         if status != 200 {
-            return Err(format!("{name} is answered with HTTP {status}"));
+            return Err(answered(format!("HTTP {status}")));
         }
-        serde_json::from_slice(&body).map_err(|_| format!("{name} is answered with what cannot be read"))
+        serde_json::from_slice(&body).map_err(|_| answered("what cannot be read".to_owned()))
     }
 
     fn ask(&self, path: &str) -> Result<(u16, Vec<u8>), String> {

@@ -60,7 +60,9 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         match office.watch.cursor {
             None => office.watch.cursor = Some(page.last.unwrap_or(0)),
             // What it holds from there on is asked for at once.
-            Some(_) if is_changed => office.watch.begin_anew(page.oldest.unwrap_or(1), now),
+            Some(_) if is_changed => {
+                office.watch.begin_anew((page.oldest.unwrap_or(1), page.last.unwrap_or(0)), now);
+            }
             Some(_) => {}
         }
         // What comes behind a gap that is not closed yet waits for it.

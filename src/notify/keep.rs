@@ -44,6 +44,8 @@ impl Keep {
     pub(super) fn open(folder: &Path) -> Result<(Self, Option<Office>, Option<String>), KeepError> {
         let refused = |what| move |error| KeepError::Io(what, folder.to_owned(), error);
         DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(refused("make"))?;
+        // Who made the lock kept a state beside it.
+        let was_kept = folder.join(LOCK).symlink_metadata().is_ok();
         let lock = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(folder.join(LOCK));
         let lock = lock.map_err(refused("write in"))?;
         let lock =
@@ -56,7 +58,10 @@ impl Keep {
                 Ok(_) => "it is of another version".to_owned(),
                 Err(error) => error.to_string(),
             },
-            Err(FileError { why: Why::Missing, .. }) => return Ok((keep, None, None)),
+            Err(FileError { why: Why::Missing, .. }) => {
+                let gone = || format!("the notifier's state is not in {} any more", folder.display());
+                return Ok((keep, None, was_kept.then(gone)));
+            }
             Err(FileError { why: Why::NotText, .. }) => "it is not text".to_owned(),
             Err(FileError { why: Why::NotAFile, .. }) => "it is no file".to_owned(),
             Err(FileError { why: Why::TooLarge(most), .. }) => format!("it has more than {most} bytes"),
@@ -117,6 +122,18 @@ mod tests {
         fs::write(path(&left[0]), "{").unwrap();
         assert!(matches!(Keep::open(folder.path()), Err(KeepError::Busy(_))) && is_there(&left[0]));
         drop(held);
+    }
+
+    #[test]
+    fn a_state_that_was_taken_away_is_told_from_a_first_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let (keep, office, said) = Keep::open(folder.path()).unwrap();
+        assert!(office.is_none() && said.is_none());
+        keep.write(b"{\"schema\":1}").unwrap();
+        drop(keep);
+        fs::remove_file(folder.path().join(STATE)).unwrap();
+        let (_, office, said) = Keep::open(folder.path()).unwrap();
+        assert!(office.is_none() && said.is_some_and(|said| said.contains("not in") && said.contains("any more")));
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub(super) struct Office {
     wishes: BTreeMap<String, Wishes>,
     #[serde(skip)]
     clock: Clock,
+    #[serde(skip)]
+    gone: Vec<(String, usize)>,
 }
 
 /// The version of the file's form.
@@ -49,8 +51,15 @@ impl Office {
             office.desks.insert(name.clone(), desk);
         }
         office.wishes = wishes;
+        office.gone = before.iter().map(|(name, desk)| (name.clone(), desk.waiting(&office.filed))).collect();
+        office.gone.retain(|(_, waiting)| *waiting > 0);
         office.trim();
         office
+    }
+
+    /// Targets that are not there any more, and how many messages waited for each.
+    pub(super) fn gone(&self) -> &[(String, usize)] {
+        &self.gone
     }
 
     /// The numbers of messages go on from the time: no message of an earlier life has one of these, also where what that one

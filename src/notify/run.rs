@@ -106,6 +106,16 @@ pub fn run(options: Options) -> Result<(), RunError> {
         office.watch.state_unread(why, now_ms());
         office.file();
     }
+    for (name, waiting) in office.gone() {
+        let text = format!(
+            "there is no target {name:?} any more, and {} for it: a target is known by its name",
+            match waiting {
+                1 => "1 message waited".to_owned(),
+                waiting => format!("{waiting} messages waited"),
+            }
+        );
+        log.line(Level::Warning, &text);
+    }
     let shared = Arc::new(Shared {
         office: Mutex::new(office),
         news: Condvar::new(),

@@ -15,8 +15,10 @@ use crate::base::shell::word;
 /// Longest secret.
 const MAX_SECRET: u64 = 4096;
 
-/// Shortest last part of a URL's path that is taken for a secret.
+/// Shortest part of a secret that is one by itself: shorter ones are words.
 const LEAST_PART: usize = 16;
+/// Shortest value in a URL's query that is taken for a secret.
+const LEAST_VALUE: usize = 8;
 
 /// Why a secret cannot be had. No part of it is repeated.
 #[derive(Debug, thiserror::Error)]
@@ -81,11 +83,13 @@ impl Secrets {
         let url = self.text(place)?;
         private_url(&url).map_err(|why| SecretError::Url(shown(place), why))?;
         if !matches!(place, Place::Here(_)) {
-            // A library's message may hold its path alone.
-            self.read.extend(url.splitn(4, '/').nth(3).map(str::to_owned));
-            // And a server's, or somebody's who copied it, the last part, which is the secret of a webhook. A short one is a word.
-            let last = url.split(['?', '#']).next().and_then(|path| path.rsplit('/').next());
-            self.read.extend(last.filter(|last| last.len() >= LEAST_PART).map(str::to_owned));
+            // A library's message may hold its path alone, and a server's what it did not know of it.
+            let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+            self.read.push(path.to_owned());
+            self.read.extend(parts(path));
+            let values = path.split_once('?').map(|(_, query)| query.split(['&', ';'])).into_iter().flatten();
+            let values = values.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+            self.read.extend(values.filter(|value| value.len() >= LEAST_VALUE).map(str::to_owned));
         }
         Ok(url)
     }
@@ -117,8 +121,17 @@ impl Secrets {
             return Err(SecretError::NotALine(shown(place)));
         }
         self.read.push(text.clone());
+        if !text.contains("://") {
+            self.read.extend(parts(&text));
+        }
         Ok(text)
     }
+}
+
+/// The parts of a secret that may be shown by themselves, where each is long enough to be one.
+fn parts(text: &str) -> impl Iterator<Item = String> {
+    let parts = text.split(['/', '?', '&', ';', '=', '#', ':', '@', ',']).filter(|part| part.len() >= LEAST_PART);
+    parts.map(str::to_owned)
 }
 
 /// Where something stands, without what it is.
@@ -204,8 +217,15 @@ mod tests {
             .url(Some(&place("hook", "https://hooks.example/services/T000/B000/abcdefghijklmnopqrstuvwx?y=1")))
             .unwrap();
         secrets.url(Some(&place("plain", "https://x.example/notify"))).unwrap();
-        let said = crate::notify::words::redacted("no_service: abcdefghijklmnopqrstuvwx", &secrets.texts());
-        assert_eq!(said, "no_service: [left out]");
+        let (middle, query) =
+            ("https://x.example/hooks/HookMiddle_3456789/run/", "https://x.example/h?user=bob&key=qk9XwVuT");
+        secrets.url(Some(&place("middle", middle))).unwrap();
+        secrets.url(Some(&place("query", query))).unwrap();
+        secrets.optional(Some(&place("bot", "123456789:AAHsecretHalfOfTheToken"))).unwrap();
+        for said in ["abcdefghijklmnopqrstuvwx", "HookMiddle_3456789", "qk9XwVuT", "AAHsecretHalfOfTheToken"] {
+            let told = crate::notify::words::redacted(&format!("no such: {said}, bob"), &secrets.texts());
+            assert_eq!(told, "no such: [left out], bob");
+        }
         let said = crate::notify::words::redacted("svc-guard notify", &secrets.texts());
         assert_eq!(said, "svc-guard [left out]", "its path as a whole is left out as before");
     }

@@ -57,12 +57,17 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
         let message = Message::of(&draft.notice, &office.watch.guard, &shared.secrets);
         drop(office);
         shared.pass(Step::NotifyTell);
-        match teller.tell(&message, &shared.is_closing) {
-            Answer::Taken => {
+        let answer = teller.tell(&message, &shared.is_closing);
+        if let Answer::Partly(why) = &answer {
+            trouble.log(&format!("{name} was told, but {why}"), shared);
+        }
+        match answer {
+            Answer::Taken | Answer::Partly(_) => {
                 shared.pass(Step::NotifyTold);
                 lock(&shared.office).done(name, &draft, now_ms());
                 shared.log.line(Level::Info, &format!("told {name}: {}", message.subject()));
-                trouble = Trouble::default();
+                let is_partly = matches!(answer, Answer::Partly(_));
+                trouble = Trouble { logged_ms: trouble.logged_ms.filter(|_| is_partly), ..Trouble::default() };
                 shared.pulse.heard(name, true);
             }
             Answer::Later(why, asked_ms) => {
@@ -96,10 +101,15 @@ impl Trouble {
     fn failed(&mut self, name: &str, why: &str, shared: &Shared) {
         self.tries = self.tries.saturating_add(1);
         shared.pulse.heard(name, false);
+        self.log(&format!("{name} was not told, and is tried again: {why}"), shared);
+    }
+
+    /// The same trouble again and again stands in the log seldom.
+    fn log(&mut self, text: &str, shared: &Shared) {
         let now = steady_ms();
         if self.logged_ms.is_none_or(|logged| now.saturating_sub(logged) >= LOG_EVERY_MS) {
             self.logged_ms = Some(now);
-            shared.log.line(Level::Warning, &format!("{name} was not told, and is tried again: {why}"));
+            shared.log.line(Level::Warning, text);
         }
     }
 }

@@ -182,7 +182,7 @@ fn of_looks() -> Vec<Cause> {
         }),
         ("weight_spent", |told| told.shows(json!({"venue": {"weight_used": 1190, "weight_per_minute": 1200}}))),
         ("guard_changed", |told| told.shows(json!({"account": "0x2222222222222222222222222222222222222222"}))),
-        ("journal_changed", |told| told.watch.begin_anew(3, NOW)),
+        ("journal_changed", |told| told.watch.begin_anew((3, 9), NOW)),
         ("missed", |told| {
             told.seq += 5;
             told.event(json!({"kind": "done"}));

@@ -61,6 +61,7 @@ pub fn trial(
                 taken += 1;
                 "took it".to_owned()
             }
+            Answer::Partly(why) => format!("took it, but {why}"),
             Answer::Later(why, _) | Answer::Refused(why) => format!("did not: {why}"),
         };
         say(&words::said(&format!("{name} ({form}): {said}"), &secrets));

@@ -121,8 +121,9 @@ fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str) -> Answer {
     };
     let pause_ms = header.or_else(|| asked_ms(&body));
     match status {
-        // The message itself, and no state of the target's: what is wrong with its token can be mended.
-        400 | 413 | 422 => Answer::Refused(why),
+        // The message itself, and no state of the target's: what is wrong with its token can be mended. A filter before it
+        // forbids a message as well as a token.
+        400 | 403 | 413 | 422 => Answer::Refused(why),
         _ => Answer::Later(why, pause_ms.map(|ms| ms.min(MAX_PAUSE_MS))),
     }
 }

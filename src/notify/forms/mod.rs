@@ -8,6 +8,7 @@ pub(super) mod discord;
 pub(super) mod http;
 pub(super) mod json;
 pub(super) mod ntfy;
+mod session;
 pub(super) mod slack;
 pub(super) mod smtp;
 pub(super) mod telegram;

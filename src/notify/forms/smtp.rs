@@ -1,18 +1,17 @@
 //! Mail: a plain text over SMTP, with TLS from the first byte or after the greeting, never without it but on loopback.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use lettre::address::Envelope;
+use lettre::Address;
 use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{CertificateStore, Tls, TlsParameters};
-use lettre::transport::smtp::extension::ClientId;
-use lettre::{Address, SmtpTransport, Transport};
+use lettre::transport::smtp::client::{CertificateStore, TlsParameters};
 
 use super::answer::Answer;
 use super::bounded::{Bounded, Bounds};
+use super::session::{self, Sent, Tls, Way};
 use crate::base::files::fill_random;
 use crate::base::origin::split_port;
 use crate::notify::config::{Encryption, Target};
@@ -38,9 +37,8 @@ pub(in crate::notify) struct Mail {
     port: u16,
     tls: Tls,
     account: Option<Credentials>,
-    envelope: Envelope,
-    from: String,
-    to: String,
+    from: Address,
+    to: Vec<Address>,
 }
 
 /// What is wrong with a target's mail keys.
@@ -86,17 +84,15 @@ impl Mail {
             builder.build_rustls().map_err(|error| wrong(error.to_string()))
         };
         let (tls, usual) = match target.encryption.unwrap_or_default() {
-            Encryption::Tls => (Tls::Wrapper(parameters()?), 465),
-            Encryption::Starttls => (Tls::Required(parameters()?), 587),
+            Encryption::Tls => (Tls::First(parameters()?), 465),
+            Encryption::Starttls => (Tls::Asked(parameters()?), 587),
             Encryption::None => (Tls::None, 25),
         };
         let account = target.user.clone().zip(password).map(|(user, password)| Credentials::new(user, password));
         let address = |text: &str| text.parse::<Address>().map_err(|error| wrong(error.to_string()));
-        let from = target.from.clone().unwrap_or_default();
+        let from = address(target.from.as_deref().unwrap_or_default())?;
         let to = target.to.iter().map(|to| address(to)).collect::<Result<Vec<_>, _>>()?;
-        let envelope = Envelope::new(Some(address(&from)?), to).map_err(|error| wrong(error.to_string()))?;
-        let (host, port, to) = (host.to_owned(), port.unwrap_or(usual), target.to.join(", "));
-        Ok(Self { host, port, tls, account, envelope, from, to })
+        Ok(Self { host: host.to_owned(), port: port.unwrap_or(usual), tls, account, from, to })
     }
 
     pub(super) fn send(&self, message: &Message) -> Answer {
@@ -106,37 +102,28 @@ impl Mail {
         if let Err(error) = fill_random(&mut id) {
             return Answer::Later(error.to_string(), None);
         }
-        let mail = text(message, (&self.from, &self.to), &date, &hex(&id));
+        let all: Vec<&str> = self.to.iter().map(AsRef::as_ref).collect();
+        let mail = text(message, (self.from.as_ref(), &all.join(", ")), &date, &hex(&id));
         let bytes = if matches!(self.tls, Tls::None) { MAX_PLAIN } else { MAX_TLS };
         let bounded = match Bounded::to(&self.host, self.port, Bounds { connect: CONNECT, whole: WHOLE, bytes }) {
             Ok(bounded) => bounded,
             Err(error) => return Answer::Later(error.to_string(), None),
         };
-        match self.transport(bounded.address).send_raw(&self.envelope, mail.as_bytes()) {
-            Ok(_) => Answer::Taken,
-            Err(error) => {
-                let why = bounded.why().unwrap_or_else(|| whole(&error.to_string(), MAX_WORDS));
-                let why = format!("the mail server: {why}");
-                // The message itself, and no state of the server's: what is wrong with the account can be mended.
-                match error.status().map(u16::from) {
-                    Some(552 | 554) => Answer::Refused(why),
-                    _ => Answer::Later(why, None),
-                }
-            }
+        let way = Way {
+            address: bounded.address,
+            tls: &self.tls,
+            account: self.account.as_ref(),
+            from: &self.from,
+            to: &self.to,
+            patience: WHOLE + CONNECT,
+        };
+        let said = |why: &str| format!("the mail server: {}", bounded.why().unwrap_or_else(|| whole(why, MAX_WORDS)));
+        match session::send(&way, mail.as_bytes()) {
+            Sent::Taken(None) => Answer::Taken,
+            Sent::Taken(Some((whom, why))) => Answer::Partly(format!("{whom} gets none: {}", said(&why))),
+            Sent::Refused(why) => Answer::Refused(said(&why)),
+            Sent::Later(why) => Answer::Later(said(&why), None),
         }
-    }
-
-    fn transport(&self, address: SocketAddr) -> SmtpTransport {
-        let mut builder = SmtpTransport::builder_dangerous(address.ip().to_string())
-            .port(address.port())
-            .tls(self.tls.clone())
-            .timeout(Some(WHOLE + CONNECT))
-            // The machine's name is nobody's business.
-            .hello_name(ClientId::Ipv4(Ipv4Addr::LOCALHOST));
-        if let Some(account) = &self.account {
-            builder = builder.credentials(account.clone());
-        }
-        builder.build()
     }
 }
 
@@ -181,45 +168,79 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpListener;
 
-    /// What becomes of a mail at a server that answers it with this line.
-    fn answered(line: &'static str) -> Answer {
+    /// What becomes of a mail at a server that answers so to these steps, and well to all others.
+    fn answered(steps: &'static [(&'static str, &'static str)]) -> (Answer, usize) {
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let config = format!(
-            "name = 'm'\nform = 'smtp'\nserver = '{}'\nencryption = 'none'\nfrom = 'a@m.example'\nto = ['b@m.example']\n",
+            "name = 'm'\nform = 'smtp'\nserver = '{}'\nencryption = 'none'\nfrom = 'a@m.example'\nto = ['b@m.example', 'c@m.example']\n",
             server.local_addr().unwrap()
         );
         let served = std::thread::spawn(move || {
             let (stream, _) = server.accept().unwrap();
             let mut writer = stream.try_clone().unwrap();
-            writer.write_all(b"220 mail.example\r\n").unwrap();
-            let mut in_mail = false;
+            let of = |step: &str| {
+                steps.iter().find(|(at, _)| step == *at || at.len() > 1 && step.contains(at)).map(|(_, line)| *line)
+            };
+            let greeting = of("greeting").unwrap_or("220 mail.example");
+            writer.write_all(format!("{greeting}\r\n").as_bytes()).unwrap();
+            let (mut in_mail, mut taken) = (false, 0);
             for said in BufReader::new(stream).lines().map_while(Result::ok) {
                 let answer = match said.as_str() {
-                    "." => line,
+                    "." => of(".").unwrap_or("250 taken"),
                     _ if in_mail => continue,
-                    "DATA" => "354 go on",
-                    _ => "250 fine",
+                    "DATA" => of("DATA").unwrap_or("354 go on"),
+                    said => of(said).unwrap_or("250 fine"),
                 };
-                in_mail = said == "DATA";
+                taken += usize::from(said == "." && answer.starts_with('2'));
+                in_mail = said == "DATA" && answer.starts_with('3');
                 _ = writer.write_all(format!("{answer}\r\n").as_bytes());
             }
+            taken
         });
         let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled");
         let target: Target = toml::from_str(&config).unwrap();
         let answer = Mail::of(&target, None).unwrap().send(&Message::of(&notice, &Guard::default(), &[]));
-        served.join().unwrap();
-        answer
+        (answer, served.join().unwrap())
     }
 
     #[test]
     fn a_mail_that_is_refused_for_itself_is_told_from_a_server_that_takes_none() {
-        assert_eq!(answered("250 taken"), Answer::Taken);
-        for line in ["552 too large", "554 looks like spam"] {
-            assert!(matches!(answered(line), Answer::Refused(why) if why.contains(&line[4..])), "{line}");
+        assert_eq!(answered(&[]), (Answer::Taken, 1));
+        for steps in [
+            &[(".", "552 too large")],
+            &[(".", "554 looks like spam")],
+            &[(".", "550 no such words")],
+            &[("DATA", "554 no")],
+        ] {
+            let (answer, taken) = answered(steps);
+            assert!(matches!(answer, Answer::Refused(why) if why.contains(&steps[0].1[4..])), "{steps:?}");
+            assert_eq!(taken, 0);
         }
-        for line in ["451 later", "452 full", "550 no such box", "553 no such name"] {
-            assert!(matches!(answered(line), Answer::Later(..)), "{line}");
+        for steps in [
+            &[(".", "451 later")],
+            &[(".", "452 full")],
+            &[("greeting", "554 no service")],
+            &[("EHLO", "550 not you")],
+            &[("MAIL", "553 no such name")],
+            &[("c@m.example", "450 not yet")],
+        ] {
+            let (answer, taken) = answered(steps);
+            assert!(matches!(answer, Answer::Later(..)), "{steps:?}: {answer:?}");
+            assert_eq!(taken, 0);
         }
+    }
+
+    #[test]
+    fn one_mailbox_that_is_gone_keeps_the_mail_from_nobody_else() {
+        let (answer, taken) = answered(&[("b@m.example", "550 no such box")]);
+        assert!(
+            matches!(&answer, Answer::Partly(why) if why.contains("b@m.example") && why.contains("no such box")),
+            "{answer:?}"
+        );
+        assert_eq!(taken, 1);
+        let (answer, taken) = answered(&[("b@m.example", "550 gone"), ("c@m.example", "550 gone too")]);
+        assert!(matches!(&answer, Answer::Refused(why) if why.contains("gone")), "{answer:?}");
+        assert_eq!(taken, 0);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::notify::notice::{Severity, Turn};
 use crate::notify::wishes::Wishes;
 
 mod numbers;
+mod refused;
 
 const NOW: u64 = 1_800_000_000_000;
 const MINUTE: u64 = 60_000;
@@ -234,45 +235,6 @@ fn what_a_target_refuses_is_kept_and_holds_up_nothing() {
     assert_eq!(told(&mut office, NOW + 48 * HOUR), [""; 0]);
 }
 
-/// A target that refuses everything for a while, as for a wrong chat, hears all of it once that is mended.
-#[test]
-fn a_target_that_refused_everything_hears_all_of_it_once_it_takes_something() {
-    let mut office = office("");
-    let refuse = |office: &mut Office, now: u64| {
-        while let Some(draft) = office.next("a", now) {
-            assert!(!office.refused("a", &draft, now), "{draft:?}");
-        }
-    };
-    for number in 0..5 {
-        file(&mut office, notice(&format!("n{number}"), Severity::Critical));
-        refuse(&mut office, NOW + number * MINUTE);
-    }
-    for minute in 5..23 * 60 {
-        refuse(&mut office, NOW + minute * MINUTE);
-    }
-    let heard = told(&mut office, NOW + 23 * HOUR + 30 * MINUTE);
-    let mut whole: Vec<String> = heard.clone();
-    whole.dedup();
-    assert_eq!(whole, ["Late: n0", "Late: n1", "Late: n2", "Late: n3", "Late: n4"], "{heard:?}");
-    assert!(office.filed.is_empty() && !office.is_deaf("a", NOW));
-}
-
-/// After a day it is given up, and that is told, however often that is refused too.
-#[test]
-fn what_was_refused_for_a_day_is_counted_and_the_count_is_never_lost() {
-    let mut office = office("");
-    for number in 0..3 {
-        file(&mut office, notice(&format!("n{number}"), Severity::Critical));
-    }
-    for minute in 0..30 * 60 {
-        while let Some(draft) = office.next("a", NOW + minute * MINUTE) {
-            office.refused("a", &draft, NOW + minute * MINUTE);
-        }
-    }
-    assert_eq!(told(&mut office, NOW + 31 * HOUR), ["3 messages left out"]);
-    assert_eq!(told(&mut office, NOW + 48 * HOUR), [""; 0]);
-}
-
 #[test]
 fn a_new_target_hears_what_comes_and_one_that_is_gone_holds_nothing_back() {
     let mut office = office("");
@@ -286,6 +248,7 @@ fn a_new_target_hears_what_comes_and_one_that_is_gone_holds_nothing_back() {
     assert_eq!(office.filed.len(), 1, "b has not had it");
     let office = restarted(Some(&office), &two.replace("'b'", "'c'"));
     assert!(office.filed.is_empty());
+    assert_eq!(office.gone(), [("b".to_owned(), 1)]);
 }
 
 /// Deaths between any two steps, targets that fail, clocks that step: every notice that is wanted reaches its target at least

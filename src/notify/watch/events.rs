@@ -23,7 +23,7 @@ impl Watch {
         }
         self.cursor = Some(event.seq);
         let at_ms = event.at_ms;
-        if at_ms < self.news_ms {
+        if at_ms < self.news_ms && event.seq <= self.news_seq {
             return;
         }
         self.mark = Some((event.seq, at_ms));
@@ -52,8 +52,9 @@ impl Watch {
 
     /// The guard's events do not go on where they ended: it is another journal. What stands in it from before the last event
     /// that was heard of is no news.
-    pub(in crate::notify) fn begin_anew(&mut self, oldest: u64, now_ms: u64) {
+    pub(in crate::notify) fn begin_anew(&mut self, (oldest, newest): (u64, u64), now_ms: u64) {
         let before = self.cursor.replace(oldest.saturating_sub(1)).unwrap_or(0);
+        self.news_seq = newest;
         self.news_ms = self.mark.take().map_or(0, |(_, at_ms)| at_ms.min(now_ms));
         self.ruled = None;
         self.own.clear();

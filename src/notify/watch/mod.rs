@@ -46,8 +46,9 @@ pub(super) struct Watch {
     pub(super) cursor: Option<u64>,
     /// The number and the time of the last event that was taken in: whose journal the place is in.
     pub(super) mark: Option<(u64, u64)>,
-    /// Events of before are no news: they were in another journal while this one was read.
+    /// Events of before are no news: they were in another journal while this one was read. What was not in it yet then is.
     news_ms: u64,
+    news_seq: u64,
     /// The number and the time of the last event that pulled the switch, changed the risk state or says how far closing is.
     ruled: Option<(u64, u64)>,
     /// Which guard it is.

@@ -112,7 +112,7 @@ fn each_event_is_taken_in_once_and_a_gap_is_counted() {
     let notices = watch.take();
     assert_eq!(notices[0].code, "missed");
     assert!(notices[0].happened.starts_with("6 events after event 1 were"), "{}", notices[0].happened);
-    watch.begin_anew(3, NOW + 1_000);
+    watch.begin_anew((3, 4), NOW + 1_000);
     assert_eq!(told(&mut watch), ["journal_changed once"]);
     // What stands in the new journal from before the last word of the old one is no news.
     event(&mut watch, 3, trouble.clone());
@@ -121,12 +121,15 @@ fn each_event_is_taken_in_once_and_a_gap_is_counted() {
     later.as_object_mut().unwrap().insert("at_ms".to_owned(), json!(NOW + 8));
     event(&mut watch, 4, later);
     assert_eq!(told(&mut watch), ["error once"]);
+    // What was not in it then is news, whatever the clock said before.
+    event(&mut watch, 5, json!({"kind": "error", "text": "back"}));
+    assert_eq!(told(&mut watch), ["error once"]);
     // Where they were looked for is told too.
     watch.not_in_journal = "the journal in /j could not be read".to_owned();
-    event(&mut watch, 6, json!({"kind": "done"}));
+    event(&mut watch, 7, json!({"kind": "done"}));
     let missed = &watch.take()[0].happened;
     assert!(
-        missed.starts_with("1 event after event 4 was gone")
+        missed.starts_with("1 event after event 5 was gone")
             && missed.ends_with("and the journal in /j could not be read.")
     );
 }
