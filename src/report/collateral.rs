@@ -1,29 +1,75 @@
-//! Which markets' money is USDC. The dexes of others settle in a token of their own, whose worth the journal does not tell; a
-//! fill there pays its fee in that token.
+//! Which markets' money is USDC. The dexes of others settle in a token of their own, whose worth the journal does not tell: a fill
+//! there pays its fee in it. A pair of tokens may be priced in another one than USDC: who sells pays the fee in that.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::figures::USDC;
+use crate::record::money::Fill;
 
-/// Dexes that are remembered: more than there are.
-const MOST: usize = 1_000;
+/// Purses that are remembered: more than there are.
+const MOST: usize = 4_096;
 
-/// Dexes that settle in another token.
+/// Purses whose token was told, and whether it is USDC alone.
 #[derive(Debug, Default)]
-pub(super) struct Collateral(BTreeSet<String>);
+pub(super) struct Collateral(BTreeMap<String, bool>);
+
+/// What a market's money counts under: its dex, or the pair of tokens that it is. None for the core perps, which settle in USDC.
+pub(super) fn purse_of(coin: &str) -> Option<&str> {
+    coin.split_once(':').map(|(dex, _)| dex).or(is_pair(coin).then_some(coin))
+}
+
+fn is_pair(name: &str) -> bool {
+    name.starts_with('@') || name.contains('/')
+}
 
 impl Collateral {
-    /// Takes in a fill's market and the token of its fee; whether its amounts are in USDC.
-    pub(super) fn of_fill(&mut self, coin: &str, fee_token: &str) -> bool {
-        let Some((dex, _)) = coin.split_once(':') else { return true };
-        if fee_token != USDC && self.0.len() < MOST {
-            self.0.insert(dex.to_owned());
+    /// Takes in what a fill tells.
+    pub(super) fn see(&mut self, fill: &Fill) {
+        let Some(purse) = purse_of(&fill.coin) else { return };
+        // Who buys a token pays in that token.
+        if is_pair(purse) && fill.side != "sell" {
+            return;
         }
-        fee_token == USDC && self.is_usdc(coin)
+        let is_usdc = fill.fee_token == USDC;
+        if let Some(told) = self.0.get_mut(purse) {
+            *told &= is_usdc;
+        } else if self.0.len() < MOST {
+            self.0.insert(purse.to_owned(), is_usdc);
+        }
     }
 
-    /// Whether what is paid in this market is USDC, as far as its fills told.
-    pub(super) fn is_usdc(&self, coin: &str) -> bool {
-        coin.split_once(':').is_none_or(|(dex, _)| !self.0.contains(dex))
+    /// Whether what came of a purse is USDC. Of a pair that nothing was sold in only the volume is at stake: nothing is won by
+    /// buying.
+    pub(super) fn is_usdc(&self, purse: &str) -> bool {
+        let by_name = purse.split_once('/').map(|(_, quote)| quote == USDC);
+        self.0.get(purse).copied().or(by_name).unwrap_or(is_pair(purse))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_purse_is_what_its_fills_pay_in() {
+        let mut seen = Collateral::default();
+        for (coin, side, fee_token) in [
+            ("ETH", "sell", "HYPE"),
+            ("PURR/USDC", "buy", "PURR"),
+            ("HYPE/UBTC", "buy", "HYPE"),
+            ("@107", "buy", "HYPE"),
+            ("@150", "sell", "USDH"),
+            ("@150", "buy", "X"),
+            ("abc:GOLD", "buy", "USDH"),
+            ("abc:OIL", "sell", "USDC"),
+            ("xyz:GOLD", "buy", "USDC"),
+        ] {
+            let (coin, fee_token) = (coin.to_owned(), fee_token.to_owned());
+            seen.see(&Fill { coin, side: side.into(), fee_token, ..Fill::default() });
+        }
+        let usdc = ["PURR/USDC", "@107", "xyz"].map(|purse| seen.is_usdc(purse));
+        let others = ["HYPE/UBTC", "@150", "abc", "never", "(others)"].map(|purse| seen.is_usdc(purse));
+        assert_eq!((usdc, others), ([true; 3], [false; 5]));
+        assert_eq!(["ETH", "xyz:GOLD", "@107", "A/B"].map(purse_of), [None, Some("xyz"), Some("@107"), Some("A/B")]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::compared::{Compared, why_of};
 use super::equity::{Ends, Fall};
 use super::moment::utc;
 use super::number::in_number;
@@ -13,13 +14,7 @@ pub(super) const USDC: &str = "USDC";
 /// Names of tokens, and of verdicts with their codes, that are told apart, the same in all rows; what comes on top counts
 /// together.
 const MOST_NAMES: usize = 256;
-/// A guard that runs and can read the account has compared a row, and written that down, within this time.
-const WAITS_MS: u64 = 120_000;
 /// Why nothing is known of a time of which no sum of the book is.
-/// A guard that runs writes down what it measured within this time: each hour.
-const WRITES_WITHIN_MS: u64 = 3_660_000;
-/// What was measured for less than this and is gone is let be: nobody knows how much of it there was.
-const LOST_MS: u64 = 60_000;
 const NEVER: &str = "account and book were not compared in this time; what they came apart by in it, if anything, stands on the day \
                      of the next comparison";
 /// The name of what comes on top.
@@ -53,24 +48,40 @@ pub(super) struct Money {
     pub(super) transfers: Sum,
     /// Transfers whose amount cannot be told.
     pub(super) transfers_unknown: u64,
+    /// What came of purses beside that of the core perps, by their names: whether it is USDC is known at the end.
+    pub(super) purses: BTreeMap<String, Purse>,
     /// Fills and payments in another token than USDC: what they come to in USDC cannot be told.
     in_others: u64,
 }
 
+/// What came of a purse, in its token.
+#[derive(Debug, Default)]
+pub(super) struct Purse {
+    rows: u64,
+    volume: Sum,
+    gross: Sum,
+    funding: Sum,
+}
+
 impl Money {
-    /// Adds a fill; `is_liquidated` says whether it liquidated the account guarded, where that is known, and `token` what a fee
-    /// that is not in USDC counts under; `is_usdc` whether its price is.
-    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: Option<bool>, token: &str, is_usdc: bool) {
+    /// Adds a fill; `is_liquidated` says whether it liquidated the account guarded, where that is known, `token` what a fee that is
+    /// not in USDC counts under, and `purse` what its amounts do, where they are not the core perps'.
+    pub(super) fn fill(&mut self, fill: &Fill, is_liquidated: Option<bool>, token: &str, purse: Option<&str>) {
         self.is_recorded = true;
         self.fills = self.fills.saturating_add(1);
         self.late_fills = self.late_fills.saturating_add(u64::from(fill.late));
         self.liquidations = self.liquidations.saturating_add(u64::from(is_liquidated == Some(true)));
         self.liquidations_unknown = self.liquidations_unknown.saturating_add(u64::from(is_liquidated.is_none()));
-        if is_usdc {
-            self.volume += Sum::product(fill.px, fill.size);
-            self.gross += fill.closed_pnl;
-        } else {
-            self.in_others = self.in_others.saturating_add(1);
+        match purse {
+            None => {
+                self.volume += Sum::product(fill.px, fill.size);
+                self.gross += fill.closed_pnl;
+            }
+            Some(purse) => {
+                let purse = self.purse(purse);
+                purse.volume += Sum::product(fill.px, fill.size);
+                purse.gross += fill.closed_pnl;
+            }
         }
         if fill.fee_token == USDC {
             self.fees += fill.fee;
@@ -80,13 +91,32 @@ impl Money {
         }
     }
 
-    /// Adds a payment of funding; `is_usdc` says whether it is one.
-    pub(super) fn paid(&mut self, funding: &Funding, is_usdc: bool) {
+    /// Adds a payment of funding, to `purse` where it is not the core perps'.
+    pub(super) fn paid(&mut self, funding: &Funding, purse: Option<&str>) {
         self.is_recorded = true;
-        if is_usdc {
-            self.funding += funding.usdc;
-        } else {
-            self.in_others = self.in_others.saturating_add(1);
+        match purse {
+            None => self.funding += funding.usdc,
+            Some(purse) => self.purse(purse).funding += funding.usdc,
+        }
+    }
+
+    /// One more row of this purse.
+    fn purse(&mut self, name: &str) -> &mut Purse {
+        let purse = self.purses.entry(name.to_owned()).or_default();
+        purse.rows = purse.rows.saturating_add(1);
+        purse
+    }
+
+    /// All is told: adds what is USDC to the sums, and counts what is not, or may not be.
+    pub(super) fn settle(&mut self, is_usdc: impl Fn(&str) -> bool) {
+        for (name, purse) in std::mem::take(&mut self.purses) {
+            if is_usdc(&name) {
+                self.volume += purse.volume;
+                self.gross += purse.gross;
+                self.funding += purse.funding;
+            } else {
+                self.in_others = self.in_others.saturating_add(purse.rows);
+            }
         }
     }
 
@@ -95,8 +125,8 @@ impl Money {
         (self.in_others > 0).then(|| {
             in_number(
                 self.in_others,
-                "[fill or payment is/fills and payments are] of a dex that settles in another token than USDC, whose worth is not \
-                 recorded",
+                "[fill or payment is/fills and payments are] in another token than USDC, or in one that no fill read here has told, \
+                 and what that is worth is not recorded",
             )
         })
     }
@@ -212,7 +242,7 @@ impl Measured {
     /// Ends it: rows that no sum of the book was compared with since may or may not add up.
     pub(super) fn end(&mut self, compared: &Compared) {
         // What one sum could not tell the next one does, where it is of the same book.
-        let uncompared = self.uncompared.take().filter(|(seq, _)| *seq > compared.newest.0).map(|(_, why)| why);
+        let uncompared = self.uncompared.take().filter(|(seq, _)| *seq > compared.newest_seq()).map(|(_, why)| why);
         let lacking = || self.rows.and_then(|rows| compared.lacks(rows)).map(why_lacking);
         self.why_not_compared = self.given_up.clone().or(uncompared).or_else(lacking);
     }
@@ -245,134 +275,6 @@ fn why_lacking(sum_ms: u64) -> String {
             "fills, funding or transfers were recorded after account and book were compared last, at {}",
             utc(sum_ms)
         ),
-    }
-}
-
-fn why_of(balance: &Balance) -> &str {
-    match balance.why.as_ref() {
-        "" => "the journal does not say why",
-        why => why,
-    }
-}
-
-/// Which rows of the book stand in a sum that was compared.
-#[derive(Debug, Default)]
-pub(super) struct Compared {
-    /// The number of the newest sum, and the time of the account that it was compared with.
-    newest: (u64, u64),
-    /// The number of the last start.
-    started: u64,
-    /// When that life still went on: it compares each read, and writes down what does not add up.
-    pub(super) runs_ms: Option<u64>,
-    /// The newest time of a row of the book.
-    newest_row_ms: u64,
-    /// Since when rows wait for a sum that has them, by the guard's clock.
-    waiting_ms: Option<u64>,
-    /// The opening of the book that the last sum was of, and whether that sum was compared; none where there was no book.
-    book: Option<(u64, bool)>,
-    /// The opening of the book that was compared last, and what it was apart by.
-    apart: (u64, Sum),
-    /// The account's time of this life's last sum.
-    seen_ms: Option<u64>,
-    /// Whether this life has ended by itself: then its last word was that of the account as it was.
-    is_ended: bool,
-}
-
-/// What a sum of the book says beside its own figures.
-pub(super) struct Seen {
-    /// Since when it measured, by the account's time: the first one of a life measured at its own moment alone.
-    pub(super) since_ms: u64,
-    /// What account and book came apart by since the sum before.
-    pub(super) apart: Option<Sum>,
-    /// The book before, where it ended without being compared.
-    pub(super) given_up: Option<GivenUp>,
-}
-
-/// The end of a book that was not compared before another one was opened.
-pub(super) struct GivenUp {
-    /// When it was compared last, and when it ended.
-    pub(super) span: (u64, u64),
-    pub(super) why: String,
-}
-
-impl Compared {
-    pub(super) fn begin(&mut self, seq: u64) {
-        (self.started, self.seen_ms, self.is_ended) = (seq, None, false);
-    }
-
-    /// The life ends by itself.
-    pub(super) fn stop(&mut self) {
-        self.is_ended = true;
-    }
-
-    /// Since when the life before had measured what it did not write down, and until when at most, where it broke off.
-    pub(super) fn broke_off(&self, at_ms: u64) -> Option<(u64, u64)> {
-        let since_ms = self.seen_ms.filter(|_| !self.is_ended)?;
-        let end_ms = at_ms.min(since_ms.saturating_add(WRITES_WITHIN_MS));
-        (end_ms.saturating_sub(since_ms) >= LOST_MS).then_some((since_ms, end_ms))
-    }
-
-    /// A row of the book is of `time`, and was written down at `at_ms`.
-    pub(super) fn row(&mut self, time: u64, at_ms: u64) {
-        self.newest_row_ms = self.newest_row_ms.max(time);
-        self.waiting_ms.get_or_insert(at_ms);
-    }
-
-    /// Takes in a sum that was written down at `at_ms`.
-    pub(super) fn see(&mut self, place: (u64, u64), balance: &Balance) -> Seen {
-        // Of a life that began before the first line nobody knows but that its book was there.
-        let first_ms = if self.started > 0 { balance.venue_ms } else { balance.opened_ms };
-        let since_ms = self.seen_ms.replace(balance.venue_ms).unwrap_or(first_ms).min(balance.venue_ms);
-        let apart = balance.difference.map(|difference| self.came_apart(balance.opened_ms, difference.into()));
-        Seen { since_ms, apart, given_up: self.give_up(place, balance) }
-    }
-
-    /// What a book of this opening came apart by since it was compared before; where that is not known it was less than a cent,
-    /// for of more the book begins anew.
-    fn came_apart(&mut self, opened_ms: u64, difference: Sum) -> Sum {
-        let (before_ms, before) = std::mem::replace(&mut self.apart, (opened_ms, difference));
-        let mut apart = difference;
-        if before_ms == opened_ms {
-            apart += -before;
-        }
-        apart
-    }
-
-    /// The book before, where it ended without being compared.
-    fn give_up(&mut self, (seq, at_ms): (u64, u64), balance: &Balance) -> Option<GivenUp> {
-        let is_compared = balance.difference.is_some();
-        let is_opened_now = !is_compared && balance.opened_ms == balance.venue_ms;
-        let before = self.book.filter(|(opened_ms, _)| *opened_ms != balance.opened_ms);
-        let given_up = before.filter(|(_, was_compared)| is_opened_now || !was_compared).map(|_| GivenUp {
-            span: (self.newest.1.min(balance.venue_ms), balance.venue_ms),
-            why: format!(
-                "the book began anew at {}, and the one before was not compared to its end{}",
-                utc(balance.opened_ms),
-                if is_compared { String::new() } else { format!(": {}", why_of(balance)) }
-            ),
-        });
-        // What a mode hides is in no book.
-        let is_book = is_compared || balance.equity.is_some();
-        self.book = is_book.then_some((balance.opened_ms, is_compared || is_opened_now));
-        if is_compared {
-            self.newest = (seq, balance.venue_ms);
-            // Rows of after the account was read wait on.
-            self.waiting_ms = self.waiting_ms.filter(|_| self.newest_row_ms > balance.venue_ms).map(|_| at_ms);
-        }
-        given_up
-    }
-
-    /// When account and book were compared last, by the account's time.
-    pub(super) fn newest_ms(&self) -> u64 {
-        self.newest.1
-    }
-
-    /// When the newest sum was compared, where it lacks one of these rows.
-    fn lacks(&self, (newest_ms, last): (u64, u64)) -> Option<u64> {
-        let (seq, sum_ms) = self.newest;
-        let is_young = |now_ms: u64| self.waiting_ms.is_none_or(|since| now_ms.saturating_sub(since) <= WAITS_MS);
-        let is_watched = seq > self.started && self.runs_ms.is_some_and(is_young);
-        (!is_watched && (last > seq || newest_ms > sum_ms)).then_some(sum_ms)
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod cells;
 mod collateral;
+mod compared;
 mod cuts;
 mod equity;
 mod figures;

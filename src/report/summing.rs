@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::collateral::Collateral;
+use super::collateral::{Collateral, purse_of};
+use super::compared::{Compared, GivenUp, Seen};
 use super::cuts::Cuts;
 use super::equity::{At, Ends};
-use super::figures::{Compared, Figures, GivenUp, Measured, OTHERS, Seen, name_in};
+use super::figures::{Figures, Measured, OTHERS, name_in};
 use super::fills::{FillLine, liquidates};
 use super::finished::Finished;
 use super::line::{Head, Outcome, RiskState, Trouble, Verdict, may_name_own};
@@ -134,6 +135,9 @@ impl Report {
     #[must_use]
     pub fn finish(mut self) -> Finished {
         self.total.measured.end(&self.compared);
+        for row in self.rows.values_mut().chain([&mut self.total]) {
+            row.money.settle(|purse| self.collateral.is_usdc(purse));
+        }
         if self.question.by == By::Day {
             for (day, ends) in self.ends {
                 if let Some(row) = self.rows.get_mut(&Some(day.to_string())) {
@@ -205,10 +209,11 @@ impl Report {
         let client = fill.client.as_ref().map(|client| client.to_ascii_lowercase());
         let place = Place { at_ms: fill.time, market: Some(&fill.coin), client: Some(client.as_deref()) };
         let is_liquidated = liquidates(&fill, &self.question.account);
-        let is_usdc = self.collateral.of_fill(&fill.coin, &fill.fee_token);
+        self.collateral.see(&fill);
+        let purse = purse_of(&fill.coin).map(|purse| name_in(&self.total.money.purses, purse).to_owned());
         let token = name_in(&self.total.money.fees_in, &fill.fee_token);
         self.add(&place, |figures| {
-            figures.money.fill(&fill, is_liquidated, token, is_usdc);
+            figures.money.fill(&fill, is_liquidated, token, purse.as_deref());
             figures.measured.row(fill.time, seq);
             figures.deeds.stops_fired = figures.deeds.stops_fired.saturating_add(u64::from(is_own_stop));
         });
@@ -227,11 +232,11 @@ impl Report {
     fn funding(&mut self, (seq, at_ms): (u64, u64), paid: &Funding) {
         self.compared.row(paid.time, at_ms);
         self.noted.row(paid.time, &self.question);
-        let is_usdc = self.collateral.is_usdc(&paid.coin);
+        let purse = purse_of(&paid.coin).map(|purse| name_in(&self.total.money.purses, purse).to_owned());
         // Funding is a position's, and no client's.
         let place = Place { at_ms: paid.time, market: Some(&paid.coin), client: Some(None) };
         self.add(&place, |figures| {
-            figures.money.paid(paid, is_usdc);
+            figures.money.paid(paid, purse.as_deref());
             figures.measured.row(paid.time, seq);
         });
     }

@@ -76,6 +76,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         }
         step.guard.watch.marked_ms = step.now_ms;
         step.guard.clock.read(venue_ms, begun_ms);
+        step.guard.book.begin_by_venue(venue_ms, step.guard.clock.ahead_ms());
         step.guard.risk.is_mode_unread &= step.guard.risk.mode.is_none() || equity.is_none();
         mode::carry_equity(step.guard);
         let read = Moment { now_ms: begun_ms, venue_ms };

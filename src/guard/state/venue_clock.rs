@@ -106,6 +106,11 @@ impl VenueClock {
         self.offset_ms
     }
 
+    /// By how much the last answer shows the machine's clock to be ahead of the venue's at least.
+    pub(crate) fn ahead_ms(&self) -> u64 {
+        self.offset_ms.and_then(|ahead_ms| u64::try_from(ahead_ms).ok()).unwrap_or_default()
+    }
+
     /// By how much the machine's clock is off, positive where it is ahead, and since when.
     pub(crate) fn off_by(&self) -> Option<(i64, u64)> {
         self.offset_ms.filter(|_| self.off_reads >= OFF_READS).map(|offset_ms| (offset_ms, self.off_since_ms))

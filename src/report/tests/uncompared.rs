@@ -123,3 +123,16 @@ fn a_guard_that_runs_has_compared_old_rows_or_compares_nothing() {
         assert_eq!(known, expected, "{more:?} {ms}: {told}");
     }
 }
+
+/// What the account was worth before its first rows nobody measured: they are compared with nothing.
+#[test]
+fn rows_of_before_the_first_measurement_are_not_vouched_for() {
+    let first = DAY + 2 * HOUR;
+    for (row_ms, expected) in [(first - 1, false), (first, false), (first + 1, true)] {
+        let events = [fill(row_ms, json!({})), sum(first, first, ""), sum(first + HOUR, first, "")];
+        for by in [By::Day, By::Market] {
+            let told = reported(Question { by, ..whole() }, &events);
+            assert_eq!(is_known(&told["total"], "compared with nothing"), expected, "{events:?}");
+        }
+    }
+}

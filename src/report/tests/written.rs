@@ -265,6 +265,12 @@ fn amounts_in_another_token_are_no_sum_in_usdc() {
         assert!(figures["fees"].is_string(), "{figures}");
     }
     assert_eq!((&rows[2]["net"], &told["total"]["fees_in"]["USDH"]), (&json!("-3"), &json!("0.1")));
+    // What its fills tell later counts for what was paid before, and what none has told is not known.
+    for (told, known) in [(Some("USDC"), true), (Some("USDH"), false), (None, false)] {
+        let fills = told.map(|token| of("abc:GOLD", token));
+        let events: Vec<Value> = [paid(DAY, "abc:GOLD")].into_iter().chain(fills).collect();
+        assert_eq!(reported(whole(), &events)["total"]["funding"].is_string(), known, "{events:?}");
+    }
     let by_market = reported(Question { by: By::Market, ..whole() }, &events);
     let net: Vec<(&Value, &Value)> =
         by_market["rows"].as_array().unwrap().iter().map(|row| (&row["key"], &row["net"])).collect();

@@ -24,7 +24,7 @@ use crate::service::reporting::log;
 use crate::service::thread::ThreadEnd;
 use crate::venue::client::{Client, Timeouts};
 use crate::venue::info;
-use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
+use crate::venue::info::AccountMode;
 use crate::venue::weight::Priority;
 
 /// How long a try of a steady read may take. What it shows is as old as its question.
@@ -220,6 +220,7 @@ impl Poller {
             Ok(read) => read,
             Err(text) => return Ok(Err(text)),
         };
+        self.board.note_venue_time(state.time, begun_ms);
         let unvalued = || Input::AccountUnvalued { state: state.clone(), begun_ms };
         // Where the mode is not known the core takes no equity from the answer.
         let equity = match mode.unwrap_or(AccountMode::Standard) {
@@ -253,8 +254,7 @@ impl Poller {
             return Ok(Err(error));
         }
         let LedgerPages { begun_ms, updates, unread, cut, .. } = pages;
-        let since_ms = since_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
-        self.board.ledger_read(since_ms);
+        let since_ms = self.board.ledger_read(begun_ms);
         if begun_ms < now_ms {
             // What this was wanted for may have come since the first of its pages.
             let is_urgent = read_for.is_urgent;

@@ -14,7 +14,7 @@ use crate::base::address::Cloid;
 use crate::base::clock::steady_ms;
 use crate::base::sync::lock;
 use crate::guard::{Pace, Read};
-use crate::venue::info::AccountMode;
+use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use crate::venue::weight::Priority;
 
 /// What a start can do without is asked for so long after it: the minute's weight is free again then.
@@ -42,6 +42,8 @@ struct Board {
     mode: Option<AccountMode>,
     /// From when on the ledger is read, on the venue's clock; none until the core has said so.
     ledger_since_ms: Option<u64>,
+    /// By how much the machine's clock is ahead of the venue's, at least.
+    ahead_ms: u64,
     /// What a try without an end has read of it.
     ledger_pages: Option<LedgerPages>,
     /// From when on fills are read, on the venue's clock.
@@ -75,6 +77,7 @@ impl ReadBoard {
             questions: VecDeque::new(),
             mode: None,
             ledger_since_ms: None,
+            ahead_ms: 0,
             ledger_pages: None,
             fills_since_ms: 0,
             book_fills_since_ms: 0,
@@ -218,9 +221,18 @@ impl ReadBoard {
         lock(&self.board).ledger_pages = Some(pages);
     }
 
-    /// The ledger was read up to here.
-    pub(super) fn ledger_read(&self, since_ms: u64) {
-        lock(&self.board).ledger_since_ms = Some(since_ms);
+    /// An answer to a question of `begun_ms` was of this time of the venue's.
+    pub(super) fn note_venue_time(&self, venue_ms: u64, begun_ms: u64) {
+        lock(&self.board).ahead_ms = begun_ms.saturating_sub(venue_ms);
+    }
+
+    /// The ledger was read at `begun_ms`; from when on it is read next.
+    pub(super) fn ledger_read(&self, begun_ms: u64) -> u64 {
+        let mut board = lock(&self.board);
+        let shown_ms = begun_ms.saturating_sub(board.ahead_ms).saturating_sub(LEDGER_OVERLAP_MS);
+        let since_ms = board.ledger_since_ms.unwrap_or_default().max(shown_ms);
+        board.ledger_since_ms = Some(since_ms);
+        since_ms
     }
 }
 

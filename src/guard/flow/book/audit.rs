@@ -158,7 +158,7 @@ fn explain(step: &mut Step<'_>, candidate: Candidate, difference: Decimal) {
     if has_feed && now_ms.saturating_sub(candidate.taken_ms) < FEED_MS || now_ms < candidate.rows_from_ms {
         return;
     }
-    let since_ms = guard.risk.ledger_since_ms();
+    let since_ms = guard.risk.ledger_since_ms(&guard.clock);
     let book = &mut guard.book;
     let from_ms = candidate.rows_from_ms;
     if !book.fill_reads.is_read_since(from_ms) {

@@ -52,7 +52,7 @@ fn on_told(step: &mut Step<'_>, data: Data) {
         Data::Account(_, state) => states::on_account(step, &state),
         Data::OpenOrders(_, orders) => orders::on_open_orders(step, &orders),
         Data::Ledger(rows) if !rows.is_snapshot && !rows.rows.is_empty() => {
-            let since_ms = step.guard.risk.ledger_since_ms();
+            let since_ms = step.guard.risk.ledger_since_ms(&step.guard.clock);
             read(&[Read::AccountNow, Read::Ledger { since_ms }]);
         }
         Data::Fundings(rows) => {

@@ -139,6 +139,8 @@ fn ask_for_ledger(step: &mut Step<'_>) {
         risk.ledger_again_ms = None;
         risk.ledger_wanted = risk.ledger_wanted.saturating_sub(1);
         risk.ledger_asked_ms = Some(step.now_ms);
-        step.effects.immediate.push(Command::Read(Read::Ledger { since_ms: step.guard.risk.ledger_since_ms() }));
+        step.effects
+            .immediate
+            .push(Command::Read(Read::Ledger { since_ms: step.guard.risk.ledger_since_ms(&step.guard.clock) }));
     }
 }

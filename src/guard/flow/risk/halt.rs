@@ -141,7 +141,7 @@ fn extend_doubt(step: &mut Step<'_>) {
 
 /// Has the ledger read as soon as it must have shown what moved the balance.
 fn ask_for_explanation(step: &mut Step<'_>) {
-    let since_ms = step.guard.risk.ledger_since_ms();
+    let since_ms = step.guard.risk.ledger_since_ms(&step.guard.clock);
     if let Some(doubt) = &mut step.guard.risk.unconfirmed
         && !doubt.is_ledger_asked
         && step.now_ms >= doubt.ledger_from_ms

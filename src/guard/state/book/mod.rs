@@ -76,6 +76,8 @@ impl Alike for TransferRecord {
 pub(crate) struct Book {
     /// From when on it is kept.
     begin_ms: Option<u64>,
+    /// Whether that is the machine's time: the venue's was not known yet.
+    is_begun_unsure: bool,
     /// The checkpoint that it was restored from has all events up to this one.
     pub(crate) covered_seq: u64,
     pub(crate) fills: Seen<FillId>,
@@ -98,14 +100,28 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    /// Keeps it from this time on, if it is not kept from an earlier one.
+    /// Keeps it from this time of the machine's on, if it is not kept from an earlier one.
     pub(crate) fn begin(&mut self, begin_ms: u64) {
         if self.begin_ms.is_none() {
-            self.begin_ms = Some(begin_ms);
-            self.fills.forget_before(begin_ms);
-            self.fundings.forget_before(begin_ms);
-            self.transfers.forget_before(begin_ms);
+            self.begin_from(begin_ms);
+            self.is_begun_unsure = true;
         }
+    }
+
+    /// The venue's time is `venue_ms`, and the machine is ahead of it by `ahead_ms`: its rows are kept from when it was begun by that
+    /// clock. What is of before that, by the machine's, was never taken for known.
+    pub(crate) fn begin_by_venue(&mut self, venue_ms: u64, ahead_ms: u64) {
+        let is_unsure = std::mem::take(&mut self.is_begun_unsure);
+        if let Some(begin_ms) = self.begin_ms.filter(|_| is_unsure && ahead_ms > 0) {
+            self.begin_from(begin_ms.saturating_sub(ahead_ms).min(venue_ms));
+        }
+    }
+
+    fn begin_from(&mut self, begin_ms: u64) {
+        self.begin_ms = Some(begin_ms);
+        self.fills.begin(begin_ms);
+        self.fundings.begin(begin_ms);
+        self.transfers.begin(begin_ms);
     }
 
     /// Whether a fill is on record, or of no concern. One of before all that is read may be one that is missing.

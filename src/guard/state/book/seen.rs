@@ -48,6 +48,11 @@ impl<K: RowId> Seen<K> {
         }
     }
 
+    /// All of before this time are of no concern, and nothing of after it was seen yet but what is kept in mind.
+    pub(crate) fn begin(&mut self, begin_ms: u64) {
+        self.before_ms = begin_ms;
+    }
+
     /// All of before this time are on record.
     pub(crate) fn forget_before(&mut self, before_ms: u64) {
         self.before_ms = self.before_ms.max(before_ms);

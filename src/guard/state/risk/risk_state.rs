@@ -15,6 +15,7 @@ use crate::guard::state::risk::settled_reading::Settled;
 use crate::guard::state::risk::transfers::{SeenTransfers, Transfer};
 use crate::guard::state::risk::unconfirmed_loss::UnconfirmedLoss;
 use crate::guard::state::risk::unproven_flows::UnprovenFlows;
+use crate::guard::state::venue_clock::VenueClock;
 use crate::record::risk_record::{self, HaltDetails};
 use crate::venue::info::{AccountMode, LEDGER_OVERLAP_MS};
 use rust_decimal::Decimal;
@@ -172,9 +173,11 @@ impl Risk {
         self.mode.filter(|_| is_sure && !self.settled.is_purse_unsure(self.mode_ms))
     }
 
-    /// From when on the ledger must be read so that no flow is missed.
-    pub(crate) fn ledger_since_ms(&self) -> u64 {
-        self.ledger_ms.saturating_sub(LEDGER_OVERLAP_MS)
+    /// From when on, by the venue's time, the ledger must be read so that no flow is missed. It was read last by the machine's time,
+    /// of this life or of one whose clock was ahead.
+    pub(crate) fn ledger_since_ms(&self, clock: &VenueClock) -> u64 {
+        let read_ms = self.ledger_ms.saturating_sub(clock.ahead_ms()).min(clock.earliest_ms());
+        read_ms.saturating_sub(LEDGER_OVERLAP_MS)
     }
 
     /// Takes note that the purse was changed between these times of the venue's.

@@ -161,7 +161,8 @@ fn moved(kind: &str, delta: &Value, purse: BalanceScope) -> Option<Decimal> {
         Some((amount, fee))
     };
     match kind {
-        "deposit" | "vaultDistribution" | "vaultLeaderCommission" => usdc,
+        "deposit" | "vaultLeaderCommission" => usdc,
+        "vaultDistribution" => usdc.map(|usdc| if is(delta, "vault", purse) { -usdc } else { usdc }),
         "withdraw" => with_fee(usdc).map(|(amount, fee)| -amount.saturating_add(fee)),
         "internalTransfer" | "subAccountTransfer" => {
             with_fee(usdc).map(|(amount, fee)| between(delta, purse, amount, fee))
@@ -171,16 +172,25 @@ fn moved(kind: &str, delta: &Value, purse: BalanceScope) -> Option<Decimal> {
             let to_perp = delta.get("toPerp").and_then(Value::as_bool)?;
             usdc.map(|usdc| if to_perp { usdc } else { -usdc })
         }
-        "spotTransfer" if !is_unified || !is_usdc(delta) => Some(Decimal::ZERO),
+        "spotTransfer" if !is_unified => Some(Decimal::ZERO),
+        // Of another token the fee alone is USDC; where all is one purse it goes from that.
+        "spotTransfer" | "send" if is_unified && !is_usdc(delta) => {
+            let is_paid = delta.get("feeToken").and_then(Value::as_str) == Some("USDC") && is(delta, "user", purse);
+            Some(if is_paid { -self::amount(delta, "fee").unwrap_or_default() } else { Decimal::ZERO })
+        }
         "spotTransfer" => with_fee(amount(delta, "amount")).map(|(amount, fee)| between(delta, purse, amount, fee)),
         "send" if !is_usdc(delta) => Some(Decimal::ZERO),
         "send" if is_unified => with_fee(amount(delta, "amount")).map(|(sum, fee)| between(delta, purse, sum, fee)),
         "send" => with_fee(amount(delta, "amount")).map(|(sum, fee)| between_purses(delta, purse, sum, fee)),
-        "vaultCreate" | "vaultDeposit" => usdc.map(|usdc| if is(delta, "vault", purse) { usdc } else { -usdc }),
+        // Who creates one pays for it besides; the vault has the deposit alone.
+        "vaultCreate" | "vaultDeposit" if is(delta, "vault", purse) => usdc,
+        "vaultCreate" | "vaultDeposit" => with_fee(usdc).map(|(amount, fee)| -amount.saturating_add(fee)),
         "vaultWithdraw" => {
             let net = amount(delta, "netWithdrawnUsd")?;
             Some(if is(delta, "vault", purse) { -net } else { net })
         }
+        // Rewards are spot: where all is one purse, and they are in USDC, they are part of it.
+        "rewardsClaim" if is_unified && is_usdc(delta) => amount(delta, "amount"),
         // A loss like any other, and tokens that are not part of the equity.
         "liquidation" | "spotGenesis" | "rewardsClaim" | "cStakingTransfer" => Some(Decimal::ZERO),
         _ => None,
@@ -240,4 +250,45 @@ fn is(delta: &Value, key: &str, purse: BalanceScope) -> bool {
 
 fn is_usdc(delta: &Value) -> bool {
     delta.get("token").and_then(Value::as_str).is_some_and(|token| token == "USDC" || token.starts_with("USDC:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_decimal::dec;
+    use serde_json::json;
+
+    const OURS: &str = "0x1111111111111111111111111111111111111111";
+    const OTHER: &str = "0x2222222222222222222222222222222222222222";
+
+    /// What moves in an account of two purses, and in one where all is one purse.
+    #[test]
+    fn entries_move_what_is_usdc_in_the_guarded_purse() {
+        let sent = |user: &str, fee_token: Value| {
+            let destination = if user == OURS { OTHER } else { OURS };
+            json!({"type": "spotTransfer", "token": "HYPE", "amount": "9.0", "user": user, "destination": destination,
+                "fee": "1.0", "feeToken": fee_token})
+        };
+        let vault = |kind: &str, vault: &str| json!({"type": kind, "vault": vault, "usdc": "100.0", "fee": "10.0"});
+        for (delta, standard, unified) in [
+            (json!({"type": "rewardsClaim", "token": "USDC", "amount": "12.5"}), dec!(0), dec!(12.5)),
+            (json!({"type": "rewardsClaim", "token": "HYPE", "amount": "12.5"}), dec!(0), dec!(0)),
+            (json!({"type": "rewardsClaim", "amount": "12.5"}), dec!(0), dec!(0)),
+            (sent(OURS, json!("USDC")), dec!(0), dec!(-1)),
+            (sent(OURS, json!("HYPE")), dec!(0), dec!(0)),
+            (sent(OURS, json!("")), dec!(0), dec!(0)),
+            (sent(OTHER, json!("USDC")), dec!(0), dec!(0)),
+            (vault("vaultCreate", OTHER), dec!(-110), dec!(-110)),
+            (vault("vaultCreate", OURS), dec!(100), dec!(100)),
+            (vault("vaultDistribution", OTHER), dec!(100), dec!(100)),
+            (vault("vaultDistribution", OURS), dec!(-100), dec!(-100)),
+        ] {
+            let account = Address::parse_lenient(OURS).unwrap();
+            let update: LedgerUpdate =
+                serde_json::from_value(json!({"time": 1, "hash": "0x0", "delta": delta})).unwrap();
+            let moved = [AccountMode::Standard, AccountMode::Unified]
+                .map(|mode| moved_by(&update, BalanceScope { account, mode }).map_or(Decimal::ZERO, |moved| moved.usd));
+            assert_eq!(moved, [standard, unified], "{delta}");
+        }
+    }
 }

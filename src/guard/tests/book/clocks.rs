@@ -3,11 +3,44 @@
 
 use super::world::BookWorld;
 use crate::guard::tests::fixture::NOW;
-use rust_decimal::dec;
+use rust_decimal::{Decimal, dec};
 use serde_json::json;
 
 const HOUR: u64 = 3_600_000;
 const DAY: u64 = 24 * HOUR;
+
+/// The book begins at the venue's time: nothing that happens after the first start is of before it.
+#[test]
+fn a_clock_that_is_ahead_at_the_first_start_loses_no_row() {
+    for has_feed in [false, true] {
+        for ahead_ms in [60_000, 6 * HOUR] {
+            let mut world = BookWorld::with_clock(1, has_feed, ahead_ms);
+            world.live(5);
+            for _ in 0..3 {
+                let fill = world.venue.trade("ETH", dec!(1), dec!(100), None);
+                if has_feed {
+                    world.tell("userFills", "fills", json!([fill]));
+                }
+                world.venue.deposit(dec!(33));
+                world.venue.pay_funding();
+                world.live(90);
+            }
+            // In the next life the clock is right.
+            world.take_checkpoint();
+            world.die(0);
+            world.ahead_ms = 0;
+            world.rise();
+            world.live(90);
+            world.venue.deposit(dec!(44));
+            world.live(90);
+            world.hold_to_record();
+            let sums = world.of_kind("balance");
+            // What funding paid shows within the hour, and is less than a cent here.
+            let apart = sums.iter().map(|sum| sum["difference"].as_str().unwrap().parse::<Decimal>().unwrap());
+            assert!(apart.into_iter().all(|apart| apart.abs() < dec!(0.01)), "{sums:?}");
+        }
+    }
+}
 
 #[test]
 fn no_row_is_lost_or_doubled_and_each_counts_on_the_venues_day() {

@@ -43,6 +43,11 @@ fn settings(has_feed: bool) -> Config {
 
 impl BookWorld {
     pub(super) fn new(seed: u64, has_feed: bool) -> Self {
+        Self::with_clock(seed, has_feed, 0)
+    }
+
+    /// One whose first life begins with a clock that is so far ahead.
+    pub(super) fn with_clock(seed: u64, has_feed: bool, ahead_ms: u64) -> Self {
         let guard = Guard::new(settings(has_feed), 0);
         let (dice, venue, journal) = (Dice::new(seed), BookVenue::new(), Vec::new());
         let mut world = Self {
@@ -59,7 +64,7 @@ impl BookWorld {
             overlap: 0,
             ledger_ms: 0,
             mode: AccountMode::Standard,
-            ahead_ms: 0,
+            ahead_ms,
         };
         world.begin();
         world
@@ -73,7 +78,7 @@ impl BookWorld {
     /// A life begins.
     fn begin(&mut self) {
         self.reads.clear();
-        self.ledger_ms = self.guard.risk.ledger_since_ms();
+        self.ledger_ms = self.guard.risk.ledger_since_ms(&self.guard.clock);
         let started = self.guard.start(self.now_ms());
         self.keep(started);
         self.take_checkpoint();
@@ -152,7 +157,8 @@ impl BookWorld {
     fn read_ledger(&mut self, since_ms: u64) -> u64 {
         let updates = ledger(&BookVenue::since(&self.venue.ledger, since_ms)).unwrap().rows;
         let begun_ms = self.now_ms();
-        self.ledger_ms = self.ledger_ms.max(begun_ms.saturating_sub(LEDGER_OVERLAP_MS));
+        let read_ms = begun_ms.saturating_sub(self.ahead_ms);
+        self.ledger_ms = self.ledger_ms.max(read_ms.saturating_sub(LEDGER_OVERLAP_MS));
         self.step(Input::Ledger { updates, begun_ms })
     }
 
