@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use nix::sys::eventfd::EventFd;
 
 use crate::base::address::Address;
-use crate::base::clock::steady_ms;
+use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;
 use crate::record::status::SubscriptionStatus;
 use crate::relay::{ClientId, Config, Counts, Frame, Input, NotServed, OWN_LINE, Output, Relay, Told};
@@ -78,7 +78,7 @@ impl RelayHub {
         for told in passed {
             match &told {
                 OwnSocket::Live => self.step(OWN_LINE, Input::Connected),
-                OwnSocket::Frame(text) => self.step(OWN_LINE, Input::Frame(&Told::read(text))),
+                OwnSocket::Frame(text) => self.step(OWN_LINE, Input::Frame(&Told::read(text, now_ms()))),
                 OwnSocket::Lost => self.step(OWN_LINE, Input::Closed),
             };
         }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{acknowledged, ended, holding, sent, sent_until, taken, tell};
+use super::{CLIENT, acknowledged, ended, holding, relay, sent, sent_until, taken, tell};
 use crate::relay::messages::Input;
 use crate::relay::room::Relay;
 
@@ -85,4 +85,34 @@ fn what_waits_for_a_client_is_told_in_bytes() {
     assert_eq!((relay.waiting(1), relay.waiting(2)), (mids("1").len(), 0));
     assert_eq!(taken(&mut relay, 1), [mids("1")]);
     assert_eq!(relay.waiting(1), 0);
+}
+
+/// Anybody can open sockets, and sign on none of them.
+#[test]
+fn who_opens_many_sockets_leaves_a_client_its_part() {
+    const SOCKETS: u64 = 50;
+    let candle = |coin: u64| json!({"type": "candle", "coin": format!("C{coin}"), "interval": "1m"}).to_string();
+    let of_user = |user: u64| json!({"type": "spotState", "user": format!("0x{user:040x}")}).to_string();
+    let book = |figures: u64| json!({"type": "l2Book", "coin": "BTC", "nSigFigs": figures}).to_string();
+    let mut relay = relay(1_200);
+    relay.vouch(1, CLIENT.parse().unwrap());
+    for wish in 0..2_000 {
+        let socket = 100 + wish % SOCKETS;
+        for asked in [candle(wish), of_user(1_000 + wish), book(2 + wish % 4)] {
+            relay.subscribe(socket, &asked, 0).unwrap();
+        }
+    }
+    let before = relay.counts().held;
+    for wish in 0..200 {
+        relay.subscribe(1, &candle(10_000 + wish), 0).unwrap();
+    }
+    for asked in [of_user(1), r#"{"type":"l2Book","coin":"BTC"}"#.to_owned()] {
+        relay.subscribe(1, &asked, 0).unwrap();
+    }
+    let refused: Vec<String> = taken(&mut relay, 1);
+    assert!(refused.iter().all(|text| text.contains("total subscriptions.")), "{refused:?}");
+    let held = relay.counts().held - before;
+    assert!(held >= 175 && refused.len() == 202 - held, "{held} and {}", refused.len());
+    // Its messages too: what they have asked for is more than three quarters of a minute's.
+    assert_eq!(sent(relay.step(0, Input::Tick, 0)).len(), 0);
 }
