@@ -4,8 +4,8 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::coins::LISTS;
-use super::limits::{Limits, Shared};
 use super::frame::{Frame, Memory};
+use super::limits::{Limits, Shared};
 use super::messages::{ClientId, Counts};
 use super::queue::{FeedId, Part, Put, Queue};
 use crate::base::address::Address;
@@ -16,9 +16,12 @@ pub(super) const TOO_SLOW: &str = "too slow: what happened piled up; read faster
 
 /// The bytes that frames of all clients may take, each frame counted once: with what else the service needs, and on which no client
 /// signed, this keeps it within 64 MiB.
-const MOST_MEMORY: usize = 16 * 1024 * 1024;
+const MOST_MEMORY: usize = 12 * 1024 * 1024;
 /// Of whom less than this waits is no cause of more.
 const LITTLE: usize = 64 * 1024;
+
+/// Why one is closed for whom most waits.
+const TOO_HEAVY: &str = "too slow: what waits takes too much memory; read faster, or subscribe to less";
 
 /// One client's connection.
 #[derive(Debug)]
@@ -175,7 +178,7 @@ impl Clients {
         match put {
             Put::Waits => {}
             Put::Replaced => self.counts.replaced = self.counts.replaced.saturating_add(1),
-            Put::Full => self.give_up(id),
+            Put::Full => self.close(id, TOO_SLOW),
         }
         self.relieve();
     }
@@ -193,16 +196,16 @@ impl Clients {
         if let Some(id) = heaviest.map(|(id, _)| *id)
             && self.memory.bytes().saturating_sub(leaving) > MOST_MEMORY
         {
-            self.give_up(id);
+            self.close(id, TOO_HEAVY);
         }
     }
 
     /// Has a client closed that does not read: nothing more waits for it. Each counts once.
-    pub(super) fn give_up(&mut self, id: ClientId) {
+    pub(super) fn close(&mut self, id: ClientId, why: &'static str) {
         if let Some(client) = self.all.get_mut(&id).filter(|client| client.closed.is_none()) {
             self.counts.slow = self.counts.slow.saturating_add(1);
             client.queue = Queue::default();
-            client.closed = Some(TOO_SLOW);
+            client.closed = Some(why);
             self.woken.insert(id);
         }
     }
@@ -215,8 +218,12 @@ impl Clients {
         }
     }
 
-    /// Frames for a client, of about so many bytes: all that it took before is written by then. None where these are none, which
-    /// says no more than whether it is to be closed.
+    /// Why a client is to be closed at once.
+    pub(super) fn too_heavy(&self, id: ClientId) -> Option<&'static str> {
+        self.all.get(&id)?.closed.filter(|reason| *reason == TOO_HEAVY)
+    }
+
+    /// Frames for a client, of about so many bytes: all that it took before is written by then.
     ///
     /// # Errors
     /// Why it is to be closed.
@@ -226,9 +233,7 @@ impl Clients {
             return Err(reason);
         }
         let frames = client.queue.take(most_bytes);
-        if most_bytes > 0 {
-            client.in_hand = frames.iter().map(|frame| frame.len()).sum();
-        }
+        client.in_hand = frames.iter().map(|frame| frame.len()).sum();
         Ok(frames)
     }
 

@@ -161,13 +161,18 @@ impl Relay {
         }
     }
 
-    /// Frames for a client, of about so many bytes: all that it took before is written by then. With none it asks no more than
-    /// whether it is to be closed.
+    /// Frames for a client, of about so many bytes: all that it took before is written by then.
     ///
     /// # Errors
     /// Why the client is to be closed.
     pub fn take(&mut self, client: ClientId, most_bytes: usize) -> Result<Vec<Frame>, &'static str> {
         self.clients.take(client, most_bytes)
+    }
+
+    /// Why a client is to be closed at once, whatever it has not taken yet: what waits takes too much memory.
+    #[must_use]
+    pub fn too_heavy(&self, client: ClientId) -> Option<&'static str> {
+        self.clients.too_heavy(client)
     }
 
     /// Bytes that wait for a client.
@@ -178,7 +183,7 @@ impl Relay {
 
     /// Gives up a client that takes nothing of what it is sent; why it is closed.
     pub fn give_up(&mut self, client: ClientId) -> &'static str {
-        self.clients.give_up(client);
+        self.clients.close(client, TOO_SLOW);
         TOO_SLOW
     }
 

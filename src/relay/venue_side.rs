@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::client::Clients;
 use super::feed::{Feed, Passed, Phase};
+use super::frame::{Frame, Lent};
 use super::heard::{Data, Heard};
 use super::kind::Manner;
 use super::line::{Need, OWN_LINE};
-use super::frame::Frame;
 use super::messages::{Input, Output, Told};
 use super::queue::FeedId;
 use super::room::Relay;
@@ -187,10 +187,12 @@ impl Relay {
 
 /// Gives a frame to each client that has the feed, as that client wrote its address.
 fn give_all(clients: &mut Clients, feed: &Feed, state_of: Option<FeedId>, spell: impl Fn(Option<&str>) -> Frame) {
-    let mut spellings: BTreeMap<Option<&str>, Frame> = BTreeMap::new();
+    // Lent, so that what is made for a client that is closed over it is gone at once.
+    let mut spellings: BTreeMap<Option<&str>, Lent> = BTreeMap::new();
     for ((client, own), holder) in feed.holders.iter().filter(|(_, holder)| holder.is_told) {
         let spelled = holder.spelled.as_deref();
-        let frame = spellings.entry(spelled).or_insert_with(|| spell(spelled)).clone();
+        let frame = spellings.get(&spelled).and_then(Lent::frame).unwrap_or_else(|| spell(spelled));
+        spellings.insert(spelled, frame.lent());
         clients.give(*client, state_of.map(|id| (id, *own)), frame);
     }
 }

@@ -145,6 +145,11 @@ impl Subscriber {
         lock(&self.hub.room).relay.take(self.id, most_bytes)
     }
 
+    /// Why it is to be closed at once, whatever it has not taken yet: what waits for clients takes too much memory.
+    pub(super) fn too_heavy(&self) -> Option<&'static str> {
+        lock(&self.hub.room).relay.too_heavy(self.id)
+    }
+
     /// Bytes that wait for the client.
     pub(super) fn waiting(&self) -> usize {
         lock(&self.hub.room).relay.waiting(self.id)

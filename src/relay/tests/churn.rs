@@ -116,3 +116,45 @@ fn who_opens_many_sockets_leaves_a_client_its_part() {
     // Its messages too: what they have asked for is more than three quarters of a minute's.
     assert_eq!(sent(relay.step(0, Input::Tick, 0)).len(), 0);
 }
+
+/// Megabytes of trades in a coin, which no other frame is like.
+fn long_trades(coin: &str, number: usize) -> String {
+    let padding = "x".repeat(1_000_000);
+    json!({"channel": "trades", "data": [{"coin": coin, "n": number, "padding": padding}]}).to_string()
+}
+
+#[test]
+fn what_waits_for_all_has_a_bound_and_who_keeps_most_of_it_is_closed() {
+    let trades = |coin: &str| json!({"type": "trades", "coin": coin});
+    let coins = ["BTC", "ETH", "SOL", "@107"];
+    let mut relay = holding(&trades(coins[0]).to_string());
+    for (client, coin) in (2..).zip(&coins[1..]) {
+        relay.subscribe(client, &trades(coin).to_string(), 0).unwrap();
+        relay.step(0, Input::Tick, 0);
+        tell(&mut relay, &acknowledged(&trades(coin)), 0);
+    }
+    relay.vouch(4, CLIENT.parse().unwrap());
+    // Each is less than may wait for one.
+    for (coin, count) in [(coins[0], 3), (coins[3], 5), (coins[1], 4)] {
+        (0..count).for_each(|number| drop(tell(&mut relay, &long_trades(coin, number), 0)));
+    }
+    assert_eq!(relay.take(2, 100_000).unwrap().len(), 2, "the acknowledgement, and a frame");
+    assert_eq!((relay.counts().slow, relay.too_heavy(2)), (0, None));
+    let reader = 9;
+    relay.subscribe(reader, &trades(coins[0]).to_string(), 0).unwrap();
+    tell(&mut relay, &long_trades(coins[0], 3), 0);
+    assert!(relay.too_heavy(2).is_some(), "of those that did not sign most waits for it");
+    assert_eq!([1, 4, reader].map(|client| relay.too_heavy(client)), [None; 3]);
+    assert!(relay.take(2, 1).is_err_and(|reason| reason.starts_with("too slow")));
+    // Frames that many wait for are there once: thirty more cost nothing.
+    relay.leave(2, 0);
+    taken(&mut relay, 1);
+    for client in 100..130 {
+        relay.subscribe(client, &trades(coins[0]).to_string(), 0).unwrap();
+    }
+    for number in 4..7 {
+        tell(&mut relay, &long_trades(coins[0], number), 0);
+    }
+    assert_eq!(relay.counts().slow, 1);
+    assert!((100..130).all(|client| taken(&mut relay, client).len() == 5));
+}

@@ -48,6 +48,7 @@ fn who_comes_after_a_candles_end_begins_with_the_one_of_now() {
     let mut relay = told_at(58_000);
     relay.subscribe(2, &candle().to_string(), STEADY_MS + 62_000).unwrap();
     let asked = sent(relay.step(0, Input::Tick, STEADY_MS + 62_000));
+    let asked: Vec<_> = asked.iter().filter(|text| !text.contains("ping")).collect();
     assert!(asked.len() == 1 && asked[0].contains("unsubscribe"), "{asked:?}");
     assert_eq!(tell(&mut relay, &ended(&candle()), 62_010).len(), 1);
     tell(&mut relay, &acknowledged(&candle()), 62_020);
