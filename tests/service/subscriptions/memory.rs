@@ -1,5 +1,5 @@
-//! What connections on which nobody signed can have the service keep: messages that never end, frames and answers that
-//! nobody takes. All of it together has a bound.
+//! Connections on which nobody signed, and what they can have the service keep: messages that never end, frames and answers
+//! that nobody takes. All of it together has a bound.
 
 use std::fs;
 use std::io::Write;

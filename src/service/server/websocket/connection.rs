@@ -102,9 +102,8 @@ pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
 
 /// The library reads messages, and writes no more than pongs and the close.
 fn config() -> WebSocketConfig {
-    let config = WebSocketConfig::default().read_buffer_size(READ_BYTES);
-    let config = config.write_buffer_size(0).max_write_buffer_size(PONG_BYTES);
-    config.max_message_size(Some(MAX_FRAME)).max_frame_size(Some(MAX_FRAME))
+    let config = WebSocketConfig::default().read_buffer_size(READ_BYTES).write_buffer_size(0);
+    config.max_write_buffer_size(PONG_BYTES).max_message_size(Some(MAX_FRAME)).max_frame_size(Some(MAX_FRAME))
 }
 
 struct Connection<'a> {
