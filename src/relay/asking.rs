@@ -2,7 +2,6 @@
 
 use super::coins::{Coins, Known, LISTS, Turn};
 use super::feed::{Feed, Phase};
-use super::limits::{may_take, part};
 use super::messages::{ClientId, Output};
 use super::queue::FeedId;
 use super::room::Relay;
@@ -124,7 +123,7 @@ impl Relay {
             Known::Waits => {}
             Known::No => self.refuse_all(id, &format!("Invalid subscription {said}")),
             Known::TooMany => {
-                let part = part(LISTS, self.clients.parts());
+                let part = self.least_part(id, LISTS);
                 self.refuse_all(id, &format!("Cannot ask for more than {part} dexes per minute."));
             }
             Known::Ask(question) => {
@@ -143,17 +142,23 @@ impl Relay {
         if Coins::dex(coin).is_empty() {
             return (Turn::Now, None);
         }
-        let (taken, clients) = (self.coins.taken(now_ms), self.clients.parts());
+        let taken = self.coins.taken(now_ms);
         let mut turn = Turn::Never;
         for (client, _) in self.feeds.get(&id).into_iter().flat_map(|feed| feed.holders.keys()) {
-            let own = self.clients.own_lists(*client, now_ms);
-            if may_take(LISTS, taken, own, clients) {
+            let (own, shared) = (self.clients.own_lists(*client, now_ms), self.clients.shared(*client));
+            if shared.may_take(LISTS, taken, own) {
                 return (Turn::Now, Some(*client));
             }
-            if own < part(LISTS, clients) {
+            if own < shared.part(LISTS) {
                 turn = Turn::Later;
             }
         }
         (turn, None)
+    }
+
+    /// The smallest part that any of those who have it has of so much.
+    fn least_part(&self, id: FeedId, most: usize) -> usize {
+        let holders = self.feeds.get(&id).into_iter().flat_map(|feed| feed.holders.keys());
+        holders.map(|(client, _)| self.clients.shared(*client).part(most)).min().unwrap_or(most)
     }
 }

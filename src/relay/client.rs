@@ -4,14 +4,24 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::coins::LISTS;
-use super::limits::Limits;
-use super::messages::{ClientId, Counts, Frame};
+use super::frame::{Frame, Memory};
+use super::limits::{Limits, Shared};
+use super::messages::{ClientId, Counts};
 use super::queue::{FeedId, Part, Put, Queue};
 use crate::base::address::Address;
 use crate::feed::Rolling;
 
 /// Why a client is closed that does not read.
 pub(super) const TOO_SLOW: &str = "too slow: what happened piled up; read faster, or subscribe to less";
+
+/// The bytes that frames of all clients may take, each frame counted once: with what else the service needs, and on which no client
+/// signed, this keeps it within 64 MiB.
+const MOST_MEMORY: usize = 12 * 1024 * 1024;
+/// Of whom less than this waits is no cause of more.
+const LITTLE: usize = 64 * 1024;
+
+/// Why one is closed for whom most waits.
+const TOO_HEAVY: &str = "too slow: what waits takes too much memory; read faster, or subscribe to less";
 
 /// One client's connection.
 #[derive(Debug)]
@@ -24,6 +34,8 @@ pub(super) struct Client {
     /// Lists of dexes' coins that the venue was asked for it.
     pub(super) lists: Rolling,
     queue: Queue,
+    /// Bytes of what it took last, and may not have written yet.
+    in_hand: usize,
     closed: Option<&'static str>,
 }
 
@@ -41,6 +53,8 @@ pub(super) struct Clients {
     /// By the client that had signed on them, and of all together on which none had: who comes and goes has no new part each time.
     left: BTreeMap<Option<Address>, Left>,
     woken: BTreeSet<ClientId>,
+    /// What all their frames take.
+    pub(super) memory: Memory,
     pub(super) counts: Counts,
 }
 
@@ -52,6 +66,7 @@ impl Clients {
             asked: Rolling::new(limits.messages),
             lists: Rolling::new(LISTS),
             queue: Queue::default(),
+            in_hand: 0,
             closed: None,
         })
     }
@@ -68,11 +83,13 @@ impl Clients {
         others.map(|(other, _)| *other).collect::<Vec<_>>().into_iter()
     }
 
-    /// How many have a part of their own.
-    pub(super) fn parts(&self) -> usize {
+    /// Among whom everything is shared, as a connection sees it.
+    pub(super) fn shared(&self, id: ClientId) -> Shared {
         let unsigned = self.all.values().filter(|client| client.owner.is_none()).count();
         let owners: BTreeSet<Address> = self.all.values().filter_map(|client| client.owner).collect();
-        unsigned.saturating_add(owners.len())
+        let parties = owners.len().saturating_add(usize::from(unsigned > 0));
+        let is_signed = self.all.get(&id).is_some_and(|client| client.owner.is_some());
+        Shared { parties, sharers: if is_signed { 1 } else { unsigned.max(1) }, is_signed }
     }
 
     /// A client's signature checked out on a connection.
@@ -141,6 +158,12 @@ impl Clients {
         self.all.values().map(|client| client.held.len()).sum()
     }
 
+    /// Tells one client something.
+    pub(super) fn tell(&mut self, id: ClientId, text: String) {
+        let frame = self.memory.frame(text);
+        self.give(id, None, frame);
+    }
+
     /// Gives a client a frame: a feed's state, or what counts whatever comes after it.
     pub(super) fn give(&mut self, id: ClientId, state_of: Option<Part>, frame: Frame) {
         let Some(client) = self.all.get_mut(&id).filter(|client| client.closed.is_none()) else { return };
@@ -155,16 +178,34 @@ impl Clients {
         match put {
             Put::Waits => {}
             Put::Replaced => self.counts.replaced = self.counts.replaced.saturating_add(1),
-            Put::Full => self.give_up(id),
+            Put::Full => self.close(id, TOO_SLOW),
+        }
+        self.relieve();
+    }
+
+    /// Where frames take more memory than they may, whoever keeps most of them waiting and has signed nothing is given up.
+    fn relieve(&mut self) {
+        if self.memory.bytes() <= MOST_MEMORY {
+            return;
+        }
+        // Who was given up lets go of what it has in hand.
+        let leaving = self.all.values().filter(|client| client.closed.is_some()).map(|client| client.in_hand).sum();
+        let held = |client: &Client| client.queue.bytes().saturating_add(client.in_hand);
+        let may_go = |client: &Client| client.owner.is_none() && client.closed.is_none() && held(client) > LITTLE;
+        let heaviest = self.all.iter().filter(|(_, client)| may_go(client)).max_by_key(|(_, client)| held(client));
+        if let Some(id) = heaviest.map(|(id, _)| *id)
+            && self.memory.bytes().saturating_sub(leaving) > MOST_MEMORY
+        {
+            self.close(id, TOO_HEAVY);
         }
     }
 
     /// Has a client closed that does not read: nothing more waits for it. Each counts once.
-    pub(super) fn give_up(&mut self, id: ClientId) {
+    pub(super) fn close(&mut self, id: ClientId, why: &'static str) {
         if let Some(client) = self.all.get_mut(&id).filter(|client| client.closed.is_none()) {
             self.counts.slow = self.counts.slow.saturating_add(1);
             client.queue = Queue::default();
-            client.closed = Some(TOO_SLOW);
+            client.closed = Some(why);
             self.woken.insert(id);
         }
     }
@@ -177,15 +218,23 @@ impl Clients {
         }
     }
 
-    /// Frames for a client, of about so many bytes.
+    /// Why a client is to be closed at once.
+    pub(super) fn too_heavy(&self, id: ClientId) -> Option<&'static str> {
+        self.all.get(&id)?.closed.filter(|reason| *reason == TOO_HEAVY)
+    }
+
+    /// Frames for a client, of about so many bytes: all that it took before is written by then.
     ///
     /// # Errors
     /// Why it is to be closed.
     pub(super) fn take(&mut self, id: ClientId, most_bytes: usize) -> Result<Vec<Frame>, &'static str> {
-        match self.all.get_mut(&id) {
-            Some(client) => client.closed.map_or_else(|| Ok(client.queue.take(most_bytes)), Err),
-            None => Ok(Vec::new()),
+        let Some(client) = self.all.get_mut(&id) else { return Ok(Vec::new()) };
+        if let Some(reason) = client.closed {
+            return Err(reason);
         }
+        let frames = client.queue.take(most_bytes);
+        client.in_hand = frames.iter().map(|frame| frame.len()).sum();
+        Ok(frames)
     }
 
     /// Those for whom something is there since the last time.

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use super::frame::{Frame, Lent, Memory};
 use super::heard::Data;
 use super::kind::{Manner, NEWEST_FIRST};
 use super::line::OWN_LINE;
-use super::messages::{ClientId, Frame};
+use super::messages::ClientId;
 use super::subscription::{Subscription, respelled};
 use crate::base::address::Address;
 
@@ -65,11 +66,15 @@ pub(super) struct Feed {
     pub(super) holders: BTreeMap<(ClientId, Option<Address>), Holder>,
     last: Option<Passed>,
     rows: VecDeque<Box<str>>,
+    /// The rows as a client that came late began with them: another begins with the same text.
+    whole: Lent,
     row_bytes: usize,
     most_rows: usize,
     pub(super) has_first: bool,
     /// When it last told something, or began.
     heard_ms: u64,
+    /// Until when what it told last is of now: a candle is over with its interval, whether another came or not.
+    pub(super) holds_until_ms: Option<u64>,
     /// Somebody waits for a first frame that only the venue can tell.
     pub(super) is_stale: bool,
     /// When it was last begun anew.
@@ -89,10 +94,12 @@ impl Feed {
             holders: BTreeMap::new(),
             last: None,
             rows: VecDeque::new(),
+            whole: Lent::default(),
             row_bytes: 0,
             most_rows: 0,
             has_first: false,
             heard_ms: 0,
+            holds_until_ms: None,
             is_stale: false,
             renewed_ms: None,
             renewals: 0,
@@ -116,6 +123,7 @@ impl Feed {
     /// What was told holds no longer: the venue tells it from the beginning.
     pub(super) fn forget(&mut self) {
         (self.phase, self.last, self.has_first, self.is_stale) = (Phase::Unasked, None, false, false);
+        self.holds_until_ms = None;
         self.keep_no_rows();
     }
 
@@ -164,7 +172,8 @@ impl Feed {
     }
 
     fn is_old(&self, now_ms: u64) -> bool {
-        self.silence_ms(now_ms) >= if self.subscription.kind.has_cadence() { SILENCE_MS } else { OLD_MS }
+        let is_over = self.holds_until_ms.is_some_and(|until_ms| now_ms > until_ms);
+        is_over || self.silence_ms(now_ms) >= if self.subscription.kind.has_cadence() { SILENCE_MS } else { OLD_MS }
     }
 
     fn silence_ms(&self, now_ms: u64) -> u64 {
@@ -172,7 +181,7 @@ impl Feed {
     }
 
     fn keep_no_rows(&mut self) {
-        (self.row_bytes, self.most_rows) = (0, 0);
+        (self.row_bytes, self.most_rows, self.whole) = (0, 0, Lent::default());
         self.rows.clear();
     }
 
@@ -188,6 +197,7 @@ impl Feed {
                     self.keep_no_rows();
                     self.most_rows = usual.max(data.rows.len()).min(MOST_ROWS);
                 }
+                self.whole = Lent::default();
                 // A snapshot with its newest row first is kept as it is; what comes later stands before it.
                 let in_turn: Vec<&str> = match key {
                     Some(NEWEST_FIRST) => data.rows.iter().rev().copied().collect(),
@@ -213,24 +223,31 @@ impl Feed {
     }
 
     /// What a late client begins with, as the venue would say it now.
-    pub(super) fn first(&self, now_ms: u64) -> Option<Passed> {
+    pub(super) fn first(&mut self, memory: &Memory, now_ms: u64) -> Option<Passed> {
         let Manner::Rows(key, _) = self.manner() else { return self.last.clone().filter(|_| !self.is_old(now_ms)) };
         if !self.has_first {
             return None;
         }
-        let rows: Vec<&str> = match key {
-            Some(NEWEST_FIRST) => self.rows.iter().rev().map(|row| &**row).collect(),
-            _ => self.rows.iter().map(|row| &**row).collect(),
+        let (channel, account) = (self.subscription.kind.channel, key.zip(self.subscription.user));
+        let (before, user, after) = match account {
+            Some((key, user)) => (
+                format!(r#"{{"channel":"{channel}","data":{{"isSnapshot":true,"user":""#),
+                user.to_string(),
+                format!(r#"","{key}":["#),
+            ),
+            None => (format!(r#"{{"channel":"{channel}","data":["#), String::new(), String::new()),
         };
-        let (rows, channel) = (rows.join(","), self.subscription.kind.channel);
-        let Some((key, user)) = key.zip(self.subscription.user) else {
-            let frame = format!(r#"{{"channel":"{channel}","data":[{rows}]}}"#).into();
-            return Some(Passed { frame, user_at: None });
-        };
-        let (before, user) =
-            (format!(r#"{{"channel":"{channel}","data":{{"isSnapshot":true,"user":""#), user.to_string());
-        let user_at = Some(before.len()..before.len().saturating_add(user.len()));
-        Some(Passed { frame: format!(r#"{before}{user}","{key}":[{rows}]}}}}"#).into(), user_at })
+        let user_at = account.map(|_| before.len()..before.len().saturating_add(user.len()));
+        let frame = self.whole.frame().unwrap_or_else(|| {
+            let rows: Vec<&str> = match key {
+                Some(NEWEST_FIRST) => self.rows.iter().rev().map(|row| &**row).collect(),
+                _ => self.rows.iter().map(|row| &**row).collect(),
+            };
+            let end = if account.is_some() { "]}}" } else { "]}" };
+            memory.frame([&before, &user, &after, &*rows.join(","), end].concat())
+        });
+        self.whole = frame.lent();
+        Some(Passed { frame, user_at })
     }
 
     /// The subscription as this client is told of it.
@@ -241,10 +258,10 @@ impl Feed {
 
 impl Passed {
     /// The frame with the account's address as the client wrote its own.
-    pub(super) fn to(&self, spelled: Option<&str>) -> Frame {
+    pub(super) fn to(&self, spelled: Option<&str>, memory: &Memory) -> Frame {
         let whole = || self.frame.clone();
         let (Some(spelled), Some(at)) = (spelled, self.user_at.as_ref()) else { return whole() };
         let (before, after) = (self.frame.get(..at.start), self.frame.get(at.end..));
-        before.zip(after).map_or_else(whole, |(before, after)| [before, spelled, after].concat().into())
+        before.zip(after).map_or_else(whole, |(before, after)| memory.frame([before, spelled, after].concat()))
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Data<'a> {
     /// Its rows, where it has such.
     pub(super) rows: Vec<&'a str>,
     pub(super) is_snapshot: bool,
+    /// The last millisecond that it tells of, where that is told.
+    pub(super) ends_ms: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -103,7 +105,7 @@ fn answer(data: &str) -> Option<Heard<'_>> {
 }
 
 fn of_feed<'a>(kind: &'static Kind, text: &str, data: &'a str) -> Option<Data<'a>> {
-    let mut heard = Data { kind, route: None, user_at: None, rows: Vec::new(), is_snapshot: false };
+    let mut heard = Data { kind, route: None, user_at: None, rows: Vec::new(), is_snapshot: false, ends_ms: None };
     if let Manner::Rows(None, _) = kind.manner {
         heard.rows = rows(data)?;
         if let Some(first) = heard.rows.first() {
@@ -127,7 +129,10 @@ fn of_feed<'a>(kind: &'static Kind, text: &str, data: &'a str) -> Option<Data<'a
     };
     heard.user_at = (!user.is_empty()).then(|| place(text, user)).flatten();
     heard.route = Some(match kind.name {
-        "candle" => Route::new(kind, "", told("s"), "", told("i")),
+        "candle" => {
+            heard.ends_ms = members.get("T").and_then(|ends| serde_json::from_str(ends.get()).ok());
+            Route::new(kind, "", told("s"), "", told("i"))
+        }
         _ => Route::new(kind, &user.to_ascii_lowercase(), told("coin"), told("dex"), ""),
     });
     if let Manner::Rows(Some(key), _) = kind.manner {

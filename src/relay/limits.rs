@@ -55,23 +55,45 @@ impl Limits {
     }
 }
 
-/// The equal part of one of so many clients.
-pub(super) fn part(most: usize, clients: usize) -> usize {
-    most.checked_div(clients).unwrap_or(most).max(1)
+/// Where less than this can be had, none of it is kept for clients that signed: who did not would have next to nothing.
+const FEW: usize = 4;
+
+/// Among whom something scarce is shared, as one of them sees it. Each client that signed is a party. Connections on which none did
+/// are one party together: sockets cost nothing, and whoever opens many is given no more for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shared {
+    /// The parties there are.
+    pub(super) parties: usize,
+    /// The connections that share the part of the party whose part is asked for.
+    pub(super) sharers: usize,
+    /// Whether it is a client's that signed.
+    pub(super) is_signed: bool,
 }
 
-/// Whether one of so many clients may take one more of what is scarce. All may take what nobody else wants, but the last
-/// quarter is kept for those that have not had their equal part.
-pub(super) fn may_take(most: usize, taken: usize, own: usize, clients: usize) -> bool {
-    let part = part(most, clients);
-    let is_scarce = taken >= most.saturating_sub(most.div_euclid(4));
-    taken < most && (own < part || !is_scarce)
-}
+impl Shared {
+    /// With one more party, that may come yet.
+    pub(super) fn with_another(self) -> Self {
+        Self { parties: self.parties.saturating_add(1), ..self }
+    }
 
-/// Whether one of so many clients may hold one more of what is not given back by itself: as [`may_take`], with one more client
-/// who may come yet.
-pub(super) fn may_hold(most: usize, held: usize, own: usize, clients: usize) -> bool {
-    may_take(most, held, own, clients.saturating_add(1))
+    /// The equal part of so much.
+    pub(super) fn part(self, most: usize) -> usize {
+        most.checked_div(self.parties.saturating_mul(self.sharers)).unwrap_or(most).max(1)
+    }
+
+    /// Whether one more of what is scarce may be taken. All may take what nobody else wants, but the last quarter is kept for those
+    /// that have not had their equal part, and the last eighth for clients that signed.
+    pub(super) fn may_take(self, most: usize, taken: usize, own: usize) -> bool {
+        let kept = if self.is_signed || most < FEW { 0 } else { most.div_ceil(8) };
+        let is_scarce = taken >= most.saturating_sub(most.div_euclid(4));
+        taken < most.saturating_sub(kept) && (own < self.part(most) || !is_scarce)
+    }
+
+    /// Whether one more may be held of what is not given back by itself: as [`Self::may_take`], with one more party who may come
+    /// yet.
+    pub(super) fn may_hold(self, most: usize, held: usize, own: usize) -> bool {
+        self.with_another().may_take(most, held, own)
+    }
 }
 
 #[cfg(test)]
@@ -117,9 +139,24 @@ mod tests {
 
     #[test]
     fn the_last_quarter_is_for_those_under_their_part() {
+        let signed = |parties| Shared { parties, sharers: 1, is_signed: true };
         for (taken, own, may) in [(0, 0, true), (74, 74, true), (75, 75, false), (75, 49, true), (75, 50, false)] {
-            assert_eq!(may_take(100, taken, own, 2), may, "{taken} {own}");
+            assert_eq!(signed(2).may_take(100, taken, own), may, "{taken} {own}");
         }
-        assert!(!may_take(100, 100, 0, 9) && may_take(100, 99, 99, 1) && !may_take(0, 0, 0, 1));
+        let [one, nine] = [1, 9].map(signed);
+        assert!(!nine.may_take(100, 100, 0) && one.may_take(100, 99, 99) && !one.may_take(0, 0, 0));
+    }
+
+    #[test]
+    fn the_last_eighth_is_for_clients_that_signed() {
+        let unsigned = |sharers| Shared { parties: 2, sharers, is_signed: false };
+        for (taken, own, may) in [(74, 74, true), (75, 49, true), (86, 0, true), (87, 0, false), (99, 0, false)] {
+            assert_eq!(unsigned(1).may_take(100, taken, own), may, "{taken} {own}");
+        }
+        for (sharers, own, may) in [(5, 9, true), (5, 10, false), (500, 0, true), (500, 1, false)] {
+            assert_eq!(unsigned(sharers).may_take(100, 80, own), may, "{sharers} {own}");
+        }
+        // Of few they may have all but one, and of fewer all.
+        assert!(unsigned(9).may_take(4, 2, 1) && !unsigned(1).may_take(4, 3, 0) && unsigned(1).may_take(3, 2, 0));
     }
 }

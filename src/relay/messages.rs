@@ -1,16 +1,11 @@
 //! The room's inputs and outputs.
 
-use std::sync::Arc;
-
 use super::heard::Heard;
 use super::limits::Limits;
 use crate::base::address::Address;
 
 /// A client's connection.
 pub type ClientId = u64;
-
-/// A frame that goes to clients: one text, however many they are.
-pub type Frame = Arc<str>;
 
 /// What does not change while the relay lives.
 #[derive(Debug, Clone)]
@@ -32,15 +27,17 @@ const MOST_BYTES: usize = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Told<'a> {
     pub(super) text: &'a str,
+    /// The venue's time when it came.
+    pub(super) venue_ms: u64,
     /// `None` for what cannot be read.
     pub(super) heard: Option<Heard<'a>>,
 }
 
 impl<'a> Told<'a> {
-    /// Reads a frame.
+    /// Reads a frame that came at this time of the venue's.
     #[must_use]
-    pub fn read(text: &'a str) -> Self {
-        Self { text, heard: if text.len() > MOST_BYTES { None } else { Heard::read(text) } }
+    pub fn read(text: &'a str, venue_ms: u64) -> Self {
+        Self { text, venue_ms, heard: if text.len() > MOST_BYTES { None } else { Heard::read(text) } }
     }
 }
 

@@ -11,6 +11,7 @@ mod asking;
 mod client;
 mod coins;
 mod feed;
+mod frame;
 mod heard;
 mod kind;
 mod limits;
@@ -21,9 +22,10 @@ mod room;
 mod subscription;
 mod venue_side;
 
+pub use frame::Frame;
 pub use limits::Limits;
 pub use line::OWN_LINE;
-pub use messages::{ClientId, Config, Counts, Frame, Input, NotServed, Output, Told};
+pub use messages::{ClientId, Config, Counts, Input, NotServed, Output, Told};
 pub use room::Relay;
 
 #[cfg(test)]

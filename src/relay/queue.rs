@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::messages::Frame;
+use super::frame::Frame;
 use crate::base::address::Address;
 
 /// Which feed.
@@ -104,6 +104,11 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::relay::frame::Memory;
+
+    fn frame(text: &str) -> Frame {
+        Memory::default().frame(text)
+    }
 
     fn take(queue: &mut Queue) -> Vec<String> {
         queue.take(usize::MAX).iter().map(|frame| frame.to_string()).collect()
@@ -114,28 +119,28 @@ mod tests {
         let mut queue = Queue::default();
         for (feed, text) in [(Some(1), "a"), (None, "b"), (Some(2), "c"), (Some(1), "d"), (None, "e")] {
             let _put = match feed {
-                Some(feed) => queue.state((feed, None), text.into()),
-                None => queue.event(text.into()),
+                Some(feed) => queue.state((feed, None), frame(text)),
+                None => queue.event(frame(text)),
             };
         }
         assert_eq!(take(&mut queue), ["d", "b", "c", "e"]);
-        assert_eq!(queue.state((1, None), "f".into()), Put::Waits);
+        assert_eq!(queue.state((1, None), frame("f")), Put::Waits);
         queue.settle((1, None));
-        assert_eq!(queue.state((1, None), "g".into()), Put::Waits);
-        assert_eq!(queue.state((1, None), "h".into()), Put::Replaced);
+        assert_eq!(queue.state((1, None), frame("g")), Put::Waits);
+        assert_eq!(queue.state((1, None), frame("h")), Put::Replaced);
         assert_eq!((queue.take(1).len(), take(&mut queue), queue.is_empty()), (1, vec!["h".to_owned()], true));
     }
 
     #[test]
     fn frames_and_bytes_have_an_end() {
         let mut queue = Queue::default();
-        assert!((0..MOST_FRAMES).all(|_| queue.event("e".into()) == Put::Waits));
-        assert_eq!(queue.event("e".into()), Put::Full);
+        assert!((0..MOST_FRAMES).all(|_| queue.event(frame("e")) == Put::Waits));
+        assert_eq!(queue.event(frame("e")), Put::Full);
         assert_eq!(queue.take(1).len(), 1);
-        assert_eq!(queue.event("e".into()), Put::Waits);
+        assert_eq!(queue.event(frame("e")), Put::Waits);
         let mut queue = Queue::default();
-        let half: Frame = "x".repeat(MOST_BYTES / 2).into();
+        let half = frame(&"x".repeat(MOST_BYTES / 2));
         assert_eq!([queue.state((1, None), half.clone()), queue.event(half.clone())], [Put::Waits; 2]);
-        assert_eq!([queue.event("e".into()), queue.state((1, None), half)], [Put::Full, Put::Replaced]);
+        assert_eq!([queue.event(frame("e")), queue.state((1, None), half)], [Put::Full, Put::Replaced]);
     }
 }

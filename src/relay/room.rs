@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use super::client::{Clients, TOO_SLOW};
 use super::coins::Coins;
 use super::feed::{Feed, Holder, Phase};
-use super::limits::{may_hold, may_take, part};
+use super::frame::Frame;
+use super::limits::Shared;
 use super::line::{Line, OWN_LINE};
-use super::messages::{ClientId, Config, Counts, Frame, NotServed};
+use super::messages::{ClientId, Config, Counts, NotServed};
 use super::queue::{FeedId, Part};
 use super::subscription::{Route, Spelled, Subscription, respelled};
 use crate::base::address::Address;
@@ -145,7 +146,7 @@ impl Relay {
         let methods = if is_told { &["unsubscribe"][..] } else { &["subscribe", "unsubscribe"] };
         self.drop_holder((id, own), client, now_ms);
         for method in methods {
-            self.clients.give(client, None, acknowledgement(method, &said));
+            self.clients.tell(client, acknowledgement(method, &said));
         }
         Ok(())
     }
@@ -160,12 +161,18 @@ impl Relay {
         }
     }
 
-    /// Frames for a client, of about so many bytes.
+    /// Frames for a client, of about so many bytes: all that it took before is written by then.
     ///
     /// # Errors
     /// Why the client is to be closed.
     pub fn take(&mut self, client: ClientId, most_bytes: usize) -> Result<Vec<Frame>, &'static str> {
         self.clients.take(client, most_bytes)
+    }
+
+    /// Why a client is to be closed at once, whatever it has not taken yet: what waits takes too much memory.
+    #[must_use]
+    pub fn too_heavy(&self, client: ClientId) -> Option<&'static str> {
+        self.clients.too_heavy(client)
     }
 
     /// Bytes that wait for a client.
@@ -176,7 +183,7 @@ impl Relay {
 
     /// Gives up a client that takes nothing of what it is sent; why it is closed.
     pub fn give_up(&mut self, client: ClientId) -> &'static str {
-        self.clients.give_up(client);
+        self.clients.close(client, TOO_SLOW);
         TOO_SLOW
     }
 
@@ -209,10 +216,10 @@ impl Relay {
 
     /// The line for a subscription that the venue does not hold yet, or the refusal of one too many.
     fn admit(&mut self, client: ClientId, subscription: &Subscription, now_ms: u64) -> Result<usize, String> {
-        let (limits, clients) = (self.config.limits, self.clients.parts());
+        let (limits, shared) = (self.config.limits, self.clients.shared(client));
         let own = self.clients.own_feeds(client);
-        let kept = |most: usize| part(most, clients.saturating_add(1));
-        if !may_hold(limits.subscriptions, self.at_venue(), own.len(), clients) {
+        let kept = |most: usize| shared.with_another().part(most);
+        if !shared.may_hold(limits.subscriptions, self.at_venue(), own.len()) {
             return Err(too_many("subscriptions", kept(limits.subscriptions).max(own.len())));
         }
         self.may_send(client, now_ms)?;
@@ -223,12 +230,12 @@ impl Relay {
                 counted.filter_map(|(_, feed)| feed.subscription.user).filter(is_stranger).collect()
             };
             let (all, of_client) = (users(&|_| true), users(&|id| own.contains(id)));
-            if !all.contains(&user) && !may_hold(limits.strangers, all.len(), of_client.len(), clients) {
+            if !all.contains(&user) && !shared.may_hold(limits.strangers, all.len(), of_client.len()) {
                 let most = kept(limits.strangers).max(of_client.len());
                 return Err(too_many("users", most.saturating_add(1)));
             }
         }
-        let line = self.line_for(subscription, &own, clients).ok_or_else(|| match subscription.user {
+        let line = self.line_for(subscription, &own, shared).ok_or_else(|| match subscription.user {
             Some(_) => too_many("users", limits.strangers.saturating_add(1)),
             None => too_many("subscriptions", limits.subscriptions),
         })?;
@@ -238,11 +245,11 @@ impl Relay {
 
     /// Whether the venue may be sent one more message for this client, or why not.
     fn may_send(&mut self, client: ClientId, now_ms: u64) -> Result<(), String> {
-        let (most, clients) = (self.config.limits.messages, self.clients.parts());
+        let (most, shared) = (self.config.limits.messages, self.clients.shared(client));
         let asked = self.clients.own_asked(client, now_ms);
-        match may_take(most, self.messages.taken(now_ms), asked, clients) {
+        match shared.may_take(most, self.messages.taken(now_ms), asked) {
             true => Ok(()),
-            false => Err(format!("Cannot send more than {} messages per minute.", part(most, clients))),
+            false => Err(format!("Cannot send more than {} messages per minute.", shared.part(most))),
         }
     }
 
@@ -252,12 +259,12 @@ impl Relay {
     }
 
     /// The line on which the frames of a subscription can be told from all others, where this client may have one more with such.
-    fn line_for(&self, subscription: &Subscription, own: &BTreeSet<FeedId>, clients: usize) -> Option<usize> {
+    fn line_for(&self, subscription: &Subscription, own: &BTreeSet<FeedId>, shared: Shared) -> Option<usize> {
         let route = subscription.route();
         let on = |line: usize| self.routes.get(&(line, route.clone()));
         let alike: Vec<&FeedId> = (0..self.lines.len()).filter_map(on).collect();
         let of_client = alike.iter().filter(|id| own.contains(id)).count();
-        let may = may_hold(self.lines.len(), alike.len(), of_client, clients);
+        let may = shared.may_hold(self.lines.len(), alike.len(), of_client);
         (0..self.lines.len()).find(|line| may && on(*line).is_none())
     }
 
@@ -307,13 +314,14 @@ impl Relay {
     pub(super) fn tell_all(&mut self, id: FeedId, now_ms: u64) {
         let Some(feed) = self.feeds.get_mut(&id) else { return };
         let (said, user) = (feed.said.clone(), feed.subscription.user);
-        let first = feed.first(now_ms);
+        let first = feed.first(&self.clients.memory, now_ms);
         for ((client, _), holder) in feed.holders.iter_mut().filter(|(_, holder)| !holder.is_told) {
             holder.is_told = true;
             let spelled = holder.spelled.as_deref();
-            self.clients.give(*client, None, acknowledgement("subscribe", &respelled(&said, user, spelled)));
+            self.clients.tell(*client, acknowledgement("subscribe", &respelled(&said, user, spelled)));
             if let Some(first) = &first {
-                self.clients.give(*client, None, first.to(spelled));
+                let frame = first.to(spelled, &self.clients.memory);
+                self.clients.give(*client, None, frame);
             }
         }
     }
@@ -347,7 +355,7 @@ impl Relay {
 
     pub(super) fn refuse(&mut self, client: ClientId, text: &str) {
         self.clients.counts.refused = self.clients.counts.refused.saturating_add(1);
-        self.clients.give(client, None, json!({"channel": "error", "data": text}).to_string().into());
+        self.clients.tell(client, json!({"channel": "error", "data": text}).to_string());
     }
 }
 
@@ -356,7 +364,7 @@ fn too_many(what: &str, most: usize) -> String {
     format!("Cannot track more than {most} total {what}.")
 }
 
-pub(super) fn acknowledgement(method: &str, said: &str) -> Frame {
+fn acknowledgement(method: &str, said: &str) -> String {
     let head = r#"{"channel":"subscriptionResponse","data":{"method":""#;
-    format!(r#"{head}{method}","subscription":{said}}}}}"#).into()
+    format!(r#"{head}{method}","subscription":{said}}}}}"#)
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::client::Clients;
 use super::feed::{Feed, Passed, Phase};
+use super::frame::{Frame, Lent};
 use super::heard::{Data, Heard};
 use super::kind::Manner;
 use super::line::{Need, OWN_LINE};
-use super::messages::{Frame, Input, Output, Told};
+use super::messages::{Input, Output, Told};
 use super::queue::FeedId;
 use super::room::Relay;
 use crate::venue::stream::topic::PING;
@@ -118,7 +119,7 @@ impl Relay {
         match &told.heard {
             Some(Heard::Data(data)) => {
                 self.clients.counts.frames = self.clients.counts.frames.saturating_add(1);
-                if self.pass_on(line, told.text, data, now_ms).is_none() {
+                if self.pass_on(line, told, data, now_ms).is_none() {
                     self.unusable();
                 }
                 return true;
@@ -151,13 +152,14 @@ impl Relay {
     }
 
     /// Gives a frame to all who have subscribed to it; `None` where that is nobody.
-    fn pass_on(&mut self, line: usize, text: &str, data: &Data<'_>, now_ms: u64) -> Option<()> {
+    fn pass_on(&mut self, line: usize, told: &Told<'_>, data: &Data<'_>, now_ms: u64) -> Option<()> {
         let id = match &data.route {
             Some(route) => self.routes.get(&(line, route.clone())).copied()?,
             None => self.waits_for_empty(line, data)?,
         };
         let feed = self.feeds.get_mut(&id)?;
-        let passed = Passed { frame: text.into(), user_at: data.user_at.clone() };
+        let memory = self.clients.memory.clone();
+        let passed = Passed { frame: memory.frame(told.text), user_at: data.user_at.clone() };
         if matches!(feed.phase, Phase::Asked { .. }) && feed.is_first(data) {
             // That it tells says that the venue holds it: the acknowledgement is late or lost, and stands before the frame.
             feed.begin(now_ms);
@@ -166,8 +168,9 @@ impl Relay {
         }
         let feed = self.feeds.get_mut(&id)?;
         feed.keep(&passed, data, now_ms);
+        feed.holds_until_ms = data.ends_ms.map(|ends_ms| now_ms.saturating_add(ends_ms.saturating_sub(told.venue_ms)));
         let is_state = feed.manner() == Manner::State;
-        give_all(&mut self.clients, feed, is_state.then_some(id), |spelled| passed.to(spelled));
+        give_all(&mut self.clients, feed, is_state.then_some(id), |spelled| passed.to(spelled, &memory));
         Some(())
     }
 
@@ -184,10 +187,12 @@ impl Relay {
 
 /// Gives a frame to each client that has the feed, as that client wrote its address.
 fn give_all(clients: &mut Clients, feed: &Feed, state_of: Option<FeedId>, spell: impl Fn(Option<&str>) -> Frame) {
-    let mut spellings: BTreeMap<Option<&str>, Frame> = BTreeMap::new();
+    // Lent, so that what is made for a client that is closed over it is gone at once.
+    let mut spellings: BTreeMap<Option<&str>, Lent> = BTreeMap::new();
     for ((client, own), holder) in feed.holders.iter().filter(|(_, holder)| holder.is_told) {
         let spelled = holder.spelled.as_deref();
-        let frame = spellings.entry(spelled).or_insert_with(|| spell(spelled)).clone();
+        let frame = spellings.get(&spelled).and_then(Lent::frame).unwrap_or_else(|| spell(spelled));
+        spellings.insert(spelled, frame.lent());
         clients.give(*client, state_of.map(|id| (id, *own)), frame);
     }
 }

@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use nix::sys::eventfd::EventFd;
 
 use crate::base::address::Address;
-use crate::base::clock::steady_ms;
+use crate::base::clock::{now_ms, steady_ms};
 use crate::base::sync::lock;
 use crate::record::status::SubscriptionStatus;
 use crate::relay::{ClientId, Config, Counts, Frame, Input, NotServed, OWN_LINE, Output, Relay, Told};
@@ -78,7 +78,7 @@ impl RelayHub {
         for told in passed {
             match &told {
                 OwnSocket::Live => self.step(OWN_LINE, Input::Connected),
-                OwnSocket::Frame(text) => self.step(OWN_LINE, Input::Frame(&Told::read(text))),
+                OwnSocket::Frame(text) => self.step(OWN_LINE, Input::Frame(&Told::read(text, now_ms()))),
                 OwnSocket::Lost => self.step(OWN_LINE, Input::Closed),
             };
         }
@@ -143,6 +143,11 @@ impl Subscriber {
     /// Why it is to be closed.
     pub(super) fn take(&self, most_bytes: usize) -> Result<Vec<Frame>, &'static str> {
         lock(&self.hub.room).relay.take(self.id, most_bytes)
+    }
+
+    /// Why it is to be closed at once, whatever it has not taken yet: what waits for clients takes too much memory.
+    pub(super) fn too_heavy(&self) -> Option<&'static str> {
+        lock(&self.hub.room).relay.too_heavy(self.id)
     }
 
     /// Bytes that wait for the client.

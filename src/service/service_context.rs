@@ -272,7 +272,8 @@ impl ServiceContext {
         })?;
         let origin = Origin::parse(config.venue_url()).map_err(io::Error::other)?;
         for (number, nudged) in self.nudged.iter().enumerate() {
-            let line = RelayLine::new(number, Arc::clone(&self.relay), origin.clone(), nudged.clone());
+            let (relay, link) = (Arc::clone(&self.relay), Arc::clone(&self.feed));
+            let line = RelayLine::new(number, relay, link, origin.clone(), nudged.clone());
             spawn(&format!("relay-{number}"), &self.deaths, move || line.run())?;
         }
         Ok(())

@@ -187,7 +187,7 @@ fn what_moved_while_away_is_read_to_its_end() {
 }
 
 /// A TWAP order begun at the venue's own page and ended after its first slice.
-fn one_slice(stand: &Stand) {
+pub(crate) fn one_slice(stand: &Stand) {
     let key = SecretKey::parse(WALLET_KEY).unwrap();
     let post = |action: &Value| {
         let body = signed(&key, action).to_string();

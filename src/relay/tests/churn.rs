@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{acknowledged, ended, holding, sent, sent_until, taken, tell};
+use super::{CLIENT, acknowledged, ended, holding, relay, sent, sent_until, taken, tell};
 use crate::relay::messages::Input;
 use crate::relay::room::Relay;
 
@@ -85,4 +85,76 @@ fn what_waits_for_a_client_is_told_in_bytes() {
     assert_eq!((relay.waiting(1), relay.waiting(2)), (mids("1").len(), 0));
     assert_eq!(taken(&mut relay, 1), [mids("1")]);
     assert_eq!(relay.waiting(1), 0);
+}
+
+/// Anybody can open sockets, and sign on none of them.
+#[test]
+fn who_opens_many_sockets_leaves_a_client_its_part() {
+    const SOCKETS: u64 = 50;
+    let candle = |coin: u64| json!({"type": "candle", "coin": format!("C{coin}"), "interval": "1m"}).to_string();
+    let of_user = |user: u64| json!({"type": "spotState", "user": format!("0x{user:040x}")}).to_string();
+    let book = |figures: u64| json!({"type": "l2Book", "coin": "BTC", "nSigFigs": figures}).to_string();
+    let mut relay = relay(1_200);
+    relay.vouch(1, CLIENT.parse().unwrap());
+    for wish in 0..2_000 {
+        let socket = 100 + wish % SOCKETS;
+        for asked in [candle(wish), of_user(1_000 + wish), book(2 + wish % 4)] {
+            relay.subscribe(socket, &asked, 0).unwrap();
+        }
+    }
+    let before = relay.counts().held;
+    for wish in 0..200 {
+        relay.subscribe(1, &candle(10_000 + wish), 0).unwrap();
+    }
+    for asked in [of_user(1), r#"{"type":"l2Book","coin":"BTC"}"#.to_owned()] {
+        relay.subscribe(1, &asked, 0).unwrap();
+    }
+    let refused: Vec<String> = taken(&mut relay, 1);
+    assert!(refused.iter().all(|text| text.contains("total subscriptions.")), "{refused:?}");
+    let held = relay.counts().held - before;
+    assert!(held >= 175 && refused.len() == 202 - held, "{held} and {}", refused.len());
+    // Its messages too: what they have asked for is more than three quarters of a minute's.
+    assert_eq!(sent(relay.step(0, Input::Tick, 0)).len(), 0);
+}
+
+/// Megabytes of trades in a coin, which no other frame is like.
+fn long_trades(coin: &str, number: usize) -> String {
+    let padding = "x".repeat(1_000_000);
+    json!({"channel": "trades", "data": [{"coin": coin, "n": number, "padding": padding}]}).to_string()
+}
+
+#[test]
+fn what_waits_for_all_has_a_bound_and_who_keeps_most_of_it_is_closed() {
+    let trades = |coin: &str| json!({"type": "trades", "coin": coin});
+    let coins = ["BTC", "ETH", "SOL", "@107"];
+    let mut relay = holding(&trades(coins[0]).to_string());
+    for (client, coin) in (2..).zip(&coins[1..]) {
+        relay.subscribe(client, &trades(coin).to_string(), 0).unwrap();
+        relay.step(0, Input::Tick, 0);
+        tell(&mut relay, &acknowledged(&trades(coin)), 0);
+    }
+    relay.vouch(4, CLIENT.parse().unwrap());
+    // Each is less than may wait for one.
+    for (coin, count) in [(coins[0], 3), (coins[3], 5), (coins[1], 4)] {
+        (0..count).for_each(|number| drop(tell(&mut relay, &long_trades(coin, number), 0)));
+    }
+    assert_eq!(relay.take(2, 100_000).unwrap().len(), 2, "the acknowledgement, and a frame");
+    assert_eq!((relay.counts().slow, relay.too_heavy(2)), (0, None));
+    let reader = 9;
+    relay.subscribe(reader, &trades(coins[0]).to_string(), 0).unwrap();
+    tell(&mut relay, &long_trades(coins[0], 3), 0);
+    assert!(relay.too_heavy(2).is_some(), "of those that did not sign most waits for it");
+    assert_eq!([1, 4, reader].map(|client| relay.too_heavy(client)), [None; 3]);
+    assert!(relay.take(2, 1).is_err_and(|reason| reason.starts_with("too slow")));
+    // Frames that many wait for are there once: thirty more cost nothing.
+    relay.leave(2, 0);
+    taken(&mut relay, 1);
+    for client in 100..130 {
+        relay.subscribe(client, &trades(coins[0]).to_string(), 0).unwrap();
+    }
+    for number in 4..7 {
+        tell(&mut relay, &long_trades(coins[0], number), 0);
+    }
+    assert_eq!(relay.counts().slow, 1);
+    assert!((100..130).all(|client| taken(&mut relay, client).len() == 5));
 }

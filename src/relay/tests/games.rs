@@ -140,7 +140,7 @@ impl Game {
         self.own_tick();
         for line in 0..self.sockets.len() {
             while let Some(text) = self.sockets[line].as_mut().and_then(|socket| socket.says.pop_front()) {
-                let outputs = self.relay.step(line, Input::Frame(&Told::read(&text)), self.now_ms);
+                let outputs = self.relay.step(line, Input::Frame(&Told::read(&text, self.now_ms)), self.now_ms);
                 self.act(line, outputs);
             }
             let outputs = self.relay.step(line, Input::Tick, self.now_ms);
@@ -159,7 +159,7 @@ impl Game {
             }
         }
         while let Some(text) = self.own.says.pop_front() {
-            assert_eq!(self.relay.step(OWN_LINE, Input::Frame(&Told::read(&text)), self.now_ms), []);
+            assert_eq!(self.relay.step(OWN_LINE, Input::Frame(&Told::read(&text, self.now_ms)), self.now_ms), []);
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod churn;
 mod games;
+mod late;
 mod recorded;
 mod troubles;
 mod venue;
@@ -49,7 +50,7 @@ fn tell(relay: &mut Relay, text: &str, now_ms: u64) -> Vec<String> {
 }
 
 fn tell_on(relay: &mut Relay, line: usize, text: &str, now_ms: u64) -> Vec<String> {
-    sent(relay.step(line, Input::Frame(&Told::read(text)), now_ms))
+    sent(relay.step(line, Input::Frame(&Told::read(text, now_ms)), now_ms))
 }
 
 /// What is sent on a line until then; pings are answered, and nothing else.

@@ -310,7 +310,7 @@ fn serve_lines(relay: &mut Relay, now_ms: u64) -> Vec<usize> {
                 "unsubscribe" => ended(&said["subscription"]),
                 _ => acknowledged(&said["subscription"]),
             };
-            outputs.extend(relay.step(line, Input::Frame(&Told::read(&answer)), now_ms));
+            outputs.extend(relay.step(line, Input::Frame(&Told::read(&answer, now_ms)), now_ms));
         }
     }
     opened

@@ -191,7 +191,8 @@ impl FeedThread {
                 self.mids.extend(ctx.prices.mid_px.map(|mid| (ctx.coin.clone(), mid)));
                 self.marks.insert(ctx.coin, ctx.prices.mark_px);
             }
-            Output::Tell(Data::Bbo(_)) => {}
+            // It is told with each block in which it changes, and so much sooner than the mid.
+            Output::Tell(Data::Bbo(bbo)) => self.mids.extend(bbo.mid().map(|mid| (bbo.coin, mid))),
             Output::Tell(data) => {
                 if matches!(data, Data::Fills(_) | Data::Event(_) | Data::OrderUpdates(_)) {
                     self.cache.account_changed();

@@ -7,6 +7,8 @@ use crate::service::message::OwnSocket;
 use crate::venue::stream::frame::{Frame, FrameError};
 use crate::venue::stream::topic::Topic;
 
+/// The channel of the account's events. Some of these are of no use to the guard.
+const EVENTS: &str = "user";
 /// Most text that waits, and for how many frames.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 const MOST_FRAMES: usize = 4_096;
@@ -30,6 +32,7 @@ impl PassedOn {
         let is_for_clients = match frame {
             Ok(Frame::Acked { .. }) => true,
             Ok(Frame::Data(data)) => matches!(data.topic(), Topic::Account(_)),
+            Ok(Frame::Other(channel)) => channel == EVENTS,
             _ => false,
         };
         if is_for_clients {

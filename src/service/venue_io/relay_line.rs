@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crossbeam_channel::Receiver;
 
+use super::feed_link::FeedLink;
 use crate::base::clock::steady_ms;
 use crate::base::origin::Origin;
 use crate::relay::{Input, Output, Told};
@@ -24,6 +25,8 @@ const OPEN: Duration = Duration::from_secs(5);
 pub(in crate::service) struct RelayLine {
     number: usize,
     hub: Arc<RelayHub>,
+    /// Which knows the venue's time.
+    link: Arc<FeedLink>,
     origin: Origin,
     /// Somebody wants something.
     nudged: Receiver<()>,
@@ -33,8 +36,14 @@ pub(in crate::service) struct RelayLine {
 }
 
 impl RelayLine {
-    pub(in crate::service) fn new(number: usize, hub: Arc<RelayHub>, origin: Origin, nudged: Receiver<()>) -> Self {
-        Self { number, hub, origin, nudged, socket: None, ticked_ms: 0, is_away: false }
+    pub(in crate::service) fn new(
+        number: usize,
+        hub: Arc<RelayHub>,
+        link: Arc<FeedLink>,
+        origin: Origin,
+        nudged: Receiver<()>,
+    ) -> Self {
+        Self { number, hub, link, origin, nudged, socket: None, ticked_ms: 0, is_away: false }
     }
 
     /// Passes frames on until the service ends.
@@ -45,7 +54,7 @@ impl RelayLine {
         loop {
             match self.socket.as_mut().map(|socket| socket.receive(Duration::from_millis(TICK_MS))) {
                 None => self.rest()?,
-                Some(Ok(Some(text))) => self.step(Input::Frame(&Told::read(&text))),
+                Some(Ok(Some(text))) => self.step(Input::Frame(&Told::read(&text, self.link.venue_ms()))),
                 Some(Ok(None)) => {}
                 Some(Err(error)) => {
                     self.lose(&error);

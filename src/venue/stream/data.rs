@@ -84,6 +84,15 @@ pub struct Bbo {
     pub ask: Option<Decimal>,
 }
 
+impl Bbo {
+    /// Halfway between both, where both are there and apart.
+    #[must_use]
+    pub fn mid(&self) -> Option<Decimal> {
+        let (bid, ask) = self.bid.zip(self.ask).filter(|(bid, ask)| bid < ask)?;
+        bid.checked_add(ask)?.checked_div(Decimal::TWO)
+    }
+}
+
 /// Prices of a market. They have no time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssetCtx {

@@ -149,6 +149,11 @@ fn prices_are_of_core_markets() {
         data("bbo"),
         [of(dec!(80459), dec!(80460), 1_791_480_444_656), of(dec!(83757), dec!(83758), 1_790_358_617_881)]
     );
+    let mid_of = |bid, ask| Bbo { coin: "BTC".to_owned(), time: 1, bid, ask }.mid();
+    assert_eq!(mid_of(Some(dec!(80459)), Some(dec!(80460))), Some(dec!(80459.5)));
+    for (bid, ask) in [(None, Some(dec!(2))), (Some(dec!(2)), None), (Some(dec!(2)), Some(dec!(2)))] {
+        assert_eq!(mid_of(bid, ask), None);
+    }
     let one_sided = r#"{"channel":"bbo","data":{"coin":"BTC","time":1,"bbo":[null,{"px":"2.0","sz":"1","n":1}]}}"#;
     let bbo = Bbo { coin: "BTC".to_owned(), time: 1, bid: None, ask: Some(dec!(2)) };
     assert_eq!(Frame::read(one_sided), Ok(Frame::Data(Data::Bbo(bbo))));

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{audited, feed, frames, listening, reads, same_picture, trouble};
+use super::{audited, feed, frames, listening, proved, reads, same_picture, trouble};
+use crate::signing::{BTC, limit, place};
 use crate::stand::{Mode, Stand, until};
 use crate::watched::{WIDE, hold_covered, trades};
 
@@ -44,4 +45,23 @@ fn where_no_socket_is_to_be_had_all_is_read() {
     assert_eq!(stand.venue.truth()["feed"]["opened"], json!(0));
     trades(&stand, None);
     same_picture(&stand);
+}
+
+/// The best bid and ask tell the mid before anything else does. In paper mode an order that rests goes by that.
+#[test]
+fn a_mid_is_taken_from_the_best_bid_and_ask() {
+    let mut stand = Stand::set_up(Mode::Paper, WIDE);
+    stand.start();
+    proved(&stand);
+    stand.send(&place(&limit(BTC, true, "59000", "0.001")));
+    let rests = || stand.status()["open_orders"].as_array().unwrap().len();
+    until("the order to rest", || (rests() == 1).then_some(()));
+    for on in ["allMids", "activeAssetCtx"] {
+        trouble(&stand, json!({"kind": "mute", "on": on}));
+    }
+    for on in ["allMids", "metaAndAssetCtxs"] {
+        stand.venue.control(&json!({"op": "fault", "on": on, "kind": "http_502", "times": 1_000_000})).unwrap();
+    }
+    stand.venue.control(&json!({"op": "price", "coin": "BTC", "px": "58900"})).unwrap();
+    until("the order to be done", || (rests() == 0).then_some(()));
 }

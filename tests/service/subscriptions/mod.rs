@@ -4,6 +4,7 @@
 mod crowd;
 mod ends;
 mod idle;
+mod memory;
 mod out_of_turn;
 mod own_socket;
 mod paper;
@@ -128,7 +129,9 @@ fn same_streams(through: &mut Subscriber, direct: &Streams, own: &str) {
 
 /// Holds what a client of this address is told of a state to what the venue tells: the same bytes, but for their clocks.
 fn same_state(stand: &Stand, subscription: &Value, own: &str) {
-    let channel = subscription["type"].as_str().unwrap();
+    let is_pair = subscription["coin"].as_str().is_some_and(|coin| coin.contains(['/', '@']));
+    // What is no perp has its context told on a channel of its own.
+    let channel = if is_pair { "activeSpotAssetCtx" } else { subscription["type"].as_str().unwrap() };
     let (mut direct, mut through) = (Subscriber::at_venue(stand), Subscriber::at_guard(stand));
     let mut of_own = subscription.clone();
     if let Some(user) = of_own.get_mut("user") {

@@ -1,6 +1,7 @@
 //! The same subscriptions at the guard and at the venue: the same frames, byte for byte but for the client's own address.
 
 use super::*;
+use crate::book::one_slice;
 use crate::feed::{covered_in_all, covered_once};
 
 /// Feeds that tell of what happens: the venue says it on every socket in the same words.
@@ -47,6 +48,38 @@ fn what_happens_is_told_in_the_venues_bytes() {
     same_streams(&mut through, &heard, &own);
 }
 
+/// Orders that the venue carries out in slices, and what it tells of outcomes.
+#[test]
+fn what_is_told_of_slices_and_outcomes_is_told_in_the_venues_bytes() {
+    let stand = stand();
+    let own = spelled(&stand);
+    let (mut direct, mut through) = (Subscriber::at_venue(&stand), Subscriber::at_guard(&stand));
+    for kind in ["userTwapHistory", "userTwapSliceFills", "userEvents", "userNonFundingLedgerUpdates"] {
+        let acks = (direct.subscribed(&of_account(kind)), through.subscribed(&json!({"type": kind, "user": own})));
+        assert_eq!(acks.1.to_string().replace(&own, ACCOUNT), acks.0.to_string());
+    }
+    let outcomes = json!({"type": "outcomeMetaUpdates"});
+    assert_eq!(through.subscribed(&outcomes), direct.subscribed(&outcomes));
+    one_slice(&stand);
+    let settled = r#"{"channel":"outcomeMetaUpdates","data":[{"outcomeSettled":23205}]}"#;
+    trouble(&stand, json!({"kind": "garbage", "on": "outcomeMetaUpdates", "text": settled}));
+    deposit(&stand, "7");
+    let channels =
+        ["userTwapHistory", "userTwapSliceFills", "user", "outcomeMetaUpdates", "userNonFundingLedgerUpdates"];
+    let heard = direct.streams(&channels, |heard| is_told(heard, "\"7.0\""));
+    assert_eq!(heard.len(), channels.len(), "{heard:?}");
+    let events = &heard["user"];
+    let are_told = ["twapHistory", "twapSliceFills"].map(|key| events.iter().any(|event| event.contains(key)));
+    assert_eq!((are_told, heard["userTwapHistory"].len()), ([true; 2], 2), "{heard:?}");
+    same_streams(&mut through, &heard, &own);
+    // A late client begins with what the venue begins with.
+    let (mut late, mut again) = (Subscriber::at_guard(&stand), Subscriber::at_venue(&stand));
+    late.subscribe(&json!({"type": "userTwapSliceFills", "user": own}));
+    again.subscribe(&of_account("userTwapSliceFills"));
+    let (late, again) = (late.hear_on("userTwapSliceFills"), again.hear_on("userTwapSliceFills"));
+    assert!(late.contains("twapId") && late.replace(&own, ACCOUNT) == again, "{late} {again}");
+}
+
 /// A state is told again and again, to each at its own moment: but for that moment it is the same.
 #[test]
 fn what_is_held_is_told_in_the_venues_bytes() {
@@ -64,6 +97,7 @@ fn what_is_held_is_told_in_the_venues_bytes() {
     for kind in ["l2Book", "bbo", "activeAssetCtx"] {
         same_state(&stand, &of_coin(kind, "BTC"), &own);
     }
+    same_state(&stand, &of_coin("activeAssetCtx", "PURR/USDC"), &own);
     same_state(&stand, &json!({"type": "candle", "coin": "BTC", "interval": "1m"}), &own);
     for book in [json!({"nSigFigs": 4}), json!({"fast": true})] {
         let mut subscription = of_coin("l2Book", "ETH");

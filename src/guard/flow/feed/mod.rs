@@ -76,7 +76,7 @@ fn on_told(step: &mut Step<'_>, data: Data) {
             let begun_ms = step.guard.feed.as_of_ms;
             prices::on_mids(step, &mids, begun_ms);
         }
-        // Prices of single markets come together, and a market's best bid and ask say no more than its mid.
+        // Prices of single markets come together; the mid is among them.
         Data::Ledger(_) | Data::Bbo(_) | Data::AssetCtx(_) => {}
     }
 }

@@ -14,11 +14,12 @@ const CALM_FOR_MS: u64 = 3_000;
 /// until it is sure that a feed is dead.
 const TOLD_FOR_MS: u64 = 7_000;
 
-/// Tells the feed which markets are held or have an order that rests.
+/// Tells the feed which markets are held or have an order that rests, in paper mode too.
 pub(super) fn tell_wanted(step: &mut Step<'_>) {
     let view = &step.guard.view;
     let held = view.account.iter().flat_map(|account| account.positions.keys());
-    let assets = held.copied().chain(view.orders.values().map(|order| order.asset));
+    let paper = step.guard.paper.resting().map(|order| order.asset);
+    let assets = held.copied().chain(view.orders.values().map(|order| order.asset)).chain(paper);
     let wanted = assets.filter_map(|asset| view.market(asset)).map(|market| market.coin.clone()).collect();
     if wanted != step.guard.feed.wanted {
         step.guard.feed.wanted.clone_from(&wanted);

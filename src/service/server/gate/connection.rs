@@ -124,7 +124,9 @@ impl Connection {
         if Instant::now() >= until {
             return Err(End::TimedOut);
         }
-        fill(&mut self.stream, &mut self.buffer, until, Some(&self.context.shutting_down))
+        fill(&mut self.stream, &mut self.buffer, until, Some(&self.context.shutting_down))?;
+        // One that gave way because it keeps too much has nothing more to read, whatever came.
+        if self.buffer.len() <= CHUNK || self.slot.hold(self.buffer.len()) { Ok(()) } else { Err(End::Closed) }
     }
 
     fn read_head(&mut self, until: Instant) -> Result<Result<Head, Refusal>, End> {
@@ -237,6 +239,7 @@ impl Connection {
     /// Tells the client whose place another has taken, and reads away what it still sends. Nothing more is read from its
     /// stream but what has come already, so this looks again a few times.
     fn give_way(mut self) {
+        self.buffer = Vec::new();
         if self.refuse(&Refusal::busy(), Next::Close).is_err() {
             return;
         }

@@ -12,6 +12,9 @@ pub(in crate::service) struct Limits {
     /// How many of these are kept for clients, in equal parts. The rest, less those above, is for orders without a client,
     /// of which few wait, kills and health checks.
     pub(in crate::service) signed: usize,
+    /// Bytes that those on which no client signed may keep between them: of what has not come in whole, and of answers that are
+    /// not taken.
+    pub(in crate::service) unsigned_bytes: usize,
     /// Connections besides that have said nothing yet, and as many that wait for a place.
     pub(super) silent: usize,
     /// How long one waits for a place.
@@ -36,6 +39,7 @@ impl Default for Limits {
             connections: 128,
             asking: 48,
             signed: 64,
+            unsigned_bytes: 4 * 1024 * 1024,
             silent: 256,
             place: Duration::from_secs(2),
             idle: Duration::from_secs(75),

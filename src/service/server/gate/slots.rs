@@ -2,7 +2,8 @@
 //!
 //! A connection on which a client's signature checked out is that client's, and each client has a share of the places. All
 //! others give way to newcomers, whoever was idle longest first, but for a request that is at work. What can be at work
-//! without a signature has fewer places than there are, so a newcomer always finds one.
+//! without a signature has fewer places than there are, so a newcomer always finds one. They have a bound of memory between
+//! them as well: over it, whoever keeps most gives way.
 
 use std::collections::BTreeMap;
 use std::net::{Shutdown, TcpStream};
@@ -24,6 +25,7 @@ pub(in crate::service) struct Slots {
     most: usize,
     asking: usize,
     share: usize,
+    unsigned_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +52,8 @@ struct Place {
     phase: Phase,
     /// The moment of its last change.
     since: u64,
+    /// What it keeps of what has not come in whole, and of answers that are not taken.
+    bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,7 +108,8 @@ impl Slots {
     pub(in crate::service) fn new(limits: &Limits, clients: usize) -> Self {
         let share = limits.signed.checked_div(clients).unwrap_or(limits.signed).max(1);
         let (state, idle) = (Mutex::default(), Condvar::new());
-        Self { state, idle, most: limits.connections, asking: limits.asking, share }
+        let Limits { connections: most, asking, unsigned_bytes, .. } = *limits;
+        Self { state, idle, most, asking, share, unsigned_bytes }
     }
 
     /// The connections there may be.
@@ -132,7 +137,7 @@ impl Slots {
         state.last = state.last.saturating_add(1);
         state.held = state.held.saturating_add(1);
         let number = state.last;
-        state.places.insert(number, Place { socket, client: None, phase: Phase::Receiving, since });
+        state.places.insert(number, Place { socket, client: None, phase: Phase::Receiving, since, bytes: 0 });
         Ok(Slot { slots: Arc::clone(self), number })
     }
 
@@ -165,17 +170,36 @@ impl State {
     fn set(&mut self, number: u64, phase: Phase) -> bool {
         let since = self.next_moment();
         let place = self.places.get_mut(&number);
-        place.map(|place| (place.phase, place.since) = (phase, since)).is_some()
+        let set = |place: &mut Place| {
+            (place.phase, place.since) = (phase, since);
+            // What it was asked is answered, and taken.
+            if phase == Phase::Waiting {
+                place.bytes = 0;
+            }
+        };
+        place.map(set).is_some()
     }
 
     /// Closes the connection that was idle longest of those that `may_go`, and takes its place from it.
     fn close_one(&mut self, may_go: impl Fn(&Place) -> bool) -> bool {
         let candidates = self.places.iter().filter(|(_, place)| may_go(place));
-        let Some((number, _)) = candidates.min_by_key(|(_, place)| (place.phase >= Phase::Receiving, place.since))
-        else {
-            return false;
-        };
-        let number = *number;
+        let longest = candidates.min_by_key(|(_, place)| (place.phase >= Phase::Receiving, place.since));
+        longest.map(|(number, _)| *number).is_some_and(|number| self.close(number))
+    }
+
+    /// Closes the connection that keeps most of those that are nobody's and not at work.
+    fn close_heaviest(&mut self) -> bool {
+        let may_go = |place: &Place| place.client.is_none() && place.phase != Phase::AtWork && place.bytes > 0;
+        let candidates = self.places.iter().filter(|(_, place)| may_go(place));
+        let heaviest = candidates.max_by_key(|(_, place)| (place.bytes, std::cmp::Reverse(place.since)));
+        heaviest.map(|(number, _)| *number).is_some_and(|number| self.close(number))
+    }
+
+    fn unsigned_bytes(&self) -> usize {
+        self.places.values().filter(|place| place.client.is_none()).map(|place| place.bytes).sum()
+    }
+
+    fn close(&mut self, number: u64) -> bool {
         let Some(place) = self.places.remove(&number) else { return false };
         // Its thread sees the end of the stream. One that reads may still say why; one that writes is cut off.
         let how = if place.phase == Phase::Answering { Shutdown::Both } else { Shutdown::Read };
@@ -199,6 +223,17 @@ impl Slot {
     /// The connection is a WebSocket from now on.
     pub(super) fn upgrade(&self) {
         self.slots.lock().set(self.number, Phase::Upgraded);
+    }
+
+    /// Says how much the connection keeps of what has not come in whole, and of answers that are not taken; whether the place is still
+    /// its own.
+    pub(in crate::service::server) fn hold(&self, bytes: usize) -> bool {
+        let mut state = self.slots.lock();
+        if let Some(place) = state.places.get_mut(&self.number) {
+            place.bytes = bytes;
+        }
+        while state.unsigned_bytes() > self.slots.unsigned_bytes && state.close_heaviest() {}
+        state.places.contains_key(&self.number)
     }
 
     /// Whether the place is another's by now.

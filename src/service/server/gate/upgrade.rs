@@ -1,7 +1,8 @@
 //! A WebSocket's handshake, checked, on its way to the service that speaks with it.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,10 +34,11 @@ impl Upgrade {
     ///
     /// # Errors
     /// The system's reason when the answer cannot be written.
-    pub(in crate::service::server) fn accept(
+    pub(in crate::service::server) fn accept<S: Read + Write>(
         mut self,
         config: WebSocketConfig,
-    ) -> io::Result<(WebSocket<TcpStream>, Slot)> {
+        wrap: impl FnOnce(TcpStream, &Rc<Slot>) -> S,
+    ) -> io::Result<(WebSocket<S>, Rc<Slot>)> {
         let accept = derive_accept_key(self.key.as_bytes());
         self.stream.set_write_timeout(Some(self.write_timeout))?;
         self.stream.write_all(
@@ -46,6 +48,8 @@ impl Upgrade {
             )
             .as_bytes(),
         )?;
-        Ok((WebSocket::from_partially_read(self.stream, self.rest, Role::Server, Some(config)), self.slot))
+        let slot = Rc::new(self.slot);
+        let stream = wrap(self.stream, &slot);
+        Ok((WebSocket::from_partially_read(stream, self.rest, Role::Server, Some(config)), slot))
     }
 }

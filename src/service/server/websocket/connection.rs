@@ -1,8 +1,9 @@
 //! One connection: reads frames, has them answered, writes the answers as they come.
 
 use std::io::{self, Read};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::os::fd::AsFd;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -10,11 +11,12 @@ use std::time::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tungstenite::error::CapacityError;
 use tungstenite::protocol::frame::coding::CloseCode;
-use tungstenite::protocol::{CloseFrame, WebSocket, WebSocketConfig};
+use tungstenite::protocol::{CloseFrame, Role, WebSocket, WebSocketConfig};
 use tungstenite::{Error, Message as Packet, Utf8Bytes};
 
 use super::frame::{self, Frame};
 use super::outbox::Outbox;
+use super::wire::{Wire, Words};
 use crate::guard::Via;
 use crate::relay::NotServed;
 use crate::service::message::Reply;
@@ -34,7 +36,7 @@ const MAX_AT_WORK: usize = 100;
 const IDLE: Duration = Duration::from_secs(60);
 /// A client that takes none of its answers for so long is cut off.
 const STUCK: Duration = Duration::from_secs(5);
-/// Bytes that may wait to be written.
+/// Bytes of answers that may wait to be written.
 const MAX_UNWRITTEN: usize = 8 * 1024 * 1024;
 /// What was subscribed to is written in such parts: what waits meanwhile is the newest of each state.
 const PART: usize = 64 * 1024;
@@ -44,10 +46,14 @@ const GOODBYE: Duration = Duration::from_secs(1);
 const READS: usize = 64;
 /// What was written of answers and may wait, until the client has taken all of it, before nothing more is read of what it sends.
 const MAX_UNREAD: usize = 64 * 1024;
+/// What is read of a client at once.
+const READ_BYTES: usize = 8 * 1024;
+/// Pongs that may wait to be written.
+const PONG_BYTES: usize = 4 * 1024;
 /// Why a client is closed that does not take its answers.
 const TOO_SLOW: &str = "too slow: answers piled up unread";
 /// Why a connection that is no client's is closed.
-const GAVE_WAY: &str = "too many connections; those on which a client signed are kept";
+const GAVE_WAY: &str = "too many connections, or too much that is kept for them; those on which a client signed stay";
 /// How late a shutdown may be noticed.
 const TICK_MS: u16 = 250;
 
@@ -66,14 +72,12 @@ pub(in crate::service::server) struct Sockets {
 /// Serves an upgraded connection until it ends.
 pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
     let is_exchange = upgrade.path == "/exchange";
-    let config = WebSocketConfig::default()
-        .max_message_size(Some(MAX_FRAME))
-        .max_frame_size(Some(MAX_FRAME))
-        .max_write_buffer_size(MAX_UNWRITTEN);
     // A connection that cannot be set up is closed by being dropped.
-    let Ok((socket, slot)) = upgrade.accept(config) else { return };
+    let Ok((socket, slot)) = upgrade.accept(config(), |stream, slot| Wire::new(stream, Rc::clone(slot))) else {
+        return;
+    };
     let Ok(outbox) = Outbox::new(MAX_AT_WORK) else { return };
-    if socket.get_ref().set_nonblocking(true).is_err() {
+    if socket.get_ref().stream().set_nonblocking(true).is_err() {
         return;
     }
     let now = Instant::now();
@@ -93,13 +97,19 @@ pub(in crate::service::server) fn serve(sockets: &Sockets, upgrade: Upgrade) {
         ending_since: None,
     };
     let end = connection.run();
-    connection.close(end);
+    connection.end(end);
+}
+
+/// The library reads messages, and writes no more than pongs and the close.
+fn config() -> WebSocketConfig {
+    let config = WebSocketConfig::default().read_buffer_size(READ_BYTES).write_buffer_size(0);
+    config.max_write_buffer_size(PONG_BYTES).max_message_size(Some(MAX_FRAME)).max_frame_size(Some(MAX_FRAME))
 }
 
 struct Connection<'a> {
     sockets: &'a Sockets,
-    slot: Slot,
-    socket: WebSocket<TcpStream>,
+    slot: Rc<Slot>,
+    socket: WebSocket<Wire>,
     outbox: Outbox,
     /// There once it has subscribed to something.
     subscriber: Option<Subscriber>,
@@ -122,19 +132,25 @@ struct Connection<'a> {
 #[derive(Clone, Copy)]
 enum End {
     Gone,
+    /// What is kept for it goes first, and a word comes after where one can.
+    GiveWay(CloseCode, &'static str),
     Close(CloseCode, &'static str),
 }
+
+/// Its place is another's.
+const GIVES_WAY: End = End::GiveWay(CloseCode::Again, GAVE_WAY);
 
 impl Connection<'_> {
     fn run(&mut self) -> End {
         loop {
             // Before the end of the stream is read, after which nothing can be said.
             if self.slot.is_lost() {
-                return End::Close(CloseCode::Again, GAVE_WAY);
+                return GIVES_WAY;
             }
             if let Err(end) = self.read_all().and_then(|()| self.write_all()) {
-                return if self.slot.is_lost() { End::Close(CloseCode::Again, GAVE_WAY) } else { end };
+                return if self.slot.is_lost() { GIVES_WAY } else { end };
             }
+            self.socket.get_mut().hold(self.outbox.bytes());
             if self.sockets.shutting_down.load(Ordering::SeqCst) {
                 let since = *self.ending_since.get_or_insert_with(Instant::now);
                 if self.at_work == 0 || since.elapsed() > GOODBYE {
@@ -167,7 +183,7 @@ impl Connection<'_> {
         if self.unwritten_since.is_some() {
             wanted |= PollFlags::POLLOUT;
         }
-        let socket = PollFd::new(self.socket.get_ref().as_fd(), wanted);
+        let socket = PollFd::new(self.socket.get_ref().stream().as_fd(), wanted);
         let wakeup = PollFd::new(self.outbox.wakeup(), PollFlags::POLLIN);
         let timeout = if self.may_have_more && !self.is_held_up() { 0 } else { TICK_MS };
         match poll(&mut [socket, wakeup], PollTimeout::from(timeout)) {
@@ -181,10 +197,14 @@ impl Connection<'_> {
         self.may_have_more = false;
         for _ in 0..READS {
             // They are written first.
-            if self.unread > MAX_UNREAD {
+            if self.unread.saturating_add(self.outbox.bytes()) > MAX_UNREAD {
                 break;
             }
-            match self.socket.read() {
+            let read = self.socket.read();
+            if read.is_ok() {
+                self.socket.get_mut().came_whole();
+            }
+            match read {
                 Ok(Packet::Text(text)) => {
                     self.heard = Instant::now();
                     self.take(&text)?;
@@ -265,7 +285,7 @@ impl Connection<'_> {
     }
 
     fn ask(&mut self, id: u64, question: &str) -> Result<(), End> {
-        let (reply_sender, kind) = (self.outbox.reply_sender(), kind_of(question));
+        let (reply_sender, kind) = (self.outbox.reply_sender(), frame::kind_of(question));
         self.at_work = self.at_work.saturating_add(1);
         let asked = self.sockets.info.ask(question.as_bytes(), move |response| {
             let text = String::from_utf8_lossy(&response.body);
@@ -291,17 +311,17 @@ impl Connection<'_> {
         }
         self.flush()?;
         // What a client has not read yet waits in the relay, where a newer state can take its place.
-        while self.unwritten_since.is_none()
-            && let Some(subscriber) = &self.subscriber
-        {
+        while let Some(subscriber) = &self.subscriber {
+            if self.unwritten_since.is_some() {
+                let heavy = subscriber.too_heavy();
+                return heavy.map_or(Ok(()), |reason| Err(End::GiveWay(CloseCode::Policy, reason)));
+            }
             let frames = subscriber.take(PART).map_err(|reason| End::Close(CloseCode::Policy, reason))?;
             if frames.is_empty() {
                 break;
             }
             self.told = Instant::now();
-            for frame in frames {
-                self.write(frame.to_string())?;
-            }
+            frames.into_iter().for_each(|frame| self.socket.get_mut().put(Words::Shared(frame)));
             self.flush()?;
         }
         Ok(())
@@ -321,40 +341,51 @@ impl Connection<'_> {
     /// Writes what answers something that the client sent.
     fn reply(&mut self, text: String) -> Result<(), End> {
         self.unread = self.unread.saturating_add(text.len());
-        self.write(text)
-    }
-
-    fn write(&mut self, text: String) -> Result<(), End> {
-        match self.socket.write(Packet::text(text)) {
-            Ok(()) => Ok(()),
-            Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
-            Err(Error::WriteBufferFull(_)) => Err(End::Close(CloseCode::Policy, TOO_SLOW)),
-            Err(_) => Err(End::Gone),
+        let wire = self.socket.get_mut();
+        if wire.own().saturating_add(text.len()) > MAX_UNWRITTEN {
+            return Err(End::Close(CloseCode::Policy, TOO_SLOW));
         }
+        wire.put(Words::Own(text));
+        Ok(())
     }
 
     /// Says goodbye where somebody may still hear it.
-    fn close(&mut self, end: End) {
-        if let End::Close(code, reason) = end {
-            let _ = self.write_all();
-            let _ = self.socket.close(Some(CloseFrame { code, reason: reason.into() }));
-            let begun = Instant::now();
-            while self.flush().is_ok() && self.unwritten_since.is_some() {
-                let left = GOODBYE.saturating_sub(begun.elapsed()).as_millis();
-                let wanted = PollFd::new(self.socket.get_ref().as_fd(), PollFlags::POLLOUT);
-                // It is gone after this, whether it was heard or not.
-                let is_over = poll(&mut [wanted], PollTimeout::from(u16::try_from(left).unwrap_or(u16::MAX)));
-                if left == 0 || is_over.is_err() {
-                    break;
+    fn end(mut self, end: End) {
+        match end {
+            End::Gone => {}
+            End::Close(code, reason) => {
+                let _ = self.write_all();
+                self.close(code, reason);
+            }
+            End::GiveWay(code, reason) => {
+                let mut wire = self.socket.into_inner();
+                if wire.let_go() {
+                    let Ok(outbox) = Outbox::new(1) else { return };
+                    let socket = WebSocket::from_raw_socket(wire, Role::Server, Some(config()));
+                    Connection { socket, outbox, subscriber: None, ..self }.close(code, reason);
                 }
             }
-            self.read_away(begun);
         }
+    }
+
+    fn close(&mut self, code: CloseCode, reason: &'static str) {
+        let _ = self.socket.close(Some(CloseFrame { code, reason: reason.into() }));
+        let begun = Instant::now();
+        while self.flush().is_ok() && self.unwritten_since.is_some() {
+            let left = GOODBYE.saturating_sub(begun.elapsed()).as_millis();
+            let wanted = PollFd::new(self.socket.get_ref().stream().as_fd(), PollFlags::POLLOUT);
+            // It is gone after this, whether it was heard or not.
+            let is_over = poll(&mut [wanted], PollTimeout::from(u16::try_from(left).unwrap_or(u16::MAX)));
+            if left == 0 || is_over.is_err() {
+                break;
+            }
+        }
+        self.read_away(begun);
     }
 
     /// Reads away what the client still sends, for a moment: a socket that is closed over it takes back what was said last.
     fn read_away(&mut self, begun: Instant) {
-        let stream = self.socket.get_mut();
+        let mut stream = self.socket.get_ref().stream();
         let mut is_open = self.unwritten_since.is_none() && stream.shutdown(Shutdown::Write).is_ok();
         let mut chunk = [0_u8; 4_096];
         while is_open && begun.elapsed() < GOODBYE {
@@ -366,11 +397,4 @@ impl Connection<'_> {
             };
         }
     }
-}
-
-/// The `type` of a question, for its answer.
-fn kind_of(question: &str) -> String {
-    let question: Option<serde_json::Value> = serde_json::from_str(question).ok();
-    let kind = question.as_ref().and_then(|question| question.get("type")?.as_str());
-    kind.unwrap_or("unknown").to_owned()
 }

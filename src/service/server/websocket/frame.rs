@@ -98,6 +98,13 @@ pub(super) fn post_error(id: u64, http_status: u16, text: &str) -> String {
     json!({"channel": "post", "data": {"id": id, "response": {"type": "error", "payload": payload}}}).to_string()
 }
 
+/// The `type` of a question, for its answer.
+pub(super) fn kind_of(question: &str) -> String {
+    let question: Option<serde_json::Value> = serde_json::from_str(question).ok();
+    let kind = question.as_ref().and_then(|question| question.get("type")?.as_str());
+    kind.unwrap_or("unknown").to_owned()
+}
+
 pub(super) fn pong() -> String {
     r#"{"channel":"pong"}"#.to_owned()
 }

@@ -7,5 +7,6 @@
 mod connection;
 mod frame;
 mod outbox;
+mod wire;
 
 pub(super) use connection::{Sockets, serve};

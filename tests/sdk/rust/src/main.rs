@@ -35,31 +35,58 @@ fn outcome(answer: ExchangeResponseStatus) -> Value {
     }
 }
 
-/// Says what is heard; the first fill that is news, whole.
-async fn listen(feeds: &mut UnboundedReceiver<Message>) -> Option<Value> {
+/// What a message says, in short.
+fn told(message: Message) -> Option<(&'static str, Value)> {
+    Some(match message {
+        Message::AllMids(told) => ("allMids", json!(told.data.mids.get(COIN))),
+        Message::Trades(told) => ("trades", json!(told.data.last().map(|trade| trade.tid))),
+        Message::L2Book(told) => ("l2Book", json!(told.data.coin)),
+        Message::Candle(told) => ("candle", json!(told.data.high)),
+        Message::User(told) => ("userEvents", json!(format!("{:?}", told.data))),
+        Message::OrderUpdates(told) => (
+            "orderUpdates",
+            json!(told.data.last().map(|update| json!([update.status, update.order.limit_px]))),
+        ),
+        Message::UserFundings(told) => ("userFundings", json!([told.data.is_snapshot, told.data.fundings.len()])),
+        Message::UserNonFundingLedgerUpdates(told) => (
+            "userNonFundingLedgerUpdates",
+            json!([told.data.is_snapshot, told.data.non_funding_ledger_updates.len()]),
+        ),
+        Message::ActiveAssetCtx(told) => ("activeAssetCtx", json!(told.data.coin)),
+        Message::Notification(told) => ("notification", json!(told.data.notification)),
+        Message::UserFills(told) => {
+            let is_snapshot = told.data.is_snapshot.unwrap_or_default();
+            let fill = told.data.fills.first();
+            let fill = fill.map(|fill| json!({ "coin": fill.coin, "sz": fill.sz, "dir": fill.dir, "tid": fill.tid }));
+            (if is_snapshot { "userFills" } else { "fill" }, json!(fill))
+        }
+        Message::HyperliquidError(text) => ("error", json!(text)),
+        _ => return None,
+    })
+}
+
+/// Says what is heard, to the first fill that is news.
+async fn listen(feeds: &mut UnboundedReceiver<Message>) -> Option<()> {
     loop {
-        let (what, data) = match feeds.recv().await? {
-            Message::AllMids(told) => ("allMids", json!(told.data.mids.get(COIN))),
-            Message::Trades(told) => ("trades", json!(told.data.last().map(|trade| trade.tid))),
-            Message::L2Book(told) => ("l2Book", json!(told.data.coin)),
-            Message::Candle(told) => ("candle", json!(told.data.close)),
-            Message::User(_) => ("userEvents", Value::Null),
-            Message::OrderUpdates(told) => ("orderUpdates", json!(told.data.last().map(|update| &update.status))),
-            Message::UserFundings(told) => ("userFundings", json!(told.data.is_snapshot)),
-            Message::UserNonFundingLedgerUpdates(told) => ("userNonFundingLedgerUpdates", json!(told.data.is_snapshot)),
-            Message::ActiveAssetCtx(_) => ("activeAssetCtx", Value::Null),
-            Message::Notification(told) => ("notification", json!(told.data.notification)),
-            Message::UserFills(told) => {
-                let is_snapshot = told.data.is_snapshot.unwrap_or_default();
-                if let (false, Some(fill)) = (is_snapshot, told.data.fills.first()) {
-                    return Some(json!({ "coin": fill.coin, "sz": fill.sz, "dir": fill.dir, "tid": fill.tid }));
-                }
-                ("userFills", json!({ "isSnapshot": is_snapshot }))
-            }
-            Message::HyperliquidError(text) => ("error", json!(text)),
-            _ => continue,
-        };
+        let Some((what, data)) = told(feeds.recv().await?) else { continue };
         say(what, data);
+        if what == "fill" {
+            return Some(());
+        }
+    }
+}
+
+/// Says what is heard until the input ends.
+async fn listen_on(feeds: &mut UnboundedReceiver<Message>) {
+    let mut end = tokio::task::spawn_blocking(|| stdin().lock().lines().for_each(drop));
+    loop {
+        tokio::select! {
+            _ = &mut end => return,
+            message = feeds.recv() => match message {
+                Some(message) => told(message).into_iter().for_each(|(what, data)| say(what, data)),
+                None => return,
+            },
+        }
     }
 }
 
@@ -94,8 +121,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
     say("subscribed", json!(held.len()));
 
-    let fill = listen(&mut feeds).await.ok_or("the feeds ended")?;
-    say("fill", fill);
+    listen(&mut feeds).await.ok_or("the feeds ended")?;
     // Its market orders refuse the local address.
     let order = |is_buy: bool, limit_px: f64, sz: f64, tif: &str, cloid: Option<Uuid>| ClientOrderRequest {
         asset: coin(),
@@ -112,6 +138,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     say("order", outcome(exchange.order(order(true, 59_000.0, 0.001, "Gtc", Some(cloid)), None).await?));
     say("cancel", outcome(exchange.cancel_by_cloid(ClientCancelRequestCloid { asset: coin(), cloid }, None).await?));
     say("close", outcome(exchange.order(order(false, 59_000.0, 0.001, "Ioc", None), None).await?));
+    listen_on(&mut feeds).await;
     for subscription in held {
         info.unsubscribe(subscription).await?;
     }

@@ -108,3 +108,35 @@ fn a_shutdown_lets_nothing_begin_and_waits_for_what_has() {
     drop(at_work);
     assert!(shutdown.join().unwrap());
 }
+
+#[test]
+fn who_keeps_most_gives_way_where_all_that_is_nobodys_keeps_too_much() {
+    let limits = Limits { connections: 8, unsigned_bytes: 100, ..Limits::default() };
+    let slots = Arc::new(Slots::new(&limits, 1));
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut sockets = Vec::new();
+    let [signed, working, small, large, other] = [0; 5].map(|_| {
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let socket = listener.accept().unwrap().0;
+        let slot = slots.enter(socket.try_clone().unwrap()).unwrap();
+        sockets.push((client, socket));
+        slot
+    });
+    signed.vouch(ONE).unwrap();
+    assert!(signed.hold(1_000), "a client that signed is none of them");
+    assert!(working.hold(20) && small.hold(10) && large.hold(60) && other.hold(10));
+    let at_work = working.begin(Work::Here).unwrap();
+    assert!(working.hold(20) && !large.is_lost(), "as much as they may");
+    assert!(small.hold(11), "who keeps little stays");
+    assert!(large.is_lost() && !large.hold(1));
+    assert_eq!(sockets[3].1.read(&mut [0]).unwrap(), 0, "its thread is woken");
+    // Who is at work is left alone; of two that keep as much the first goes.
+    assert!(small.hold(35) && other.hold(35));
+    assert!(working.hold(31) && !working.is_lost());
+    assert_eq!((small.is_lost(), other.is_lost()), (true, false));
+    assert!(!other.hold(1_000), "the last one that keeps anything");
+    drop(at_work);
+    // With its answer taken it keeps nothing.
+    working.wait();
+    assert!(working.hold(0) && !signed.is_lost());
+}

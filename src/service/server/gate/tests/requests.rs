@@ -164,7 +164,8 @@ fn a_client_that_waits_to_be_asked_for_its_body_is_asked() {
 fn upgrades_go_to_their_service_and_give_way_as_others_do() {
     let echo = |upgrade: Upgrade| {
         let path = upgrade.path.clone();
-        let (mut socket, slot) = upgrade.accept(tungstenite::protocol::WebSocketConfig::default()).unwrap();
+        let (mut socket, slot) =
+            upgrade.accept(tungstenite::protocol::WebSocketConfig::default(), |stream, _| stream).unwrap();
         socket.get_mut().set_read_timeout(None).unwrap();
         socket.send(tungstenite::Message::text(path)).unwrap();
         while let Ok(message) = socket.read() {

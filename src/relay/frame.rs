@@ -1,0 +1,78 @@
+//! A frame on its way to clients: one text however many they are, and how much memory all such texts take.
+
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+/// A frame that goes to clients.
+#[derive(Debug, Clone)]
+pub struct Frame(Arc<Text>);
+
+#[derive(Debug)]
+struct Text {
+    text: Box<str>,
+    memory: Memory,
+}
+
+/// A frame that is there as long as some client has it.
+#[derive(Debug, Default)]
+pub(super) struct Lent(Weak<Text>);
+
+/// The bytes of all frames that somebody has, each counted once.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Memory(Arc<AtomicUsize>);
+
+impl Memory {
+    pub(super) fn frame(&self, text: impl Into<Box<str>>) -> Frame {
+        let text = text.into();
+        self.0.fetch_add(text.len(), Ordering::Relaxed);
+        Frame(Arc::new(Text { text, memory: self.clone() }))
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Frame {
+    pub(super) fn lent(&self) -> Lent {
+        Lent(Arc::downgrade(&self.0))
+    }
+}
+
+impl Lent {
+    pub(super) fn frame(&self) -> Option<Frame> {
+        self.0.upgrade().map(Frame)
+    }
+}
+
+impl Deref for Frame {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0.text
+    }
+}
+
+impl Drop for Text {
+    fn drop(&mut self) {
+        self.memory.0.fetch_sub(self.text.len(), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_counts_once_and_as_long_as_somebody_has_it() {
+        let memory = Memory::default();
+        let (frame, other) = (memory.frame("twelve bytes"), memory.frame("four"));
+        let (again, lent) = (frame.clone(), frame.lent());
+        assert_eq!((memory.bytes(), &*again), (16, "twelve bytes"));
+        drop(frame);
+        assert_eq!((memory.bytes(), lent.frame().is_some()), (16, true));
+        drop((again, other));
+        assert_eq!((memory.bytes(), lent.frame().is_some()), (0, false));
+    }
+}

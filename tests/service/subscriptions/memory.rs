@@ -1,0 +1,162 @@
+//! Connections on which nobody signed, and what they can have the service keep: messages that never end, frames and answers
+//! that nobody takes. All of it together has a bound.
+
+use std::fs;
+use std::io::Write;
+
+use nix::sys::socket::{setsockopt, sockopt::RcvBuf};
+
+use super::*;
+use crate::signing::{limit, place, signed};
+
+/// By how much memory grows, at most, KiB: what may be held, twice.
+const MOST: u64 = 32 * 1024;
+
+/// The most memory that the service ever had, KiB, more than before.
+fn grown(stand: &Stand, before: u64) -> u64 {
+    peak(stand).saturating_sub(before)
+}
+
+/// The most memory that the service ever had, KiB.
+fn peak(stand: &Stand) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", stand.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// The first part of a message, without a mask that changes it, and nothing after.
+fn begun(length: usize) -> Vec<u8> {
+    let mut bytes = vec![0x01, 0x80 | 127];
+    bytes.extend(u64::try_from(length).unwrap().to_be_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend(vec![b'x'; length]);
+    bytes
+}
+
+/// Says something that may be refused midway.
+fn send(stream: &mut TcpStream, bytes: &[u8]) {
+    stream.set_write_timeout(Some(Duration::from_secs(1))).unwrap();
+    // It may be closed by now, which is the point.
+    let _ = stream.write_all(bytes);
+}
+
+#[test]
+fn messages_that_never_end_cost_a_bounded_memory() {
+    let stand = stand();
+    // A client that signed and is in the middle of a message keeps it.
+    let mut bot = Subscriber::at_guard(&stand);
+    let order = signed(&stand.client, &place(&limit(crate::signing::BTC, true, "59000", "0.001")));
+    let post =
+        |id: u64| json!({"method": "post", "id": id, "request": {"type": "action", "payload": order}}).to_string();
+    bot.say(&post(1));
+    bot.hear_on("post");
+    send(bot.socket.get_mut(), &begun(200_000));
+    let before = peak(&stand);
+    let mut kept = Vec::new();
+    for _ in 0..140 {
+        let mut client = Subscriber::at_guard(&stand);
+        send(client.socket.get_mut(), &begun(255 * 1024));
+        kept.push(client.socket);
+    }
+    let mut bodies = Vec::new();
+    for _ in 0..140 {
+        let mut stream = TcpStream::connect(stand.address()).unwrap();
+        let head = format!(
+            "POST /exchange HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 262144\r\n\r\n",
+            stand.address()
+        );
+        send(&mut stream, &[head.into_bytes(), vec![b'x'; 262_000]].concat());
+        bodies.push(stream);
+    }
+    assert!(grown(&stand, before) <= MOST, "{} KiB", grown(&stand, before));
+    // The rest of the bot's message: what it says is no request, and it is told so.
+    send(bot.socket.get_mut(), &[0x80, 0x80, 0, 0, 0, 0]);
+    bot.hear_on("error");
+    let mut other = Subscriber::at_guard(&stand);
+    other.say(r#"{"method":"ping"}"#);
+    other.hear_on("pong");
+    // Who gave way is told so where it reads on.
+    let codes = kept.iter_mut().filter_map(|socket| {
+        loop {
+            match socket.read() {
+                Ok(Message::Close(close)) => break close.map(|close| close.code),
+                Ok(_) => {}
+                Err(_) => break None,
+            }
+        }
+    });
+    assert!(codes.take(1).all(|code| code == tungstenite::protocol::frame::coding::CloseCode::Again));
+}
+
+/// The client's address with its letters in the cases that a number says: each way to write it is a text of its own.
+fn spelling(stand: &Stand, number: u32) -> String {
+    let mut letters = 0;
+    let digits = stand.client.address().to_string();
+    let spelled = digits.trim_start_matches("0x").chars().map(|digit| {
+        letters += u32::from(digit.is_ascii_alphabetic());
+        let is_upper = digit.is_ascii_alphabetic() && letters < 32 && number >> letters & 1 == 1;
+        if is_upper { digit.to_ascii_uppercase() } else { digit }
+    });
+    format!("0x{}", spelled.collect::<String>())
+}
+
+/// A frame of the account's fills that is as long as a market's may be.
+fn long_fills(number: usize) -> String {
+    let padding = "x".repeat(800_000);
+    json!({"channel": "userFills", "data": {"user": ACCOUNT, "n": number, "fills": [], "padding": padding}}).to_string()
+}
+
+#[test]
+fn frames_that_nobody_takes_cost_a_bounded_memory() {
+    let stand = stand();
+    let mut reader = Subscriber::at_guard(&stand);
+    reader.subscribed(&of_account("userFills"));
+    let mut deaf = Vec::new();
+    for number in 0..80 {
+        let mut client = Subscriber::at_guard(&stand);
+        client.subscribed(&json!({"type": "userFills", "user": spelling(&stand, number)}));
+        setsockopt(client.socket.get_ref(), RcvBuf, &8_192).unwrap();
+        deaf.push(client);
+    }
+    let before = peak(&stand);
+    for number in 0..12 {
+        trouble(&stand, json!({"kind": "garbage", "text": long_fills(number), "on": "userFills"}));
+        while !reader.hear_on("userFills").contains(&format!("\"n\":{number},")) {}
+    }
+    assert!(grown(&stand, before) <= MOST, "{} KiB", grown(&stand, before));
+    assert!(count(&stand, "slow") > 0);
+    fill(&stand, "0.25");
+    while !reader.hear_on("userFills").contains("\"0.25\"") {}
+    drop(deaf);
+}
+
+#[test]
+fn answers_that_nobody_takes_cost_a_bounded_memory() {
+    let stand = stand();
+    // An answer of some hundred bytes each, which is given again without asking the venue.
+    let orders = (0..300).map(|n| limit(crate::signing::BTC, true, &(55_000 + n).to_string(), "0.0003"));
+    stand.venue.control(&json!({"op": "order", "order": orders.collect::<Vec<_>>()})).unwrap();
+    let asked = json!({"type": "info", "payload": {"type": "frontendOpenOrders", "user": ACCOUNT}});
+    let posts: Vec<String> =
+        (0..60).map(|id| json!({"method": "post", "id": id, "request": asked}).to_string()).collect();
+    let mut deaf: Vec<Subscriber> = (0..100).map(|_| Subscriber::at_guard(&stand)).collect();
+    let before = peak(&stand);
+    std::thread::scope(|scope| {
+        for some in deaf.chunks_mut(10) {
+            let posts = &posts;
+            scope.spawn(move || {
+                for client in some {
+                    setsockopt(client.socket.get_ref(), RcvBuf, &8_192).unwrap();
+                    client.socket.get_mut().set_write_timeout(Some(Duration::from_secs(1))).unwrap();
+                    // It may be closed by now.
+                    posts.iter().for_each(|post| drop(client.socket.write(Message::text(post.clone()))));
+                    let _ = client.socket.flush();
+                }
+            });
+        }
+    });
+    let mut other = Subscriber::at_guard(&stand);
+    other.say(r#"{"method":"ping"}"#);
+    other.hear_on("pong");
+    assert!(grown(&stand, before) <= MOST, "{} KiB", grown(&stand, before));
+}
