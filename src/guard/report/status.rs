@@ -7,6 +7,7 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
 use crate::record::status::{IfAway, Position, RiskStatus, SCHEMA, Status, VenueStatus};
 use crate::venue::side::PositionSide;
+use rust_decimal::Decimal;
 
 impl Guard {
     /// The status. `weight` is what the service knows of its request budget: a minute's and what is used.
@@ -94,6 +95,8 @@ fn positions(guard: &Guard, mut exposure: Exposure) -> Vec<Position> {
                 stop_px: nearest,
                 covered_size: held.saturating_sub(bare_size(guard, *asset)),
                 risk: market.position_loss(side, guard.config.rules.stop),
+                funding: position.paid_funding.map(|paid| Decimal::ZERO.saturating_sub(paid)),
+                opened_ms: guard.book.chains.opened_ms(&position.coin, position.szi),
             })
         })
         .collect()
