@@ -14,7 +14,7 @@ impl Guard {
     #[must_use]
     pub fn status(&self, now_ms: u64, weight: (u32, u32)) -> Status {
         let config = &self.config;
-        let alerts = [problems::problems(self, now_ms), alerts::warnings(self)].concat();
+        let alerts = [problems::problems(self, now_ms), alerts::warnings(self, now_ms)].concat();
         let exposure = self.exposure();
         let age = |at_ms: Option<u64>| at_ms.map(|at_ms| now_ms.saturating_sub(at_ms));
         Status {
