@@ -56,18 +56,18 @@ fn check(args: Args, home: &Home) -> Result<(), String> {
     if let Some(other) = other_home(base, home).filter(|_| !is_named) {
         return Err(of_another(base, &other, home));
     }
-    match status {
-        200 if !is_to_trade => Ok(()),
-        200 => match serde_json::from_slice::<Health<'_>>(&body) {
-            Ok(health) => line(&health.not_trading).map_or(Ok(()), Err),
-            Err(_) => Err(format!("{base}/healthz does not say whether it trades: is that the guard?")),
-        },
-        503 => {
-            let health: Option<Health<'_>> = serde_json::from_slice(&body).ok();
+    let health: Option<Health<'_>> = serde_json::from_slice(&body).ok();
+    match (status, health) {
+        // Whatever else listens there may say 200 to anything.
+        (200, Some(Health { ok: true, not_trading, .. })) => {
+            line(&not_trading).filter(|_| is_to_trade).map_or(Ok(()), Err)
+        }
+        (200, _) => Err(format!("{base}/healthz does not answer as a guard does: is that the guard?")),
+        (503, health) => {
             let told = health.and_then(|health| line(&health.problems));
             Err(told.unwrap_or_else(|| "the service is not healthy".to_owned()))
         }
-        status => Err(format!("{base}/healthz answered with status {status}: is that the guard?")),
+        (status, _) => Err(format!("{base}/healthz answered with status {status}: is that the guard?")),
     }
 }
 

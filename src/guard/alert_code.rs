@@ -34,6 +34,8 @@ codes! {
     FeedDown = "feed_down",
     /// The home is not where the guard found it, so that a kill file may not be seen; put it back and restart.
     HomeGone = "home_gone",
+    /// An action has had no answer for ten seconds, and what became of it is being found out; look at the account if it lasts.
+    InDoubt = "in_doubt",
     /// An older day of the journal is damaged; keep a copy, and put back what was moved or changed.
     JournalDamaged = "journal_damaged",
     /// Decisions cannot be kept and entries are refused; look at the disk, and put back what was moved or replaced.

@@ -106,14 +106,36 @@ mod tests {
         assert_eq!(lean::<{ WANTED.len() }>(TEXT).0, WANTED.as_bytes());
     }
 
-    /// A text that went on over lines would lose what each begins with.
+    /// The line of a file as it is served at which something goes on that began on another one: a text would lose what each of its
+    /// lines begins with, and of a comment only the first line would be left out.
+    fn goes_on(body: &str) -> Option<&str> {
+        body.lines().find(|line| line.matches('`').count() % 2 != 0 || line.contains("/*") || line.contains("*/"))
+    }
+
     #[test]
-    fn no_text_of_a_script_goes_on_over_lines() {
-        for asset in ASSETS.iter().filter(|asset| asset.content_type == SCRIPT) {
-            for line in asset.body.lines() {
-                assert!(line.matches('`').count() % 2 == 0, "{}: {line}", asset.path);
-            }
-            assert!(!asset.body.contains("/*"), "{}: a comment of more than a line", asset.path);
+    fn no_text_and_no_comment_goes_on_over_lines() {
+        let is_code = |asset: &&Asset| asset.content_type == SCRIPT || asset.path.ends_with(".css");
+        let files: Vec<&Asset> = ASSETS.iter().filter(is_code).collect();
+        assert_eq!(files.len(), 8, "every script and the style");
+        for asset in files {
+            assert_eq!(goes_on(asset.body), None, "{}", asset.path);
         }
+    }
+
+    #[test]
+    fn what_goes_on_over_lines_is_found() {
+        const COMMENT: &str = "/** One\n * and two. */\nlet a = 1;\n";
+        const LINES: &str = "/*\nOne\n*/\nlet a = 1;\n";
+        const TEXT: &str = "let a = `one\n  two`;\n";
+        const WHOLE: &str = "/** One. */\n// And\n// two.\nlet a = `one`;\n";
+        let served = |(bytes, count): (&[u8], usize)| String::from_utf8(bytes[..count].to_vec()).unwrap();
+        let found = [COMMENT, LINES, TEXT, WHOLE].map(|text| {
+            let (bytes, count) = lean::<128>(text);
+            goes_on(&served((&bytes, count))).map(str::to_owned)
+        });
+        assert_eq!(
+            found,
+            [Some("* and two. */"), Some("*/"), Some("let a = `one"), None].map(|line| line.map(str::to_owned))
+        );
     }
 }

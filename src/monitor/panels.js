@@ -1,7 +1,7 @@
 // What the status says, panel by panel. Everything is brought up to date in place.
 
 import { byId, keep, make, put, set, terms } from "./dom.js";
-import { clip, figure, isNegative, like, many, minus, percent, plus, ratio, rulesOf, short, span, stamp, time, usd, words } from "./text.js";
+import { clip, figure, isNegative, like, many, minus, moment, percent, plus, ratio, rulesOf, short, span, stamp, time, usd, words } from "./text.js";
 
 function tile(id, tone, value, note, title = null) {
   const box = byId(id);
@@ -242,6 +242,9 @@ function awayFrom(px, mark) {
   return far === null ? like(px, mark) : `${like(px, mark)} · ${far}`;
 }
 
+const isUnknown = (value) => value === undefined || value === null;
+const known = (value, show) => (isUnknown(value) ? "not known" : show(value));
+
 function result({ unrealized_pnl: pnl, value }) {
   const share = percent(pnl, minus(value, pnl), true);
   return [`${usd(pnl, true)}${share === null ? "" : ` · ${share}`}`, pnl, isNegative(pnl) ? "bad" : "ok"];
@@ -260,13 +263,16 @@ const POSITIONS = [
   ["Risk", "num", ({ risk }) => money(risk)],
   ["Liquidation", "num", ({ liquidation_px: px, mark_px: mark }) => [awayFrom(px, mark), px]],
   ["Leverage", "num", ({ leverage, margin_mode: mode }) => `${clip(leverage, 10)}× ${clip(mode, 20)}`],
+  ["Funding", "num", ({ funding }) => known(funding, (text) => money(text, true))],
+  ["Open since", "num", ({ opened_ms: ms, at_ms: nowMs }) => known(ms, () => [time(ms, nowMs).slice(0, -3), `${moment(ms)}, ${span(nowMs - ms)} ago`])],
 ];
 
 function total(rows) {
   if (rows.length < 2) return null;
   const sum = (field) => plus(rows.map((row) => row[field]));
   const pnl = sum("unrealized_pnl");
-  return { Market: "All", Value: money(sum("value")), Result: [usd(pnl, true), pnl, isNegative(pnl) ? "bad" : "ok"], Risk: money(sum("risk")) };
+  const funding = rows.some((row) => isUnknown(row.funding)) ? null : sum("funding");
+  return { Market: "All", Value: money(sum("value")), Result: [usd(pnl, true), pnl, isNegative(pnl) ? "bad" : "ok"], Risk: money(sum("risk")), Funding: known(funding, (text) => money(text, true)) };
 }
 
 /** What was never read is not none. */
@@ -274,12 +280,12 @@ const nothing = (status, code, none) =>
   status.venue.account_age_ms === null || status.alerts.some((alert) => alert.code === code) ? "Not read" : none;
 
 export function positions(status) {
-  const rows = status.positions;
+  const rows = status.positions.map((row) => ({ ...row, at_ms: status.at_ms }));
   table("positions", POSITIONS, [{ name: "", rows }], ({ coin }) => coin, total(rows));
   put("no-positions", nothing(status, "account_stale", "No positions"));
 }
 
-const recorded = (value, show) => (value === undefined || value === null ? "not recorded" : show(value));
+const recorded = (value, show) => (isUnknown(value) ? "not recorded" : show(value));
 const BOOK = [
   ["Time", "", ({ name }) => name],
   ["Result", "num", ({ net }) => recorded(net, () => [usd(net, true), `${clip(net, 60)}: what closing won or lost, less fees, and funding`, isNegative(net) ? "bad" : "ok"])],
@@ -333,7 +339,10 @@ export function away({ if_away: left }) {
   terms(byId("away"), left ? [["at most", told(left)], ...["positions", "entries", "unattended"].map(part)] : [["at most", "–"]]);
 }
 
-export function facts({ version, account, venue, api_wallet: wallet, api_wallet_valid_until: until, risk, last_event: last }) {
+/** The venue’s own explorer of each network. */
+const EXPLORERS = { mainnet: "https://app.hyperliquid.xyz", testnet: "https://app.hyperliquid-testnet.xyz" };
+
+export function facts({ version, account, account_network: network, venue, api_wallet: wallet, api_wallet_valid_until: until, risk, last_event: last }) {
   terms(byId("facts"), [
     ["Account", clip(account, 60)],
     ["Version", clip(version, 40)],
@@ -346,4 +355,7 @@ export function facts({ version, account, venue, api_wallet: wallet, api_wallet_
     ["Last event", last ? `#${last.seq}` : "–"],
     ["Times", "UTC; a row’s title has the local one"],
   ]);
+  const explorer = Object.hasOwn(EXPLORERS, network) && /^0x[0-9a-f]{40}$/.test(account) ? `${EXPLORERS[network]}/explorer/address/${account}` : null;
+  set("explorer", { href: explorer });
+  byId("explorer").hidden = explorer === null;
 }

@@ -1,7 +1,7 @@
 // The stream: each event that a person should see as one row, the newest first.
 
 import { make, put, set } from "./dom.js";
-import { clip, figure, local, ratio, short, stamp, time, usd, words } from "./text.js";
+import { clip, figure, moment, ratio, short, stamp, time, usd, words } from "./text.js";
 
 const MOST_ROWS = 300;
 const MOST_CHANGES = 8;
@@ -136,7 +136,7 @@ function decision(event, nowMs) {
 }
 
 function row(event, nowMs, attributes, mark, body) {
-  const at = make("time", { datetime: stamp(event.at_ms), title: [stamp(event.at_ms), local(event.at_ms)].filter(Boolean).join(", local "), class: "num" }, time(event.at_ms, nowMs));
+  const at = make("time", { datetime: stamp(event.at_ms), title: moment(event.at_ms), class: "num" }, time(event.at_ms, nowMs));
   const seq = make("span", { class: "seq num", title: "Event number" }, `#${event.seq}`);
   return make("li", attributes, make("div", { class: "when" }, at, seq), mark, make("div", { class: "what" }, ...body));
 }

@@ -114,6 +114,9 @@ export function local(ms) {
   return new Date(ms).toLocaleTimeString("en-GB");
 }
 
+/** A moment in full, with this machine's own time of day where that is another one. */
+export const moment = (ms) => [stamp(ms), local(ms)].filter(Boolean).join(", local ");
+
 /** A span of time in its largest units. */
 export function span(ms) {
   if (!Number.isFinite(ms)) return MISSING;

@@ -8,11 +8,10 @@ use super::config::{Config, Form, Place, Target};
 use super::forms::smtp;
 use super::guard_look::guard_url;
 use super::hours::{Hours, parse_offset, span_ms};
-use super::shape;
 use super::url::private_url;
+use super::{shape, slip};
 use crate::base::origin::Origin;
-use crate::base::text::{short, visible};
-use deaf::{deaf, in_vain, kind_of, unheard_summary};
+use deaf::{codes, deaf, in_vain, kind_of, unheard_summary};
 
 /// Targets at most: each has a thread of its own.
 const MAX_TARGETS: usize = 16;
@@ -48,7 +47,7 @@ impl Config {
                 problems.push(what.to_owned());
             }
         };
-        let given = |text: &Option<String>| shown(text.as_deref().unwrap_or_default());
+        let given = |text: &Option<String>| slip::given(text.as_deref().unwrap_or_default());
         not(
             self.utc_offset.as_deref().is_some_and(|text| parse_offset(text).is_none()),
             &format!("utc_offset must be such as \"+02:00\", not {}", given(&self.utc_offset)),
@@ -78,7 +77,7 @@ impl Config {
         if names.windows(2).any(|pair| pair.first() == pair.last()) {
             problems.push("two targets have one name".to_owned());
         }
-        for target in &self.target {
+        for (place, target) in self.target.iter().enumerate() {
             let mut wrong = target.problems(refusals);
             if wrong.is_empty() {
                 wrong.extend(deaf(self, target, refusals));
@@ -86,7 +85,8 @@ impl Config {
             if wrong.is_empty() {
                 wrong.extend(in_vain(self, target, refusals));
             }
-            problems.extend(wrong.into_iter().map(|why| format!("target {:?}: {why}", target.name)));
+            let name = target.shown(place);
+            problems.extend(wrong.into_iter().map(|why| format!("{name}: {why}")));
         }
         if problems.is_empty() {
             problems.extend(unheard_summary(self, refusals));
@@ -94,9 +94,9 @@ impl Config {
     }
 }
 
-/// What was given, in quotes.
-fn shown(text: &str) -> String {
-    format!("{:?}", short(text))
+/// The words that may stand among kinds and codes.
+fn known<'a>(refusals: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    codes(refusals).chain(KINDS.iter().copied())
 }
 
 /// Whether a URL that stands in the open may be called; one that stands elsewhere is checked when it is read.
@@ -112,6 +112,14 @@ fn check_url(place: &Place) -> Result<(), String> {
 }
 
 impl Target {
+    /// It in a refusal: by its name, where that is one, else by its place.
+    fn shown(&self, place: usize) -> String {
+        if slip::may_be_secret(&self.name) {
+            return format!("target {} of the file", place.saturating_add(1));
+        }
+        format!("target {}", slip::given(&self.name))
+    }
+
     fn problems(&self, refusals: &[&str]) -> Vec<String> {
         let mut problems = Vec::new();
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
@@ -124,13 +132,17 @@ impl Target {
         }
         let is_span = |text: &str| Hours::parse(text).is_some_and(|hours| hours.from != hours.to);
         if let Some(text) = self.quiet.as_deref().filter(|text| !is_span(text)) {
-            problems.push(format!("quiet must be two times of the day, such as \"22:00-07:00\", not {}", shown(text)));
+            problems.push(format!(
+                "quiet must be two times of the day, such as \"22:00-07:00\", not {}",
+                slip::given(text)
+            ));
         }
         problems.extend(self.unknown(refusals));
         for (what, table) in [("cooldown", &self.cooldown), ("repeat", &self.repeat)] {
             let wrong = table.iter().filter(|(_, text)| span_ms(text).is_none());
             problems.extend(wrong.map(|(code, text)| {
-                format!("{what}.{code} must be such as \"90s\", \"10m\" or \"1h\", not {}", shown(text))
+                let code = slip::unknown(code, known(refusals)).replace('"', "");
+                format!("{what}.{code} must be such as \"90s\", \"10m\" or \"1h\", not {}", slip::given(text))
             }));
         }
         if self.form == Form::Smtp {
@@ -149,7 +161,7 @@ impl Target {
     fn unknown(&self, refusals: &[&str]) -> Vec<String> {
         let mut problems = Vec::new();
         let mut say = |key: &str, word: &str, what: &str| {
-            problems.push(format!("{key}: {:?} is {what}", visible(word, MAX_NAME)));
+            problems.push(format!("{key}: {} is {what}", slip::unknown(word, known(refusals))));
         };
         let is_kind = |word: &str| KINDS.contains(&word);
         for kind in self.kinds.iter().filter(|kind| !is_kind(kind)) {

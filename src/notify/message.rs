@@ -4,9 +4,17 @@ use serde_json::{Value, json};
 
 use super::notice::{Notice, Severity};
 use super::watch::Guard;
-use super::words::{redacted, time};
+use super::words::{fitting, redacted, time};
+use crate::base::text::visible;
 
-/// A message, ready for every form. Nothing secret stands in it.
+/// Most characters of one part of a message, and of the name of a guard or its mode.
+const MOST_PART: usize = 2_000;
+const MOST_NAME: usize = 60;
+/// Bytes of what happened, and of what the guard did, that stay where a message has to be cut.
+const LEAST_PART: usize = 80;
+
+/// A message, ready for every form. Nothing secret stands in it, and each part is one line: what a client or the venue wrote
+/// cannot pass for a line of the guard's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Message {
     notice: Notice,
@@ -18,8 +26,13 @@ impl Message {
     pub(super) fn of(notice: &Notice, guard: &Guard, secrets: &[String]) -> Self {
         let mut notice = notice.clone();
         let texts = [&mut notice.title, &mut notice.happened, &mut notice.did, &mut notice.todo, &mut notice.about];
-        texts.into_iter().for_each(|text| *text = redacted(text, secrets));
-        Self { notice, guard: guard.clone() }
+        for text in texts {
+            // What does not show goes first: between the letters of a secret it would hide that.
+            *text = visible(&redacted(&visible(text, usize::MAX), secrets), MOST_PART);
+        }
+        let mut guard = guard.clone();
+        [&mut guard.account, &mut guard.mode].into_iter().for_each(|text| *text = visible(text, MOST_NAME));
+        Self { notice, guard }
     }
 
     pub(super) fn severity(&self) -> Severity {
@@ -68,6 +81,24 @@ impl Message {
     /// The lines as one text.
     pub(super) fn body(&self) -> String {
         self.lines().join("\n")
+    }
+
+    /// The same, of which `cost` is at most so much. What happened and what the guard did are cut, for a stranger may have
+    /// written of it: what a person has to do, and when it was, stay.
+    pub(super) fn body_within(&self, most: usize, cost: impl Fn(&str) -> usize) -> String {
+        let mut fitted = self.clone();
+        loop {
+            let body = fitted.body();
+            let notice = &mut fitted.notice;
+            let longer = if notice.happened.len() < notice.did.len() { &mut notice.did } else { &mut notice.happened };
+            if cost(&body) <= most || longer.len() <= LEAST_PART {
+                return fitting(&body, most, cost);
+            }
+            let over = cost(&body).saturating_sub(most);
+            // All but a part of the rest, as long as what was cut off shows how much it costs.
+            let room = longer.len().saturating_sub(over.div_ceil(2).max(8)).max(LEAST_PART);
+            *longer = fitting(longer, room, str::len);
+        }
     }
 
     /// The message for a program.

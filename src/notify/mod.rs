@@ -24,6 +24,7 @@ mod run;
 mod secrets;
 mod shape;
 mod shared;
+mod slip;
 mod teller;
 mod trial;
 mod url;

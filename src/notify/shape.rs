@@ -4,7 +4,7 @@
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use crate::base::text::visible;
+use super::slip;
 
 /// Faults of writing that are said at most.
 const MOST: usize = 8;
@@ -96,6 +96,15 @@ fn targets(text: &str, at: usize, value: &mut DeValue<'_>, problems: &mut Vec<St
     true
 }
 
+/// A target in a refusal: by its name, where that is one.
+fn named(target: &DeTable<'_>, at: usize) -> String {
+    match target.get("name").map(Spanned::get_ref) {
+        Some(DeValue::String(name)) if !slip::may_be_secret(name) => format!("target {}: ", slip::given(name)),
+        Some(_) => format!("the target of line {at}: "),
+        None => String::new(),
+    }
+}
+
 /// Takes what is wrong out of one target. Says whether the rest of it can be read.
 fn one(text: &str, target: &mut Spanned<DeValue<'_>>, problems: &mut Vec<String>) -> bool {
     let at = line_of(text, target.span().start);
@@ -103,10 +112,7 @@ fn one(text: &str, target: &mut Spanned<DeValue<'_>>, problems: &mut Vec<String>
         problems.push(format!("target must stand as [[target]], with two brackets (line {at})"));
         return false;
     };
-    let name = match target.get("name").map(Spanned::get_ref) {
-        Some(DeValue::String(name)) => format!("target {:?}: ", visible(name, 40)),
-        _ => String::new(),
-    };
+    let name = named(target, at);
     let mut own = Vec::new();
     for needed in ["name", "form"].into_iter().filter(|needed| !target.contains_key(*needed)) {
         own.push(format!("{needed} is missing (line {at})"));
@@ -127,8 +133,14 @@ fn keep(keys: &[(&str, Takes)], (key, line): (&str, usize), value: &DeValue<'_>,
         None => Some(format!("is no key that can stand there{}", meant(keys, key))),
         Some((_, takes)) => wrong(*takes, value),
     };
-    problems.extend(why.iter().map(|why| format!("{} {why} (line {line})", visible(key, 40))));
+    let name = if why.is_some() { shown(keys, key) } else { String::new() };
+    problems.extend(why.iter().map(|why| format!("{name} {why} (line {line})")));
     why.is_none()
+}
+
+/// A key in a refusal.
+fn shown(keys: &[(&str, Takes)], key: &str) -> String {
+    slip::unknown(key, keys.iter().map(|(known, _)| *known).chain(["target", "targets"])).replace('"', "")
 }
 
 /// The key that was meant, where it is written nearly so.
@@ -137,8 +149,9 @@ fn meant(keys: &[(&str, Takes)], key: &str) -> String {
     if std::ptr::eq(keys, TOP) && plain(key) == "target" {
         return ": it is target, as [[target]]".to_owned();
     }
-    let known = keys.iter().find(|(known, _)| plain(known) == plain(key));
-    known.map_or_else(String::new, |(known, _)| format!(": it is {known}"))
+    let known = keys.iter().map(|(known, _)| *known);
+    let same = known.clone().find(|known| plain(known) == plain(key));
+    same.or_else(|| slip::meant(key, known)).map_or_else(String::new, |known| format!(": it is {known}"))
 }
 
 /// What is wrong with a value. It is not repeated: somebody may have put a token there.

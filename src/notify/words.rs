@@ -71,6 +71,17 @@ pub(super) fn within(text: &str, most: usize) -> String {
     format!("{}…", text.get(..end).unwrap_or_default())
 }
 
+/// The text cut until `cost`, which its letters add up to, is `most`, as [`within`] cuts.
+pub(super) fn fitting(text: &str, most: usize, cost: impl Fn(&str) -> usize) -> String {
+    let mut cut = text.to_owned();
+    let mut room = text.len();
+    while cost(&cut) > most && room > 0 {
+        room = room.saturating_sub(cost(&cut).saturating_sub(most).div_ceil(2).max(1));
+        cut = within(text, room);
+    }
+    cut
+}
+
 /// A count with its noun: `1 position`, `2 positions`.
 pub(super) fn count(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })

@@ -36,6 +36,9 @@ pub struct BookRecord {
     /// Each market's position after its newest fill, and when that was.
     #[serde(deserialize_with = "lenient::readable")]
     pub positions: Vec<(String, Decimal, u64)>,
+    /// When the position of each market was opened, where that is known.
+    #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
+    pub opened: Vec<(String, u64)>,
     /// Where fills are missing, and not told of yet.
     #[serde(deserialize_with = "lenient::readable", skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<GapRecord>,

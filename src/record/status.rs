@@ -196,6 +196,12 @@ pub struct Position {
     /// What is lost if every stop is hit.
     #[serde(default, with = "amounts::known")]
     pub risk: Decimal,
+    /// Funding received since it was opened, USDC, paid with a minus.
+    #[serde(default, with = "amounts::or_null")]
+    pub funding: Option<Decimal>,
+    /// When it was opened, as the book of money tells, UTC ms.
+    #[serde(default)]
+    pub opened_ms: Option<u64>,
 }
 
 /// What the venue is left with if the guard goes away, USDC.

@@ -156,7 +156,7 @@ impl DecisionLoop {
             }
             self.step(Input::Tick);
             self.around.feed.set_venue_ms(self.guard.venue_ms());
-            let found = || (self.guard.problems(self.ticked_ms), self.guard.warnings());
+            let found = || (self.guard.problems(self.ticked_ms), self.guard.warnings(self.ticked_ms));
             self.around.health_report.report_if_due(self.ticked_ms, found);
         }
     }

@@ -80,6 +80,10 @@ pub struct Position {
     /// USDC.
     #[serde(deserialize_with = "decimal")]
     pub margin_used: Decimal,
+    /// Funding paid since it was opened, USDC, received with a minus (observed: negative on shorts while longs pay). Nothing is
+    /// decided by it, so an answer without it is one.
+    #[serde(default, rename = "cumFunding", deserialize_with = "since_open")]
+    pub paid_funding: Option<Decimal>,
 }
 
 /// A leverage setting.
@@ -381,6 +385,11 @@ pub fn valid_until_ms(answer: &Answer, api_wallet: &Address) -> Option<u64> {
 pub(super) fn decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Decimal, D::Error> {
     let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
     parse_info(&text).map_err(D::Error::custom)
+}
+
+fn since_open<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {
+    let funding = Answer::deserialize(deserializer)?;
+    Ok(funding.get("sinceOpen").and_then(Answer::as_str).and_then(|text| parse_info(text).ok()))
 }
 
 pub(super) fn optional_decimal<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Decimal>, D::Error> {

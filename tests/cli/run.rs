@@ -53,6 +53,7 @@ fn paper_without_its_venue_says_little() {
     let place = Place::paper();
     let log = place.path("log");
     let mut command = place.command(&["run", "--listen", "127.0.0.1:0"]);
+    command.env("SVC_GUARD_CONTAINER", "0");
     let file = fs::File::create(&log).unwrap();
     let _service = Service(command.stderr(file).stdout(Stdio::null()).spawn().unwrap());
     let said = || fs::read_to_string(&log).unwrap();
@@ -62,6 +63,8 @@ fn paper_without_its_venue_says_little() {
     });
     assert!(waits && said().contains("http://127.0.0.1:9 is not reached"), "{}", said());
     assert!(said().lines().count() < 12, "{}", said());
+    let is_root = nix::unistd::Uid::effective().is_root();
+    assert_eq!(said().contains("running as root, which a guard has no need of"), is_root, "{}", said());
 }
 
 #[test]

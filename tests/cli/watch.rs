@@ -60,7 +60,11 @@ fn health_asks_whether_it_trades() {
     assert_eq!(succeeded(&ask(killed, &[])), "");
     unhealthy(&ask(killed, &["--trading"]), "the kill switch is pulled (too wild); a halt");
     assert_eq!(succeeded(&ask(r#"{"ok":true}"#, &["--trading"])), "");
-    unhealthy(&ask("pong", &["--trading"]), "does not say whether it trades");
+    // Whatever else listens there is no healthy guard, though it says 200 to everything.
+    for other in ["pong", "", "{}", "[]", "null", r#"{"status":"ok"}"#, r#"{"ok":false}"#, r#"{"ok":"yes"}"#] {
+        unhealthy(&ask(other, &[]), "does not answer as a guard does: is that the guard?");
+        unhealthy(&ask(other, &["--trading"]), "is that the guard?");
+    }
     const ILL: &str = "HTTP/1.1 503 X\r\nContent-Length: 59\r\n\r\n{\"ok\":false,\"problems\":[\"prices\"],\"not_trading\":[\"killed\"]}";
     unhealthy(&place.run(&["health", "--trading", "--listen", &one_answer(ILL)]), "prices");
 }

@@ -72,7 +72,7 @@ def test_no_width_scrolls_sideways(busy, monitor_of, width):
     if width <= 375:
         # Each figure stands under its column's name, within the window.
         cells = monitor.page.locator("#positions tbody tr").first.locator("td")
-        assert cells.count() == 11
+        assert cells.count() == 13
         for cell in cells.all():
             name = cell.evaluate("cell => getComputedStyle(cell, '::before').content")
             assert name.strip('"') == cell.get_attribute("data-name")

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 from playwright.sync_api import expect
 
-from figures import away, figure, usd
+from figures import figure, usd
 from harness import until
 
 RULES = {
@@ -39,35 +39,6 @@ def test_state_at_a_glance(busy, monitor_of):
     expect(monitor.page.locator("#notices > *")).to_have_count(0)
     expect(monitor.page).to_have_title("● Active · testnet · svc-guard")
     expect(monitor.page.locator("#facts")).to_contain_text(busy.venue.url)
-
-
-def test_positions_with_their_cover(busy, monitor_of):
-    monitor = monitor_of(busy)
-    rows = monitor.until_table("positions", lambda rows: len(rows) == 2)
-    for position in busy.guard.status()["positions"]:
-        (row,) = [row for row in rows if row[0] == position["coin"]]
-        side = {"long": "▲ long", "short": "▼ short"}[position["side"]]
-        assert row[1:8] == [
-            side,
-            figure(position["size"]),
-            "● full",
-            away(position["stop_px"], position["mark_px"]),
-            figure(position["entry_px"]),
-            figure(position["mark_px"]),
-            usd(position["value"]),
-        ]
-        paid = Decimal(position["value"]) - Decimal(position["unrealized_pnl"])
-        share = Decimal(position["unrealized_pnl"]) * 100 / paid
-        sign = "+" if share > 0 else "−" if share < 0 else ""
-        assert row[8] == f"{usd(position['unrealized_pnl'], signed=True)} · {sign}{abs(share):.1f}%"
-        liquidation = away(position["liquidation_px"], position["mark_px"])
-        assert row[9:] == [usd(position["risk"]), liquidation, f"{position['leverage']}× cross"]
-    whole = [cell.inner_text() for cell in monitor.page.locator("#positions tfoot :is(th, td)").all()]
-    held = busy.guard.status()["positions"]
-    assert whole[0] == "All"
-    assert [whole[7], whole[9]] == [usd(str(sum(Decimal(one[field]) for one in held))) for field in ("value", "risk")]
-    heads = monitor.page.locator("#positions thead th").all_inner_texts()
-    assert heads[2:5] == ["Size", "Cover", "Stop"] and heads[9] == "Risk"
 
 
 def test_open_orders_by_their_owner(busy, monitor_of):
@@ -282,6 +253,31 @@ def test_the_account_and_the_way_to_kill(busy, monitor_of):
     expect(monitor.page.locator("#facts")).to_contain_text(account)
     expect(monitor.page.locator("#clock")).to_contain_text(" UTC")
     expect(monitor.page.locator("#icon")).to_have_attribute("href", "/monitor/icon.svg")
+    explorer = monitor.page.get_by_role("link", name="This account at the venue’s explorer")
+    expect(explorer).to_have_attribute("href", f"https://app.hyperliquid-testnet.xyz/explorer/address/{account}")
+    expect(explorer).to_have_attribute("rel", "noreferrer")
+
+
+def test_only_an_account_of_a_known_network_is_linked(stand_of, monitor_of):
+    stand, told = stand_of(), {"account_network": "mainnet"}
+
+    def replaced(page):
+        def handle(route):
+            answer = route.fetch()
+            route.fulfill(response=answer, json={**answer.json(), **told})
+
+        page.route("**/guard/status", handle)
+
+    monitor = monitor_of(stand, before=replaced)
+    explorer = monitor.page.locator("#explorer")
+    account = stand.guard.status()["account"]
+    expect(explorer).to_have_attribute("href", f"https://app.hyperliquid.xyz/explorer/address/{account}")
+    for odd in ({"account_network": "other"}, {"account_network": "constructor"}, {"account": "javascript:alert(1)"}, {"account": "0x1/../x"}):
+        told.update({"account_network": "mainnet"}, account=account)
+        expect(explorer).to_be_visible()
+        told.update(odd)
+        expect(explorer).to_be_hidden()
+        assert explorer.get_attribute("href") is None
 
 
 def test_a_winner_has_reached_no_limit(stand_of, monitor_of):

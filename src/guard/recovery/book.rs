@@ -2,7 +2,7 @@
 
 use crate::guard::config::Mode;
 use crate::guard::state::book::FundingId;
-use crate::guard::state::book::chains::Link;
+use crate::guard::state::book::held::Link;
 use crate::guard::state::guard::Guard;
 use crate::record::book_record::{BookRecord, TransferRecord};
 use crate::record::event::{Event, Kind};

@@ -11,6 +11,9 @@ use crate::record::status::Alert;
 /// An API wallet's end is told of this long before.
 const EXPIRY_NOTICE_MS: u64 = 7 * 86_400_000;
 
+/// An action without an answer is told of after this long: by then most are settled.
+const DOUBT_NOTICE_MS: u64 = 10_000;
+
 /// Fewer requests that the venue still takes from the account are told of: a batch may be refused already while more than
 /// what is kept for exits is left.
 const ALLOWANCE_NEAR: u64 = 2 * KEPT;
@@ -24,9 +27,22 @@ fn book_behind(guard: &Guard) -> impl Iterator<Item = (&'static str, u64)> {
     behind.into_iter().flatten()
 }
 
+/// Actions that have had no answer for a while: an order that nobody knows of may rest or have filled.
+fn in_doubt(guard: &Guard, now_ms: u64) -> Option<Alert> {
+    let since = guard.doubts.values().map(|doubt| doubt.since_ms.saturating_add(DOUBT_NOTICE_MS));
+    let due: Vec<u64> = since.filter(|since_ms| now_ms > *since_ms).collect();
+    let (count, since_ms) = (due.len(), due.into_iter().min()?);
+    let actions = if count == 1 { "action has" } else { "actions have" };
+    let text = format!(
+        "{count} {actions} had no answer from the venue: what became of that is asked for, and stays counted until it is \
+         known; nothing is sent again"
+    );
+    Some(Alert { code: AlertCode::InDoubt.as_str().into(), about: None, text, since_ms: Some(since_ms) })
+}
+
 /// What a person should look at although the service is well.
-pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
-    let mut alerts = Vec::new();
+pub(crate) fn warnings(guard: &Guard, now_ms: u64) -> Vec<Alert> {
+    let mut alerts: Vec<Alert> = in_doubt(guard, now_ms).into_iter().collect();
     let mut named = |code: AlertCode, about: Option<String>, text: String, since_ms: Option<u64>| {
         alerts.push(Alert { code: code.as_str().into(), about, text, since_ms });
     };
@@ -97,7 +113,7 @@ pub(crate) fn warnings(guard: &Guard) -> Vec<Alert> {
 impl Guard {
     /// What a person should look at although the service is well.
     #[must_use]
-    pub fn warnings(&self) -> Vec<Alert> {
-        warnings(self)
+    pub fn warnings(&self, now_ms: u64) -> Vec<Alert> {
+        warnings(self, now_ms)
     }
 }

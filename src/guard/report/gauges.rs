@@ -93,7 +93,7 @@ impl Guard {
         let age = |at_ms: Option<u64>| at_ms.map(|at_ms| now_ms.saturating_sub(at_ms));
         let problems = problems::problems(self, now_ms);
         let is_healthy = problems.is_empty();
-        let alerts = [problems, alerts::warnings(self)].concat();
+        let alerts = [problems, alerts::warnings(self, now_ms)].concat();
         let exposure = self.exposure();
         let money = money(self, &exposure);
         let (positions, uncovered) = position_counts(self);

@@ -7,13 +7,14 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::standing_stops::bare_size;
 use crate::record::status::{IfAway, Position, RiskStatus, SCHEMA, Status, VenueStatus};
 use crate::venue::side::PositionSide;
+use rust_decimal::Decimal;
 
 impl Guard {
     /// The status. `weight` is what the service knows of its request budget: a minute's and what is used.
     #[must_use]
     pub fn status(&self, now_ms: u64, weight: (u32, u32)) -> Status {
         let config = &self.config;
-        let alerts = [problems::problems(self, now_ms), alerts::warnings(self)].concat();
+        let alerts = [problems::problems(self, now_ms), alerts::warnings(self, now_ms)].concat();
         let exposure = self.exposure();
         let age = |at_ms: Option<u64>| at_ms.map(|at_ms| now_ms.saturating_sub(at_ms));
         Status {
@@ -94,6 +95,8 @@ fn positions(guard: &Guard, mut exposure: Exposure) -> Vec<Position> {
                 stop_px: nearest,
                 covered_size: held.saturating_sub(bare_size(guard, *asset)),
                 risk: market.position_loss(side, guard.config.rules.stop),
+                funding: position.paid_funding.map(|paid| Decimal::ZERO.saturating_sub(paid)),
+                opened_ms: guard.book.chains.opened_ms(&position.coin, position.szi),
             })
         })
         .collect()

@@ -65,6 +65,7 @@ impl View {
             unrealized_pnl: held.map_or(Decimal::ZERO, |position| position.unrealized_pnl),
             liquidation_px: held.and_then(|position| position.liquidation_px),
             margin_used: held.map_or(Decimal::ZERO, |position| position.margin_used),
+            paid_funding: held.and_then(|position| position.paid_funding),
         };
         self.enlarge(asset, position, time_ms, at_ms);
         true

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::fixture::*;
 use super::halting::{desk, explain};
+use super::settling;
 use crate::guard::{AlertCode, Guard, Input, Mode};
 use crate::rules::Rules;
 use crate::venue::info::AccountMode;
@@ -109,6 +110,27 @@ fn limits_that_come_near() {
     comes_and_goes("drawdown_near", false, held(rules(dec!(90), dec!(10))), lose, win);
 }
 
+/// A limit that is passed is not said to be nearly so.
+#[test]
+fn a_loss_says_whether_it_is_near_its_limit_or_has_reached_it() {
+    for (lost, how) in [(dec!(9_300), "is over 60% of"), (dec!(8_900), "has reached")] {
+        let rules = Rules { daily_loss: dec!(10), drawdown: dec!(90), ..wide() };
+        let mut desk = Desk::new(Mode::Testnet, rules);
+        desk.orders = vec![open_stop("ETH", "A", "1960", "1", 9)];
+        desk.positions.insert("ETH", dec!(1));
+        desk.wait(1_000);
+        equity(&mut desk, lost);
+        let status = desk.guard.status_json(desk.now, (0, 0));
+        let alerts = status["alerts"].as_array().unwrap();
+        let near: Vec<&str> = alerts
+            .iter()
+            .filter(|alert| alert["code"] == "daily_loss_near")
+            .map(|alert| alert["text"].as_str().unwrap())
+            .collect();
+        assert_eq!(near, [format!("the day's loss {} {how} its limit 1000.00", dec!(10_000.00) - lost)]);
+    }
+}
+
 #[test]
 fn what_the_disk_the_home_and_the_reads_tell() {
     for code in [AlertCode::DiskLow, AlertCode::JournalDamaged, AlertCode::HomeGone, AlertCode::AccountUnknown] {
@@ -164,4 +186,16 @@ fn money_that_moved_oddly_is_told_of_for_a_day() {
     odd(&mut desk);
     day_later(1)(&mut desk);
     assert!(stands(&desk, "ledger_odd"));
+}
+
+/// An entry whose answer never came may rest or have filled: a person is told before it is given up, and no longer than it lasts.
+#[test]
+fn an_action_without_an_answer() {
+    let (mut desk, _, burn) = settling::in_doubt();
+    for _ in 0..10 {
+        assert!(!stands(&desk, "in_doubt"), "most are settled by then");
+        desk.wait(1_000);
+    }
+    let burn = settling::seq(&burn);
+    comes_and_goes("in_doubt", false, desk, |desk| desk.wait(1_000), |desk| _ = desk.answer(burn, 0, done()));
 }

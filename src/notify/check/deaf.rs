@@ -57,6 +57,11 @@ fn all<'a>(refusals: &[&'a str]) -> impl Iterator<Item = Told<'a>> {
     own.chain(alerts).chain(refused)
 }
 
+/// Every code of what may be told.
+pub(super) fn codes<'a>(refusals: &[&'a str]) -> impl Iterator<Item = &'a str> {
+    all(refusals).map(|told| told.code)
+}
+
 /// The kind under which a code is told, of one that is.
 pub(super) fn kind_of(code: &str, refusals: &[&str]) -> Option<&'static str> {
     all(refusals).find(|told| told.code == code).map(|told| told.kind)

@@ -199,3 +199,64 @@ fn what_is_nearly_a_key_and_what_a_url_must_not_hold_are_named() {
     // An @ further on is the path's own.
     assert!(private_url("https://x.example/a@b?c=@").is_ok());
 }
+
+/// A token that stands where a key, a name, a code or a time belongs is not repeated: the file's line or place is told instead.
+#[test]
+fn a_token_in_the_wrong_place_is_never_repeated() {
+    let tokens =
+        ["123456789:AAFmXxYyZz0123456789abcdefghijklmno", "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2", "hunter22hunter22"];
+    for token in tokens {
+        let end = &token[token.len() - 6..];
+        let target = "[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\n";
+        for (text, told) in [
+            (format!("{target}'{token}' = 'x'"), "is no key that can stand there (line 5)"),
+            (format!("'{token}' = 'x'\n{target}"), "is no key that can stand there (line 1)"),
+            (format!("['{token}']\nx = 'y'\n{target}"), "is no key that can stand there (line 1)"),
+            (format!("[[target]]\nname = '{token}'\nform = 'json'"), "target 1 of the file: json needs url"),
+            (format!("[[target]]\nname = '{token}'\nform = 'x'"), "the target of line 1: form must be one of"),
+            (format!("[[target]]\nname = 'a'\nform = 'json'\nname = '{token}'"), "each key once"),
+            (format!("{target}kinds = ['{token}']"), "is no kind of what is told"),
+            (format!("{target}codes = ['{token}']"), "is no code of what is told"),
+            (format!("{target}without = ['{token}']"), "is no code of what is told"),
+            (format!("{target}cooldown = {{ '{token}' = '1h' }}"), "is no code of what is told"),
+            (format!("{target}repeat = {{ '{token}' = 'x' }}"), "must be such as"),
+            (format!("{target}repeat = {{ kill = '{token}' }}"), "must be such as"),
+            (format!("{target}quiet = '{token}'"), "quiet must be two times"),
+            (format!("summary = '{token}'\n{target}"), "summary must be a time"),
+            (format!("utc_offset = '{token}'\n{target}"), "utc_offset must be"),
+            (format!("guard = '{token}'\n{target}"), "guard must be"),
+            (format!("heartbeat_every = '{token}'\n{target}"), "heartbeat_every must be"),
+            (
+                format!("[[target]]\nname = 'a'\nform = 'smtp'\nserver = 'm'\nfrom = '{token}'\nto = ['b@m.example']"),
+                "is no mail address",
+            ),
+        ] {
+            let said = problems(&text);
+            assert!(said.contains(told) && !said.contains(end), "{text}: {said}");
+        }
+    }
+    let slip = problems("[[target]]\nname = 'a'\nform = 'json'\nurl = 'https://x.example'\ntokn = 'x'");
+    assert!(slip.contains("tokn is no key that can stand there: it is token (line 5)"), "{slip}");
+}
+
+/// What stands in a mail's head is an address and nothing else.
+#[test]
+fn an_address_cannot_be_a_line_of_a_mail() {
+    for address in [
+        "a@m.example\r\nBcc: b@m.example",
+        "\"a\r\nBcc: b@m.example\r\n \"@m.example",
+        "a\n@m.example",
+        "a@m.example\n",
+        "a@m.example, b@m.example",
+        "<a@m.example>",
+        "a@m.example\0",
+    ] {
+        for (from, to) in [(address, "b@m.example"), ("b@m.example", address)] {
+            let said = problems(
+                &format!("[[target]]\nname = 'a'\nform = 'smtp'\nserver = 'm'\nfrom = {from:?}\nto = [{to:?}]")
+                    .replace("\\0", "\\u0000"),
+            );
+            assert!(said.contains("is no mail address") && said.lines().count() == 1, "{address:?}: {said}");
+        }
+    }
+}

@@ -9,16 +9,15 @@ use crate::notify::words::within;
 
 /// A content has 2,000 characters at most. What is escaped is one more.
 const MAX_BYTES: usize = 1_900;
+const MAX_TITLE: usize = 240;
 /// `SUPPRESS_EMBEDS`: no preview of what looks like a link.
 const NO_PREVIEW: u32 = 4;
 
 pub(super) fn post(message: &Message, url: &str) -> Post {
-    let mut text = format!("{}\n{}", message.subject(), message.body());
-    let mut content = escaped(&text);
-    while content.len() > MAX_BYTES {
-        text = within(&text, text.len().saturating_sub(content.len().saturating_sub(MAX_BYTES)).max(1));
-        content = escaped(&text);
-    }
+    let cost = |text: &str| escaped(text).len();
+    let title = escaped(&within(&message.subject(), MAX_TITLE));
+    let body = message.body_within(MAX_BYTES.saturating_sub(title.len()), cost);
+    let content = format!("{title}\n{}", escaped(&body));
     // With `wait` the answer comes when the message is there.
     let joint = if url.contains('?') { '&' } else { '?' };
     let body = json!({"content": content, "allowed_mentions": {"parse": []}, "flags": NO_PREVIEW});

@@ -22,7 +22,7 @@ pub(super) fn post(message: &Message, url: &str, topic: &str, token: Option<&str
     let body = json!({
         "topic": topic,
         "title": within(&message.subject(), MAX_TITLE),
-        "message": within(&message.body(), MAX_BYTES),
+        "message": message.body_within(MAX_BYTES, str::len),
         "priority": priority,
         "tags": [tag],
     });

@@ -1,5 +1,7 @@
-//! Slack: an incoming webhook. `&`, `<` and `>` are escaped, so that no text mentions anybody or becomes a link, and markup
-//! is off. <https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>
+//! Slack: an incoming webhook. `&`, `<` and `>` are escaped, so that no text mentions anybody or becomes a link under another
+//! name, markup is off, and no address in it is called for a preview.
+//! <https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks>,
+//! <https://docs.slack.dev/messaging/unfurling-links-in-messages>
 
 use serde_json::json;
 
@@ -10,8 +12,11 @@ use crate::notify::words::within;
 
 /// A text is cut by the service at 40,000 characters; nobody reads so many.
 const MAX_BYTES: usize = 8_000;
+const MAX_TITLE: usize = 240;
 
 pub(super) fn post(message: &Message, url: &str) -> Post {
-    let text = format!("{}\n{}", message.subject(), message.body());
-    Post::json(url, json!({"text": escaped(&within(&text, MAX_BYTES)), "mrkdwn": false}))
+    let title = escaped(&within(&message.subject(), MAX_TITLE));
+    let body = escaped(&message.body_within(MAX_BYTES, |text| escaped(text).len()));
+    let text = format!("{title}\n{body}");
+    Post::json(url, json!({"text": text, "mrkdwn": false, "unfurl_links": false, "unfurl_media": false}))
 }

@@ -17,6 +17,7 @@ use crate::base::origin::split_port;
 use crate::notify::config::{Encryption, Target};
 use crate::notify::message::Message;
 use crate::notify::secrets::SecretError;
+use crate::notify::slip;
 use crate::notify::words::{whole, within};
 
 /// For the connection, and for the whole of one try.
@@ -25,9 +26,9 @@ const WHOLE: Duration = Duration::from_secs(20);
 /// The most that a server may say; its certificates are among it.
 const MAX_PLAIN: usize = 4096;
 const MAX_TLS: usize = 64 * 1024;
-/// Characters of base64 on a line, and bytes of a title in one encoded word.
+/// Characters of base64 on a line, and bytes of a title in one encoded word: its line, with the header's name, has 76 at most.
 const LINE: usize = 76;
-const WORD: usize = 42;
+const WORD: usize = 39;
 const MAX_TITLE: usize = 300;
 const MAX_WORDS: usize = 4096;
 
@@ -46,7 +47,9 @@ pub(in crate::notify) fn check(target: &Target) -> Vec<String> {
     let mut problems = Vec::new();
     let addresses = target.from.iter().chain(&target.to);
     problems.extend(
-        addresses.filter(|text| text.parse::<Address>().is_err()).map(|text| format!("{text:?} is no mail address")),
+        addresses
+            .filter(|text| text.parse::<Address>().is_err())
+            .map(|text| format!("{} is no mail address", slip::given(text))),
     );
     let server = target.server.as_deref().unwrap_or_default();
     match split_port(server) {
@@ -263,7 +266,7 @@ mod tests {
             "Auto-Submitted",
         ];
         assert_eq!(names, wanted);
-        assert!(mail.lines().all(|line| line.len() <= 78 && line.is_ascii()), "{mail}");
+        assert!(mail.lines().all(|line| line.len() <= 76 && line.is_ascii()), "{mail}");
         assert!(body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\r\n".contains(&byte)));
         let decoded = STANDARD.decode(body.replace("\r\n", "")).unwrap();
         assert!(String::from_utf8(decoded).unwrap().contains("QUIT é"));

@@ -1,4 +1,5 @@
-//! Telegram: `sendMessage` of a bot, as HTML with `&`, `<` and `>` escaped. <https://core.telegram.org/bots/api#sendmessage>
+//! Telegram: `sendMessage` of a bot, as HTML with `&`, `<` and `>` escaped, and nobody mentioned.
+//! <https://core.telegram.org/bots/api#sendmessage>
 
 use serde_json::json;
 
@@ -12,10 +13,12 @@ pub(super) const SERVER: &str = "https://api.telegram.org";
 /// A text has 4,096 characters at most, after its entities are parsed.
 const MAX_BODY: usize = 3_600;
 const MAX_TITLE: usize = 240;
+/// Shows nothing, and is no letter of a name.
+const WORD_JOINER: char = '\u{2060}';
 
 pub(super) fn post(message: &Message, url: &str, token: &str, chat: &str) -> Post {
-    let title = escaped(&within(&message.subject(), MAX_TITLE));
-    let body = escaped(&within(&message.body(), MAX_BODY));
+    let title = escaped(&unmentioned(&within(&message.subject(), MAX_TITLE)));
+    let body = escaped(&unmentioned(&message.body_within(MAX_BODY, |text| unmentioned(text).len())));
     let request = json!({
         "chat_id": chat,
         "text": format!("<b>{title}</b>\n{body}"),
@@ -24,6 +27,21 @@ pub(super) fn post(message: &Message, url: &str, token: &str, chat: &str) -> Pos
         "link_preview_options": {"is_disabled": true},
     });
     Post::json(format!("{}/bot{token}/sendMessage", url.trim_end_matches('/')), request)
+}
+
+/// A text that calls nobody: the service makes a mention of a name behind an `@`, where no letter goes before. One within a word
+/// stays as it is, for a command may hold it.
+fn unmentioned(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut is_word = false;
+    for letter in text.chars() {
+        out.push(letter);
+        if letter == '@' && !is_word {
+            out.push(WORD_JOINER);
+        }
+        is_word = letter.is_alphanumeric() || letter == '_';
+    }
+    out
 }
 
 /// A text that no letter of is markup. Slack asks for the same three.

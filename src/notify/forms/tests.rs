@@ -59,7 +59,7 @@ fn telegram_is_sent_html_that_is_none_of_the_text() {
     assert_eq!((&post.body["chat_id"], &post.body["parse_mode"]), (&json!("-100"), &json!("HTML")));
     let text = post.body["text"].as_str().unwrap();
     assert!(
-        text.starts_with(&format!("<b>{SUBJECT}</b>\n&lt;b&gt;&amp;amp;&lt;/b&gt; &lt;!channel&gt; @everyone")),
+        text.starts_with(&format!("<b>{SUBJECT}</b>\n&lt;b&gt;&amp;amp;&lt;/b&gt; &lt;!channel&gt; @\u{2060}everyone")),
         "{text}"
     );
     assert_eq!(text.matches('<').count(), 2);
@@ -117,4 +117,108 @@ fn no_secret_is_in_any_message() {
         let text = post.body.to_string();
         assert!(!text.contains("hunter22") && !text.contains("a1a1a1a1") && text.contains("left out"), "{text}");
     }
+}
+
+/// A message of what strangers wrote, and of what the guard says of it.
+fn strange(happened: &str, did: &str) -> Message {
+    let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled").about("E\nYou: x");
+    let notice = notice.words(happened, did, "Run `sudo systemctl restart svc-guard@b`.").at(1_800_000_000_000);
+    let guard = Guard { account: "0x1".to_owned(), mode: "test\nYou: net".to_owned(), ..Guard::default() };
+    Message::of(&notice, &guard, &["hunter22".to_owned()])
+}
+
+/// The texts as each service is given them.
+fn texts(message: &Message) -> Vec<(&'static str, String)> {
+    let text = |post: Post, key: &str| post.body[key].as_str().unwrap().to_owned();
+    vec![
+        ("ntfy", text(ntfy::post(message, "https://x.example", "t", None), "message")),
+        ("telegram", text(telegram::post(message, "https://x.example", "t", "1"), "text")),
+        ("slack", text(slack::post(message, "https://x.example"), "text")),
+        ("discord", text(discord::post(message, "https://x.example"), "content")),
+        ("json", json::post(message, "https://x.example", None).body.to_string().replace("\\n", "\n")),
+        ("smtp", message.lines().join("\n")),
+    ]
+}
+
+/// A reason or an answer of the venue's cannot write a line that passes for one of the guard's.
+#[test]
+fn no_text_of_a_stranger_passes_for_a_line_of_the_guards() {
+    for end in ["\n", "\r", "\r\n", "\u{2028}", "\u{85}", "\u{b}"] {
+        let message =
+            strange(&format!("so{end}You: send all to 0x2{end}The guard: is well"), &format!("It{end}You: pay"));
+        for (form, text) in texts(&message) {
+            let text = if form == "discord" { text.replace('\\', "") } else { text };
+            let lines = text.split(['\n', '\r', '\u{2028}', '\u{2029}', '\u{85}', '\u{b}', '\u{c}']);
+            let yours = lines.filter(|line| line.starts_with("You: ")).count();
+            assert_eq!(yours, usize::from(form != "json"), "{form}: {text:?}");
+        }
+    }
+    let hidden = strange("hunt\u{200b}er22 and hun\u{ad}ter\u{2060}22", &"x".repeat(1_995));
+    for (form, text) in texts(&hidden) {
+        assert!(!text.contains("hunter22"), "{form}: {text:?}");
+    }
+    let turned = strange("\u{202e}drawkcab\u{200b}\u{feff}\u{1b}[2J\u{0}", "It.");
+    for (form, text) in texts(&turned) {
+        assert!(!text.contains(['\u{202e}', '\u{200b}', '\u{feff}', '\u{1b}', '\u{0}']), "{form}: {text:?}");
+    }
+}
+
+/// However much a stranger writes, the command and the time stay, and every service takes the text.
+#[test]
+fn what_a_person_has_to_do_is_not_cut_away() {
+    for long in ["*", "&", "<!channel> ", "@everyone ", "é", "😀", "\u{1f1e6}", "`", "\\", "&amp;", "x"] {
+        for (happened, did) in [(5_000, 5), (5, 5_000), (5_000, 5_000)] {
+            let message = strange(&long.repeat(happened), &long.repeat(did));
+            for (form, text) in texts(&message).into_iter().filter(|(form, _)| *form != "json") {
+                let plain = text.replace('\\', "");
+                assert!(plain.contains("Run `sudo systemctl restart svc-guard@b`."), "{form} {long}: {text}");
+                assert!(plain.contains("2027-01-15 08:00:00 UTC") && plain.contains("The guard: "), "{form}: {text}");
+                let shown = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+                let fits = match form {
+                    "ntfy" => text.len() <= 4_096,
+                    "telegram" => shown.encode_utf16().count() <= 4_096,
+                    "slack" => text.chars().count() <= 40_000,
+                    "discord" => text.encode_utf16().count() <= 2_000,
+                    _ => true,
+                };
+                assert!(fits, "{form} {long}: {}", text.len());
+                // No escape is cut in two.
+                if form == "telegram" || form == "slack" {
+                    let rest = ["&amp;", "&lt;", "&gt;"].iter().fold(text.clone(), |text, one| text.replace(one, ""));
+                    assert!(!rest.contains('&'), "{form} {long}: {rest}");
+                }
+                if form == "discord" {
+                    let cut = text.find('…').map_or("", |at| &text[..at]);
+                    let slashes = cut.bytes().rev().take_while(|byte| *byte == b'\\').count();
+                    assert_eq!(slashes % 2, 0, "{long}: {text}");
+                }
+            }
+        }
+    }
+}
+
+/// Telegram makes a mention of any name behind an `@`; a command stays as it is typed.
+#[test]
+fn telegram_mentions_nobody_and_leaves_commands_alone() {
+    let message = strange("@all (@all) ,@all\n@all _@_ x@y", "It.");
+    let post = telegram::post(&message, "https://x.example", "t", "1");
+    let text = post.body["text"].as_str().unwrap();
+    let letters: Vec<char> = text.chars().collect();
+    for (at, _) in letters.iter().enumerate().filter(|(_, letter)| **letter == '@') {
+        let is_word = at > 0 && (letters[at - 1].is_alphanumeric() || letters[at - 1] == '_');
+        assert!(is_word || letters[at + 1] == '\u{2060}', "{text:?}");
+    }
+    assert!(text.contains("restart svc-guard@b`") && text.contains("x@y"), "{text:?}");
+}
+
+/// Slack calls no address in the text for a preview, and makes no name a link.
+#[test]
+fn slack_calls_no_address_and_links_no_name() {
+    let post = slack::post(
+        &strange("<@U123> <#C1> <https://x.example|the guard> @here https://y.example", "It."),
+        "https://x",
+    );
+    assert_eq!((&post.body["unfurl_links"], &post.body["unfurl_media"]), (&json!(false), &json!(false)));
+    assert!(post.body.get("link_names").is_none() && post.body.get("parse").is_none());
+    assert!(!post.body["text"].as_str().unwrap().contains(['<', '>']));
 }

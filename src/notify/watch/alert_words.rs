@@ -113,6 +113,13 @@ const TABLE: &[(&str, Severity, &str, &str, &str)] = &[
         "The signed kill works meanwhile. Put the home back, and restart the service: {restart}",
     ),
     (
+        "in_doubt",
+        Warning,
+        "Action without an answer",
+        "It asks the venue what became of it. What it could have done stays counted; nothing is sent again.",
+        "Nothing, if it passes. If it lasts, look at the account on the venue's own page.",
+    ),
+    (
         "journal_damaged",
         Warning,
         "Older day of the journal is damaged",

@@ -126,6 +126,9 @@ mod tests {
         assert_eq!(line(flatten), Some((Level::Warning, "closing everything, 2 actions: kill; X: dust".to_owned())));
         let flatten = json!({"kind": "flatten", "reason": "kill", "actions": [{}], "problems": []});
         assert_eq!(line(flatten), Some((Level::Warning, "closing everything, 1 action: kill".to_owned())));
+        let flat = json!({"seq": 9, "kind": "flat", "flatten": 7, "checked_ms": 1, "positions": 0, "orders": 0, "equity": "1"});
+        let all = "event 9: flat: 0 positions, 0 orders (event 7)";
+        assert_eq!(line(flat), Some((Level::Warning, all.to_owned())));
         assert_eq!(line(json!({"kind": "error", "text": "away"})), Some((Level::Error, "away".to_owned())));
         assert_eq!(line(json!({"kind": "started"})), None);
     }

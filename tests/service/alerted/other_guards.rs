@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -24,6 +24,10 @@ struct Said {
     account: String,
     killed: Option<String>,
     events: Vec<Value>,
+    /// Whether it is not well.
+    is_ill: bool,
+    /// The first line of each request.
+    asked: Vec<String>,
     /// Statuses that were asked for.
     looks: usize,
     /// What happens between the next status and the events that are asked for behind it.
@@ -114,9 +118,16 @@ fn serve(stream: TcpStream, said: &Mutex<Said>) {
         if lines.by_ref().all(|line| !line.is_empty()) {
             return;
         }
-        let body = said.lock().unwrap().answer(first.split(' ').nth(1).unwrap());
+        let mut said = said.lock().unwrap();
+        let path = first.split(' ').nth(1).unwrap();
+        let (status, body) = match said.is_ill && path == "/healthz" {
+            true => ("503 X", json!({"ok": false, "problems": ["prices stale"]}).to_string()),
+            false => ("200 OK", said.answer(path)),
+        };
+        said.asked.push(first);
+        drop(said);
         let head =
-            format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+            format!("HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
         if writer.write_all((head + &body).as_bytes()).is_err() {
             return;
         }
@@ -164,6 +175,44 @@ fn a_page_that_is_cut_is_not_taken_for_the_last_one() {
     hook.hears("kill");
     guard.is_looked_at(3);
     assert_eq!(titles(&hook), ["Kill switch pulled"]);
+}
+
+/// Nothing goes back into the guard: it is asked what anybody may ask, and told nothing.
+#[test]
+fn a_guard_is_only_asked() {
+    let guard = Played::new(ONE);
+    let (_notifier, hook) = watched(&guard);
+    guard.change(|said| said.event(json!({"kind": "kill", "reason": "enough"})));
+    hook.hears("kill");
+    guard.is_looked_at(3);
+    let asked = guard.said.lock().unwrap().asked.clone();
+    let reads = ["GET /guard/events?", "GET /guard/status ", "GET /guard/report?", "GET /healthz "];
+    let others: Vec<&String> = asked.iter().filter(|line| !reads.iter().any(|read| line.starts_with(read))).collect();
+    assert!(others.is_empty() && asked.len() > 6, "{asked:?}");
+}
+
+/// Whoever listens outside rings too where the guard answers and is not well.
+#[test]
+fn a_guard_that_is_not_well_has_no_heartbeat() {
+    let guard = Played::new(ONE);
+    let [hook, heart] = std::array::from_fn(|_| Hook::new());
+    let mut notifier = Notifier::set_up(&format!(
+        "heartbeat = \"{}\"\nheartbeat_every = \"1s\"\n[[target]]\nname = \"hook\"\nform = \"json\"\nurl = \"{}\"\n",
+        heart.url(),
+        hook.url()
+    ));
+    notifier.start_at(&notifier.path(""), &guard.url);
+    let beats = || heart.sent().len();
+    until("a beat", || (beats() > 0).then_some(()));
+    guard.change(|said| said.is_ill = true);
+    guard.is_looked_at(2);
+    // A call that had begun may end.
+    std::thread::sleep(Duration::from_millis(500));
+    let before = beats();
+    std::thread::sleep(Duration::from_millis(2_500));
+    assert_eq!(beats(), before);
+    guard.change(|said| said.is_ill = false);
+    until("a beat again", || (beats() > before).then_some(()));
 }
 
 /// Another account's guard, whose journal goes further: what it did before is no news, and what lasted at the one before is not

@@ -1,6 +1,7 @@
 //! Chains of fills: in each market a fill begins at the position at which the one before it ended. So fills of one millisecond
 //! have an order, and one that is missing shows.
 
+use crate::guard::state::book::held::{Held, Link};
 use crate::record::book_record::GapRecord;
 use crate::venue::fill::{Fill, FillId};
 use rust_decimal::Decimal;
@@ -52,18 +53,10 @@ impl Gap {
     }
 }
 
-/// What a fill made of a market's position.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Link {
-    pub(crate) id: FillId,
-    pub(crate) before: Decimal,
-    pub(crate) after: Decimal,
-}
-
 /// Each market's position after its newest fill, with the places where fills are missing.
 #[derive(Debug, Default)]
 pub(crate) struct Chains {
-    last: BTreeMap<String, (Decimal, u64)>,
+    last: BTreeMap<String, Held>,
     pub(crate) gaps: Vec<Gap>,
 }
 
@@ -86,28 +79,28 @@ impl Chains {
             return false;
         }
         let (last, time_ms) = (self.last.get(coin).copied(), link.id.time);
-        if self.fill_gap(coin, link, last.map(|(_, last_ms)| last_ms)) {
+        if self.fill_gap(coin, link, last.map(|held| held.time_ms)) {
             return false;
         }
         // Of one moment, and told in another order: neither a break nor the newest.
-        if last.is_some_and(|(held, last_ms)| held != link.before && last_ms == time_ms) {
+        if last.is_some_and(|held| held.after != link.before && held.time_ms == time_ms) {
             return false;
         }
-        let gap = last.filter(|(held, _)| *held != link.before).map(|(from, from_ms)| Gap {
+        let gap = last.filter(|held| held.after != link.before).map(|held| Gap {
             coin: coin.to_owned(),
-            from_ms,
+            from_ms: held.time_ms,
             to_ms: time_ms,
-            from,
+            from: held.after,
             to: link.before,
-            left: link.before.saturating_sub(from),
+            left: link.before.saturating_sub(held.after),
             found_ms: now_ms,
             reads: 0,
-            looked_ms: from_ms,
+            looked_ms: held.time_ms,
             found: Vec::new(),
         });
         let is_broken = gap.is_some();
         gap.into_iter().for_each(|gap| self.add_gap(gap));
-        self.restore(coin.to_owned(), link.after, time_ms);
+        self.restore(coin.to_owned(), Held::next(last, link));
         is_broken
     }
 
@@ -172,10 +165,10 @@ impl Chains {
     }
 
     /// The position after a market's newest fill.
-    pub(crate) fn restore(&mut self, coin: String, after: Decimal, time_ms: u64) {
-        self.last.insert(coin, (after, time_ms));
+    pub(crate) fn restore(&mut self, coin: String, held: Held) {
+        self.last.insert(coin, held);
         if self.last.len() > MOST_COINS {
-            let oldest = self.last.iter().min_by_key(|(_, (_, time_ms))| *time_ms).map(|(coin, _)| coin.clone());
+            let oldest = self.last.iter().min_by_key(|(_, held)| held.time_ms).map(|(coin, _)| coin.clone());
             oldest.into_iter().for_each(|coin| _ = self.last.remove(&coin));
         }
     }
@@ -183,18 +176,24 @@ impl Chains {
     /// The same of a market of which no fill is known.
     pub(crate) fn restore_unknown(&mut self, coin: &str, held: Decimal, time_ms: u64) {
         if is_perp(coin) && !self.last.contains_key(coin) {
-            self.restore(coin.to_owned(), held, time_ms);
+            self.restore(coin.to_owned(), Held::unknown(held, time_ms));
         }
     }
 
     /// Whether something is held in the perps of another dex.
     pub(crate) fn holds_elsewhere(&self) -> bool {
-        self.last.iter().any(|(coin, (held, _))| coin.contains(':') && !held.is_zero())
+        self.last.iter().any(|(coin, held)| coin.contains(':') && !held.after.is_zero())
     }
 
-    /// Each market's position after its newest fill, and when that was.
-    pub(crate) fn positions(&self) -> impl Iterator<Item = (&String, Decimal, u64)> {
-        self.last.iter().map(|(coin, (after, time_ms))| (coin, *after, *time_ms))
+    /// Each market's position after its newest fill.
+    pub(crate) fn positions(&self) -> impl Iterator<Item = (&String, &Held)> + Clone {
+        self.last.iter()
+    }
+
+    /// Since when a position of this size is open, where its fills tell of it.
+    pub(crate) fn opened_ms(&self, coin: &str, size: Decimal) -> Option<u64> {
+        // Where the account shows another size some fills are not on record yet.
+        self.last.get(coin).filter(|held| held.after == size)?.opened_ms
     }
 
     /// Since when fills are missing.
@@ -209,7 +208,7 @@ impl Chains {
         }
         fills.sort_by_key(|fill| fill.time);
         let mut held: BTreeMap<String, Decimal> =
-            self.last.iter().map(|(coin, (after, _))| (coin.clone(), *after)).collect();
+            self.last.iter().map(|(coin, held)| (coin.clone(), held.after)).collect();
         let mut ordered = Vec::with_capacity(fills.len());
         let mut rest = fills.into_iter().peekable();
         while let Some(first) = rest.next() {

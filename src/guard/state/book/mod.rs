@@ -3,6 +3,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod chains;
+pub(crate) mod held;
 pub(crate) mod orders;
 pub(crate) mod reading;
 pub(crate) mod seen;
@@ -10,6 +11,7 @@ pub(crate) mod sums;
 
 use crate::guard::state::book::audit::{Audit, Foreign};
 use crate::guard::state::book::chains::{Chains, is_perp};
+use crate::guard::state::book::held::Held;
 use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
 use crate::guard::state::book::seen::{Alike, RowId, Seen};
@@ -19,7 +21,7 @@ use crate::record::money;
 use crate::venue::fill::{Fill, FillId};
 use crate::venue::info::AccountMode;
 use rust_decimal::Decimal;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What of the book went wrong is told for so long: a day is enough to see it.
 const TOLD_FOR_MS: u64 = 86_400_000;
@@ -157,6 +159,7 @@ impl Book {
     /// What a restart must know of it; nothing where it begins with the restart as well.
     pub(crate) fn record(&self, now_ms: u64) -> Option<BookRecord> {
         let begin_ms = self.begin_ms?;
+        let positions = self.chains.positions();
         let record = BookRecord {
             begin_ms,
             fills_ms: self.fills.before_ms(),
@@ -167,7 +170,8 @@ impl Book {
             transfers: self.transfers.ids().cloned().collect(),
             orders: self.sent.records(),
             sum: self.sum_record(),
-            positions: self.chains.positions().map(|(coin, after, at_ms)| (coin.clone(), after, at_ms)).collect(),
+            positions: positions.clone().map(|(coin, held)| (coin.clone(), held.after, held.time_ms)).collect(),
+            opened: positions.filter_map(|(coin, held)| Some((coin.clone(), held.opened_ms?))).collect(),
             gaps: self.chains.gap_records(),
         };
         let is_read = self.fill_reads.read_ms.is_some() || begin_ms < now_ms;
@@ -275,7 +279,11 @@ impl Book {
             sum.later.into_iter().for_each(|(time_ms, sums)| self.account.add(time_ms, sums_of(sums)));
         }
         record.gaps.into_iter().for_each(|gap| self.chains.restore_gap(gap));
-        record.positions.into_iter().for_each(|(coin, after, at_ms)| self.chains.restore(coin, after, at_ms));
+        let opened: BTreeMap<String, u64> = record.opened.into_iter().collect();
+        for (coin, after, time_ms) in record.positions {
+            let opened_ms = opened.get(&coin).copied();
+            self.chains.restore(coin, Held { after, time_ms, opened_ms });
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod games;
 mod hidden;
 mod lives;
 mod moments;
+mod opened;
 mod openings;
 mod purses;
 mod resting;
