@@ -1,7 +1,7 @@
 //! `order_rate_limit`: entries a minute.
 
 use rust_decimal::dec;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::guard::tests::fixture::*;
 use crate::guard::{Guard, Mode};
@@ -67,4 +67,32 @@ fn the_minute_goes_on_in_the_next_life() {
     let mut guard = Guard::new(config(Mode::Testnet, rules), 0);
     decided.iter().for_each(|decided| guard.restore_json(&decided.event));
     Desk::with(guard, NOW + 1_000).order(entry(3)).resized();
+}
+
+/// A checkpoint carries it, however many events a start reads beside that: none counts twice, and none too little.
+#[test]
+fn the_minute_goes_on_from_a_checkpoint() {
+    let rules = Rules { orders_per_minute: 2, ..wide() };
+    let mut before = desk(rules.clone());
+    let update = |leverage: u32| json!({"type": "updateLeverage", "asset": ETH, "isCross": true, "leverage": leverage});
+    let decided = [before.order(entry(1)), before.ask(update(2))];
+    let checkpoint: Value = serde_json::from_str(&before.guard.checkpoint(before.now)).unwrap();
+    let later = [before.ask(update(1))];
+    before.ask(update(2)).vetoed("order_rate_limit");
+    let all: Vec<&Value> = decided.iter().chain(&later).map(|decided| &decided.event).collect();
+    for events in [&all[..], &all[2..]] {
+        let reborn = |waited_ms: u64| {
+            let mut guard = Guard::new(config(Mode::Testnet, rules.clone()), 0);
+            guard.restore_checkpoint_json(&checkpoint);
+            events.iter().for_each(|event| guard.restore_json(event));
+            Desk::with(guard, NOW + waited_ms)
+        };
+        let mut after = reborn(59_999);
+        after.ask(update(2)).vetoed("order_rate_limit").says(&["2 settings"]);
+        after.order(entry(2)).resized();
+        after.order(entry(3)).vetoed("order_rate_limit").says(&["2 entries"]);
+        let mut after = reborn(60_000);
+        after.ask(update(2)).is("allow", "allowed");
+        after.orders(vec![entry(2), entry(3)]).resized();
+    }
 }
