@@ -3,6 +3,7 @@
 use rust_decimal::dec;
 use serde_json::{Value, json};
 
+use crate::guard::state::throttle::Throttle;
 use crate::guard::tests::fixture::*;
 use crate::guard::{Guard, Mode};
 use crate::rules::Rules;
@@ -95,4 +96,18 @@ fn the_minute_goes_on_from_a_checkpoint() {
         after.ask(update(2)).is("allow", "allowed");
         after.orders(vec![entry(2), entry(3)]).resized();
     }
+}
+
+/// The same of entries of batches that went alone; of each kind the newest 1,200 are kept.
+#[test]
+fn a_checkpoint_carries_what_went_alone_and_is_bounded() {
+    let mut before = Throttle::default();
+    before.note_groups(3, NOW);
+    assert_eq!(before.record(0, NOW + 60_000), None);
+    let record = serde_json::to_string(&before.record(0, NOW + 59_999).unwrap()).unwrap();
+    let mut after = Throttle::default();
+    after.restore(serde_json::from_str(&record).unwrap(), 0);
+    assert_eq!([59_999, 60_000].map(|waited_ms| after.groups_in_last_minute(NOW + waited_ms)), [3, 0]);
+    before.note_groups(5_000, NOW);
+    assert_eq!(before.record(0, NOW).unwrap().groups.len(), 1_200);
 }
