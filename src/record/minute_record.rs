@@ -1,4 +1,4 @@
-//! What counts against the rules on how much is asked for, in a checkpoint: a restart gives nobody a new minute.
+//! The last minute in a checkpoint, as the rules on how much is asked for count it: a restart gives nobody a new one.
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
