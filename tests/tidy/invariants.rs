@@ -41,8 +41,8 @@ fn named(text: &str) -> Vec<(String, String)> {
     let (mut found, mut folder, mut is_bracketed) = (Vec::new(), String::new(), false);
     for (place, part) in text.split('`').enumerate() {
         if place % 2 == 0 {
-            let brackets = part.chars().filter(|one| "()".contains(*one));
-            is_bracketed = brackets.last().map_or(is_bracketed, |last| last == '(');
+            let mut brackets = part.chars().filter(|one| "()".contains(*one));
+            is_bracketed = brackets.next_back().map_or(is_bracketed, |last| last == '(');
         } else if !part.contains([' ', '=']) {
             let around = if is_bracketed { folder.clone() } else { String::new() };
             found.push((around, part.to_owned()));
