@@ -97,7 +97,7 @@ fn closes_at_its_own_price(rules: &str, before: &[Value]) {
     assert_eq!(held(&stand, "ETH"), None, "nothing is left, and nothing was opened");
     let saw = stand.venue_saw();
     let orders = || saw.iter().flat_map(|request| request["action"]["orders"].as_array().into_iter().flatten());
-    let sent = orders().find(|order| order["p"] == "2400").expect("a sale at the price asked");
+    let sent = orders().find(|order| order["p"] == "2400").unwrap();
     assert_eq!((&sent["r"], is_same(sent["s"].as_str().unwrap(), "1.0001")), (&json!(true), true));
     let rest = orders().find(|order| is_same(order["s"].as_str().unwrap(), "0.0001"));
     assert_eq!(rest, None, "no stop goes for what was never opened");
