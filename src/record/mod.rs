@@ -14,6 +14,7 @@ pub mod event_page;
 pub mod events;
 pub mod kill_answer;
 mod lenient;
+pub mod minute_record;
 pub mod money;
 pub mod reply_summary;
 pub mod risk_record;

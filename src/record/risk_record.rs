@@ -9,6 +9,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use super::book_record::BookRecord;
+use super::minute_record::MinuteRecord;
 use super::text::Text;
 use super::{amounts, lenient};
 use crate::base::address::{Address, Cloid};
@@ -264,6 +265,9 @@ pub struct Checkpoint {
     /// The book of money.
     #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub book: Option<BookRecord>,
+    /// What counts against the rules on how much is asked for, if anything does.
+    #[serde(deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub minute: Option<MinuteRecord>,
     /// The place in the journal after the events that it covers, which the journal adds: the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_file: Option<String>,

@@ -14,6 +14,7 @@
 mod bounds;
 mod circles;
 mod codes;
+mod invariants;
 // One entry a line, however short the list is.
 #[rustfmt::skip]
 mod known;
@@ -105,6 +106,12 @@ fn bounds_are_those_of_the_manual() {
 #[test]
 fn rules_have_a_code_and_a_test() {
     hold("files of rules", &codes::without_code_or_test(&Tree::read()), known::RULE_FILES);
+}
+
+#[test]
+fn invariants_are_held_by_tests_that_are_there() {
+    let architecture = texts(&["ARCHITECTURE.md"]).remove(0).1;
+    hold("invariants (ARCHITECTURE.md)", &invariants::without_test(&architecture, &texts(&["src", "tests"])), &[]);
 }
 
 #[test]

@@ -20,7 +20,7 @@ use super::{admission, guard_order, order_unknown, reserved_cloid, single_use_cl
 use crate::base::address::Address;
 use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::throttle::EntryNote;
+use crate::record::minute_record::EntryNote;
 use crate::venue::action::{Action, Modify};
 
 /// The modifies of a request as they are judged, each by its place.

@@ -24,7 +24,7 @@ use crate::base::address::Address;
 use crate::guard::code::Code;
 use crate::guard::state::guard::Guard;
 use crate::guard::state::stop_geometry::stop_order;
-use crate::guard::state::throttle::EntryNote;
+use crate::record::minute_record::EntryNote;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::market::FIRST_NON_CORE_ASSET;
 use crate::venue::order::Order;

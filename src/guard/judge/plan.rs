@@ -3,7 +3,7 @@
 use crate::guard::code::Code;
 use crate::guard::effects::Urgency;
 use crate::guard::state::entry_leg::StopAt;
-use crate::guard::state::throttle::EntryNote;
+use crate::record::minute_record::EntryNote;
 use crate::venue::action::Action;
 
 /// The actions sent for a request that passed, and what its decision says of them.

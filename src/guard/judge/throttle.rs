@@ -5,7 +5,7 @@ use super::limits::{duplicate_order, open_orders_limit, order_rate_limit, venue_
 use super::veto::Veto;
 use crate::base::address::{Address, Cloid};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::throttle::EntryNote;
+use crate::record::minute_record::EntryNote;
 
 /// The entries of one request.
 #[derive(Debug, Default)]

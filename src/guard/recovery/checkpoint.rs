@@ -5,9 +5,9 @@ use crate::guard::code::Code;
 use crate::guard::recovery::{book, open_intents};
 use crate::guard::reply::Verdict;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::throttle::EntryNote;
 use crate::record::event::{Event, Kind};
 use crate::record::events::Decision;
+use crate::record::minute_record::EntryNote;
 use crate::record::risk_record::{Checkpoint, RiskRecord};
 use crate::venue::action::Action;
 use crate::venue::order::Order;
@@ -39,6 +39,7 @@ impl Guard {
                 .map(|(asset, line)| line.record(asset))
                 .collect(),
             book: self.book.record(now_ms),
+            minute: self.throttle.record(self.config.rules.duplicate_window_ms(), now_ms),
             ..Checkpoint::default()
         };
         RiskRecord::Checkpoint(Box::new(checkpoint)).to_line()
@@ -49,6 +50,7 @@ impl Guard {
         checkpoint.own_nonce.into_iter().for_each(|nonce| self.own_nonces.remember(nonce));
         self.open_intents.restore_checkpointed(checkpoint.open);
         book::restore_checkpoint(self, checkpoint.book, checkpoint.seq, checkpoint.at_ms);
+        checkpoint.minute.into_iter().for_each(|minute| self.throttle.restore(minute, checkpoint.seq));
         for (client, nonces) in checkpoint.client_nonces {
             let window = self.windows.entry(client).or_default();
             nonces.into_iter().for_each(|nonce| window.remember(nonce));
@@ -70,6 +72,9 @@ impl Guard {
         event.kind.nonces().iter().for_each(|nonce| self.own_nonces.remember(*nonce));
         if let Kind::Decision(decision) = &event.kind {
             self.restore_decision(decision, event.at_ms);
+            if event.seq > self.throttle.covered_seq {
+                self.restore_minute(decision, event.at_ms);
+            }
         }
         book::restore(self, &event);
         self.open_intents.restore(event);
@@ -89,7 +94,6 @@ impl Guard {
         if decision.verdict == Verdict::Veto.name() {
             return;
         }
-        self.restore_entries(decision, at_ms);
         if let Some(client) = decision.client {
             let sent = decision.pre.iter().chain(&decision.forward).chain(&decision.post);
             sent.flat_map(|action| Action::parse(action)).for_each(|action| self.note_orders_of(client, &action));
@@ -99,9 +103,16 @@ impl Guard {
         cloids.for_each(|cloid| self.client_cloids.insert(cloid, decision.client));
     }
 
-    /// Counts the entries of a request that passed, as they were asked for: a restart gives no new minute.
-    fn restore_entries(&mut self, decision: &Decision<'_>, at_ms: u64) {
+    /// Counts a request that passed against the limits of its minute, its entries as they were asked for: a restart gives no
+    /// new one.
+    fn restore_minute(&mut self, decision: &Decision<'_>, at_ms: u64) {
         let (Some(client), Ok(asked)) = (decision.client, Action::parse(&decision.request)) else { return };
+        if decision.verdict == Verdict::Veto.name() {
+            return;
+        }
+        if asked.is_neutral() {
+            self.throttle.note_neutral(client, at_ms);
+        }
         let opens = |(place, order): &(usize, &Order)| {
             !order.reduce_only
                 && !order.is_trigger()

@@ -1,11 +1,13 @@
 //! The entries of the last minute, for the rules on how much may be asked.
 
 use crate::base::address::Address;
-use crate::venue::order::Order;
-use rust_decimal::Decimal;
+use crate::record::minute_record::{EntryNote, MinuteRecord};
 use std::collections::VecDeque;
 
 pub(crate) const MINUTE_MS: u64 = 60_000;
+
+/// A restart knows so many of each kind, the newest: as many as the rule lets a minute have.
+const MOST_RECORDED: usize = 1_200;
 
 /// The entries of the last minute, and what counts with them. Bounded by the rule on entries a minute.
 #[derive(Debug, Clone, Default)]
@@ -17,22 +19,8 @@ pub(crate) struct Throttle {
     neutral: VecDeque<(u64, Address)>,
     /// Cancels of ids that no known order had: how many in a request, and whose. Bounded by their number.
     unknown: VecDeque<(u64, Address, usize)>,
-}
-
-/// An entry as it was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EntryNote {
-    pub(crate) client: Address,
-    pub(crate) asset: u32,
-    pub(crate) is_buy: bool,
-    pub(crate) px: Decimal,
-    pub(crate) size: Decimal,
-}
-
-impl EntryNote {
-    pub(crate) fn of(client: Address, order: &Order) -> Self {
-        Self { client, asset: order.asset, is_buy: order.is_buy, px: order.limit_px, size: order.size }
-    }
+    /// The last event whose requests a checkpoint has counted.
+    pub(crate) covered_seq: u64,
 }
 
 impl Throttle {
@@ -91,4 +79,34 @@ impl Throttle {
     pub(crate) fn groups_in_last_minute(&self, now_ms: u64) -> usize {
         self.groups.iter().filter(|at_ms| now_ms.saturating_sub(**at_ms) < MINUTE_MS).count()
     }
+    /// What a restart must know of it; none where nothing counts.
+    pub(crate) fn record(&self, window_ms: u64, now_ms: u64) -> Option<MinuteRecord> {
+        let recent = |at_ms: u64| now_ms.saturating_sub(at_ms) < MINUTE_MS;
+        let kept_ms = MINUTE_MS.max(window_ms);
+        let record = MinuteRecord {
+            entries: newest(&self.entries, |(at_ms, _)| now_ms.saturating_sub(*at_ms) < kept_ms),
+            neutral: newest(&self.neutral, |(at_ms, _)| recent(*at_ms)),
+            unknown: newest(&self.unknown, |(at_ms, ..)| recent(*at_ms)),
+            groups: newest(&self.groups, |at_ms| recent(*at_ms)),
+        };
+        (record != MinuteRecord::default()).then_some(record)
+    }
+
+    /// Takes in what a checkpoint that covers the events up to `seq` carries.
+    pub(crate) fn restore(&mut self, record: MinuteRecord, seq: u64) {
+        let MinuteRecord { entries, neutral, unknown, groups } = record;
+        *self = Self {
+            entries: entries.into(),
+            neutral: neutral.into(),
+            unknown: unknown.into(),
+            groups: groups.into(),
+            covered_seq: seq,
+        };
+    }
+}
+
+/// The newest of those that still count.
+fn newest<T: Clone>(all: &VecDeque<T>, counts: impl Fn(&T) -> bool) -> Vec<T> {
+    let before = all.len().saturating_sub(MOST_RECORDED);
+    all.iter().skip(before).filter(|one| counts(one)).cloned().collect()
 }

@@ -141,6 +141,19 @@ fn a_setting_learnt_long_ago_is_read_again() {
     assert_eq!(decided.event["pre"], json!([update(ETH, true, 5)]));
 }
 
+/// It may have been changed since, and up to the rule is more than the owner's own setting.
+#[test]
+fn a_setting_below_the_rule_that_is_not_read_again_is_not_raised() {
+    let mut desk = Desk::live();
+    desk.leverage(ETH, cross(3));
+    desk.wait(300_001);
+    let effects = desk.post(place(vec![entry()]));
+    assert_eq!(reads(&effects), [&Read::Leverage { asset: ETH, coin: "ETH".into() }]);
+    desk.wait(2_000);
+    let decided = Decided::of(desk.step(Input::Tick));
+    assert_eq!(decided.event["pre"], json!([update(ETH, true, 3)]));
+}
+
 #[test]
 fn a_batch_waits_for_every_setting() {
     let mut desk = unread();

@@ -79,6 +79,10 @@ fn the_part_that_closes_keeps_the_price_that_was_asked() {
     let decided = half_full().order(with(flip("1.5"), "/p", json!("1900")));
     let px = |at: usize| decided.actions()[at]["orders"][0]["p"].clone();
     assert_eq!((px(0), px(1)), (json!("1900"), json!("1990")));
+    // One that goes as a whole is an entry as any other.
+    let decided = half_full().order(with(flip("1"), "/p", json!("1900")));
+    let order = &decided.forward()["orders"][0];
+    assert_eq!((&order["s"], &order["p"], &order["r"]), (&json!("1"), &json!("1990"), &json!(false)));
 }
 
 #[test]

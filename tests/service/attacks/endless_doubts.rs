@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::signing::{ETH, limit, place, signed};
 use crate::stand::{Mode, Stand, until};
-use crate::watched::{WIDE, covered, fault, hold};
+use crate::watched::{Ends, WIDE, covered, fault, hold};
 
 #[test]
 fn doubts_without_end_leave_no_position_bare() {
@@ -20,6 +20,7 @@ fn doubts_without_end_leave_no_position_bare() {
     }
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _ends = Ends(&is_over);
         scope.spawn(|| {
             let mut px = 2_201;
             while !is_over.load(Ordering::Relaxed) {
@@ -35,6 +36,5 @@ fn doubts_without_end_leave_no_position_bare() {
         until("requests without an answer", || (in_doubt() >= 2).then_some(()));
         hold(&stand, "ETH", "0.4");
         covered(&stand, "ETH", "0.4");
-        is_over.store(true, Ordering::Relaxed);
     });
 }

@@ -89,7 +89,7 @@ fn a_steady_read_that_hangs_holds_up_no_other() {
 }
 
 /// Everything that the guard asks a running venue, but for the account itself, which only a feed can stand in for.
-const QUESTIONS: [&str; 12] = [
+const QUESTIONS: [&str; 13] = [
     "allMids",
     "frontendOpenOrders",
     "metaAndAssetCtxs",
@@ -102,6 +102,7 @@ const QUESTIONS: [&str; 12] = [
     "userRole",
     "extraAgents",
     "orderStatus",
+    "twapHistory",
 ];
 
 /// From now on no question of this kind is answered: a position made elsewhere is covered, and a kill closes it.

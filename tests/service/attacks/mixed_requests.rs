@@ -85,19 +85,34 @@ fn an_exit_beside_an_entry_goes_after_a_kill() {
     until_flat(&stand);
 }
 
-#[test]
-fn an_unmarked_close_a_little_too_large_closes_at_its_own_price() {
-    let rules = format!("{WIDE}markets = [\"BTC\"]\n");
-    let stand = Stand::up(Mode::Testnet, &rules);
+/// Sells 1.0002 of the 1.0001 that are held, at a price far below: all of it closes, at that price.
+fn closes_at_its_own_price(rules: &str, before: &[Value]) {
+    let stand = Stand::up(Mode::Testnet, rules);
     hold_covered(&stand, "ETH", "1.0001");
+    before.iter().for_each(|action| drop(stand.send(action)));
     let mut close = limit(ETH, false, "2400", "1.0002");
     close["t"]["limit"]["tif"] = json!("Ioc");
     let reply = stand.send(&place(&close));
-    assert!(statuses(&reply)[0].get("filled").is_some(), "{reply}");
+    assert!(statuses(&reply)[0].get("filled").is_some(), "{rules}: {reply}");
     assert_eq!(held(&stand, "ETH"), None, "nothing is left, and nothing was opened");
-    let sent = stand.venue_saw().into_iter().map(|request| request["action"]["orders"][0].clone());
-    let sent = sent.into_iter().find(|order| order["p"] == "2400").expect("a sale at the price asked");
+    let saw = stand.venue_saw();
+    let orders = || saw.iter().flat_map(|request| request["action"]["orders"].as_array().into_iter().flatten());
+    let sent = orders().find(|order| order["p"] == "2400").unwrap();
     assert_eq!((&sent["r"], is_same(sent["s"].as_str().unwrap(), "1.0001")), (&json!(true), true));
+    let rest = orders().find(|order| is_same(order["s"].as_str().unwrap(), "0.0001"));
+    assert_eq!(rest, None, "no stop goes for what was never opened");
+}
+
+#[test]
+fn an_unmarked_close_a_little_too_large_closes_at_its_own_price() {
+    closes_at_its_own_price(WIDE, &[]);
+    closes_at_its_own_price(&format!("{WIDE}markets = [\"BTC\"]\n"), &[]);
+}
+
+#[test]
+fn it_does_at_the_order_rate_limit() {
+    let rules = WIDE.replace("orders_per_minute = 1200", "orders_per_minute = 1");
+    closes_at_its_own_price(&rules, &[place(&limit(BTC, true, "59000", "0.01"))]);
 }
 
 #[test]
@@ -137,6 +152,22 @@ fn one_order_is_not_modified_into_many() {
     let into = |px: u32| json!({"oid": oid, "order": limit(ETH, true, &px.to_string(), "0.1")});
     let modifies: Vec<Value> = (2400..2420).map(into).collect();
     stand.send(&json!({"type": "batchModify", "modifies": modifies, "a": true}));
+    let truth = stand.venue.truth();
+    let entries = truth["orders"].as_array().unwrap().iter().filter(|order| order["reduceOnly"] == false).count();
+    assert_eq!(entries, 1, "{truth}");
+}
+
+#[test]
+fn no_exit_is_modified_into_one_entry_more() {
+    let stand = Stand::up(Mode::Testnet, &format!("{WIDE}open_orders = 1\n"));
+    hold_covered(&stand, "ETH", "1");
+    let resting = stand.send(&place(&limit(BTC, true, "59000", "0.01")));
+    assert!(statuses(&resting)[0].get("resting").is_some(), "{resting}");
+    let trigger = json!({"trigger": {"isMarket": true, "triggerPx": "2700", "tpsl": "tp"}});
+    let profit = stand.send(&place(&json!({"a": ETH, "b": false, "p": "2700", "s": "1", "r": true, "t": trigger})));
+    let oid = statuses(&profit)[0]["resting"]["oid"].clone();
+    let reply = stand.send(&json!({"type": "modify", "oid": oid, "order": limit(ETH, true, "2450", "0.1")}));
+    assert_eq!(reply["guard"]["code"], "open_orders_limit", "{reply}");
     let truth = stand.venue.truth();
     let entries = truth["orders"].as_array().unwrap().iter().filter(|order| order["reduceOnly"] == false).count();
     assert_eq!(entries, 1, "{truth}");

@@ -51,6 +51,7 @@ mod phantom_stops;
 mod quick_starts;
 mod refused_closes;
 mod refused_stop;
+mod restarted_minute;
 mod resting_flip;
 mod round_trips;
 mod shared_connections;

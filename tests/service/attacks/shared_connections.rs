@@ -12,6 +12,7 @@ use tungstenite::{Message, WebSocket};
 use crate::http::Connection;
 use crate::signing::signed;
 use crate::stand::{Mode, Stand, run_with, until};
+use crate::watched::Ends;
 
 /// Connections that are opened again and again, and the threads that do it.
 const REOPENED: usize = 300;
@@ -63,6 +64,7 @@ fn strangers_keep_nobody_out() {
     let (over, opened) = (AtomicBool::new(false), AtomicUsize::new(0));
     let (mut served, mut refused) = ([0, 0, 0], Vec::new());
     std::thread::scope(|scope| {
+        let _ends = Ends(&over);
         for _ in 0..OPENERS {
             scope.spawn(|| reopen(stand.address(), &over, &opened));
         }
@@ -95,7 +97,6 @@ fn strangers_keep_nobody_out() {
         assert_eq!(done.status.code(), Some(0));
         let body = signed(&stand.client, &json!({"type": "guardKill", "reason": "again"}));
         assert_eq!(stand.post("/guard/kill", &body).status, 200);
-        over.store(true, Ordering::SeqCst);
     });
     drop(idle);
     let told = format!(

@@ -20,7 +20,20 @@ fn with_left(left: u64) -> (Stand, svc_guard::base::key::SecretKey) {
     until_read(&stand);
     let told = || stand.status()["alerts"].as_array().unwrap().iter().any(|alert| alert["code"] == "venue_budget");
     until("the alert, if any", || (told() == (left < 1_000)).then_some(()));
+    match left < 200 {
+        true => until_ill(&stand),
+        false => until("health", || (stand.get("/healthz").status == 200).then_some(())),
+    }
     (stand, second)
+}
+
+/// Fewer requests are left than are kept for the guard, and its health says so.
+fn until_ill(stand: &Stand) {
+    until("ill health", || {
+        let health = stand.get("/healthz");
+        let is_told = health.json()["problems"].to_string().contains("kept for the guard");
+        (health.status == 503 && is_told).then_some(())
+    });
 }
 
 fn until_read(stand: &Stand) {
@@ -86,6 +99,7 @@ fn cancels_that_take_nothing_away_leave_the_kill_its_requests() {
     let is_shown = || stand.status()["open_orders"].as_array()?.iter().any(|order| order["oid"] == oid).then_some(());
     until("the order to be known", is_shown);
     until_read(&stand);
+    until_ill(&stand);
     let before = requests_used(&stand);
     for _ in 0..100 {
         stand.send(&json!({"type": "cancel", "cancels": [{"a": BTC, "o": oid}]}));

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::clients::{another, filled, send_as};
 use crate::full_disk::{Disk, write_until_noticed};
-use crate::signing::{ETH, closing, resting, signed};
+use crate::signing::{BTC, ETH, closing, resting, signed};
 use crate::stand::{Mode, Stand, run_with, until};
-use crate::watched::{WIDE, held, hold_covered, sends_are_named, until_flat};
+use crate::watched::{WIDE, held, hold_covered, is_same, sends_are_named, until_flat};
 
 /// A request of 180 KB that nobody signed.
 fn unsigned() -> Value {
@@ -31,8 +31,9 @@ fn on_a_full_disk() -> Option<(Stand, Disk)> {
 
 /// What is bare is covered, a client's exit passes, and a kill closes everything, at the venue and on record.
 fn still_works(stand: &Stand) {
-    let exit = stand.send(&json!({"type": "noop"}));
-    assert_ne!(exit["guard"]["verdict"], "veto", "{exit}");
+    let exit = stand.send(&closing(BTC, "59000", "0.004"));
+    assert_eq!(filled(&exit), Some("0.004"), "{exit}");
+    assert!(held(stand, "BTC").is_some_and(|left| is_same(&left, "0.006")));
     covers_and_kills(stand);
 }
 

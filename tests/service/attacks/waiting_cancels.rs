@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::clients::another;
 use crate::signing::{BTC, ETH, limit, place, signed};
 use crate::stand::{Mode, Stand, until};
-use crate::watched::WIDE;
+use crate::watched::{Ends, WIDE};
 
 /// Entries, one after each second read of the prices: for about as long as a flood needs to use up all that it could.
 const ENTRIES: usize = 16;
@@ -21,6 +21,7 @@ fn cancels_that_wait_for_the_open_orders_keep_no_others_entry_out() {
     let is_over = AtomicBool::new(false);
     let (mut taken, mut refused) = (0, Vec::new());
     std::thread::scope(|scope| {
+        let _ends = Ends(&is_over);
         for lane in 0..3 {
             let (stand, is_over) = (&stand, &is_over);
             scope.spawn(move || {
@@ -45,7 +46,6 @@ fn cancels_that_wait_for_the_open_orders_keep_no_others_entry_out() {
             let before = reads();
             until("time to pass", || (reads() >= before + 2).then_some(()));
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     assert!(refused.is_empty() && taken > 0, "{taken} taken, {} refused: {:?}", refused.len(), refused.first());
 }

@@ -9,7 +9,7 @@ use crate::base::amount::to_wire;
 use crate::guard::code::Code;
 use crate::guard::judge::veto::Veto;
 use crate::guard::state::guard::Guard;
-use crate::guard::state::throttle::EntryNote;
+use crate::record::minute_record::EntryNote;
 
 /// Refuses an entry like one of an earlier request of the same client. Two alike in one request are meant.
 pub(crate) fn check_entries(guard: &Guard, entries: &[EntryNote], now_ms: u64) -> Result<(), Veto> {

@@ -1,9 +1,10 @@
 //! `order_unknown`: modifies of orders that the guard does not know.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::guard::Mode;
 use crate::guard::tests::fixture::*;
+use crate::guard::{Guard, Mode};
+use crate::rules::Rules;
 
 #[test]
 fn an_order_that_is_not_known_is_not_modified() {
@@ -55,4 +56,22 @@ fn cancels_of_ids_that_nothing_has_are_bounded() {
     // An order that is on its way has an id that is known.
     desk.order(with(buy(ETH, "1900", "1"), "/c", cloid(3)));
     desk.ask(by_cloid(3)).reduces();
+}
+
+/// What they named nothing of is in no event: a checkpoint tells of them.
+#[test]
+fn cancels_that_name_nothing_count_in_the_next_life() {
+    let settings = || config(Mode::Testnet, Rules { orders_per_minute: 2, ..wide() });
+    let cancel = |from: u64, count: u64| {
+        let cancels: Vec<Value> = (from..from + count).map(|oid| json!({"a": ETH, "o": oid})).collect();
+        json!({"type": "cancel", "cancels": cancels})
+    };
+    let mut before = Desk::of(settings());
+    before.ask(cancel(1_000, 119)).reduces();
+    let checkpoint: Value = serde_json::from_str(&before.guard.checkpoint(before.now)).unwrap();
+    let mut guard = Guard::new(settings(), 0);
+    guard.restore_checkpoint_json(&checkpoint);
+    let mut after = Desk::with(guard, NOW + 1_000);
+    after.ask(cancel(2_000, 1)).reduces();
+    after.ask(cancel(2_001, 1)).vetoed("order_unknown").says(&["120"]);
 }
