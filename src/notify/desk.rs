@@ -72,6 +72,8 @@ pub(super) struct Desk {
     calm: u64,
     /// Those behind these places that it is not told, for want of room.
     skipped: BTreeSet<u64>,
+    /// Those behind these places that it was told before their turn.
+    ahead: BTreeSet<u64>,
     /// Notices left out because it took none for too long.
     lost: u64,
     /// When that may be said.
@@ -101,7 +103,8 @@ impl Desk {
 
     /// Whether the target has had this notice, or waits for another one before it.
     pub(super) fn has_passed(&self, notice: &Notice) -> bool {
-        notice.id <= if notice.is_urgent() { self.urgent } else { self.calm } || self.skipped.contains(&notice.id)
+        let place = if notice.is_urgent() { self.urgent } else { self.calm };
+        notice.id <= place || self.skipped.contains(&notice.id) || self.ahead.contains(&notice.id)
     }
 
     /// Whether the target is to be told this notice now.
@@ -170,7 +173,10 @@ impl Desk {
             let pick = Pick::Again(notice.id, in_short);
             return Some(Draft { notice, pick });
         }
-        for notice in view.filed {
+        self.ahead = view.filed.front().map(|oldest| self.ahead.split_off(&oldest.id)).unwrap_or_default();
+        // Whether the guard is there at all waits behind nothing that it said before.
+        let first = view.filed.iter().filter(|notice| is_of_life(notice));
+        for notice in first.chain(view.filed) {
             let is_calm = !notice.is_urgent();
             if self.has_passed(notice) || (is_calm && is_quiet) {
                 continue;
@@ -302,6 +308,10 @@ impl Desk {
     }
 
     fn pass(&mut self, notice: &Notice) {
+        if is_of_life(notice) {
+            self.ahead.insert(notice.id);
+            return;
+        }
         let place = if notice.is_urgent() { &mut self.urgent } else { &mut self.calm };
         *place = (*place).max(notice.id);
     }
@@ -322,4 +332,9 @@ impl Desk {
         }
         self.told.insert(topic, Told { at_ms: now_ms, ..Told::default() });
     }
+}
+
+/// Whether it says that the guard does not answer or is not well, or that this is over: what is known of it and not from it.
+fn is_of_life(notice: &Notice) -> bool {
+    notice.kind == "health"
 }

@@ -6,6 +6,7 @@ use crate::notify::desk::Pick;
 use crate::notify::notice::{Severity, Turn};
 use crate::notify::wishes::Wishes;
 
+mod ahead;
 mod numbers;
 mod refused;
 
