@@ -23,6 +23,7 @@ use super::secrets::{SecretError, Secrets};
 use super::shared::Shared;
 use super::teller;
 use super::wishes::Wishes;
+use super::words::count;
 use crate::base::clock::{now_ms, steady_ms};
 use crate::base::log_line::{Level, Reader};
 use crate::base::sync::lock;
@@ -106,16 +107,7 @@ pub fn run(options: Options) -> Result<(), RunError> {
         office.watch.state_unread(why, now_ms());
         office.file();
     }
-    for (name, waiting) in office.gone() {
-        let text = format!(
-            "there is no target {name:?} any more, and {} for it: a target is known by its name",
-            match waiting {
-                1 => "1 message waited".to_owned(),
-                waiting => format!("{waiting} messages waited"),
-            }
-        );
-        log.line(Level::Warning, &text);
-    }
+    warn_of_gone(&office, &log);
     let shared = Arc::new(Shared {
         office: Mutex::new(office),
         news: Condvar::new(),
@@ -227,4 +219,14 @@ fn said_of_state(shared: &Shared, why: Option<&str>) {
         None => shared.log.line(Level::Info, "the state is written again"),
     }
     shared.is_dirty.store(true, Ordering::Relaxed);
+}
+
+/// Says for which targets messages waited that the config does not name any more.
+fn warn_of_gone(office: &Office, log: &Log) {
+    for (name, waiting) in office.gone() {
+        let waited = count(*waiting, "message");
+        let text =
+            format!("there is no target {name:?} any more, for which {waited} waited: a target is known by its name");
+        log.line(Level::Warning, &text);
+    }
 }

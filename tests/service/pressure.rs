@@ -13,7 +13,7 @@ use crate::watched::{Ends, WIDE, covered, hold, hold_covered, until_flat};
 /// So many orders are placed and cancelled without a pause: with a read of the account after each of these requests what
 /// the minute has for clients, beside the floor of the guard's reads, would be spent. On a slow machine the guard reads more
 /// often meanwhile, and the live feed leaves room for that.
-const ROUNDS: u64 = 100;
+const ROUNDS: u64 = 60;
 
 /// A bot that takes longer for them than this is none in a hurry: its requests and the reads beside them are of more than one
 /// moment, and nothing is shown by it.
