@@ -179,6 +179,8 @@ POSITION = record(
     stop_px=or_null(is_amount),
     covered_size=is_amount,
     risk=is_amount,
+    funding=or_null(is_amount),
+    opened_ms=or_null(is_int),
 )
 
 OPEN_ORDER = record(
