@@ -93,10 +93,10 @@ mod tests {
     #[test]
     fn what_may_be_a_secret_is_not_repeated() {
         for token in [
-            "123456789:AAFmXxYyZz0123456789abcdefghijklmno",
-            "xoxb-17653672481-19874698323-pdFZKVeTuE8sk7oOcHrzqygy",
-            "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2",
-            "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+            "123456789:AAFakeFake0123456789fakefakefakefak",
+            "xoxb-00000000001-00000000002-FakeFakeFake3FakeFakeFak",
+            "tk_Fake7FakeFake37Fake29FakeFake2",
+            "https://hooks.slack.com/services/T00000000/B00000000/FakeFakeFakeFakeFakeFake",
             "hunter22hunter22",
             "abcdefghijklmnopqrstuvwxyz",
         ] {

@@ -79,6 +79,7 @@ impl Throttle {
     pub(crate) fn groups_in_last_minute(&self, now_ms: u64) -> usize {
         self.groups.iter().filter(|at_ms| now_ms.saturating_sub(**at_ms) < MINUTE_MS).count()
     }
+
     /// What a restart must know of it; none where nothing counts.
     pub(crate) fn record(&self, window_ms: u64, now_ms: u64) -> Option<MinuteRecord> {
         let recent = |at_ms: u64| now_ms.saturating_sub(at_ms) < MINUTE_MS;

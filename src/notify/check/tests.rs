@@ -204,7 +204,7 @@ fn what_is_nearly_a_key_and_what_a_url_must_not_hold_are_named() {
 #[test]
 fn a_token_in_the_wrong_place_is_never_repeated() {
     let tokens =
-        ["123456789:AAFmXxYyZz0123456789abcdefghijklmno", "tk_AgQdq7mVBoFD37zQVN29RhuMzNIz2", "hunter22hunter22"];
+        ["123456789:AAFakeFake0123456789fakefakefakefak", "tk_Fake7FakeFake37Fake29FakeFake2", "hunter22hunter22"];
     for token in tokens {
         let end = &token[token.len() - 6..];
         let target = "[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\n";
