@@ -6,6 +6,9 @@ mod escapes;
 use crate::base::text::visible;
 use encoded::{LEAST_SECRET, LEFT_OUT};
 
+/// Letters of a secret that are enough to be a part of it.
+const LEAST_PIECE: usize = 12;
+
 /// Most characters of what one notice says in one of its parts.
 const MOST: usize = 700;
 /// Most bytes of a line.
@@ -47,8 +50,26 @@ pub(super) fn redacted(text: &str, secrets: &[String]) -> String {
         if text.contains(secret.as_str()) {
             text = text.replace(secret.as_str(), LEFT_OUT);
         }
+        // A URL's host is no secret, and the parts of it that are are among these by themselves.
+        if !secret.contains("://") {
+            without_pieces(&mut text, secret);
+        }
     }
     encoded::left_out(&text, secrets)
+}
+
+/// Leaves pieces of a secret out: a service that knows a token by its first letters says those. Without a digit it may be a word.
+fn without_pieces(text: &mut String, secret: &str) {
+    let is_telling = |piece: &&str| piece.bytes().any(|byte| byte.is_ascii_digit()) && !piece.contains('/');
+    for start in 0..secret.len() {
+        let Some(piece) = secret.get(start..start.saturating_add(LEAST_PIECE)).filter(is_telling) else { continue };
+        while let Some(at) = text.find(piece) {
+            let alike = text.bytes().skip(at).zip(secret.bytes().skip(start)).take_while(|(one, other)| one == other);
+            let end = at.saturating_add(alike.count());
+            let end = (at..=end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(end);
+            text.replace_range(at..end, LEFT_OUT);
+        }
+    }
 }
 
 /// What a target said, whole or not at all: what was cut could end with the half of a secret, which nobody knows for one.
@@ -106,6 +127,22 @@ mod tests {
         assert_eq!(without_keys(&address), address);
         let secrets = ["hunter22".to_owned(), "a".to_owned()];
         assert_eq!(redacted("the token hunter22 is bad", &secrets), "the token [left out] is bad");
+    }
+
+    #[test]
+    fn a_piece_of_a_secret_is_left_out_and_words_are_not() {
+        let secrets = ["tk_Fake7FakeFake37Fake29", "hooks/notifications/T0001", "https://bot7.example.org:8443/x"];
+        let secrets = secrets.map(str::to_owned);
+        for (said, told) in [
+            ("user:tk_Fake7FakeF", "user:[left out]"),
+            ("ends in Fake37Fake29.", "ends in [left out]."),
+            ("é tk_Fake7Fakeé tk_Fake7Fake", "é [left out]é [left out]"),
+            ("tk_Fake7Fak", "tk_Fake7Fak"),
+            ("no notifications here", "no notifications here"),
+            ("https://bot7.example.org:8443 said no", "https://bot7.example.org:8443 said no"),
+        ] {
+            assert_eq!(redacted(said, &secrets), told);
+        }
     }
 
     #[test]
