@@ -55,13 +55,15 @@ fn want_due(guard: &mut Guard, now_ms: u64) {
     let is_behind = is_well && std::mem::take(&mut book.is_behind);
     let is_old =
         |read_ms: Option<u64>, every_ms: u64| read_ms.is_none_or(|at_ms| now_ms.saturating_sub(at_ms) >= every_ms);
-    if is_behind || is_old(book.fill_reads.read_ms, fills_ms) && !book.fill_reads.is_open(now_ms) {
+    let is_due = is_old(book.fill_reads.read_ms, fills_ms) || book.fill_reads.is_second_due(now_ms);
+    if is_behind || is_due && !book.fill_reads.is_open(now_ms) {
         book.fill_reads.want(now_ms);
     }
     // An hour's payments are read once they surely show.
     let hour = |at_ms: u64| at_ms.saturating_sub(PAID_BY_MS).checked_div(FUNDINGS_MS);
     let is_new_hour = book.funding_reads.read_ms.is_none_or(|read_ms| hour(read_ms) < hour(now_ms));
-    if is_behind || is_new_hour && !book.funding_reads.is_open(now_ms) {
+    let is_due = is_new_hour || book.funding_reads.is_second_due(now_ms);
+    if is_behind || is_due && !book.funding_reads.is_open(now_ms) {
         book.funding_reads.want(now_ms);
     }
 }
@@ -162,12 +164,14 @@ pub(crate) fn on_fills_page(step: &mut Step<'_>, page: Page<Fill>, since_ms: u64
         tell_moment(step, since_ms);
     }
     step.guard.book.chains.looked(since_ms, if is_more { read_ms } else { u64::MAX });
-    let missing_ms = step.guard.book.chains.missing_since_ms().unwrap_or(u64::MAX);
-    let held_ms = if is_more { read_ms } else { read_ms.min(missing_ms) };
-    step.guard.book.fills.forget_before(held_ms);
     if is_more {
+        step.guard.book.fills.forget_before(read_ms);
         step.guard.book.fill_reads.want(step.now_ms);
     } else {
+        let book = &mut step.guard.book;
+        let missing_ms = book.chains.missing_since_ms().unwrap_or(u64::MAX);
+        let twice_ms = book.fill_reads.shown_twice_ms(read_ms);
+        twice_ms.into_iter().for_each(|twice_ms| book.fills.forget_before(twice_ms.min(missing_ms)));
         look_for_missing(step, begun_ms);
     }
 }
@@ -244,9 +248,13 @@ pub(crate) fn on_fundings_page(step: &mut Step<'_>, page: &Page<Funding>, since_
         return;
     }
     let read_ms = if is_more { newest_ms } else { shown_ms(step, begun_ms) };
-    step.guard.book.fundings.forget_before(read_ms);
+    let book = &mut step.guard.book;
     if is_more {
-        step.guard.book.funding_reads.want(step.now_ms);
+        book.fundings.forget_before(read_ms);
+        book.funding_reads.want(step.now_ms);
+    } else {
+        let twice_ms = book.funding_reads.shown_twice_ms(read_ms);
+        twice_ms.into_iter().for_each(|twice_ms| book.fundings.forget_before(twice_ms));
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// A question that was asked so long ago is asked again: whoever had it may have lost it.
 const LOST_MS: u64 = 300_000;
-/// An answer that is not believed is asked for again so long after.
+/// An answer that is not believed, or by itself, is asked for again so long after.
 const DOUBTED_MS: u64 = 60_000;
 /// What is wanted for so long and not read is told of.
 const BEHIND_MS: u64 = 900_000;
@@ -18,6 +18,10 @@ pub(crate) struct Reading {
     begun_ms: Option<u64>,
     /// When the last one began that showed all there is.
     pub(crate) read_ms: Option<u64>,
+    /// Up to when the last one that showed all there is did so, by the venue's clock.
+    shown_up_to_ms: Option<u64>,
+    /// None before it did.
+    is_alone: bool,
     /// Rows that were new in the answers of one catching up.
     pub(crate) shown: usize,
     /// An answer had more to come.
@@ -71,6 +75,20 @@ impl Reading {
             self.read_ms = self.read_ms.max(Some(begun_ms));
             self.open_since_ms = None;
         }
+    }
+
+    /// Takes note of an answer that shows all there is up to a time: up to when two have, which is what counts as read. One alone may
+    /// lack something, or all of it, and nothing shows that.
+    pub(crate) fn shown_twice_ms(&mut self, up_to_ms: u64) -> Option<u64> {
+        let before_ms = self.shown_up_to_ms;
+        self.shown_up_to_ms = before_ms.max(Some(up_to_ms));
+        self.is_alone = before_ms.is_none();
+        before_ms.map(|before_ms| before_ms.min(up_to_ms))
+    }
+
+    /// Whether one answer of this life alone has shown all there is, and the next one is due.
+    pub(crate) fn is_second_due(&self, now_ms: u64) -> bool {
+        self.is_alone && self.read_ms.is_some_and(|read_ms| now_ms.saturating_sub(read_ms) >= DOUBTED_MS)
     }
 
     /// Takes note of an answer that is not believed: nothing is known to be all there is.
@@ -138,6 +156,19 @@ mod tests {
         assert_eq!(reading.behind_since_ms(7 + BEHIND_MS), Some(7));
         reading.on_answer(11, 0, false);
         assert_eq!(reading.behind_since_ms(u64::MAX), None);
+    }
+
+    #[test]
+    fn what_two_answers_show_is_read() {
+        let mut reading = Reading::default();
+        reading.on_answer(100, 0, false);
+        assert_eq!(reading.shown_twice_ms(40), None);
+        assert!(!reading.is_second_due(100 + DOUBTED_MS - 1) && reading.is_second_due(100 + DOUBTED_MS));
+        reading.on_answer(200, 0, false);
+        assert_eq!(reading.shown_twice_ms(140), Some(40));
+        assert!(!reading.is_second_due(u64::MAX));
+        // The venue's clock was set back.
+        assert_eq!([reading.shown_twice_ms(90), reading.shown_twice_ms(200)], [Some(90), Some(140)]);
     }
 
     #[test]

@@ -28,6 +28,34 @@ fn another_life(world: &mut BookWorld) {
     world.rise();
 }
 
+/// What was traded and paid while nobody watched is not in the first answers, and no later fill of the market shows that it lacks.
+#[test]
+fn an_empty_answer_after_an_absence_loses_nothing() {
+    for (has_feed, ends) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mut world = BookWorld::new(1, has_feed);
+        world.venue.trade("ETH", dec!(1), dec!(100), None);
+        world.live(900);
+        world.step(Input::Shutdown { reason: "terminated".to_owned() });
+        world.step(Input::SendsEnded);
+        world.take_checkpoint();
+        world.die(0);
+        world.venue.now += 7_200_000;
+        world.venue.pay_funding();
+        world.venue.trade("ETH", dec!(-1), dec!(120), None);
+        world.venue.now += 600_000;
+        world.empty = [1, 1];
+        world.rise();
+        if ends {
+            world.live(20);
+            assert_eq!(world.empty, [0, 0], "the test needs both answers in the shorter life");
+            another_life(&mut world);
+        }
+        world.live(300);
+        world.hold_to_record();
+        assert_eq!(told(&world), [""; 0], "{has_feed} {ends}");
+    }
+}
+
 /// Nothing is held but a token, which a fill has just paid with the balance.
 #[test]
 fn a_fill_of_another_purse_is_known_to_the_next_life() {

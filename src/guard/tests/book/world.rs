@@ -35,10 +35,19 @@ pub(super) struct BookWorld {
     pub(super) mode: AccountMode,
     /// How far the guard's clock is ahead of the venue's.
     pub(super) ahead_ms: u64,
+    /// So many answers about fills, and about funding, show nothing.
+    pub(super) empty: [u32; 2],
 }
 
 fn settings(has_feed: bool) -> Config {
     Config { feed: has_feed, ..config(Mode::Testnet, Rules::default()) }
+}
+
+/// One of so many, where there is one.
+fn take(left: &mut u32) -> bool {
+    let is_one = *left > 0;
+    *left -= u32::from(is_one);
+    is_one
 }
 
 impl BookWorld {
@@ -65,6 +74,7 @@ impl BookWorld {
             ledger_ms: 0,
             mode: AccountMode::Standard,
             ahead_ms,
+            empty: [0, 0],
         };
         world.begin();
         world
@@ -169,11 +179,13 @@ impl BookWorld {
         self.venue.lag_ms = if self.lags { self.dice.roll(6_000) } else { 0 };
         let input = match read {
             Read::BookFills { since_ms } => {
-                let fills: Vec<Fill> = serde_json::from_value(self.venue.fills_by_time(since_ms)).unwrap();
+                let shown = if take(&mut self.empty[0]) { json!([]) } else { self.venue.fills_by_time(since_ms) };
+                let fills: Vec<Fill> = serde_json::from_value(shown).unwrap();
                 Input::BookFills { page: Page::from(fills), since_ms, begun_ms }
             }
             Read::Fundings { since_ms } => {
-                let page = fundings(&self.venue.funding_rows(since_ms)).unwrap();
+                let shown = if take(&mut self.empty[1]) { json!([]) } else { self.venue.funding_rows(since_ms) };
+                let page = fundings(&shown).unwrap();
                 Input::Fundings { page, since_ms, begun_ms }
             }
             Read::LedgerSoon { since_ms } => return self.read_ledger(since_ms),
