@@ -225,6 +225,15 @@ impl Slot {
         self.slots.lock().set(self.number, Phase::Upgraded);
     }
 
+    /// The connection is not idle: a frame came in, or its client took some of what goes out.
+    pub(in crate::service::server) fn stay(&self) {
+        let mut state = self.slots.lock();
+        let since = state.next_moment();
+        if let Some(place) = state.places.get_mut(&self.number) {
+            place.since = since;
+        }
+    }
+
     /// Says how much the connection keeps of what has not come in whole, and of answers that are not taken; whether the place is still
     /// its own.
     pub(in crate::service::server) fn hold(&self, bytes: usize) -> bool {

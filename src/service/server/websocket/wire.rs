@@ -111,6 +111,7 @@ impl Wire {
     /// What came was a whole message.
     pub(super) fn came_whole(&mut self) {
         self.unfinished = 0;
+        self.slot.stay();
     }
 
     /// Says what is held, with so many bytes of answers that wait elsewhere.
@@ -138,7 +139,10 @@ impl Wire {
                 self.texts.iter().take(AT_ONCE).flat_map(Outgoing::left).map(IoSlice::new).collect();
             match self.stream.write_vectored(&slices) {
                 Ok(0) => return Err(ErrorKind::ConnectionReset.into()),
-                Ok(count) => self.wrote(count),
+                Ok(count) => {
+                    self.wrote(count);
+                    self.slot.stay();
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

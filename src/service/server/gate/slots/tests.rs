@@ -49,6 +49,18 @@ fn a_newcomer_takes_the_place_that_was_idle_longest_and_is_nobodys() {
 }
 
 #[test]
+fn an_upgraded_connection_on_which_frames_go_is_not_idle() {
+    let places = Places::new(3, 1, 2, 1);
+    let [(first, _a), (second, _b), (third, _c)] = [0; 3].map(|_| places.enter().unwrap());
+    [&first, &second, &third].into_iter().for_each(Slot::upgrade);
+    first.stay();
+    let (_fourth, _d) = places.enter().unwrap();
+    assert_eq!([&first, &second, &third].map(Slot::is_lost), [false, true, false]);
+    let (_fifth, _e) = places.enter().unwrap();
+    assert_eq!([&first, &third].map(Slot::is_lost), [false, true]);
+}
+
+#[test]
 fn nobody_gives_way_who_is_at_work_or_a_clients() {
     let places = Places::new(2, 1, 2, 1);
     let ((signed, _a), (other, _b)) = (places.enter().unwrap(), places.enter().unwrap());
