@@ -181,6 +181,10 @@ fn of_looks() -> Vec<Cause> {
             told.shows(json!({"headroom": rows}));
         }),
         ("weight_spent", |told| told.shows(json!({"venue": {"weight_used": 1190, "weight_per_minute": 1200}}))),
+        ("alerts_more", |told| {
+            let alerts = (0..129).map(|coin| json!({"code": "uncovered", "text": "x", "about": format!("Z{coin}")}));
+            told.shows(json!({"alerts": alerts.collect::<Vec<_>>()}));
+        }),
         ("guard_changed", |told| told.shows(json!({"account": "0x2222222222222222222222222222222222222222"}))),
         ("journal_changed", |told| told.watch.begin_anew((3, 9), NOW)),
         ("missed", |told| {
