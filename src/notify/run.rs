@@ -114,7 +114,7 @@ pub fn run(options: Options) -> Result<(), RunError> {
         is_dirty: AtomicBool::new(true),
         is_ending: AtomicBool::new(false),
         is_closing: AtomicBool::new(false),
-        secrets: secrets.texts(),
+        secrets: secrets.keys(),
         pulse: Arc::default(),
         log: log.clone(),
         faults: Faults::of_home(&options.state),
