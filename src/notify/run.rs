@@ -136,7 +136,7 @@ pub fn run(options: Options) -> Result<(), RunError> {
     };
     let keeper = keeper.map_err(RunError::System)?;
     let guard = GuardLook::at(url);
-    let mut intake = Intake { summary: config.summary_minute(), past: options.past, away: 0 };
+    let mut intake = Intake { summary: config.summary_minute(), past: options.past, away: 0, unanswered_ms: None };
     while !ended.load(Ordering::Relaxed) {
         let is_to_rest = look(&guard, &shared, &mut intake);
         if is_to_rest {

@@ -165,10 +165,10 @@ fn of_lives() -> Vec<Cause> {
 fn of_looks() -> Vec<Cause> {
     vec![
         ("unreachable", |told| {
-            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Away("x".to_owned()), ms, NOW));
+            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Away("x".to_owned()), (ms, ms), NOW));
         }),
         ("unwell", |told| {
-            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Unwell(vec!["x".to_owned()]), ms, NOW));
+            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Unwell(vec!["x".to_owned()]), (ms, ms), NOW));
         }),
         ("wallet_ending", |told| {
             [30, 7, 3, 1, 0].into_iter().for_each(|days| {
