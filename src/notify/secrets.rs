@@ -72,7 +72,7 @@ impl Secrets {
     /// Remembers a part of a URL. One of small letters alone is a word, unless it is long enough to be none.
     fn remember_part(&mut self, part: &str) {
         let is_telling = part.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
-        if is_telling { &mut self.read } else { &mut self.words }.push(part.to_owned());
+        if is_telling || part.len() >= LEAST_PART { &mut self.read } else { &mut self.words }.push(part.to_owned());
     }
 
     /// What was taken that only a container makes good.
