@@ -101,6 +101,13 @@ impl Desk {
         Self { urgent: id, calm: id, ..Self::default() }
     }
 
+    /// The highest number of a message that it knows of.
+    pub(super) fn highest(&self) -> u64 {
+        let beside = self.skipped.last().into_iter().chain(self.ahead.last()).copied();
+        let own = self.own.iter().map(|(_, id)| *id);
+        beside.chain(own).fold(self.urgent.max(self.calm), u64::max)
+    }
+
     /// Whether the target has had this notice, or waits for another one before it.
     pub(super) fn has_passed(&self, notice: &Notice) -> bool {
         let place = if notice.is_urgent() { self.urgent } else { self.calm };

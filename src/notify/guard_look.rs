@@ -42,9 +42,10 @@ pub(super) struct Look {
 }
 
 /// A question that brought nothing: whether no answer came at all, and why.
-struct Miss {
-    is_silent: bool,
-    why: String,
+#[derive(Debug)]
+pub(super) struct Miss {
+    pub(super) is_silent: bool,
+    pub(super) why: String,
 }
 
 /// A base URL as it is called: plain HTTP to a loopback address.
@@ -89,14 +90,17 @@ impl GuardLook {
     }
 
     /// The report of these days.
-    pub(super) fn report(&self, from: Day, to: Day) -> Result<Report, String> {
-        let answer = self.ask_by(&self.patient, &format!("/guard/report?from={from}&to={to}"));
-        let (status, body) = answer.map_err(|why| format!("its report did not come in time: {why}"))?;
+    pub(super) fn report(&self, from: Day, to: Day) -> Result<Report, Miss> {
+        let asked = self.ask_by(&self.patient, &format!("/guard/report?from={from}&to={to}"));
+        let silent = |why: String| Miss { is_silent: true, why: format!("its report did not come in time: {why}") };
+        let (status, body) = asked.map_err(silent)?;
+        let answered = |why: String| Miss { is_silent: false, why };
         if status != 200 {
             let said: ErrorBody<'_> = serde_json::from_slice(&body).unwrap_or_default();
-            return Err(format!("its report is answered with HTTP {status} {}", said.msg).trim_end().to_owned());
+            let why = format!("its report is answered with HTTP {status} {}", said.msg);
+            return Err(answered(why.trim_end().to_owned()));
         }
-        serde_json::from_slice(&body).map_err(|_| "its report cannot be read".to_owned())
+        serde_json::from_slice(&body).map_err(|_| answered("its report cannot be read".to_owned()))
     }
 
     fn health(&self) -> Seen {

@@ -28,6 +28,8 @@ pub(super) struct Intake {
     pub(super) summary: Option<u64>,
     /// Looks at which the guard was gone, one after another.
     pub(super) away: u32,
+    /// When the last question of the look before was asked, where no answer came.
+    pub(super) unanswered_ms: Option<u64>,
 }
 
 /// Looks at the guard once and files what is worth telling. Says whether the next look may wait.
@@ -38,6 +40,9 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         (office.watch.cursor, office.watch.mark, office.watch.guard.journal())
     };
     let Look { seen, status, page } = guard.look(before);
+    let known_ms = steady_ms();
+    let unanswered_ms = intake.unanswered_ms.take().filter(|_| matches!(seen, Seen::Away(_)));
+    let asked_ms = unanswered_ms.unwrap_or(asked_ms);
     shared.pass(Step::NotifyLooked);
     intake.away = if matches!(seen, Seen::Away(_)) { intake.away.saturating_add(1) } else { 0 };
     let is_another = status.as_ref().is_some_and(|status| lock(&shared.office).watch.is_another(status));
@@ -52,7 +57,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         events = past(cursor).0.iter().filter_map(|line| Event::parse(line)).collect();
     }
     shared.pulse.guard(seen == Seen::Well);
-    let summary = summary(guard, shared, intake.summary, &seen);
+    let summary = summary(guard, shared, intake, &seen);
     let now = now_ms();
     let mut office = lock(&shared.office);
     office.watch.not_in_journal = not_there;
@@ -83,7 +88,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
     if let Some(status) = status.as_ref().filter(|_| is_whole && has_room) {
         office.watch.status(status);
     }
-    office.watch.seen(&seen, asked_ms, now);
+    office.watch.seen(&seen, (asked_ms, known_ms), now);
     if let Some((due, book)) = summary {
         office.watch.summarise(status.as_ref(), due, book.as_ref().map_err(String::as_str), now);
     }
@@ -104,17 +109,24 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
 fn summary(
     guard: &GuardLook,
     shared: &Shared,
-    minute: Option<u64>,
+    intake: &mut Intake,
     seen: &Seen,
 ) -> Option<(Due, Result<Report, String>)> {
     let due = {
         let mut office = lock(&shared.office);
         let clock = office.clock();
-        office.watch.summary_due(clock, minute?, now_ms())?
+        office.watch.summary_due(clock, intake.summary?, now_ms())?
     };
     let book = match seen {
         Seen::Away(_) => Err("the guard does not answer".to_owned()),
-        Seen::Well | Seen::Unwell(_) => guard.report(due.from, due.to),
+        Seen::Well | Seen::Unwell(_) => {
+            let asked_ms = steady_ms();
+            guard.report(due.from, due.to).map_err(|miss| {
+                // A guard that fell silent meanwhile has been so since then.
+                intake.unanswered_ms = miss.is_silent.then_some(asked_ms);
+                miss.why
+            })
+        }
     };
     Some((due, book))
 }

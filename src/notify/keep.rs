@@ -53,10 +53,9 @@ impl Keep {
         let keep = Self { path: folder.join(STATE), _lock: lock };
         remove_leftovers(&keep.path);
         let why = match read_trusted(&keep.path, &[Uid::effective().as_raw()], MAX_STATE) {
-            Ok(text) => match serde_json::from_str::<Office>(&text) {
-                Ok(office) if office.is_known() => return Ok((keep, Some(office), None)),
-                Ok(_) => "it is of another version".to_owned(),
-                Err(error) => error.to_string(),
+            Ok(text) => match Office::read(&text) {
+                Ok(office) => return Ok((keep, Some(office), None)),
+                Err(why) => why,
             },
             Err(FileError { why: Why::Missing, .. }) => {
                 let gone = || format!("the notifier's state is not in {} any more", folder.display());
@@ -134,6 +133,46 @@ mod tests {
         fs::remove_file(folder.path().join(STATE)).unwrap();
         let (_, office, said) = Keep::open(folder.path()).unwrap();
         assert!(office.is_none() && said.is_some_and(|said| said.contains("not in") && said.contains("any more")));
+    }
+
+    /// What is there and says nothing of how far things were told would be taken for a first start, without a word.
+    #[test]
+    fn a_hollow_state_is_put_aside_and_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let desk = |place: u64| serde_json::json!({"urgent": place, "calm": 3});
+        let whole = serde_json::json!({
+            "schema": 1, "watch": {"cursor": 5, "mark": [5, 1]}, "last_id": 9, "desks": {"a": desk(9)}
+        });
+        let with = |name: &str, value: serde_json::Value| {
+            let mut state = whole.clone();
+            state[name] = value;
+            state
+        };
+        let without = |name: &str| {
+            let mut state = whole.clone();
+            state.as_object_mut().unwrap().remove(name);
+            state
+        };
+        let is_taken = |state: &serde_json::Value| {
+            fs::write(folder.path().join(STATE), state.to_string()).unwrap();
+            let (_, office, said) = Keep::open(folder.path()).unwrap();
+            assert_eq!(office.is_none(), said.is_some_and(|said| said.contains("put aside")), "{state}");
+            office.is_some()
+        };
+        assert!(is_taken(&whole) && is_taken(&with("watch", serde_json::json!({"cursor": null}))));
+        assert!(is_taken(&with("last_id", (1_u64 << 53).into())));
+        let hollow = [
+            serde_json::json!({"schema": 1}),
+            without("watch"),
+            without("last_id"),
+            without("desks"),
+            with("watch", serde_json::json!({})),
+            with("watch", serde_json::json!({"cursor": null, "mark": [5, 1]})),
+            with("last_id", ((1_u64 << 53) + 1).into()),
+            with("last_id", u64::MAX.into()),
+            with("desks", serde_json::json!({"a": desk(10)})),
+        ];
+        hollow.iter().for_each(|state| assert!(!is_taken(state), "{state}"));
     }
 
     #[test]

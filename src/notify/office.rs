@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::desk::{Desk, Draft, MAX_WAITING, View};
@@ -18,12 +19,12 @@ const BEHIND: usize = 200;
 
 /// The whole state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub(super) struct Office {
     /// The version of this file's form.
     schema: u32,
     pub(super) watch: Watch,
     last_id: u64,
+    #[serde(default)]
     filed: VecDeque<Notice>,
     desks: BTreeMap<String, Desk>,
     #[serde(skip)]
@@ -34,8 +35,29 @@ pub(super) struct Office {
     gone: Vec<(String, usize)>,
 }
 
+/// What every state says first.
+#[derive(Deserialize)]
+struct Version {
+    schema: u32,
+}
+
+/// What no state lacks of what is known of the guard, whose other parts came over time.
+#[derive(Deserialize)]
+struct Place {
+    #[serde(rename = "watch")]
+    _watch: Cursor,
+}
+
+#[derive(Deserialize)]
+struct Cursor {
+    #[serde(rename = "cursor")]
+    _cursor: IgnoredAny,
+}
+
 /// The version of the file's form.
 const SCHEMA: u32 = 1;
+/// The last number that every reader of JSON has exactly.
+const LAST_NUMBER: u64 = 1 << 53;
 /// Numbers of messages for each millisecond before a start: more than any life uses, and few enough for every reader of JSON.
 const NUMBERS_A_MS: u64 = 1_000;
 
@@ -69,9 +91,26 @@ impl Office {
         self
     }
 
-    /// Whether this is of a version that is known here.
-    pub(super) fn is_known(&self) -> bool {
-        self.schema == SCHEMA
+    /// The state in a file, or why it is none. One that lacks a part, or whose numbers cannot be, would keep quiet of what
+    /// happened since, and nobody would know.
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let version: Version = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if version.schema != SCHEMA {
+            return Err("it is of another version".to_owned());
+        }
+        serde_json::from_str::<Place>(text).map_err(|error| error.to_string())?;
+        let office: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let last_id = office.last_id;
+        let filed = office.filed.iter().map(|notice| notice.id);
+        let highest = filed.chain(office.desks.values().map(Desk::highest)).max().unwrap_or(0);
+        if last_id > LAST_NUMBER || highest > last_id {
+            return Err("it has numbers of messages that there cannot be".to_owned());
+        }
+        // Whoever has read an event has a place.
+        if office.watch.cursor.is_none() && office.watch.mark.is_some() {
+            return Err("it does not say how far the guard's events were read".to_owned());
+        }
+        Ok(office)
     }
 
     /// The local time.

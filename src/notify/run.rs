@@ -114,7 +114,7 @@ pub fn run(options: Options) -> Result<(), RunError> {
         is_dirty: AtomicBool::new(true),
         is_ending: AtomicBool::new(false),
         is_closing: AtomicBool::new(false),
-        secrets: secrets.texts(),
+        secrets: secrets.keys(),
         pulse: Arc::default(),
         log: log.clone(),
         faults: Faults::of_home(&options.state),
@@ -136,7 +136,7 @@ pub fn run(options: Options) -> Result<(), RunError> {
     };
     let keeper = keeper.map_err(RunError::System)?;
     let guard = GuardLook::at(url);
-    let mut intake = Intake { summary: config.summary_minute(), past: options.past, away: 0 };
+    let mut intake = Intake { summary: config.summary_minute(), past: options.past, away: 0, unanswered_ms: None };
     while !ended.load(Ordering::Relaxed) {
         let is_to_rest = look(&guard, &shared, &mut intake);
         if is_to_rest {

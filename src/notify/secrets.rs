@@ -49,17 +49,30 @@ pub(super) struct Secrets {
     credentials: Option<PathBuf>,
     in_container: bool,
     read: Vec<String>,
+    /// What may be a secret and may be a word: a place of a service's, a name in a query.
+    words: Vec<String>,
     warnings: Vec<String>,
 }
 
 impl Secrets {
     pub(super) fn new(credentials: Option<PathBuf>, in_container: bool) -> Self {
-        Self { credentials, in_container, read: Vec::new(), warnings: Vec::new() }
+        Self { credentials, in_container, read: Vec::new(), words: Vec::new(), warnings: Vec::new() }
     }
 
-    /// All that was read, and the parts of it that could be shown by themselves.
+    /// All that was read, and the parts of it that could be shown by themselves: what no text from outside shows.
     pub(super) fn texts(&self) -> Vec<String> {
+        self.read.iter().chain(&self.words).cloned().collect()
+    }
+
+    /// The same without what may be a word: what no text of the program's own shows, whose commands stay whole.
+    pub(super) fn keys(&self) -> Vec<String> {
         self.read.clone()
+    }
+
+    /// Remembers a part of a URL. One of small letters alone is a word, unless it is long enough to be none.
+    fn remember_part(&mut self, part: &str) {
+        let is_telling = part.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+        if is_telling || part.len() >= LEAST_PART { &mut self.read } else { &mut self.words }.push(part.to_owned());
     }
 
     /// What was taken that only a container makes good.
@@ -85,11 +98,11 @@ impl Secrets {
         if !matches!(place, Place::Here(_)) {
             // A library's message may hold its path alone, and a server's what it did not know of it.
             let path = url.splitn(4, '/').nth(3).unwrap_or_default();
-            self.read.push(path.to_owned());
+            self.remember_part(path);
             self.read.extend(parts(path));
             let values = path.split_once('?').map(|(_, query)| query.split(['&', ';'])).into_iter().flatten();
             let values = values.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
-            self.read.extend(values.filter(|value| value.len() >= LEAST_VALUE).map(str::to_owned));
+            values.filter(|value| value.len() >= LEAST_VALUE).for_each(|value| self.remember_part(value));
         }
         Ok(url)
     }
@@ -228,6 +241,25 @@ mod tests {
         }
         let said = crate::notify::words::redacted("svc-guard notify", &secrets.texts());
         assert_eq!(said, "svc-guard [left out]", "its path as a whole is left out as before");
+    }
+
+    /// A name in a URL's query must not take the program's own commands apart; a token there is left out of every text.
+    #[test]
+    fn a_word_in_a_url_leaves_the_programs_own_words_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hook");
+        let url = "https://x.example/message?token=AbCdEf123456&title=svc-guard&channel=testnet-bot";
+        fs::write(&file, url).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        let mut secrets = Secrets::new(None, false);
+        secrets.url(Some(&Place::File { file })).unwrap();
+        let told = |text: &str| crate::notify::words::redacted(text, &secrets.keys());
+        let command = "svc-guard --home /home/me/testnet-bot run --network testnet";
+        assert_eq!(told(command), command);
+        assert_eq!(told(&format!("{command} AbCdEf123456")), format!("{command} [left out]"));
+        assert!(!told(&format!("see {url}")).contains("AbCdEf"));
+        let said = crate::notify::words::redacted("no testnet-bot for AbCdEf123456", &secrets.texts());
+        assert_eq!(said, "no [left out] for [left out]", "what came from outside as before");
     }
 
     #[test]

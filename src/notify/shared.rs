@@ -18,6 +18,7 @@ pub(super) struct Shared {
     pub(super) is_ending: AtomicBool,
     /// Nobody changes the state any more.
     pub(super) is_closing: AtomicBool,
+    /// What no message shows.
     pub(super) secrets: Vec<String>,
     pub(super) pulse: Arc<Pulse>,
     pub(super) log: Log,

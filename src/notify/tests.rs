@@ -165,10 +165,10 @@ fn of_lives() -> Vec<Cause> {
 fn of_looks() -> Vec<Cause> {
     vec![
         ("unreachable", |told| {
-            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Away("x".to_owned()), ms, NOW));
+            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Away("x".to_owned()), (ms, ms), NOW));
         }),
         ("unwell", |told| {
-            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Unwell(vec!["x".to_owned()]), ms, NOW));
+            [0, 30_000].into_iter().for_each(|ms| told.watch.seen(&Seen::Unwell(vec!["x".to_owned()]), (ms, ms), NOW));
         }),
         ("wallet_ending", |told| {
             [30, 7, 3, 1, 0].into_iter().for_each(|days| {
@@ -181,6 +181,10 @@ fn of_looks() -> Vec<Cause> {
             told.shows(json!({"headroom": rows}));
         }),
         ("weight_spent", |told| told.shows(json!({"venue": {"weight_used": 1190, "weight_per_minute": 1200}}))),
+        ("alerts_more", |told| {
+            let alerts = (0..129).map(|coin| json!({"code": "uncovered", "text": "x", "about": format!("Z{coin}")}));
+            told.shows(json!({"alerts": alerts.collect::<Vec<_>>()}));
+        }),
         ("guard_changed", |told| told.shows(json!({"account": "0x2222222222222222222222222222222222222222"}))),
         ("journal_changed", |told| told.watch.begin_anew((3, 9), NOW)),
         ("missed", |told| {

@@ -37,13 +37,13 @@ pub fn trial(
     }
     secrets.url(config.heartbeat.as_ref()).map_err(RunError::Secret)?;
     secrets.warnings().iter().for_each(|warning| say(&format!("warning: {warning}")));
-    let secrets = secrets.texts();
+    let (secrets, keys) = (secrets.texts(), secrets.keys());
     let notice = Notice::once("notifier", "test", Severity::Info, "Test message").words(
         "Somebody ran svc-guard notify test.",
         "",
         "Nothing. This is where word of the guard arrives.",
     );
-    let message = Message::of(&notice.at(now_ms()), &Guard::default(), &secrets);
+    let message = Message::of(&notice.at(now_ms()), &Guard::default(), &keys);
     let (answers, told) = channel();
     let mut waiting = Vec::new();
     for (name, form, teller) in tellers {

@@ -135,6 +135,28 @@ fn the_key_is_never_on_the_screen() {
     assert_eq!(fs::read_to_string(place.home().join("api-wallet-key")).unwrap(), format!("{FAKE_KEY}\n"));
 }
 
+/// A person who goes back for something else types no key anew, and may still leave it out.
+#[test]
+fn a_key_that_was_taken_stays_for_who_goes_back() {
+    let kept = format!("API wallet key (Enter: the one of {WALLET}, `none`: none now): ");
+    for (last, is_kept) in [("", true), ("none", false)] {
+        let place = Place::with(&venue(AGENT));
+        let mut screen = up_to_the_key(&place);
+        screen.answer("API wallet key (Enter: none now)", FAKE_KEY);
+        screen.answer("Set up now? [yes]", "back");
+        screen.expect(&kept);
+        screen.type_in("back\n");
+        screen.expect("This is the first question.");
+        screen.expect(&kept);
+        screen.type_in(&format!("{last}\n"));
+        screen.answer("Set up now? [yes]", "");
+        let output = screen.end();
+        succeeded(&output);
+        assert!(!text(&output.stderr).contains(&FAKE_KEY[2..20]));
+        assert_eq!(place.home().join("api-wallet-key").exists(), is_kept);
+    }
+}
+
 #[test]
 fn a_signal_at_the_hidden_question_ends_it_and_the_terminal_echoes_again() {
     for signal in [Signal::SIGTERM, Signal::SIGHUP] {

@@ -238,9 +238,10 @@ impl Interview<'_> {
         Ok(is_open)
     }
 
-    /// The API wallet's key and its owner, asked for until the venue takes it or it is left out.
+    /// The API wallet's key and its owner, asked for until the venue takes it or it is left out. One that was taken is the
+    /// default of who comes back here, and is checked again: the account may be another one.
     fn api_wallet(&mut self) -> Asked {
-        self.api_wallet = None;
+        let before = self.api_wallet.take();
         let config = self.config();
         if config.mode == Mode::Paper || self.given.no_key {
             return Ok(false);
@@ -249,29 +250,41 @@ impl Interview<'_> {
             "\nThe API wallet is a key that the venue lets trade for the account, and not withdraw. Approve one at the venue \
              and give its key here; it is not shown as you type, is checked with the venue, and kept on this machine only.\n",
         )?;
+        let question = before.as_ref().map_or_else(
+            || "API wallet key (Enter: none now)".to_owned(),
+            |(key, _)| format!("API wallet key (Enter: the one of {}, `none`: none now)", key.address()),
+        );
         loop {
-            let typed = self.terminal.ask_hidden("API wallet key (Enter: none now)")?;
-            if typed.is_empty() {
-                self.terminal.say("  No key: `svc-guard key replace --key-stdin < FILE` installs one later.\n")?;
-                if self.given.key_store == KeyStoreChoice::HostCreds {
-                    self.terminal.say("  So --key-store host-creds has nothing to seal.\n")?;
-                }
-                return Ok(true);
-            }
+            let typed = self.terminal.ask_hidden(&question)?;
             if typed.as_slice() == BACK.as_bytes() {
+                self.api_wallet = before;
                 return Err(Refusal::Back);
             }
-            let checked = read_key(typed.as_slice(), "what was typed")
-                .map_err(Refusal::Key)
-                .and_then(|key| wallet::check(&config, key.address()).map(|owner| (key, owner)));
+            let owner_of = |key: &SecretKey| wallet::check(&config, key.address());
+            let checked = match (typed.as_slice(), &before) {
+                (b"none", _) | (b"", None) => return self.no_key(),
+                (b"", Some((key, _))) => owner_of(key).map(|owner| (None, owner)),
+                (typed, _) => read_key(typed, "what was typed")
+                    .map_err(Refusal::Key)
+                    .and_then(|key| owner_of(&key).map(|owner| (Some(key), owner))),
+            };
             match checked {
-                Ok(checked) => {
-                    self.api_wallet = Some(checked);
+                Ok((key, owner)) => {
+                    let key = key.or_else(|| before.map(|(key, _)| key));
+                    self.api_wallet = key.map(|key| (key, owner));
                     return Ok(true);
                 }
                 Err(refusal) => self.terminal.say(&format!("  {refusal}\n"))?,
             }
         }
+    }
+
+    fn no_key(&self) -> Asked {
+        self.terminal.say("  No key: `svc-guard key replace --key-stdin < FILE` installs one later.\n")?;
+        if self.given.key_store == KeyStoreChoice::HostCreds {
+            self.terminal.say("  So --key-store host-creds has nothing to seal.\n")?;
+        }
+        Ok(true)
     }
 
     fn client_key_out(&mut self) -> Asked {

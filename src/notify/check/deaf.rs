@@ -11,6 +11,7 @@ use Severity::{Critical, Info, Warning};
 
 /// The codes of what is told, beside those of alerts and of refused requests: each with its kind and the most that it matters.
 pub(super) const TOLD: &[(&str, &str, Severity)] = &[
+    ("alerts_more", "status", Critical),
     ("close_refused", "sent", Warning),
     ("error", "error", Warning),
     ("flat", "status", Critical),

@@ -1,14 +1,23 @@
 //! Alerts of the status: each begins and ends by itself, also where several have one code and one name.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Watch, alert_words};
-use crate::notify::notice::Notice;
-use crate::notify::words::shown;
+use crate::notify::notice::{Notice, Severity};
+use crate::notify::words::{count, shown};
 use crate::record::status::Status;
 
 /// The alert that tells of the wallet's end in the last week: it is told from the status, a month before.
 const WALLET_ALERT: &str = "api_wallet_expiring";
+/// Alerts that are told one by one at most; those beyond are told together.
+pub(in crate::notify) const MAX_ALERTS: usize = 128;
+/// Those beyond, of one weight.
+const MORE: &str = "alerts_more";
+/// Of those beyond, so many are named.
+const MOST_NAMED: usize = 5;
+/// Notices of the status that last and are no alerts of it.
+const NO_ALERTS: [&str; 2] = ["weight_spent", MORE];
 
 impl Watch {
     /// Takes in which alerts stand.
@@ -26,11 +35,41 @@ impl Watch {
         for alerts in by_name.into_values() {
             standing.extend(self.told_apart(alerts).into_iter().map(|notice| (notice.topic(), notice)));
         }
-        let is_alert = |notice: &Notice| notice.kind == "status" && notice.code != "weight_spent";
         let gone = self.open.iter().filter(|(topic, notice)| is_alert(notice) && !standing.contains_key(*topic));
         let gone: Vec<String> = gone.map(|(topic, _)| topic.clone()).collect();
         gone.iter().for_each(|topic| self.end(topic, status.at_ms));
-        standing.into_values().for_each(|notice| self.begin(notice));
+        self.begin_alerts(standing, status.at_ms);
+    }
+
+    /// Tells of alerts that are new, as long as there is room, which the gravest get first: what stands already keeps its place, or each
+    /// would be told anew for ever.
+    fn begin_alerts(&mut self, standing: BTreeMap<String, Notice>, now_ms: u64) {
+        let room = MAX_ALERTS.saturating_sub(self.open.values().filter(|notice| is_alert(notice)).count());
+        let mut new: Vec<Notice> = standing.into_values().filter(|notice| !self.lasts(&notice.topic())).collect();
+        new.sort_by_key(|notice| Reverse(notice.severity));
+        let beyond = new.split_off(room.min(new.len()));
+        new.sort_by_key(Notice::topic);
+        new.into_iter().for_each(|notice| self.begin(notice));
+        for severity in [Severity::Critical, Severity::Warning, Severity::Info] {
+            let beyond: Vec<&Notice> = beyond.iter().filter(|notice| notice.severity == severity).collect();
+            let more = self.more(&beyond, severity).at(now_ms);
+            if beyond.is_empty() { self.end(&more.topic(), now_ms) } else { self.begin(more) }
+        }
+    }
+
+    /// The alerts of one weight that are not told one by one.
+    fn more(&self, beyond: &[&Notice], severity: Severity) -> Notice {
+        let names: Vec<String> = beyond.iter().take(MOST_NAMED).map(|notice| notice.topic()).collect();
+        let and_so_on = if beyond.len() > names.len() { " and others" } else { "" };
+        let happened = format!(
+            "{} more than the {MAX_ALERTS} that are told one by one: {}{and_so_on}.",
+            count(beyond.len(), "alert"),
+            names.join(", ")
+        );
+        let title = format!("And {}", count(beyond.len(), "more alert"));
+        let todo = self.guard.todo("Look at the guard's page, where all of them stand.");
+        let did = "It goes on with all of them alike. One that lasts is told by itself as soon as another is over.";
+        Notice::once("status", MORE, severity, title).about(severity.name()).words(happened, did, todo)
     }
 
     /// Alerts of one name, each under the number by which it was told when it began; a new one has the first that is free.
@@ -58,6 +97,10 @@ impl Watch {
         let numbers: Vec<usize> = numbers.collect();
         alerts.into_iter().zip(numbers).map(|(alert, number)| alert.about(numbered(&first.about, number))).collect()
     }
+}
+
+fn is_alert(notice: &Notice) -> bool {
+    notice.kind == "status" && !NO_ALERTS.contains(&notice.code.as_str())
 }
 
 /// The name of one of several that have the same one.

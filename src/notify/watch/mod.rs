@@ -33,8 +33,6 @@ use counts::Counts;
 use placing::Placing;
 use since::{Flattening, Reach};
 
-/// Things that last and are remembered at most.
-const MAX_OPEN: usize = 128;
 /// Events of the guard's own doing that answers are recognised for.
 const MAX_OWN: usize = 256;
 
@@ -53,7 +51,8 @@ pub(super) struct Watch {
     ruled: Option<(u64, u64)>,
     /// Which guard it is.
     pub(super) guard: Guard,
-    /// What lasts, by topic, as it was told when it began.
+    /// What lasts, by topic, as it was told when it began. Nothing that lasts is ever left out of it: alerts alone can be many,
+    /// and those have a bound of their own.
     pub(super) open: BTreeMap<String, Notice>,
     /// The risk state that was told last.
     risk_state: String,
@@ -109,9 +108,6 @@ impl Watch {
 
     /// The same, also where it is known already.
     fn begin_again(&mut self, notice: Notice) {
-        if self.open.len() >= MAX_OPEN && !self.open.contains_key(&notice.topic()) {
-            self.open.pop_first();
-        }
         let notice = notice.begins();
         self.open.insert(notice.topic(), notice.clone());
         self.tell(notice);

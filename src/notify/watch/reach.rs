@@ -13,14 +13,15 @@ const UNWELL: &str = "unwell";
 const STATE: &str = "state_not_kept";
 
 impl Watch {
-    /// Takes in how the guard answered. `steady_ms` never steps; `now_ms` is the time that people know.
-    pub(in crate::notify) fn seen(&mut self, seen: &Seen, steady_ms: u64, now_ms: u64) {
+    /// Takes in how the guard answered, between when it was asked and when that was known: a question that nobody answers takes
+    /// a while, which counts. Both by the clock that never steps; `now_ms` is the time that people know.
+    pub(in crate::notify) fn seen(&mut self, seen: &Seen, (asked_ms, known_ms): (u64, u64), now_ms: u64) {
         let is_away = matches!(seen, Seen::Away(_));
-        let since = |before: Option<u64>, holds: bool| holds.then(|| before.unwrap_or(steady_ms));
+        let since = |before: Option<u64>, holds: bool| holds.then(|| before.unwrap_or(asked_ms));
         self.reach.away_ms = since(self.reach.away_ms, is_away);
         // A guard that is away is not known to be well again.
         self.reach.unwell_ms = since(self.reach.unwell_ms, !matches!(seen, Seen::Well));
-        let is_due = |since: Option<u64>| since.is_some_and(|since| steady_ms.saturating_sub(since) >= PATIENCE_MS);
+        let is_due = |since: Option<u64>| since.is_some_and(|since| known_ms.saturating_sub(since) >= PATIENCE_MS);
         let (away_due, unwell_due) = (is_due(self.reach.away_ms), is_due(self.reach.unwell_ms));
         if !is_away {
             self.end(AWAY, now_ms);

@@ -138,24 +138,44 @@ fn each_event_is_taken_in_once_and_a_gap_is_counted() {
 fn half_a_minute_of_silence_is_told_and_less_is_not() {
     let mut watch = watch();
     let away = Seen::Away("it hangs".to_owned());
-    watch.seen(&Seen::Well, 0, NOW);
-    watch.seen(&away, 1_000, NOW);
-    watch.seen(&away, 30_999, NOW);
+    watch.seen(&Seen::Well, (0, 0), NOW);
+    watch.seen(&away, (1_000, 1_000), NOW);
+    watch.seen(&away, (30_999, 30_999), NOW);
     assert_eq!(told(&mut watch), [""; 0]);
-    watch.seen(&away, 31_000, NOW);
-    watch.seen(&away, 99_000, NOW);
+    watch.seen(&away, (31_000, 31_000), NOW);
+    watch.seen(&away, (99_000, 99_000), NOW);
     assert_eq!(told(&mut watch), ["unreachable begins"]);
     // It answers, and is not well; then it is.
     let unwell = Seen::Unwell(vec!["the account: not read".to_owned()]);
-    watch.seen(&unwell, 100_000, NOW);
+    watch.seen(&unwell, (100_000, 100_000), NOW);
     assert_eq!(told(&mut watch), ["unreachable over", "unwell begins"]);
-    watch.seen(&Seen::Well, 101_000, NOW);
+    watch.seen(&Seen::Well, (101_000, 101_000), NOW);
     assert_eq!(told(&mut watch), ["unwell over"]);
     // A look that fails now and then is no silence.
     for turn in 0..100 {
-        watch.seen(if turn % 2 == 0 { &away } else { &Seen::Well }, 200_000 + turn * 5_000, NOW);
+        watch.seen(
+            if turn % 2 == 0 { &away } else { &Seen::Well },
+            (200_000 + turn * 5_000, 200_000 + turn * 5_000),
+            NOW,
+        );
     }
     assert_eq!(told(&mut watch), [""; 0]);
+}
+
+/// A look at a guard that does not answer takes a while itself: what it came to is of its end.
+#[test]
+fn silence_is_told_at_the_end_of_the_look_that_is_half_a_minute_long() {
+    let mut watch = watch();
+    let away = Seen::Away("it hangs".to_owned());
+    watch.seen(&away, (0, 4_000), NOW);
+    watch.seen(&away, (18_000, 29_999), NOW);
+    assert_eq!(told(&mut watch), [""; 0]);
+    watch.seen(&Seen::Well, (29_999, 40_000), NOW);
+    watch.seen(&away, (50_000, 54_000), NOW);
+    watch.seen(&away, (70_000, 79_999), NOW);
+    assert_eq!(told(&mut watch), [""; 0]);
+    watch.seen(&away, (76_000, 80_000), NOW);
+    assert_eq!(told(&mut watch), ["unreachable begins"]);
 }
 
 #[test]
@@ -285,7 +305,7 @@ fn nothing_ends_that_was_not_told_to_begin() {
                 }
                 _ => {
                     let seen = [Seen::Well, Seen::Unwell(vec![]), Seen::Away("a".to_owned())][draw(3)].clone();
-                    watch.seen(&seen, step * 20_000, at_ms);
+                    watch.seen(&seen, (step * 20_000, step * 20_000), at_ms);
                 }
             }
             for notice in watch.take() {

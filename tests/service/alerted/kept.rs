@@ -38,7 +38,7 @@ fn what_a_target_refuses_arrives_when_it_takes_messages_again() {
 #[test]
 fn a_state_that_cannot_be_read_is_told() {
     let stand = Stand::up(Mode::Paper, "");
-    for spoilt in [&b"\xff\xfe\x00"[..], b"{\"schema\":1,", b"{\"schema\":2}"] {
+    for spoilt in [&b"\xff\xfe\x00"[..], b"{\"schema\":1,", b"{\"schema\":2}", b"{\"schema\":1}"] {
         let hook = Hook::new();
         let mut notifier = Notifier::telling(&hook.url(), "");
         fs::create_dir(notifier.path("state")).unwrap();

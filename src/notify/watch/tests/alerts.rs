@@ -65,6 +65,52 @@ fn each_alert_of_a_code_is_told_and_so_is_its_end() {
     }
 }
 
+/// What stands keeps its place whatever comes: what has no room is told together, and neither again and again nor in the place of
+/// the kill switch.
+#[test]
+fn alerts_beyond_the_bound_are_told_together_and_put_out_nothing() {
+    let most = super::super::alerts::MAX_ALERTS;
+    let shows = |bare: usize, odd: usize, killed: Option<&str>| {
+        let bare = (0..bare).map(|coin| json!({"code": "uncovered", "about": format!("Z{coin:03}"), "text": "bare"}));
+        let odd = (0..odd).map(|row| json!({"code": "ledger_odd", "about": format!("a{row:03}"), "text": "odd"}));
+        status(json!({"alerts": odd.chain(bare).collect::<Vec<_>>(), "killed": killed}))
+    };
+    let mut watch = watch();
+    watch.status(&shows(most, 0, None));
+    assert_eq!(told(&mut watch), vec!["uncovered begins"; most], "as many as there is room for");
+    watch.status(&shows(most + 12, 3, None));
+    let notices = watch.take();
+    let more: Vec<(&str, String)> = notices.iter().map(|notice| (notice.title.as_str(), notice.topic())).collect();
+    assert_eq!(
+        more,
+        [
+            ("And 12 more alerts", "alerts_more/critical".to_owned()),
+            ("And 3 more alerts", "alerts_more/warning".to_owned())
+        ]
+    );
+    assert!(
+        notices[0].happened.contains("uncovered/Z128, ") && notices[0].happened.ends_with("uncovered/Z132 and others.")
+    );
+    for _ in 0..3 {
+        watch.status(&shows(most + 12, 3, None));
+        assert_eq!(told(&mut watch), [""; 0], "and once only");
+    }
+    watch.status(&shows(most + 12, 3, Some("the file")));
+    assert_eq!(told(&mut watch), ["kill begins"]);
+    watch.status(&shows(most + 12, 3, Some("the file")));
+    assert_eq!(told(&mut watch), [""; 0]);
+    watch.status(&shows(most + 12, 3, None));
+    let told_now = told(&mut watch);
+    assert!(told_now.contains(&"kill over".to_owned()), "{told_now:?}");
+    // The gravest go first where there is room, and what stands is not told anew.
+    watch.status(&shows(most - 1, 2, None));
+    let told_now = told(&mut watch);
+    assert_eq!(told_now, ["uncovered over", "ledger_odd begins", "alerts_more over"]);
+    watch.status(&shows(0, 0, None));
+    let ended = told(&mut watch);
+    assert_eq!((ended.len(), ended.iter().filter(|told| told.ends_with("over")).count()), (most + 1, most + 1));
+}
+
 /// The row of a rule is that of its nearest market, which may be another one than before.
 #[test]
 fn a_limit_that_another_market_comes_near_is_told_of_too() {
