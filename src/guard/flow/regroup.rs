@@ -6,7 +6,8 @@ use crate::guard::effects::Urgency;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{dispatch, replies};
 use crate::guard::state::entry_leg::StopAt;
-use crate::guard::state::intent::{FORWARD_LIFE_MS, Intent, Planned, Role};
+use crate::guard::state::intent::{Intent, Planned, Role};
+use crate::guard::state::lifetime::FORWARD_LIFE_MS;
 use crate::record::events;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::order::Order;
@@ -59,7 +60,7 @@ fn send(
     });
     let count = places.iter().max().map_or(0, |last| last.saturating_add(1));
     let by_place: Vec<Option<StopAt>> = (0..count).map(|place| stops.get(&place).copied().flatten()).collect();
-    let planned = Planned { role: Role::Forward, action, node, terms, places };
+    let planned = Planned { role: Role::Forward, action, node, terms, life_ms: first.life_ms, places };
     let again = Intent::new(vec![planned], intent.request, Urgency::Entry).for_client(intent.client);
     dispatch::dispatch(step, seq, again, &by_place);
 }
