@@ -21,8 +21,9 @@ pub(crate) fn together(step: &mut Step<'_>, of: u64, intent: &Intent, next: Opti
     let Some(from) = next else { return next };
     let left: Vec<(usize, usize, &Planned, &Order)> = intent.parts_from(from).filter_map(group).collect();
     let Some((_, _, first, _)) = left.first().filter(|(part, ..)| left.len() > 1 && *part == from) else { return next };
-    let life_ms = first.terms.expires_after_ms.unwrap_or(u64::MAX).saturating_sub(step.guard.clock.best_ms());
-    if life_ms > FORWARD_LIFE_MS / 2 {
+    let left_ms = first.terms.expires_after_ms.unwrap_or(u64::MAX).saturating_sub(step.guard.clock.best_ms());
+    // That a client gave it little says nothing of the venue.
+    if left_ms > first.life_ms.unwrap_or(FORWARD_LIFE_MS) / 2 {
         return next;
     }
     let (mut orders, mut places, mut stops) = (Vec::new(), Vec::new(), BTreeMap::new());
