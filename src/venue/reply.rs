@@ -74,6 +74,12 @@ impl Reply {
         }
     }
 
+    /// Whether it came after its expiry: the venue did nothing, and counts more for it.
+    #[must_use]
+    pub fn is_too_late(&self) -> bool {
+        matches!(self, Reply::Refused(text) if text.to_ascii_lowercase().contains("already expired"))
+    }
+
     /// Whether it says of each of so many orders what became of it.
     #[must_use]
     pub fn has_status_of_each(&self, orders: usize) -> bool {

@@ -76,7 +76,7 @@ fn plan_own(guard: &mut Guard, actions: Vec<Action>, now_ms: u64) -> Vec<Planned
         let nonce = if is_live { guard.next_nonce(now_ms) } else { 0 };
         // No expiry: what makes the account safer is welcome late as well.
         let terms = Terms { nonce, vault: guard.acts_for.flatten(), expires_after_ms: None };
-        Some(Planned { role: Role::Guard, action, node, terms, places: Vec::new() })
+        Some(Planned { role: Role::Guard, action, node, terms, life_ms: None, places: Vec::new() })
     };
     actions.into_iter().filter_map(plan).collect()
 }

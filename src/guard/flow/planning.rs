@@ -4,7 +4,8 @@ use crate::guard::config::Mode;
 use crate::guard::flow::dispatch::name_orders;
 use crate::guard::judge::plan::{Part, Plan, Post};
 use crate::guard::state::guard::Guard;
-use crate::guard::state::intent::{FORWARD_LIFE_MS, Planned, Role};
+use crate::guard::state::intent::{Planned, Role};
+use crate::guard::state::lifetime::{FORWARD_LIFE_MS, Price, is_short, life_ms};
 use crate::record::events::RequestPart;
 use crate::venue::action::Action;
 use crate::venue::signing::Terms;
@@ -21,23 +22,37 @@ pub(crate) fn plan_actions(
     let opens = plan.is_entry;
     let mut place = 0;
     let mut actions = Vec::new();
+    let mut spent = 0;
     for (role, Part { mut action, places }) in in_order(plan, asked) {
         name_orders(&mut action, if role == Role::Forward { places.len() } else { 0 }, seq, &mut place);
         let Some(node) = action.to_node() else { continue };
         let nonce = if guard.config.mode == Mode::Paper { 0 } else { guard.next_nonce(now_ms) };
         let terms = Terms { nonce, vault: guard.acts_for.flatten(), expires_after_ms: None };
-        let mut planned = Planned { role, action, node, terms, places };
+        let mut planned = Planned { role, action, node, terms, life_ms: None, places };
         if role == Role::Forward {
             // By the venue's time, so that no entry lands late. Where the clocks disagree an exit gets the longer life:
             // one that the venue takes for expired would leave its client in the market.
             let is_entry = opens && !planned.only_reduces();
             let from_ms = if is_entry { guard.clock.best_ms() } else { guard.clock.latest_ms() };
-            let life = expires_ms.unwrap_or(u64::MAX).min(from_ms.saturating_add(FORWARD_LIFE_MS));
-            planned.terms.expires_after_ms = Some(life);
+            planned.life_ms = Some(life_ms(expires_ms, from_ms));
+            let latest_ms = from_ms.saturating_add(FORWARD_LIFE_MS);
+            planned.terms.expires_after_ms = Some(expires_ms.map_or(latest_ms, |expires_ms| expires_ms.min(latest_ms)));
+            if planned.only_reduces() && !is_kept(guard, &planned, spent) {
+                planned.life_ms = Some(FORWARD_LIFE_MS);
+                planned.terms.expires_after_ms = Some(latest_ms);
+            }
+            spent = spent.saturating_add(planned.price().most);
         }
         actions.push(planned);
     }
     actions
+}
+
+/// Whether what only reduces keeps the end that its client gave, where so much goes in front of it. It has the guard's own
+/// where it would come too late to do anything, and where that would cost what is kept: it goes out in any case.
+fn is_kept(guard: &Guard, planned: &Planned, spent: u64) -> bool {
+    let Price { most, .. } = planned.price();
+    !planned.life_ms.is_some_and(is_short) && guard.allowance.spares(spent.saturating_add(most))
 }
 
 /// Which orders of the request each action holds, for the event: nothing to tell where all went as one, each at its place.

@@ -6,7 +6,8 @@ use crate::guard::effects::Urgency;
 use crate::guard::flow::step_context::Step;
 use crate::guard::flow::{dispatch, replies};
 use crate::guard::state::entry_leg::StopAt;
-use crate::guard::state::intent::{FORWARD_LIFE_MS, Intent, Planned, Role};
+use crate::guard::state::intent::{Intent, Planned, Role};
+use crate::guard::state::lifetime::FORWARD_LIFE_MS;
 use crate::record::events;
 use crate::venue::action::{Action, Grouping, OrderAction};
 use crate::venue::order::Order;
@@ -20,8 +21,9 @@ pub(crate) fn together(step: &mut Step<'_>, of: u64, intent: &Intent, next: Opti
     let Some(from) = next else { return next };
     let left: Vec<(usize, usize, &Planned, &Order)> = intent.parts_from(from).filter_map(group).collect();
     let Some((_, _, first, _)) = left.first().filter(|(part, ..)| left.len() > 1 && *part == from) else { return next };
-    let life_ms = first.terms.expires_after_ms.unwrap_or(u64::MAX).saturating_sub(step.guard.clock.best_ms());
-    if life_ms > FORWARD_LIFE_MS / 2 {
+    let left_ms = first.terms.expires_after_ms.unwrap_or(u64::MAX).saturating_sub(step.guard.clock.best_ms());
+    // That a client gave it little says nothing of the venue.
+    if left_ms > first.life_ms.unwrap_or(FORWARD_LIFE_MS) / 2 {
         return next;
     }
     let (mut orders, mut places, mut stops) = (Vec::new(), Vec::new(), BTreeMap::new());
@@ -59,7 +61,7 @@ fn send(
     });
     let count = places.iter().max().map_or(0, |last| last.saturating_add(1));
     let by_place: Vec<Option<StopAt>> = (0..count).map(|place| stops.get(&place).copied().flatten()).collect();
-    let planned = Planned { role: Role::Forward, action, node, terms, places };
+    let planned = Planned { role: Role::Forward, action, node, terms, life_ms: first.life_ms, places };
     let again = Intent::new(vec![planned], intent.request, Urgency::Entry).for_client(intent.client);
     dispatch::dispatch(step, seq, again, &by_place);
 }

@@ -45,7 +45,7 @@ fn resend_part(step: &mut Step<'_>, of: u64, planned: &Planned, intent: &Intent)
     let places: Vec<usize> = slots.iter().filter_map(|slot| planned.places.get(*slot).copied()).collect();
     let terms = Terms { nonce: step.guard.next_nonce(step.now_ms), ..planned.terms };
     let seq = step.record(events::Intent { of, action: Cow::Borrowed(&node), nonces: vec![terms.nonce] });
-    let again = Planned { role: Role::Forward, action, node, terms, places: places.clone() };
+    let again = Planned { role: Role::Forward, action, node, terms, life_ms: planned.life_ms, places: places.clone() };
     dispatch::dispatch(
         step,
         seq,

@@ -86,8 +86,12 @@ fn take_in(step: &mut Step<'_>, intent: &Intent, ended: EndedAction, result: &Se
             }
         }
     }
-    if matches!(result, SendResult::NotSent(..)) {
-        step.guard.allowance.on_not_sent(planned.requests());
+    match result {
+        SendResult::Answered(reply, _) => {
+            step.guard.allowance.on_answer(intent.client, planned.price(), reply.is_too_late());
+        }
+        SendResult::NotSent(..) => step.guard.allowance.on_not_sent(planned.price()),
+        SendResult::Unknown(_) => {}
     }
     if result.may_have_filled() {
         step.guard.risk.traded(step.now_ms);

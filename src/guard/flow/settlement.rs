@@ -130,7 +130,7 @@ fn burn_nonce(step: &mut Step<'_>, key: (u64, usize)) {
     doubt.burns = doubt.burns.saturating_add(1);
     let terms = Terms { expires_after_ms: None, vault, ..doubt.terms };
     let seq = step.record(events::Intent { of: key.0, action: Cow::Borrowed(&node), nonces: vec![terms.nonce] });
-    let planned = Planned { role: Role::Forward, action: Action::Noop, node, terms, places: Vec::new() };
+    let planned = Planned { role: Role::Forward, action: Action::Noop, node, terms, life_ms: None, places: Vec::new() };
     let mut intent = Intent::new(vec![planned], None, Urgency::Exit);
     intent.settles = Some(key);
     dispatch::dispatch(step, seq, intent, &[]);

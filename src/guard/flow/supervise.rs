@@ -139,7 +139,7 @@ pub(crate) fn on_orders(step: &mut Step<'_>, orders: Vec<OpenOrder>, begun_ms: u
 /// Takes in how many requests the venue still takes from the account.
 pub(crate) fn on_requests_left(guard: &mut Guard, left: u64) {
     let waiting = guard.intents.values().flat_map(Intent::at_venue);
-    let unanswered = waiting.fold(0_u64, |all, (_, planned)| all.saturating_add(planned.requests()));
+    let unanswered = waiting.fold(0_u64, |all, (_, planned)| all.saturating_add(planned.price().most));
     guard.allowance.on_read(left, unanswered);
 }
 

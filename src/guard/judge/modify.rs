@@ -34,15 +34,15 @@ struct Batch<'a> {
     asked: AskedEntries,
 }
 
-/// Judges modifies; `action` puts some of them back into their action.
+/// Judges modifies; with `no_entry` every entry is refused with that. `action` puts some of them back into their action.
 pub(crate) fn judge(
     guard: &Guard,
     client: Address,
     modifies: &[Modify],
-    now_ms: u64,
+    (now_ms, no_entry): (u64, Option<&Veto>),
     action: impl Fn(Vec<Modify>) -> Action,
 ) -> Result<Plan, Veto> {
-    let mut batch = Batch::judge(guard, client, modifies, now_ms, None);
+    let mut batch = Batch::judge(guard, client, modifies, now_ms, no_entry);
     if let Err(veto) = throttle::check(guard, &batch.asked, now_ms) {
         batch = Batch::judge(guard, client, modifies, now_ms, Some(&veto));
     }

@@ -42,15 +42,15 @@ struct Batch<'a> {
     asked: AskedEntries,
 }
 
-/// Judges the orders; with `no_room` every exit that may rest is refused with that.
+/// Judges the orders; with `no_room` every exit that may rest is refused with that, with `no_entry` every entry.
 pub(crate) fn judge(
     guard: &Guard,
     client: Address,
     action: &OrderAction,
     now_ms: u64,
-    no_room: Option<&Veto>,
+    [no_room, no_entry]: [Option<&Veto>; 2],
 ) -> Result<Plan, Veto> {
-    let mut batch = Batch::judge(guard, client, action, now_ms, [no_room, None]);
+    let mut batch = Batch::judge(guard, client, action, now_ms, [no_room, no_entry]);
     if let Err(veto) = batch.check_whole() {
         // What its entries ask for together is too much: none of them passes.
         batch = Batch::judge(guard, client, action, now_ms, [no_room, Some(&veto)]);

@@ -29,7 +29,7 @@ pub(crate) fn judge(
     expired::check(terms.expires_after_ms, clock_ms)?;
     wrong_account::check(guard, terms.vault)?;
     starting::check_account_kind(guard)?;
-    let plan = action::judge(guard, client, &envelope.action, now_ms)?;
+    let plan = action::judge(guard, client, &envelope.action, terms.expires_after_ms, now_ms)?;
     venue_budget::take_turn(guard, client, &plan, now_ms)?;
     Ok(plan)
 }

@@ -26,7 +26,7 @@ pub(crate) fn reopen(step: &mut Step<'_>) {
             }
             let terms = Terms { nonce, vault: None, expires_after_ms: expires_ms };
             step.guard.sent.reserve_recovered((intent, index), &action);
-            let planned = Planned { role: Role::Forward, action, node, terms, places: Vec::new() };
+            let planned = Planned { role: Role::Forward, action, node, terms, life_ms: None, places: Vec::new() };
             let proof = used_ms.map_or(Proof::Wanted, Proof::Used);
             settlement::put_in_doubt(step.guard, (intent, index), planned, proof, step.now_ms);
             if !is_done {

@@ -3,6 +3,7 @@
 //! A batch of n counts n. The read comes once a minute; a thousand orders can leave in the seconds between two.
 
 use crate::base::address::Address;
+use crate::guard::state::lifetime::Price;
 use std::collections::BTreeMap;
 
 /// Requests that entries, settings and whatever rests leave alone: they are for what reduces now.
@@ -44,9 +45,13 @@ impl Allowance {
         }
     }
 
-    /// Counts what sets out, for a client where it is for one.
-    pub(crate) fn on_send(&mut self, client: Option<Address>, requests: u64) {
-        self.sent = self.sent.saturating_add(requests);
+    /// Counts what sets out, for a client where it is for one: all that it may cost. A client's part is what it did.
+    pub(crate) fn on_send(&mut self, client: Option<Address>, price: Price) {
+        self.sent = self.sent.saturating_add(price.most);
+        self.spend_part(client, price.in_time);
+    }
+
+    fn spend_part(&mut self, client: Option<Address>, requests: u64) {
         if let Some(client) = client.filter(|_| self.is_shared()) {
             let part = self.parts.entry(client).or_default();
             *part = part.saturating_add(requests);
@@ -54,8 +59,20 @@ impl Allowance {
     }
 
     /// It surely never left.
-    pub(crate) fn on_not_sent(&mut self, requests: u64) {
-        self.sent = self.sent.saturating_sub(requests);
+    pub(crate) fn on_not_sent(&mut self, price: Price) {
+        self.sent = self.sent.saturating_sub(price.most);
+    }
+
+    /// The venue's answer tells what it cost.
+    pub(crate) fn on_answer(&mut self, client: Option<Address>, price: Price, is_late: bool) {
+        let cost = if is_late { price.late() } else { price.in_time };
+        self.sent = self.sent.saturating_sub(price.most).saturating_add(cost);
+        self.spend_part(client, cost.saturating_sub(price.in_time));
+    }
+
+    /// Whether what may cost so many leaves what is kept.
+    pub(crate) fn spares(&self, requests: u64) -> bool {
+        self.counted_on().saturating_sub(requests) >= KEPT
     }
 
     /// The requests that are left; `None` until they are read.

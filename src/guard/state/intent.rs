@@ -2,6 +2,7 @@
 
 use crate::base::address::{Address, Cloid};
 use crate::guard::effects::{Command, SendAction, Urgency};
+use crate::guard::state::lifetime::Price;
 use crate::guard::state::sent::key::SentKey;
 use crate::venue::action::Action;
 use crate::venue::json::Node;
@@ -11,9 +12,6 @@ use crate::venue::side::PositionSide;
 use crate::venue::signing::Terms;
 use rust_decimal::Decimal;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is forwarded is refused by the venue after this: nothing lands late.
-pub(crate) const FORWARD_LIFE_MS: u64 = 15_000;
 
 /// An event whose actions are being sent.
 #[derive(Debug)]
@@ -49,6 +47,8 @@ pub(crate) struct Planned {
     pub(crate) action: Action,
     pub(crate) node: Node,
     pub(crate) terms: Terms,
+    /// How long it had to its expiry as it was decided on; `None` where it has none.
+    pub(crate) life_ms: Option<u64>,
     /// The orders of the client's request that it holds, its first ones, or that it follows, by their place in the request.
     pub(crate) places: Vec<usize>,
 }
@@ -73,14 +73,14 @@ impl Planned {
             Action::Order(orders) => orders.orders.iter().all(|order| order.reduce_only),
             Action::Modify { modify, .. } => modify.order.reduce_only,
             Action::BatchModify { modifies, .. } => modifies.iter().all(|modify| modify.order.reduce_only),
-            Action::Cancel { .. } | Action::CancelByCloid { .. } => true,
+            Action::Cancel { .. } | Action::CancelByCloid { .. } | Action::TwapCancel { .. } => true,
             _ => false,
         }
     }
 
-    /// The requests that it counts as against the account's allowance.
-    pub(crate) fn requests(&self) -> u64 {
-        u64::try_from(self.action.batch_len()).unwrap_or(u64::MAX)
+    /// What it costs of the account's allowance.
+    pub(crate) fn price(&self) -> Price {
+        Price::of(self.action.batch_len(), self.life_ms)
     }
 }
 

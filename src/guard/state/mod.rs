@@ -19,6 +19,7 @@ pub(crate) mod flatten;
 pub(crate) mod guard;
 pub(crate) mod in_doubt;
 pub(crate) mod intent;
+pub(crate) mod lifetime;
 pub(crate) mod marks;
 pub(crate) mod max_ages;
 pub(crate) mod may_hold;

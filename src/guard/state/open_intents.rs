@@ -1,7 +1,7 @@
 //! Intents that the journal shows unfinished: what was never sent, and what may have been.
 
 use crate::guard::state::in_doubt::says_duplicate;
-use crate::guard::state::intent::FORWARD_LIFE_MS;
+use crate::guard::state::lifetime::FORWARD_LIFE_MS;
 use crate::record::event::{Event, Kind, Sends};
 use crate::record::events::Sent;
 use crate::record::risk_record::{OpenAction, OpenIntent};

@@ -12,7 +12,7 @@ impl Guard {
     /// Counts the send of an intent's action against the account's allowance.
     pub(in crate::guard) fn count_send(&mut self, intent: &Intent, index: usize) {
         if let Some(planned) = intent.actions.get(index) {
-            self.allowance.on_send(intent.client, planned.requests());
+            self.allowance.on_send(intent.client, planned.price());
         }
     }
 

@@ -24,7 +24,7 @@ fn the_first_check_that_fails_decides() {
     assert_eq!(code(request(&transfer, NOW, NOW - 1, CLIENT), Source::Testnet), "expired");
     assert_eq!(code(request(&transfer, NOW + 1, NOW, CLIENT), Source::Testnet), "wrong_account");
     assert_eq!(code(request(&transfer, NOW + 2, NOW, ACCOUNT), Source::Testnet), "action_not_allowed");
-    assert_eq!(code(request(&bad, NOW + 3, NOW, ACCOUNT), Source::Testnet), "killed");
+    assert_eq!(code(request(&bad, NOW + 3, NOW + 1_000, ACCOUNT), Source::Testnet), "killed");
 }
 
 #[test]

@@ -41,6 +41,7 @@ mod held_back;
 mod if_away;
 mod in_flight;
 mod keeping_flat;
+mod late;
 mod leverage;
 mod live;
 mod marks;

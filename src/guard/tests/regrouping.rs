@@ -68,3 +68,20 @@ fn what_a_cancel_named_meanwhile_is_left_out() {
     assert!(told[2]["error"].as_str().unwrap().contains("a cancel named it"), "{told}");
     assert_eq!((&told[1], &told[3]), (&rests(9), &rests(11)));
 }
+
+/// A client that gives them little time has them go one by one for half of that.
+#[test]
+fn half_of_a_life_that_a_client_gave_counts() {
+    for (waited_ms, sent) in [(0, 1), (1_499, 1), (1_500, 2)] {
+        let mut desk = Desk::new(Mode::Testnet, wide());
+        let orders = (0..4).map(|at| buy(ETH, &(1_900 + at).to_string(), "0.1")).collect();
+        let expires_ms = desk.now + 3_000;
+        let request = with(body(&place(orders), desk.now), "/expiresAfter", json!(expires_ms));
+        let decided = Decided::of(desk.post_body(request));
+        assert_eq!(decided.resized().actions().len(), 4);
+        desk.wait(waited_ms);
+        let effects = desk.answer(decided.seq(), 0, statuses(json!([rests(7), "waitingForFill"])));
+        let is_alone = sends(&effects)[0].intent == decided.seq();
+        assert_eq!(if is_alone { 1 } else { 2 }, sent, "after {waited_ms} ms");
+    }
+}

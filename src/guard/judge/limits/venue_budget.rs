@@ -11,6 +11,7 @@ use crate::guard::judge::veto::Veto;
 use crate::guard::state::allowance::{KEPT, KEPT_FOR_GUARD};
 use crate::guard::state::guard::Guard;
 use crate::guard::state::intent::Intent;
+use crate::guard::state::lifetime::{Price, life_ms};
 use crate::guard::state::view::Resting;
 use crate::venue::action::{Action, CancelByCloid};
 use crate::venue::market::FIRST_NON_CORE_ASSET;
@@ -32,6 +33,19 @@ pub(crate) fn check(guard: &Guard, client: Address) -> Result<(), Veto> {
         return Err(few(guard, "under the 500 kept for exits and stops"));
     }
     check_part(guard, client)
+}
+
+/// Refuses an action with an expiry of its client's where it would spend what is kept if it came too late; each entry may have
+/// a stop with it.
+pub(crate) fn check_late(guard: &Guard, action: &Action, expires_ms: Option<u64>) -> Result<(), Veto> {
+    let life_ms = life_ms(expires_ms, guard.clock.best_ms());
+    let price = Price::of(action.batch_len().saturating_mul(2), Some(life_ms));
+    if guard.config.mode == Mode::Paper || price.most == price.in_time || guard.allowance.spares(price.most) {
+        return Ok(());
+    }
+    let why = "and each counts five times if it comes after its expiresAfter, which leaves less than the 500 kept for \
+               exits and stops";
+    Err(few(guard, why))
 }
 
 /// Refuses an action that can only reduce, or neither, where too few requests are left for it.
