@@ -140,7 +140,7 @@ pub enum OpenError {
         /// The byte that it reached.
         reached: u64,
     },
-    /// The journal's other part stands in a fallback folder that cannot be read.
+    /// The journal's other part may stand in a fallback folder that cannot be read, or that another folder stands in the place of.
     FallbackAway {
         /// The folder.
         folder: PathBuf,
@@ -232,8 +232,9 @@ impl fmt::Display for OpenError {
             }
             OpenError::FallbackAway { folder, why } => write!(
                 f,
-                "a part of this journal stands in the fallback folder {}, which cannot be used ({why}): make it readable again, \
-                 or move its files into the journal's folder and remove the file `fallback` there",
+                "a part of this journal may stand in the fallback folder {}, which cannot be used ({why}): make it readable again, \
+                 or move its files into the journal's folder and remove the file `fallback` there. Where it is lost, look at the \
+                 venue what is open before that file is removed: halts, fills and used nonces that stood only there are not known",
                 folder.display()
             ),
             OpenError::Damaged(damage) => write!(f, "damaged journal: {damage}"),

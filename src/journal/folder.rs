@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 
 use super::error::OpenError;
+use super::mark;
 use crate::base::files::{self, FileError, Replace, Why};
 
 /// Names the fallback folder of a journal, so that readers find it and its absence is noticed.
@@ -168,6 +169,7 @@ impl Folders {
         let Some(named) = main.read_small(FALLBACK, 4096)? else { return Ok(Folders { main, fallback: None }) };
         let named = PathBuf::from(String::from_utf8_lossy(&named).trim_end_matches('\n'));
         let fallback = Folder::at(&named).map_err(|error| away(&named, &error))?;
+        mark::refusal(&main, &fallback)?.map_or(Ok(()), |why| Err(away(&named, &why)))?;
         Ok(Folders { main, fallback: Some(fallback) })
     }
 
@@ -175,21 +177,25 @@ impl Folders {
     /// is never forgotten while it holds a part of the journal.
     pub(crate) fn own(dir: &Path, fallback: Option<&Path>) -> Result<Folders, OpenError> {
         Folder::own(dir)?;
-        let before = Folders::of(dir)?;
-        let Some(wanted) = fallback else { return Ok(before) };
-        let other = before.fallback.as_ref().filter(|used| used.path() != wanted);
+        let Folders { main, fallback: before } = Folders::of(dir)?;
+        if let Some(used) = &before {
+            mark::refusal_unmarked(used)?.map_or(Ok(()), |why| Err(away(used.path(), &why)))?;
+        }
+        let other = before.as_ref().filter(|used| fallback.is_some_and(|wanted| used.path() != wanted));
         if let Some(used) = other
             && used.names()?.iter().any(|name| name.ends_with(".jsonl"))
         {
             return Err(away(used.path(), &"another fallback folder is configured now"));
         }
-        let named = before.fallback.is_some_and(|used| used.path() == wanted);
-        let fallback = Folder::own(wanted)?;
-        if !named {
-            let name = format!("{}\n", wanted.display());
-            before.main.replace(FALLBACK, name.as_bytes()).map_err(OpenError::io(&before.main.join(FALLBACK)))?;
+        let is_named = before.is_some() && other.is_none();
+        let fallback = match fallback {
+            Some(wanted) => Some(Folder::own(wanted)?),
+            None => before,
+        };
+        if let Some(fallback) = &fallback {
+            set_up(&main, fallback, is_named)?;
         }
-        Ok(Folders { main: before.main, fallback: Some(fallback) })
+        Ok(Folders { main, fallback })
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Folder> {
@@ -205,6 +211,20 @@ impl Folders {
         }
         Ok(None)
     }
+}
+
+/// Names the fallback folder in the main one, where that is not so yet, and sees that both have one mark. Wherever this ends, the
+/// next start finds a mark of the folder that is named, or none in the main one.
+fn set_up(main: &Folder, fallback: &Folder, is_named: bool) -> Result<(), OpenError> {
+    if !is_named {
+        mark::forget(main)?;
+    }
+    let mark = mark::of(fallback)?;
+    if !is_named {
+        let name = format!("{}\n", fallback.path().display());
+        main.replace(FALLBACK, name.as_bytes()).map_err(OpenError::io(&main.join(FALLBACK)))?;
+    }
+    mark::keep(main, mark.as_deref())
 }
 
 fn away(folder: &Path, why: &dyn ToString) -> OpenError {

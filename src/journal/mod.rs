@@ -29,6 +29,7 @@ mod in_place;
 mod index;
 mod lock;
 mod lookup;
+mod mark;
 mod open;
 mod reader;
 mod redo;

@@ -8,6 +8,7 @@ mod full_disk;
 mod hanging;
 mod index;
 mod lookup;
+mod marked;
 mod places;
 mod start;
 mod taken_over;

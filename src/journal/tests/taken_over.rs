@@ -17,14 +17,14 @@ use crate::journal::tail::Tail;
 /// Long past the writer's patience.
 const LONG: Duration = Duration::from_secs(30);
 /// Within this a thread that need not wait for a disk is done.
-const SOON: Duration = Duration::from_millis(500);
+pub(super) const SOON: Duration = Duration::from_millis(500);
 
 /// What waits here goes on once it is opened.
 #[derive(Default)]
-struct Latch(Mutex<bool>, Condvar);
+pub(super) struct Latch(Mutex<bool>, Condvar);
 
 impl Latch {
-    fn wait(&self) {
+    pub(super) fn wait(&self) {
         let _open = self.1.wait_while(self.0.lock().unwrap(), |is_open| !*is_open).unwrap();
     }
 
@@ -35,7 +35,7 @@ impl Latch {
 }
 
 /// Opens it also where a test fails: nobody is left waiting.
-struct Opens(Arc<Latch>);
+pub(super) struct Opens(pub(super) Arc<Latch>);
 
 impl Drop for Opens {
     fn drop(&mut self) {
@@ -43,14 +43,14 @@ impl Drop for Opens {
     }
 }
 
-struct Desk {
+pub(super) struct Desk {
     journal: Running<u64>,
     told: Receiver<(u64, bool)>,
     n: u64,
 }
 
 impl Desk {
-    fn new(place: &Place, switch: Switch) -> Desk {
+    pub(super) fn new(place: &Place, switch: Switch) -> Desk {
         let options = options(place, Faults::new(switch));
         let (store, opened) = open(&place.dir, &options).unwrap();
         let (tell, told) = channel();
@@ -59,7 +59,7 @@ impl Desk {
     }
 
     /// One decision and one risk record, which must get to a disk.
-    fn write(&mut self, at_ms: u64) {
+    pub(super) fn write(&mut self, at_ms: u64) {
         self.n += 1;
         let n = self.n;
         let events = vec![line(&json!({"seq": n, "kind": "decision", "nonce": 1_000 + n}))];
@@ -84,13 +84,13 @@ impl Desk {
     }
 }
 
-fn options(place: &Place, faults: Faults) -> Options {
+pub(super) fn options(place: &Place, faults: Faults) -> Options {
     let witness = Some(place.dir.with_file_name("witness"));
     Options { fallback: Some(place.spare.clone()), witness, faults, ..Options::default() }
 }
 
 /// Copies the journal as it stands now, to be opened in another place.
-fn copy(place: &Place, to: &str) -> (PathBuf, PathBuf) {
+pub(super) fn copy(place: &Place, to: &str) -> (PathBuf, PathBuf) {
     let (main, spare) = (place.dir.with_file_name(to), place.spare.with_file_name(to));
     copy_folder(&place.dir, &main);
     copy_folder(&place.spare, &spare);
@@ -99,7 +99,7 @@ fn copy(place: &Place, to: &str) -> (PathBuf, PathBuf) {
 }
 
 /// What a start finds in such a copy: the numbers of the events and of the risk records.
-fn found(place: &Place, (main, spare): (PathBuf, PathBuf)) -> (Vec<u64>, Vec<u64>) {
+pub(super) fn found(place: &Place, (main, spare): (PathBuf, PathBuf)) -> (Vec<u64>, Vec<u64>) {
     let options = Options { fallback: Some(spare), ..options(place, Faults::default()) };
     // What the witness says is of the end, and not of a moment before.
     let options = Options { witness: None, ..options };
