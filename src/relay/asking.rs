@@ -122,6 +122,10 @@ impl Relay {
             Known::Yes => return true,
             Known::Waits => {}
             Known::No => self.refuse_all(id, &format!("Invalid subscription {said}")),
+            Known::NoList => {
+                let text = format!("Invalid subscription {said}: the venue does not tell which coins it lists");
+                self.refuse_all(id, &text);
+            }
             Known::TooMany => {
                 let part = self.least_part(id, LISTS);
                 self.refuse_all(id, &format!("Cannot ask for more than {part} dexes per minute."));

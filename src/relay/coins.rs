@@ -13,6 +13,12 @@ use crate::feed::Rolling;
 pub(super) const LISTS: usize = 12;
 /// A list is as good as new for so long, and waited for as long.
 const FRESH_MS: u64 = 10_000;
+/// So often in a row the main list is asked for where the venue answers with none: that says of no coin that it is not listed.
+const TRIES: u32 = 5;
+/// The pause after the first of them, twice as long after each: together longer than the minute for which the venue may refuse.
+const PAUSE_MS: u64 = 5_000;
+/// So long after the last of them who waits is told that there is no answer; who comes later waits for the next.
+const TOLD_MS: u64 = 1_000;
 /// Coins that are remembered; the venue has some thousands.
 const MOST_COINS: usize = 50_000;
 
@@ -32,9 +38,32 @@ struct List {
     /// The question on its way, and since when.
     pending: Option<(u64, u64)>,
     read_ms: Option<u64>,
+    /// How often in a row there was no answer or one without a list, and the last time of that.
+    unheard: (u32, u64),
 }
 
 impl List {
+    /// There is no list, which is not an empty one.
+    fn was_unheard(&mut self, now_ms: u64) {
+        let tries = self.unheard.0.saturating_add(1);
+        *self = Self { pending: None, read_ms: None, unheard: (tries, now_ms) };
+    }
+
+    /// What holds until it may be asked for again.
+    fn pauses(&mut self, now_ms: u64) -> Option<Known> {
+        let (tries, last_ms) = self.unheard;
+        let is_within = |most_ms: u64| now_ms.saturating_sub(last_ms) < most_ms;
+        match tries {
+            0 => None,
+            1..TRIES => is_within(PAUSE_MS << (tries - 1)).then_some(Known::Waits),
+            TRIES.. if is_within(TOLD_MS) => Some(Known::NoList),
+            TRIES.. => {
+                self.unheard = (0, now_ms);
+                None
+            }
+        }
+    }
+
     fn is_in_use(&self, now_ms: u64) -> bool {
         let since_ms = self.pending.map(|(_, since_ms)| since_ms).max(self.read_ms);
         since_ms.is_some_and(|since_ms| now_ms.saturating_sub(since_ms) < FRESH_MS.saturating_mul(2))
@@ -55,6 +84,8 @@ pub(super) enum Turn {
 pub(super) enum Known {
     Yes,
     No,
+    /// The venue was asked often enough, and tells of none.
+    NoList,
     /// Not yet.
     Waits,
     /// Not before this was sent and answered.
@@ -92,6 +123,7 @@ impl Coins {
         let is_recent = |then_ms: u64| now_ms.saturating_sub(then_ms) < FRESH_MS;
         match (list.pending, list.read_ms) {
             (Some((_, since_ms)), _) if is_recent(since_ms) => return Known::Waits,
+            (Some(_), _) if dex.is_empty() => list.was_unheard(now_ms),
             // No answer: a dex that the venue does not have is not worth a second question.
             (Some(_), _) => {
                 (list.pending, list.read_ms) = (None, Some(now_ms));
@@ -100,8 +132,11 @@ impl Coins {
             (None, Some(read_ms)) if is_recent(read_ms) => return Known::No,
             _ => {}
         }
+        if let Some(known) = list.pauses(now_ms) {
+            return known;
+        }
         self.last_id = self.last_id.saturating_add(1);
-        let asked = List { pending: Some((self.last_id, now_ms)), read_ms: None };
+        let asked = List { pending: Some((self.last_id, now_ms)), read_ms: None, unheard: list.unheard };
         match turn {
             _ if dex.is_empty() => self.main = asked,
             Turn::Never => return Known::TooMany,
@@ -121,10 +156,13 @@ impl Coins {
 
     /// A question was answered, with a list or without.
     pub(super) fn answered(&mut self, id: u64, list: Option<&RawValue>, now_ms: u64) {
-        let is_it = |list: &&mut List| list.pending.is_some_and(|(pending, _)| pending == id);
-        let Some(asked) = self.lists().find(is_it) else { return };
-        *asked = List { pending: None, read_ms: Some(now_ms) };
         let mids: Option<BTreeMap<String, Value>> = list.and_then(|list| serde_json::from_str(list.get()).ok());
+        let is_it = |list: &List| list.pending.is_some_and(|(pending, _)| pending == id);
+        if is_it(&self.main) && mids.as_ref().is_none_or(BTreeMap::is_empty) {
+            return self.main.was_unheard(now_ms);
+        }
+        let Some(asked) = self.lists().find(|list| is_it(list)) else { return };
+        *asked = List { pending: None, read_ms: Some(now_ms), unheard: (0, now_ms) };
         let room = MOST_COINS.saturating_sub(self.known.len());
         self.known.extend(mids.unwrap_or_default().into_keys().take(room));
     }
@@ -164,6 +202,46 @@ mod tests {
         let Known::Ask(question) = coins.is_known("xyz:TSLA", Turn::Now, 10_010) else { panic!() };
         assert!(question.contains(r#""dex":"xyz""#), "{question}");
         assert_eq!(coins.is_known("xyz:TSLA", Turn::Now, 20_010), Known::No, "nobody answers");
+    }
+
+    /// Neither silence nor a refusal nor an empty answer says that a coin is not listed.
+    #[test]
+    fn while_the_venue_tells_of_no_list_a_coin_waits_and_is_asked_for_again_with_pauses() {
+        for answer in [None, Some("null"), Some("[]"), Some("{}")] {
+            let mut coins = Coins::default();
+            let mut now_ms = 0;
+            for pause_ms in [5_000, 10_000, 20_000, 40_000] {
+                assert!(matches!(coins.is_known("BTC", Turn::Now, now_ms), Known::Ask(_)), "{answer:?} {now_ms}");
+                coins.answered(coins.last_id, answer.map(list).as_deref(), now_ms);
+                assert_eq!(coins.is_known("BTC", Turn::Now, now_ms + pause_ms - 1), Known::Waits, "{answer:?}");
+                now_ms += pause_ms;
+            }
+            assert!(now_ms > 60_000 && matches!(coins.is_known("BTC", Turn::Now, now_ms), Known::Ask(_)));
+            coins.answered(coins.last_id, answer.map(list).as_deref(), now_ms);
+            assert_eq!(coins.is_known("BTC", Turn::Now, now_ms + 999), Known::NoList);
+            assert!(matches!(coins.is_known("BTC", Turn::Now, now_ms + 1_000), Known::Ask(_)), "for who comes then");
+            coins.answered(coins.last_id, Some(&list(r#"{"BTC":"1"}"#)), now_ms + 1_010);
+            assert_eq!(
+                ["BTC", "ETH"].map(|coin| coins.is_known(coin, Turn::Now, now_ms + 1_010)),
+                [Known::Yes, Known::No]
+            );
+        }
+    }
+
+    #[test]
+    fn a_question_that_nobody_answers_is_one_of_them_and_one_of_a_lost_socket_is_none() {
+        let mut coins = Coins::default();
+        let asks = |known: Known| matches!(known, Known::Ask(_));
+        assert!(asks(coins.is_known("BTC", Turn::Now, 0)));
+        coins.lost();
+        assert!(asks(coins.is_known("BTC", Turn::Now, 1)), "at once on the next socket");
+        assert_eq!(
+            [10_000, 10_001, 15_000].map(|at| coins.is_known("BTC", Turn::Now, at)),
+            [const { Known::Waits }; 3]
+        );
+        coins.lost();
+        assert_eq!(coins.is_known("BTC", Turn::Now, 15_000), Known::Waits, "the pause holds on");
+        assert!(asks(coins.is_known("BTC", Turn::Now, 15_001)));
     }
 
     #[test]

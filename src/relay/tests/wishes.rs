@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{ACCOUNT, CLIENT, STRANGER, acknowledged, coins, ended, holding, relay, sent, taken, tell, tell_on};
+use super::{
+    ACCOUNT, CLIENT, STRANGER, acknowledged, coins, ended, holding, relay, sent, sent_until, taken, tell, tell_on,
+};
 use crate::relay::line::OWN_LINE;
 use crate::relay::messages::{Input, NotServed, Output};
 use crate::relay::room::Relay;
@@ -174,6 +176,43 @@ fn a_coin_that_the_venue_does_not_have_costs_nobody_the_socket() {
     let asked = tell(&mut relay, &coins(1), 40);
     assert_eq!(asked, [r#"{"method":"subscribe","subscription":{"type":"bbo","coin":"BTC"}}"#]);
     assert_eq!(errors(&taken(&mut relay, 2)), [r#"Invalid subscription {"type":"bbo","coin":"NOPE"}"#]);
+}
+
+/// A refused or lost question says nothing of the coins, which the venue would acknowledge.
+#[test]
+fn listed_coins_wait_while_the_venue_does_not_tell_which_it_lists() {
+    let refusal = |id: u64| {
+        let response = r#"{"type":"error","payload":"429 Too Many Requests: null"}"#;
+        format!(r#"{{"channel":"post","data":{{"id":{id},"response":{response}}}}}"#)
+    };
+    let begun = || {
+        let mut relay = holding(MIDS);
+        taken(&mut relay, 1);
+        relay.subscribe(2, r#"{"type":"bbo","coin":"BTC"}"#, 0).unwrap();
+        assert_eq!(sent(relay.step(0, Input::Tick, 0)).len(), 1);
+        relay
+    };
+    let asked = |relay: &mut Relay, from_ms, until_ms| {
+        let sent = sent_until(relay, 0, from_ms, until_ms).into_iter();
+        sent.filter(|(_, text)| text.contains("post")).collect::<Vec<_>>()
+    };
+    let mut relay = begun();
+    assert!(tell(&mut relay, &refusal(1), 100).is_empty() && asked(&mut relay, 100, 5_100).is_empty());
+    assert!(asked(&mut relay, 5_100, 5_200)[0].1.contains(r#""id":2"#));
+    tell(&mut relay, &coins(2), 5_200);
+    tell(&mut relay, &acknowledged(&json!({"type": "bbo", "coin": "BTC"})), 5_300);
+    assert_eq!(taken(&mut relay, 2), [acknowledged(&json!({"type": "bbo", "coin": "BTC"}))]);
+    // Whom nothing comes for hears why.
+    let mut relay = begun();
+    let all = asked(&mut relay, 100, 124_900);
+    assert_eq!((all.len(), taken(&mut relay, 2).len()), (4, 0), "{all:?}");
+    asked(&mut relay, 124_900, 125_200);
+    let why = "the venue does not tell which coins it lists";
+    assert_eq!(
+        errors(&taken(&mut relay, 2)),
+        [format!(r#"Invalid subscription {{"type":"bbo","coin":"BTC"}}: {why}"#)]
+    );
+    assert_eq!(asked(&mut relay, 125_200, 129_000), [], "nobody waits");
 }
 
 #[test]
