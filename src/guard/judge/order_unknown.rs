@@ -1,6 +1,6 @@
 //! `order_unknown`: only an order that the guard knows is replaced, and only so many cancels name none.
 
-use super::limits::duplicate_order::alive;
+use super::limits::duplicate_order::on_their_way;
 use crate::base::address::{Address, Cloid};
 use crate::guard::code::Code;
 use crate::guard::config::Mode;
@@ -79,6 +79,12 @@ pub(crate) fn find(guard: &Guard, target: Target) -> Result<Replaced, Veto> {
     }
 }
 
+/// The orders that an action names and a read shows, of which the venue has said since that a cancel took them.
+fn told_gone<'a>(guard: &'a Guard, action: &Action) -> impl Iterator<Item = u64> + 'a {
+    let orders = targets(action).into_iter().flat_map(|target| named(guard, target));
+    orders.filter(|order| guard.sent.is_told_gone(order.oid, order.cloid)).map(|order| order.oid)
+}
+
 /// Withholds a client's cancels of ids that no known order has where they are too many, at their places; says how many pass. The
 /// venue refuses each of them and counts it all the same. What is known is never held up by them.
 pub(crate) fn withhold_excess(
@@ -96,9 +102,11 @@ pub(crate) fn withhold_excess(
     }
     let most = usize::try_from(guard.config.rules.orders_per_minute).unwrap_or(LEAST).max(LEAST);
     let spent = guard.throttle.unknown_in_last_minute(client, now_ms);
-    let alive: BTreeSet<Cloid> = alive(guard).collect();
+    let gone: BTreeSet<u64> = told_gone(guard, action).collect();
+    let resting = guard.view.orders.values().filter(|order| !gone.contains(&order.oid));
+    let alive: BTreeSet<Cloid> = resting.filter_map(|order| order.cloid).chain(on_their_way(guard)).collect();
     let is_unknown = |target: &Target| match target {
-        Target::Oid(oid) => guard.order(*oid).is_none(),
+        Target::Oid(oid) => gone.contains(oid) || guard.order(*oid).is_none(),
         Target::Cloid(cloid) => !alive.contains(cloid),
     };
     let mut passing = 0_usize;

@@ -69,6 +69,11 @@ pub(crate) fn take_borrowed<'a>(guard: &Guard, orders: impl Iterator<Item = &'a 
 /// The client order ids that orders carry or may carry.
 pub(crate) fn alive(guard: &Guard) -> impl Iterator<Item = Cloid> {
     let resting = guard.view.orders.values().filter_map(|order| order.cloid);
+    resting.chain(on_their_way(guard))
+}
+
+/// Those of them that no read has to show.
+pub(crate) fn on_their_way(guard: &Guard) -> impl Iterator<Item = Cloid> {
     let in_flight = guard.sent.open().filter_map(|order| order.cloid);
-    resting.chain(in_flight).chain(guard.sent.trigger_cloids()).chain(guard.paper.cloids())
+    in_flight.chain(guard.sent.trigger_cloids()).chain(guard.paper.cloids())
 }

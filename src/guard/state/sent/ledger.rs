@@ -373,7 +373,12 @@ impl SentOrders {
         self.cancels.iter().any(|cancel| cancel.takes(oid, cloid))
     }
 
-    /// The same for an order whose id is not known yet.
+    /// Whether the venue said since that a cancel took it: a read may show it still.
+    pub(crate) fn is_told_gone(&self, oid: u64, cloid: Option<Cloid>) -> bool {
+        self.cancels.iter().any(|cancel| cancel.done.is_some() && cancel.takes(oid, cloid))
+    }
+
+    /// [`Self::is_being_cancelled`] of an order whose id is not known yet.
     pub(crate) fn is_cloid_being_cancelled(&self, cloid: Option<Cloid>) -> bool {
         let names = |cancel: &SentCancel| matches!(cancel.target, Target::Cloid(target) if Some(target) == cloid);
         self.cancels.iter().any(names)

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::guard::tests::fixture::*;
 use crate::guard::{Guard, Mode};
 use crate::rules::Rules;
+use crate::venue::info::OpenOrder;
 
 #[test]
 fn an_order_that_is_not_known_is_not_modified() {
@@ -74,4 +75,27 @@ fn cancels_that_name_nothing_count_in_the_next_life() {
     let mut after = Desk::with(guard, NOW + 1_000);
     after.ask(cancel(2_000, 1)).reduces();
     after.ask(cancel(2_001, 1)).vetoed("order_unknown").says(&["120"]);
+}
+
+/// The reads may still show what the venue has just said to be gone.
+#[test]
+fn cancels_of_what_is_told_gone_are_bounded() {
+    let by_oid =
+        |oid: u64, count: usize| json!({"type": "cancel", "cancels": vec![json!({"a": ETH, "o": oid}); count]});
+    let by_cloid = || json!({"type": "cancelByCloid", "cancels": [{"asset": ETH, "cloid": cloid(5)}]});
+    let mut desk = Desk::live();
+    let named =
+        OpenOrder { cloid: Some(cloid(5).as_str().unwrap().parse().unwrap()), ..open("ETH", "B", "1901", "1", 1) };
+    desk.show(vec![named, open("ETH", "B", "1900", "1", 2)]);
+    let decided = desk.ask(by_oid(1, 1));
+    // Until it is answered the order may be there.
+    for _ in 0..2 {
+        desk.ask(by_oid(1, 100)).reduces();
+    }
+    desk.answer(decided.reduces().seq(), 0, statuses(json!(["success"])));
+    desk.ask(by_oid(1, 119)).reduces();
+    desk.ask(by_cloid()).reduces();
+    desk.ask(by_cloid()).vetoed("order_unknown").says(&["120"]);
+    desk.ask(by_oid(1, 1)).vetoed("order_unknown").says(&["120"]);
+    desk.ask(by_oid(2, 1)).reduces();
 }
