@@ -2,7 +2,7 @@
 //! The old file stays as it is, and is the owner's to compress or move away.
 
 use super::chain::seal;
-use super::folder::Folders;
+use super::folders::Folders;
 use super::segment::{Position, Segment, Stream, base_text, list};
 use crate::record::risk_record::RiskRecord;
 

@@ -2,7 +2,7 @@
 //! that a start does not read. Reads the journal's files beside the writer and never holds it up.
 
 use super::error::{OpenError, What};
-use super::folder::Folders;
+use super::folders::Folders;
 use super::index::Index;
 use super::index::entry::{Location, entries};
 use super::index::table::MemTable;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::chain::{MAX_LINE, split};
 use super::error::LookupError;
-use super::folder::Folders;
+use super::folders::Folders;
 use super::index::Index;
 use super::index::entry::Location;
 use super::unindexed::{self, Gap, Sought};

@@ -3,8 +3,7 @@
 //! sets the fallback up: when that takes over, the journal's own folder cannot be written any more.
 
 use super::error::OpenError;
-use super::folder::{Folder, remove};
-use super::redo;
+use super::folder::{Folder, REDO, remove};
 use crate::base::files::fill_random;
 use crate::base::hex::to_hex;
 
@@ -26,7 +25,7 @@ pub(super) fn refusal(main: &Folder, fallback: &Folder) -> Result<Option<String>
 /// The same for one that is to be written to and has perhaps no mark yet: an earlier version, or a disk without any room, left
 /// none, but the redo file was made there in any case.
 pub(super) fn refusal_unmarked(fallback: &Folder) -> Result<Option<String>, OpenError> {
-    let is_known = fallback.open(NAME, false)?.is_some() || fallback.open(redo::NAME, false)?.is_some();
+    let is_known = fallback.open(NAME, false)?.is_some() || fallback.open(REDO, false)?.is_some();
     Ok((!is_known).then(gone))
 }
 

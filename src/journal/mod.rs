@@ -23,6 +23,7 @@ mod chain;
 mod disk;
 mod error;
 mod folder;
+mod folders;
 mod health;
 mod history;
 mod in_place;

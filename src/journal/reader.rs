@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::chain::{Chain, LineFault, MAX_LINE, split};
 use super::error::{Damage, OpenError, What};
-use super::folder::Folders;
+use super::folders::Folders;
 use super::segment::{SegmentRef, SegmentsNewestFirst, Stream, has_older, is_header};
 use crate::base::day::Day;
 use crate::record::event::Event;

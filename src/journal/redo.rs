@@ -13,13 +13,14 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::{Chain, Lines, seal};
 use super::error::{OpenError, What};
-use super::folder::{Folder, Folders, remove};
+use super::folder::{Folder, REDO, remove};
+use super::folders::Folders;
 use super::in_place::is_in_place;
 use super::segment::{Segment, Stream, damage, list};
 use super::space::no_space;
 use crate::faults::{Faults, Step};
 
-pub(super) const NAME: &str = "tail.redo";
+pub(super) const NAME: &str = REDO;
 
 /// More than the largest batch the writer writes (bytes).
 const LIMIT: u64 = 64 * 1024 * 1024;

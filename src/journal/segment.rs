@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use super::chain::{Chain, LineFault, Lines, OVERHEAD, split};
 use super::error::{Damage, OpenError, What};
-use super::folder::Folders;
+use super::folders::Folders;
 use crate::base::day::Day;
 
 /// How a header's text starts. No record may start so.

@@ -7,7 +7,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
 use super::chain::{MAX_LINE, split};
 use super::error::OpenError;
-use super::folder::Folders;
+use super::folders::Folders;
 use super::index::entry::{Location, Tag, entries, fold, range};
 use super::segment::{Position, SegmentsNewestFirst, Stream};
 use super::stored::keys_of;

@@ -2,7 +2,7 @@
 //! at their ends. A journal of before they saw each other is taken as it is; its first event now says what the other holds.
 
 use super::error::{OpenError, What};
-use super::folder::Folders;
+use super::folders::Folders;
 use super::index::entry::Location;
 use super::redo;
 use super::segment::{Position, Segment, damage, stated_chain};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::chain::Chain;
 use super::error::OpenError;
-use super::folder::Folders;
+use super::folders::Folders;
 use super::segment::{Position, Segment, Stream, chain_at, list};
 use crate::base::files::{read_trusted, temporary_beside};
 

@@ -22,7 +22,8 @@ use run::Run;
 use table::MemTable;
 
 use super::error::OpenError;
-use super::folder::{Folder, Folders, remove};
+use super::folder::{Folder, remove};
+use super::folders::Folders;
 use super::segment::{Position, stated_chain};
 use super::unindexed::Gap;
 use crate::faults::Faults;

@@ -161,7 +161,7 @@ fn memory_is_bounded() {
     let place = Place::new();
     let (store, opened) = place.open();
     drop((store, opened));
-    let folders = crate::journal::folder::Folders::of(&place.dir).unwrap();
+    let folders = crate::journal::folders::Folders::of(&place.dir).unwrap();
     let index = Index::open(&folders, Faults::default()).unwrap();
     index.begin(None).unwrap();
     let segment = Segment { day: Some(crate::base::day::day_of(NOON)), n: 0 };

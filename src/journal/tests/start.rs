@@ -159,7 +159,7 @@ fn more_missing_than_the_last_batch_is_refused() {
 /// The batch's first part began a new file, its second continues one; each is cut at every byte, and removed.
 #[test]
 fn the_last_batch_is_completed_from_every_cut() {
-    use crate::journal::folder::Folders;
+    use crate::journal::folders::Folders;
     let place = filled();
     let folders = Folders::of(&place.dir).unwrap();
     let risk = place.read("risk.jsonl");
