@@ -2,7 +2,10 @@
 //!
 //! Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
 
+use serde_json::Value;
 use thiserror::Error;
+
+use super::history::{FILLS_A_PAGE, FUNDINGS_A_PAGE, LEDGER_A_PAGE};
 
 /// Who spends, highest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,6 +72,9 @@ pub enum Denied {
 /// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/rate-limits-and-user-limits>.
 const ITEMS_A_WEIGHT: usize = 40;
 
+/// Candles that the venue gives at once.
+const CANDLES_A_PAGE: usize = 5_000;
+
 /// Weight of an `/exchange` request whose batch has `batch` items: `1 + batch/40`, rounded down.
 #[must_use]
 pub fn exchange_weight(batch: usize) -> u32 {
@@ -112,8 +118,41 @@ pub fn info_extra(kind: &str, items: usize) -> u32 {
     u32::try_from(items / items_a_weight).unwrap_or(u32::MAX)
 }
 
+/// The most that the length of the answer to an `/info` question can add: the venue gives so many rows at once.
+/// Source: <https://hyperliquid.gitbook.io/hyperliquid-docs/for-developers/api/info-endpoint>.
+#[must_use]
+pub fn info_most_extra(question: &Value) -> u32 {
+    let kind = question.get("type").and_then(Value::as_str).unwrap_or_default();
+    let rows = match kind {
+        "candleSnapshot" => most_candles(question).unwrap_or(CANDLES_A_PAGE).min(CANDLES_A_PAGE),
+        "userFunding" | "fundingHistory" => FUNDINGS_A_PAGE,
+        "userNonFundingLedgerUpdates" | "nonUserFundingUpdates" => LEDGER_A_PAGE,
+        _ => FILLS_A_PAGE,
+    };
+    info_extra(kind, rows)
+}
+
+/// The candles between the times of a question, where it says both: those that it begins and ends in are two of them.
+fn most_candles(question: &Value) -> Option<usize> {
+    let asked = question.get("req")?;
+    let time = |key: &str| asked.get(key).and_then(Value::as_u64);
+    let interval = asked.get("interval")?.as_str()?;
+    let (count, unit) = interval.split_at_checked(interval.len().checked_sub(1)?)?;
+    let unit_ms: u64 = match unit {
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return None,
+    };
+    let every_ms = count.parse::<u64>().ok()?.checked_mul(unit_ms)?;
+    let lasts_ms = time("endTime")?.checked_sub(time("startTime")?)?;
+    usize::try_from(lasts_ms.checked_div(every_ms)?.saturating_add(2)).ok()
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -123,5 +162,28 @@ mod tests {
         assert_eq!([0, 19, 20, 40].map(|n| info_extra("userFills", n)), [0, 0, 1, 2]);
         assert_eq!(info_extra("candleSnapshot", 60), 1);
         assert_eq!(info_extra("meta", 10_000), 0);
+        let kinds = ["userFills", "candleSnapshot", "userFunding", "userNonFundingLedgerUpdates", "meta"];
+        assert_eq!(kinds.map(|kind| info_most_extra(&json!({"type": kind}))), [100, 83, 25, 25, 0]);
+    }
+
+    #[test]
+    fn candles_weigh_what_their_times_have_room_for() {
+        let most = |req: Value| info_most_extra(&json!({"type": "candleSnapshot", "req": req}));
+        let between = |interval: &str, lasts_ms: u64| {
+            most(json!({"interval": interval, "startTime": 1_000, "endTime": 1_000 + lasts_ms}))
+        };
+        // 59 and 60 candles, and as many as there ever are.
+        assert_eq!([57 * 60_000 + 59_999, 58 * 60_000].map(|lasts_ms| between("1m", lasts_ms)), [0, 1]);
+        assert_eq!([0, 58 * 3_600_000].map(|lasts_ms| between("1h", lasts_ms)), [0, 1]);
+        assert_eq!(between("1d", u64::MAX - 1_000), 83);
+        assert_eq!(between("15m", 15 * 58 * 60_000), 1);
+        // What cannot be told is as much as there ever is: so is what the venue may read in another way.
+        for interval in ["1w", "1M", "m", "", "0m", "ä", "x"] {
+            assert_eq!(between(interval, 60_000), 83, "{interval}");
+        }
+        assert_eq!(most(json!({"interval": "1m", "startTime": 1_000})), 83);
+        assert_eq!(most(json!({"interval": "1m", "startTime": 1_000, "endTime": 999})), 83);
+        assert_eq!(most(json!({"interval": "1m", "startTime": "0", "endTime": 999})), 83);
+        assert_eq!(most(json!({"interval": "1m", "startTime": -1, "endTime": 999})), 83);
     }
 }

@@ -10,6 +10,8 @@
 
 use std::collections::BTreeMap;
 
+use self::minute::{BUCKET_MS, BUCKETS, Minute, Spent};
+pub use self::on_way::OnWay;
 use super::weight::{Denied, PRIORITIES, Priority};
 use crate::base::address::Address;
 use crate::base::ip_share::SMALLEST_BUDGET;
@@ -28,49 +30,8 @@ const ENTRY_LEAST: u32 = 4;
 // unmodified bot could never start.
 const _: () = assert!(FLATTEN_LEAST + EXIT_LEAST + READ_LEAST + ENTRY_LEAST + 20 <= SMALLEST_BUDGET);
 
-/// A rolling minute, and one bucket more because the oldest second is only partly past.
-const BUCKETS: usize = 61;
-const BUCKET_MS: u64 = 1000;
-
 /// Who keeps room for itself asks again within this time.
 const CLAIM_MS: u64 = 3_000;
-
-type Spent = [u32; PRIORITIES];
-
-/// What was spent in the last minute, second by second.
-#[derive(Clone, Debug)]
-struct Minute {
-    /// `(second, spent in it)`; a bucket of an older second is empty.
-    buckets: [(u64, Spent); BUCKETS],
-}
-
-impl Minute {
-    fn new() -> Self {
-        Self { buckets: [(0, [0; PRIORITIES]); BUCKETS] }
-    }
-
-    fn charge(&mut self, priority: Priority, weight: u32, second: u64) {
-        let Some(bucket) = self.buckets.get_mut((second % BUCKETS as u64) as usize) else { return };
-        if bucket.0 != second {
-            *bucket = (second, [0; PRIORITIES]);
-        }
-        if let Some(spent) = bucket.1.get_mut(priority as usize) {
-            *spent = spent.saturating_add(weight);
-        }
-    }
-
-    /// What will still count at `second`.
-    fn spent_after(&self, second: u64) -> Spent {
-        let oldest = second.saturating_sub(BUCKETS as u64 - 1);
-        let mut sum = [0_u32; PRIORITIES];
-        for (_, spent) in self.buckets.iter().filter(|(at, _)| *at >= oldest) {
-            for (total, one) in sum.iter_mut().zip(spent) {
-                *total = total.saturating_add(*one);
-            }
-        }
-        sum
-    }
-}
 
 /// What was spent in the last minute, by priority and by client, and what may be spent now.
 #[derive(Clone, Debug)]
@@ -84,6 +45,10 @@ pub struct Ledger {
     clients: BTreeMap<Address, Minute>,
     /// What was ever spent.
     total: [u64; PRIORITIES],
+    /// What the answers that are waited for may weigh yet.
+    on_way: Spent,
+    /// Whether a question is on its way whose answer may weigh more than there is room for.
+    is_too_long_on_way: bool,
     /// What a read that waits for room will need, and until when it is kept for it.
     claimed: (u32, u64),
     /// How much waits for that read: those for which less does keep off its room too.
@@ -123,6 +88,8 @@ impl Ledger {
             all: Minute::new(),
             clients,
             total: [0; PRIORITIES],
+            on_way: [0; PRIORITIES],
+            is_too_long_on_way: false,
             claimed: (0, 0),
             claim: Claim::Seldom,
             latest_ms: 0,
@@ -144,7 +111,7 @@ impl Ledger {
     /// Weight spent in the last minute by all together.
     #[must_use]
     pub fn used(&self, now_ms: u64) -> u32 {
-        sum(&self.all.spent_after(self.second(now_ms)))
+        sum(&self.all.spent_after(self.second(now_ms))).saturating_add(sum(&self.on_way))
     }
 
     /// What still counts, second by second: how long ago, in milliseconds, for what, and the weight.
@@ -156,7 +123,8 @@ impl Ledger {
             let ago_ms = second.saturating_sub(*at).saturating_mul(BUCKET_MS);
             Priority::ALL.into_iter().zip(spent).map(move |(priority, weight)| (ago_ms, priority, *weight))
         });
-        let mut spent: Vec<(u64, Priority, u32)> = spent.filter(|(.., weight)| *weight > 0).collect();
+        let on_way = Priority::ALL.into_iter().zip(self.on_way).map(|(priority, weight)| (0, priority, weight));
+        let mut spent: Vec<(u64, Priority, u32)> = spent.chain(on_way).filter(|(.., weight)| *weight > 0).collect();
         spent.sort_unstable_by_key(|(ago_ms, ..)| std::cmp::Reverse(*ago_ms));
         spent
     }
@@ -178,13 +146,18 @@ impl Ledger {
         weight: u32,
         now_ms: u64,
     ) -> Result<(), Denied> {
+        self.check(priority, client, weight, now_ms)?;
+        self.charge(priority, client, weight, now_ms);
+        Ok(())
+    }
+
+    /// Whether as much may be spent now, or why not.
+    fn check(&self, priority: Priority, client: Option<&Address>, weight: u32, now_ms: u64) -> Result<(), Denied> {
         let most = self.budget.saturating_sub(self.set_aside(priority, client, &self.unspent()));
         if weight > most {
             return Err(Denied::TooHeavy { weight, most });
         }
-        let second = self.second(now_ms);
-        if self.fits(priority, client, weight, second) {
-            self.charge(priority, client, weight, now_ms);
+        if self.has_room(priority, client, weight, now_ms) {
             return Ok(());
         }
         Err(Denied::Wait { ms: self.room_in_ms(priority, client, weight, now_ms) })
@@ -217,7 +190,7 @@ impl Ledger {
     /// Whether as much could be spent now.
     #[must_use]
     pub fn has_room(&self, priority: Priority, client: Option<&Address>, weight: u32, now_ms: u64) -> bool {
-        self.fits(priority, client, weight, self.second(now_ms))
+        self.fits(priority, client, weight, &self.moment_now(now_ms))
     }
 
     /// After how long as much could be spent for no client: at once, where that is 0.
@@ -229,10 +202,14 @@ impl Ledger {
         self.room_in_ms(priority, None, weight, now_ms)
     }
 
-    /// After as many seconds as there are buckets nothing is spent any more.
+    /// After as many seconds as there are buckets nothing is spent any more. What is on its way is known by then, or soon.
     fn room_in_ms(&self, priority: Priority, client: Option<&Address>, weight: u32, now_ms: u64) -> u64 {
         let (second, last) = (self.second(now_ms), BUCKETS as u64);
-        let wait_s = (1..last).find(|wait_s| self.fits(priority, client, weight, second.saturating_add(*wait_s)));
+        let has_room = |wait_s: &u64| {
+            let moment = self.moment(second.saturating_add(*wait_s));
+            self.fits(priority, client, weight, &moment)
+        };
+        let wait_s = (1..last).find(has_room);
         let past_ms = self.latest_ms.max(now_ms) % BUCKET_MS;
         wait_s.unwrap_or(last).saturating_mul(BUCKET_MS).saturating_sub(past_ms)
     }
@@ -250,15 +227,14 @@ impl Ledger {
         }
     }
 
-    fn fits(&self, priority: Priority, client: Option<&Address>, weight: u32, second: u64) -> bool {
-        let moment = self.moment(second);
+    fn fits(&self, priority: Priority, client: Option<&Address>, weight: u32, moment: &Moment<'_>) -> bool {
         // Whatever an earlier life or somebody else has spent: nobody is kept in a position by it.
         if priority == Priority::ClientExit
-            && weight <= self.unspent_parts(priority, &moment, |whose| Some(whose) == client)
+            && weight <= self.unspent_parts(priority, moment, |whose| Some(whose) == client)
         {
             return true;
         }
-        let aside = self.set_aside(priority, client, &moment);
+        let aside = self.set_aside(priority, client, moment);
         sum(&moment.spent).saturating_add(aside).saturating_add(weight) <= self.budget
     }
 
@@ -329,6 +305,15 @@ impl Ledger {
         Moment { spent: self.all.spent_after(second), clients: clients.collect(), is_claimed }
     }
 
+    /// The present one, in which what is on its way counts too.
+    fn moment_now(&self, now_ms: u64) -> Moment<'_> {
+        let mut moment = self.moment(self.second(now_ms));
+        for (spent, on_way) in moment.spent.iter_mut().zip(self.on_way) {
+            *spent = spent.saturating_add(on_way);
+        }
+        moment
+    }
+
     /// A minute in which nobody spends.
     fn unspent(&self) -> Moment<'_> {
         let clients = self.clients.keys().map(|client| (client, [0; PRIORITIES]));
@@ -384,5 +369,7 @@ fn reserves(budget: u32, clients: usize) -> Spent {
     ]
 }
 
+mod minute;
+mod on_way;
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::types::Response;
@@ -15,7 +16,7 @@ use crate::service::reporting::log;
 use crate::service::venue_io::info_cache::{self, lasting_ms};
 use crate::service::venue_io::venue_access::VenueAccess;
 use crate::venue::client::{CallError, RawAnswer};
-use crate::venue::weight::{Priority, info_extra, info_weight};
+use crate::venue::weight::{Priority, info_extra, info_most_extra, info_weight};
 
 /// Most bytes that are passed on of a refusal's body.
 const REFUSAL_BYTES: usize = 512;
@@ -36,6 +37,8 @@ pub(in crate::service) struct InfoProxy {
 pub(super) struct Question {
     text: String,
     kind: String,
+    /// What the length of its answer adds to its weight at most.
+    most_extra: u32,
     key: String,
 }
 
@@ -57,7 +60,8 @@ impl InfoProxy {
         if let Some(user) = stranger.filter(|_| kind == "clearinghouseState") {
             self.hint_at(user);
         }
-        Ok(Question { text: question.to_string(), kind, key: info_cache::key(&question) })
+        let most_extra = info_most_extra(&question);
+        Ok(Question { text: question.to_string(), kind, most_extra, key: info_cache::key(&question) })
     }
 
     /// The answer that needs no venue, if there is one.
@@ -72,14 +76,18 @@ impl InfoProxy {
         if let Some(response) = self.recall(&question) {
             return response;
         }
-        if let Err(denied) = self.venue.try_spend(Priority::PassThrough, info_weight(&question.kind)) {
-            let text = format!("{denied}; the rest is kept for the guard's own reads");
-            return self.last_known(&question).unwrap_or_else(|| Response::error(429, "rate_limited", &text));
-        }
+        let asked = match self.venue.try_ask(Priority::PassThrough, info_weight(&question.kind), question.most_extra) {
+            Ok(asked) => asked,
+            Err(denied) => {
+                let text = format!("{denied}; the rest is kept for the guard's own reads");
+                return self.last_known(&question).unwrap_or_else(|| Response::error(429, "rate_limited", &text));
+            }
+        };
         self.venue.faults.about("pass_through");
-        match self.venue.metrics.pass_through(|| self.venue.client.info_raw(question.text.as_bytes())) {
+        let answer = self.venue.metrics.pass_through(|| self.venue.client.info_raw(question.text.as_bytes()));
+        self.venue.settle(asked, added_weight(&question.kind, &answer));
+        match answer {
             Ok(answer) if answer.status == 200 => {
-                self.charge_items(&question.kind, &answer.body);
                 if lasting_ms(&question.kind) > 0 {
                     self.venue.cache.keep(question.key, answer.body.clone(), begun_ms);
                 }
@@ -126,15 +134,22 @@ impl InfoProxy {
         }
         None
     }
+}
 
-    /// Some answers cost by their length, which is known only now.
-    fn charge_items(&self, kind: &str, body: &[u8]) {
-        if info_extra(kind, usize::MAX) == 0 {
-            return;
+/// What the length of an answer added to its weight; `None` where the venue may have counted one that never came.
+fn added_weight(kind: &str, answer: &Result<RawAnswer, CallError>) -> Option<u32> {
+    match answer {
+        Ok(answer) if answer.status == 200 && info_extra(kind, usize::MAX) > 0 => {
+            Some(info_extra(kind, rows(&answer.body)))
         }
-        let items = serde_json::from_slice::<Value>(body).ok().and_then(|answer| answer.as_array().map(Vec::len));
-        self.venue.charge(Priority::PassThrough, info_extra(kind, items.unwrap_or_default()));
+        Err(error) if error.may_have_happened() => None,
+        Ok(_) | Err(_) => Some(0),
     }
+}
+
+/// How many rows a list has, none of which is kept; 0 for what is no list.
+fn rows(body: &[u8]) -> usize {
+    serde_json::from_slice::<Vec<IgnoredAny>>(body).map_or(0, |rows| rows.len())
 }
 
 /// The refusal where the venue did not answer the question.
@@ -189,5 +204,22 @@ mod tests {
             );
             assert_eq!(answer(&proxy, &question).status, if is_answered { 200 } else { 502 }, "{kind}");
         }
+    }
+
+    #[test]
+    fn rows_are_counted_and_a_lost_answer_may_have_cost_all_of_them() {
+        let answered =
+            |status, body: String| Ok(RawAnswer { status, content_type: String::new(), body: body.into_bytes() });
+        let list = |count: usize| format!("[{}]", vec![r#"{"deep":[[{"a":1}]]}"#; count].join(","));
+        for (count, weight) in [(0, 0), (19, 0), (20, 1), (2_000, 100), (2_020, 101)] {
+            assert_eq!(added_weight("userFills", &answered(200, list(count))), Some(weight), "{count}");
+        }
+        assert_eq!(added_weight("meta", &answered(200, list(2_000))), Some(0));
+        for body in [r#"{"a":[1,2]}"#, "null", "[1,", ""] {
+            assert_eq!(added_weight("userFills", &answered(200, body.to_owned())), Some(0), "{body}");
+        }
+        assert_eq!(added_weight("userFills", &answered(429, list(2_000))), Some(0));
+        assert_eq!(added_weight("userFills", &Err(CallError::NotSent(String::new()))), Some(0));
+        assert_eq!(added_weight("userFills", &Err(CallError::NoAnswer(String::new()))), None);
     }
 }

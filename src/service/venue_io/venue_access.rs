@@ -11,7 +11,7 @@ use crate::faults::Faults;
 use crate::service::metrics::Metrics;
 use crate::venue::client::Client;
 use crate::venue::weight::{Denied, Priority};
-use crate::venue::weight_ledger::{Claim, Ledger};
+use crate::venue::weight_ledger::{Claim, Ledger, OnWay};
 
 /// What is left of the address's whole budget by whoever spends beyond the share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,16 @@ impl VenueAccess {
     /// Spends weight for what must come some time although nothing is kept for it.
     pub(in crate::service) fn try_claim(&self, weight: u32, claim: Claim) -> Result<(), Denied> {
         lock(&self.budget).try_claim(weight, claim, steady_ms())
+    }
+
+    /// Spends the weight of a client's question, and keeps what the length of its answer may add until that is settled.
+    pub(in crate::service) fn try_ask(&self, priority: Priority, weight: u32, most: u32) -> Result<OnWay, Denied> {
+        lock(&self.budget).try_ask(priority, weight, most, steady_ms())
+    }
+
+    /// Books what the length of an answer added; all that it could where none came.
+    pub(in crate::service) fn settle(&self, asked: OnWay, weight: Option<u32>) {
+        lock(&self.budget).settle(asked, weight, steady_ms());
     }
 
     /// Books weight that was spent already, or must be.

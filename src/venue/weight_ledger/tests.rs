@@ -287,3 +287,73 @@ proptest! {
         }
     }
 }
+
+/// Asked side by side, before any of the answers is here.
+#[test]
+fn long_answers_on_their_way_fit_beside_what_is_kept_for_others() {
+    for (weight, most) in [(20, 100), (20, 83), (20, 0)] {
+        let mut ledger = ledger(IP_BUDGET);
+        let room = IP_BUDGET - ledger.reserves.iter().sum::<u32>();
+        let asked: Vec<OnWay> = (0..100).map_while(|_| ledger.try_ask(PassThrough, weight, most, T0).ok()).collect();
+        assert_eq!(asked.len(), usize::try_from(room / (weight + most)).unwrap());
+        assert!(matches!(ledger.try_ask(PassThrough, weight, most, T0), Err(Denied::Wait { .. })));
+        asked.into_iter().for_each(|asked| ledger.settle(asked, Some(most), T0));
+        assert!(ledger.used(T0) <= room, "{}", ledger.used(T0));
+        for other in ALL.into_iter().filter(|other| yields(PassThrough, *other)) {
+            let reserve = ledger.reserves[other as usize];
+            assert_eq!(ledger.try_spend(other, Some(&ONE), reserve, T0), Ok(()), "{other:?}");
+        }
+    }
+}
+
+#[test]
+fn what_an_answer_did_not_weigh_is_free_again_and_what_it_did_counts_from_then_on() {
+    let mut ledger = ledger(IP_BUDGET);
+    let room = IP_BUDGET - ledger.reserves.iter().sum::<u32>();
+    let on_way = ledger.try_ask(PassThrough, 20, room - 20, T0).unwrap();
+    assert_eq!((ledger.used(T0), ledger.used(T0 + 70_000)), (room, room - 20), "for as long as it takes");
+    assert_eq!(ledger.last_minute(T0).iter().map(|(.., weight)| weight).sum::<u32>(), room);
+    assert!(!ledger.has_room(PassThrough, None, 1, T0));
+    ledger.settle(on_way, Some(7), T0 + 5_000);
+    assert_eq!([5_000, 61_000, 65_999, 66_000].map(|at| ledger.used(T0 + at)), [27, 7, 7, 0]);
+    assert!(ledger.has_room(PassThrough, None, room - 27, T0 + 5_000));
+    assert!(!ledger.has_room(PassThrough, None, room - 26, T0 + 5_000));
+    assert_eq!(ledger.totals().map(|(_, total)| total).sum::<u64>(), 27, "what was kept was never spent");
+    // One whose answer was lost may have been counted whole.
+    let on_way = ledger.try_ask(PassThrough, 20, 100, T0 + 70_000).unwrap();
+    ledger.settle(on_way, None, T0 + 80_000);
+    assert_eq!(ledger.used(T0 + 80_000), 120);
+}
+
+#[test]
+fn where_a_long_answer_does_not_fit_one_question_at_a_time_goes_by_its_own_weight() {
+    let room = |ledger: &Ledger| ledger.budget - ledger.reserves.iter().sum::<u32>();
+    for budget in [SMALLEST_BUDGET, IP_BUDGET / 3] {
+        let mut ledger = ledger(budget);
+        assert!(room(&ledger) < 21 + 100, "else this shows nothing");
+        let only = ledger.try_ask(PassThrough, 1, 100, T0).unwrap();
+        assert!(matches!(ledger.try_ask(PassThrough, 1, 100, T0), Err(Denied::Wait { .. })), "another one");
+        assert_eq!(ledger.used(T0), 1);
+        ledger.settle(only, Some(0), T0);
+        let only = ledger.try_ask(PassThrough, 1, 100, T0).unwrap();
+        ledger.settle(only, Some(100), T0);
+        assert!(ledger.try_ask(PassThrough, 1, 100, T0).is_err(), "its answer is counted");
+    }
+    // At the share from which one fits it does so whole, beside none that does not.
+    let fits = (SMALLEST_BUDGET..IP_BUDGET).find(|budget| room(&ledger(*budget)) >= 120).unwrap();
+    for (budget, whole) in [(fits - 1, 20), (fits, 120)] {
+        let mut ledger = ledger(budget);
+        let asked = ledger.try_ask(PassThrough, 20, 100, T0).unwrap();
+        assert_eq!(ledger.used(T0), whole, "{budget}");
+        ledger.settle(asked, Some(0), T0);
+    }
+    // So it does beside what a start has spent, to the last weight, and no second one overdraws.
+    for (left, may_ask) in [(19, false), (20, true)] {
+        let mut ledger = ledger(IP_BUDGET);
+        ledger.charge(EarlyRead, None, room(&ledger) - left, T0);
+        let asked = ledger.try_ask(PassThrough, 20, 100, T0);
+        assert_eq!(asked.is_ok(), may_ask, "{left}");
+        let _settled = asked.map(|asked| ledger.settle(asked, Some(100), T0));
+        assert!(ledger.try_ask(PassThrough, 1, 0, T0).is_err() || !may_ask);
+    }
+}

@@ -30,6 +30,7 @@ mod idle_stops;
 mod killed_and_bare;
 mod lagging_reads;
 mod left_over_stop;
+mod long_answers;
 mod loosened_stop;
 mod lost_and_lagging;
 mod lowest_price;
