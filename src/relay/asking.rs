@@ -5,6 +5,7 @@ use super::feed::{Feed, Phase};
 use super::messages::{ClientId, Output};
 use super::queue::FeedId;
 use super::room::Relay;
+use super::suspects::Flight;
 
 /// An answer comes at once.
 const ANSWER_MS: u64 = 10_000;
@@ -47,12 +48,12 @@ fn due(feed: &Feed, now_ms: u64) -> Due {
 
 impl Relay {
     /// Sends what is due about one subscription.
-    pub(super) fn ask(&mut self, id: FeedId, now_ms: u64, outputs: &mut Vec<Output>) {
+    pub(super) fn ask(&mut self, id: FeedId, flight: &mut Flight, now_ms: u64, outputs: &mut Vec<Output>) {
         let Some(feed) = self.feeds.get(&id) else { return };
         match due(feed, now_ms) {
             Due::Nothing => drop(self.todo.remove(&id)),
-            Due::Later => {}
-            Due::Ask => self.ask_for(id, now_ms, outputs),
+            Due::Ask if flight.may_take(feed) => self.ask_for(id, flight, now_ms, outputs),
+            Due::Later | Due::Ask => {}
             Due::End => self.ask_for_end(id, now_ms, outputs),
             // What nobody asked for takes no message from who does.
             Due::Renew if feed.is_stale || self.messages.is_half_free(now_ms) => {
@@ -69,7 +70,7 @@ impl Relay {
         }
     }
 
-    fn ask_for(&mut self, id: FeedId, now_ms: u64, outputs: &mut Vec<Output>) {
+    fn ask_for(&mut self, id: FeedId, flight: &mut Flight, now_ms: u64, outputs: &mut Vec<Output>) {
         if self.waits_for_another(id) || !self.has_coin(id, now_ms, outputs) {
             return;
         }
@@ -81,6 +82,7 @@ impl Relay {
             feed.forget();
         }
         feed.phase = Phase::Asked { since_ms: now_ms, tries, turn };
+        flight.take(feed);
         let asked = feed.subscription.asked();
         self.last_turn = turn;
         self.send(format!(r#"{{"method":"subscribe","subscription":{asked}}}"#), now_ms, outputs);
@@ -94,7 +96,7 @@ impl Relay {
         self.send(format!(r#"{{"method":"unsubscribe","subscription":{asked}}}"#), now_ms, outputs);
     }
 
-    fn send(&mut self, text: String, now_ms: u64, outputs: &mut Vec<Output>) {
+    pub(super) fn send(&mut self, text: String, now_ms: u64, outputs: &mut Vec<Output>) {
         self.messages.take(now_ms);
         outputs.push(Output::Send(text));
     }

@@ -146,16 +146,39 @@ impl Coins {
             }
             Turn::Now | Turn::Later => return Known::Waits,
         }
-        let question = match dex {
-            "" => json!({"type": "allMids"}),
-            dex => json!({"type": "allMids", "dex": dex}),
-        };
-        let request = json!({"type": "info", "payload": question});
-        Known::Ask(json!({"method": "post", "id": self.last_id, "request": request}).to_string())
+        Known::Ask(question(self.last_id, dex))
+    }
+
+    /// Asks for the main list anew, however fresh it is: it may have a coin no longer.
+    pub(super) fn ask_again(&mut self, now_ms: u64) -> Option<String> {
+        if self.is_awaited(now_ms) {
+            return None;
+        }
+        self.last_id = self.last_id.saturating_add(1);
+        self.main.pending = Some((self.last_id, now_ms));
+        Some(question(self.last_id, ""))
+    }
+
+    /// Whether the main list is on its way.
+    pub(super) fn is_awaited(&self, now_ms: u64) -> bool {
+        self.main.pending.is_some_and(|(_, since_ms)| now_ms.saturating_sub(since_ms) < FRESH_MS)
+    }
+
+    /// Whether the last list that there was of its dex has it.
+    pub(super) fn has(&self, coin: &str) -> bool {
+        self.known.contains(coin)
+    }
+
+    /// The dex that a question is about.
+    fn dex_of(&self, id: u64) -> Option<&str> {
+        let is_it = |list: &List| list.pending.is_some_and(|(pending, _)| pending == id);
+        let of_dex = self.dexes.iter().find(|(_, list)| is_it(list)).map(|(dex, _)| dex.as_str());
+        if is_it(&self.main) { Some("") } else { of_dex }
     }
 
     /// A question was answered, with a list or without.
     pub(super) fn answered(&mut self, id: u64, list: Option<&RawValue>, now_ms: u64) {
+        let dex = self.dex_of(id).unwrap_or_default().to_owned();
         let mids: Option<BTreeMap<String, Value>> = list.and_then(|list| serde_json::from_str(list.get()).ok());
         let is_it = |list: &List| list.pending.is_some_and(|(pending, _)| pending == id);
         if is_it(&self.main) && mids.as_ref().is_none_or(BTreeMap::is_empty) {
@@ -163,8 +186,13 @@ impl Coins {
         }
         let Some(asked) = self.lists().find(|list| is_it(list)) else { return };
         *asked = List { pending: None, read_ms: Some(now_ms), unheard: (0, now_ms) };
+        let mids = mids.unwrap_or_default();
+        if !mids.is_empty() {
+            // What a whole list has no more is over.
+            self.known.retain(|coin| Self::dex(coin) != dex || mids.contains_key(coin));
+        }
         let room = MOST_COINS.saturating_sub(self.known.len());
-        self.known.extend(mids.unwrap_or_default().into_keys().take(room));
+        self.known.extend(mids.into_keys().take(room));
     }
 
     /// No answer comes any more.
@@ -175,6 +203,15 @@ impl Coins {
     fn lists(&mut self) -> impl Iterator<Item = &mut List> {
         std::iter::once(&mut self.main).chain(self.dexes.values_mut())
     }
+}
+
+fn question(id: u64, dex: &str) -> String {
+    let question = match dex {
+        "" => json!({"type": "allMids"}),
+        dex => json!({"type": "allMids", "dex": dex}),
+    };
+    let request = json!({"type": "info", "payload": question});
+    json!({"method": "post", "id": id, "request": request}).to_string()
 }
 
 #[cfg(test)]
@@ -242,6 +279,23 @@ mod tests {
         coins.lost();
         assert_eq!(coins.is_known("BTC", Turn::Now, 15_000), Known::Waits, "the pause holds on");
         assert!(asks(coins.is_known("BTC", Turn::Now, 15_001)));
+    }
+
+    #[test]
+    fn a_coin_is_known_no_more_once_its_own_list_has_it_no_more() {
+        let mut coins = Coins::default();
+        assert!(matches!(coins.is_known("BTC", Turn::Now, 0), Known::Ask(_)));
+        coins.answered(1, Some(&list(r##"{"BTC":"1","#7":"1"}"##)), 0);
+        assert!(matches!(coins.is_known("d:A", Turn::Now, 0), Known::Ask(_)));
+        coins.answered(2, Some(&list(r#"{"d:A":"1"}"#)), 0);
+        assert!(["BTC", "#7", "d:A"].iter().all(|coin| coins.has(coin)), "another dex's list says nothing of it");
+        assert!(coins.ask_again(5).is_some() && coins.ask_again(10_004).is_none() && coins.is_awaited(10_004));
+        coins.answered(3, None, 10_004);
+        assert!(coins.has("#7"), "no list says nothing");
+        assert!(coins.ask_again(20_000).is_some() && coins.ask_again(30_000).is_some(), "nobody answers");
+        coins.answered(5, Some(&list(r#"{"BTC":"1"}"#)), 30_000);
+        assert_eq!(["BTC", "#7", "d:A"].map(|coin| coins.has(coin)), [true, false, true]);
+        assert_eq!(coins.is_known("#7", Turn::Now, 30_000), Known::No);
     }
 
     #[test]

@@ -79,6 +79,10 @@ pub(super) struct Feed {
     pub(super) is_stale: bool,
     /// When it was last begun anew.
     pub(super) renewed_ms: Option<u64>,
+    /// Its socket ended while an answer to it was waited for: so it may be what the venue ends sockets over.
+    pub(super) is_suspect: bool,
+    /// How often its socket ended while no other was waited for.
+    pub(super) ends_alone: u8,
     /// How often since it last told something.
     renewals: u32,
 }
@@ -102,6 +106,8 @@ impl Feed {
             holds_until_ms: None,
             is_stale: false,
             renewed_ms: None,
+            is_suspect: false,
+            ends_alone: 0,
             renewals: 0,
         }
     }
@@ -136,6 +142,7 @@ impl Feed {
     /// The venue holds it from now on.
     pub(super) fn begin(&mut self, now_ms: u64) {
         (self.phase, self.heard_ms) = (Phase::Held, now_ms);
+        (self.is_suspect, self.ends_alone) = (false, 0);
     }
 
     /// Its end is asked for, so that it can begin anew.

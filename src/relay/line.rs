@@ -33,6 +33,10 @@ enum State {
         heartbeat: Heartbeat,
         since_ms: u64,
         wanted_ms: u64,
+        /// Whether the venue said anything.
+        is_heard: bool,
+        /// Whether it was asked to.
+        is_probed: bool,
     },
 }
 
@@ -60,7 +64,25 @@ impl Line {
     }
 
     pub(super) fn opened(&mut self, now_ms: u64) {
-        self.state = State::Open { heartbeat: Heartbeat::new(now_ms), since_ms: now_ms, wanted_ms: now_ms };
+        let (heartbeat, is_heard, is_probed) = (Heartbeat::new(now_ms), false, false);
+        self.state = State::Open { heartbeat, since_ms: now_ms, wanted_ms: now_ms, is_heard, is_probed };
+    }
+
+    /// Something came.
+    pub(super) fn heard(&mut self) {
+        if let State::Open { is_heard, .. } = &mut self.state {
+            *is_heard = true;
+        }
+    }
+
+    pub(super) fn is_heard(&self) -> bool {
+        matches!(self.state, State::Open { is_heard: true, .. })
+    }
+
+    /// Whether the venue is to be asked for something that it always answers, once a socket.
+    pub(super) fn probe(&mut self) -> bool {
+        let State::Open { is_probed, .. } = &mut self.state else { return false };
+        !std::mem::replace(is_probed, true)
     }
 
     pub(super) fn pong(&mut self) {

@@ -20,6 +20,7 @@ mod messages;
 mod queue;
 mod room;
 mod subscription;
+mod suspects;
 mod venue_side;
 
 pub use frame::Frame;

@@ -13,6 +13,7 @@ use super::line::{Line, OWN_LINE};
 use super::messages::{ClientId, Config, Counts, NotServed};
 use super::queue::{FeedId, Part};
 use super::subscription::{Route, Spelled, Subscription, respelled};
+use super::suspects::Blamed;
 use crate::base::address::Address;
 use crate::feed::Rolling;
 use crate::venue::stream::topic::{AccountFeed, Topic};
@@ -35,6 +36,7 @@ pub struct Relay {
     pub(super) todo: BTreeSet<FeedId>,
     pub(super) lines: Vec<Line>,
     pub(super) coins: Coins,
+    pub(super) blamed: Blamed,
     pub(super) messages: Rolling,
     pub(super) connections: Rolling,
     last_id: FeedId,
@@ -59,6 +61,7 @@ impl Relay {
             routes: BTreeMap::new(),
             todo: BTreeSet::new(),
             coins: Coins::default(),
+            blamed: Blamed::default(),
             last_id: 0,
             last_turn: 0,
         };
@@ -102,6 +105,9 @@ impl Relay {
         let text = spelled.as_ref().map(|spelled| spelled.text.as_str());
         if self.lines.is_empty() && known.is_none() {
             return Err(format!("Invalid subscription {}: {NO_SOCKET}", Feed::new(subscription, 0).said_to(text)));
+        }
+        if let Some(why) = self.blamed.refusal(&subscription, text, now_ms) {
+            return Err(why);
         }
         let own = spelled.as_ref().map(|spelled| spelled.address);
         let held = &self.clients.enter(client, &self.config.limits).held;

@@ -22,7 +22,10 @@ impl Relay {
         let mut outputs = Vec::new();
         match input {
             Input::Connected => self.connected(line, now_ms, &mut outputs),
-            Input::Closed => self.lost(line, now_ms),
+            Input::Closed => {
+                self.suspect(line, now_ms);
+                self.lost(line, now_ms);
+            }
             Input::Frame(told) => {
                 if self.frame(line, told, now_ms) {
                     // A market can tell hundreds of things a second; what is due can wait for the next tick.
@@ -102,20 +105,25 @@ impl Relay {
             }
         }
         if self.lines.get(number).is_some_and(super::line::Line::is_open) {
+            self.probe_for_suspects(number, now_ms, outputs);
             let is_silent = |(id, feed): (&FeedId, &Feed)| feed.is_silent(now_ms).then_some(*id);
             self.todo.extend(self.feeds.iter().filter_map(is_silent));
             let due = self.todo.iter().filter(|id| self.feeds.get(id).is_some_and(|feed| feed.line == number));
-            for id in due.copied().collect::<Vec<_>>() {
+            let (due, mut flight) = (due.copied().collect::<Vec<_>>(), self.flight(number, now_ms));
+            for id in due {
                 if self.messages.room(now_ms) <= FOR_PINGS {
                     break;
                 }
-                self.ask(id, now_ms, outputs);
+                self.ask(id, &mut flight, now_ms, outputs);
             }
         }
     }
 
     /// Takes in one frame; whether it was a feed's.
     fn frame(&mut self, line: usize, told: &Told<'_>, now_ms: u64) -> bool {
+        if let Some(line) = self.lines.get_mut(line) {
+            line.heard();
+        }
         match &told.heard {
             Some(Heard::Data(data)) => {
                 self.clients.counts.frames = self.clients.counts.frames.saturating_add(1);
@@ -140,7 +148,10 @@ impl Relay {
                     line.pong();
                 }
             }
-            Some(Heard::Answer(id, list)) => self.coins.answered(*id, *list, now_ms),
+            Some(Heard::Answer(id, list)) => {
+                self.coins.answered(*id, *list, now_ms);
+                self.end_unlisted();
+            }
             Some(Heard::Other) => {}
             None => self.unusable(),
         }
