@@ -2,10 +2,12 @@
 
 use super::coins::{Coins, Known, LISTS, Turn};
 use super::feed::{Feed, Phase};
+use super::limits::unsigned_leave;
 use super::messages::{ClientId, Output};
 use super::queue::FeedId;
 use super::room::Relay;
 use super::suspects::Flight;
+use super::turns::Turns;
 
 /// An answer comes at once.
 const ANSWER_MS: u64 = 10_000;
@@ -13,6 +15,10 @@ const ANSWER_MS: u64 = 10_000;
 const TRIES: u8 = 3;
 /// A feed is begun anew no more often than this, however many come late.
 const RENEW_MS: u64 = 5_000;
+/// What cannot be asked for yet is looked at again after this, unless something happens to it before.
+const REST_MS: u64 = 500;
+/// Messages that are kept for pings.
+const FOR_PINGS: usize = 24;
 
 /// The next thing to do about a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,12 +53,50 @@ fn due(feed: &Feed, now_ms: u64) -> Due {
 }
 
 impl Relay {
+    /// Sends what is due on a line: for clients that signed first, and the last eighth of what may be sent for them alone.
+    pub(super) fn ask_due(&mut self, number: usize, now_ms: u64, outputs: &mut Vec<Output>) {
+        let is_due = |feed: &Feed| {
+            let is_now = !matches!(due(feed, now_ms), Due::Later);
+            feed.line == number && feed.rests_until_ms <= now_ms && is_now
+        };
+        let due = self.todo.iter().filter(|id| self.feeds.get(id).is_some_and(is_due));
+        let due: Vec<FeedId> = due.copied().collect();
+        if due.is_empty() {
+            return;
+        }
+        let signed = self.clients.signed_feeds();
+        let (first, last): (Vec<_>, Vec<_>) = due.into_iter().partition(|id| signed.contains(id));
+        let kept = unsigned_leave(self.config.limits.messages).max(FOR_PINGS.saturating_mul(2));
+        let (mut flight, mut turns) = (self.flight(number, now_ms), None);
+        for (id, kept) in first.into_iter().map(|id| (id, FOR_PINGS)).chain(last.into_iter().map(|id| (id, kept))) {
+            if self.messages.room(now_ms) > kept {
+                self.ask(id, &mut flight, &mut turns, now_ms, outputs);
+            } else {
+                self.rest(id, now_ms);
+            }
+        }
+    }
+
+    /// Nothing changes for it so soon, and many may wait.
+    fn rest(&mut self, id: FeedId, now_ms: u64) {
+        if let Some(feed) = self.feeds.get_mut(&id) {
+            feed.rests_until_ms = now_ms.saturating_add(REST_MS);
+        }
+    }
+
     /// Sends what is due about one subscription.
-    pub(super) fn ask(&mut self, id: FeedId, flight: &mut Flight, now_ms: u64, outputs: &mut Vec<Output>) {
+    fn ask(
+        &mut self,
+        id: FeedId,
+        flight: &mut Flight,
+        turns: &mut Option<Turns>,
+        now_ms: u64,
+        outputs: &mut Vec<Output>,
+    ) {
         let Some(feed) = self.feeds.get(&id) else { return };
         match due(feed, now_ms) {
             Due::Nothing => drop(self.todo.remove(&id)),
-            Due::Ask if flight.may_take(feed) => self.ask_for(id, flight, now_ms, outputs),
+            Due::Ask if flight.may_take(feed) => self.ask_for(id, flight, turns, now_ms, outputs),
             Due::Later | Due::Ask => {}
             Due::End => self.ask_for_end(id, now_ms, outputs),
             // What nobody asked for takes no message from who does.
@@ -70,8 +114,15 @@ impl Relay {
         }
     }
 
-    fn ask_for(&mut self, id: FeedId, flight: &mut Flight, now_ms: u64, outputs: &mut Vec<Output>) {
-        if self.waits_for_another(id) || !self.has_coin(id, now_ms, outputs) {
+    fn ask_for(
+        &mut self,
+        id: FeedId,
+        flight: &mut Flight,
+        turns: &mut Option<Turns>,
+        now_ms: u64,
+        outputs: &mut Vec<Output>,
+    ) {
+        if self.waits_for_another(id) || !self.has_coin(id, turns, now_ms, outputs) {
             return;
         }
         let turn = self.last_turn.saturating_add(1);
@@ -116,26 +167,28 @@ impl Relay {
     }
 
     /// Whether the venue is known to have its coin, if it has one: else the venue is asked, or who wants it refused.
-    fn has_coin(&mut self, id: FeedId, now_ms: u64, outputs: &mut Vec<Output>) -> bool {
+    fn has_coin(&mut self, id: FeedId, turns: &mut Option<Turns>, now_ms: u64, outputs: &mut Vec<Output>) -> bool {
         let Some(feed) = self.feeds.get(&id).filter(|feed| !feed.subscription.coin().is_empty()) else { return true };
         let (coin, said) = (feed.subscription.coin().to_owned(), feed.said.clone());
-        let (turn, payer) = self.turn(id, &coin, now_ms);
+        let (turn, payer) = self.turn(id, &coin, turns, now_ms);
         match self.coins.is_known(&coin, turn, now_ms) {
             Known::Yes => return true,
-            Known::Waits => {}
+            Known::Waits => self.rest(id, now_ms),
             Known::No => self.refuse_all(id, &format!("Invalid subscription {said}")),
             Known::NoList => {
                 let text = format!("Invalid subscription {said}: the venue does not tell which coins it lists");
                 self.refuse_all(id, &text);
             }
             Known::TooMany => {
-                let part = self.least_part(id, LISTS);
+                let part = turns.as_ref().map_or(LISTS, |turns| self.least_part(id, turns));
                 self.refuse_all(id, &format!("Cannot ask for more than {part} dexes per minute."));
             }
             Known::Ask(question) => {
                 if let Some(client) = payer.and_then(|client| self.clients.get_mut(client)) {
                     client.lists.take(now_ms);
                 }
+                *turns = None;
+                self.rest(id, now_ms);
                 self.send(question, now_ms, outputs);
             }
         }
@@ -144,27 +197,23 @@ impl Relay {
 
     /// Whether a dex's list may be asked for now, and for which of those who wait. Who has had its part is refused, so that
     /// names that it makes up take nobody else's turn.
-    fn turn(&mut self, id: FeedId, coin: &str, now_ms: u64) -> (Turn, Option<ClientId>) {
-        if Coins::dex(coin).is_empty() {
+    fn turn(&mut self, id: FeedId, coin: &str, turns: &mut Option<Turns>, now_ms: u64) -> (Turn, Option<ClientId>) {
+        if Coins::dex(coin).is_empty() || self.coins.has(coin) {
             return (Turn::Now, None);
         }
-        let taken = self.coins.taken(now_ms);
-        let mut turn = Turn::Never;
-        for (client, _) in self.feeds.get(&id).into_iter().flat_map(|feed| feed.holders.keys()) {
-            let (own, shared) = (self.clients.own_lists(*client, now_ms), self.clients.shared(*client));
-            if shared.may_take(LISTS, taken, own) {
-                return (Turn::Now, Some(*client));
-            }
-            if own < shared.part(LISTS) {
-                turn = Turn::Later;
-            }
+        let turns = turns.get_or_insert_with(|| self.clients.turns(self.coins.taken(now_ms), now_ms));
+        let holders =
+            || self.feeds.get(&id).into_iter().flat_map(|feed| feed.holders.keys()).map(|(client, _)| *client);
+        match turns.first(holders()) {
+            Some(client) => (Turn::Now, Some(client)),
+            None if turns.may_later(holders()) => (Turn::Later, None),
+            None => (Turn::Never, None),
         }
-        (turn, None)
     }
 
-    /// The smallest part that any of those who have it has of so much.
-    fn least_part(&self, id: FeedId, most: usize) -> usize {
+    /// The smallest part that any of those who have it has of the lists.
+    fn least_part(&self, id: FeedId, turns: &Turns) -> usize {
         let holders = self.feeds.get(&id).into_iter().flat_map(|feed| feed.holders.keys());
-        holders.map(|(client, _)| self.clients.shared(*client).part(most)).min().unwrap_or(most)
+        holders.filter_map(|(client, _)| turns.part(*client)).min().unwrap_or(LISTS)
     }
 }

@@ -8,6 +8,7 @@ use super::frame::{Frame, Memory};
 use super::limits::{Limits, Shared};
 use super::messages::{ClientId, Counts};
 use super::queue::{FeedId, Part, Put, Queue};
+use super::turns::Turns;
 use crate::base::address::Address;
 use crate::feed::Rolling;
 
@@ -85,10 +86,13 @@ impl Clients {
 
     /// Among whom everything is shared, as a connection sees it.
     pub(super) fn shared(&self, id: ClientId) -> Shared {
+        self.shared_by(self.all.get(&id).is_some_and(|client| client.owner.is_some()))
+    }
+
+    fn shared_by(&self, is_signed: bool) -> Shared {
         let unsigned = self.all.values().filter(|client| client.owner.is_none()).count();
         let owners: BTreeSet<Address> = self.all.values().filter_map(|client| client.owner).collect();
         let parties = owners.len().saturating_add(usize::from(unsigned > 0));
-        let is_signed = self.all.get(&id).is_some_and(|client| client.owner.is_some());
         Shared { parties, sharers: if is_signed { 1 } else { unsigned.max(1) }, is_signed }
     }
 
@@ -117,11 +121,30 @@ impl Clients {
         now.saturating_add(before)
     }
 
-    /// The lists of dexes' coins that count towards it.
-    pub(super) fn own_lists(&mut self, id: ClientId, now_ms: u64) -> usize {
-        let before = self.left_of(id).map_or(0, |left| left.lists.taken(now_ms));
-        let now: usize = self.beside(id).filter_map(|other| Some(self.all.get_mut(&other)?.lists.taken(now_ms))).sum();
-        now.saturating_add(before)
+    /// Whose turn it is to have one more dex's list asked for, where so many were.
+    pub(super) fn turns(&mut self, taken: usize, now_ms: u64) -> Turns {
+        let (signed, unsigned) = (self.shared_by(true), self.shared_by(false));
+        let mut own: BTreeMap<Option<Address>, usize> =
+            self.left.iter_mut().map(|(owner, left)| (*owner, left.lists.taken(now_ms))).collect();
+        for client in self.all.values_mut().filter(|client| client.owner.is_some()) {
+            let all = own.entry(client.owner).or_default();
+            *all = all.saturating_add(client.lists.taken(now_ms));
+        }
+        let mut turns = Turns::default();
+        for (id, client) in &mut self.all {
+            let of_party = own.get(&client.owner).copied().unwrap_or_default();
+            match client.owner {
+                Some(_) => turns.put(*id, signed, taken, of_party),
+                None => turns.put(*id, unsigned, taken, of_party.saturating_add(client.lists.taken(now_ms))),
+            }
+        }
+        turns
+    }
+
+    /// The feeds that clients have that signed.
+    pub(super) fn signed_feeds(&self) -> BTreeSet<FeedId> {
+        let signed = self.all.values().filter(|client| client.owner.is_some());
+        signed.flat_map(|client| client.held.iter().map(|(feed, _)| *feed)).collect()
     }
 
     fn left_of(&mut self, id: ClientId) -> Option<&mut Left> {

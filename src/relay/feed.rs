@@ -79,6 +79,8 @@ pub(super) struct Feed {
     pub(super) is_stale: bool,
     /// When it was last begun anew.
     pub(super) renewed_ms: Option<u64>,
+    /// Until when it need not be looked at.
+    pub(super) rests_until_ms: u64,
     /// Its socket ended while an answer to it was waited for: so it may be what the venue ends sockets over.
     pub(super) is_suspect: bool,
     /// How often its socket ended while no other was waited for.
@@ -106,6 +108,7 @@ impl Feed {
             holds_until_ms: None,
             is_stale: false,
             renewed_ms: None,
+            rests_until_ms: 0,
             is_suspect: false,
             ends_alone: 0,
             renewals: 0,
@@ -129,7 +132,7 @@ impl Feed {
     /// What was told holds no longer: the venue tells it from the beginning.
     pub(super) fn forget(&mut self) {
         (self.phase, self.last, self.has_first, self.is_stale) = (Phase::Unasked, None, false, false);
-        self.holds_until_ms = None;
+        (self.holds_until_ms, self.rests_until_ms) = (None, 0);
         self.keep_no_rows();
     }
 

@@ -58,6 +58,11 @@ impl Limits {
 /// Where less than this can be had, none of it is kept for clients that signed: who did not would have next to nothing.
 const FEW: usize = 4;
 
+/// So much of it is left to clients that signed.
+pub(super) fn unsigned_leave(most: usize) -> usize {
+    if most < FEW { 0 } else { most.div_ceil(8) }
+}
+
 /// Among whom something scarce is shared, as one of them sees it. Each client that signed is a party. Connections on which none did
 /// are one party together: sockets cost nothing, and whoever opens many is given no more for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +89,7 @@ impl Shared {
     /// Whether one more of what is scarce may be taken. All may take what nobody else wants, but the last quarter is kept for those
     /// that have not had their equal part, and the last eighth for clients that signed.
     pub(super) fn may_take(self, most: usize, taken: usize, own: usize) -> bool {
-        let kept = if self.is_signed || most < FEW { 0 } else { most.div_ceil(8) };
+        let kept = if self.is_signed { 0 } else { unsigned_leave(most) };
         let is_scarce = taken >= most.saturating_sub(most.div_euclid(4));
         taken < most.saturating_sub(kept) && (own < self.part(most) || !is_scarce)
     }

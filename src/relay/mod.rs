@@ -21,6 +21,7 @@ mod queue;
 mod room;
 mod subscription;
 mod suspects;
+mod turns;
 mod venue_side;
 
 pub use frame::Frame;

@@ -300,6 +300,7 @@ impl Relay {
         self.clients.enter(client, &self.config.limits).held.insert((id, own));
         let Some(feed) = self.feeds.get_mut(&id) else { return Ok(()) };
         feed.holders.insert((client, own), Holder { spelled: text, is_told: false });
+        feed.rests_until_ms = 0;
         if begins_now {
             self.tell_all(id, now_ms);
         } else if !feed.is_own() {

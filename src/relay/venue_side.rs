@@ -13,9 +13,6 @@ use super::queue::FeedId;
 use super::room::Relay;
 use crate::venue::stream::topic::PING;
 
-/// Messages that are kept for pings.
-const FOR_PINGS: usize = 24;
-
 impl Relay {
     /// Takes in what happened on a line, and says what to do on it.
     pub fn step(&mut self, line: usize, input: Input<'_>, now_ms: u64) -> Vec<Output> {
@@ -108,14 +105,7 @@ impl Relay {
             self.probe_for_suspects(number, now_ms, outputs);
             let is_silent = |(id, feed): (&FeedId, &Feed)| feed.is_silent(now_ms).then_some(*id);
             self.todo.extend(self.feeds.iter().filter_map(is_silent));
-            let due = self.todo.iter().filter(|id| self.feeds.get(id).is_some_and(|feed| feed.line == number));
-            let (due, mut flight) = (due.copied().collect::<Vec<_>>(), self.flight(number, now_ms));
-            for id in due {
-                if self.messages.room(now_ms) <= FOR_PINGS {
-                    break;
-                }
-                self.ask(id, &mut flight, now_ms, outputs);
-            }
+            self.ask_due(number, now_ms, outputs);
         }
     }
 
@@ -150,6 +140,7 @@ impl Relay {
             }
             Some(Heard::Answer(id, list)) => {
                 self.coins.answered(*id, *list, now_ms);
+                self.feeds.values_mut().for_each(|feed| feed.rests_until_ms = 0);
                 self.end_unlisted();
             }
             Some(Heard::Other) => {}

@@ -53,6 +53,8 @@ struct Game {
     sent_ms: VecDeque<u64>,
     opened_ms: VecDeque<u64>,
     is_cut: bool,
+    /// How often a socket was cut before it said that it has this.
+    unanswered: BTreeMap<String, u32>,
     limits: Limits,
 }
 
@@ -81,6 +83,7 @@ impl Game {
             sent_ms: VecDeque::new(),
             opened_ms: VecDeque::new(),
             is_cut: false,
+            unanswered: BTreeMap::new(),
             limits,
         }
     }
@@ -112,8 +115,9 @@ impl Game {
                     self.is_cut = true;
                     (self.own, self.own_ms) = (Socket::default(), self.now_ms + 10 * STEP_MS);
                     assert_eq!(self.relay.step(OWN_LINE, Input::Closed, self.now_ms), []);
-                } else if self.sockets[line].take().is_some() {
+                } else if let Some(socket) = self.sockets[line].take() {
                     self.is_cut = true;
+                    self.count_unanswered(&socket);
                     let outputs = self.relay.step(line, Input::Closed, self.now_ms);
                     self.act(line, outputs);
                 }
@@ -123,6 +127,13 @@ impl Game {
             }
         }
         self.tick();
+    }
+
+    fn count_unanswered(&mut self, socket: &Socket) {
+        let frames = socket.says.iter().map(|text| serde_json::from_str::<Value>(text).unwrap());
+        for frame in frames.filter(|frame| frame["data"]["method"] == "subscribe") {
+            *self.unanswered.entry(canonical(&frame["data"]["subscription"]).normal()).or_default() += 1;
+        }
     }
 
     /// Something happens, and each socket that holds it is told at once.
@@ -203,7 +214,16 @@ impl Game {
             let frame: Value = serde_json::from_str(frame).unwrap();
             let data = &frame["data"];
             match frame["channel"].as_str().unwrap() {
-                "error" => {}
+                "error" => {
+                    let text = data.as_str().unwrap();
+                    let said = text.strip_suffix(": the venue ends the socket over it");
+                    if let Some(said) = said.and_then(|said| said.strip_prefix("Invalid subscription ")) {
+                        let said: Value = serde_json::from_str(said).unwrap();
+                        let cuts = self.unanswered.get(&canonical(&said).normal()).copied().unwrap_or_default();
+                        assert!(cuts >= 2, "{said} was blamed after {cuts}");
+                        player.has.remove(&said.to_string());
+                    }
+                }
                 "subscriptionResponse" => {
                     let said = data["subscription"].to_string();
                     let has = match data["method"].as_str().unwrap() {

@@ -4,6 +4,7 @@ mod churn;
 mod games;
 mod late;
 mod recorded;
+mod scarce;
 mod suspects;
 mod troubles;
 mod venue;

@@ -20,11 +20,19 @@ struct Venue {
     now_ms: u64,
     ends: u32,
     asked: Vec<String>,
+    waiting: Vec<String>,
 }
 
 impl Venue {
     fn new(hates: &'static str) -> Self {
-        Self { hates, coins: r#"{"BTC":"1","ETH":"1","SOL":"1"}"#, now_ms: 1_000, ends: 0, asked: Vec::new() }
+        Self {
+            hates,
+            coins: r#"{"BTC":"1","ETH":"1","SOL":"1"}"#,
+            now_ms: 1_000,
+            ends: 0,
+            asked: Vec::new(),
+            waiting: Vec::new(),
+        }
     }
 
     fn list(&self, id: &Value) -> String {
@@ -34,11 +42,10 @@ impl Venue {
     /// Plays so long: what comes in one step is answered in the next, as far as the venue gets.
     fn play(&mut self, relay: &mut Relay, for_ms: u64) {
         let until_ms = self.now_ms + for_ms;
-        let mut waiting: Vec<String> = Vec::new();
         while self.now_ms < until_ms {
             self.now_ms += 20;
             let mut outputs = Vec::new();
-            for text in std::mem::take(&mut waiting) {
+            for text in std::mem::take(&mut self.waiting) {
                 let said: Value = serde_json::from_str(&text).unwrap();
                 let answer = match said["method"].as_str().unwrap() {
                     "ping" => r#"{"channel":"pong"}"#.to_owned(),
@@ -61,7 +68,7 @@ impl Venue {
             if outputs.contains(&Output::Connect) {
                 outputs = relay.step(0, Input::Connected, self.now_ms);
             }
-            waiting.extend(sent(outputs));
+            self.waiting.extend(sent(outputs));
         }
     }
 }
@@ -160,4 +167,30 @@ fn a_venue_that_ends_each_socket_at_once_blames_nothing() {
     venue.now_ms = 400_000;
     venue.play(&mut relay, 1_000);
     assert_eq!(taken(&mut relay, 1), [acknowledged(&json!({"type": "allMids"}))]);
+}
+
+/// An end by chance, and another one an hour later.
+#[test]
+fn what_is_acknowledged_is_innocent() {
+    let mut relay = holding(MIDS);
+    taken(&mut relay, 1);
+    let mut venue = Venue::new("1m");
+    let candle = json!({"type": "candle", "coin": "BTC", "interval": "1m"});
+    relay.subscribe(3, &candle.to_string(), 1_000).unwrap();
+    venue.hates = "nothing";
+    venue.play(&mut relay, 1_000);
+    for _ in 0..5 {
+        relay.step(0, Input::Closed, venue.now_ms);
+        let ends = venue.ends;
+        venue.hates = "1m";
+        for _ in 0..3_000 {
+            if venue.ends == ends {
+                venue.play(&mut relay, 20);
+            }
+        }
+        venue.hates = "nothing";
+        venue.play(&mut relay, 60_000);
+        let heard = taken(&mut relay, 3);
+        assert!(heard.iter().all(|text| !text.contains("error")), "{heard:?}");
+    }
 }
