@@ -121,7 +121,7 @@ impl Clients {
         now.saturating_add(before)
     }
 
-    /// Whose turn it is to have one more dex's list asked for, where so many were.
+    /// The turns at having one more dex's list asked for, where so many were.
     pub(super) fn turns(&mut self, taken: usize, now_ms: u64) -> Turns {
         let (signed, unsigned) = (self.shared_by(true), self.shared_by(false));
         let mut own: BTreeMap<Option<Address>, usize> =

@@ -8,6 +8,7 @@
 
 mod answers;
 mod asking;
+mod blamed;
 mod client;
 mod coins;
 mod feed;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::blamed::Blamed;
 use super::client::{Clients, TOO_SLOW};
 use super::coins::Coins;
 use super::feed::{Feed, Holder, Phase};
@@ -13,7 +14,6 @@ use super::line::{Line, OWN_LINE};
 use super::messages::{ClientId, Config, Counts, NotServed};
 use super::queue::{FeedId, Part};
 use super::subscription::{Route, Spelled, Subscription, respelled};
-use super::suspects::Blamed;
 use crate::base::address::Address;
 use crate::feed::Rolling;
 use crate::venue::stream::topic::{AccountFeed, Topic};

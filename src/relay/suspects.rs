@@ -1,40 +1,17 @@
 //! Subscriptions over which the venue ends the socket (observed: to a coin that it has no more), and with it what all others
 //! hear on it. What was acknowledged is innocent. What was not is asked for alone on the next socket, until it is plain which it is.
 
-use std::collections::BTreeMap;
-
+use super::blamed::why;
 use super::feed::{Feed, Phase};
 use super::messages::Output;
 use super::queue::FeedId;
 use super::room::Relay;
-use super::subscription::{Subscription, respelled};
 use crate::venue::stream::topic::PING;
 
 /// A socket that ends over a subscription ends within a second (observed).
 const SOON_MS: u64 = 5_000;
 /// A socket can end by chance once while a subscription is waited for.
 const ENDS: u8 = 2;
-/// So long it is asked for no more: it may be well by then.
-const BLAMED_MS: u64 = 5 * 60 * 1000;
-
-/// Those that are known to end sockets, and until when they are refused: each cost two sockets, and there are few of these a minute.
-#[derive(Debug, Default)]
-pub(super) struct Blamed(BTreeMap<String, u64>);
-
-impl Blamed {
-    fn put(&mut self, subscription: &Subscription, now_ms: u64) {
-        self.0.retain(|_, until_ms| *until_ms > now_ms);
-        self.0.insert(subscription.normal(), now_ms.saturating_add(BLAMED_MS));
-    }
-
-    /// Why nobody can have it now, with its account's address as the client wrote it.
-    pub(super) fn refusal(&self, subscription: &Subscription, text: Option<&str>, now_ms: u64) -> Option<String> {
-        let normal = subscription.normal();
-        self.0.get(&normal).filter(|until_ms| **until_ms > now_ms)?;
-        Some(why(&respelled(&normal, subscription.user, text)))
-    }
-}
-
 /// What is waited for on a line: what may end the socket is asked for while nothing is, and nothing else meanwhile.
 #[derive(Debug)]
 pub(super) struct Flight {
@@ -50,10 +27,6 @@ impl Flight {
     pub(super) fn take(&mut self, feed: &Feed) {
         (self.is_clear, self.has_suspect) = (false, self.has_suspect || feed.is_suspect);
     }
-}
-
-fn why(said: &str) -> String {
-    format!("Invalid subscription {said}: the venue ends the socket over it")
 }
 
 /// Whether the venue was asked for it a moment ago, and has not answered.

@@ -1,4 +1,4 @@
-//! What comes to the venue after its client's `expiresAfter`: the account pays five requests for each.
+//! Requests that reach the venue after their client's `expiresAfter`: the account pays five for each.
 
 use rust_decimal::dec;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What was spent in a rolling minute, second by second.
+//! The weight of a rolling minute, second by second.
 
 use crate::venue::weight::{PRIORITIES, Priority};
 

@@ -36,11 +36,11 @@ impl Ledger {
 
     /// The answer is here, and its length has added `weight`; or none came (`None`), and the venue may have counted all that
     /// was kept. What it did not take is anybody's again.
-    pub fn settle(&mut self, asked: OnWay, weight: Option<u32>, now_ms: u64) {
-        if let Some(on_way) = self.on_way.get_mut(asked.priority as usize) {
-            *on_way = on_way.saturating_sub(asked.kept);
+    pub fn settle(&mut self, OnWay { priority, kept, is_too_long }: OnWay, weight: Option<u32>, now_ms: u64) {
+        if let Some(on_way) = self.on_way.get_mut(priority as usize) {
+            *on_way = on_way.saturating_sub(kept);
         }
-        self.is_too_long_on_way &= !asked.is_too_long;
-        self.charge(asked.priority, None, weight.unwrap_or(asked.kept), now_ms);
+        self.is_too_long_on_way &= !is_too_long;
+        self.charge(priority, None, weight.unwrap_or(kept), now_ms);
     }
 }

@@ -368,29 +368,6 @@ impl SentOrders {
         self.open().filter_map(|order| order.resting.as_ref()).chain(triggers)
     }
 
-    /// Whether a cancel of this order is on its way, or was taken since the orders were read.
-    pub(crate) fn is_being_cancelled(&self, oid: u64, cloid: Option<Cloid>) -> bool {
-        self.cancels.iter().any(|cancel| cancel.takes(oid, cloid))
-    }
-
-    /// Whether the venue said since that a cancel took it: a read may show it still.
-    pub(crate) fn is_told_gone(&self, oid: u64, cloid: Option<Cloid>) -> bool {
-        self.cancels.iter().any(|cancel| cancel.done.is_some() && cancel.takes(oid, cloid))
-    }
-
-    /// [`Self::is_being_cancelled`] of an order whose id is not known yet.
-    pub(crate) fn is_cloid_being_cancelled(&self, cloid: Option<Cloid>) -> bool {
-        let names = |cancel: &SentCancel| matches!(cancel.target, Target::Cloid(target) if Some(target) == cloid);
-        self.cancels.iter().any(names)
-    }
-
-    /// The open orders of which [`Self::is_being_cancelled`] holds.
-    pub(crate) fn being_cancelled<'a>(&'a self, view: &'a View) -> impl Iterator<Item = &'a Resting> {
-        let is_any = !self.cancels.is_empty();
-        let orders = is_any.then(|| view.orders.values()).into_iter().flatten();
-        orders.filter(|order| self.is_being_cancelled(order.oid, order.cloid))
-    }
-
     fn triggers_of(&mut self, key: (u64, usize)) -> impl Iterator<Item = &mut SentTrigger> {
         self.triggers.iter_mut().filter(move |trigger| trigger.key.is_of(key))
     }

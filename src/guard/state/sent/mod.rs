@@ -5,6 +5,7 @@
 //! sent, settled, read) reaches the ledger once, and the ledger all three kinds.
 
 pub(crate) mod cancel;
+mod cancelling;
 mod fills;
 mod gone;
 pub(crate) mod key;
