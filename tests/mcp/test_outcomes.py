@@ -102,11 +102,19 @@ def test_arguments_that_cannot_stand_are_named_and_nothing_is_sent(stand):
     run(body)
 
 
+def in_the_dark(stand):
+    """Nothing settles what has no answer, until the venue's faults are cleared: else that may be done before the agent is told."""
+    for on in ("noop", "orderStatus"):
+        stand.venue.do("fault", on=on, kind="drop_before", times=1000)
+
+
 def test_a_lost_answer_is_unknown_and_the_same_name_tells_what_became_of_it(stand):
     async def body():
         async with stand.sessions.open() as agent:
+            in_the_dark(stand)
             stand.venue.do("fault", on="order", kind="apply_then_drop", times=1)
             told = await agent.trade("place_order", "unknown", **NOW, client_id="lost")
+            stand.venue.do("clear")
             assert told["retry"] == "check_first" and "same client_id" in told["message"]
             until("the guard to settle it", lambda: stand.guard.events("recovered"))
             again = await agent.trade("place_order", "accepted", **NOW, client_id="lost")
@@ -127,8 +135,10 @@ def test_a_lost_answer_is_unknown_and_the_same_name_tells_what_became_of_it(stan
 def test_what_never_reached_the_venue_is_told_so_and_not_sent_again(stand):
     async def body():
         async with stand.sessions.open() as agent:
+            in_the_dark(stand)
             stand.venue.do("fault", on="order", kind="drop_before", times=1)
             told = await agent.trade("place_order", "unknown", **NOW, client_id="gone")
+            stand.venue.do("clear")
             until("the guard to settle it", lambda: stand.guard.events("recovered"))
             again = await agent.trade("place_order", "unavailable", **NOW, client_id="gone")
             assert again["decision_id"] == told["decision_id"] and "new client_id" in again["message"]
@@ -143,8 +153,7 @@ def test_what_never_reached_the_venue_is_told_so_and_not_sent_again(stand):
 def test_while_in_doubt_the_same_name_stays_unknown(stand):
     async def body():
         async with stand.sessions.open() as agent:
-            stand.venue.do("fault", on="noop", kind="drop_before", times=1000)
-            stand.venue.do("fault", on="orderStatus", kind="drop_before", times=1000)
+            in_the_dark(stand)
             stand.venue.do("fault", on="order", kind="apply_then_drop", times=1)
             first = await agent.trade("place_order", "unknown", **NOW, client_id="doubt")
             again = await agent.trade("place_order", "unknown", **NOW, client_id="doubt")
