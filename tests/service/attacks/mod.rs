@@ -29,6 +29,7 @@ mod heavy_refusals;
 mod idle_stops;
 mod killed_and_bare;
 mod lagging_reads;
+mod late_requests;
 mod left_over_stop;
 mod long_answers;
 mod loosened_stop;
