@@ -9,7 +9,7 @@ use crate::stand::{Mode, Stand, run_with};
 use crate::watched::{WIDE, hold_covered, until_flat};
 
 const BATCH: usize = 20;
-/// So many would use up what is left at five times their number.
+/// So many use up all that is left, 700, at five times their number.
 const REQUESTS: usize = 9;
 /// The life that the client gives each, and what the venue takes for it.
 const LIFE_MS: u64 = 1_050;
@@ -24,7 +24,7 @@ fn exits() -> Value {
 #[test]
 fn a_kill_flattens_after_requests_that_came_late() {
     let mut stand = Stand::set_up(Mode::Testnet, WIDE);
-    stand.venue.control(&json!({"op": "setting", "name": "prior_requests", "value": 9_300})).unwrap();
+    stand.venue.control(&json!({"op": "setting", "name": "prior_requests", "value": 9_349})).unwrap();
     stand.start();
     hold_covered(&stand, "ETH", "0.02");
     let slow = json!({"op": "fault", "on": "order", "kind": "delay", "times": 1_000, "ms": DELAY_MS});
