@@ -26,6 +26,7 @@ mod shape;
 mod shared;
 mod slip;
 mod teller;
+mod topics;
 mod trial;
 mod url;
 mod watch;
