@@ -3,11 +3,12 @@
 //! Its place moves only when the target said yes. What is critical goes by a place of its own and goes first, so that it waits
 //! behind nothing that is not, and quiet hours hold back everything else and nothing more.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
 use super::aside::{Again, Aside};
+use super::draft::{Draft, Pick, View};
 use super::hours::Clock;
 use super::notice::{Notice, Severity};
 use super::topics::Topics;
@@ -18,28 +19,6 @@ use super::words::{count, time};
 pub(super) const MAX_WAITING: usize = 400;
 /// How long that something was left out waits where the target refuses that too.
 const LOST_AGAIN_MS: u64 = 900_000;
-
-/// What of a message moves on once the target said yes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Pick {
-    /// The notice of this number.
-    Filed(u64),
-    /// What was held back of a topic.
-    Held(String),
-    /// A topic that lasts.
-    Repeat(String),
-    /// What was refused before, by its number, and whether it is the title alone.
-    Again(u64, bool),
-    /// That so many were left out.
-    Lost(u64),
-}
-
-/// A message to send.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Draft {
-    pub(super) notice: Notice,
-    pub(super) pick: Pick,
-}
 
 /// A target's place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,24 +45,6 @@ pub(super) struct Desk {
     /// Whether the last that it took was that something lasts still.
     #[serde(skip)]
     is_reminded: bool,
-}
-
-/// All that a desk looks at beside its own place.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct View<'a> {
-    pub(super) wishes: &'a Wishes,
-    pub(super) filed: &'a VecDeque<Notice>,
-    pub(super) open: &'a BTreeMap<String, Notice>,
-    pub(super) clock: Clock,
-    pub(super) now_ms: u64,
-    /// Whether the target asked for a pause, which only what is critical does not wait out.
-    pub(super) is_paused: bool,
-}
-
-impl View<'_> {
-    fn is_quiet(&self) -> bool {
-        self.is_paused || self.wishes.is_quiet(self.clock, self.now_ms)
-    }
 }
 
 impl Desk {

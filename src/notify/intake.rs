@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use super::guard_look::{GuardLook, Look};
+use super::office::Office;
 use super::shared::Shared;
 use super::watch::{Due, Report, Seen};
 use crate::base::clock::{steady_ms, wall_ms};
@@ -76,15 +77,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         events.extend(page.events.iter().filter(|_| is_whole).cloned());
         is_whole &= cursor.is_none_or(|cursor| is_last(page, cursor));
     }
-    let (mut is_news, mut has_room) = (office.file(), true);
-    for event in &events {
-        // What targets are too slow for waits where it is, in the guard's journal.
-        has_room = !office.is_full();
-        if !has_room {
-            break;
-        }
-        is_news |= office.event(event, now);
-    }
+    let (mut is_news, has_room) = take_in(&mut office, &events, now);
     // What a status shows has its events among those that were taken in.
     if let Some(status) = status.as_ref().filter(|_| is_whole && has_room) {
         office.watch.status(status);
@@ -109,6 +102,19 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
     }
     shared.news.notify_all();
     !is_more && (is_whole || !has_room)
+}
+
+/// Files what was noticed, and takes events in. Says whether there was anything, and whether all of them found room.
+fn take_in(office: &mut Office, events: &[Event<'_>], now_ms: u64) -> (bool, bool) {
+    let mut is_news = office.file();
+    for event in events {
+        // What targets are too slow for waits where it is, in the guard's journal.
+        if office.is_full() {
+            return (is_news, false);
+        }
+        is_news |= office.event(event, now_ms);
+    }
+    (is_news, true)
 }
 
 /// What became of the events whose notices wait in the guard's journal.

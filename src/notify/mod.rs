@@ -9,6 +9,7 @@ mod aside;
 mod check;
 mod config;
 mod desk;
+mod draft;
 mod forms;
 mod guard_look;
 mod hours;

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::desk::{Desk, Draft, MAX_WAITING, View};
+use super::desk::{Desk, MAX_WAITING};
+use super::draft::{Draft, View};
 use super::hours::Clock;
 use super::notice::Notice;
 use super::watch::Watch;

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::desk::{Draft, Pick};
+use super::draft::{Draft, Pick};
 use super::forms::Teller;
 use super::forms::answer::Answer;
 use super::message::Message;

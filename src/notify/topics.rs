@@ -1,4 +1,4 @@
-//! What one target was told of each topic, and what is held back of it since: pure.
+//! The topics that one target was told of, and all that is held back of them since: pure.
 //!
 //! Bounded, and nothing is thrown away uncounted: a topic is forgotten when nothing of it is held back and its pause is over.
 //! Where so many are remembered that a new one finds no room, what happens once shares a place with the others of its code.
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::desk::{Draft, Pick, View};
+use super::draft::{Draft, Pick, View};
 use super::notice::{Notice, Turn};
 use super::wishes::Wishes;
 use super::words::{count, time};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::notify::config::Config;
-use crate::notify::desk::Pick;
+use crate::notify::draft::Pick;
 use crate::notify::notice::{Severity, Turn};
 use crate::notify::wishes::Wishes;
 

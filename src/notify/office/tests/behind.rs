@@ -1,4 +1,4 @@
-//! What is critical waits behind nothing that is not: neither at a target nor in the guard's journal.
+//! A kill waits behind nothing that is not critical: neither at a target nor in the guard's journal.
 
 use serde_json::{Value, json};
 
