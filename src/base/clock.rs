@@ -18,6 +18,13 @@ pub fn now_ms() -> u64 {
     u64::try_from(clock.next(wall(), steady()).as_millis()).unwrap_or(u64::MAX)
 }
 
+/// UTC epoch milliseconds by the machine's clock as it stands, which may go back: for hours of the day and for what people read,
+/// where no span is measured by it.
+#[must_use]
+pub fn wall_ms() -> u64 {
+    u64::try_from(wall().as_millis()).unwrap_or(u64::MAX)
+}
+
 /// What an earlier life spent a minute ago has a time on the steady clock too.
 const BEFORE_START: Duration = Duration::from_secs(120);
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
-use nix::unistd::Uid;
+use nix::unistd::{Uid, User};
 
 use super::shell::word;
 
@@ -79,7 +79,12 @@ impl fmt::Display for FileError {
             }
             Why::NotAFile => write!(f, "{path} is not a regular file"),
             Why::Owner(uid) => {
-                write!(f, "{path} belongs to the user with uid {uid}, who could change it; it must belong to this user")
+                let (user, name) = (user_name(*uid), word(&self.path));
+                write!(
+                    f,
+                    "{path} belongs to {user}, who could change it; it must belong to this user: `sudo chown \"$(id -u)\" {name}` \
+                     if you trust what it says, `rm -f {name}` if you did not put it there"
+                )
             }
             Why::Writable(mode) => {
                 write!(f, "{path} has mode {mode:04o}, so others can write it; run `chmod go-w {}`", word(&self.path))
@@ -108,6 +113,12 @@ impl fmt::Display for FileError {
 }
 
 impl std::error::Error for FileError {}
+
+/// A user by name, or by number as `sudo` takes it where there is no name.
+pub fn user_name(uid: u32) -> String {
+    let known = User::from_uid(Uid::from_raw(uid)).ok().flatten();
+    known.map_or_else(|| format!("'#{uid}'"), |user| user.name)
+}
 
 /// Opens a regular file for reading without following a link at its end and without waiting on a pipe.
 pub fn open_regular(path: &Path) -> Result<(File, fs::Metadata), FileError> {

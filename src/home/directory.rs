@@ -11,7 +11,7 @@ use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::{Uid, User};
 
 use crate::base::address::Address;
-use crate::base::files::whole_path;
+use crate::base::files::{user_name, whole_path};
 use crate::base::kill_file::KillFile;
 use crate::base::mode::Mode;
 use crate::base::shell::word;
@@ -235,12 +235,6 @@ pub struct HomeLock {
 /// The folder that a file is in, as a person types it.
 fn folder_of(file: &Path) -> String {
     word(file.parent().unwrap_or(Path::new("/")))
-}
-
-/// A user by name, or by number as `sudo` takes it where there is no name.
-fn user_name(uid: u32) -> String {
-    let known = User::from_uid(Uid::from_raw(uid)).ok().flatten();
-    known.map_or_else(|| format!("'#{uid}'"), |user| user.name)
 }
 
 fn system_home() -> Option<PathBuf> {

@@ -1,66 +1,24 @@
 //! The next message of one target: pure. It sees the notices in their order, its own place among them and the time.
 //!
-//! Its place moves only when the target said yes. What is critical goes by a place of its own, so that quiet hours hold
-//! back everything else and nothing more; out of them both go in one order.
+//! Its place moves only when the target said yes. What is critical goes by a place of its own and goes first, so that it waits
+//! behind nothing that is not, and quiet hours hold back everything else and nothing more.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
 use super::aside::{Again, Aside};
+use super::draft::{Draft, Pick, View};
 use super::hours::Clock;
-use super::notice::{Notice, Severity, Turn};
+use super::notice::{Notice, Severity};
+use super::topics::Topics;
 use super::wishes::Wishes;
 use super::words::{count, time};
 
-/// Topics whose last message is remembered.
-const MAX_TOLD: usize = 256;
 /// Notices that wait for one target at most.
 pub(super) const MAX_WAITING: usize = 400;
 /// How long that something was left out waits where the target refuses that too.
 const LOST_AGAIN_MS: u64 = 900_000;
-
-/// The notices of one closing: each takes the place of what was held back of the others.
-const OF_CLOSING: [&str; 3] = ["flat", "flat_ended", "flat_unconfirmed"];
-/// With the end of one of these its closing is over as well.
-const CLOSES: [&str; 3] = ["kill", "halted_for_day", "stopped"];
-
-/// What of a message moves on once the target said yes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Pick {
-    /// The notice of this number.
-    Filed(u64),
-    /// What was held back of a topic.
-    Held(String),
-    /// A topic that lasts.
-    Repeat(String),
-    /// What was refused before, by its number, and whether it is the title alone.
-    Again(u64, bool),
-    /// That so many were left out.
-    Lost(u64),
-}
-
-/// A message to send.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Draft {
-    pub(super) notice: Notice,
-    pub(super) pick: Pick,
-}
-
-/// When a topic was told last, and what came since. A topic has one of these for its beginnings and its ends, so that the
-/// last that is told of it is how it is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-struct Told {
-    /// When it was told to be, and not when it was told to be over.
-    at_ms: u64,
-    /// Whether it was told to be over since.
-    is_over: bool,
-    /// How often it was again since.
-    held: usize,
-    /// The newest that was held back.
-    last: Option<Notice>,
-}
 
 /// A target's place.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,17 +40,11 @@ pub(super) struct Desk {
     own: Option<(String, u64)>,
     /// What it refused.
     aside: Aside,
-    told: BTreeMap<String, Told>,
-}
-
-/// All that a desk looks at beside its own place.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct View<'a> {
-    pub(super) wishes: &'a Wishes,
-    pub(super) filed: &'a VecDeque<Notice>,
-    pub(super) open: &'a BTreeMap<String, Notice>,
-    pub(super) clock: Clock,
-    pub(super) now_ms: u64,
+    #[serde(rename = "told")]
+    topics: Topics,
+    /// Whether the last that it took was that something lasts still.
+    #[serde(skip)]
+    is_reminded: bool,
 }
 
 impl Desk {
@@ -168,90 +120,69 @@ impl Desk {
         Some(draft)
     }
 
+    /// Whatever is critical goes first, in its order; then the others in theirs.
     fn due(&mut self, view: View<'_>) -> Option<Draft> {
-        // A machine whose clock was set back must not keep what is due from being told.
-        self.told.values_mut().for_each(|told| told.at_ms = told.at_ms.min(view.now_ms));
+        self.topics.tidy(view);
         self.lost_after_ms = self.lost_after_ms.min(view.now_ms.saturating_add(LOST_AGAIN_MS));
-        let is_quiet = view.wishes.is_quiet(view.clock, view.now_ms);
-        if self.lost > 0 && !is_quiet && view.now_ms >= self.lost_after_ms {
+        self.ahead = view.filed.front().map(|oldest| self.ahead.split_off(&oldest.id)).unwrap_or_default();
+        self.filed(view, true)
+            .or_else(|| self.again(view, true))
+            .or_else(|| self.held(view, true))
+            // What has been told already must not keep the rest from being told, however slow the target is.
+            .or_else(|| self.repeat(view, true).filter(|_| !self.is_reminded))
+            .or_else(|| if view.is_quiet() { None } else { self.due_of_others(view) })
+            .or_else(|| self.repeat(view, true))
+    }
+
+    fn due_of_others(&mut self, view: View<'_>) -> Option<Draft> {
+        if self.lost > 0 && view.now_ms >= self.lost_after_ms {
             return Some(self.left_out(view.now_ms));
         }
-        if let Some(Again { notice, in_short }) = self.aside.due(is_quiet, view.now_ms) {
-            let pick = Pick::Again(notice.id, in_short);
-            return Some(Draft { notice, pick });
-        }
-        self.ahead = view.filed.front().map(|oldest| self.ahead.split_off(&oldest.id)).unwrap_or_default();
+        self.again(view, false)
+            .or_else(|| self.filed(view, false))
+            .or_else(|| self.held(view, false))
+            .or_else(|| self.repeat(view, false))
+    }
+
+    /// What was refused before and is tried again.
+    fn again(&mut self, view: View<'_>, only_urgent: bool) -> Option<Draft> {
+        let Again { notice, in_short } = self.aside.due(only_urgent, view.now_ms)?;
+        let pick = Pick::Again(notice.id, in_short);
+        Some(Draft { notice, pick })
+    }
+
+    /// The next notice of those that are critical, or of the others.
+    fn filed(&mut self, view: View<'_>, is_urgent: bool) -> Option<Draft> {
         // Whether the guard is there at all waits behind nothing that it said before.
         let first = view.filed.iter().filter(|notice| is_of_life(notice));
-        for notice in first.chain(view.filed) {
-            let is_calm = !notice.is_urgent();
-            if self.has_passed(notice) || (is_calm && is_quiet) {
+        for notice in first.chain(view.filed).filter(|notice| notice.is_urgent() == is_urgent) {
+            if self.has_passed(notice) {
                 continue;
             }
-            self.void_by(notice);
-            if view.wishes.want(notice) && !self.is_held_back(notice, view) {
+            self.topics.void_by(notice);
+            if view.wishes.want(notice) && !self.topics.is_held_back(notice, view) {
                 return Some(Draft { notice: notice.clone(), pick: Pick::Filed(notice.id) });
             }
             self.pass(notice);
         }
-        self.held(view, is_quiet).or_else(|| self.repeat(view, is_quiet))
-    }
-
-    /// Forgets what was held back and is not so any more: a flat account is told of by more than one topic, and the last that is
-    /// told must be how it is.
-    fn void_by(&mut self, notice: &Notice) {
-        let code = notice.code.as_str();
-        let is_end = notice.turn == Turn::Over && CLOSES.contains(&code);
-        if is_end || OF_CLOSING.contains(&code) {
-            let held = self.told.iter_mut().filter(|(topic, _)| *topic != code && OF_CLOSING.contains(&topic.as_str()));
-            held.for_each(|(_, told)| (told.held, told.last) = (0, None));
-        }
-    }
-
-    /// Whether another was told last of what a closing has come to: then this is no more of the same.
-    fn tells_another(&self, notice: &Notice) -> bool {
-        let of_closing = OF_CLOSING.into_iter().filter_map(|code| Some((code, self.told.get(code)?.at_ms)));
-        let (others, own): (Vec<_>, Vec<_>) = of_closing.partition(|(code, _)| *code != notice.code);
-        own.first().is_some_and(|(_, own_ms)| others.iter().any(|(_, other_ms)| other_ms >= own_ms))
-    }
-
-    /// Whether the topic was told just now; then it is counted, and told with the others when its pause ends. That it is over is
-    /// told at once where it was told to be, and with the others where they are held back.
-    fn is_held_back(&mut self, notice: &Notice, view: View<'_>) -> bool {
-        let pause_ms = view.wishes.cooldown_ms(notice);
-        let is_changed = self.tells_another(notice);
-        let Some(told) = self.told.get_mut(&notice.topic()).filter(|_| !is_changed) else { return false };
-        let ends = notice.turn == Turn::Over;
-        if view.now_ms.saturating_sub(told.at_ms) >= pause_ms || (ends && !told.is_over) {
-            return false;
-        }
-        told.held = told.held.saturating_add(usize::from(!ends));
-        told.last = Some(notice.clone());
-        true
+        None
     }
 
     /// What was held back, now that its pause is over.
-    fn held(&self, view: View<'_>, is_quiet: bool) -> Option<Draft> {
-        self.told.iter().find_map(|(topic, told)| {
-            let last = told.last.as_ref().filter(|last| last.is_urgent() || !is_quiet)?;
-            if view.now_ms.saturating_sub(told.at_ms) < view.wishes.cooldown_ms(last) {
-                return None;
-            }
-            let more = format!("{} more since {}", count(told.held, "time"), time(told.at_ms));
-            let title = format!("{} ({more})", last.title);
-            Some(Draft { notice: Notice { title, ..last.clone() }, pick: Pick::Held(topic.clone()) })
-        })
+    fn held(&self, view: View<'_>, only_urgent: bool) -> Option<Draft> {
+        let (notice, place) = self.topics.held(view, only_urgent)?;
+        Some(Draft { notice, pick: Pick::Held(place) })
     }
 
     /// What lasts and is to be told again.
-    fn repeat(&self, view: View<'_>, is_quiet: bool) -> Option<Draft> {
+    fn repeat(&self, view: View<'_>, only_urgent: bool) -> Option<Draft> {
         view.open.values().find_map(|notice| {
             let span_ms = view.wishes.repeat_ms(&notice.code)?;
-            if !view.wishes.want(notice) || (is_quiet && !notice.is_urgent()) {
+            if !view.wishes.want(notice) || (only_urgent && !notice.is_urgent()) {
                 return None;
             }
             let topic = notice.topic();
-            let last_ms = self.told.get(&topic).map_or(notice.at_ms, |told| told.at_ms);
+            let last_ms = self.topics.told_ms(&topic).unwrap_or(notice.at_ms);
             if view.now_ms.saturating_sub(last_ms) < span_ms {
                 return None;
             }
@@ -271,19 +202,21 @@ impl Desk {
     }
 
     /// The target said yes.
-    pub(super) fn done(&mut self, draft: &Draft, now_ms: u64) {
+    pub(super) fn done(&mut self, draft: &Draft, wishes: &Wishes, now_ms: u64) {
         self.aside.heard(now_ms);
         self.own.take_if(|(_, id)| *id == draft.notice.id);
+        self.is_reminded = matches!(draft.pick, Pick::Repeat(_));
         match &draft.pick {
             Pick::Again(id, in_short) => self.aside.taken(*id, *in_short, now_ms),
             Pick::Lost(told) => self.lost = self.lost.saturating_sub(*told),
-            Pick::Filed(_) | Pick::Held(_) | Pick::Repeat(_) => self.had(draft, now_ms),
+            Pick::Filed(_) | Pick::Held(_) | Pick::Repeat(_) => self.had(draft, wishes, now_ms),
         }
     }
 
     /// The target refuses this one, which goes on beside the others. Says whether it is given up for good.
-    pub(super) fn refused(&mut self, draft: &Draft, now_ms: u64) -> bool {
+    pub(super) fn refused(&mut self, draft: &Draft, wishes: &Wishes, now_ms: u64) -> bool {
         self.own.take_if(|(_, id)| *id == draft.notice.id);
+        self.is_reminded = matches!(draft.pick, Pick::Repeat(_));
         let is_lost = match &draft.pick {
             Pick::Again(id, _) => self.aside.again(*id, now_ms),
             Pick::Lost(_) => {
@@ -291,12 +224,12 @@ impl Desk {
                 false
             }
             Pick::Filed(_) | Pick::Held(_) => {
-                self.had(draft, now_ms);
+                self.had(draft, wishes, now_ms);
                 self.aside.put(draft.notice.clone(), now_ms)
             }
             // It comes again by itself.
             Pick::Repeat(_) => {
-                self.had(draft, now_ms);
+                self.had(draft, wishes, now_ms);
                 false
             }
         };
@@ -307,11 +240,11 @@ impl Desk {
     }
 
     /// The place moves behind this one.
-    fn had(&mut self, draft: &Draft, now_ms: u64) {
+    fn had(&mut self, draft: &Draft, wishes: &Wishes, now_ms: u64) {
         if matches!(draft.pick, Pick::Filed(_)) {
             self.pass(&draft.notice);
         }
-        self.told_now(&draft.notice, now_ms);
+        self.topics.told(draft, wishes, now_ms);
     }
 
     fn pass(&mut self, notice: &Notice) {
@@ -321,23 +254,6 @@ impl Desk {
         }
         let place = if notice.is_urgent() { &mut self.urgent } else { &mut self.calm };
         *place = (*place).max(notice.id);
-    }
-
-    /// A topic was told: whatever of it was held back is older, and is not told behind it.
-    fn told_now(&mut self, notice: &Notice, now_ms: u64) {
-        let topic = notice.topic();
-        if notice.turn == Turn::Over {
-            if let Some(told) = self.told.get_mut(&topic) {
-                *told = Told { at_ms: told.at_ms, is_over: true, ..Told::default() };
-            }
-            return;
-        }
-        if self.told.len() >= MAX_TOLD && !self.told.contains_key(&topic) {
-            let oldest = self.told.iter().filter(|(_, told)| told.last.is_none()).min_by_key(|(_, told)| told.at_ms);
-            let oldest = oldest.map(|(topic, _)| topic.clone()).or_else(|| self.told.keys().next().cloned());
-            oldest.map(|topic| self.told.remove(&topic));
-        }
-        self.told.insert(topic, Told { at_ms: now_ms, ..Told::default() });
     }
 }
 

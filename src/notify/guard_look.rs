@@ -73,7 +73,7 @@ impl GuardLook {
         }
         // Who was never here takes in nothing that is past: it asks for what comes behind all others, to hear where that is.
         let since = cursor.unwrap_or(u64::MAX);
-        let page = self.get::<EventPage<Event<'static>>>(&format!("/guard/events?since={since}&limit={PAGE}"));
+        let page = self.page(since);
         let silent = [status.as_ref().err(), page.as_ref().err()].into_iter().flatten().next();
         let seen = match silent {
             Some(Miss { is_silent: true, why }) => Seen::Away(why.clone()),
@@ -81,6 +81,11 @@ impl GuardLook {
             _ => health,
         };
         Look { seen, status: status.ok(), page: page.ok() }
+    }
+
+    /// The first events behind this one.
+    pub(super) fn page(&self, since: u64) -> Result<EventPage<Event<'static>>, Miss> {
+        self.get(&format!("/guard/events?since={since}&limit={PAGE}"))
     }
 
     /// The number and the time of the first event behind this one; `None` where it is not said.

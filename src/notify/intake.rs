@@ -3,9 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use super::guard_look::{GuardLook, Look};
+use super::office::Office;
 use super::shared::Shared;
 use super::watch::{Due, Report, Seen};
-use crate::base::clock::{now_ms, steady_ms};
+use crate::base::clock::{steady_ms, wall_ms};
 use crate::base::sync::lock;
 use crate::faults::Step;
 use crate::record::event::Event;
@@ -45,7 +46,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
     let asked_ms = unanswered_ms.unwrap_or(asked_ms);
     shared.pass(Step::NotifyLooked);
     intake.away = if matches!(seen, Seen::Away(_)) { intake.away.saturating_add(1) } else { 0 };
-    let is_another = status.as_ref().is_some_and(|status| lock(&shared.office).watch.is_another(status));
+    let is_another = status.as_ref().is_some_and(|status| lock(&shared.office).is_another(status));
     let cursor = before.filter(|_| !is_another);
     let is_changed = page.as_ref().zip(cursor).is_some_and(|(page, cursor)| is_changed(guard, page, cursor, mark));
     let past = |after: u64| (intake.past)(&journal, after, MAX_PAST);
@@ -57,8 +58,9 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         events = past(cursor).0.iter().filter_map(|line| Event::parse(line)).collect();
     }
     shared.pulse.guard(seen == Seen::Well);
-    let summary = summary(guard, shared, intake, &seen);
-    let now = now_ms();
+    let guard_ms = status.as_ref().map(|status| status.at_ms);
+    let summary = summary(guard, shared, intake, (&seen, guard_ms));
+    let now = wall_ms();
     let mut office = lock(&shared.office);
     office.watch.not_in_journal = not_there;
     if let Some(page) = &page {
@@ -66,6 +68,7 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
             None => office.watch.cursor = Some(page.last.unwrap_or(0)),
             // What it holds from there on is asked for at once.
             Some(_) if is_changed => {
+                office.begin_anew();
                 office.watch.begin_anew((page.oldest.unwrap_or(1), page.last.unwrap_or(0)), now);
             }
             Some(_) => {}
@@ -74,34 +77,75 @@ pub(super) fn look(guard: &GuardLook, shared: &Shared, intake: &mut Intake) -> b
         events.extend(page.events.iter().filter(|_| is_whole).cloned());
         is_whole &= cursor.is_none_or(|cursor| is_last(page, cursor));
     }
-    let (mut is_news, mut has_room) = (office.file(), true);
-    for event in &events {
-        // What targets are too slow for waits where it is, in the guard's journal.
-        has_room = !office.is_behind(now);
-        if !has_room {
-            break;
-        }
-        office.watch.event(event);
-        is_news |= office.file();
-    }
+    let (mut is_news, has_room) = take_in(&mut office, &events, now);
     // What a status shows has its events among those that were taken in.
     if let Some(status) = status.as_ref().filter(|_| is_whole && has_room) {
         office.watch.status(status);
     }
+    let is_away = matches!(seen, Seen::Away(_));
     office.watch.seen(&seen, (asked_ms, known_ms), now);
     if let Some((due, book)) = summary {
         office.watch.summarise(status.as_ref(), due, book.as_ref().map_err(String::as_str), now);
     }
     is_news |= office.file();
-    if is_news || office.watch.cursor != before {
+    let is_moved = office.watch.cursor != before;
+    drop(office);
+    let past = |after: u64| (intake.past)(&journal, after, MAX_PAST);
+    let Later { is_more, is_news: is_news_of_later, unanswered_ms } = later(guard, shared, is_away, &past);
+    intake.unanswered_ms = intake.unanswered_ms.or(unanswered_ms);
+    is_news |= is_news_of_later;
+    if is_news || is_moved || is_more {
         shared.is_dirty.store(true, Ordering::Relaxed);
     }
-    drop(office);
     if is_news {
         shared.pass(Step::NotifyFiled);
     }
     shared.news.notify_all();
-    is_whole || !has_room
+    !is_more && (is_whole || !has_room)
+}
+
+/// Files what was noticed, and takes events in. Says whether there was anything, and whether all of them found room.
+fn take_in(office: &mut Office, events: &[Event<'_>], now_ms: u64) -> (bool, bool) {
+    let mut is_news = office.file();
+    for event in events {
+        // What targets are too slow for waits where it is, in the guard's journal.
+        if office.is_full() {
+            return (is_news, false);
+        }
+        is_news |= office.event(event, now_ms);
+    }
+    (is_news, true)
+}
+
+/// What became of the events whose notices wait in the guard's journal.
+#[derive(Default)]
+struct Later {
+    /// Some were taken in, and more may be.
+    is_more: bool,
+    is_news: bool,
+    /// When the guard was asked for them, where no answer came.
+    unanswered_ms: Option<u64>,
+}
+
+/// Takes in events whose notices waited in the guard's journal, once there is room for these.
+fn later(guard: &GuardLook, shared: &Shared, is_away: bool, past: &dyn Fn(u64) -> (Vec<String>, String)) -> Later {
+    let Some(cursor) = lock(&shared.office).later(wall_ms()) else { return Later::default() };
+    let asked_ms = steady_ms();
+    let (events, not_there) = if is_away {
+        let (lines, not_there) = past(cursor);
+        (lines.iter().filter_map(|line| Event::parse(line)).collect(), not_there)
+    } else {
+        match guard.page(cursor) {
+            Ok(page) => {
+                let (mut events, is_whole, not_there) = gap(&page, cursor, past);
+                events.extend(page.events.into_iter().filter(|_| is_whole));
+                (events, not_there)
+            }
+            Err(miss) => return Later { unanswered_ms: miss.is_silent.then_some(asked_ms), ..Later::default() },
+        }
+    };
+    let (is_more, is_news) = lock(&shared.office).event_later(&events, not_there, wall_ms());
+    Later { is_more, is_news, unanswered_ms: None }
 }
 
 /// The summary whose minute has come, with the book of its days: asked for before the state is held, since the guard reads its
@@ -110,12 +154,12 @@ fn summary(
     guard: &GuardLook,
     shared: &Shared,
     intake: &mut Intake,
-    seen: &Seen,
+    (seen, guard_ms): (&Seen, Option<u64>),
 ) -> Option<(Due, Result<Report, String>)> {
     let due = {
         let mut office = lock(&shared.office);
         let clock = office.clock();
-        office.watch.summary_due(clock, intake.summary?, now_ms())?
+        office.watch.summary_due(clock, intake.summary?, (wall_ms(), guard_ms))?
     };
     let book = match seen {
         Seen::Away(_) => Err("the guard does not answer".to_owned()),

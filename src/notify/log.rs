@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crossbeam_channel::{Sender, bounded};
 
 use super::words::said;
-use crate::base::clock::now_ms;
+use crate::base::clock::wall_ms;
 use crate::base::log_line::{Level, Reader};
 
 /// Lines that wait at most; more are left out.
@@ -32,6 +32,6 @@ impl Log {
     /// Writes a line.
     pub(super) fn line(&self, level: Level, text: &str) {
         let text = said(text, &self.secrets);
-        _ = self.lines.try_send(self.reader.line(level, "svc-guard notify", &text, now_ms()));
+        _ = self.lines.try_send(self.reader.line(level, "svc-guard notify", &text, wall_ms()));
     }
 }

@@ -8,13 +8,17 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use super::desk::{Desk, Draft, MAX_WAITING, View};
+use super::desk::{Desk, MAX_WAITING};
+use super::draft::{Draft, View};
 use super::hours::Clock;
 use super::notice::Notice;
 use super::watch::Watch;
 use super::wishes::Wishes;
+use crate::record::event::Event;
+use crate::record::status::Status;
 
-/// A target with more than these before it is behind: what comes can wait in the guard's journal, where nothing is lost.
+/// A target with more than these before it is behind: what comes can wait in the guard's journal, where nothing is lost. It is read on
+/// from there when there are half as many.
 const BEHIND: usize = 200;
 
 /// The whole state.
@@ -23,6 +27,10 @@ pub(super) struct Office {
     /// The version of this file's form.
     schema: u32,
     pub(super) watch: Watch,
+    /// The same watch further back, where targets are behind: it stands at the first event whose notices wait in the guard's
+    /// journal. What is critical does not wait there, so the watch goes on, and this one makes the others good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    later: Option<Box<Watch>>,
     last_id: u64,
     #[serde(default)]
     filed: VecDeque<Notice>,
@@ -110,6 +118,9 @@ impl Office {
         if office.watch.cursor.is_none() && office.watch.mark.is_some() {
             return Err("it does not say how far the guard's events were read".to_owned());
         }
+        if office.later.as_ref().is_some_and(|later| later.cursor.is_none() || later.cursor > office.watch.cursor) {
+            return Err("it says that events are told of which were not read".to_owned());
+        }
         Ok(office)
     }
 
@@ -121,6 +132,10 @@ impl Office {
     /// Files what was noticed, if anybody wants to hear of it. Says whether there was anything.
     pub(super) fn file(&mut self) -> bool {
         let made = self.watch.take();
+        self.file_all(made)
+    }
+
+    fn file_all(&mut self, made: Vec<Notice>) -> bool {
         let is_news = !made.is_empty();
         for notice in made {
             if !self.wishes.values().any(|wishes| wishes.want(&notice)) {
@@ -138,39 +153,112 @@ impl Office {
         is_news
     }
 
+    /// Takes an event in and files what came of it; where every target is behind, only what is critical. Says whether there was
+    /// anything.
+    pub(super) fn event(&mut self, event: &Event<'_>, now_ms: u64) -> bool {
+        if self.later.is_none() && self.watch.cursor.is_some() && self.is_behind(BEHIND, now_ms) {
+            self.later = Some(Box::new(self.watch.clone()));
+        }
+        self.watch.event(event);
+        let mut made = self.watch.take();
+        if self.later.is_some() {
+            made.retain(Notice::is_urgent);
+        }
+        self.file_all(made)
+    }
+
+    /// Where events are read on from whose notices wait in the guard's journal, if there is room for these now.
+    pub(super) fn later(&self, now_ms: u64) -> Option<u64> {
+        self.later.as_ref().filter(|_| !self.is_behind(BEHIND / 2, now_ms))?.cursor
+    }
+
+    /// Takes in events that were taken in before and whose notices waited, as many as there is room for; those missing among them
+    /// are missing for this reason. Says whether it moved on, and whether anything was filed.
+    pub(super) fn event_later(&mut self, events: &[Event<'_>], not_there: String, now_ms: u64) -> (bool, bool) {
+        let Some(mut later) = self.later.take() else { return (false, false) };
+        let before = later.cursor;
+        later.not_in_journal = not_there;
+        let (mut is_news, mut has_room) = (false, true);
+        // Whatever is behind the watch is news to that one.
+        let end = self.watch.cursor;
+        for event in events.iter().take_while(|event| Some(event.seq) <= end) {
+            later.event(event);
+            is_news |= self.file_others(later.take());
+            has_room = !self.is_behind(BEHIND, now_ms);
+            if !has_room {
+                break;
+            }
+        }
+        let is_beyond = events.last().is_some_and(|event| Some(event.seq) > end);
+        if let Some(end) = end.filter(|_| has_room && is_beyond) {
+            later.gone_up_to(end, now_ms);
+            is_news |= self.file_others(later.take());
+        }
+        let is_moved = later.cursor != before;
+        self.later = Some(later).filter(|later| later.cursor < end);
+        (is_moved, is_news)
+    }
+
+    /// Files what is not critical of these.
+    fn file_others(&mut self, mut made: Vec<Notice>) -> bool {
+        made.retain(|notice| !notice.is_urgent());
+        self.file_all(made)
+    }
+
+    /// Whether another guard answers now than before. What waited in the journal of that one is not told.
+    pub(super) fn is_another(&mut self, status: &Status) -> bool {
+        let is_another = self.watch.is_another(status);
+        if is_another {
+            self.begin_anew();
+        }
+        is_another
+    }
+
+    /// The guard's events do not go on where they ended: what waited in its journal is not there any more.
+    pub(super) fn begin_anew(&mut self) {
+        self.later = None;
+    }
+
+    /// Whether every target has so much that is critical before it, that even that had better wait where it is.
+    pub(super) fn is_full(&self) -> bool {
+        self.have_all(BEHIND, |desk, notice, wishes| notice.is_urgent() && desk.waits_for(notice, wishes, true))
+    }
+
     /// Whether every target has so much before it that it could take now, that what comes had better wait where it is.
-    pub(super) fn is_behind(&self, now_ms: u64) -> bool {
-        if self.filed.len() <= BEHIND {
+    fn is_behind(&self, most: usize, now_ms: u64) -> bool {
+        self.have_all(most, |desk, notice, wishes| desk.waits_for(notice, wishes, wishes.is_quiet(self.clock, now_ms)))
+    }
+
+    /// Whether every target has more than so many of these before it.
+    fn have_all(&self, most: usize, is_counted: impl Fn(&Desk, &Notice, &Wishes) -> bool) -> bool {
+        if self.filed.len() <= most {
             return false;
         }
         let mut desks = self.desks.iter().filter_map(|(name, desk)| Some((desk, self.wishes.get(name)?))).peekable();
         let is_any = desks.peek().is_some();
-        is_any
-            && desks.all(|(desk, wishes)| {
-                let is_quiet = wishes.is_quiet(self.clock, now_ms);
-                let due = self.filed.iter().filter(|notice| desk.waits_for(notice, wishes, is_quiet));
-                due.count() > BEHIND
-            })
+        let count = |(desk, wishes)| self.filed.iter().filter(|notice| is_counted(desk, notice, wishes)).count();
+        is_any && desks.all(|of| count(of) > most)
     }
 
-    /// The next message for a target.
-    pub(super) fn next(&mut self, name: &str, now_ms: u64) -> Option<Draft> {
+    /// The next message for a target; only what is critical where that one asked for a pause.
+    pub(super) fn next(&mut self, name: &str, is_paused: bool, now_ms: u64) -> Option<Draft> {
         let (desk, wishes) = (self.desks.get_mut(name)?, self.wishes.get(name)?);
         let open = &self.watch.open;
-        desk.next(View { wishes, filed: &self.filed, open, clock: self.clock, now_ms }, &mut self.last_id)
+        desk.next(View { wishes, filed: &self.filed, open, clock: self.clock, now_ms, is_paused }, &mut self.last_id)
     }
 
     /// A target took a message.
     pub(super) fn done(&mut self, name: &str, draft: &Draft, now_ms: u64) {
-        if let Some(desk) = self.desks.get_mut(name) {
-            desk.done(draft, now_ms);
+        if let Some((desk, wishes)) = self.desks.get_mut(name).zip(self.wishes.get(name)) {
+            desk.done(draft, wishes, now_ms);
         }
         self.trim();
     }
 
     /// A target refuses a message, which is kept aside for it. Says whether it is given up for good.
     pub(super) fn refused(&mut self, name: &str, draft: &Draft, now_ms: u64) -> bool {
-        let is_lost = self.desks.get_mut(name).is_some_and(|desk| desk.refused(draft, now_ms));
+        let desk = self.desks.get_mut(name).zip(self.wishes.get(name));
+        let is_lost = desk.is_some_and(|(desk, wishes)| desk.refused(draft, wishes, now_ms));
         self.trim();
         is_lost
     }

@@ -24,7 +24,7 @@ use super::shared::Shared;
 use super::teller;
 use super::wishes::Wishes;
 use super::words::count;
-use crate::base::clock::{now_ms, steady_ms};
+use crate::base::clock::{steady_ms, wall_ms};
 use crate::base::log_line::{Level, Reader};
 use crate::base::sync::lock;
 use crate::faults::{Faults, Step};
@@ -101,10 +101,10 @@ pub fn run(options: Options) -> Result<(), RunError> {
     let log = Log::start(options.reader, secrets.texts()).map_err(RunError::System)?;
     secrets.warnings().iter().for_each(|warning| log.line(Level::Warning, warning));
     let wishes = config.target.iter().map(|target| (target.name.clone(), Wishes::of(target))).collect();
-    let mut office = Office::of(kept, wishes, config.clock()).numbered_from(now_ms());
+    let mut office = Office::of(kept, wishes, config.clock()).numbered_from(wall_ms());
     if let Some(why) = &unread {
         log.line(Level::Warning, &format!("{why}; what was told is not known"));
-        office.watch.state_unread(why, now_ms());
+        office.watch.state_unread(why, wall_ms());
         office.file();
     }
     warn_of_gone(&office, &log);
@@ -208,7 +208,7 @@ fn keep_state(keep: &Keep, shared: &Shared) {
 
 /// Tells, once, that the state cannot be kept, and that it can again.
 fn said_of_state(shared: &Shared, why: Option<&str>) {
-    let now = now_ms();
+    let now = wall_ms();
     let mut office = lock(&shared.office);
     office.watch.state_kept(why, now);
     office.file();

@@ -51,12 +51,14 @@ pub(super) struct Secrets {
     read: Vec<String>,
     /// What may be a secret and may be a word: a place of a service's, a name in a query.
     words: Vec<String>,
+    /// The tokens, passwords and parts of URLs that were read since somebody last asked: those of one target.
+    own: Vec<String>,
     warnings: Vec<String>,
 }
 
 impl Secrets {
     pub(super) fn new(credentials: Option<PathBuf>, in_container: bool) -> Self {
-        Self { credentials, in_container, read: Vec::new(), words: Vec::new(), warnings: Vec::new() }
+        Self { credentials, in_container, read: Vec::new(), words: Vec::new(), own: Vec::new(), warnings: Vec::new() }
     }
 
     /// All that was read, and the parts of it that could be shown by themselves: what no text from outside shows.
@@ -67,6 +69,11 @@ impl Secrets {
     /// The same without what may be a word: what no text of the program's own shows, whose commands stay whole.
     pub(super) fn keys(&self) -> Vec<String> {
         self.read.clone()
+    }
+
+    /// Those that were read since this was last asked, which whoever is sent them may say again: no names and no words.
+    pub(super) fn take_own(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.own)
     }
 
     /// Remembers a part of a URL. One of small letters alone is a word, unless it is long enough to be none.
@@ -82,6 +89,7 @@ impl Secrets {
 
     /// Remembers what is sent of a secret in another form, which an answer may repeat.
     pub(super) fn remember(&mut self, text: String) {
+        self.own.push(text.clone());
         self.read.push(text);
     }
 
@@ -100,6 +108,7 @@ impl Secrets {
             let path = url.splitn(4, '/').nth(3).unwrap_or_default();
             self.remember_part(path);
             self.read.extend(parts(path));
+            self.own.extend(own_parts(path));
             let values = path.split_once('?').map(|(_, query)| query.split(['&', ';'])).into_iter().flatten();
             let values = values.map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
             values.filter(|value| value.len() >= LEAST_VALUE).for_each(|value| self.remember_part(value));
@@ -136,9 +145,17 @@ impl Secrets {
         self.read.push(text.clone());
         if !text.contains("://") {
             self.read.extend(parts(&text));
+            self.own.push(text.clone());
         }
         Ok(text)
     }
+}
+
+/// The parts of a URL's path that are no words: a service names its own places in its answers.
+fn own_parts(path: &str) -> impl Iterator<Item = String> {
+    let parts = path.split(['/', '?', '&', ';', '=', '#', ':', '@', ',']).filter(|part| part.len() >= LEAST_VALUE);
+    let is_telling = |letter: u8| letter.is_ascii_digit() || letter.is_ascii_uppercase();
+    parts.filter(move |part| part.len() >= LEAST_PART || part.bytes().any(is_telling)).map(str::to_owned)
 }
 
 /// The parts of a secret that may be shown by themselves, where each is long enough to be one.

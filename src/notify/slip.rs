@@ -32,14 +32,19 @@ pub(super) fn given(text: &str) -> String {
     if may_be_secret(text) { HIDDEN.to_owned() } else { format!("{:?}", short(text)) }
 }
 
-/// Whether a text has a part that looks drawn by lot. Long words of a language have no digits, and capitals at their start.
+/// Whether a text has a part that looks drawn by lot. Long words of a language have no digits, and capitals at their start; of groups
+/// joined by dashes, as those of a UUID, those that have count as one part.
 pub(super) fn may_be_secret(text: &str) -> bool {
     let parts = text.split(|letter: char| !letter.is_ascii_alphanumeric());
-    parts.into_iter().any(|part| {
-        let is_mixed = part.bytes().any(|letter| letter.is_ascii_digit())
-            || part.bytes().skip(1).any(|letter| letter.is_ascii_uppercase());
-        part.len() >= NO_WORD || (part.len() >= DRAWN && is_mixed)
-    })
+    let joined = text.split(|letter: char| !letter.is_ascii_alphanumeric() && !['-', '_'].contains(&letter));
+    parts.into_iter().any(|part| part.len() >= NO_WORD || (part.len() >= DRAWN && is_mixed(part)))
+        || joined.into_iter().any(|joined| {
+            joined.split(['-', '_']).filter(|group| is_mixed(group)).map(str::len).sum::<usize>() >= DRAWN
+        })
+}
+
+fn is_mixed(part: &str) -> bool {
+    part.bytes().any(|letter| letter.is_ascii_digit()) || part.bytes().skip(1).any(|letter| letter.is_ascii_uppercase())
 }
 
 /// Letters to put in, take out or change until one word is the other.
@@ -98,6 +103,8 @@ mod tests {
             "tk_Fake7FakeFake37Fake29FakeFake2",
             "https://hooks.slack.com/services/T00000000/B00000000/FakeFakeFakeFakeFakeFake",
             "hunter22hunter22",
+            "https://hc-ping.com/550e8400-e29b-41d4-a716-446655440000",
+            "550e8400-e29b-41d4-a716-446655440000",
             "abcdefghijklmnopqrstuvwxyz",
         ] {
             assert!(!unknown(token, ["name"]).contains(&token[token.len() - 6..]), "{token}");
@@ -105,9 +112,16 @@ mod tests {
         }
         assert!(!unknown("hunter22", ["name"]).contains("hunter22"));
         assert!(!unknown("abcdefghijklmnop", ["name"]).contains("abcdef"));
-        for plain in
-            ["2", "7:00pm", "night", "22:00-22:00", "phone-of-Anna-2", "https://guard.example:8547", "Europe/Berlin"]
-        {
+        for plain in [
+            "2",
+            "7:00pm",
+            "night",
+            "22:00-22:00",
+            "phone-of-Anna-2",
+            "2027-01-15 2",
+            "https://guard.example:8547",
+            "Europe/Berlin",
+        ] {
             assert_eq!(given(plain), format!("{plain:?}"));
         }
     }

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::desk::{Draft, Pick};
+use super::draft::{Draft, Pick};
 use super::forms::Teller;
 use super::forms::answer::Answer;
 use super::message::Message;
 use super::shared::Shared;
-use crate::base::clock::{now_ms, steady_ms};
+use crate::base::clock::{steady_ms, wall_ms};
 use crate::base::log_line::Level;
 use crate::base::sync::lock;
 use crate::faults::Step;
@@ -43,12 +43,15 @@ pub(super) fn start(name: String, teller: Teller, shared: Arc<Shared>) -> io::Re
 
 fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
     let mut trouble = Trouble::default();
+    // Until when the target asked for a pause, by the clock that never steps.
+    let mut paused_ms = 0;
     while !shared.is_ending.load(Ordering::Relaxed) {
         let mut office = lock(&shared.office);
-        let now = now_ms();
-        let Some(draft) = office.next(name, now) else {
+        let now = wall_ms();
+        let is_paused = steady_ms() < paused_ms;
+        let Some(draft) = office.next(name, is_paused, now) else {
             // Nothing waits, so nothing is kept from being told, whatever was refused before.
-            if !office.is_deaf(name, now) {
+            if !is_paused && !office.is_deaf(name, now) {
                 shared.pulse.rests(name);
             }
             drop(shared.news.wait_timeout(office, IDLE));
@@ -64,15 +67,19 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
         match answer {
             Answer::Taken | Answer::Partly(_) => {
                 shared.pass(Step::NotifyTold);
-                lock(&shared.office).done(name, &draft, now_ms());
+                lock(&shared.office).done(name, &draft, wall_ms());
                 shared.log.line(Level::Info, &format!("told {name}: {}", message.subject()));
                 let is_partly = matches!(answer, Answer::Partly(_));
+                paused_ms = 0;
                 trouble = Trouble { logged_ms: trouble.logged_ms.filter(|_| is_partly), ..Trouble::default() };
                 shared.pulse.heard(name, true);
             }
             Answer::Later(why, asked_ms) => {
                 trouble.failed(name, &why, shared);
-                wait(asked_ms.unwrap_or(0).max(pause_ms(trouble.tries)), shared);
+                let asked_ms = asked_ms.unwrap_or(0);
+                paused_ms = steady_ms().saturating_add(asked_ms);
+                // What is critical is tried again after a minute, whatever was asked for.
+                wait(asked_ms.min(LONGEST_MS).max(pause_ms(trouble.tries)), shared);
             }
             Answer::Refused(why) => {
                 trouble.failed(name, &why, shared);
@@ -81,7 +88,7 @@ fn tell_all(name: &str, teller: &Teller, shared: &Shared) {
                     wait(pause_ms(trouble.tries), shared);
                     continue;
                 }
-                let is_lost = lock(&shared.office).refused(name, &draft, now_ms());
+                let is_lost = lock(&shared.office).refused(name, &draft, wall_ms());
                 let what = if is_lost { "left out" } else { "kept aside, and tried again" };
                 let text = format!("{what} for {name}, which refuses it: {}", message.subject());
                 shared.log.line(if is_lost { Level::Error } else { Level::Warning }, &text);

@@ -81,8 +81,8 @@ impl Told {
     }
 
     fn summarises(&mut self) {
-        assert!(self.watch.summary_due(Clock::default(), 0, NOW - DAY).is_none());
-        let due = self.watch.summary_due(Clock::default(), 0, NOW).unwrap();
+        assert!(self.watch.summary_due(Clock::default(), 0, (NOW - DAY, None)).is_none());
+        let due = self.watch.summary_due(Clock::default(), 0, (NOW, None)).unwrap();
         let status = self.status(json!({}));
         self.watch.summarise(Some(&status), due, Err("it is busy"), NOW);
     }
@@ -215,7 +215,7 @@ fn left_out() -> Notice {
     let mut office = Office::of(None, wishes, Clock::default());
     (0..500).for_each(|_| office.watch.tell_for_test(Notice::once("risk", "x", Severity::Info, "x").at(NOW)));
     office.file();
-    office.next("a", NOW).unwrap().notice
+    office.next("a", false, NOW).unwrap().notice
 }
 
 /// Everything that a watch of this guard tells, of whatever code.

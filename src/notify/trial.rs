@@ -14,7 +14,7 @@ use super::run::RunError;
 use super::secrets::Secrets;
 use super::watch::Guard;
 use super::words;
-use crate::base::clock::now_ms;
+use crate::base::clock::wall_ms;
 
 /// How long all targets have; each is asked beside the others.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -43,7 +43,7 @@ pub fn trial(
         "",
         "Nothing. This is where word of the guard arrives.",
     );
-    let message = Message::of(&notice.at(now_ms()), &Guard::default(), &keys);
+    let message = Message::of(&notice.at(wall_ms()), &Guard::default(), &keys);
     let (answers, told) = channel();
     let mut waiting = Vec::new();
     for (name, form, teller) in tellers {

@@ -2,9 +2,13 @@
 
 mod encoded;
 mod escapes;
+mod keys;
+mod left_over;
 
 use crate::base::text::visible;
 use encoded::{LEAST_SECRET, LEFT_OUT};
+pub(super) use keys::without_keys;
+pub(super) use left_over::LEAST_ROW;
 
 /// Letters of a secret that are enough to be a part of it.
 const LEAST_PIECE: usize = 12;
@@ -13,34 +17,11 @@ const LEAST_PIECE: usize = 12;
 const MOST: usize = 700;
 /// Most bytes of a line.
 const MOST_SAID: usize = 1_000;
-/// Hex digits in a row that could be a key: no address, order id or hash of a rule is that long.
-const KEY_DIGITS: usize = 64;
 
 /// A text of the guard, a client or the venue, as it may stand in a message.
 pub(super) fn shown(text: &str) -> String {
-    visible(&without_keys(text), MOST)
-}
-
-/// The text with every run of digits that could be a key left out.
-pub(super) fn without_keys(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut run = String::new();
-    for letter in text.chars().chain(std::iter::once('\0')) {
-        if letter.is_ascii_hexdigit() {
-            run.push(letter);
-            continue;
-        }
-        if run.len() >= KEY_DIGITS {
-            out.push_str(LEFT_OUT);
-        } else {
-            out.push_str(&run);
-        }
-        run.clear();
-        if letter != '\0' {
-            out.push(letter);
-        }
-    }
-    out
+    // What does not show goes first: between two digits it would hide that they are a row.
+    visible(&without_keys(&visible(text, usize::MAX)), MOST)
 }
 
 /// The text without these secrets, in whatever form, and without what could be a key.
@@ -72,9 +53,19 @@ fn without_pieces(text: &mut String, secret: &str) {
     }
 }
 
-/// What a target said, whole or not at all: what was cut could end with the half of a secret, which nobody knows for one.
-pub(super) fn whole(text: &str, most: usize) -> String {
-    if text.len() < most { visible(text, most) } else { format!("{most} bytes or more") }
+/// What a target said, whole or not at all: what was cut could end with the half of a secret, which nobody knows for one; and
+/// where anything may be left of these secrets of its own it is not shown either, nor where one is too short to be known.
+pub(super) fn heard(text: &str, most: usize, secrets: &[String]) -> String {
+    if text.len() >= most {
+        return format!("{most} bytes or more");
+    }
+    let is_short = |secret: &String| secret.bytes().filter(u8::is_ascii_alphanumeric).count() < LEAST_ROW;
+    let plain = redacted(&visible(text, most), secrets);
+    let is_left = left_over::is_any_left(&plain.replace(LEFT_OUT, " "), secrets);
+    if !text.is_empty() && (is_left || secrets.iter().any(is_short)) {
+        return format!("{}, which may hold a secret", count(text.len(), "byte"));
+    }
+    plain
 }
 
 /// A line for the log or a terminal: without these secrets, and bounded once they are gone.
@@ -149,10 +140,25 @@ mod tests {
     fn no_half_of_a_secret_is_left_where_a_text_is_cut() {
         let secrets = ["hookSecretAbCdEfGh1234".to_owned()];
         for before in 0..MOST_SAID + 10 {
-            let line = said(&whole(&format!("{} {}", "x".repeat(before), secrets[0]), 4_096), &secrets);
+            let line = said(&format!("{} {}", "x".repeat(before), secrets[0]), &secrets);
             assert!(!line.contains("hook") && line.len() <= MOST_SAID, "{line}");
         }
-        assert_eq!(whole(&secrets[0], 22), "22 bytes or more");
+        assert_eq!(heard(&secrets[0], 22, &secrets), "22 bytes or more");
+    }
+
+    /// A target says again whatever it was sent, in whatever form: what may still hold some of it is not shown.
+    #[test]
+    fn what_a_target_says_is_shown_only_where_nothing_of_its_secrets_is_left() {
+        let of = |text: &str, secret: &str| heard(text, 4_096, &[secret.to_owned()]);
+        assert_eq!(of("no such token: hunter22x", "hunter22x"), "no such token: [left out]");
+        assert_eq!(of("no such token", "hunter22x"), "no such token");
+        assert_eq!(of("no hun-ter22x", "hunter22x"), "13 bytes, which may hold a secret");
+        assert_eq!(of("no unter22 then", "hunter22"), "no unter22 then", "seven letters");
+        for short in ["hunter2", "ab1cd", "a", "------"] {
+            assert_eq!(of("Bearer x", short), "8 bytes, which may hold a secret");
+        }
+        assert_eq!(of("", "ab1cd"), "");
+        assert_eq!(heard("Bearer x", 4_096, &[]), "Bearer x");
     }
 
     #[test]

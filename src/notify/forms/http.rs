@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::answer::Answer;
-use crate::base::clock::now_ms;
+use crate::base::clock::wall_ms;
 use crate::base::text::visible;
 use crate::notify::url::private_url;
-use crate::notify::words::whole;
+use crate::notify::words::heard;
 
 /// For look-up and connection, and for all of one try.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -22,8 +22,9 @@ const MAX_WORDS: usize = 200;
 /// The system's word for a name that it finds no address for: it gives that no kind of its own.
 const LOOK_UP: &str = "lookup address";
 const NO_ADDRESS: &str = "has no known address: its name cannot be looked up";
-/// Longest pause that a target may ask for.
+/// Longest pause that a target may ask for; and one that has trouble of its own, which may be over before it says.
 const MAX_PAUSE_MS: u64 = 3_600_000;
+const MAX_TROUBLE_MS: u64 = 60_000;
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,12 +68,15 @@ pub(in crate::notify) struct Way {
     agent: ureq::Agent,
     /// What may be shown of its URL.
     origin: String,
+    /// What it is sent and may say again.
+    secrets: Vec<String>,
 }
 
 impl Way {
     /// The way to a URL that was checked.
-    pub(super) fn to(url: &str) -> Self {
+    pub(super) fn to(url: &str, secrets: Vec<String>) -> Self {
         Self {
+            secrets,
             agent: agent(WHOLE),
             origin: private_url(url).map_or_else(|_| "it".to_owned(), |origin| origin.to_string()),
         }
@@ -85,7 +89,7 @@ impl Way {
             request = request.header(*name, value);
         }
         match request.send(post.body.to_string().as_bytes()) {
-            Ok(answer) => judge(answer, &self.origin),
+            Ok(answer) => judge(answer, &self.origin, &self.secrets),
             Err(error) => Answer::Later(format!("{} {}", self.origin, failure(&error)), None),
         }
     }
@@ -106,15 +110,15 @@ pub(in crate::notify) fn failure(error: &ureq::Error) -> String {
     }
 }
 
-fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str) -> Answer {
+fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str, secrets: &[String]) -> Answer {
     let status = answer.status().as_u16();
     if (200..300).contains(&status) {
         return Answer::Taken;
     }
-    let header = answer.headers().get("retry-after").and_then(|value| waited_ms(value.to_str().ok()?, now_ms()));
+    let header = answer.headers().get("retry-after").and_then(|value| waited_ms(value.to_str().ok()?, wall_ms()));
     let mut body = Vec::new();
     _ = answer.body_mut().as_reader().take(MAX_ANSWER).read_to_end(&mut body);
-    let words = whole(&String::from_utf8_lossy(&body), MAX_SAID);
+    let words = heard(&String::from_utf8_lossy(&body), MAX_SAID, secrets);
     let why = match status {
         300..400 => format!("{origin} sends elsewhere (HTTP {status}), which is not followed: name the place itself"),
         _ => format!("{origin} answered HTTP {status}: {words}"),
@@ -124,6 +128,7 @@ fn judge(mut answer: ureq::http::Response<ureq::Body>, origin: &str) -> Answer {
         // The message itself, and no state of the target's: what is wrong with its token can be mended. A filter before it
         // forbids a message as well as a token.
         400 | 403 | 413 | 422 => Answer::Refused(why),
+        500.. => Answer::Later(why, pause_ms.map(|ms| ms.min(MAX_TROUBLE_MS))),
         _ => Answer::Later(why, pause_ms.map(|ms| ms.min(MAX_PAUSE_MS))),
     }
 }
@@ -169,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_name_that_has_no_address_is_said_to_have_none() {
-        let way = Way::to("https://no-such-host.invalid/x");
+        let way = Way::to("https://no-such-host.invalid/x", Vec::new());
         let Answer::Later(why, None) = way.send(&Post::json("https://no-such-host.invalid/x", Value::Null)) else {
             panic!("nobody can have taken it")
         };

@@ -34,10 +34,12 @@ pub(super) enum Teller {
 impl Teller {
     /// The way to a target. What it takes in secrets is read now, and remembered so that no text shows it.
     pub(super) fn of(target: &Target, secrets: &mut Secrets) -> Result<Self, SecretError> {
+        secrets.take_own();
         let url = secrets.url(target.url.as_ref())?;
         let token = secrets.optional(target.token.as_ref())?;
         let (topic, chat) = (target.topic.clone().unwrap_or_default(), target.chat.clone().unwrap_or_default());
-        let http = |url: &str, post: Box<dyn Fn(&Message) -> Post + Send>| Self::Http(Way::to(url), post);
+        let own = secrets.take_own();
+        let http = |url: &str, post: Box<dyn Fn(&Message) -> Post + Send>| Self::Http(Way::to(url, own.clone()), post);
         Ok(match target.form {
             Form::Json => http(&url.clone(), Box::new(move |message| json::post(message, &url, token.as_deref()))),
             Form::Ntfy => {
@@ -54,7 +56,7 @@ impl Teller {
                 let password = secrets.optional(target.password.as_ref())?;
                 let account = target.user.as_deref().zip(password.as_deref());
                 smtp::as_sent(account).for_each(|text| secrets.remember(text));
-                Self::Smtp(smtp::Mail::of(target, password)?)
+                Self::Smtp(smtp::Mail::of(target, password, secrets.take_own())?)
             }
             Form::Command => Self::Command(target.run.clone()),
         })

@@ -18,7 +18,7 @@ use crate::notify::config::{Encryption, Target};
 use crate::notify::message::Message;
 use crate::notify::secrets::SecretError;
 use crate::notify::slip;
-use crate::notify::words::{whole, within};
+use crate::notify::words::{heard, within};
 
 /// For the connection, and for the whole of one try.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -40,6 +40,8 @@ pub(in crate::notify) struct Mail {
     account: Option<Credentials>,
     from: Address,
     to: Vec<Address>,
+    /// What the server is sent and may say again.
+    secrets: Vec<String>,
 }
 
 /// What is wrong with a target's mail keys.
@@ -77,7 +79,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 impl Mail {
-    pub(super) fn of(target: &Target, password: Option<String>) -> Result<Self, SecretError> {
+    pub(super) fn of(target: &Target, password: Option<String>, secrets: Vec<String>) -> Result<Self, SecretError> {
         let wrong = |why: String| SecretError::Target(target.name.clone(), why);
         let server = target.server.as_deref().unwrap_or_default();
         let (host, port) = split_port(server).ok_or_else(|| wrong("server must be HOST or HOST:PORT".to_owned()))?;
@@ -95,11 +97,11 @@ impl Mail {
         let address = |text: &str| text.parse::<Address>().map_err(|error| wrong(error.to_string()));
         let from = address(target.from.as_deref().unwrap_or_default())?;
         let to = target.to.iter().map(|to| address(to)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { host: host.to_owned(), port: port.unwrap_or(usual), tls, account, from, to })
+        Ok(Self { host: host.to_owned(), port: port.unwrap_or(usual), tls, account, from, to, secrets })
     }
 
     pub(super) fn send(&self, message: &Message) -> Answer {
-        let now = std::time::Duration::from_millis(crate::base::clock::now_ms());
+        let now = std::time::Duration::from_millis(crate::base::clock::wall_ms());
         let date = httpdate::fmt_http_date(std::time::UNIX_EPOCH + now).replace(" GMT", " +0000");
         let mut id = [0; 12];
         if let Err(error) = fill_random(&mut id) {
@@ -120,7 +122,9 @@ impl Mail {
             to: &self.to,
             patience: WHOLE + CONNECT,
         };
-        let said = |why: &str| format!("the mail server: {}", bounded.why().unwrap_or_else(|| whole(why, MAX_WORDS)));
+        let said = |why: &str| {
+            format!("the mail server: {}", bounded.why().unwrap_or_else(|| heard(why, MAX_WORDS, &self.secrets)))
+        };
         match session::send(&way, mail.as_bytes()) {
             Sent::Taken(None) => Answer::Taken,
             Sent::Taken(Some((whom, why))) => Answer::Partly(format!("{whom} gets none: {}", said(&why))),
@@ -202,7 +206,7 @@ mod tests {
         });
         let notice = Notice::once("kill", "kill", Severity::Critical, "Kill switch pulled");
         let target: Target = toml::from_str(&config).unwrap();
-        let answer = Mail::of(&target, None).unwrap().send(&Message::of(&notice, &Guard::default(), &[]));
+        let answer = Mail::of(&target, None, Vec::new()).unwrap().send(&Message::of(&notice, &Guard::default(), &[]));
         (answer, served.join().unwrap())
     }
 

@@ -50,6 +50,15 @@ impl Watch {
         }
     }
 
+    /// No event up to this one can be had any more.
+    pub(in crate::notify) fn gone_up_to(&mut self, seq: u64, now_ms: u64) {
+        let cursor = self.cursor.unwrap_or(seq);
+        if cursor < seq {
+            self.missed(seq.saturating_sub(cursor), cursor, now_ms);
+            self.cursor = Some(seq);
+        }
+    }
+
     /// The guard's events do not go on where they ended: it is another journal. What stands in it from before the last event
     /// that was heard of is no news.
     pub(in crate::notify) fn begin_anew(&mut self, (oldest, newest): (u64, u64), now_ms: u64) {

@@ -74,8 +74,10 @@ pub(super) struct Watch {
     counts: Counts,
     /// The day whose summary was told last.
     summary_round: Option<u64>,
-    /// The last UTC day whose book was told, counted from 1970.
+    /// The last UTC day whose book was told, counted from 1970; and the last of the days that the last summary was about, with their
+    /// book or without.
     summary_day: Option<u32>,
+    summary_to: Option<u32>,
     /// Why events that are missing are not in the journal.
     #[serde(skip)]
     pub(super) not_in_journal: String,

@@ -22,18 +22,30 @@ pub(in crate::notify) struct Due {
 }
 
 impl Watch {
-    /// The summary whose minute of the day has come. The first one is due a day after the notifier began at most.
-    pub(in crate::notify) fn summary_due(&mut self, clock: Clock, minute: u64, now_ms: u64) -> Option<Due> {
+    /// The summary whose minute of the day has come, of the days that have ended by the guard's clock, where it answers: its book
+    /// goes by that. The first one is due a day after the notifier began at most.
+    pub(in crate::notify) fn summary_due(
+        &mut self,
+        clock: Clock,
+        minute: u64,
+        (now_ms, guard_ms): (u64, Option<u64>),
+    ) -> Option<Due> {
         let round = clock.rounds(now_ms, minute);
-        let last = *self.summary_round.get_or_insert(round);
-        // A clock that was set back says the same day twice; one that was far ahead must not keep the days until then quiet.
-        if round <= last {
-            self.summary_round = Some(last.min(round.saturating_add(1)));
+        let last = self.summary_round.get_or_insert(round);
+        // A clock that was set back says the same minute twice, and by one that is ahead no day has ended: then the last day that
+        // ended was told already.
+        *last = round.min(*last);
+        if round == *last {
             return None;
         }
-        let to = day_of(now_ms).preceding();
+        let to = day_of(guard_ms.unwrap_or(now_ms)).preceding();
+        if self.summary_to == Some(to.number()) {
+            return None;
+        }
         let oldest = to.number().saturating_sub(MOST_DAYS - 1);
-        let next = self.summary_day.map_or(to.number(), |told| told.saturating_add(1));
+        // One that is behind what was told was told by a clock that was far ahead.
+        let next =
+            self.summary_day.filter(|told| *told < to.number()).map_or(to.number(), |told| told.saturating_add(1));
         let from = Day::from_number(next.clamp(oldest, to.number())).unwrap_or(to);
         Some(Due { round, from, to })
     }
@@ -48,7 +60,7 @@ impl Watch {
         now_ms: u64,
     ) {
         let Due { round, from, to } = due;
-        self.summary_round = Some(round);
+        (self.summary_round, self.summary_to) = (Some(round), Some(to.number()));
         let counts = std::mem::take(&mut self.counts);
         let account = status.map_or_else(|| "The guard does not answer.".to_owned(), account);
         let (told, book) = match book {

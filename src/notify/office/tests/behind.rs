@@ -1,0 +1,125 @@
+//! A kill waits behind nothing that is not critical: neither at a target nor in the guard's journal.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+const SLOW: &str = "[[target]]\nname = 'a'\nform = 'command'\nrun = ['x']\ncooldown = { default = '0s' }";
+
+#[allow(clippy::needless_pass_by_value, reason = "a test reads better with its JSON in place")]
+fn event(seq: u64, body: Value) -> Event<'static> {
+    let mut whole = json!({"seq": seq, "at_ms": NOW + seq});
+    whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+    Event::of(&whole).unwrap()
+}
+
+fn trouble(seq: u64) -> Event<'static> {
+    // Numbers alone make no other topic of it.
+    event(seq, json!({"kind": "error", "text": format!("trouble {seq}")}))
+}
+
+/// What a title is about: the number of its event.
+fn seq(notice: &Notice) -> u64 {
+    notice.at_ms - NOW
+}
+
+#[test]
+fn what_is_critical_goes_before_all_that_is_not() {
+    let mut office = office("cooldown = { default = '0s' }\nrepeat = { kill = '10m' }");
+    for number in 0..3 {
+        file(&mut office, notice(&format!("i{number}"), Severity::Info));
+        file(&mut office, notice(&format!("w{number}"), Severity::Warning));
+        file(&mut office, notice(&format!("c{number}"), Severity::Critical));
+    }
+    assert_eq!(told(&mut office, NOW), ["c0", "c1", "c2", "i0", "w0", "i1", "w1", "i2", "w2"]);
+    // What lasts is told again before the others too, but a target that is too slow for even that hears the others as well.
+    let begun = notice("kill", Severity::Critical).begins();
+    office.watch.open.insert(begun.topic(), begun.clone());
+    for number in 0..3 {
+        file(&mut office, notice(&format!("i{number}"), Severity::Info));
+    }
+    let mut heard = Vec::new();
+    for turn in 1..=6 {
+        let now = NOW + turn * HOUR;
+        let draft = office.next("a", false, now).unwrap();
+        heard.push(draft.notice.code.clone());
+        office.done("a", &draft, now);
+    }
+    assert_eq!(heard, ["kill", "i0", "kill", "i1", "kill", "i2"]);
+}
+
+/// A pause that a target asks for is no quiet for what is critical.
+#[test]
+fn a_pause_that_was_asked_for_holds_back_what_is_not_critical() {
+    let mut office = office("");
+    file(&mut office, notice("low", Severity::Warning));
+    assert_eq!(office.next("a", true, NOW), None);
+    file(&mut office, notice("kill", Severity::Critical));
+    assert_eq!(office.next("a", true, NOW).unwrap().notice.code, "kill");
+    assert_eq!(told(&mut office, NOW), ["kill", "low"]);
+}
+
+/// A kill behind six hundred events of trouble, for a target that takes one while ten happen: it is told next, and everything else
+/// after it, once and in order, over a death at any time.
+#[test]
+fn a_kill_behind_what_waits_in_the_journal_is_told_next() {
+    for dies_every in [1_000_000, 7, 50] {
+        let mut record: Vec<Event<'static>> = (1..=600).map(trouble).collect();
+        record.push(event(601, json!({"kind": "kill", "reason": "enough"})));
+        record.extend((602..=900).map(trouble));
+        let mut office = restarted(None, SLOW);
+        office.watch.cursor = Some(0);
+        let (mut heard, mut since_kill): (Vec<u64>, usize) = (Vec::new(), 0);
+        for turn in 0..2_000_usize {
+            let new = record.iter().filter(|event| Some(event.seq) > office.watch.cursor).take(10).cloned();
+            for event in new.collect::<Vec<_>>() {
+                assert!(!office.is_full());
+                office.event(&event, NOW);
+            }
+            if let Some(cursor) = office.later(NOW) {
+                let page: Vec<_> = record.iter().filter(|event| event.seq > cursor).take(500).cloned().collect();
+                office.event_later(&page, String::new(), NOW);
+            }
+            since_kill += usize::from(office.watch.cursor >= Some(601) && !heard.contains(&601));
+            assert!(since_kill <= 1, "the kill is told next");
+            assert!(office.filed.len() < MAX_WAITING);
+            if let Some(draft) = office.next("a", false, NOW) {
+                heard.push(seq(&draft.notice));
+                office.done("a", &draft, NOW);
+            }
+            if turn % dies_every == dies_every - 1 {
+                let text = serde_json::to_string(&office).unwrap();
+                office = restarted(Some(&Office::read(&text).unwrap()), SLOW);
+            }
+        }
+        assert_eq!(heard.len(), 900);
+        heard.retain(|seq| *seq != 601);
+        assert!(heard.is_sorted());
+        assert!(office.later.is_none() && office.filed.is_empty());
+    }
+}
+
+/// What waited and cannot be had any more is said to be missed, and nothing waits for it for ever.
+#[test]
+fn what_waited_and_is_gone_is_told_as_missed() {
+    let mut office = restarted(None, SLOW);
+    office.watch.cursor = Some(0);
+    (1..=300).for_each(|seq| _ = office.event(&trouble(seq), NOW));
+    let mut titles = told(&mut office, NOW);
+    assert_eq!(titles.len(), BEHIND + 1);
+    assert_eq!(office.later(NOW), Some(201));
+    // The journal has some of them, and the guard's memory begins behind the last one that was taken in.
+    let rest: Vec<_> = (203..=250).chain([301]).map(trouble).collect();
+    assert_eq!(office.event_later(&rest, "it is gone".to_owned(), NOW), (true, true));
+    assert!(office.later.is_none());
+    titles = told(&mut office, NOW);
+    assert_eq!((titles.len(), titles.iter().filter(|title| *title == "Events were missed").count()), (50, 2));
+    office.event(&trouble(301), NOW);
+    assert_eq!(told(&mut office, NOW).len(), 1);
+    // Another journal has none of it.
+    (302..=600).for_each(|seq| _ = office.event(&trouble(seq), NOW));
+    told(&mut office, NOW);
+    assert!(office.later(NOW).is_some());
+    office.begin_anew();
+    assert_eq!(office.later(NOW), None);
+}
