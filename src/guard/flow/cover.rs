@@ -1,6 +1,7 @@
 //! Keeps the lines of all positions as the reads show them, and since when a position is bare.
 
 use crate::base::amount::percent_of;
+use crate::guard::effects::{Command, Read};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
@@ -24,7 +25,8 @@ const ROUNDS: usize = 3;
 const LEAST_SHARE: Decimal = dec!(0.1);
 
 /// Takes in what the last reads show: positions, prices, and the stops that the venue has.
-pub(crate) fn refresh(guard: &mut Guard, now_ms: u64) {
+pub(crate) fn refresh(step: &mut Step<'_>) {
+    let guard = &mut *step.guard;
     let Some(account) = &guard.view.account else { return };
     let read_ms = account.venue_ms;
     let positions = account.positions.iter().filter_map(|(asset, position)| {
@@ -37,7 +39,10 @@ pub(crate) fn refresh(guard: &mut Guard, now_ms: u64) {
     });
     guard.lines.set_positions(&positions.collect(), read_ms);
     guard.watch.enlarged.clear();
-    note_doubted(guard, now_ms);
+    if note_doubted(guard, step.now_ms) {
+        // It may have found nobody in a thin book, and the position shows nothing of that.
+        step.effects.immediate.push(Command::Read(Read::OrdersNow));
+    }
     let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
     for asset in assets {
         // What the nearest stops leave of the loss that is allowed is the next ones'.

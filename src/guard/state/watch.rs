@@ -44,6 +44,8 @@ pub(crate) struct Watch {
     pub(crate) marked_ms: u64,
     /// Since when a stop may have fired or gone, by its order.
     pub(crate) doubted: BTreeMap<u64, u64>,
+    /// The stops that the mark had come to when they were last looked at, by their orders.
+    pub(crate) reached: BTreeSet<u64>,
 }
 
 impl Watch {

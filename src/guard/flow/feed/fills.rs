@@ -30,7 +30,7 @@ pub(super) fn on_fills(step: &mut Step<'_>, fills: &[Fill]) {
         is_any |= on_fill(step, fill);
     }
     if is_any {
-        cover::refresh(step.guard, step.now_ms);
+        cover::refresh(step);
         cover::record_moved(step);
         let Guard { view, lines, config, .. } = &*step.guard;
         step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
