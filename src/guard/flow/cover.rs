@@ -6,6 +6,7 @@ use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::sent::key::Moment;
 use crate::guard::state::standing_stops::{bare_size, live_for, note_doubted, sure_for};
 use crate::guard::state::stop_geometry::StopGeometry;
 use crate::record::risk_record::{LineMoved, RiskRecord};
@@ -92,12 +93,12 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
 
 /// Takes note of what may have enlarged the positions that have changed, or opened them anew, before the changes, signed, are
 /// put down to it: a first stop goes no farther than the one that it was judged with.
-pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>) {
+pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>, read: Moment) {
     for (asset, change) in changes {
         let Some(side) = PositionSide::of(guard.view.position(*asset)).or_else(|| PositionSide::of(*change)) else {
             continue;
         };
-        let judged_px = side.furthest(guard.sent.judged_stops(&guard.view, *asset, side));
+        let judged_px = side.furthest(guard.sent.judged_stops(read, &guard.view, (*asset, side), *change));
         let (told, most) = (guard.sent.told_entries(*asset, side), guard.sent.may_yet_show(*asset, side));
         guard.watch.enlarged.insert(*asset, (side, Enlarged { judged_px, told, most }));
     }

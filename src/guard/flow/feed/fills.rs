@@ -86,7 +86,8 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         return false;
     }
     let changes = BTreeMap::from([(asset, after.saturating_sub(held))]);
-    cover::note_enlarged(step.guard, &changes);
+    let now = step.guard.moment(step.now_ms);
+    cover::note_enlarged(step.guard, &changes, now);
     step.guard.view.on_filled(asset, (after, fill.px), fill.time, step.now_ms)
 }
 
