@@ -8,7 +8,7 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A stop that may have fired, or gone with its position, and of which nothing has told since counts for so long after that: by then
 /// the open orders cannot be read.
@@ -71,7 +71,7 @@ fn all(guard: &Guard, is_here: impl Fn(u32, bool) -> bool + Copy) -> impl Iterat
 pub(crate) fn note_doubted(guard: &mut Guard, now_ms: u64) -> bool {
     let (less, marked_ms) = (std::mem::take(&mut guard.watch.less_held), guard.watch.marked_ms);
     let before = std::mem::take(&mut guard.watch.reached);
-    let (mut doubted, mut reached) = (BTreeMap::new(), BTreeSet::new());
+    let (mut doubted, mut reached, mut is_new) = (BTreeMap::new(), BTreeMap::new(), false);
     for (key, stop) in all(guard, |_, _| true) {
         let Some((oid, known_ms)) = stop.known else { continue };
         let since_ms = guard.watch.doubted.get(&oid).copied().filter(|since_ms| known_ms <= *since_ms);
@@ -80,12 +80,14 @@ pub(crate) fn note_doubted(guard: &mut Guard, now_ms: u64) -> bool {
         if let Some(since_ms) = since_ms.or(reached_ms).or(less.contains(&key).then_some(now_ms)) {
             doubted.insert(oid, since_ms);
         }
-        // One that was read again and stands there is asked for no more until the mark comes to it anew.
-        if reached_ms.is_some() || is_reached && before.contains(&oid) {
-            reached.insert(oid);
+        // While the mark stays there nobody asks again, whether the stop was read and stands or not.
+        let was_there = before.get(&oid).copied();
+        let is_there = reached_ms.is_some() || is_reached && was_there == Some(true);
+        is_new |= is_there && was_there != Some(true);
+        if is_there || was_there.is_some() && since_ms.is_some() {
+            reached.insert(oid, is_there);
         }
     }
-    let is_new = !reached.is_subset(&before);
     (guard.watch.doubted, guard.watch.reached) = (doubted, reached);
     is_new
 }
@@ -94,6 +96,12 @@ pub(crate) fn note_doubted(guard: &mut Guard, now_ms: u64) -> bool {
 fn doubted_ms(guard: &Guard, stop: &StandingStop) -> Option<u64> {
     let (oid, known_ms) = stop.known?;
     guard.watch.doubted.get(&oid).copied().filter(|since_ms| known_ms <= *since_ms)
+}
+
+/// Whether the mark has come to a stop, of which nothing has told since.
+fn may_have_fired(guard: &Guard, stop: &StandingStop) -> bool {
+    let is_reached = stop.known.is_some_and(|(oid, _)| guard.watch.reached.contains_key(&oid));
+    is_reached && doubted_ms(guard, stop).is_some()
 }
 
 /// Whether a stop may have gone so long ago that the open orders should have told.
@@ -112,7 +120,7 @@ pub(crate) fn lasting_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<
     let ended_ms = guard.watch.ended_ms.get(&(asset, side)).copied();
     let lasts = |stop: &StandingStop| {
         let is_later = ended_ms.is_none() || stop.known.map(|(_, known_ms)| known_ms) > ended_ms;
-        stop.is_live && is_later && doubted_ms(guard, stop).is_none()
+        stop.is_live && is_later && !may_have_fired(guard, stop)
     };
     stops_for(guard, asset, side).iter().filter(|stop| lasts(stop)).map(StandingStop::cover).collect()
 }

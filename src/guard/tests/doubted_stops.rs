@@ -128,15 +128,20 @@ fn the_open_orders_are_read_once_the_mark_comes_to_a_stop() {
 #[test]
 fn a_stop_that_may_have_fired_frees_no_other_for_a_cancel() {
     let (far, near) = (("1950", "0.4"), ("1980", "0.6"));
-    for (mark, is_read_again, first) in
-        [(dec!(1980), false, vec![far, near]), (dec!(1980.1), false, vec![far]), (dec!(1980), true, vec![far])]
-    {
+    for (marks, is_read_again, first) in [
+        (vec![dec!(1980)], false, vec![far, near]),
+        (vec![dec!(1980), dec!(2000)], false, vec![far, near]),
+        (vec![dec!(1980.1)], false, vec![far]),
+        (vec![dec!(1980)], true, vec![far]),
+    ] {
         let nearer = open_stop("ETH", "A", near.0, near.1, 8);
         let (mut desk, _) = desk(wide(), dec!(1), vec![client_stop("1950", "1"), nearer]);
-        desk.now += 1_000;
-        desk.mids.insert("ETH".to_owned(), mark);
-        desk.read_mids(desk.now);
-        desk.read_account(desk.now);
+        for mark in &marks {
+            desk.now += 1_000;
+            desk.mids.insert("ETH".to_owned(), *mark);
+            desk.read_mids(desk.now);
+            desk.read_account(desk.now);
+        }
         if is_read_again {
             desk.now += 1;
             desk.read_orders(desk.now);
@@ -145,6 +150,6 @@ fn a_stop_that_may_have_fired_frees_no_other_for_a_cancel() {
         let pre = decided.resized().event["pre"].as_array().unwrap().iter().map(|action| &action["orders"][0]);
         let stops: Vec<_> = pre.map(|order| [&order["t"]["trigger"]["triggerPx"], &order["s"]]).collect();
         let first: Vec<_> = first.into_iter().map(|(px, size)| [json!(px), json!(size)]).collect();
-        assert_eq!(json!(stops), json!(first), "{mark} {is_read_again}");
+        assert_eq!(json!(stops), json!(first), "{marks:?} {is_read_again}");
     }
 }
