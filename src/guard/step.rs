@@ -55,7 +55,7 @@ impl Guard {
         let mut step = Step::new(self, now_ms);
         on_input(&mut step, input);
         if is_read {
-            cover::refresh(step.guard, step.now_ms);
+            cover::refresh(&mut step);
             cover::record_moved(&mut step);
             let Guard { view, lines, config, .. } = &*step.guard;
             step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);

@@ -1,10 +1,12 @@
 //! Keeps the lines of all positions as the reads show them, and since when a position is bare.
 
 use crate::base::amount::percent_of;
+use crate::guard::effects::{Command, Read};
 use crate::guard::flow::step_context::Step;
 use crate::guard::state::cover::LinePart;
 use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
 use crate::guard::state::guard::Guard;
+use crate::guard::state::sent::key::Moment;
 use crate::guard::state::standing_stops::{bare_size, live_for, note_doubted, sure_for};
 use crate::guard::state::stop_geometry::StopGeometry;
 use crate::record::risk_record::{LineMoved, RiskRecord};
@@ -24,7 +26,8 @@ const ROUNDS: usize = 3;
 const LEAST_SHARE: Decimal = dec!(0.1);
 
 /// Takes in what the last reads show: positions, prices, and the stops that the venue has.
-pub(crate) fn refresh(guard: &mut Guard, now_ms: u64) {
+pub(crate) fn refresh(step: &mut Step<'_>) {
+    let guard = &mut *step.guard;
     let Some(account) = &guard.view.account else { return };
     let read_ms = account.venue_ms;
     let positions = account.positions.iter().filter_map(|(asset, position)| {
@@ -37,7 +40,10 @@ pub(crate) fn refresh(guard: &mut Guard, now_ms: u64) {
     });
     guard.lines.set_positions(&positions.collect(), read_ms);
     guard.watch.enlarged.clear();
-    note_doubted(guard, now_ms);
+    if note_doubted(guard, step.now_ms) {
+        // It may have found nobody in a thin book, and the position shows nothing of that.
+        step.effects.immediate.push(Command::Read(Read::OrdersNow));
+    }
     let assets: Vec<u32> = guard.lines.iter().map(|(asset, _)| asset).collect();
     for asset in assets {
         // What the nearest stops leave of the loss that is allowed is the next ones'.
@@ -87,12 +93,12 @@ fn refresh_market(guard: &mut Guard, asset: u32) {
 
 /// Takes note of what may have enlarged the positions that have changed, or opened them anew, before the changes, signed, are
 /// put down to it: a first stop goes no farther than the one that it was judged with.
-pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>) {
+pub(crate) fn note_enlarged(guard: &mut Guard, changes: &BTreeMap<u32, Decimal>, read: Moment) {
     for (asset, change) in changes {
         let Some(side) = PositionSide::of(guard.view.position(*asset)).or_else(|| PositionSide::of(*change)) else {
             continue;
         };
-        let judged_px = side.furthest(guard.sent.judged_stops(&guard.view, *asset, side));
+        let judged_px = side.furthest(guard.sent.judged_stops(read, &guard.view, (*asset, side), *change));
         let (told, most) = (guard.sent.told_entries(*asset, side), guard.sent.may_yet_show(*asset, side));
         guard.watch.enlarged.insert(*asset, (side, Enlarged { judged_px, told, most }));
     }

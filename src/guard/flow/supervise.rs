@@ -80,7 +80,7 @@ pub(crate) fn on_account(step: &mut Step<'_>, state: ClearinghouseState, equity:
         step.guard.risk.is_mode_unread &= step.guard.risk.mode.is_none() || equity.is_none();
         mode::carry_equity(step.guard);
         let read = Moment { now_ms: begun_ms, venue_ms };
-        cover_lines::note_enlarged(step.guard, &changes);
+        cover_lines::note_enlarged(step.guard, &changes, read);
         cover_lines::note_ended(step.guard, &changes, begun_ms);
         let ends = changes.iter().filter(|(asset, change)| cover_lines::on_change(step.guard, **asset, **change));
         if ends.count() > 0 && step.guard.must_be_flat() {

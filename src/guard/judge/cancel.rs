@@ -290,7 +290,7 @@ impl LostCover {
         }
         missing.retain(|part| part.size > Decimal::ZERO);
         // Nothing of it was covered any further from the price than the stops that stand.
-        let farthest = side.furthest(live.iter().map(|(px, _)| *px).filter(|px| line.counts(*px)));
+        let farthest = side.furthest(live.iter().map(|(px, _)| *px).filter(|px| line.counts_with(*px, pending)));
         missing.iter_mut().for_each(|part| part.px = farthest.map_or(part.px, |px| side.nearer_of(part.px, px)));
         Some(Self { line, missing, bare, going: named })
     }

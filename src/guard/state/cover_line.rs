@@ -149,9 +149,8 @@ impl CoverLine {
                 (Some(known), Some(px)) => Some(self.side.further_of(known, px)),
                 (None, px) | (px, None) => px,
             };
-            if !has_new {
-                self.sent_px = None;
-            }
+            // What was sent for less says nothing of where more may have its stop.
+            self.sent_px = None;
         }
         (self.held, self.entry_px) = (held, entry_px);
         self.shrink_to(held);

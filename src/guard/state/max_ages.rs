@@ -1,4 +1,4 @@
-//! How old what is known may be: by reads alone as configured, and longer while the live feed shows that nothing has changed.
+//! How old what is known may be: by reads as configured, and longer where the live feed has shown since that nothing has changed.
 
 use crate::guard::state::guard::Guard;
 use rust_decimal::Decimal;
@@ -24,7 +24,8 @@ impl Guard {
 
     /// An account older than this is stale.
     pub(in crate::guard) fn account_max_age_ms(&self) -> u64 {
-        max_age(self.config.account_max_age_ms, self.feed.tells_account())
+        let is_agreed = self.view.account.as_ref().is_some_and(|account| account.agreed_ms > account.begun_ms);
+        max_age(self.config.account_max_age_ms, is_agreed && self.feed.tells_account())
     }
 
     /// Prices older than this are stale.
@@ -34,7 +35,8 @@ impl Guard {
 
     /// Open orders older than this are stale.
     pub(in crate::guard) fn orders_max_age_ms(&self) -> u64 {
-        max_age(self.config.orders_max_age_ms, self.feed.tells_orders())
+        let is_agreed = self.view.orders_agreed_ms > self.view.orders_ms;
+        max_age(self.config.orders_max_age_ms, is_agreed && self.feed.tells_orders())
     }
 
     /// The account was not read for long where two reads are further apart than this.

@@ -8,6 +8,7 @@ use crate::guard::state::guard::Guard;
 use crate::guard::state::own_cloid::is_guard_stop;
 use crate::venue::side::PositionSide;
 use rust_decimal::Decimal;
+use std::collections::BTreeMap;
 
 /// A stop that may have fired, or gone with its position, and of which nothing has told since counts for so long after that: by then
 /// the open orders cannot be read.
@@ -65,27 +66,48 @@ fn all(guard: &Guard, is_here: impl Fn(u32, bool) -> bool + Copy) -> impl Iterat
 }
 
 /// Takes note of the stops that may have fired, or gone with their position: the mark has come to them, or less is held, and nothing
-/// that was sent tells why. A thin book leaves some of a position when its stop fires.
-pub(crate) fn note_doubted(guard: &mut Guard, now_ms: u64) {
+/// that was sent tells why. A thin book leaves some of a position when its stop fires. Returns whether the mark has come to one
+/// that it had not come to before: the open orders tell what became of it, and nothing else may for seconds.
+pub(crate) fn note_doubted(guard: &mut Guard, now_ms: u64) -> bool {
     let (less, marked_ms) = (std::mem::take(&mut guard.watch.less_held), guard.watch.marked_ms);
-    let doubted = all(guard, |_, _| true).filter_map(|(key, stop)| {
-        let (oid, known_ms) = stop.known?;
+    let before = std::mem::take(&mut guard.watch.reached);
+    let (mut doubted, mut reached, mut is_new) = (BTreeMap::new(), BTreeMap::new(), false);
+    for (key, stop) in all(guard, |_, _| true) {
+        let Some((oid, known_ms)) = stop.known else { continue };
         let since_ms = guard.watch.doubted.get(&oid).copied().filter(|since_ms| known_ms <= *since_ms);
         let is_reached = guard.view.mark(key.0).is_some_and(|mark| !key.1.losing(stop.px, mark));
         let reached_ms = (is_reached && known_ms <= marked_ms).then_some(marked_ms);
-        Some((oid, since_ms.or(reached_ms).or(less.contains(&key).then_some(now_ms))?))
-    });
-    guard.watch.doubted = doubted.collect();
+        if let Some(since_ms) = since_ms.or(reached_ms).or(less.contains(&key).then_some(now_ms)) {
+            doubted.insert(oid, since_ms);
+        }
+        // While the mark stays there nobody asks again, whether the stop was read and stands or not.
+        let was_there = before.get(&oid).copied();
+        let is_there = reached_ms.is_some() || is_reached && was_there == Some(true);
+        is_new |= is_there && was_there != Some(true);
+        if is_there || was_there.is_some() && since_ms.is_some() {
+            reached.insert(oid, is_there);
+        }
+    }
+    (guard.watch.doubted, guard.watch.reached) = (doubted, reached);
+    is_new
+}
+
+/// Since when a stop may have fired or gone, where nothing has told of it since.
+fn doubted_ms(guard: &Guard, stop: &StandingStop) -> Option<u64> {
+    let (oid, known_ms) = stop.known?;
+    guard.watch.doubted.get(&oid).copied().filter(|since_ms| known_ms <= *since_ms)
+}
+
+/// Whether the mark has come to a stop, of which nothing has told since.
+fn may_have_fired(guard: &Guard, stop: &StandingStop) -> bool {
+    let is_reached = stop.known.is_some_and(|(oid, _)| guard.watch.reached.contains_key(&oid));
+    is_reached && doubted_ms(guard, stop).is_some()
 }
 
 /// Whether a stop may have gone so long ago that the open orders should have told.
 fn is_gone(guard: &Guard, stop: &StandingStop) -> bool {
-    let (Some((oid, known_ms)), Some(account)) = (stop.known, &guard.view.account) else { return false };
-    guard
-        .watch
-        .doubted
-        .get(&oid)
-        .is_some_and(|since_ms| known_ms <= *since_ms && account.begun_ms >= since_ms.saturating_add(GONE_AFTER_MS))
+    let begun_ms = guard.view.account.as_ref().map(|account| account.begun_ms);
+    doubted_ms(guard, stop).is_some_and(|since_ms| begun_ms >= Some(since_ms.saturating_add(GONE_AFTER_MS)))
 }
 
 /// Trigger and size of those of them that the venue has.
@@ -93,11 +115,12 @@ pub(crate) fn live_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(De
     stops_for(guard, asset, side).iter().filter(|stop| stop.is_live).map(StandingStop::cover).collect()
 }
 
-/// The same without those that may be gone with a position which has ended since they were last heard of.
+/// The same without those that may have fired, or gone with a position which has ended, since they were last heard of.
 pub(crate) fn lasting_for(guard: &Guard, asset: u32, side: PositionSide) -> Vec<(Decimal, CoverSize)> {
     let ended_ms = guard.watch.ended_ms.get(&(asset, side)).copied();
     let lasts = |stop: &StandingStop| {
-        stop.is_live && (ended_ms.is_none() || stop.known.map(|(_, known_ms)| known_ms) > ended_ms)
+        let is_later = ended_ms.is_none() || stop.known.map(|(_, known_ms)| known_ms) > ended_ms;
+        stop.is_live && is_later && !may_have_fired(guard, stop)
     };
     stops_for(guard, asset, side).iter().filter(|stop| lasts(stop)).map(StandingStop::cover).collect()
 }

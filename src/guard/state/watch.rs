@@ -44,6 +44,9 @@ pub(crate) struct Watch {
     pub(crate) marked_ms: u64,
     /// Since when a stop may have fired or gone, by its order.
     pub(crate) doubted: BTreeMap<u64, u64>,
+    /// The stops that the mark has come to, by their orders, and whether it is there now: until it is not and something has told of
+    /// them.
+    pub(crate) reached: BTreeMap<u64, bool>,
 }
 
 impl Watch {

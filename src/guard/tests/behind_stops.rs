@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use crate::guard::Mode;
+use crate::guard::state::cover_line::{CoverLine, Enlarged, FirstStop, HeldNow};
 use crate::rules::Rules;
+use crate::venue::side::PositionSide;
 
 /// Rules that let a market lose 200.
 fn desk() -> Desk {
@@ -78,5 +80,69 @@ fn what_rests_loses_as_much_as_it_was_judged_with() {
             }
             assert_eq!(room(&mut desk), left, "{px} after {reads} reads");
         }
+    }
+}
+
+/// Sends a buy with a stop, which the venue answers so.
+fn enter(desk: &mut Desk, entry: Value, px: &str, answers: [Value; 2]) {
+    let size = entry["s"].as_str().unwrap().to_owned();
+    let decided = desk.ask(group(entry, stop(ETH, false, px, &size), "na"));
+    decided.allowed();
+    desk.answer(decided.seq(), 0, statuses(json!(answers)));
+    desk.now += 10;
+}
+
+/// An entry that rested has filled with its stop passed, and another one is on its way, whose stop is farther: the account shows the
+/// first alone, or both.
+#[test]
+fn what_filled_goes_by_its_own_stop_and_by_no_other_s() {
+    for (mark, held, closes) in [
+        (dec!(1985.1), dec!(1.6), None),
+        (dec!(1985), dec!(1.6), Some("1.6")),
+        (dec!(1985), dec!(2.1), None),
+        (dec!(1985), dec!(0.5), None),
+    ] {
+        let mut desk = desk();
+        let rests = [json!({"resting": {"oid": 7}}), json!({"resting": {"oid": 8}})];
+        enter(&mut desk, buy(ETH, "1990", "1.6"), "1985", rests);
+        desk.show(vec![open("ETH", "B", "1990", "1.6", 7), open_stop("ETH", "A", "1985", "1.6", 8)]);
+        desk.now += 10;
+        desk.mids.insert("ETH".into(), dec!(1989));
+        desk.read_mids(desk.now);
+        desk.show(vec![]);
+        let filled = json!({"filled": {"totalSz": "0.5", "avgPx": "1989", "oid": 9}});
+        let begun_ms = desk.now;
+        desk.now += 1;
+        enter(&mut desk, ioc(buy(ETH, "1989", "0.5")), "1900", [filled, json!({"resting": {"oid": 10}})]);
+        desk.mids.insert("ETH".into(), mark);
+        desk.read_mids(desk.now);
+        // It began before the answer came.
+        desk.positions.insert("ETH", held);
+        desk.read_account(begun_ms);
+        let mut sent = Vec::new();
+        // By the next one all that the venue told of is there.
+        desk.positions.insert("ETH", if held == dec!(1.6) { dec!(2.1) } else { held });
+        desk.orders = vec![open_stop("ETH", "A", "1900", "0.5", 10)];
+        for _ in 0..3 {
+            desk.now += 600;
+            for effects in [desk.read_orders(desk.now), desk.read_account(desk.now)] {
+                sent.extend(super::covering_line::closes(&effects));
+            }
+        }
+        assert_eq!(sent.first(), closes.map(|size| json!(size)).as_ref(), "{mark} {held} {sent:?}");
+    }
+}
+
+/// Where a stop was sent for a part says nothing of where the whole may have its own.
+#[test]
+fn a_stop_that_was_sent_for_less_is_no_measure_for_more() {
+    let now =
+        |held| HeldNow { held, entry_px: Some(dec!(2000)), mark: Some(dec!(2000)), mid: None, by: Enlarged::default() };
+    for (held, counts) in [(dec!(1), true), (dec!(1.01), false)] {
+        let mut line = CoverLine::new(PositionSide::Long, dec!(1), Some(dec!(2000)));
+        line.sent_px = Some(dec!(1950));
+        line.resize(now(held));
+        line.first_stop = Some(FirstStop { widest_px: dec!(1951), own_px: Some(dec!(1951)) });
+        assert_eq!(line.counts(dec!(1950)), counts, "{held}");
     }
 }

@@ -369,3 +369,22 @@ fn a_stop_is_not_cancelled_before_the_account_is_read_in_this_life() {
         assert_eq!(wider.code() == "stop_loosened", !passes, "{}", wider.event);
     }
 }
+
+/// What was covered at a near line is bare, and what has just filled beside it has the stop that goes.
+#[test]
+fn what_no_read_has_shown_keeps_its_stop_where_it_stood() {
+    for px in ["1950", "1900"] {
+        let mut desk = held(dec!(1), vec![open_stop("ETH", "A", "1980", "1", 2)]);
+        desk.mids.insert("ETH".into(), dec!(1975));
+        desk.wait(10);
+        let entry = with(buy(ETH, "1975", "0.5"), "/t/limit/tif", json!("Ioc"));
+        let group = json!({"type": "order", "orders": [entry, stop(ETH, false, px, "0.5")], "grouping": "normalTpsl"});
+        let decided = desk.ask(group);
+        let filled = json!({"filled": {"totalSz": "0.5", "avgPx": "1975", "oid": 4}});
+        desk.answer(decided.seq(), 0, statuses(json!([filled, "waitingForTrigger"])));
+        desk.now += 1;
+        desk.show(vec![open_stop("ETH", "A", px, "0.5", 5)]);
+        let pre = first(desk.ask(cancel(&[5])).resized());
+        assert!(pre.contains(&(json!(false), json!(px), json!("0.5"))), "{px}: {pre:?}");
+    }
+}

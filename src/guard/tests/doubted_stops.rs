@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::covering_line::{client_stop, closes, desk, stops};
 use super::fixture::*;
+use crate::guard::Read;
 
 /// So many seconds of reads of everything but the open orders; how much the guard sent for cover.
 fn blind(desk: &mut Desk, seconds: u64, marks: &[Decimal]) -> usize {
@@ -95,5 +96,60 @@ fn less_that_nothing_tells_of_is_a_stop_that_may_have_fired() {
         desk.now += 10;
         desk.hold("ETH", dec!(0.8));
         assert_eq!(blind(&mut desk, 10, &[dec!(2000)]) > 0, is_missing, "{told:?}");
+    }
+}
+
+/// A stop that fired in a thin book leaves the position as it was: nothing but the open orders tells that it is gone.
+#[test]
+fn the_open_orders_are_read_once_the_mark_comes_to_a_stop() {
+    for (size, stop, at, short_of) in
+        [(dec!(1), ("A", "1980"), dec!(1980), dec!(1980.1)), (dec!(-1), ("B", "2020"), dec!(2020), dec!(2019.9))]
+    {
+        let (mut desk, _) = desk(wide(), size, vec![open_stop("ETH", stop.0, stop.1, "1", 7)]);
+        let is_asked = |desk: &mut Desk, mark: Decimal| {
+            desk.now += 1_000;
+            desk.mids.insert("ETH".to_owned(), mark);
+            reads(&desk.read_account(desk.now)).contains(&&Read::OrdersNow)
+        };
+        // Once each time that it comes there, whether the stop stands there still or nothing is known of it.
+        let marks = [(dec!(2000), false), (short_of, false), (at, true), (at, false), (short_of, false), (at, true)];
+        for (place, (mark, is_due)) in marks.into_iter().enumerate() {
+            assert_eq!(is_asked(&mut desk, mark), is_due, "{place}: {mark}");
+        }
+        desk.now += 1;
+        desk.read_orders(desk.now);
+        for (mark, is_due) in [(at, false), (at, false), (short_of, false), (at, true)] {
+            assert_eq!(is_asked(&mut desk, mark), is_due, "read again: {mark}");
+        }
+    }
+}
+
+/// The guard's own goes in front of a cancel for all that the stops leave which surely stand.
+#[test]
+fn a_stop_that_may_have_fired_frees_no_other_for_a_cancel() {
+    let (far, near) = (("1950", "0.4"), ("1980", "0.6"));
+    for (marks, is_read_again, first) in [
+        (vec![dec!(1980)], false, vec![far, near]),
+        (vec![dec!(1980), dec!(2000)], false, vec![far, near]),
+        (vec![dec!(1980.1)], false, vec![far]),
+        (vec![dec!(1980)], true, vec![far]),
+    ] {
+        let nearer = open_stop("ETH", "A", near.0, near.1, 8);
+        let (mut desk, _) = desk(wide(), dec!(1), vec![client_stop("1950", "1"), nearer]);
+        for mark in &marks {
+            desk.now += 1_000;
+            desk.mids.insert("ETH".to_owned(), *mark);
+            desk.read_mids(desk.now);
+            desk.read_account(desk.now);
+        }
+        if is_read_again {
+            desk.now += 1;
+            desk.read_orders(desk.now);
+        }
+        let decided = desk.ask(json!({"type": "cancel", "cancels": [{"a": ETH, "o": 7}]}));
+        let pre = decided.resized().event["pre"].as_array().unwrap().iter().map(|action| &action["orders"][0]);
+        let stops: Vec<_> = pre.map(|order| [&order["t"]["trigger"]["triggerPx"], &order["s"]]).collect();
+        let first: Vec<_> = first.into_iter().map(|(px, size)| [json!(px), json!(size)]).collect();
+        assert_eq!(json!(stops), json!(first), "{marks:?} {is_read_again}");
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn on_fills(step: &mut Step<'_>, fills: &[Fill]) {
         is_any |= on_fill(step, fill);
     }
     if is_any {
-        cover::refresh(step.guard, step.now_ms);
+        cover::refresh(step);
         cover::record_moved(step);
         let Guard { view, lines, config, .. } = &*step.guard;
         step.guard.read_exposure = Exposure::of_reads(view, lines, config.rules.stop);
@@ -86,7 +86,8 @@ fn on_fill(step: &mut Step<'_>, fill: &Fill) -> bool {
         return false;
     }
     let changes = BTreeMap::from([(asset, after.saturating_sub(held))]);
-    cover::note_enlarged(step.guard, &changes);
+    let now = step.guard.moment(step.now_ms);
+    cover::note_enlarged(step.guard, &changes, now);
     step.guard.view.on_filled(asset, (after, fill.px), fill.time, step.now_ms)
 }
 

@@ -34,12 +34,27 @@ struct Cause {
     source: Source,
     /// The venue said that it filled.
     is_told: bool,
+    /// Of an entry, the stop that it was judged with.
+    judged_px: Option<Decimal>,
 }
 
 impl Cause {
     /// Something that may have filled, and of which nobody told.
     fn untold(size: Decimal, source: Source) -> Self {
-        Self { size, source, is_told: false }
+        Self { size, source, is_told: false, judged_px: None }
+    }
+
+    /// An order that was sent.
+    fn sent(order: &SentOrder, source: Source) -> Self {
+        let judged_px = order.stop.filter(|_| !order.reduce_only).map(|stop| stop.px);
+        Self { size: order.unmoved(), source, is_told: order.is_told(), judged_px }
+    }
+
+    /// An order that rested by the last reads.
+    fn rested(order: &Resting) -> Self {
+        let size = if order.is_buy { order.size } else { -order.size };
+        let judged_px = StopAt::of(order).filter(|_| order.is_entry()).map(|stop| stop.px);
+        Self { judged_px, ..Self::untold(size, Source::Open) }
     }
 }
 
@@ -49,14 +64,32 @@ impl SentOrders {
         self.orders.is_empty() && self.triggers.is_empty() && self.cancels.is_empty()
     }
 
-    /// The stops that the entries of one side were judged with, of those that may have filled.
-    pub(crate) fn judged_stops(&self, view: &View, asset: u32, side: PositionSide) -> Vec<Decimal> {
+    /// The stops that entries of one side were judged with: of those that a move of the position, which a read shows, comes to, and
+    /// where nothing comes to just that, of all that may have filled.
+    pub(crate) fn judged_stops(
+        &self,
+        read: Moment,
+        view: &View,
+        (asset, side): (u32, PositionSide),
+        change: Decimal,
+    ) -> Vec<Decimal> {
         let opening = (asset, side.opening().is_buy(), false);
-        let sent = self.orders.iter().chain(&self.unshown.fills);
-        let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
-        let resting = view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
-        let stops = sent.filter_map(|order| order.stop).map(|stop| stop.px);
-        stops.chain(resting.filter_map(|order| Some(StopAt::of(order)?.px))).filter(|px| *px > Decimal::ZERO).collect()
+        let stops: Vec<Decimal> = match self.explanation(read, view, asset, change) {
+            Some(causes) => {
+                let told = self.told_before(read, asset).map(|order| Cause::sent(order, Source::Open));
+                let is_its = |cause: &Cause| !cause.size.is_zero() && (cause.size > Decimal::ZERO) == opening.1;
+                told.chain(causes).filter(is_its).filter_map(|cause| cause.judged_px).collect()
+            }
+            None => {
+                let sent = self.orders.iter().chain(&self.unshown.fills);
+                let sent = sent.filter(|order| (order.asset, order.is_buy, order.reduce_only) == opening);
+                let resting =
+                    view.orders.values().filter(|order| (order.asset, order.is_buy, !order.is_entry()) == opening);
+                let stops = sent.filter_map(|order| order.stop).map(|stop| stop.px);
+                stops.chain(resting.filter_map(|order| Some(StopAt::of(order)?.px))).collect()
+            }
+        };
+        stops.into_iter().filter(|px| *px > Decimal::ZERO).collect()
     }
 
     /// The open orders by id that entries which were sent have come to be, each with the stop that it was judged with.
@@ -131,21 +164,29 @@ impl SentOrders {
     /// have filled: fills in both directions between two reads show only what is left of all. Returns the moves that nothing
     /// explains so.
     fn set_off_known(&mut self, read: Moment, view: &View, moves: &BTreeMap<u32, Decimal>) -> BTreeMap<u32, Decimal> {
-        let mut told: BTreeMap<u32, Decimal> = moves.keys().map(|asset| (*asset, Decimal::ZERO)).collect();
-        for order in self.orders.iter().filter(|order| order.is_told_before(read)) {
-            let sum = told.entry(order.asset).or_default();
-            *sum = sum.saturating_add(order.unmoved());
-        }
+        let told = self.orders.iter().filter(|order| order.is_told_before(read)).map(|order| order.asset);
+        let assets: BTreeSet<u32> = moves.keys().copied().chain(told).collect();
         let mut left = moves.clone();
-        for (asset, sum) in told {
-            let rest = left.get(&asset).copied().unwrap_or_default().saturating_sub(sum);
-            let Some(causes) = fewest(rest, &self.causes(read, view, asset)) else { continue };
+        for asset in assets {
+            let change = left.get(&asset).copied().unwrap_or_default();
+            let Some(causes) = self.explanation(read, view, asset, change) else { continue };
             let explained = self.orders.iter_mut().filter(|order| order.asset == asset);
             explained.filter(|order| order.is_told_before(read)).for_each(|order| order.take_all(read.now_ms));
             self.take_causes(asset, &causes, read.now_ms);
             left.remove(&asset);
         }
         left
+    }
+
+    /// The fewest causes that come to just this move of a position, together with all that was told by then; `None` where none do.
+    fn explanation(&self, read: Moment, view: &View, asset: u32, change: Decimal) -> Option<Vec<Cause>> {
+        let told = self.told_before(read, asset);
+        let rest = told.fold(change, |rest, order| rest.saturating_sub(order.unmoved()));
+        fewest(rest, &self.causes(read, view, asset))
+    }
+
+    fn told_before(&self, read: Moment, asset: u32) -> impl Iterator<Item = &SentOrder> {
+        self.orders.iter().filter(move |order| order.asset == asset && order.is_told_before(read))
     }
 
     /// Takes these for shown by a read begun at `read_ms`.
@@ -187,7 +228,7 @@ impl SentOrders {
         };
         let signed = |size: Decimal, is_buy: bool| if is_buy { size } else { -size };
         let rested = view.orders.values().filter(is_of).filter(is_filled);
-        let rested = rested.map(|order| Cause::untold(signed(order.size, order.is_buy), Source::Open));
+        let rested = rested.map(Cause::rested);
         let fired = self
             .triggers
             .iter()
@@ -204,7 +245,7 @@ impl SentOrders {
                 && (order.is_told() || order.is_immediate || is_met(order.px, order.is_buy))
         });
         let sent = sent.map(|(place, order)| (order, Source::Sent(place))).chain(unshown);
-        let sent = sent.map(|(order, source)| Cause { size: order.unmoved(), source, is_told: order.is_told() });
+        let sent = sent.map(|(order, source)| Cause::sent(order, source));
         let mut causes: Vec<Cause> =
             sent.chain(fired).chain(rested).chain(gone).filter(|cause| !cause.size.is_zero()).collect();
         causes.sort_by_key(|cause| !cause.is_told);

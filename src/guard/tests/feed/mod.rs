@@ -157,6 +157,34 @@ fn a_feed_that_agrees_is_as_good_as_a_read_for_a_while() {
     }
 }
 
+/// A feed that could tell, and has told nothing since a read, makes that read no younger.
+#[test]
+fn a_read_that_no_feed_has_agreed_with_is_as_old_as_without_one() {
+    for (is_of_orders, is_told, limit_ms) in
+        [(true, false, 15_000), (true, true, 20_000), (false, false, 5_000), (false, true, 20_000)]
+    {
+        for passed_ms in [limit_ms, limit_ms + 1] {
+            let mut desk = desk();
+            desk.now += 1;
+            desk.read();
+            // What was told before a read is no word on it.
+            let wait_ms = if is_told { 1 } else { 0 };
+            desk.now += wait_ms;
+            told_as_it_is(&mut desk);
+            desk.now += passed_ms;
+            desk.read_mids(desk.now);
+            if is_of_orders {
+                desk.read_account(desk.now);
+            } else {
+                desk.read_orders(desk.now);
+            }
+            let code =
+                desk.order(with(buy(ETH, "2000", "0.1"), "/t", json!({"limit": {"tif": "Ioc"}}))).code().to_owned();
+            assert_eq!(code == "account_stale", passed_ms > limit_ms, "{is_of_orders} {is_told} {passed_ms}: {code}");
+        }
+    }
+}
+
 /// Two frames in a row that differ from reads between them, with nothing told meanwhile.
 #[test]
 fn a_feed_that_goes_on_to_differ_is_not_believed() {
