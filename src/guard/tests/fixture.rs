@@ -33,6 +33,9 @@ pub(super) const BARE: u32 = 5;
 /// One more than the markets listed.
 pub(super) const UNLISTED: u32 = 6;
 
+/// A guard that has read everything has read it twice, so far apart.
+const FIRST_MS: u64 = 250;
+
 /// The guard under test with the venue as it was last shown to it.
 pub(super) struct Desk {
     pub(super) guard: Guard,
@@ -124,8 +127,8 @@ impl Desk {
 
     /// This guard, not started yet, once it has read everything.
     pub(super) fn with(guard: Guard, now: u64) -> Self {
-        let mut desk = Self::begin(guard, now);
-        desk.read();
+        let mut desk = Self::begin(guard, now - FIRST_MS);
+        desk.read_twice();
         for asset in [BTC, ETH, SOL, ISO] {
             let mode = if asset == ISO { MarginMode::Isolated } else { MarginMode::Cross };
             desk.leverage(asset, Some(Leverage { mode, value: 5 }));
@@ -135,6 +138,11 @@ impl Desk {
 
     pub(super) fn blank(config: Config) -> Self {
         Self::begin(Guard::new(config, 0), NOW)
+    }
+
+    /// One that was started in time to have read everything twice by now.
+    pub(super) fn started(config: Config) -> Self {
+        Self::begin(Guard::new(config, 0), NOW - FIRST_MS)
     }
 
     pub(super) fn begin(guard: Guard, now: u64) -> Self {
@@ -164,6 +172,14 @@ impl Desk {
     /// Lets `ms` pass and reads everything again.
     pub(super) fn wait(&mut self, ms: u64) {
         self.now += ms;
+        self.read();
+    }
+
+    /// Reads everything for the first time, and again: the first read alone sets no marks.
+    pub(super) fn read_twice(&mut self) {
+        self.read();
+        self.now += FIRST_MS;
+        self.nonce = self.now;
         self.read();
     }
 

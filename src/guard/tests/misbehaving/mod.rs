@@ -29,6 +29,7 @@ use trouble::OF_BESIDE;
 use world::World;
 
 const GAMES: u64 = 3_000;
+const FIRST_GAMES: u64 = 2_000;
 const LISTENING_GAMES: u64 = 4_500;
 const LOSING_GAMES: u64 = 1_500;
 const STALE_GAMES: u64 = 1_500;
@@ -106,6 +107,14 @@ fn stale_answers_break_no_promise() {
     let Some(tally) = hold(World::stale, STALE_GAMES, &[], &UNTOLD_STALE) else { return };
     tally.is_lively();
     tally.has(&OF_BESIDE.map(|on| (was_another(on), 200)));
+}
+
+/// The very first answer of a life may be the wrong one, with a journal that knows what the account was worth and without.
+#[test]
+fn a_first_answer_that_is_wrong_breaks_none() {
+    let Some(tally) = hold(World::first, FIRST_GAMES, &[], &[]) else { return };
+    tally.is_lively();
+    tally.has(&[("Account Wrong", 10), ("Account FarOff", 10)]);
 }
 
 #[test]
