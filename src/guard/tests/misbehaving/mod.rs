@@ -4,7 +4,7 @@
 //! Everything is held against the model venue's own books: a bare position is covered within three seconds of the moment at
 //! which account and orders could be read and a send was answered; a halt fires within three seconds of a loss that could
 //! be read; a flatten ends only when all is flat and no TWAP order runs, and its stops stay until then; nothing fires for
-//! flows, lending, changes of the mode or one wrong read. The same games are played with the venue's live feed beside the reads,
+//! flows, lending, changes of the mode or one wrong read, also where that is the first of a life. The same games are played with the venue's live feed beside the reads,
 //! whose frames are late, doubled, lost or made up. `MISBEHAVING_GAMES` plays more, from the seed `MISBEHAVING_FIRST` on;
 //! `MISBEHAVING_SEED` plays one and prints what happened.
 

@@ -173,9 +173,9 @@ impl World {
             begun: BTreeMap::new(),
             push: None,
         };
-        world.guard.restore_risk_json(
-            &json!({"kind": "init", "at_ms": NOW, "venue_ms": NOW, "equity": known, "note": "new"}),
-        );
+        world
+            .guard
+            .restore_risk_json(&json!({"kind": "init", "at_ms": NOW, "venue_ms": NOW, "equity": known, "note": "new"}));
         let effects = world.guard.start(NOW);
         world.take(effects);
         world.give(Input::ActsFor(None));
