@@ -125,7 +125,12 @@ impl Trouble {
         let drawn = Self::draw(begins_ms, dice);
         let until_ms = begins_ms + 500 + dice.roll(6_000);
         let first = Self { from_ms: begins_ms, until_ms, ..drawn };
-        if dice.one_in(3) { first } else { Self { on: On::Account, how: dice.pick(&OF_THE_FIRST_ACCOUNT), ..first } }
+        // No equity is read before the mode was.
+        if dice.one_in(3) && drawn.on != On::Mode {
+            first
+        } else {
+            Self { on: On::Account, how: dice.pick(&OF_THE_FIRST_ACCOUNT), ..first }
+        }
     }
 
     /// One of the reads beside the steady ones tells how things were some time ago, of actions of which nobody heard an answer too.
