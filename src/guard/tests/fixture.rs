@@ -9,8 +9,6 @@ pub(super) use super::wire::*;
 use crate::base::address::Address;
 use crate::guard::effects::SendAction;
 use crate::guard::{Command, Config, Effects, Guard, Input, Mode, Read, Request, RequestBody, SendOutcome, Via};
-use crate::record::event::Event;
-use crate::record::risk_record::RiskRecord;
 use crate::rules::Rules;
 use crate::venue::envelope::Envelope;
 use crate::venue::info::{ClearinghouseState, Leverage, MarginMode, OpenOrder};
@@ -390,26 +388,4 @@ pub(super) fn sends(effects: &Effects) -> Vec<&SendAction> {
 
 pub(super) fn reads(effects: &Effects) -> Vec<&Read> {
     deeds(effects).filter_map(|deed| if let Command::Read(read) = deed { Some(read) } else { None }).collect()
-}
-
-/// What the guard takes and gives as JSON, as the journal and the API carry it.
-impl Guard {
-    pub(super) fn status_json(&self, now_ms: u64, weight: (u32, u32)) -> Value {
-        json!(self.status(now_ms, weight))
-    }
-
-    pub(super) fn restore_json(&mut self, event: &Value) {
-        self.restore(Event::of(event).unwrap());
-    }
-
-    pub(super) fn restore_risk_json(&mut self, record: &Value) {
-        self.restore_risk(RiskRecord::parse(&record.to_string()).unwrap());
-    }
-
-    pub(super) fn restore_checkpoint_json(&mut self, record: &Value) {
-        let Some(RiskRecord::Checkpoint(checkpoint)) = RiskRecord::parse(&record.to_string()) else {
-            panic!("{record}")
-        };
-        self.restore_checkpoint(*checkpoint);
-    }
 }

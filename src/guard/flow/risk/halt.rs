@@ -178,8 +178,8 @@ fn breach(guard: &Guard, figures: &RiskFigures, equity: Decimal) -> Option<Breac
         let reason = format!("drawdown halt: {down:.2} below the peak {peak:.2}, limit {limit:.2} ({percent}%)");
         return Some(Breach { state: RiskState::DrawdownHalt, details, reason });
     }
-    let loss = -figures.day_pnl;
-    if guard.risk.state == RiskState::Active && !awaits_day(guard) && reached(loss, figures.daily_loss_limit) {
+    let loss = if awaits_day(guard) { Decimal::ZERO } else { -figures.day_pnl };
+    if guard.risk.state == RiskState::Active && reached(loss, figures.daily_loss_limit) {
         let (limit, start) = (figures.daily_loss_limit, figures.day_start);
         let details = HaltDetails {
             day: guard.risk.day().map(|day| day.to_string()),
