@@ -4,6 +4,7 @@
 pub(crate) mod audit;
 pub(crate) mod chains;
 pub(crate) mod held;
+pub(crate) mod moment;
 pub(crate) mod orders;
 pub(crate) mod reading;
 pub(crate) mod seen;
