@@ -240,6 +240,11 @@ impl Chains {
         self.last.iter().any(|(coin, held)| coin.contains(':') && !held.after.is_zero())
     }
 
+    /// The position after a market's newest fill.
+    pub(crate) fn held(&self, coin: &str) -> Option<&Held> {
+        self.last.get(coin)
+    }
+
     /// Each market's position after its newest fill.
     pub(crate) fn positions(&self) -> impl Iterator<Item = (&String, &Held)> + Clone {
         self.last.iter()
