@@ -221,7 +221,7 @@ impl Chains {
         self.last.insert(coin, held);
         if self.last.len() > MOST_COINS {
             let oldest = self.last.iter().min_by_key(|(_, held)| held.time_ms).map(|(coin, _)| coin.clone());
-            for coin in oldest {
+            if let Some(coin) = oldest {
                 self.last.remove(&coin);
                 self.moments.remove(&coin);
             }

@@ -93,8 +93,8 @@ impl<'a> Ways<'a> {
         }
         let mut more: BTreeMap<Decimal, i64> = BTreeMap::new();
         for (before, after) in self.by_start.values().flatten().filter_map(|way| self.ends.get(*way)) {
-            let (begun, ended) = (more.entry(*before).or_default(), 1);
-            *begun = begun.saturating_add(ended);
+            let begun = more.entry(*before).or_default();
+            *begun = begun.saturating_add(1);
             let ended = more.entry(*after).or_default();
             *ended = ended.saturating_sub(1);
         }
@@ -103,7 +103,7 @@ impl<'a> Ways<'a> {
         let next = match at {
             Some(at) => begins.min_by_key(|start| start.saturating_sub(at).abs()),
             None if is_up => begins.next(),
-            None => begins.last(),
+            None => begins.next_back(),
         };
         next.or(Some(*first.0))
     }
