@@ -1,4 +1,4 @@
-//! What a row stands for, told apart from the report's own words: a market or a client may be called like one of them.
+//! Keys of rows, told apart from the report's own words: a market or a client may be called like one of them.
 
 use std::borrow::Cow;
 

@@ -1,9 +1,9 @@
-//! What is held in other dexes since before the book began. No row of the book tells of it, and where all is one purse its price
+//! Positions in other dexes that are held since before the book began. No row of the book tells of it, and where all is one purse its price
 //! moves the balance. What was paid for it in the hour before, or traded since, shows it: each hour funding is paid for all that is
 //! held.
 
 use crate::guard::state::book::Book;
-use crate::guard::state::book::held::Held;
+use crate::guard::state::book::held::{Elsewhere, Held};
 use crate::venue::fill::Fill;
 use crate::venue::info::AccountMode;
 use crate::venue::stream::events::Funding;
@@ -12,13 +12,6 @@ use rust_decimal::Decimal;
 /// So far before its beginning it is looked for: an hour's payment may show late. A book that is older than that has rows of all
 /// that is held.
 const BEFORE_MS: u64 = 2 * 3_600_000;
-
-/// How far it was looked for, UTC ms.
-#[derive(Debug, Default)]
-pub(crate) struct Elsewhere {
-    pub(crate) fills_ms: Option<u64>,
-    pub(crate) fundings_ms: Option<u64>,
-}
 
 impl Book {
     /// From when on rows are read to find it, where they are read for the book from `since_ms` on, and were looked at up to

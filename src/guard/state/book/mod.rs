@@ -14,8 +14,7 @@ pub(crate) mod sums;
 
 use crate::guard::state::book::audit::{Audit, Foreign};
 use crate::guard::state::book::chains::{Chains, is_perp};
-use crate::guard::state::book::elsewhere::Elsewhere;
-use crate::guard::state::book::held::Held;
+use crate::guard::state::book::held::{Elsewhere, Held};
 use crate::guard::state::book::modes::Modes;
 use crate::guard::state::book::orders::SentBy;
 use crate::guard::state::book::reading::Reading;
